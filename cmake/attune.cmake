@@ -1,0 +1,50 @@
+# The build in one place: a layer is a directory of sources, a list of the layers it may use, and,
+# beside the sources, *_test.cpp files that become one test program per layer.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+add_library(attune_flags INTERFACE)
+target_compile_options(attune_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+target_include_directories(attune_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+
+if(ATTUNE_BUILD_TESTS AND NOT ATTUNE_RUNTIME_ONLY)
+  enable_testing()
+  find_package(GTest REQUIRED)
+endif()
+
+# attune_test(NAME file... LINK lib... [LABEL fast|slow]): a GoogleTest program run by ctest.
+function(attune_test name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL fast)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE attune_flags ${arg_LINK} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
+endfunction()
+
+# attune_layer(NAME dir LINK lib...): the static library attune_NAME from src/DIR/*.cpp and the test
+# program NAME_test from src/DIR/*_test.cpp.
+function(attune_layer name dir)
+  cmake_parse_arguments(arg "" "" "LINK;TEST_LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(attune_${name} STATIC ${sources})
+  target_link_libraries(attune_${name} PUBLIC attune_flags fmt::fmt ${arg_LINK})
+  if(tests AND ATTUNE_BUILD_TESTS AND NOT ATTUNE_RUNTIME_ONLY)
+    attune_test(${name}_test SOURCES ${tests} LINK attune_${name} ${arg_TEST_LINK})
+  endif()
+endfunction()
+
+# The layers, lowest first. scripts/check_layers.py holds the same arrows for #include lines.
+function(attune_add_layers)
+  attune_layer(base base)
+  attune_layer(ir compiler/ir LINK attune_base)
+endfunction()
