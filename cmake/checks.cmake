@@ -1,0 +1,11 @@
+# Checks of the sources themselves, run by ctest like any other test.
+function(attune_add_checks)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(scripts ${CMAKE_SOURCE_DIR}/scripts)
+  foreach(name check_layers check_layers_test check_sizes check_sizes_test launcher_test)
+    add_test(NAME ${name} COMMAND Python3::Interpreter -B ${scripts}/${name}.py)
+    set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60)
+  endforeach()
+  add_test(NAME check_format COMMAND ${scripts}/check_format.sh)
+  set_tests_properties(check_format PROPERTIES LABELS fast TIMEOUT 60 SKIP_RETURN_CODE 77)
+endfunction()

@@ -1,0 +1,37 @@
+# The suites that cross layers: every tests/SUITE/*_test.cpp becomes the program SUITE_NAME, linked
+# with all layers and tests/support; ATTUNE_PROGRAM is the path of the command-line program. Each
+# suite carries the label that ./test selects by.
+function(attune_add_suites)
+  find_package(rapidcheck REQUIRED)
+  get_property(layers GLOBAL PROPERTY ATTUNE_LAYERS)
+  file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
+  list(FILTER support EXCLUDE REGEX "_test\\.cpp$")
+  add_library(attune_test_support STATIC ${support})
+  target_include_directories(attune_test_support PUBLIC ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(attune_test_support PRIVATE
+    ATTUNE_GOLDEN_DIR="${CMAKE_SOURCE_DIR}/tests/golden")
+  target_link_libraries(attune_test_support PUBLIC attune_flags ${layers} GTest::gtest)
+  attune_suite(support fast)
+  attune_suite(golden fast)
+  attune_suite(errors fast)
+  attune_suite(conformance fast)
+  attune_suite(property slow)
+  attune_suite(e2e slow)
+endfunction()
+
+function(attune_suite suite label)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/*_test.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    set(program ${suite}_${name})
+    attune_test(${program} SOURCES ${source} LINK attune_test_support LABEL ${label})
+    target_compile_definitions(${program} PRIVATE
+      ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune")
+    if(TARGET attune)
+      add_dependencies(${program} attune)
+    endif()
+    if(suite STREQUAL property)
+      target_link_libraries(${program} PRIVATE rapidcheck)
+    endif()
+  endforeach()
+endfunction()
