@@ -2,7 +2,9 @@
 # beside the sources, *_test.cpp files that become one test program per layer.
 
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
+if(NOT ATTUNE_RUNTIME_ONLY)
+  find_package(fmt REQUIRED)
+endif()
 
 add_library(attune_flags INTERFACE)
 # -Wrestrict of GCC 12 cries wolf on std::string's operator+ (GCC bug 105651).
@@ -48,6 +50,12 @@ endfunction()
 
 # The layers, lowest first. scripts/check_layers.py holds the same arrows for #include lines.
 function(attune_add_layers)
+  attune_runtime_shared()
+  if(ATTUNE_RUNTIME_ONLY)
+    return()
+  endif()
   attune_layer(base base)
+  attune_runtime_static()
+  attune_bench_fork_join()
   attune_layer(ir compiler/ir LINK attune_base)
 endfunction()

@@ -1,0 +1,57 @@
+# The runtime stands alone: base and plain C++, no other package. It is built twice, as the static
+# library attune_runtime that the other layers link, and as libattune_runtime.so for programs that
+# only run artifacts.
+
+function(attune_runtime_sources out)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(attune_runtime_shared)
+  attune_runtime_sources(sources)
+  add_library(attune_runtime_shared SHARED ${sources} ${CMAKE_SOURCE_DIR}/src/base/check.cpp)
+  set_target_properties(attune_runtime_shared PROPERTIES
+    OUTPUT_NAME attune_runtime CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(attune_runtime_shared PRIVATE -ffunction-sections -fdata-sections)
+  target_link_options(attune_runtime_shared PRIVATE -Wl,--gc-sections
+                      $<$<CONFIG:Release>:-Wl,--strip-all>)
+  target_link_libraries(attune_runtime_shared PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()
+
+function(attune_runtime_static)
+  attune_runtime_sources(sources)
+  add_library(attune_runtime STATIC ${sources})
+  target_link_libraries(attune_runtime PUBLIC attune_flags attune_base Threads::Threads
+                                              ${CMAKE_DL_LIBS})
+  set_property(GLOBAL APPEND PROPERTY ATTUNE_LAYERS attune_runtime)
+  if(ATTUNE_BUILD_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*_test.cpp)
+    attune_test(runtime_test SOURCES ${tests} LINK attune_runtime)
+    attune_test_kernels(runtime_test runtime/test_kernels)
+  endif()
+endfunction()
+
+# attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel; the test
+# program finds them in the folder ATTUNE_TEST_KERNELS and reads them as bytes.
+function(attune_test_kernels test dir)
+  set(folder ${CMAKE_BINARY_DIR}/test_kernels/${test})
+  file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.c)
+  foreach(kernel ${kernels})
+    get_filename_component(name ${kernel} NAME_WE)
+    set(target ${test}_kernel_${name})
+    add_library(${target} MODULE ${kernel})
+    # Kernels are plain code, like generated ones: no sanitizer, no built-in knowledge of malloc.
+    target_compile_options(${target} PRIVATE -O2 -fno-builtin -Wall -Wextra -Werror)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    set_target_properties(${target} PROPERTIES
+      PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${folder})
+    add_dependencies(${test} ${target})
+  endforeach()
+  target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="${folder}")
+endfunction()
+
+function(attune_bench_fork_join)
+  add_executable(bench_fork_join ${CMAKE_SOURCE_DIR}/bench/fork_join/fork_join.cpp)
+  target_link_libraries(bench_fork_join PRIVATE attune_runtime)
+endfunction()

@@ -1,0 +1,45 @@
+// Owned memory for tensors and workspaces: aligned to 64 bytes, and backed by huge pages where it
+// is large enough for them to save address-translation misses.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.h"
+
+namespace attune::runtime {
+
+inline constexpr std::size_t kAlignment = 64;
+
+class Memory {
+ public:
+  Memory() = default;
+  // Zeroed memory. Fails with Exhausted when the system has no more; 0 bytes is a null block.
+  static Result<Memory> allocate(std::size_t bytes);
+
+  Memory(Memory&& other) noexcept;
+  Memory& operator=(Memory&& other) noexcept;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory();
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t mapped_bytes_ = 0;  // 0 when the block came from the heap
+};
+
+// Scratch memory that grows to the largest request and is reused from call to call.
+class Workspace {
+ public:
+  // A block of at least `bytes`; valid until the next reserve. Contents are undefined.
+  Result<void*> reserve(std::size_t bytes);
+  std::size_t capacity() const { return memory_.bytes(); }
+
+ private:
+  Memory memory_;
+};
+
+}  // namespace attune::runtime
