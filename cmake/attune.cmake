@@ -4,6 +4,8 @@
 find_package(Threads REQUIRED)
 if(NOT ATTUNE_RUNTIME_ONLY)
   find_package(fmt REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(SQLite3 REQUIRED)
 endif()
 
 add_library(attune_flags INTERFACE)
@@ -57,7 +59,7 @@ function(attune_add_layers)
   attune_layer(base base)
   attune_runtime_static()
   attune_bench_fork_join()
-  attune_layer(probe tuner/measure/probe LINK attune_runtime)
   attune_layer(ir compiler/ir LINK attune_base)
-  attune_layer(schedule compiler/schedule LINK attune_ir)
+  attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
+               nlohmann_json::nlohmann_json)
 endfunction()

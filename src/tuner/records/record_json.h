@@ -1,0 +1,37 @@
+// A record as one line of JSON, the format of export and import; and an outcome as JSON, the form
+// in which stores keep it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+#include "tuner/records/record.h"
+
+namespace attune::records {
+
+// The "schema" field of every line.
+inline constexpr int kRecordLineSchema = 1;
+
+// Without a line end. Id and session belong to one store and are left out.
+std::string record_to_json_line(const Record& record);
+
+struct LineProblem {
+  std::size_t line = 1;    // from 1
+  std::size_t column = 1;  // from 1, in bytes
+  std::string message;
+};
+
+// Problems are those of line 1.
+std::variant<Record, LineProblem> record_from_json_line(std::string_view line);
+
+std::string outcome_to_json(const runtime::Outcome& outcome);
+Result<runtime::Outcome> outcome_from_json(std::string_view text);
+
+// The time with which a record competes: that of a sound timing, none for a failure.
+std::optional<double> competing_time_us(const runtime::Outcome& outcome);
+
+}  // namespace attune::records

@@ -1,0 +1,172 @@
+#include "tuner/records/sqlite_open.h"
+
+#include <fmt/core.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include "tuner/records/sqlite_schema.h"
+
+namespace attune::records {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyTimeoutMs = 10000;
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr const char* kOtherFileHint = "name another file with --records PATH";
+
+enum class FileKind { Missing, Empty, Sqlite };
+
+Error cannot_open(const std::string& path, const std::string& why) {
+  return {ErrorCode::Io, fmt::format("cannot open records file '{}': {}", path, why),
+          kOtherFileHint};
+}
+
+// Looks at the file before SQLite does, so that a foreign file is not even opened.
+Result<FileKind> inspect(const std::string& path) {
+  if (path.empty()) return invalid("the path of the records file is empty", kOtherFileHint);
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (status.type() == fs::file_type::not_found) return FileKind::Missing;
+  if (failure) return cannot_open(path, failure.message());
+  if (fs::is_directory(status)) return cannot_open(path, "it is a directory");
+  if (!fs::is_regular_file(status)) return cannot_open(path, "it is not a regular file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return cannot_open(path, std::strerror(errno));
+  char head[16] = {};
+  file.read(head, sizeof head);
+  if (file.gcount() == 0) return FileKind::Empty;
+  if (std::string_view(head, static_cast<std::size_t>(file.gcount())) != kMagic) {
+    return sqlite_error(SQLITE_NOTADB, path, "it does not begin like an SQLite database");
+  }
+  return FileKind::Sqlite;
+}
+
+Status create_parents(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  std::error_code failure;
+  if (parent.empty() || fs::is_directory(parent, failure)) return {};
+  fs::create_directories(parent, failure);
+  if (!failure) return {};
+  return Error{failure.value() == ENOSPC ? ErrorCode::Exhausted : ErrorCode::Io,
+               fmt::format("cannot create directory '{}' for records: {}", parent.string(),
+                           failure.message()),
+               kOtherFileHint};
+}
+
+// Reads every page once. Cheap beside a tuning run, and a damaged file is found before anything is
+// added to it.
+Status check_pages(const Database& database) {
+  ATTUNE_ASSIGN(std::string verdict, database.text("PRAGMA quick_check(1)"));
+  if (verdict == "ok") return {};
+  for (char& c : verdict) {
+    if (c == '\n') c = ' ';
+  }
+  return sqlite_error(SQLITE_CORRUPT, database.name(), verdict);
+}
+
+// Takes the file into write-ahead logging. While another process does the same SQLite may answer
+// "busy" without waiting, hence the patience here.
+Status use_write_ahead_log(Database& database) {
+  for (int waited_ms = 0;; waited_ms += 10) {
+    Status status = database.execute("PRAGMA journal_mode=WAL");
+    if (status.ok() || waited_ms >= kBusyTimeoutMs) return status;
+    const bool busy =
+        status.error().message == sqlite_error(SQLITE_BUSY, database.name(), {}).message;
+    if (!busy) return status;
+    sqlite3_sleep(10);
+  }
+}
+
+Result<Database> open_in_memory(const std::string& name) {
+  return Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, name);
+}
+
+Status forbid_writing(Database& database) { return database.execute("PRAGMA query_only=ON"); }
+
+std::string immutable_address(const std::string& path) {
+  std::string address = "file:";
+  for (char c : fs::absolute(path).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      address += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      address += c;
+    }
+  }
+  return address + "?immutable=1";
+}
+
+// Opens an existing file and reads its version. Where neither the file's log nor the log's index
+// can be made (a directory without write permission) and no log is left over, the file is read as
+// it is.
+Result<Database> open_existing(const std::string& path, std::int64_t& version) {
+  const auto known = static_cast<std::int64_t>(migrations().size());
+  ATTUNE_ASSIGN(Database database, Database::open(path, SQLITE_OPEN_READWRITE, path));
+  database.set_busy_timeout_ms(kBusyTimeoutMs);
+  database.set_checkpoint_on_close(false);
+  Result<std::int64_t> found = check_version(database, known);
+  if (!found.ok() && found.error().code == ErrorCode::Io && database.read_only()) {
+    std::error_code ignored;
+    const std::string log = path + "-wal";
+    if (fs::exists(log, ignored) && fs::file_size(log, ignored) > 0) return found.error();
+    ATTUNE_ASSIGN(Database frozen, Database::open(immutable_address(path),
+                                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path));
+    ATTUNE_ASSIGN(version, check_version(frozen, known));
+    return frozen;
+  }
+  if (!found.ok()) return found.error();
+  version = found.value();
+  database.set_checkpoint_on_close(!database.read_only());
+  return database;
+}
+
+}  // namespace
+
+Result<Database> open_for_writing(const std::string& path) {
+  ATTUNE_ASSIGN(const FileKind kind, inspect(path));
+  if (kind == FileKind::Missing) ATTUNE_RETURN_IF_ERROR(create_parents(path));
+  ATTUNE_ASSIGN(Database database,
+                Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
+  database.set_busy_timeout_ms(kBusyTimeoutMs);
+  if (database.read_only()) return sqlite_error(SQLITE_READONLY, path, {});
+  // A file that is refused below must not be changed by a left-over log either.
+  database.set_checkpoint_on_close(false);
+  const auto known = static_cast<std::int64_t>(migrations().size());
+  ATTUNE_ASSIGN(const std::int64_t version, check_version(database, known));
+  (void)version;
+  ATTUNE_RETURN_IF_ERROR(check_pages(database));
+  ATTUNE_RETURN_IF_ERROR(use_write_ahead_log(database));
+  ATTUNE_RETURN_IF_ERROR(database.execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
+  ATTUNE_RETURN_IF_ERROR(migrate(database, migrations()));
+  database.set_checkpoint_on_close(true);
+  return database;
+}
+
+Result<Database> open_for_reading(const std::string& path) {
+  ATTUNE_ASSIGN(const FileKind kind, inspect(path));
+  if (kind == FileKind::Sqlite) {
+    std::int64_t version = 0;
+    ATTUNE_ASSIGN(Database database, open_existing(path, version));
+    if (version == static_cast<std::int64_t>(migrations().size())) {
+      ATTUNE_RETURN_IF_ERROR(forbid_writing(database));
+      return database;
+    }
+    ATTUNE_ASSIGN(Database copy, open_in_memory(path));
+    ATTUNE_RETURN_IF_ERROR(copy.copy_from(database));
+    ATTUNE_RETURN_IF_ERROR(migrate(copy, migrations()));
+    ATTUNE_RETURN_IF_ERROR(forbid_writing(copy));
+    return copy;
+  }
+  ATTUNE_ASSIGN(Database empty, open_in_memory(path));
+  ATTUNE_RETURN_IF_ERROR(migrate(empty, migrations()));
+  ATTUNE_RETURN_IF_ERROR(forbid_writing(empty));
+  return empty;
+}
+
+}  // namespace attune::records
