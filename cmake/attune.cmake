@@ -60,6 +60,8 @@ function(attune_add_layers)
   attune_runtime_static()
   attune_bench_fork_join()
   attune_layer(ir compiler/ir LINK attune_base)
+  attune_layer(ops compiler/ops LINK attune_ir)
+  attune_layer(op_spec compiler/frontend/op_spec LINK attune_ops)
   attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
                nlohmann_json::nlohmann_json)
 endfunction()

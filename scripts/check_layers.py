@@ -25,6 +25,7 @@ LAYERS = {
     "compiler/ops": "compiler/ir",
     "compiler/graph": "compiler/ir compiler/ops",
     "compiler/frontend": "compiler/graph compiler/ops",
+    "compiler/frontend/op_spec": "compiler/ir compiler/ops",
     "compiler/codegen": "compiler/ir compiler/lower runtime",
     "tuner/records": "compiler/schedule runtime",
     "tuner/measure/probe": "runtime",

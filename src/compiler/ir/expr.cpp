@@ -86,7 +86,7 @@ Expr zero_of(DType type) {
 Expr var(std::string name, DType type) { return make(type, Var{std::move(name)}); }
 
 Expr binary(BinOp op, Expr lhs, Expr rhs) {
-  CHECK(lhs && rhs, "a binary operator needs two operands");
+  CHECK(lhs.operator->() && rhs.operator->(), "a binary operator needs two operands");
   if (lhs.type().lanes != rhs.type().lanes) {
     if (lhs.type().is_scalar())
       lhs = broadcast(lhs, rhs.type().lanes);

@@ -1,0 +1,199 @@
+#include "compiler/frontend/op_spec/op_spec.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/hash.h"
+#include "compiler/ops/element_types.h"
+#include "compiler/ops/family.h"
+
+namespace attune::op_spec {
+namespace {
+
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+// Levenshtein distance: insertions, deletions and substitutions from a to b.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row[b.size()];
+}
+
+Result<const ops::Family*> find_family(std::string_view name) {
+  std::vector<std::string> names;
+  std::string nearest;
+  std::size_t distance = std::max<std::size_t>(name.size() / 2, 1) + 1;
+  for (const ops::Family& family : ops::families()) {
+    if (family.name == name) return &family;
+    names.push_back(family.name);
+    if (const std::size_t d = edit_distance(name, family.name); d < distance) {
+      distance = d;
+      nearest = family.name;
+    }
+  }
+  const std::string guess = nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest);
+  return invalid(fmt::format("unknown operator '{}'", name),
+                 fmt::format("{}the operators are {}", guess, fmt::join(names, ", ")));
+}
+
+std::vector<ops::Key> keys_of(const ops::Family& family) {
+  std::vector<ops::Key> keys = family.keys;
+  std::vector<std::string> types;
+  for (ir::DType type : ops::kAllTypes) types.push_back(ir::to_string(type));
+  keys.push_back({"dtype", ops::KeyKind::Word, "f32", types});
+  return keys;
+}
+
+// "its keys are m, n (1), k": defaults in brackets.
+std::string describe_keys(const std::vector<ops::Key>& keys) {
+  std::vector<std::string> names;
+  for (const ops::Key& key : keys) {
+    std::string fallback = key.fallback;
+    if (fallback.starts_with('=')) fallback.erase(0, 1);
+    names.push_back(fallback.empty() ? key.name : fmt::format("{} ({})", key.name, fallback));
+  }
+  return fmt::format("its keys are {}", fmt::join(names, ", "));
+}
+
+Result<Texts> split_pairs(std::string_view text) {
+  Texts pairs;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view piece = text.substr(0, comma);
+    const std::size_t equals = piece.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == piece.size()) {
+      return invalid(fmt::format("'{}' is not of the form key=value", piece),
+                     "write an operator as name:key=value,key=value");
+    }
+    const auto [at, inserted] = pairs.emplace(piece.substr(0, equals), piece.substr(equals + 1));
+    if (!inserted) return invalid(fmt::format("key '{}' is given twice", at->first));
+    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+  }
+  return pairs;
+}
+
+Result<std::int64_t> parse_number(const std::string& key, const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range) {
+    return invalid(fmt::format("{}={} is too large", key, text));
+  }
+  if (error != std::errc() || stop != end) {
+    return invalid(fmt::format("{}={} is not a whole number", key, text));
+  }
+  return value;
+}
+
+Status check_keys(const ops::Family& family, const std::vector<ops::Key>& keys,
+                  const Texts& given) {
+  for (const auto& [name, value] : given) {
+    const bool known = std::any_of(keys.begin(), keys.end(),
+                                   [&](const ops::Key& key) { return key.name == name; });
+    if (!known) {
+      return invalid(fmt::format("{} has no key '{}'", family.name, name), describe_keys(keys));
+    }
+  }
+  std::vector<std::string> missing;
+  for (const ops::Key& key : keys) {
+    if (key.fallback.empty() && !given.contains(key.name)) missing.push_back(key.name);
+  }
+  if (missing.empty()) return {};
+  return invalid(fmt::format("{} needs {}, which {} missing", family.name, fmt::join(missing, ", "),
+                             missing.size() == 1 ? "is" : "are"),
+                 describe_keys(keys));
+}
+
+// The default of a key in text; one that depends on another key finds it among `numbers`.
+std::string fallback_of(const ops::Key& key, const ops::Arguments& arguments) {
+  if (!key.fallback.starts_with('=')) return key.fallback;
+  const std::string_view rule = std::string_view(key.fallback).substr(1);
+  if (rule.ends_with("/2")) {
+    return std::to_string(arguments.number(rule.substr(0, rule.size() - 2)) / 2);
+  }
+  return std::to_string(arguments.number(rule));
+}
+
+struct Parsed {
+  ops::Arguments arguments;
+  std::string spec;     // canonical text
+  std::string meaning;  // the same without the choice of an algorithm
+};
+
+// Values for all keys, in the family's order, and the canonical text of those that are not
+// defaults.
+Result<Parsed> parse_values(const ops::Family& family, const std::vector<ops::Key>& keys,
+                            const Texts& given) {
+  Parsed parsed;
+  parsed.spec = parsed.meaning = family.name;
+  const auto append = [](std::string& to, const std::string& name, const std::string& value) {
+    to += fmt::format("{}{}={}", to.find(':') == std::string::npos ? ':' : ',', name, value);
+  };
+  for (const ops::Key& key : keys) {
+    const auto found = given.find(key.name);
+    const std::string fallback = fallback_of(key, parsed.arguments);
+    std::string text = found == given.end() ? fallback : found->second;
+    if (key.kind == ops::KeyKind::Number) {
+      ATTUNE_ASSIGN(const std::int64_t value, parse_number(key.name, text));
+      parsed.arguments.numbers[key.name] = value;
+      text = std::to_string(value);
+    } else {
+      if (!key.words.empty() &&
+          std::find(key.words.begin(), key.words.end(), text) == key.words.end()) {
+        return invalid(fmt::format("{}={} is not known", key.name, text),
+                       fmt::format("choose one of {}", fmt::join(key.words, ", ")));
+      }
+      parsed.arguments.words[key.name] = text;
+    }
+    if (text == fallback) continue;
+    append(parsed.spec, key.name, text);
+    if (key.name != "algo") append(parsed.meaning, key.name, text);
+  }
+  parsed.arguments.dtype = *ir::parse_dtype(parsed.arguments.word("dtype"));
+  return parsed;
+}
+
+}  // namespace
+
+Result<OpTask> parse_op_spec(std::string_view text, const ir::Target& resolved) {
+  const std::size_t colon = text.find(':');
+  ATTUNE_ASSIGN(const ops::Family* family, find_family(text.substr(0, colon)));
+  const std::string_view rest =
+      colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+  ATTUNE_ASSIGN(const Texts given, split_pairs(rest));
+  const std::vector<ops::Key> keys = keys_of(*family);
+  ATTUNE_RETURN_IF_ERROR(check_keys(*family, keys, given));
+  ATTUNE_ASSIGN(Parsed parsed, parse_values(*family, keys, given));
+  // Blocks hold one vector of the type that sums are kept in.
+  parsed.arguments.block = resolved.lanes(4);
+
+  ATTUNE_ASSIGN(ops::Operator op, family->build(parsed.arguments));
+  const auto algorithm = parsed.arguments.words.find("algo");
+  OpTask task{.spec = parsed.spec,
+              .family = family->name,
+              .key = {},
+              .program = std::move(op.program),
+              .flops = op.flops,
+              .tolerance = op.tolerance,
+              .blocked = std::move(op.blocked),
+              .alternatives = std::move(op.alternatives),
+              .algorithm = algorithm == parsed.arguments.words.end() ? "auto" : algorithm->second};
+  task.key = hex64(
+      hash_combine(hash_bytes(parsed.meaning), static_cast<std::uint64_t>(parsed.arguments.block)));
+  return task;
+}
+
+}  // namespace attune::op_spec
