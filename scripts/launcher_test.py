@@ -184,7 +184,7 @@ class Launcher(unittest.TestCase):
         (self.state / "bad_test").write_text("")
         status, output, _ = self.launch("test", "fast")
         self.assertEqual(status, 1)
-        self.assertTrue(output.splitlines()[-1].startswith("FAILED: 1 tests failed out of 3; "), output)
+        self.assertTrue(output.splitlines()[-1].startswith("FAILED: 2 of 3 tests; "), output)
 
     def test_test_refuses_unknown_suites_and_options(self):
         status, _, errors = self.launch("test", "fsat")

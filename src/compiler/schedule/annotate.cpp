@@ -1,0 +1,48 @@
+#include "compiler/schedule/primitives.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace attune::schedule {
+namespace {
+
+struct Key {
+  std::string_view name, values;
+};
+// What lowering reads. launder: between unrolled iterations the compiler forgets addresses; init:
+// "select" starts a reduction by a select in its first iteration instead of a loop before it.
+constexpr std::array<Key, 2> kKeys{{{"launder", "on"}, {"init", "select"}}};
+
+void set_note(Notes& notes, const std::string& key, const std::string& value) {
+  for (auto& [name, old] : notes) {
+    if (name == key) {
+      old = value;
+      return;
+    }
+  }
+  notes.emplace_back(key, value);
+}
+
+}  // namespace
+
+Status apply_step(State& state, const Annotate& step) {
+  ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
+  bool known = false;
+  for (const Key& key : kKeys) known |= key.name == step.key && key.values == step.value;
+  if (!known) {
+    return invalid(
+        fmt::format("unknown annotation '{} {}' on stage '{}'", step.key, step.value, step.stage),
+        "annotations are 'launder on' and 'init select'");
+  }
+  if (step.loop == "*") {
+    set_note(state.edit(index).notes, step.key, step.value);
+    return {};
+  }
+  ATTUNE_ASSIGN(const int position, require_loop(*state.stages[index], step.loop));
+  StageState& stage = state.edit(index);
+  set_note(stage.iters[stage.loops[position]].notes, step.key, step.value);
+  return {};
+}
+
+}  // namespace attune::schedule

@@ -1,0 +1,51 @@
+#include "compiler/schedule/loop_values.h"
+
+#include "base/match.h"
+
+namespace attune::schedule {
+
+void fill_values(const StageState& stage, const Extents& iter_extents,
+                 std::vector<ir::Expr>& values) {
+  for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
+    std::visit(Match{
+                   [&](const SplitRelation& split) {
+                     if (!values[split.children[0]]) return;
+                     ir::Expr sum;
+                     std::int64_t stride = 1;
+                     for (std::size_t i = split.children.size(); i-- > 0;) {
+                       ir::Expr term = values[split.children[i]];
+                       if (stride != 1) term = term * ir::Expr(stride);
+                       sum = sum ? term + sum : term;
+                       stride *= iter_extents[split.children[i]];
+                     }
+                     values[split.parent] = sum;
+                   },
+                   [&](const FuseRelation& fuse) {
+                     if (!values[fuse.child]) return;
+                     ir::Expr rest = values[fuse.child];
+                     for (std::size_t i = fuse.parents.size(); i-- > 0;) {
+                       const ir::Expr extent(iter_extents[fuse.parents[i]]);
+                       values[fuse.parents[i]] = i == 0 ? rest : rest % extent;
+                       if (i > 0) rest = rest / extent;
+                     }
+                   },
+               },
+               *r);
+  }
+}
+
+std::vector<ir::Expr> split_guards(const StageState& stage, const Extents& iter_extents,
+                                   const std::vector<ir::Expr>& values, Loops which) {
+  std::vector<ir::Expr> guards;
+  for (const Relation& relation : stage.relations) {
+    const auto* split = std::get_if<SplitRelation>(&relation);
+    if (!split || (which == Loops::Reduce && !stage.iters[split->parent].reduce)) continue;
+    std::int64_t covered = 1;
+    for (int child : split->children) covered *= iter_extents[child];
+    if (covered == iter_extents[split->parent]) continue;
+    guards.push_back(values[split->parent] < ir::Expr(iter_extents[split->parent]));
+  }
+  return guards;
+}
+
+}  // namespace attune::schedule

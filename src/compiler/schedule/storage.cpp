@@ -1,0 +1,115 @@
+// set_scope and layout: how the buffer of a stage is stored.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "compiler/schedule/primitives.h"
+
+namespace attune::schedule {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ir::Scope>, 3> kScopes{
+    {{"global", ir::Scope::Global},
+     {"stack", ir::Scope::Stack},
+     {"register", ir::Scope::Register}}};
+
+Status require_private(const State& state, int index, std::string_view what) {
+  if (!state.is_output(index)) return {};
+  return invalid(fmt::format("stage '{}' is an output; {} is fixed by the operator",
+                             state.stages[index]->stage.name, what),
+                 "use it on private stages");
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1) return {};
+  return value;
+}
+
+Result<LayoutTerm> parse_term(const ir::Stage& stage, std::string_view text) {
+  const Error wrong =
+      invalid(fmt::format("'{}' is not a layout term of stage '{}'", text, stage.name),
+              "write AXIS, AXIS/D, AXIS%M or AXIS/D%M");
+  LayoutTerm term{-1, 1, 0};
+  std::string_view rest = text;
+  if (const auto at = rest.find('%'); at != std::string_view::npos) {
+    const auto value = number(rest.substr(at + 1));
+    if (!value) return wrong;
+    term.modulo = *value;
+    rest = rest.substr(0, at);
+  }
+  if (const auto at = rest.find('/'); at != std::string_view::npos) {
+    const auto value = number(rest.substr(at + 1));
+    if (!value) return wrong;
+    term.divide = *value;
+    rest = rest.substr(0, at);
+  }
+  for (std::size_t i = 0; i < stage.axes.size(); ++i) {
+    if (stage.axes[i].name == rest) term.axis = static_cast<int>(i);
+  }
+  if (term.axis < 0) return wrong;
+  return term;
+}
+
+// The terms of each axis, sorted by divisor, must chain: the finest has divisor 1, each next
+// divisor is the one before times its modulus, and only the coarsest has no modulus.
+bool covers(const std::vector<LayoutTerm>& terms, int axis) {
+  std::int64_t divisor = 1;
+  for (std::size_t steps = 0; steps <= terms.size(); ++steps) {
+    const LayoutTerm* found = nullptr;
+    for (const LayoutTerm& term : terms) {
+      if (term.axis == axis && term.divide == divisor) found = &term;
+    }
+    if (!found) return false;
+    if (found->modulo == 0) return true;
+    divisor *= found->modulo;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status apply_step(State& state, const SetScope& step) {
+  ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
+  ATTUNE_RETURN_IF_ERROR(require_private(state, index, "its scope"));
+  for (const auto& [name, scope] : kScopes) {
+    if (name == step.scope) {
+      state.edit(index).scope = scope;
+      return {};
+    }
+  }
+  return invalid(fmt::format("unknown memory scope '{}' for stage '{}'", step.scope, step.stage),
+                 "scopes are global, stack, register");
+}
+
+Status apply_step(State& state, const Layout& step) {
+  ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
+  ATTUNE_RETURN_IF_ERROR(require_private(state, index, "its layout"));
+  StageState& stage = state.edit(index);
+  stage.layout.clear();
+  for (const std::string& text : step.terms) {
+    ATTUNE_ASSIGN(const LayoutTerm term, parse_term(stage.stage, text));
+    stage.layout.push_back(term);
+  }
+  std::size_t chained = 0;
+  for (std::size_t axis = 0; axis < stage.stage.axes.size(); ++axis) {
+    if (!covers(stage.layout, static_cast<int>(axis))) {
+      return invalid(fmt::format("the layout of stage '{}' does not store axis '{}' once",
+                                 step.stage, stage.stage.axes[axis].name),
+                     "its terms must chain, like i/16 i%16");
+    }
+  }
+  for (const LayoutTerm& a : stage.layout) {
+    for (const LayoutTerm& b : stage.layout) chained += a.axis == b.axis && a.divide == b.divide;
+  }
+  if (chained != stage.layout.size()) {
+    return invalid(fmt::format("the layout of stage '{}' stores an axis twice", step.stage),
+                   "its terms must chain, like i/16 i%16");
+  }
+  return {};
+}
+
+}  // namespace attune::schedule
