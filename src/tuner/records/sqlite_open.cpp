@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 #include <system_error>
 
 #include "tuner/records/sqlite_schema.h"
@@ -18,34 +19,35 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyTimeoutMs = 10000;
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr const char* kOtherFileHint = "name another file with --records PATH";
 
-enum class FileKind { Missing, Empty, Sqlite };
+enum class FileKind { Missing, Empty, Filled };
 
-Error cannot_open(const std::string& path, const std::string& why) {
-  return {ErrorCode::Io, fmt::format("cannot open records file '{}': {}", path, why),
+// What the system calls an error, as part of a sentence.
+std::string reason(int error_number) {
+  std::string text = std::strerror(error_number);
+  text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+Error cannot(const char* verb, const std::string& path, const std::string& why) {
+  return {ErrorCode::Io, fmt::format("cannot {} records file '{}': {}", verb, path, why),
           kOtherFileHint};
 }
 
-// Looks at the file before SQLite does, so that a foreign file is not even opened.
+// Looks at the file without opening it: closing it again would give up the locks that another
+// connection of this process holds (POSIX locks belong to the process, not to the descriptor).
 Result<FileKind> inspect(const std::string& path) {
   if (path.empty()) return invalid("the path of the records file is empty", kOtherFileHint);
-  std::error_code failure;
-  const fs::file_status status = fs::status(path, failure);
-  if (status.type() == fs::file_type::not_found) return FileKind::Missing;
-  if (failure) return cannot_open(path, failure.message());
-  if (fs::is_directory(status)) return cannot_open(path, "it is a directory");
-  if (!fs::is_regular_file(status)) return cannot_open(path, "it is not a regular file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return cannot_open(path, std::strerror(errno));
-  char head[16] = {};
-  file.read(head, sizeof head);
-  if (file.gcount() == 0) return FileKind::Empty;
-  if (std::string_view(head, static_cast<std::size_t>(file.gcount())) != kMagic) {
-    return sqlite_error(SQLITE_NOTADB, path, "it does not begin like an SQLite database");
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return FileKind::Missing;
+    return cannot("open", path, reason(errno));
   }
-  return FileKind::Sqlite;
+  if (S_ISDIR(status.st_mode)) return cannot("open", path, "it is a directory");
+  if (!S_ISREG(status.st_mode)) return cannot("open", path, "it is not a regular file");
+  if (::access(path.c_str(), R_OK) != 0) return cannot("read", path, reason(errno));
+  return status.st_size == 0 ? FileKind::Empty : FileKind::Filled;
 }
 
 Status create_parents(const std::string& path) {
@@ -56,8 +58,23 @@ Status create_parents(const std::string& path) {
   if (!failure) return {};
   return Error{failure.value() == ENOSPC ? ErrorCode::Exhausted : ErrorCode::Io,
                fmt::format("cannot create directory '{}' for records: {}", parent.string(),
-                           failure.message()),
+                           reason(failure.value())),
                kOtherFileHint};
+}
+
+// Says early and clearly what SQLite would only say as "unable to open". The log beside the file
+// needs a directory that can be written, too.
+Status require_writable(const std::string& path, FileKind kind) {
+  const fs::path parent = fs::path(path).parent_path();
+  const std::string directory = parent.empty() ? "." : parent.string();
+  if (kind != FileKind::Missing && ::access(path.c_str(), W_OK) != 0) {
+    return cannot("write", path, reason(errno));
+  }
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+    return cannot(kind == FileKind::Missing ? "create" : "write", path,
+                  fmt::format("directory '{}': {}", directory, reason(errno)));
+  }
+  return {};
 }
 
 // Reads every page once. Cheap beside a tuning run, and a damaged file is found before anything is
@@ -131,6 +148,7 @@ Result<Database> open_existing(const std::string& path, std::int64_t& version) {
 Result<Database> open_for_writing(const std::string& path) {
   ATTUNE_ASSIGN(const FileKind kind, inspect(path));
   if (kind == FileKind::Missing) ATTUNE_RETURN_IF_ERROR(create_parents(path));
+  ATTUNE_RETURN_IF_ERROR(require_writable(path, kind));
   ATTUNE_ASSIGN(Database database,
                 Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
   database.set_busy_timeout_ms(kBusyTimeoutMs);
@@ -150,7 +168,7 @@ Result<Database> open_for_writing(const std::string& path) {
 
 Result<Database> open_for_reading(const std::string& path) {
   ATTUNE_ASSIGN(const FileKind kind, inspect(path));
-  if (kind == FileKind::Sqlite) {
+  if (kind == FileKind::Filled) {
     std::int64_t version = 0;
     ATTUNE_ASSIGN(Database database, open_existing(path, version));
     if (version == static_cast<std::int64_t>(migrations().size())) {
