@@ -1,0 +1,22 @@
+// Runs a program as a user would, for tests of whole commands: arguments in, exit status and what
+// it printed out.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace attune::testing {
+
+struct ProcessResult {
+  int status = 0;  // the exit status, or 128 + the signal that ended it, as a shell says it
+  std::string output;
+  std::string errors;
+};
+
+// Runs command[0] with the rest as its arguments, stdin empty, and waits for it. `environment` is
+// added to the environment of the test; the ctest timeout is the only limit on time.
+ProcessResult run_process(const std::vector<std::string>& command,
+                          const std::map<std::string, std::string>& environment = {});
+
+}  // namespace attune::testing
