@@ -1,9 +1,11 @@
 #include "compiler/ir/expr.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
 #include "base/match.h"
+#include "compiler/ir/interval.h"
 
 namespace attune::ir {
 namespace {
@@ -16,11 +18,11 @@ Expr make(DType type, Kind kind) {
 std::optional<std::int64_t> fold(BinOp op, std::int64_t a, std::int64_t b) {
   switch (op) {
     case BinOp::Add:
-      return a + b;
+      return wrap_add(a, b);
     case BinOp::Sub:
-      return a - b;
+      return wrap_sub(a, b);
     case BinOp::Mul:
-      return a * b;
+      return wrap_mul(a, b);
     case BinOp::Div:
       return b == 0 ? std::nullopt : std::optional(floor_div(a, b));
     case BinOp::Mod:
@@ -86,7 +88,7 @@ Expr zero_of(DType type) {
 Expr var(std::string name, DType type) { return make(type, Var{std::move(name)}); }
 
 Expr binary(BinOp op, Expr lhs, Expr rhs) {
-  CHECK(lhs.operator->() && rhs.operator->(), "a binary operator needs two operands");
+  CHECK(bool(lhs) && bool(rhs), "a binary operator needs two operands");
   if (lhs.type().lanes != rhs.type().lanes) {
     if (lhs.type().is_scalar())
       lhs = broadcast(lhs, rhs.type().lanes);
@@ -177,10 +179,13 @@ bool is_const_int(const Expr& e, std::int64_t value) {
 bool is_comparison(BinOp op) { return op >= BinOp::Eq && op <= BinOp::Ge; }
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  if (b == -1) return wrap_sub(0, a);  // the machine's division traps on the least integer
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
-std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - floor_div(a, b) * b; }
+std::int64_t floor_mod(std::int64_t a, std::int64_t b) {
+  return wrap_sub(a, wrap_mul(floor_div(a, b), b));
+}
 
 bool equal(const Expr& a, const Expr& b) {
   if (a.same(b)) return true;
@@ -188,8 +193,9 @@ bool equal(const Expr& a, const Expr& b) {
   return std::visit(Match{
                         [&](const IntImm& x) { return x.value == as<IntImm>(b)->value; },
                         [&](const FloatImm& x) {
-                          const double y = as<FloatImm>(b)->value;
-                          return x.value == y || (x.value != x.value && y != y);
+                          // By bits: 0 and -0 differ, a NaN equals itself.
+                          return std::bit_cast<std::uint64_t>(x.value) ==
+                                 std::bit_cast<std::uint64_t>(as<FloatImm>(b)->value);
                         },
                         [&](const Var& x) { return x.name == as<Var>(b)->name; },
                         [&](const Binary& x) {
