@@ -66,4 +66,6 @@ function(attune_add_layers)
   attune_layer(op_spec compiler/frontend/op_spec LINK attune_ops)
   attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
                nlohmann_json::nlohmann_json)
+  add_executable(bench_records ${CMAKE_SOURCE_DIR}/bench/records/records.cpp)
+  target_link_libraries(bench_records PRIVATE attune_records)
 endfunction()

@@ -182,6 +182,13 @@ void Database::set_checkpoint_on_close(bool checkpoint) {
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, checkpoint ? 0 : 1, nullptr);
 }
 
+void Database::end_statements() {
+  for (sqlite3_stmt* statement = sqlite3_next_stmt(handle_.get(), nullptr); statement != nullptr;
+       statement = sqlite3_next_stmt(handle_.get(), statement)) {
+    sqlite3_reset(statement);
+  }
+}
+
 Status Database::copy_from(const Database& from) {
   sqlite3_backup* backup = sqlite3_backup_init(handle_.get(), "main", from.handle_.get(), "main");
   if (backup == nullptr) return last_error();
@@ -215,6 +222,7 @@ Transaction::~Transaction() {
 }
 
 Status Transaction::commit() {
+  database_->end_statements();
   ATTUNE_RETURN_IF_ERROR(database_->execute("COMMIT"));
   database_ = nullptr;
   return {};

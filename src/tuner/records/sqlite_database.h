@@ -79,6 +79,9 @@ class Database {
   bool read_only() const;
   void set_busy_timeout_ms(int milliseconds);
   void set_checkpoint_on_close(bool checkpoint);
+  // Ends all statements that still stand on a row: they would keep the log from being taken over
+  // into the file.
+  void end_statements();
   // Copies everything of `from` into this database, which must be empty.
   Status copy_from(const Database& from);
 

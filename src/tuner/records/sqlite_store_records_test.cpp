@@ -211,6 +211,20 @@ TEST_F(RecordStoreTest, PruneKeepsTheFastest) {
   EXPECT_EQ(store_->prune(0).value(), 6u);
 }
 
+TEST_F(RecordStoreTest, TheLogIsTakenOverIntoTheFile) {
+  std::vector<Record> batch;
+  for (int i = 0; i < 200; ++i) batch.push_back(sample_record(i, timing(1)));
+  for (int i = 0; i < 30; ++i) {
+    add(batch);
+    ASSERT_TRUE(store_->add_new(batch).ok());
+  }
+  const auto size = [&](const char* suffix) {
+    return std::filesystem::file_size(directory_ / (std::string("records.db") + suffix));
+  };
+  EXPECT_GT(size(""), 1000000u);
+  EXPECT_LT(size("-wal"), 8000000u);
+}
+
 TEST_F(RecordStoreTest, SeveralThreadsAndConnectionsWrite) {
   auto second = open_sqlite_store(directory_ / "records.db");
   ASSERT_TRUE(second.ok()) << second.error().message;
