@@ -1,0 +1,21 @@
+// Conditions as linear forms: a comparison of index expressions is "form >= 0".
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/linear.h"
+#include "compiler/ir/simplify.h"
+#include "compiler/ir/stmt.h"
+
+namespace attune::lower {
+
+// The parts of a conjunction.
+std::vector<ir::Expr> conjuncts(const ir::Expr& condition);
+// Empty list: empty expression.
+ir::Expr conjunction(const std::vector<ir::Expr>& conditions);
+
+// Lt, Le, Gt, Ge of linear index expressions; nothing for all else.
+std::optional<ir::Linear> at_least_zero(const ir::Expr& condition);
+
+}  // namespace attune::lower

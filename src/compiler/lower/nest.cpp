@@ -1,0 +1,317 @@
+#include "compiler/lower/nest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/ir/simplify.h"
+#include "compiler/lower/reduction.h"
+#include "compiler/schedule/loop_values.h"
+
+namespace attune::lower {
+namespace {
+
+using ir::Expr;
+using ir::Stmt;
+using schedule::StageBounds;
+using schedule::StageState;
+using schedule::State;
+
+// Small private buffers live on the stack of the worker, larger ones in the workspace.
+constexpr std::int64_t kStackBytes = 16 << 10;
+
+std::vector<std::int64_t> storage_shape(const StageState& stage, const StageBounds& bounds) {
+  std::vector<std::int64_t> shape;
+  if (stage.layout.empty()) {
+    shape.assign(bounds.axes.begin(),
+                 bounds.axes.begin() + static_cast<std::ptrdiff_t>(stage.stage.axes.size()));
+  }
+  for (const auto& term : stage.layout) {
+    shape.push_back(term.modulo > 0 ? term.modulo
+                                    : (bounds.axes[term.axis] + term.divide - 1) / term.divide);
+  }
+  return shape;
+}
+
+ir::Scope storage_scope(const StageState& stage, const std::vector<std::int64_t>& shape) {
+  if (stage.scope) return *stage.scope;
+  if (stage.at_root()) return ir::Scope::Global;
+  std::int64_t bytes = stage.stage.outputs[0]->type.element_bytes();
+  for (std::int64_t extent : shape) bytes *= extent;
+  return bytes <= kStackBytes ? ir::Scope::Stack : ir::Scope::Global;
+}
+
+class NestBuilder {
+ public:
+  NestBuilder(const State& state, const std::vector<StageBounds>& bounds)
+      : state_(state), bounds_(bounds) {
+    for (std::size_t i = 0; i < state.stages.size(); ++i) {
+      const StageState& stage = *state.stages[i];
+      const auto shape = storage_shape(stage, bounds[i]);
+      for (const ir::Buffer& buffer : stage.stage.outputs) {
+        producer_[buffer] = static_cast<int>(i);
+        const bool output = state.is_output(static_cast<int>(i));
+        storage_[buffer] = output ? buffer
+                                  : ir::make_buffer(buffer->name, buffer->type, shape,
+                                                    storage_scope(stage, shape));
+      }
+      for (int loop : stage.loops) {
+        ranges_ = ranges_.with(schedule::loop_variable(stage, loop),
+                               ir::Interval::extent(bounds[i].iters[loop]));
+      }
+    }
+  }
+
+  Stmt nest(int index);
+  std::vector<ir::Buffer> buffers_of(int index) const {
+    std::vector<ir::Buffer> buffers;
+    for (const ir::Buffer& buffer : state_.stages[index]->stage.outputs) {
+      buffers.push_back(storage_.at(buffer));
+    }
+    return buffers;
+  }
+
+ private:
+  struct Frame {
+    int index;
+    const StageState& stage;
+    const StageBounds& bounds;
+    std::vector<Expr> values;         // of all iters
+    ir::Bindings axes;                // axis name -> value
+    std::vector<Expr> guards;         // of the axes
+    std::vector<Expr> reduce_guards;  // of the reduce axes
+    std::size_t first_reduce;         // position of the first reduction loop
+  };
+
+  Frame frame(int index);
+  void add_guards(Frame& f) const;
+  Stmt loops_from(Frame& f, std::size_t position);
+  Stmt init_nest(Frame& f, std::size_t position);
+  Stmt with_attached(Frame& f, std::size_t position, Stmt body);
+  Stmt loop_over(const Frame& f, std::size_t position, Stmt body) const;
+  Stmt update(Frame& f);
+  std::vector<Expr> store_index(const Frame& f) const;
+  Expr rewrite_reads(const Expr& e) const;
+  std::vector<Expr> storage_index(int producer, const std::vector<Expr>& index) const;
+
+  const State& state_;
+  const std::vector<StageBounds>& bounds_;
+  std::map<ir::Buffer, ir::Buffer> storage_;
+  std::map<ir::Buffer, int> producer_;
+  ir::Ranges ranges_;
+};
+
+NestBuilder::Frame NestBuilder::frame(int index) {
+  const StageState& stage = *state_.stages[index];
+  Frame f{index, stage, bounds_[index], {}, {}, {}, {}, stage.loops.size()};
+  f.values.resize(stage.iters.size());
+  for (std::size_t i = 0; i < stage.loops.size(); ++i) {
+    const int loop = stage.loops[i];
+    f.values[loop] = ir::var(schedule::loop_variable(stage, loop));
+    if (stage.iters[loop].reduce) f.first_reduce = std::min(f.first_reduce, i);
+  }
+  schedule::fill_values(stage, f.bounds.iters, f.values);
+  const std::size_t axes = stage.stage.axes.size();
+  for (std::size_t i = 0; i < axes; ++i) {
+    f.axes[stage.stage.axes[i].name] = ir::simplify(f.bounds.min[i] + f.values[i], ranges_);
+  }
+  for (std::size_t i = 0; i < stage.stage.reduce_axes.size(); ++i) {
+    f.axes[stage.stage.reduce_axes[i].name] = ir::simplify(f.values[axes + i], ranges_);
+  }
+  add_guards(f);
+  return f;
+}
+
+void NestBuilder::add_guards(Frame& f) const {
+  const auto add = [&](std::vector<Expr>& guards, const Expr& condition) {
+    if (!ir::prove(condition, ranges_)) guards.push_back(ir::simplify(condition, ranges_));
+  };
+  const auto all = schedule::split_guards(f.stage, f.bounds.iters, f.values, schedule::Loops::All);
+  const auto reduce =
+      schedule::split_guards(f.stage, f.bounds.iters, f.values, schedule::Loops::Reduce);
+  const auto is_reduce = [&](const Expr& e) {
+    return std::any_of(reduce.begin(), reduce.end(),
+                       [&](const Expr& r) { return ir::equal(r, e); });
+  };
+  for (const Expr& guard : all) add(is_reduce(guard) ? f.reduce_guards : f.guards, guard);
+  for (const ir::Axis& axis : f.stage.stage.axes) {
+    const Expr& value = f.axes.at(axis.name);
+    add(f.guards, value >= Expr(0));
+    add(f.guards, value < Expr(axis.extent));
+  }
+}
+
+std::vector<Expr> NestBuilder::storage_index(int producer, const std::vector<Expr>& index) const {
+  const StageState& stage = *state_.stages[producer];
+  if (state_.is_output(producer)) return index;
+  std::vector<Expr> local;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    local.push_back(ir::simplify(index[i] - bounds_[producer].min[i], ranges_));
+  }
+  if (stage.layout.empty()) return local;
+  std::vector<Expr> stored;
+  for (const auto& term : stage.layout) {
+    Expr e = local[term.axis];
+    if (term.divide > 1) e = e / Expr(term.divide);
+    if (term.modulo > 0) e = e % Expr(term.modulo);
+    stored.push_back(ir::simplify(e, ranges_));
+  }
+  return stored;
+}
+
+Expr NestBuilder::rewrite_reads(const Expr& e) const {
+  const Expr mapped = ir::map_children(e, [&](const Expr& child) { return rewrite_reads(child); });
+  const auto* load = ir::as<ir::Load>(mapped);
+  if (!load) return mapped;
+  const auto found = producer_.find(load->buffer);
+  if (found == producer_.end()) return mapped;
+  return ir::load(storage_.at(load->buffer), storage_index(found->second, load->index));
+}
+
+std::vector<Expr> NestBuilder::store_index(const Frame& f) const {
+  std::vector<Expr> index;
+  for (const ir::Axis& axis : f.stage.stage.axes) index.push_back(f.axes.at(axis.name));
+  return storage_index(f.index, index);
+}
+
+Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, Stmt body) const {
+  const int loop = f.stage.loops[position];
+  const auto& iter = f.stage.iters[loop];
+  return ir::make_stmt(ir::For{schedule::loop_variable(f.stage, loop),
+                               Expr(0),
+                               Expr(f.bounds.iters[loop]),
+                               iter.kind,
+                               {},
+                               iter.notes,
+                               body});
+}
+
+// Stages computed at this loop come first in its body, with their buffers around all of it.
+Stmt NestBuilder::with_attached(Frame& f, std::size_t position, Stmt body) {
+  const std::string& loop = f.stage.iters[f.stage.loops[position]].name;
+  std::vector<Stmt> stmts;
+  std::vector<ir::Buffer> buffers;
+  for (std::size_t i = 0; i < state_.stages.size(); ++i) {
+    const StageState& other = *state_.stages[i];
+    if (other.at_stage != f.stage.stage.name || other.at_loop != loop) continue;
+    stmts.push_back(nest(static_cast<int>(i)));
+    for (const ir::Buffer& buffer : buffers_of(static_cast<int>(i))) buffers.push_back(buffer);
+  }
+  stmts.push_back(std::move(body));
+  Stmt whole = ir::block(std::move(stmts));
+  for (auto b = buffers.rbegin(); b != buffers.rend(); ++b) whole = ir::allocate(*b, whole);
+  return whole;
+}
+
+Stmt NestBuilder::update(Frame& f) {
+  const ir::Stage& stage = f.stage.stage;
+  std::vector<Expr> values;
+  for (const Expr& value : stage.values) {
+    values.push_back(rewrite_reads(ir::substitute(value, f.axes)));
+  }
+  std::vector<ir::Buffer> buffers = buffers_of(f.index);
+  const auto index = store_index(f);
+  std::vector<Expr> reduction_vars;
+  for (int loop : f.stage.loops) {
+    if (f.stage.iters[loop].reduce) reduction_vars.push_back(f.values[loop]);
+  }
+  UpdateParts parts = make_update(stage.reduction, buffers, index, values,
+                                  starts_by_itself(f.stage) ? &reduction_vars : nullptr);
+  std::vector<Expr> guards = f.guards;
+  guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
+  guards.insert(guards.end(), parts.guards.begin(), parts.guards.end());
+  return guarded(guards, parts.body);
+}
+
+Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
+  if (position == f.stage.loops.size()) {
+    std::vector<Stmt> stores;
+    const auto index = store_index(f);
+    for (const ir::Buffer& buffer : buffers_of(f.index)) {
+      const bool carried = !stores.empty();  // the index of a pair
+      stores.push_back(
+          ir::store(buffer, index, initial_value(f.stage.stage.reduction, buffer->type, carried)));
+    }
+    return guarded(f.guards, ir::block(std::move(stores)));
+  }
+  Stmt inner = init_nest(f, position + 1);
+  if (f.stage.iters[f.stage.loops[position]].reduce) return inner;
+  return loop_over(f, position, inner);
+}
+
+Stmt NestBuilder::loops_from(Frame& f, std::size_t position) {
+  if (position == f.stage.loops.size()) return update(f);
+  Stmt body = with_attached(f, position, loops_from(f, position + 1));
+  Stmt loop = loop_over(f, position, std::move(body));
+  if (position != f.first_reduce || starts_by_itself(f.stage)) return loop;
+  return ir::block({init_nest(f, position), loop});
+}
+
+Stmt NestBuilder::nest(int index) {
+  Frame f = frame(index);
+  return loops_from(f, 0);
+}
+
+// Per stage: reads, through all its producers, constants only.
+std::vector<bool> constant_stages(const State& state) {
+  std::vector<bool> constant;
+  for (const auto& stage : state.stages) {
+    const bool all = std::all_of(
+        stage->accesses.begin(), stage->accesses.end(), [&](const schedule::Access& access) {
+          const int producer = state.producer_of(access.buffer);
+          if (producer >= 0) return static_cast<bool>(constant[producer]);
+          return std::any_of(state.inputs.begin(), state.inputs.end(), [&](const ir::Input& input) {
+            return input.buffer == access.buffer && input.constant;
+          });
+        });
+    constant.push_back(all);
+  }
+  return constant;
+}
+
+// The root stage within which a stage is computed.
+int root_of(const State& state, int index) {
+  while (!state.stages[index]->at_root()) index = state.find(state.stages[index]->at_stage);
+  return index;
+}
+
+Stmt with_buffers(std::vector<Stmt> stmts, const std::vector<ir::Buffer>& buffers) {
+  Stmt body = ir::block(std::move(stmts));
+  for (auto b = buffers.rbegin(); b != buffers.rend(); ++b) body = ir::allocate(*b, body);
+  return body;
+}
+
+}  // namespace
+
+Result<Nests> build_nests(const State& state) {
+  ATTUNE_ASSIGN(const auto bounds, schedule::infer_bounds(state, schedule::Mins::Compute));
+  NestBuilder builder(state, bounds);
+  const std::vector<bool> constant = constant_stages(state);
+  const auto prepared = [&](int stage) { return constant[stage] && !state.is_output(stage); };
+  std::vector<Stmt> prepare, main;
+  std::vector<ir::Buffer> main_buffers, prepare_buffers;
+  Nests nests;
+  for (int i = 0; i < static_cast<int>(state.stages.size()); ++i) {
+    if (!state.stages[i]->at_root()) continue;
+    (prepared(i) ? prepare : main).push_back(builder.nest(i));
+    if (state.is_output(i)) continue;
+    bool read_by_main = false;
+    for (int consumer : state.consumers_of(i)) {
+      read_by_main |= !prepared(root_of(state, consumer));
+    }
+    for (const ir::Buffer& buffer : builder.buffers_of(i)) {
+      if (!prepared(i)) {
+        main_buffers.push_back(buffer);
+      } else {
+        (read_by_main ? nests.prepared : prepare_buffers).push_back(buffer);
+      }
+    }
+  }
+  if (!prepare.empty()) nests.prepare = with_buffers(std::move(prepare), prepare_buffers);
+  nests.main = with_buffers(std::move(main), main_buffers);
+  return nests;
+}
+
+}  // namespace attune::lower

@@ -1,0 +1,21 @@
+// The passes over statements; passes.cpp lists them in their order.
+#pragma once
+
+#include "compiler/ir/stmt.h"
+
+namespace attune::lower {
+
+// Moves conditions out of the loops they do not depend on.
+ir::Stmt hoist_guards(const ir::Stmt& s);
+// A condition around a whole loop body becomes part of the loop's range.
+ir::Stmt tighten_loops(const ir::Stmt& s);
+// Splits loops so that the main part has no conditions; first and last iterations stand apart.
+ir::Stmt partition_loops(const ir::Stmt& s);
+// Writes unrolled loops out.
+ir::Stmt unroll_loops(const ir::Stmt& s);
+// Turns vectorised loops into vector expressions.
+ir::Stmt vectorize_loops(const ir::Stmt& s);
+// Simplifies everything (ir/simplify.h).
+ir::Stmt simplify_all(const ir::Stmt& s);
+
+}  // namespace attune::lower

@@ -1,0 +1,130 @@
+// A vectorised loop of n iterations becomes statements on vectors: its variable is replaced by a
+// ramp, and everything that depends on it grows lanes. Lane counts that are no power of two are cut
+// into powers of two. What has no vector form (a condition or a loop range that differs between
+// lanes, a private buffer per lane) makes the loop run lane by lane instead.
+#include <algorithm>
+#include <optional>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/ir/simplify.h"
+#include "compiler/lower/statement_passes.h"
+
+namespace attune::lower {
+namespace {
+
+using ir::Expr;
+using ir::Stmt;
+
+constexpr std::int64_t kMaxLanes = 64;
+
+Expr widen(const Expr& e, int lanes) {
+  return e.type().lanes == lanes ? e : ir::broadcast(e, lanes);
+}
+
+class Vectorizer {
+ public:
+  Vectorizer(std::string variable, Expr ramp)
+      : variable_(std::move(variable)), ramp_(std::move(ramp)) {}
+
+  std::optional<Stmt> stmt(const Stmt& s) {
+    ok_ = true;
+    Stmt result = visit(s);
+    return ok_ ? std::optional(result) : std::nullopt;
+  }
+
+ private:
+  int lanes() const { return ramp_.type().lanes; }
+  bool varies(const Expr& e) const { return ir::uses_var(e, variable_); }
+
+  Expr expr(const Expr& e) {
+    if (const auto* v = ir::as<ir::Var>(e)) return v->name == variable_ ? ramp_ : e;
+    if (!varies(e)) return e;
+    if (const auto* select = ir::as<ir::Select>(e)) {
+      Expr condition = expr(select->condition);
+      Expr a = expr(select->if_true), b = expr(select->if_false);
+      const int n = std::max({condition.type().lanes, a.type().lanes, b.type().lanes});
+      return ir::select(condition, widen(a, n), widen(b, n));
+    }
+    if (const auto* math = ir::as<ir::Math>(e); math && math->fn != ir::MathFn::Bitcast) {
+      std::vector<Expr> args;
+      for (const Expr& arg : math->args) args.push_back(widen(expr(arg), lanes()));
+      return ir::math(math->fn, std::move(args));
+    }
+    if (ir::as<ir::Opaque>(e) || ir::as<ir::VectorReduce>(e) || ir::as<ir::Ramp>(e)) {
+      ok_ = false;
+      return e;
+    }
+    return ir::map_children(e, [&](const Expr& child) { return expr(child); });
+  }
+
+  Stmt visit(const Stmt& s) {
+    if (const auto* st = ir::as<ir::Store>(s)) {
+      std::vector<Expr> index;
+      bool vector_index = false;
+      for (const Expr& i : st->index) {
+        index.push_back(expr(i));
+        vector_index |= index.back().type().lanes > 1;
+      }
+      Expr value = expr(st->value);
+      if (!vector_index) {
+        ok_ &= value.type().is_scalar();
+        return ir::store(st->buffer, index, value);
+      }
+      return ir::store(st->buffer, index, widen(value, lanes()));
+    }
+    if (const auto* loop = ir::as<ir::For>(s)) {
+      ok_ &= !varies(loop->min) && !varies(loop->extent);
+    } else if (const auto* branch = ir::as<ir::If>(s)) {
+      ok_ &= !varies(branch->condition);
+    } else if (const auto* binding = ir::as<ir::LetStmt>(s)) {
+      ok_ &= !varies(binding->value);
+    } else if (ir::as<ir::Allocate>(s) || ir::as<ir::Barrier>(s) || ir::as<ir::Evaluate>(s)) {
+      ok_ = false;
+    }
+    if (!ok_) return s;
+    return ir::map_children(
+        s, [&](const Stmt& child) { return visit(child); }, [&](const Expr& e) { return expr(e); });
+  }
+
+  std::string variable_;
+  Expr ramp_;
+  bool ok_ = true;
+};
+
+Stmt serial(const ir::For& loop) {
+  ir::For copy = loop;
+  copy.kind = ir::LoopKind::Serial;
+  return ir::make_stmt(std::move(copy));
+}
+
+Stmt vectorize(const ir::For& loop) {
+  const auto* extent = ir::as_int(loop.extent);
+  if (!extent) return serial(loop);
+  std::vector<Stmt> pieces;
+  for (std::int64_t done = 0; done < *extent;) {
+    std::int64_t lanes = kMaxLanes;
+    while (lanes > *extent - done) lanes /= 2;
+    const Expr start = ir::simplify(loop.min + Expr(done));
+    if (lanes == 1) {
+      pieces.push_back(ir::substitute(loop.body, {{loop.var, start}}));
+    } else {
+      const Expr ramp = ir::ramp(start, Expr(1), static_cast<int>(lanes));
+      auto piece = Vectorizer(loop.var, ramp).stmt(loop.body);
+      if (!piece) return serial(loop);
+      pieces.push_back(*piece);
+    }
+    done += lanes;
+  }
+  return ir::block(std::move(pieces));
+}
+
+}  // namespace
+
+Stmt vectorize_loops(const Stmt& s) {
+  const Stmt mapped = ir::map_children(
+      s, [](const Stmt& child) { return vectorize_loops(child); }, [](const Expr& e) { return e; });
+  const auto* loop = ir::as<ir::For>(mapped);
+  return loop && loop->kind == ir::LoopKind::Vectorized ? vectorize(*loop) : mapped;
+}
+
+}  // namespace attune::lower
