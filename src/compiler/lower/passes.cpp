@@ -2,7 +2,6 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
-#include "compiler/ir/verify.h"
 #include "compiler/lower/flatten.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/nest.h"
@@ -42,11 +41,7 @@ bool reads(const ir::Stmt& s, const ir::Buffer& buffer) {
 Result<ir::Kernel> run_passes(ir::Kernel kernel, const Options& options) {
   const auto done = [&](std::string_view pass) {
     if (options.observe) options.observe(pass, kernel);
-#ifndef NDEBUG
-    return ir::verify(kernel);
-#else
     return Status();
-#endif
   };
   ATTUNE_RETURN_IF_ERROR(done("nests"));
   for (const Pass& pass : passes()) {
