@@ -27,7 +27,7 @@ struct Zone {
 class ZoneFinder {
  public:
   ZoneFinder(std::string variable, Zone loop, ir::Ranges ranges)
-      : variable_(std::move(variable)), loop_(loop), main_(loop), ranges_(std::move(ranges)) {}
+      : variable_(std::move(variable)), main_(loop), ranges_(std::move(ranges)) {}
 
   void scan(const Stmt& s) {
     if (const auto* loop = ir::as<ir::For>(s)) {
@@ -75,18 +75,30 @@ class ZoneFinder {
     if (k == 0) return;
     const ir::Linear rest = ir::add(*form, {{{variable_, 1}}, 0}, -k);
     const Interval bounds = ir::bounds_of(rest.to_expr(), ranges_);
-    if (bounds.low == Interval::kLowest) return;
+    const Zone holds = bounds.low == Interval::kLowest ? Zone{0, 0} : where(k, bounds.low);
+    if (!holds.empty()) {
+      main_ = holds;
+      return;
+    }
+    // Nowhere certain to hold: stand apart where it may hold, the main part is where it fails.
+    const Zone may_hold = bounds.high == Interval::kHighest ? main_ : where(k, bounds.high);
+    const Zone fails = k > 0 ? Zone{main_.begin, may_hold.begin} : Zone{may_hold.end, main_.end};
+    if (!may_hold.empty() && !fails.empty()) main_ = fails;
+  }
+
+  // The part of the main zone in which k*v + rest >= 0.
+  Zone where(std::int64_t k, std::int64_t rest) const {
     Zone zone = main_;
     if (k > 0) {
-      zone.begin = std::max(zone.begin, -ir::floor_div(bounds.low, k));
+      zone.begin = std::max(zone.begin, -ir::floor_div(rest, k));
     } else {
-      zone.end = std::min(zone.end, ir::floor_div(bounds.low, -k) + 1);
+      zone.end = std::min(zone.end, ir::floor_div(rest, -k) + 1);
     }
-    if (!zone.empty()) main_ = zone;
+    return zone;
   }
 
   std::string variable_;
-  Zone loop_, main_;
+  Zone main_;
   ir::Ranges ranges_;
 };
 
