@@ -28,9 +28,9 @@ struct Lowered {
 struct Pass {
   std::string_view name;
   std::string_view meaning;
-  ir::Stmt (*run)(const ir::Stmt&);
+  ir::Kernel (*run)(const ir::Kernel&);
 };
-// The passes over statements, in order.
+// The passes over a kernel, in order.
 std::span<const Pass> passes();
 
 struct Options {

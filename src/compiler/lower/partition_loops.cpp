@@ -3,6 +3,9 @@
 // the iterations before and after it stand apart, one by one when they are few. Outer loops are
 // split first; the pieces are simplified and their inner loops treated in turn. Parallel loops stay
 // one loop that chooses between the pieces.
+#include <algorithm>
+#include <set>
+
 #include "compiler/ir/rewrite.h"
 #include "compiler/lower/conditions.h"
 #include "compiler/lower/statement_passes.h"
@@ -26,14 +29,18 @@ struct Zone {
 // the inner loops do.
 class ZoneFinder {
  public:
-  ZoneFinder(std::string variable, Zone loop, ir::Ranges ranges)
-      : variable_(std::move(variable)), main_(loop), ranges_(std::move(ranges)) {}
+  ZoneFinder(const ir::For& loop, Zone zone, ir::Ranges ranges)
+      : variable_(loop.var),
+        lanes_only_(loop.kind == ir::LoopKind::Unrolled),
+        main_(zone),
+        ranges_(std::move(ranges)) {}
 
   void scan(const Stmt& s) {
     if (const auto* loop = ir::as<ir::For>(s)) {
       scan_expr(loop->min), scan_expr(loop->extent);
       const ir::Ranges saved = ranges_;
       ranges_ = ranges_.with_loop(loop->var, loop->min, loop->extent);
+      if (loop->kind == ir::LoopKind::Vectorized) lanes_.insert(loop->var);
       scan(loop->body);
       ranges_ = saved;
       return;
@@ -61,18 +68,13 @@ class ZoneFinder {
       if (const auto* select = ir::as<ir::Select>(node)) {
         for (const Expr& part : conjuncts(select->condition)) consider(part);
       }
-      const auto* b = ir::as<ir::Binary>(node);
-      if (b && node.type() == ir::kIndex && (b->op == ir::BinOp::Min || b->op == ir::BinOp::Max)) {
-        consider(b->lhs <= b->rhs);  // a loop bound that this loop can decide
-        consider(b->lhs >= b->rhs);
-      }
     });
   }
 
   void consider(const Expr& condition) {
     const auto form = at_least_zero(condition);
     const std::int64_t k = form ? form->coefficient(variable_) : 0;
-    if (k == 0) return;
+    if (k == 0 || (lanes_only_ && !mentions_lanes(*form))) return;
     const ir::Linear rest = ir::add(*form, {{{variable_, 1}}, 0}, -k);
     const Interval bounds = ir::bounds_of(rest.to_expr(), ranges_);
     const Zone holds = bounds.low == Interval::kLowest ? Zone{0, 0} : where(k, bounds.low);
@@ -84,6 +86,11 @@ class ZoneFinder {
     const Zone may_hold = bounds.high == Interval::kHighest ? main_ : where(k, bounds.high);
     const Zone fails = k > 0 ? Zone{main_.begin, may_hold.begin} : Zone{may_hold.end, main_.end};
     if (!may_hold.empty() && !fails.empty()) main_ = fails;
+  }
+
+  bool mentions_lanes(const ir::Linear& form) const {
+    return std::any_of(form.terms.begin(), form.terms.end(),
+                       [&](const auto& term) { return lanes_.count(term.first) > 0; });
   }
 
   // The part of the main zone in which k*v + rest >= 0.
@@ -98,6 +105,8 @@ class ZoneFinder {
   }
 
   std::string variable_;
+  bool lanes_only_;  // unrolled loops become constants anyway; only lanes need their help
+  std::set<std::string> lanes_;
   Zone main_;
   ir::Ranges ranges_;
 };
@@ -154,7 +163,7 @@ bool may_partition(const ir::For& loop, int depth) {
   const auto* min = ir::as_int(loop.min);
   const auto* extent = ir::as_int(loop.extent);
   if (!min || !extent || *extent < 2 || depth >= kMaxDepth) return false;
-  return loop.kind == ir::LoopKind::Serial || loop.kind == ir::LoopKind::Parallel;
+  return loop.kind != ir::LoopKind::Vectorized && loop.kind != ir::LoopKind::Bound;
 }
 
 Stmt partition_for(const Stmt& s, const ir::For& loop, const ir::Ranges& ranges, int depth) {
@@ -166,7 +175,7 @@ Stmt partition_for(const Stmt& s, const ir::For& loop, const ir::Ranges& ranges,
   };
   if (!may_partition(loop, depth)) return descend();
   const Zone all{*ir::as_int(loop.min), *ir::as_int(loop.min) + *ir::as_int(loop.extent)};
-  ZoneFinder finder(loop.var, all, inside);
+  ZoneFinder finder(loop, all, inside);
   finder.scan(loop.body);
   const Zone main = finder.main();
   if (main.begin == all.begin && main.end == all.end) return descend();

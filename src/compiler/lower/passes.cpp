@@ -9,21 +9,33 @@
 
 namespace attune::lower {
 
-std::span<const Pass> passes() {
-  static constexpr Pass all[] = {
-      {"simplify", "canonical indices, decided conditions", simplify_all},
-      {"hoist_guards", "conditions leave the loops they do not depend on", hoist_guards},
-      {"tighten_loops", "conditions become loop ranges", tighten_loops},
-      {"partition_loops", "main parts of loops without conditions", partition_loops},
-      {"unroll_loops", "unrolled loops written out", unroll_loops},
-      {"simplify_unrolled", "constants of the copies folded", simplify_all},
-      {"vectorize_loops", "vectorised loops as vector expressions", vectorize_loops},
-      {"simplify_vectors", "canonical vector indices", simplify_all},
-  };
-  return all;
+namespace {
+
+// A pass over statements as a pass over a kernel.
+template <ir::Stmt (*Run)(const ir::Stmt&)>
+ir::Kernel on_body(const ir::Kernel& kernel) {
+  ir::Kernel changed = kernel;
+  changed.body = Run(kernel.body);
+  return changed;
 }
 
 ir::Stmt simplify_all(const ir::Stmt& s) { return ir::simplify(s); }
+
+}  // namespace
+
+std::span<const Pass> passes() {
+  static constexpr Pass all[] = {
+      {"simplify", "canonical indices, decided conditions", on_body<simplify_all>},
+      {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
+      {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},
+      {"partition_loops", "main parts of loops without conditions", on_body<partition_loops>},
+      {"flatten", "one index per access", flatten},
+      {"vectorize_loops", "vectorised loops as vector expressions", on_body<vectorize_loops>},
+      {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
+      {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},
+  };
+  return all;
+}
 
 namespace {
 
@@ -47,11 +59,9 @@ Result<ir::Kernel> run_passes(ir::Kernel kernel, const Options& options) {
   for (const Pass& pass : passes()) {
     const auto& off = options.disabled;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
-    kernel.body = pass.run(kernel.body);
+    kernel = pass.run(kernel);
     ATTUNE_RETURN_IF_ERROR(done(pass.name));
   }
-  kernel = flatten(kernel);
-  ATTUNE_RETURN_IF_ERROR(done("flatten"));
   return kernel;
 }
 

@@ -15,7 +15,5 @@ ir::Stmt partition_loops(const ir::Stmt& s);
 ir::Stmt unroll_loops(const ir::Stmt& s);
 // Turns vectorised loops into vector expressions.
 ir::Stmt vectorize_loops(const ir::Stmt& s);
-// Simplifies everything (ir/simplify.h).
-ir::Stmt simplify_all(const ir::Stmt& s);
 
 }  // namespace attune::lower
