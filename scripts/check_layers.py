@@ -35,7 +35,7 @@ LAYERS = {
     "tuner/space": TUNER_BASICS,
     "tuner/templates": TUNER_BASICS + " tuner/space",
     "tuner/features": TUNER_BASICS,
-    "tuner/model": TUNER_BASICS + " tuner/features",
+    "tuner/model": TUNER_BASICS + " tuner/space tuner/features",
     "tuner/explore": TUNER_BASICS + " tuner/space tuner/features tuner/model",
     "tuner/session": TUNER_BASICS + " tuner/space tuner/templates tuner/features tuner/model"
     " tuner/explore tuner/measure/runner.h",

@@ -1,0 +1,25 @@
+// Schedules that are hopeless on a target whatever the rest looks like: register tiles that spill,
+// buffers larger than the memory, unrolled code that takes minutes to compile.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/target.h"
+#include "compiler/schedule/bounds.h"
+
+namespace attune::space {
+
+struct Limits {
+  std::int64_t unrolled_statements = 4096;               // in one basic block
+  std::int64_t workspace_bytes = std::int64_t{2} << 30;  // of one stage's buffer
+  std::int64_t stack_bytes = std::int64_t{1} << 20;      // of a buffer on the stack
+};
+
+// A few words that say why, or nothing when the schedule may be tried.
+std::optional<std::string_view> find_flaw(const schedule::State& state,
+                                          const std::vector<schedule::StageBounds>& bounds,
+                                          const ir::Target& target, const Limits& limits = {});
+
+}  // namespace attune::space

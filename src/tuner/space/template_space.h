@@ -1,0 +1,57 @@
+// The space of the templates that fit a task: every algorithm (a program that computes the same)
+// with every template that fits it is an alternative.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tuner/space/space.h"
+#include "tuner/space/template.h"
+
+namespace attune::space {
+
+// "direct", or the name of an algorithm, which traces then begin with.
+struct NamedProgram {
+  std::string name;
+  ir::Program program;
+};
+
+class TemplateSpace : public Space {
+ public:
+  // Programs that no template fits add nothing; with no alternative at all the space is empty.
+  TemplateSpace(std::vector<NamedProgram> programs, std::span<const Template> templates,
+                ir::Target target);
+
+  std::uint64_t size() const override { return first_index_.back(); }
+  Point point_at(std::uint64_t index) const override;
+  std::uint64_t index_of(const Point& point) const override;
+  Point sample(Rng& rng) const override;
+  std::vector<Point> neighbours(const Point& point) const override;
+  Point neighbour(const Point& point, Rng& rng) const override;
+  std::vector<Point> defaults() const override;
+  schedule::Trace trace_of(const Point& point) const override;
+  Result<Scheduled> schedule_of(const Point& point) const override;
+  std::string to_string(const Point& point) const override;
+  const ir::Target& target() const override { return target_; }
+  std::size_t alternatives() const override { return alternatives_.size(); }
+  const std::vector<Knob>& knobs(std::uint32_t alternative) const override {
+    return alternatives_[alternative].knobs;
+  }
+
+ private:
+  struct Alternative {
+    std::string algorithm;
+    ir::Program program;
+    schedule::State unscheduled;
+    Template schedule_template;
+    std::vector<Knob> knobs;
+  };
+  const Alternative& of(const Point& point) const { return alternatives_[point.alternative]; }
+
+  ir::Target target_;
+  std::vector<Alternative> alternatives_;
+  std::vector<std::uint64_t> first_index_;  // of each alternative, and the total
+};
+
+}  // namespace attune::space
