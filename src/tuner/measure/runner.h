@@ -1,0 +1,120 @@
+// What tuning needs of the world, as two interfaces: a Builder turns schedules into machine code, a
+// Runner runs that code on a device and says what became of it. The session knows only these; local
+// cores, remote devices and simulations stand behind them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/trace.h"
+#include "runtime/dtype.h"
+#include "runtime/run_report.h"
+#include "tuner/measure/probe/candidate.h"
+#include "tuner/records/record.h"
+
+namespace attune::measure {
+
+// Where a kernel parameter comes from; `index` counts within its kind.
+enum class ParameterKind : std::uint8_t {
+  Input,     // of the program's inputs, different from call to call
+  Constant,  // of the program's inputs, known ahead of time
+  Prepared,  // of the buffers that the prepare kernel writes
+  Output,    // of the program's outputs
+};
+struct Parameter {
+  ParameterKind kind = ParameterKind::Input;
+  int index = 0;
+  runtime::DType type = runtime::DType::F32;
+  std::int64_t elements = 0;
+};
+
+struct KernelCode {
+  probe::Bytes object;  // an ELF shared object
+  std::string symbol;
+  std::vector<Parameter> parameters;
+  std::int64_t workspace_bytes = 0;
+  std::uint64_t id = 0;  // of the kernel it was made from: equal ids compute the same
+};
+
+struct BuildRequest {
+  std::int64_t number = 0;
+  // The program that the trace is made for, i.e. already that of its algorithm.
+  std::shared_ptr<const ir::Program> program;
+  schedule::Trace trace;
+};
+
+struct BuiltCandidate {
+  std::int64_t number = 0;
+  std::shared_ptr<const KernelCode> main;     // null when the build failed
+  std::shared_ptr<const KernelCode> prepare;  // null when there is nothing to compute ahead
+  std::optional<runtime::BuildFailed> failure;
+  int threads = 1;
+  int vector_spills = 0;
+  double build_ms = 0;
+};
+
+class Builder {
+ public:
+  virtual ~Builder() = default;
+  // As many results as requests, in the same order. May be called from any thread.
+  virtual std::vector<BuiltCandidate> build(std::span<const BuildRequest> requests) = 0;
+};
+
+// One element of an output that must come out near `expected`.
+struct ExpectedElement {
+  int output = 0;
+  std::int64_t index = 0;
+  double expected = 0;
+};
+
+// How inputs are made and what must come out: program input i holds runtime::fill(seed, i).
+struct Expectation {
+  std::uint64_t seed = 0;
+  std::vector<ExpectedElement> elements;  // empty: nothing is checked
+};
+
+struct RunRequest {
+  const BuiltCandidate* candidate = nullptr;  // built successfully
+  double absolute_tolerance = 0;
+};
+
+struct RunOptions {
+  records::Weights weights = records::Weights::Hot;
+  double best_known_us = 0;     // 0: none
+  double look_us = 4'000;       // every candidate is timed about so long;
+  double close_ratio = 1.3;     // those within this factor of the best
+  double close_us = 20'000;     // so long altogether
+  double timeout_ms = 10'000;   // for the calls of one candidate
+  int compare_rounds = 8;       // of compare()
+  double compare_gap_ms = 250;  // between its rounds
+  double compare_repeat_us = 2'000;
+};
+
+struct RunResult {
+  runtime::Outcome outcome;
+  records::NoiseFacts noise;
+  double run_ms = 0;
+  double wait_ms = 0;
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  // One after the other; as many results as requests, in the same order. The loss of the device is
+  // an outcome too; an Error means that the request itself makes no sense.
+  virtual Result<std::vector<RunResult>> measure(std::span<const RunRequest> requests,
+                                                 const Expectation& expectation,
+                                                 const RunOptions& options) = 0;
+  // In turns, so that all meet the same moods of the machine: for naming a winner among a few.
+  virtual Result<std::vector<RunResult>> compare(std::span<const RunRequest> requests,
+                                                 const Expectation& expectation,
+                                                 const RunOptions& options) = 0;
+  // What it runs on, for the records.
+  virtual std::string device() const = 0;
+};
+
+}  // namespace attune::measure

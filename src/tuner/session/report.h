@@ -1,0 +1,76 @@
+// What a tuning run says about itself: the numbers behind `tune --json`, its closing table and the
+// progress line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/records/record.h"
+
+namespace attune::session {
+
+// Distinct candidates by what became of them, e.g. {"build_failed": 3, "wrong_answer": 1}.
+using FailureCounts = std::map<std::string, std::int64_t, std::less<>>;
+
+struct TaskReport {
+  std::string key;
+  std::string name;
+  std::int64_t trials = 0;  // candidates with an outcome from the device, earlier runs with
+                            // --resume included
+  std::int64_t trials_this_run = 0;  // those of this run alone
+  std::int64_t failed = 0;           // of all candidates, those with an outcome other than a timing
+  FailureCounts failures;
+  // From the closing comparison; empty when no candidate (not even the default) ran.
+  std::optional<double> best_us;
+  std::optional<double> default_us;  // empty when the default schedule failed
+  double gflops = 0;                 // of best_us
+  double seconds = 0;                // of this run
+  bool exhausted = false;            // the space was smaller than the budget
+  bool resumed = false;
+  std::string best_trace;  // the default's when nothing else ran
+  bool best_is_default = false;
+  std::string default_failure;  // why the default has no time, else empty
+  records::SessionId session = 0;
+  records::RecordId best_record = 0;  // 0: none
+};
+
+// A whole `tune`: of one operator, or of all tasks of a model.
+struct TuneReport {
+  std::vector<TaskReport> tasks;
+  double trials_per_second = 0;
+  std::optional<double> latency_ms;          // after
+  std::optional<double> default_latency_ms;  // before
+  double seconds = 0;
+  std::uint64_t seed = 0;
+};
+
+// The whole of tasks that run one after the other; `uses[i]` is how often task i occurs (all once
+// when empty).
+TuneReport summarize(std::vector<TaskReport> tasks, const std::vector<std::int64_t>& uses,
+                     double seconds, std::uint64_t seed);
+
+// Where a session stands, for a progress line.
+struct Progress {
+  std::string task;
+  std::string stage;  // what just finished: "select", "build", "profile", "update", "confirm"
+  std::int64_t round = 0;
+  std::int64_t trials = 0;
+  std::int64_t trials_total = 0;
+  std::optional<double> best_us;
+  double best_gflops = 0;
+  FailureCounts failures;
+  double elapsed_seconds = 0;
+  std::optional<double> eta_seconds;  // empty before anything is known
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // After each stage, from the thread that drives the session.
+  virtual void progressed(const Progress& progress) = 0;
+};
+
+}  // namespace attune::session

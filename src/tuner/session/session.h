@@ -1,0 +1,94 @@
+// A tuning session: one job as a state machine. Rounds of candidates go through select, build,
+// profile and update; a closing comparison names the winner. Each stage is a unit of its own that
+// says which resource it needs, so that one driver can interleave many sessions; all that a stage
+// decides is in the store when it ends, so that a process killed at any point goes on with
+// `resume` from the last finished stage. The same seed and the same times lead to the same
+// decisions: results enter by candidate number, and how far selection runs ahead of results is
+// fixed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "tuner/measure/runner.h"
+#include "tuner/records/store.h"
+#include "tuner/session/report.h"
+#include "tuner/session/task.h"
+
+namespace attune::explore {
+class Explorer;
+}
+
+namespace attune::session {
+
+struct Options {
+  std::int64_t trials = 128;  // of the task altogether, earlier runs included when resumed
+  double seconds = 0;         // of this run; 0: no limit
+  std::uint64_t seed = 0;
+  bool resume = false;
+  bool use_history = true;  // start from the best known records of the same task and target
+  records::Weights weights = records::Weights::Hot;
+  int batch = 24;
+  // Select and build a round while the one before it is profiled: for cores that profiling leaves
+  // free.
+  bool overlap = true;
+  int finalists = 8;        // compared at the end, besides the default
+  std::string search;       // names space and explorer: sessions resume only with the same
+  std::string version;      // of the product, for the records
+  measure::RunOptions run;  // weights and best_known_us are the session's
+};
+
+enum class StageKind : std::uint8_t { Init, Select, Build, Profile, Update, Confirm };
+std::string_view name_of(StageKind kind);
+
+enum class Resource : std::uint8_t { HostCores, Device };
+
+struct Stage {
+  StageKind kind = StageKind::Init;
+  std::int64_t round = 0;  // kClosing for the build that precedes Confirm, and for Confirm
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+inline constexpr std::int64_t kClosing = -1;
+Resource resource_of(const Stage& stage);
+
+// What a session works with; all must outlive it, and may serve several sessions.
+struct Context {
+  records::Store& store;
+  measure::Builder& builder;
+  measure::Runner& runner;
+  const Clock& clock;
+};
+
+class Session {
+ public:
+  // `default_trace` is the schedule used without tuning; it is the first candidate and stays in
+  // the race to the end.
+  static Result<std::unique_ptr<Session>> open(Context context, Task task, std::string target,
+                                               std::unique_ptr<explore::Explorer> explorer,
+                                               schedule::Trace default_trace, Options options);
+  ~Session();
+
+  // The stages that may run now, in the order in which they are best run; none when finished, or
+  // when all that is ready is running.
+  std::vector<Stage> ready_stages() const;
+  bool finished() const;
+  // Runs a ready stage. Several stages may run at once, each on its own thread. An Error means that
+  // the session cannot go on (the store failed, say); what earlier stages did is kept.
+  Status run(const Stage& stage);
+
+  Progress progress() const;
+  TaskReport report() const;
+  records::SessionId id() const;
+
+ private:
+  class Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attune::session
