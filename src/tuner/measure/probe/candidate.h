@@ -42,15 +42,15 @@ struct Sample {
 
 // |actual - expected| <= absolute + relative * |expected| for each sample.
 struct Verification {
-  std::vector<Sample> samples;
+  std::vector<Sample> samples = {};
   double absolute_tolerance = 0.0;
   double relative_tolerance = 0.0;
 };
 
 struct Candidate {
-  Bytes object;        // an ELF shared object
-  std::string symbol;  // its AttuneKernel
-  std::vector<Buffer> buffers;
+  Bytes object = nullptr;   // an ELF shared object
+  std::string symbol = {};  // its AttuneKernel
+  std::vector<Buffer> buffers = {};
   std::int64_t workspace_bytes = 0;
   int threads = 1;
   std::uint64_t seed = 0;

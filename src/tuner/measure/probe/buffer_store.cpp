@@ -1,0 +1,110 @@
+#include "tuner/measure/probe/buffer_store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/fill.h"
+
+namespace attune::probe {
+namespace {
+
+// Idle slots are kept up to this much.
+constexpr std::size_t kKeepBytes = std::size_t{768} << 20;
+
+std::size_t stride_of(const SlotNeed& need) {
+  return need.copies == 1 ? need.bytes : (need.bytes + 63) / 64 * 64;
+}
+
+std::size_t total_bytes(const SlotNeed& need) {
+  return stride_of(need) * static_cast<std::size_t>(need.copies - 1) + need.bytes;
+}
+
+// Equal fills, so that filled contents can stand for each other.
+bool same_fill(const SlotNeed& a, const SlotNeed& b) {
+  return a.contents.empty() && b.contents.empty() && a.read_only == b.read_only &&
+         a.bytes == b.bytes && a.copies == b.copies && a.stagger == b.stagger && a.type == b.type &&
+         a.seed == b.seed && a.fill_index == b.fill_index;
+}
+
+void fill_slot(BufferStore::Slot& slot, const SlotNeed& need) {
+  slot.memory.set_writable(true);
+  slot.memory.arm();
+  slot.copy_stride = stride_of(need);
+  slot.filled_for = need;
+  slot.filled_for.contents = {};
+  slot.reusable = need.contents.empty();
+  if (!need.read_only) return;
+  if (need.contents.empty()) {
+    const auto elements = static_cast<std::int64_t>(need.bytes / runtime::byte_size(need.type));
+    runtime::fill(slot.memory.data(), need.type, elements, need.seed, need.fill_index);
+  } else {
+    std::memcpy(slot.memory.data(), need.contents.data(), need.bytes);
+  }
+  for (std::int64_t k = 1; k < need.copies; ++k) {
+    std::memcpy(slot.copy(k), slot.memory.data(), need.bytes);
+  }
+  slot.memory.set_writable(false);
+}
+
+}  // namespace
+
+BufferStore::Slot* BufferStore::find_ready(const SlotNeed& need, const std::vector<Slot*>& taken) {
+  for (Slot& slot : slots_) {
+    if (slot.reusable && same_fill(slot.filled_for, need) &&
+        std::find(taken.begin(), taken.end(), &slot) == taken.end()) {
+      return &slot;
+    }
+  }
+  return nullptr;
+}
+
+BufferStore::Slot* BufferStore::find_idle(std::size_t bytes, int stagger) {
+  Slot* oldest = nullptr;
+  for (Slot& slot : slots_) {
+    if (slot.users > 0 || slot.memory.bytes() != bytes || slot.memory.stagger() != stagger)
+      continue;
+    if (oldest == nullptr || slot.last_used < oldest->last_used) oldest = &slot;
+  }
+  return oldest;
+}
+
+void BufferStore::evict_idle(std::size_t room_for) {
+  while (mapped_bytes() + room_for > kKeepBytes) {
+    auto oldest = slots_.end();
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+      if (slot->users > 0) continue;
+      if (oldest == slots_.end() || slot->last_used < oldest->last_used) oldest = slot;
+    }
+    if (oldest == slots_.end()) return;
+    slots_.erase(oldest);
+  }
+}
+
+std::size_t BufferStore::mapped_bytes() const {
+  std::size_t total = 0;
+  for (const Slot& slot : slots_) total += slot.memory.bytes();
+  return total;
+}
+
+Result<BufferStore::Slot*> BufferStore::acquire(const SlotNeed& need,
+                                                const std::vector<Slot*>& taken) {
+  Slot* slot = find_ready(need, taken);
+  if (slot == nullptr) {
+    slot = find_idle(total_bytes(need), need.stagger);
+    if (slot == nullptr) {
+      evict_idle(total_bytes(need));
+      ATTUNE_ASSIGN(GuardedBuffer memory, GuardedBuffer::map(total_bytes(need), need.stagger));
+      slots_.push_back(Slot{.memory = std::move(memory), .filled_for = {}});
+      slot = &slots_.back();
+    }
+    fill_slot(*slot, need);
+  }
+  ++slot->users;
+  slot->last_used = ++uses_;
+  return slot;
+}
+
+void BufferStore::release(Slot* slot) { --slot->users; }
+
+}  // namespace attune::probe

@@ -1,0 +1,60 @@
+// The buffers of candidates, kept from one to the next: consecutive candidates of a task have the
+// same inputs, which are then neither mapped nor filled again.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "tuner/measure/probe/candidate.h"
+#include "tuner/measure/probe/guarded_buffer.h"
+
+namespace attune::probe {
+
+// What a slot must hold.
+struct SlotNeed {
+  std::size_t bytes = 0;
+  int stagger = 0;
+  std::int64_t copies = 1;  // rotating buffers: equal copies, each on a cache line of its own
+  bool read_only = false;
+  // How to fill a read-only slot: explicit contents, or runtime::fill.
+  std::span<const std::byte> contents = {};
+  runtime::DType type = runtime::DType::F32;
+  std::uint64_t seed = 0;
+  int fill_index = 0;
+};
+
+class BufferStore {
+ public:
+  struct Slot {
+    GuardedBuffer memory;
+    SlotNeed filled_for;
+    std::size_t copy_stride = 0;
+    bool reusable = false;  // the contents are those of the fill
+    int users = 0;
+    std::uint64_t last_used = 0;
+
+    std::byte* copy(std::int64_t k) const {
+      return memory.data() + static_cast<std::size_t>(k) * copy_stride;
+    }
+  };
+
+  // A filled (read-only) or writable slot, armed. Slots in `taken`, those of the same candidate,
+  // are not shared; others are where their contents allow. Give it back with release().
+  Result<Slot*> acquire(const SlotNeed& need, const std::vector<Slot*>& taken);
+  void release(Slot* slot);
+
+  std::size_t mapped_bytes() const;
+
+ private:
+  Slot* find_ready(const SlotNeed& need, const std::vector<Slot*>& taken);
+  Slot* find_idle(std::size_t bytes, int stagger);
+  void evict_idle(std::size_t room_for);
+
+  std::list<Slot> slots_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace attune::probe

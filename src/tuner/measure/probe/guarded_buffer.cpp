@@ -1,0 +1,100 @@
+#include "tuner/measure/probe/guarded_buffer.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace attune::probe {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLine = 64;
+// Wide enough that a stride of a row or two lands in it; it costs address space only.
+constexpr std::size_t kGuard = std::size_t{1} << 20;
+constexpr std::byte kCanary{0xa5};
+
+std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+bool intact(const std::byte* begin, const std::byte* end) {
+  return std::all_of(begin, end, [](std::byte b) { return b == kCanary; });
+}
+
+}  // namespace
+
+Result<GuardedBuffer> GuardedBuffer::map(std::size_t bytes, int stagger) {
+  const std::size_t slack = static_cast<std::size_t>(stagger) * kLine;
+  const bool huge = bytes >= kHugePage;
+  GuardedBuffer buffer;
+  buffer.bytes_ = bytes;
+  buffer.stagger_ = stagger;
+  buffer.body_bytes_ = round_up(kLine + round_up(bytes, kLine) + slack, kPage);
+  buffer.mapping_bytes_ = buffer.body_bytes_ + 2 * kGuard + (huge ? kHugePage : 0);
+  const Error exhausted = {ErrorCode::Exhausted,
+                           "cannot map a buffer of " + std::to_string(bytes) + " bytes",
+                           "free memory on this machine"};
+  if (bytes > SIZE_MAX / 4) return exhausted;
+  void* raw = mmap(nullptr, buffer.mapping_bytes_, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED) {
+    buffer.mapping_bytes_ = 0;
+    return exhausted;
+  }
+  buffer.mapping_ = static_cast<std::byte*>(raw);
+  const auto start = reinterpret_cast<std::uintptr_t>(raw) + kGuard;
+  buffer.body_ = reinterpret_cast<std::byte*>(huge ? round_up(start, kHugePage) : start);
+  if (mprotect(buffer.body_, buffer.body_bytes_, PROT_READ | PROT_WRITE) != 0) return exhausted;
+  if (huge) madvise(buffer.body_, buffer.body_bytes_, MADV_HUGEPAGE);
+  buffer.data_ = buffer.body_ + buffer.body_bytes_ - slack - round_up(bytes, kLine);
+  return buffer;
+}
+
+GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept { *this = std::move(other); }
+
+GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapping_bytes_, other.mapping_bytes_);
+  std::swap(body_, other.body_);
+  std::swap(body_bytes_, other.body_bytes_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(stagger_, other.stagger_);
+  std::swap(writable_, other.writable_);
+  return *this;
+}
+
+GuardedBuffer::~GuardedBuffer() {
+  if (mapping_bytes_ > 0) munmap(mapping_, mapping_bytes_);
+}
+
+void GuardedBuffer::arm() {
+  std::memset(body_, static_cast<int>(kCanary), static_cast<std::size_t>(data_ - body_));
+  std::byte* const end = data_ + bytes_;
+  std::memset(end, static_cast<int>(kCanary), static_cast<std::size_t>(body_ + body_bytes_ - end));
+}
+
+std::optional<Place> GuardedBuffer::damage() const {
+  if (!intact(body_, data_)) return Place::Before;
+  if (!intact(data_ + bytes_, body_ + body_bytes_)) return Place::After;
+  return std::nullopt;
+}
+
+void GuardedBuffer::set_writable(bool writable) {
+  if (writable == writable_) return;
+  mprotect(body_, body_bytes_, PROT_READ | (writable ? PROT_WRITE : 0));
+  writable_ = writable;
+}
+
+Place GuardedBuffer::place_of(std::uintptr_t address) const {
+  const auto at = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  if (address < at(body_) - kGuard || address >= at(body_) + body_bytes_ + kGuard) {
+    return Place::Elsewhere;
+  }
+  if (address < at(data_)) return Place::Before;
+  return address < at(data_) + bytes_ ? Place::Inside : Place::After;
+}
+
+}  // namespace attune::probe

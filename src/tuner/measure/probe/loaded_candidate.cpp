@@ -1,0 +1,143 @@
+#include "tuner/measure/probe/loaded_candidate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace attune::probe {
+namespace {
+
+std::size_t bytes_of(const Buffer& buffer) {
+  return static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
+}
+
+std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Different page offsets for the arguments of one kernel, as in a model's memory plan.
+int stagger_of(std::size_t position) { return static_cast<int>(position * 7 % 16); }
+
+}  // namespace
+
+LoadedCandidate::LoadedCandidate(const CandidateView& view, BufferStore& store)
+    : view_(view), store_(store) {}
+
+LoadedCandidate::~LoadedCandidate() {
+  for (BufferStore::Slot* slot : slots_) store_.release(slot);
+}
+
+Status LoadedCandidate::load_code() {
+  auto module = runtime::KernelModule::load(view_.object);
+  if (!module.ok()) return module.error();
+  module_.emplace(std::move(module).value());
+  auto kernel = module_->kernel(view_.facts.symbol);
+  if (!kernel.ok()) return kernel.error();
+  kernel_ = *kernel;
+  return {};
+}
+
+Status LoadedCandidate::acquire(const SlotNeed& need, int number) {
+  auto slot = store_.acquire(need, slots_);
+  if (!slot.ok()) return slot.error();
+  slots_.push_back(*slot);
+  watched_.push_back({&(*slot)->memory, number});
+  return {};
+}
+
+std::int64_t LoadedCandidate::copies_for(std::int64_t rotate_bytes) const {
+  constexpr std::int64_t kMostCopies = 65536;
+  std::size_t one_set = 0;
+  for (const Buffer& buffer : view_.facts.buffers) {
+    if (buffer.rotate) one_set += round_up(bytes_of(buffer));
+  }
+  if (one_set == 0) return 1;
+  const auto set_bytes = static_cast<std::int64_t>(one_set);
+  return std::clamp<std::int64_t>((rotate_bytes + set_bytes - 1) / set_bytes, 2, kMostCopies);
+}
+
+Status LoadedCandidate::prepare_buffers(std::int64_t rotate_bytes) {
+  const Candidate& facts = view_.facts;
+  const std::int64_t copies = copies_for(rotate_bytes);
+  for (std::size_t i = 0; i < facts.buffers.size(); ++i) {
+    const Buffer& buffer = facts.buffers[i];
+    const int number = static_cast<int>(i);
+    SlotNeed need{.bytes = bytes_of(buffer), .stagger = stagger_of(i)};
+    if (buffer.role != Role::Output) {
+      need.read_only = true;
+      need.copies = buffer.rotate ? copies : 1;
+      need.contents = view_.contents[i];
+      need.type = buffer.type;
+      need.seed = facts.seed;
+      need.fill_index = buffer.fill_index >= 0 ? buffer.fill_index : number;
+    }
+    ATTUNE_RETURN_IF_ERROR(acquire(need, number));
+  }
+  if (facts.workspace_bytes > 0) {
+    const SlotNeed need{.bytes = static_cast<std::size_t>(facts.workspace_bytes),
+                        .stagger = stagger_of(facts.buffers.size())};
+    ATTUNE_RETURN_IF_ERROR(acquire(need, kWorkspaceBuffer));
+  }
+  lay_out_pointers(copies);
+  return {};
+}
+
+void LoadedCandidate::lay_out_pointers(std::int64_t copies) {
+  const std::vector<Buffer>& buffers = view_.facts.buffers;
+  for (std::int64_t k = 0; k < copies; ++k) {
+    std::vector<void*> arguments;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      arguments.push_back(slots_[i]->copy(buffers[i].rotate ? k : 0));
+    }
+    pointers_.push_back(std::move(arguments));
+  }
+}
+
+void LoadedCandidate::poison_outputs() {
+  for (std::size_t i = 0; i < view_.facts.buffers.size(); ++i) {
+    if (view_.facts.buffers[i].role != Role::Output) continue;
+    // All bits set: a NaN in every float type, -1 or 255 in the integers.
+    std::memset(slots_[i]->memory.data(), 0xff, slots_[i]->memory.bytes());
+  }
+}
+
+std::int32_t LoadedCandidate::call(runtime::ThreadPool& pool, std::int64_t count) {
+  const bool has_workspace = slots_.size() > view_.facts.buffers.size();
+  const AttuneKernelContext context =
+      pool.context(has_workspace ? slots_.back()->memory.data() : nullptr);
+  std::int32_t first_failure = 0;
+  for (std::int64_t i = 0; i < count && first_failure == 0; ++i) {
+    first_failure = kernel_(&context, pointers_[next_].data());
+    next_ = next_ + 1 < pointers_.size() ? next_ + 1 : 0;
+  }
+  return first_failure;
+}
+
+std::optional<std::string> LoadedCandidate::bounds_damage() const {
+  for (const WatchedBuffer& buffer : watched_) {
+    const std::optional<Place> damage = buffer.memory->damage();
+    if (!damage) continue;
+    const std::string name = buffer.number == kWorkspaceBuffer
+                                 ? std::string("the workspace")
+                                 : fmt::format("buffer {}", buffer.number);
+    return fmt::format("wrote {} of {}",
+                       *damage == Place::Before ? "before the start" : "past the end", name);
+  }
+  return std::nullopt;
+}
+
+Comparison LoadedCandidate::verify() const {
+  std::vector<const std::byte*> data;
+  for (const BufferStore::Slot* slot : slots_) data.push_back(slot->memory.data());
+  return compare(view_.facts.verification, view_.facts.buffers, data);
+}
+
+void LoadedCandidate::copy_outputs(std::byte* to) const {
+  for (std::size_t i = 0; i < view_.facts.buffers.size(); ++i) {
+    if (view_.facts.buffers[i].role != Role::Output) continue;
+    const GuardedBuffer& memory = slots_[i]->memory;
+    if (memory.bytes() > 0) std::memcpy(to, memory.data(), memory.bytes());
+    to += round_up(memory.bytes());
+  }
+}
+
+}  // namespace attune::probe

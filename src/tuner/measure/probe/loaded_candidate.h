@@ -1,0 +1,61 @@
+// A candidate ready to run inside the worker: its code loaded, its buffers mapped and filled.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/kernel_module.h"
+#include "runtime/thread_pool.h"
+#include "tuner/measure/probe/buffer_store.h"
+#include "tuner/measure/probe/crash_watch.h"
+#include "tuner/measure/probe/exchange.h"
+#include "tuner/measure/probe/verification.h"
+
+namespace attune::probe {
+
+class LoadedCandidate {
+ public:
+  // `view` and `store` must outlive it.
+  LoadedCandidate(const CandidateView& view, BufferStore& store);
+  ~LoadedCandidate();
+  LoadedCandidate(const LoadedCandidate&) = delete;
+  LoadedCandidate& operator=(const LoadedCandidate&) = delete;
+
+  const Candidate& facts() const { return view_.facts; }
+  bool rotates() const { return pointers_.size() > 1; }
+
+  Status load_code();
+  Status prepare_buffers(std::int64_t rotate_bytes);
+  // So that an output that is never written cannot pass for right.
+  void poison_outputs();
+
+  // Calls the kernel so many times; rotating buffers move on with each call. Returns the first
+  // non-zero status.
+  std::int32_t call(runtime::ThreadPool& pool, std::int64_t count);
+
+  std::span<const WatchedBuffer> watched() const { return watched_; }
+  // "wrote past the end of buffer 2" when a canary is damaged.
+  std::optional<std::string> bounds_damage() const;
+  Comparison verify() const;
+  // The output buffers one after the other, each from a multiple of 64 bytes.
+  void copy_outputs(std::byte* to) const;
+
+ private:
+  Status acquire(const SlotNeed& need, int number);
+  std::int64_t copies_for(std::int64_t rotate_bytes) const;
+  void lay_out_pointers(std::int64_t copies);
+
+  const CandidateView& view_;
+  BufferStore& store_;
+  std::optional<runtime::KernelModule> module_;
+  AttuneKernel kernel_ = nullptr;
+  std::vector<BufferStore::Slot*> slots_;  // one per buffer, then the workspace if there is one
+  std::vector<WatchedBuffer> watched_;
+  std::vector<std::vector<void*>> pointers_;  // arguments of call k at k modulo the size
+  std::size_t next_ = 0;
+};
+
+}  // namespace attune::probe

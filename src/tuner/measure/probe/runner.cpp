@@ -1,0 +1,254 @@
+#include "tuner/measure/probe/runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "runtime/affinity.h"
+#include "tuner/measure/probe/channel.h"
+#include "tuner/measure/probe/exchange.h"
+#include "tuner/measure/probe/sentinel.h"
+#include "tuner/measure/probe/server.h"
+
+namespace attune::probe {
+namespace {
+
+// Leaves behind what a fork inherits: signal handlers, open files, standard input and output.
+void shed_inheritance(int keep) {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  // The terminal's interrupt goes to the asking process, which ends us when it is done.
+  for (int number : {SIGINT, SIGHUP, SIGPIPE, SIGQUIT}) signal(number, SIG_IGN);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null >= 0) {
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+  }
+  const auto close_all = [](unsigned first, unsigned last) {
+    if (first <= last) syscall(SYS_close_range, first, last, 0);
+  };
+  close_all(3, static_cast<unsigned>(keep) - 1);
+  close_all(static_cast<unsigned>(keep) + 1, ~0u);
+  prctl(PR_SET_NAME, "attune-probe");
+}
+
+Status check_buffer(const Buffer& buffer, std::size_t candidate, std::size_t number) {
+  const std::string where = fmt::format("buffer {} of candidate {}", number, candidate);
+  if (buffer.elements < 0)
+    return invalid(fmt::format("{} has {} elements", where, buffer.elements));
+  if (buffer.role == Role::Output && (buffer.contents || buffer.rotate)) {
+    return invalid(where + " is an output and can have no contents and no rotation");
+  }
+  const auto bytes = static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
+  if (buffer.contents && buffer.contents->size() != bytes) {
+    return invalid(fmt::format("{} has {} bytes of contents, needs {}", where,
+                               buffer.contents->size(), bytes));
+  }
+  return {};
+}
+
+Status check_request(std::span<const Candidate> candidates) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& candidate = candidates[i];
+    if (!candidate.object) return invalid(fmt::format("candidate {} has no object", i));
+    if (candidate.threads < 1 || candidate.workspace_bytes < 0) {
+      return invalid(fmt::format("candidate {} asks for {} threads and {} bytes of workspace", i,
+                                 candidate.threads, candidate.workspace_bytes));
+    }
+    for (std::size_t b = 0; b < candidate.buffers.size(); ++b) {
+      ATTUNE_RETURN_IF_ERROR(check_buffer(candidate.buffers[b], i, b));
+    }
+    for (const Sample& sample : candidate.verification.samples) {
+      const bool known =
+          sample.buffer >= 0 && static_cast<std::size_t>(sample.buffer) < candidate.buffers.size();
+      if (!known || sample.index < 0 ||
+          sample.index >= candidate.buffers[static_cast<std::size_t>(sample.buffer)].elements) {
+        return invalid(
+            fmt::format("candidate {} is verified at element {} of buffer {}, which "
+                        "does not exist",
+                        i, sample.index, sample.buffer));
+      }
+    }
+  }
+  return {};
+}
+
+Status check_cores(const std::vector<int>& cores) {
+  Status status;
+  // In a thread, so that this one stays where it is.
+  std::thread([&] {
+    for (int core : cores) {
+      status = runtime::pin_current_thread(core);
+      if (!status.ok()) return;
+    }
+  }).join();
+  return status;
+}
+
+std::vector<std::vector<std::byte>> outputs_of(const Exchange& exchange, const Report& report,
+                                               const Candidate& candidate) {
+  std::vector<std::vector<std::byte>> outputs;
+  if (!candidate.return_outputs || report.state != ReportState::Timed) return outputs;
+  std::uint64_t offset = report.outputs_offset;
+  for (const Buffer& buffer : candidate.buffers) {
+    if (buffer.role != Role::Output) continue;
+    const auto bytes = static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
+    outputs.emplace_back(exchange.at(offset), exchange.at(offset + bytes));
+    offset += (bytes + 63) / 64 * 64;
+  }
+  return outputs;
+}
+
+// Takes the faster timing of two passes; a failure stays a failure.
+void keep_better(Measured& kept, Measured&& again) {
+  const auto* old_timing = std::get_if<runtime::Timing>(&kept.outcome);
+  const auto* new_timing = std::get_if<runtime::Timing>(&again.outcome);
+  if (old_timing == nullptr) return;
+  if (new_timing == nullptr || new_timing->best_us < old_timing->best_us) kept = std::move(again);
+}
+
+}  // namespace
+
+struct Runner::Impl {
+  std::vector<int> cores;
+  std::mutex mutex;
+  pid_t server = -1;
+  Descriptor channel;
+  DriftLimit drift_limit;
+
+  ~Impl() { end_server(); }
+
+  Status start_server();
+  void end_server();
+  // Has the server work on the exchange; what it could not finish stays pending there.
+  Status ask(const Exchange& exchange, MessageKind kind);
+  Result<Batch> pass(std::span<const Candidate> candidates, const InterleaveOptions& options,
+                     bool interleaved);
+  Result<Batch> measure(std::span<const Candidate> candidates, const InterleaveOptions& options,
+                        bool interleaved);
+};
+
+Status Runner::Impl::start_server() {
+  auto ends = make_channel();
+  if (!ends.ok()) return ends.error();
+  std::fflush(nullptr);  // so that no buffered text is written twice
+  const pid_t child = fork();
+  if (child < 0) {
+    return Error{ErrorCode::Exhausted,
+                 std::string("cannot start the measuring process: ") + std::strerror(errno),
+                 "raise the limit of processes (ulimit -u)"};
+  }
+  if (child == 0) {
+    shed_inheritance(ends->second.number());
+    run_server(ends->second, cores);
+    _exit(0);
+  }
+  server = child;
+  channel = std::move(ends->first);
+  return {};
+}
+
+void Runner::Impl::end_server() {
+  if (server <= 0) return;
+  channel = Descriptor();  // the server ends when it sees this
+  while (waitpid(server, nullptr, 0) < 0 && errno == EINTR) continue;
+  server = -1;
+}
+
+Status Runner::Impl::ask(const Exchange& exchange, MessageKind kind) {
+  if (server <= 0) ATTUNE_RETURN_IF_ERROR(start_server());
+  const Message message{.kind = kind, .descriptor = exchange.descriptor()};
+  if (!send(channel, message)) {  // it was lost while idle: nothing has been run yet
+    end_server();
+    ATTUNE_RETURN_IF_ERROR(start_server());
+    if (!send(channel, message)) return Error{ErrorCode::Io, "the measuring process is gone", ""};
+  }
+  if (!receive(channel)) end_server();
+  return {};
+}
+
+Result<Batch> Runner::Impl::pass(std::span<const Candidate> candidates,
+                                 const InterleaveOptions& options, bool interleaved) {
+  ATTUNE_ASSIGN(const Exchange exchange, Exchange::create(candidates, options, interleaved));
+  ATTUNE_RETURN_IF_ERROR(ask(exchange, MessageKind::Measure));
+  Batch batch;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Report& report = exchange.reports()[i];
+    batch.candidates.push_back({report.outcome(), outputs_of(exchange, report, candidates[i])});
+  }
+  batch.before = exchange.header().before;
+  batch.after = exchange.header().after;
+  batch.drift = drift_between(batch.before, batch.after);
+  return batch;
+}
+
+Result<Batch> Runner::Impl::measure(std::span<const Candidate> candidates,
+                                    const InterleaveOptions& options, bool interleaved) {
+  ATTUNE_RETURN_IF_ERROR(check_request(candidates));
+  const std::lock_guard<std::mutex> lock(mutex);
+  ATTUNE_ASSIGN(Batch batch, pass(candidates, options, interleaved));
+  const double limit = drift_limit.limit();
+  drift_limit.learn(batch.drift);
+  if (batch.drift <= limit) return batch;
+  if (options.measure.remeasure_on_drift) {
+    ATTUNE_ASSIGN(Batch again, pass(candidates, options, interleaved));
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      keep_better(batch.candidates[i], std::move(again.candidates[i]));
+    }
+    batch.before = again.before;
+    batch.after = again.after;
+    batch.drift = again.drift;
+  }
+  batch.noisy = batch.drift > limit;
+  for (Measured& measured : batch.candidates) {
+    if (auto* timing = std::get_if<runtime::Timing>(&measured.outcome)) {
+      timing->noisy = batch.noisy;
+    }
+  }
+  return batch;
+}
+
+Runner::Runner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Runner::Runner(Runner&&) noexcept = default;
+Runner& Runner::operator=(Runner&&) noexcept = default;
+Runner::~Runner() = default;
+
+Result<Runner> Runner::start(const RunnerOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->cores = options.cores.empty() ? runtime::allowed_cores() : options.cores;
+  ATTUNE_RETURN_IF_ERROR(check_cores(impl->cores));
+  ATTUNE_RETURN_IF_ERROR(impl->start_server());
+  return Runner(std::move(impl));
+}
+
+Result<Batch> Runner::measure(std::span<const Candidate> candidates,
+                              const MeasureOptions& options) {
+  return impl_->measure(candidates, {.measure = options}, false);
+}
+
+Result<Batch> Runner::measure_interleaved(std::span<const Candidate> candidates,
+                                          const InterleaveOptions& options) {
+  return impl_->measure(candidates, options, true);
+}
+
+Result<SentinelReading> Runner::sentinel() {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  ATTUNE_ASSIGN(const Exchange exchange, Exchange::create({}, {}, false));
+  ATTUNE_RETURN_IF_ERROR(impl_->ask(exchange, MessageKind::Sentinel));
+  return exchange.header().before;
+}
+
+}  // namespace attune::probe

@@ -1,0 +1,15 @@
+// The process between the asking one and the worker. It never runs foreign code, so it can always
+// say what became of a candidate: it forks workers, gives them one candidate after the other, and
+// judges by shared progress and exit status when one dies or takes too long.
+#pragma once
+
+#include <vector>
+
+#include "tuner/measure/probe/channel.h"
+
+namespace attune::probe {
+
+// Serves measurements until the other end of the channel is gone. For a process just forked.
+void run_server(const Descriptor& channel, const std::vector<int>& cores);
+
+}  // namespace attune::probe

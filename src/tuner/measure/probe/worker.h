@@ -1,0 +1,13 @@
+// The process that runs candidates. It trusts them with its life: the server watches from outside.
+#pragma once
+
+#include <vector>
+
+#include "tuner/measure/probe/channel.h"
+
+namespace attune::probe {
+
+// Serves the commands of the channel until its other end is gone, pinned to the given cores.
+void run_worker(const Descriptor& channel, const std::vector<int>& cores);
+
+}  // namespace attune::probe
