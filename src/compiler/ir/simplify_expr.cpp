@@ -3,21 +3,12 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "compiler/ir/array.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplifier.h"
 
 namespace attune::ir {
 namespace {
-
-// The value wrapped to the width of an integer type.
-std::int64_t wrapped(std::int64_t value, DType type) {
-  if (type.is_bool()) return value != 0;
-  if (type.bits >= 64) return value;
-  const int unused = 64 - type.bits;
-  const auto shifted = static_cast<std::uint64_t>(value) << unused;
-  return type.kind == TypeKind::UInt ? static_cast<std::int64_t>(shifted >> unused)
-                                     : static_cast<std::int64_t>(shifted) >> unused;
-}
 
 Expr fold_ints(BinOp op, std::int64_t a, std::int64_t b, DType type) {
   if ((op == BinOp::Div || op == BinOp::Mod) && b == 0) return {};
@@ -25,7 +16,7 @@ Expr fold_ints(BinOp op, std::int64_t a, std::int64_t b, DType type) {
   const Expr wide = binary(op, int_imm(a), int_imm(b));
   const auto* value = as_int(wide);
   if (!value) return {};
-  return is_comparison(op) ? wide : int_imm(wrapped(*value, type), type);
+  return is_comparison(op) ? wide : int_imm(wrap_to(type, *value), type);
 }
 
 template <typename Float>
@@ -89,7 +80,7 @@ bool commutes(BinOp op) { return op == BinOp::Add || op == BinOp::Mul; }
 
 Expr fold_cast(const Expr& value, DType type) {
   if (const auto* x = as_int(value)) {
-    if (!type.is_float()) return int_imm(wrapped(*x, type), type);
+    if (!type.is_float()) return int_imm(wrap_to(type, *x), type);
     if (type == kF64) return float_imm(static_cast<double>(*x), type);
     if (type == kF32) return float_imm(static_cast<float>(*x), type);
   }
