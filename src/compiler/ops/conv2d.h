@@ -7,6 +7,7 @@
 // is no ib.
 #pragma once
 
+#include "compiler/ops/channels.h"
 #include "compiler/ops/family.h"
 #include "compiler/ops/window.h"
 
@@ -18,23 +19,17 @@ struct Conv2dOptions {
   std::int64_t block = 8;
   ir::DType dtype = ir::kF32;
 
-  std::int64_t ic_per_group() const { return ic / groups; }
-  std::int64_t oc_per_group() const { return oc / groups; }
+  Channels channels() const { return {ic, oc, groups, block}; }
   bool reads_nchw() const { return ic <= 4 && groups == 1; }
-  std::int64_t oc_blocks() const { return ceil_div(oc, block); }
+  // Input channels of a group for the reduction; single ones with an NCHW input.
+  ChannelCut cut() const { return reads_nchw() ? ChannelCut{ic, 1} : cut_channels(channels()); }
 };
-
-// How the input channels of a group are cut for the reduction: `blocks` of `lanes`. Without groups
-// the last block may reach beyond the channels; there the filter is zero.
-struct ChannelCut {
-  std::int64_t blocks, lanes;
-};
-ChannelCut channel_cut(const Conv2dOptions& options);
 
 Status validate(const Conv2dOptions& options);
 double flops(const Conv2dOptions& options);
 Result<ir::Program> build_conv2d(const Conv2dOptions& options);
-// Options from the keys that conv2d and conv2d_transpose share.
+// The keys that conv2d and conv2d_transpose share, and options from them.
+std::vector<Key> conv2d_keys();
 Conv2dOptions conv2d_options(const Arguments& arguments);
 
 // The parts that other algorithms of the same convolution share. The parameters `data` and
@@ -48,8 +43,9 @@ ir::Buffer add_conv2d_filter(ir::Program& program, const Conv2dOptions& options,
                              const ir::Buffer& weight);
 // The axes n, oc, oh, ow, ob of the output.
 std::vector<ir::Axis> conv2d_output_axes(const Conv2dOptions& options);
-// The axis names of the stage `pad`.
-std::vector<std::string> conv2d_input_names(const Conv2dOptions& options);
+// The input with its border, as the stage `pad` where there is one; `extra` adds to the border.
+ir::Buffer add_conv2d_pad(ir::Program& program, const Conv2dOptions& options,
+                          const ir::Buffer& data, const Border& extra = {});
 
 Family conv2d_family();
 

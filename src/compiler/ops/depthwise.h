@@ -3,6 +3,7 @@
 // reductions kh, kw; the stage `filter` is [c rounded up, kh, kw].
 #pragma once
 
+#include "compiler/ops/channels.h"
 #include "compiler/ops/family.h"
 #include "compiler/ops/window.h"
 

@@ -2,8 +2,15 @@
 
 #include "base/check.h"
 #include "compiler/ops/conv2d.h"
+#include "compiler/ops/conv2d_transpose.h"
 #include "compiler/ops/depthwise.h"
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/layernorm.h"
 #include "compiler/ops/matmul.h"
+#include "compiler/ops/pool.h"
+#include "compiler/ops/reduce.h"
+#include "compiler/ops/softmax.h"
+#include "compiler/ops/transpose.h"
 
 namespace attune::ops {
 
@@ -21,7 +28,11 @@ const std::string& Arguments::word(std::string_view key) const {
 
 std::span<const Family> families() {
   static const std::vector<Family> all{
-      matmul_family(), dense_family(), batch_matmul_family(), conv2d_family(), depthwise_family(),
+      matmul_family(),    dense_family(),     batch_matmul_family(),
+      conv2d_family(),    depthwise_family(), conv2d_transpose_family(),
+      maxpool_family(),   avgpool_family(),   softmax_family(),
+      layernorm_family(), reduce_family(),    elementwise_family(),
+      transpose_family(),
   };
   return all;
 }

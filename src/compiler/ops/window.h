@@ -31,9 +31,6 @@ Status check_window_sizes(std::string_view size, std::string_view kernel, const 
 // The same, and the kernel fits into the padded input at least once.
 Status check_window(std::string_view size, std::string_view kernel, const Window& window);
 
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
-
 // The input position of tap `kernel` in window `position`, both names of axes.
 ir::Expr tap(const char* position, const char* kernel, const Window& window);
 // index * factor, without a multiplication by one.

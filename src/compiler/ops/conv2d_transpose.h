@@ -1,0 +1,39 @@
+// Transposed convolution of blocked activations with constant weights [ic, oc / groups, kh, kw];
+// the output has (size - 1) * stride + span - padding + output_pad positions.
+//
+// It is written as a gather: an output position meets only every stride-th tap, so the reductions
+// kh and kw count those (with dilation they count all taps, and the useless ones read zero). Axes
+// are those of conv2d; the stage `filter` is [oc, ic, kh, kw] as there, kh and kw rounded up to
+// whole strides.
+#pragma once
+
+#include "compiler/ops/channels.h"
+#include "compiler/ops/family.h"
+#include "compiler/ops/window.h"
+
+namespace attune::ops {
+
+struct Conv2dTransposeOptions {
+  std::int64_t n = 1, ic = 1, oc = 1, groups = 1;
+  Window h, w;  // padding is cut off the output
+  std::int64_t output_pad_h = 0, output_pad_w = 0;
+  std::int64_t block = 8;
+  ir::DType dtype = ir::kF32;
+
+  Channels channels() const { return {ic, oc, groups, block}; }
+  std::int64_t output_h() const { return output_size(h) + output_pad_h; }
+  std::int64_t output_w() const { return output_size(w) + output_pad_w; }
+
+ private:
+  static std::int64_t output_size(const Window& window) {
+    return (window.size - 1) * window.stride + window.span() - window.pad_before - window.pad_after;
+  }
+};
+
+Status validate(const Conv2dTransposeOptions& options);
+double flops(const Conv2dTransposeOptions& options);
+Result<ir::Program> build_conv2d_transpose(const Conv2dTransposeOptions& options);
+
+Family conv2d_transpose_family();
+
+}  // namespace attune::ops

@@ -1,0 +1,39 @@
+// Chains of elementwise operators over an [m, n] matrix, `add+relu`. A unary operator takes the
+// chain so far; a binary one also the next run-time input `operand0`, `operand1`, … [m, n]; `bias`
+// and `scale` a constant [n]. All but the last are stages `epilogue.0`, `epilogue.1`, …; the last
+// is `output`. The functions serve fused chains behind other operators too.
+#pragma once
+
+#include <span>
+
+#include "compiler/ops/family.h"
+
+namespace attune::ops {
+
+enum class OperandKind : std::uint8_t { None, Tensor, Column };
+
+struct ElementwiseOp {
+  std::string_view name;
+  OperandKind operand = OperandKind::None;
+  bool integers = false;  // has a meaning for integers
+  // y is empty for unary operators.
+  ir::Expr (*value)(const ir::Expr& x, const ir::Expr& y);
+};
+
+std::span<const ElementwiseOp> elementwise_ops();
+// "add+relu" as operators; `bias_relu` is short for `bias+relu`.
+Result<std::vector<ElementwiseOp>> parse_chain(std::string_view text);
+
+struct ElementwiseOptions {
+  std::int64_t m = 1, n = 1;
+  std::vector<ElementwiseOp> chain;
+  ir::DType dtype = ir::kF32;
+};
+
+// One operation per element and operator.
+double flops(const ElementwiseOptions& options);
+Result<ir::Program> build_elementwise(const ElementwiseOptions& options);
+
+Family elementwise_family();
+
+}  // namespace attune::ops
