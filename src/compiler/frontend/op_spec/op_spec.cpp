@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/hash.h"
+#include "compiler/ir/print.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/family.h"
 
@@ -129,8 +130,7 @@ std::string fallback_of(const ops::Key& key, const ops::Arguments& arguments) {
 
 struct Parsed {
   ops::Arguments arguments;
-  std::string spec;     // canonical text
-  std::string meaning;  // the same without the choice of an algorithm
+  std::string spec;  // canonical text
 };
 
 // Values for all keys, in the family's order, and the canonical text of those that are not
@@ -138,10 +138,8 @@ struct Parsed {
 Result<Parsed> parse_values(const ops::Family& family, const std::vector<ops::Key>& keys,
                             const Texts& given) {
   Parsed parsed;
-  parsed.spec = parsed.meaning = family.name;
-  const auto append = [](std::string& to, const std::string& name, const std::string& value) {
-    to += fmt::format("{}{}={}", to.find(':') == std::string::npos ? ':' : ',', name, value);
-  };
+  parsed.spec = family.name;
+  char separator = ':';
   for (const ops::Key& key : keys) {
     const auto found = given.find(key.name);
     const std::string fallback = fallback_of(key, parsed.arguments);
@@ -159,8 +157,8 @@ Result<Parsed> parse_values(const ops::Family& family, const std::vector<ops::Ke
       parsed.arguments.words[key.name] = text;
     }
     if (text == fallback) continue;
-    append(parsed.spec, key.name, text);
-    if (key.name != "algo") append(parsed.meaning, key.name, text);
+    parsed.spec += fmt::format("{}{}={}", separator, key.name, text);
+    separator = ',';
   }
   parsed.arguments.dtype = *ir::parse_dtype(parsed.arguments.word("dtype"));
   return parsed;
@@ -191,8 +189,7 @@ Result<OpTask> parse_op_spec(std::string_view text, const ir::Target& resolved) 
               .blocked = std::move(op.blocked),
               .alternatives = std::move(op.alternatives),
               .algorithm = algorithm == parsed.arguments.words.end() ? "auto" : algorithm->second};
-  task.key = hex64(
-      hash_combine(hash_bytes(parsed.meaning), static_cast<std::uint64_t>(parsed.arguments.block)));
+  task.key = hex64(ir::hash(task.program));
   return task;
 }
 
