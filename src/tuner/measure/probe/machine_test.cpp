@@ -1,0 +1,58 @@
+#include "tuner/measure/probe/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/affinity.h"
+#include "tuner/measure/probe/fma_loop.h"
+
+namespace attune::probe {
+namespace {
+
+TEST(Machine, ParsesCacheSizes) {
+  EXPECT_EQ(parse_cache_size("32K"), 32 << 10);
+  EXPECT_EQ(parse_cache_size("1024K"), 1 << 20);
+  EXPECT_EQ(parse_cache_size("32M"), 32 << 20);
+  EXPECT_EQ(parse_cache_size("512"), 512);
+  EXPECT_EQ(parse_cache_size(""), 0);
+  EXPECT_EQ(parse_cache_size("many"), 0);
+  EXPECT_EQ(parse_cache_size("32X"), 0);
+}
+
+TEST(Machine, DescribesThisOne) {
+  const MachineFacts facts = describe_machine();
+  EXPECT_FALSE(facts.cpu.empty());
+  EXPECT_EQ(facts.cores, runtime::allowed_cores());
+  EXPECT_GT(facts.memory_bytes, 0);
+  EXPECT_EQ(facts.vector_units.back(), "generic");
+  if (facts.l1_data_bytes > 0 && facts.l2_bytes > 0) {
+    EXPECT_LT(facts.l1_data_bytes, facts.l2_bytes);
+  }
+}
+
+TEST(Machine, MeasuresPeaksWithoutMovingTheCaller) {
+  const std::vector<int> before = runtime::allowed_cores();
+  const auto peaks = measure_peaks({.seconds = 0.01, .triad_bytes = 1 << 20});
+  ASSERT_TRUE(peaks.ok());
+  EXPECT_GT(peaks->peak_gflops_1, 0.0);
+  EXPECT_GT(peaks->peak_gflops_all, 0.0);
+  EXPECT_GT(peaks->triad_gbps_1, 0.0);
+  EXPECT_GT(peaks->triad_gbps_all, 0.0);
+  EXPECT_EQ(runtime::allowed_cores(), before);
+}
+
+TEST(Machine, RefusesToMeasureOnUnknownCores) {
+  EXPECT_EQ(measure_peaks({.cores = {8000}, .triad_bytes = 1 << 20}).error().message,
+            "cannot pin to core 8000: Invalid argument");
+}
+
+TEST(FmaLoop, AllLoopsComputeTheSameSeries) {
+  // Each chain moves towards 1 from where it starts; after many rounds it is there.
+  for (const FmaLoop& loop : fma_loops()) {
+    const float lanes = loop.name == "generic" ? 4.0f : 1.0f;  // how many lanes it sums
+    EXPECT_NEAR(loop.run(100'000) / lanes, 12.0f, 0.1f) << loop.name;
+    EXPECT_NEAR(loop.run(0) / lanes, 66.0f, 1e-3f) << loop.name;
+  }
+}
+
+}  // namespace
+}  // namespace attune::probe
