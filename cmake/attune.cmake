@@ -31,11 +31,15 @@ function(attune_test name)
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
 endfunction()
 
-# attune_layer(NAME dir LINK lib...): the static library attune_NAME from src/DIR/*.cpp and the test
-# program NAME_test from src/DIR/*_test.cpp.
+# attune_layer(NAME dir [SUBDIRS folder...] LINK lib...): the static library attune_NAME from
+# src/DIR/*.cpp, and the folders below it, and the test program NAME_test from *_test.cpp there.
 function(attune_layer name dir)
-  cmake_parse_arguments(arg "" "" "LINK;TEST_LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.cpp)
+  cmake_parse_arguments(arg "" "" "LINK;TEST_LINK;SUBDIRS" ${ARGN})
+  set(patterns ${CMAKE_SOURCE_DIR}/src/${dir}/*.cpp)
+  foreach(folder ${arg_SUBDIRS})
+    list(APPEND patterns ${CMAKE_SOURCE_DIR}/src/${dir}/${folder}/*.cpp)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -48,6 +52,19 @@ function(attune_layer name dir)
   if(tests AND ATTUNE_BUILD_TESTS AND NOT ATTUNE_RUNTIME_ONLY)
     attune_test(${name}_test SOURCES ${tests} LINK attune_${name} ${arg_TEST_LINK})
   endif()
+endfunction()
+
+# LLVM and lld as libraries; only code generation links them.
+function(attune_find_llvm)
+  find_path(LLVM_INCLUDE_DIR llvm/IR/Module.h PATHS /usr/lib/llvm-19/include REQUIRED
+            NO_DEFAULT_PATH)
+  find_library(LLVM_LIBRARY LLVM-19 PATHS /usr/lib/llvm-19/lib REQUIRED)
+  find_library(LLD_ELF_LIBRARY lldELF PATHS /usr/lib/llvm-19/lib REQUIRED)
+  find_library(LLD_COMMON_LIBRARY lldCommon PATHS /usr/lib/llvm-19/lib REQUIRED)
+  add_library(attune_llvm INTERFACE)
+  target_include_directories(attune_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIR})
+  target_link_libraries(attune_llvm INTERFACE ${LLD_ELF_LIBRARY} ${LLD_COMMON_LIBRARY}
+                                              ${LLVM_LIBRARY} z zstd Threads::Threads)
 endfunction()
 
 # The layers, lowest first. scripts/check_layers.py holds the same arrows for #include lines.
@@ -75,4 +92,7 @@ function(attune_add_layers)
   attune_layer(space tuner/space LINK attune_schedule)
   attune_layer(model tuner/model LINK attune_space)
   attune_layer(explore tuner/explore LINK attune_model nlohmann_json::nlohmann_json)
+  attune_find_llvm()
+  attune_layer(codegen compiler/codegen SUBDIRS llvm LINK attune_ir attune_llvm
+               TEST_LINK attune_runtime)
 endfunction()
