@@ -57,6 +57,22 @@ class Vectorizer {
     return ir::map_children(e, [&](const Expr& child) { return expr(child); });
   }
 
+  // The value of a store whose index does not depend on the loop: itself scalar, or a step
+  // `accumulator op term` of a reduction over the lanes.
+  Expr combine_lanes(const ir::Store& st) {
+    if (!varies(st.value)) return st.value;
+    const auto* step = ir::as<ir::Binary>(st.value);
+    const auto* accumulator = step ? ir::as<ir::Load>(step->lhs) : nullptr;
+    const bool reduces = accumulator && accumulator->buffer == st.buffer && !varies(step->lhs) &&
+                         (step->op == ir::BinOp::Add || step->op == ir::BinOp::Mul ||
+                          step->op == ir::BinOp::Min || step->op == ir::BinOp::Max);
+    if (!reduces) {
+      ok_ = false;
+      return st.value;
+    }
+    return ir::binary(step->op, step->lhs, ir::vector_reduce(step->op, expr(step->rhs)));
+  }
+
   Stmt visit(const Stmt& s) {
     if (const auto* st = ir::as<ir::Store>(s)) {
       std::vector<Expr> index;
@@ -65,11 +81,8 @@ class Vectorizer {
         index.push_back(expr(i));
         vector_index |= index.back().type().lanes > 1;
       }
+      if (!vector_index) return ir::store(st->buffer, index, combine_lanes(*st));
       Expr value = expr(st->value);
-      if (!vector_index) {
-        ok_ &= value.type().is_scalar();
-        return ir::store(st->buffer, index, value);
-      }
       return ir::store(st->buffer, index, widen(value, lanes()));
     }
     if (const auto* loop = ir::as<ir::For>(s)) {

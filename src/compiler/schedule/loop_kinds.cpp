@@ -17,7 +17,10 @@ Status set_kind(State& state, const std::string& stage_name, const std::string& 
         fmt::format("loop '{}' of stage '{}' is annotated already", loop_name, stage_name),
         "a loop has one kind");
   }
-  if (loop.reduce && kind != ir::LoopKind::Unrolled) {
+  // Lanes of a single-valued reduction are combined at the end; pairs have no vector form.
+  const bool lanes_combine =
+      kind == ir::LoopKind::Vectorized && stage.stage.outputs.size() == 1;
+  if (loop.reduce && kind != ir::LoopKind::Unrolled && !lanes_combine) {
     return invalid(fmt::format("cannot {} loop '{}' of stage '{}': it is a reduction", verb,
                                loop_name, stage_name),
                    "rfactor it first, or choose a loop over an axis of the output");

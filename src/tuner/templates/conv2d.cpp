@@ -1,0 +1,153 @@
+// Direct convolution on blocked activations, nChw[B]c. A register tile is pixels x output-channel
+// blocks (x rows on small images); its accumulators live in registers over the whole reduction. The
+// border is not padded: loops are cut where the window leaves the image. Weights lie in the order
+// in which they are read. Also fits transposed convolution, which has the same axes.
+#include <algorithm>
+
+#include "tuner/templates/families.h"
+#include "tuner/templates/program_facts.h"
+#include "tuner/templates/trace_writer.h"
+
+namespace attune::templates {
+namespace {
+
+struct Shape {
+  std::int64_t n, oc, oh, ow, ob, ic, kh, kw, ib;  // ib is 0 when the input is not blocked
+};
+
+Shape shape_of(const ir::Program& program) {
+  const ir::Stage& a = *program.find_stage("anchor");
+  return {extent_of(a, "n"),  extent_of(a, "oc"), extent_of(a, "oh"),
+          extent_of(a, "ow"), extent_of(a, "ob"), extent_of(a, "ic"),
+          extent_of(a, "kh"), extent_of(a, "kw"), extent_of(a, "ib")};
+}
+
+bool fits(const ir::Program& program) {
+  const ir::Stage* anchor = program.find_stage("anchor");
+  if (!anchor || !program.find_stage("output") || !program.find_stage("filter")) return false;
+  return has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw", "ib"}) ||
+         has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw"});
+}
+
+std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+  const Shape s = shape_of(program);
+  std::vector<space::Knob> list;
+  list.push_back(register_tiles("tile", s.ow, s.oc, target));
+  list.push_back(space::choice_of("tile_rows", s.ow <= 14 && s.oh > 1
+                                                   ? std::vector<std::int64_t>{1, 2}
+                                                   : std::vector<std::int64_t>{1}));
+  // Rows of the output that are finished for one group of channels before the next group's turn.
+  list.push_back(space::split_list("rows", s.oh, {1, 2, 4, 7, 14, s.oh}));
+  // What is split between the threads and runs outermost: 0 rows, 1 output channels.
+  list.push_back(space::choice_of("outer", {0, 1}));
+  if (s.ib > 0) {
+    list.push_back(space::split_list("unroll", s.ib, {1, 2, 4, 8}));
+  } else {
+    list.push_back(space::choice_of("unroll", {1}));
+  }
+  list.push_back(space::choice_of(
+      "unroll_kw", s.kw > 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0}));
+  return list;
+}
+
+space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+  const Shape s = shape_of(program);
+  const auto tiles = register_tiles("tile", s.ow, s.oc, target);
+  return {{"tile", best_tile(tiles, s.ow, s.oc)},
+          {"tile_rows", {{1}}},
+          {"rows", {{4}}},
+          {"outer", {{s.oh < 4 * std::max(1, target.threads) ? 1 : 0}}},
+          {"unroll", {{4}}},
+          {"unroll_kw", {{s.ib > 0 ? 0 : 1}}}};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  const auto tile = values.numbers("tile");
+  const std::int64_t pixels = tile[0] * values["tile_rows"];
+  if (pixels * tile[1] + std::min(pixels, tile[1]) + 1 > target.vector_registers) {
+    return "register tile spills";
+  }
+  const Shape s = shape_of(program);
+  const std::int64_t taps = (values["unroll_kw"] ? s.kw : 1) * values["unroll"];
+  if (taps * pixels * tile[1] > 1024) return "unrolled body too long";
+  return {};
+}
+
+void place_outer_loops(TraceWriter& t, const Shape& s, const space::Values& values) {
+  const auto tile = values.numbers("tile");
+  const std::int64_t tile_rows = values["tile_rows"];
+  const std::int64_t row_tiles = std::max<std::int64_t>(1, values["rows"] / tile_rows);
+  t.split("output", "oc", {tile[1]});
+  t.split("output", "oh", {row_tiles, tile_rows});
+  t.split("output", "ow", {tile[0]});
+  const bool channels_outer = values["outer"] == 1;
+  const std::string outer = channels_outer ? "oc.0" : "oh.0";
+  t.reorder("output", {"n", outer, channels_outer ? "oh.0" : "oc.0", "oh.1", "ow.0", "oh.2", "ow.1",
+                       "oc.1", "ob"});
+  t.compute_at("anchor", "output", "ow.0");
+  if (s.n > 1) {
+    t.fuse("output", {"n", outer});
+    t.parallel("output", "n*" + outer);
+  } else {
+    t.parallel("output", outer);
+  }
+  t.unroll("output", "oh.2");
+  t.unroll("output", "ow.1");
+  t.unroll("output", "oc.1");
+  t.vectorize("output", "ob");
+}
+
+void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& values) {
+  const auto tile = values.numbers("tile");
+  schedule::Names order{"n", "ic", "kh", "kw"};
+  const std::int64_t unrolled = values["unroll"];
+  if (s.ib > 0 && unrolled < s.ib) {
+    t.split("anchor", "ib", {unrolled});
+    order.insert(order.end(), {"ib.0", "ib.1"});
+  } else if (s.ib > 0) {
+    order.push_back("ib");
+  }
+  // The smaller operand is loaded first and held, the other streams.
+  if (tile[1] <= tile[0] * values["tile_rows"]) {
+    order.insert(order.end(), {"oh", "ow", "oc", "ob"});
+  } else {
+    order.insert(order.end(), {"oc", "oh", "ow", "ob"});
+  }
+  t.reorder("anchor", order);
+  t.registers("anchor");
+  if (s.ib > 0) t.unroll("anchor", unrolled < s.ib ? "ib.1" : "ib");
+  if (values["unroll_kw"] == 1) {
+    t.unroll("anchor", "kw");
+    t.annotate("anchor", "kw", "launder", "on");
+  }
+  t.unroll("anchor", "oh");
+  t.unroll("anchor", "ow");
+  t.unroll("anchor", "oc");
+  t.vectorize("anchor", "ob");
+}
+
+schedule::Trace trace(const ir::Program& program, const ir::Target&, const space::Values& values) {
+  const Shape s = shape_of(program);
+  TraceWriter t;
+  t.inline_if_present(program, "pad");
+  for (const ir::Stage& stage : program.stages) {
+    if (stage.name.starts_with("epilogue.")) t.inline_stage(stage.name);
+  }
+  place_outer_loops(t, s, values);
+  place_register_tile(t, s, values);
+  const std::string group = std::to_string(values.numbers("tile")[1] * s.ob);
+  if (s.ib > 0) {
+    const std::string block = std::to_string(s.ib);
+    t.layout("filter", {"oc/" + group, "ic/" + block, "kh", "kw", "ic%" + block, "oc%" + group});
+  } else {
+    t.layout("filter", {"oc/" + group, "ic", "kh", "kw", "oc%" + group});
+  }
+  return t.take();
+}
+
+}  // namespace
+
+space::Template conv2d() { return {"conv2d", fits, knobs, trace, default_values, reject}; }
+
+}  // namespace attune::templates

@@ -1,0 +1,75 @@
+#include "tuner/templates/program_facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune::templates {
+namespace {
+
+bool same_names(const std::vector<ir::Axis>& axes, const std::vector<std::string>& names) {
+  return std::equal(
+      axes.begin(), axes.end(), names.begin(), names.end(),
+      [](const ir::Axis& axis, const std::string& name) { return axis.name == name; });
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+std::int64_t extent_of(const ir::Stage& stage, std::string_view name) {
+  for (const auto* axes : {&stage.axes, &stage.reduce_axes}) {
+    for (const ir::Axis& axis : *axes) {
+      if (axis.name == name) return axis.extent;
+    }
+  }
+  return 0;
+}
+
+bool has_axes(const ir::Stage& stage, const std::vector<std::string>& axes,
+              const std::vector<std::string>& reduce_axes) {
+  return same_names(stage.axes, axes) && same_names(stage.reduce_axes, reduce_axes);
+}
+
+std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target) {
+  return std::max<std::int64_t>(
+      1, target.lanes(static_cast<int>(stage.values[0].type().element_bytes())));
+}
+
+space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
+                           const ir::Target& target) {
+  space::Knob knob{std::move(name), space::KnobKind::Split, {}};
+  const std::int64_t registers = target.vector_registers;
+  const std::int64_t most_vectors = std::min<std::int64_t>(vectors, 8);
+  // Below this the latency of the arithmetic shows, unless the operator has no more to offer.
+  const std::int64_t fewest = std::min<std::int64_t>(registers / 2, rows * most_vectors);
+  for (std::int64_t v = 1; v <= most_vectors; ++v) {
+    for (std::int64_t r = 1; r <= std::min<std::int64_t>(rows, registers - 2); ++r) {
+      if (r * v + std::min(r, v) + 1 > registers || r * v < fewest) continue;
+      // Of row counts that need the same number of tiles, the smallest makes them even.
+      const bool even = r == rows || ceil_div(rows, r) != ceil_div(rows, r - 1 > 0 ? r - 1 : 1);
+      if (!even && r > 1 && r * v != fewest) continue;
+      knob.choices.push_back({{r, v}});
+    }
+  }
+  if (knob.choices.empty()) knob.choices.push_back({{std::min<std::int64_t>(rows, 4), 1}});
+  return knob;
+}
+
+space::Choice best_tile(const space::Knob& tiles, std::int64_t rows, std::int64_t vectors) {
+  const space::Choice* best = &tiles.choices[0];
+  double best_score = -1;
+  for (const space::Choice& choice : tiles.choices) {
+    const double r = static_cast<double>(choice.numbers[0]);
+    const double v = static_cast<double>(choice.numbers[1]);
+    const double covered = static_cast<double>(ceil_div(rows, choice.numbers[0])) * r *
+                           static_cast<double>(ceil_div(vectors, choice.numbers[1])) * v;
+    const double useful = static_cast<double>(rows * vectors) / covered;
+    // Loads per multiplication are (r + v) / (r * v); one load a cycle is free.
+    const double loads = (r + v) / (r * v);
+    const double score = useful - std::max(0.0, loads - 0.5) + 0.002 * r * v;
+    if (score > best_score) best_score = score, best = &choice;
+  }
+  return *best;
+}
+
+}  // namespace attune::templates

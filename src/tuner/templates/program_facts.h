@@ -1,0 +1,31 @@
+// What templates ask of a program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/target.h"
+#include "compiler/ir/tensor_expr.h"
+#include "tuner/space/knob.h"
+
+namespace attune::templates {
+
+// The extent of an axis or reduce axis; 0 when the stage has none of that name.
+std::int64_t extent_of(const ir::Stage& stage, std::string_view axis);
+bool has_axes(const ir::Stage& stage, const std::vector<std::string>& axes,
+              const std::vector<std::string>& reduce_axes);
+// Elements of the stage's (first) type in one vector register.
+std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target);
+
+// Register tiles of rows x vectors: `rows` broadcasts meet `vectors` vectors, one accumulator each.
+// All that fit into the registers (accumulators + the smaller operand, held, + 1) and keep the
+// arithmetic units busy; fewer where the extents are small.
+space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
+                           const ir::Target& target);
+// The one to start from: of the tiles that waste least at the edges, the one with most
+// accumulators.
+space::Choice best_tile(const space::Knob& tiles, std::int64_t rows, std::int64_t vectors);
+
+}  // namespace attune::templates

@@ -1,0 +1,95 @@
+// Windows over one channel: depthwise convolution and pooling. A register tile is rows x pixels of
+// one channel block; the window is written out, so that neighbouring outputs share the inputs they
+// read.
+#include <algorithm>
+
+#include "tuner/templates/families.h"
+#include "tuner/templates/program_facts.h"
+#include "tuner/templates/trace_writer.h"
+
+namespace attune::templates {
+namespace {
+
+constexpr std::int64_t kWrittenOut = 32;  // taps; larger windows keep their rows as a loop
+
+bool fits(const ir::Program& program) {
+  const ir::Stage* anchor = program.find_stage("anchor");
+  return anchor && program.find_stage("output") && anchor->outputs.size() == 1 &&
+         has_axes(*anchor, {"n", "c", "oh", "ow", "cb"}, {"kh", "kw"});
+}
+
+std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+  const ir::Stage& a = *program.find_stage("anchor");
+  const std::int64_t oh = extent_of(a, "oh"), ow = extent_of(a, "ow");
+  const std::int64_t taps = extent_of(a, "kh") * extent_of(a, "kw");
+  std::vector<space::Knob> list;
+  list.push_back(space::split_list("tile_rows", oh, {1, 2, 3, 4}));
+  list.push_back(space::split_even_tails("tile", ow, target.vector_registers / 2));
+  list.push_back(space::choice_of("unroll_kh", taps <= kWrittenOut ? std::vector<std::int64_t>{0, 1}
+                                                                   : std::vector<std::int64_t>{0}));
+  // What is split between the threads: 0 channels, 1 rows.
+  list.push_back(space::choice_of("outer", {0, 1}));
+  return list;
+}
+
+space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+  const ir::Stage& a = *program.find_stage("anchor");
+  const std::int64_t ow = extent_of(a, "ow");
+  const bool many = target.vector_registers > 16;
+  const bool small = ow <= 7;
+  return {{"tile_rows", {{small ? 1 : 2}}},
+          {"tile", {{small ? ow : (many ? 7 : 4)}}},
+          {"unroll_kh", {{1}}},
+          {"outer", {{extent_of(a, "c") * extent_of(a, "n") < target.threads ? 1 : 0}}}};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  const std::int64_t accumulators = values["tile"] * values["tile_rows"];
+  if (accumulators + 3 > target.vector_registers) return "register tile spills";
+  const ir::Stage& a = *program.find_stage("anchor");
+  const std::int64_t taps = extent_of(a, "kw") * (values["unroll_kh"] ? extent_of(a, "kh") : 1);
+  if (taps * accumulators > 1024) return "unrolled body too long";
+  return {};
+}
+
+schedule::Trace trace(const ir::Program& program, const ir::Target&, const space::Values& values) {
+  const ir::Stage& a = *program.find_stage("anchor");
+  TraceWriter t;
+  t.inline_if_present(program, "pad");
+  for (const ir::Stage& stage : program.stages) {
+    if (stage.name.starts_with("epilogue.")) t.inline_stage(stage.name);
+  }
+  t.split("output", "oh", {values["tile_rows"]});
+  t.split("output", "ow", {values["tile"]});
+  t.reorder("output", {"n", "c", "oh.0", "ow.0", "oh.1", "ow.1", "cb"});
+  t.compute_at("anchor", "output", "ow.0");
+  if (values["outer"] == 0) {
+    t.fuse("output", {"n", "c"});
+    t.parallel("output", "n*c");
+  } else {
+    t.reorder("output", {"oh.0", "n", "c"});
+    t.parallel("output", "oh.0");
+  }
+  t.unroll("output", "oh.1");
+  t.unroll("output", "ow.1");
+  t.vectorize("output", "cb");
+  t.registers("anchor");
+  t.reorder("anchor", {"n", "c", "kh", "kw", "oh", "ow", "cb"});
+  if (values["unroll_kh"] == 1) t.unroll("anchor", "kh");
+  t.unroll("anchor", "kw");
+  t.unroll("anchor", "oh");
+  t.unroll("anchor", "ow");
+  t.vectorize("anchor", "cb");
+  if (program.find_stage("filter")) {
+    const std::string block = std::to_string(extent_of(a, "cb"));
+    t.layout("filter", {"c/" + block, "kh", "kw", "c%" + block});
+  }
+  return t.take();
+}
+
+}  // namespace
+
+space::Template window() { return {"window", fits, knobs, trace, default_values, reject}; }
+
+}  // namespace attune::templates
