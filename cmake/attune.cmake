@@ -96,4 +96,6 @@ function(attune_add_layers)
   attune_find_llvm()
   attune_layer(codegen compiler/codegen SUBDIRS llvm LINK attune_ir attune_llvm
                TEST_LINK attune_runtime)
+  attune_layer(measure tuner/measure LINK attune_probe attune_schedule attune_records)
+  attune_layer(builder tuner/measure/builder LINK attune_measure attune_lower attune_codegen)
 endfunction()

@@ -30,8 +30,8 @@ LAYERS = {
     "tuner/records": "compiler/schedule runtime",
     "tuner/measure/probe": "runtime",
     "tuner/measure": "tuner/records tuner/measure/probe compiler/schedule runtime",
-    "tuner/measure/builder": "tuner/records tuner/measure/runner.h compiler/schedule"
-    " compiler/lower compiler/codegen runtime",
+    "tuner/measure/builder": "tuner/records tuner/measure/runner.h compiler/ir"
+    " compiler/schedule compiler/lower compiler/codegen runtime",
     "tuner/space": TUNER_BASICS,
     "tuner/templates": TUNER_BASICS + " tuner/space",
     "tuner/features": TUNER_BASICS,

@@ -45,6 +45,7 @@ struct BuildRequest {
   // The program that the trace is made for, i.e. already that of its algorithm.
   std::shared_ptr<const ir::Program> program;
   schedule::Trace trace;
+  bool accept_spills = false;  // whatever the builder's limit says
 };
 
 struct BuiltCandidate {
@@ -55,13 +56,6 @@ struct BuiltCandidate {
   int threads = 1;
   int vector_spills = 0;
   double build_ms = 0;
-};
-
-class Builder {
- public:
-  virtual ~Builder() = default;
-  // As many results as requests, in the same order. May be called from any thread.
-  virtual std::vector<BuiltCandidate> build(std::span<const BuildRequest> requests) = 0;
 };
 
 // One element of an output that must come out near `expected`.
@@ -75,6 +69,17 @@ struct ExpectedElement {
 struct Expectation {
   std::uint64_t seed = 0;
   std::vector<ExpectedElement> elements;  // empty: nothing is checked
+  double magnitude = 0;                   // largest |expected|
+};
+
+class Builder {
+ public:
+  virtual ~Builder() = default;
+  // As many results as requests, in the same order. May be called from any thread.
+  virtual std::vector<BuiltCandidate> build(std::span<const BuildRequest> requests) = 0;
+  // What the unscheduled program computes at sampled places, corners and borders among them, from
+  // inputs made with `seed`.
+  virtual Result<Expectation> expect(const ir::Program& program, std::uint64_t seed) = 0;
 };
 
 struct RunRequest {

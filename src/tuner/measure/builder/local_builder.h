@@ -1,0 +1,34 @@
+// The builder on this machine: worker threads that compile in process, each on one of the cores it
+// is given, so that candidates can be measured on the others meanwhile.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "compiler/ir/target.h"
+#include "tuner/measure/runner.h"
+
+namespace attune::builder {
+
+struct LocalBuilderOptions {
+  ir::Target target;       // resolved
+  std::vector<int> cores;  // a worker per core; empty: all that this process may use
+  // Candidates with more vector spills in innermost loops are not worth running; negative: all are.
+  int max_vector_spills = 24;
+};
+
+class LocalBuilder final : public measure::Builder {
+ public:
+  explicit LocalBuilder(LocalBuilderOptions options);
+  ~LocalBuilder() override;
+
+  std::vector<measure::BuiltCandidate> build(
+      std::span<const measure::BuildRequest> requests) override;
+  Result<measure::Expectation> expect(const ir::Program& program, std::uint64_t seed) override;
+
+ private:
+  class Workers;
+  std::unique_ptr<Workers> workers_;
+};
+
+}  // namespace attune::builder
