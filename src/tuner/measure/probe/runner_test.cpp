@@ -1,7 +1,10 @@
 #include "tuner/measure/probe/runner.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -308,6 +311,45 @@ TEST_F(RunnerTest, RefusesSenselessRequests) {
   one = good("add");
   one.object = nullptr;
   EXPECT_EQ(error_of(one), "candidate 0 has no object");
+}
+
+TEST_F(RunnerTest, ALostServerIsReplaced) {
+  const std::vector<Candidate> batch = {good("add"), bad("kill_server"), good("add")};
+  const auto measured = runner_->measure(batch, quick());
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(kind_of(measured->candidates[0].outcome), "timing");
+  EXPECT_EQ(describe(measured->candidates[1].outcome),
+            "infrastructure lost in load: the measuring process ended before it was run");
+  EXPECT_EQ(kind_of(measured->candidates[2].outcome), "infrastructure_lost");
+  EXPECT_EQ(kind_of(outcome_of(good("add"))), "timing");
+}
+
+TEST_F(RunnerTest, NothingOutlivesTheProcessThatAsked) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t asker = fork();
+  if (asker == 0) {
+    dup2(ends[1], STDERR_FILENO);  // which its children keep, and nothing else
+    close(ends[0]);
+    close(ends[1]);
+    auto own = Runner::start();
+    if (own.ok()) {
+      const std::vector<Candidate> batch = {bad("say_and_loop")};
+      static_cast<void>(own->measure(batch, {.timeout_ms = 600'000.0}).ok());
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  char said = 0;
+  ASSERT_EQ(read(ends[0], &said, 1), 1);
+  EXPECT_EQ(said, 'r');
+  kill(asker, SIGKILL);
+  waitpid(asker, nullptr, 0);
+  // The pipe ends when the last process that holds it is gone.
+  pollfd watched = {ends[0], POLLIN, 0};
+  ASSERT_EQ(poll(&watched, 1, 60'000), 1);
+  EXPECT_EQ(read(ends[0], &said, 1), 0);
+  close(ends[0]);
 }
 
 TEST(RunnerStart, RefusesUnknownCores) {

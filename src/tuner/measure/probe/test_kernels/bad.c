@@ -2,7 +2,7 @@
 // output.
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "runtime/kernel_abi.h"
 
@@ -129,4 +129,18 @@ static void crash_piece(void* closure, int64_t begin, int64_t end, int32_t worke
 KERNEL(crash_in_parallel) {
   context->parallel_for(context->pool, 2, crash_piece, output(buffers));
   return 0;
+}
+
+// Takes the process that watches over this one with it.
+KERNEL(kill_server) {
+  (void)buffers;
+  kill(getppid(), SIGKILL);
+  for (volatile int i = 0;; ++i) continue;
+}
+
+// Says on standard error that it runs, and never ends.
+KERNEL(say_and_loop) {
+  (void)buffers;
+  if (write(STDERR_FILENO, "r", 1) != 1) return 1;
+  for (volatile int i = 0;; ++i) continue;
 }
