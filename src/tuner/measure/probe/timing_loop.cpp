@@ -53,9 +53,12 @@ runtime::Timing summarize(std::vector<double> repeats_us, std::int64_t calls) {
 
 runtime::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
                             double best_known_us, const MeasureOptions& options) {
-  if (first_call_is_hopeless(first_call_us, best_known_us, options)) {
+  // Repeats that might run into the timeout are not begun: slow is not the same as hung.
+  const double safe_us = 0.5e3 * options.timeout_ms;
+  const bool hopeless = first_call_is_hopeless(first_call_us, best_known_us, options);
+  if (hopeless || first_call_us > safe_us) {
     runtime::Timing timing = summarize({first_call_us}, 1);
-    timing.cut_short = true;
+    timing.cut_short = hopeless;
     return timing;
   }
   std::int64_t count = calls_per_repeat(first_call_us, options.repeat_us);
@@ -71,8 +74,9 @@ runtime::Timing time_kernel(const Clock& clock, const Calls& calls, double first
     count = better;
   }
   std::vector<double> repeats = {call_us};
-  bool cut = best_known_us > 0.0 && call_us >= options.cut_ratio * best_known_us;
+  const bool cut = best_known_us > 0.0 && call_us >= options.cut_ratio * best_known_us;
   while (!cut && static_cast<int>(repeats.size()) < options.max_repeats &&
+         spent_us + call_us * static_cast<double>(count) < safe_us &&
          (static_cast<int>(repeats.size()) < options.min_repeats || spent_us < options.budget_us)) {
     repeats.push_back(time_repeat(clock, calls, count));
     spent_us += repeats.back() * static_cast<double>(count);

@@ -57,6 +57,17 @@ TEST(TimingLoop, LongKernelsStillRepeat) {
   EXPECT_EQ(time_kernel(kernel, kernel.calls(), 50'000.0, 0.0, {}).repeats, 3);
 }
 
+TEST(TimingLoop, RepeatsStayClearOfTheTimeout) {
+  FakeKernel slow({400'000.0});
+  EXPECT_EQ(time_kernel(slow, slow.calls(), 400'000.0, 0.0, {.timeout_ms = 2'000.0}).repeats, 2);
+  FakeKernel slower({1'500'000.0});
+  const auto timing =
+      time_kernel(slower, slower.calls(), 1'500'000.0, 0.0, {.timeout_ms = 2'000.0});
+  EXPECT_TRUE(slower.counts().empty());
+  EXPECT_DOUBLE_EQ(timing.best_us, 1'500'000.0);
+  EXPECT_FALSE(timing.cut_short);
+}
+
 TEST(TimingLoop, AClearlySlowCandidateStopsAfterOneRepeat) {
   FakeKernel kernel({30.0});
   const auto timing = time_kernel(kernel, kernel.calls(), 31.0, 10.0, {});
