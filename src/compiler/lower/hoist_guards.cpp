@@ -1,6 +1,8 @@
 // Bottom-up: a loop whose body is one `if` lets go of the parts of the condition that do not
 // mention its variable. What guards several levels thus ends at the loop where it is decided, from
 // where tighten_loops can take it into the range.
+#include <algorithm>
+
 #include "compiler/ir/rewrite.h"
 #include "compiler/lower/conditions.h"
 #include "compiler/lower/statement_passes.h"
@@ -31,6 +33,43 @@ Stmt hoist_from_loop(const ir::For& loop, const ir::If& inner) {
   return ir::if_then(conjunction(outside), with_body(body));
 }
 
+bool contains(const std::vector<Expr>& parts, const Expr& wanted) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Expr& part) { return ir::equal(part, wanted); });
+}
+
+bool reads_memory(const Expr& e) {
+  bool found = false;
+  ir::visit(e, [&](const Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });
+  return found;
+}
+
+// if (c && a) x; if (c && b) y  ->  if (c) { if (a) x; if (b) y }
+Stmt hoist_from_block(const ir::Block& block) {
+  std::vector<Expr> shared;
+  for (std::size_t i = 0; i < block.stmts.size(); ++i) {
+    const auto* branch = ir::as<ir::If>(block.stmts[i]);
+    if (!branch || branch->else_body) return {};
+    const auto parts = conjuncts(branch->condition);
+    if (i == 0) {
+      shared = parts;
+      std::erase_if(shared, reads_memory);
+    } else {
+      std::erase_if(shared, [&](const Expr& part) { return !contains(parts, part); });
+    }
+  }
+  if (shared.empty()) return {};
+  std::vector<Stmt> stmts;
+  for (const Stmt& s : block.stmts) {
+    const auto* branch = ir::as<ir::If>(s);
+    std::vector<Expr> rest = conjuncts(branch->condition);
+    std::erase_if(rest, [&](const Expr& part) { return contains(shared, part); });
+    stmts.push_back(rest.empty() ? branch->then_body
+                                 : ir::if_then(conjunction(rest), branch->then_body));
+  }
+  return ir::if_then(conjunction(shared), ir::block(std::move(stmts)));
+}
+
 Stmt merge_nested(const ir::If& outer) {
   const auto* inner = ir::as<ir::If>(outer.then_body);
   if (!inner || outer.else_body || inner->else_body) return {};
@@ -50,6 +89,8 @@ Stmt hoist_guards(const Stmt& s) {
     }
   } else if (const auto* branch = ir::as<ir::If>(mapped)) {
     changed = merge_nested(*branch);
+  } else if (const auto* list = ir::as<ir::Block>(mapped)) {
+    if (list->stmts.size() > 1) changed = hoist_from_block(*list);
   } else if (const auto* storage = ir::as<ir::Allocate>(mapped)) {
     const auto* inner = ir::as<ir::If>(storage->body);
     if (inner && !inner->else_body) {
