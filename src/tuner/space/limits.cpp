@@ -1,5 +1,7 @@
 #include "tuner/space/limits.h"
 
+#include "tuner/space/register_tile.h"
+
 namespace attune::space {
 namespace {
 
@@ -33,9 +35,11 @@ std::optional<std::string_view> find_flaw(const schedule::State& state,
     if (stage.scope == ir::Scope::Stack && bytes > limits.stack_bytes) {
       return "a buffer exceeds the stack";
     }
-    if (stage.scope == ir::Scope::Register &&
-        bytes > std::int64_t{target.vector_registers} * target.vector_bytes) {
-      return "accumulators exceed the vector registers";
+    if (stage.scope == ir::Scope::Register && stage.stage.reduction != ir::Reduction::None) {
+      const RegisterTile tile = register_tile(stage, bounds[i], target);
+      if (registers_needed(state, stage, tile) > target.vector_registers) {
+        return "the register tile spills";
+      }
     }
   }
   return std::nullopt;

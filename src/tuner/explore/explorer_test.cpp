@@ -1,0 +1,201 @@
+#include "tuner/explore/explorer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tuner/explore/annealing.h"
+#include "tuner/explore/random.h"
+#include "tuner/space/sample_template.h"
+
+namespace attune::explore {
+namespace {
+
+using space::Point;
+using space::TemplateSpace;
+
+// A model that knows nothing.
+class FlatModel : public model::CostModel {
+ public:
+  double predict_us(const space::Scheduled&) const override { return 100; }
+};
+
+// A separable cost with its optimum at one point.
+double cost_us(const TemplateSpace& space, const Point& point) {
+  const space::Values values(space.knobs(0), point.choices);
+  const auto off = [&](const char* knob, double best) {
+    return std::abs(std::log2(static_cast<double>(values[knob]) / best));
+  };
+  return 100 * std::exp(0.3 * off("rows", 4) + 0.4 * off("vectors", 3) + 0.1 * off("steps", 2) +
+                        (values["pack"] == 1 ? 0.2 : 0.0));
+}
+
+std::vector<Finding> measure(const TemplateSpace& space, const std::vector<Proposal>& batch) {
+  std::vector<Finding> findings;
+  for (const Proposal& p : batch) findings.push_back({p.trace_hash, cost_us(space, p.point)});
+  return findings;
+}
+
+std::vector<std::uint64_t> hashes(const std::vector<Proposal>& batch) {
+  std::vector<std::uint64_t> all;
+  for (const Proposal& p : batch) all.push_back(p.trace_hash);
+  return all;
+}
+
+class EveryExplorer : public testing::TestWithParam<std::string_view> {
+ protected:
+  std::unique_ptr<Explorer> make() const {
+    return std::move(make_explorer(GetParam(), space_, model_)).value();
+  }
+  const TemplateSpace space_ = space::sample_space();
+  const FlatModel model_;
+};
+
+TEST_P(EveryExplorer, NeverRepeatsAndExhaustsTheSpace) {
+  std::size_t usable = 0;
+  for (std::uint64_t i = 0; i < space_.size(); ++i) {
+    usable += space_.schedule_of(space_.point_at(i)).ok();
+  }
+  const auto explorer = make();
+  Hashes seen;
+  Rng rng(1);
+  while (!explorer->exhausted()) {
+    const auto batch = explorer->select(16, {}, rng);
+    for (const Proposal& p : batch) EXPECT_TRUE(seen.insert(p.trace_hash).second);
+    explorer->update(measure(space_, batch));
+    ASSERT_LE(seen.size(), usable);
+  }
+  EXPECT_EQ(seen.size(), usable);
+  EXPECT_TRUE(explorer->select(4, {}, rng).empty());
+}
+
+TEST_P(EveryExplorer, BeginsWithTheDefault) {
+  Rng rng(1);
+  EXPECT_EQ(make()->select(4, {}, rng)[0].point, space_.defaults()[0]);
+}
+
+TEST_P(EveryExplorer, SkipsKnownTraces) {
+  Rng rng(1), again(1);
+  const auto first = make()->select(8, {}, rng);
+  Hashes known;
+  for (std::uint64_t h : hashes(first)) known.insert(h);
+  for (const Proposal& p : make()->select(8, known, again)) {
+    EXPECT_FALSE(known.contains(p.trace_hash));
+  }
+}
+
+TEST_P(EveryExplorer, CountsRejections) {
+  const auto explorer = make();
+  Rng rng(1);
+  while (!explorer->exhausted()) explorer->select(64, {}, rng);
+  std::int64_t rejected = 0;
+  for (const auto& [reason, count] : explorer->rejections()) rejected += count;
+  EXPECT_GT(explorer->rejections().at("the register tile spills"), 0);
+  EXPECT_GT(explorer->rejections().at("too few accumulators"), 0);
+  EXPECT_LT(rejected, static_cast<std::int64_t>(space_.size()));
+}
+
+TEST_P(EveryExplorer, IsDeterministicAndGoesOnAfterLoading) {
+  const auto one = make();
+  std::unique_ptr<Explorer> other = make();
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    Rng rng(round), same(round);
+    const auto batch = one->select(8, {}, rng);
+    EXPECT_EQ(hashes(batch), hashes(other->select(8, {}, same)));
+    one->update(measure(space_, batch));
+    other->update(measure(space_, batch));
+    auto loaded = make();
+    ASSERT_TRUE(loaded->load(other->save()).ok());
+    other = std::move(loaded);
+  }
+}
+
+TEST_P(EveryExplorer, DamagedStateIsRefused) {
+  for (const char* text : {"", "{}", "[1]", R"({"version":9,"size":1,"proposed":[]})",
+                           R"({"version":1,"size":1,"proposed":[]})"}) {
+    const Status status = make()->load(text);
+    ASSERT_FALSE(status.ok()) << text;
+    EXPECT_EQ(status.error().code, ErrorCode::Corrupt);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryExplorer, testing::ValuesIn(explorer_names()),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+// Trials until the best point was proposed.
+std::size_t trials_to_optimum(Explorer& explorer, const TemplateSpace& space, std::uint64_t seed) {
+  double best = 1e300;
+  for (std::uint64_t i = 0; i < space.size(); ++i) {
+    const Point point = space.point_at(i);
+    if (space.schedule_of(point).ok()) best = std::min(best, cost_us(space, point));
+  }
+  std::size_t trials = 0;
+  for (std::uint64_t round = 0; !explorer.exhausted(); ++round) {
+    Rng rng(seed * 1000 + round);
+    const auto batch = explorer.select(8, {}, rng);
+    for (const Proposal& p : batch) {
+      ++trials;
+      if (cost_us(space, p.point) <= best * 1.0001) return trials;
+    }
+    explorer.update(measure(space, batch));
+  }
+  return trials;
+}
+
+template <typename T>
+double mean_trials(AnnealingOptions options = {}) {
+  const TemplateSpace space = space::sample_space(96, 96, 64);
+  const FlatModel model;
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    if constexpr (std::is_same_v<T, AnnealingExplorer>) {
+      T explorer(space, model, options);
+      sum += static_cast<double>(trials_to_optimum(explorer, space, seed));
+    } else {
+      T explorer(space, model);
+      sum += static_cast<double>(trials_to_optimum(explorer, space, seed));
+    }
+  }
+  return sum / 5;
+}
+
+TEST(Annealing, FindsASeparableOptimumQuicklyWithoutAModel) {
+  EXPECT_LT(mean_trials<AnnealingExplorer>(), 40);
+  EXPECT_LT(mean_trials<AnnealingExplorer>(), 0.5 * mean_trials<RandomExplorer>());
+}
+
+TEST(Annealing, WalksSpacesThatAreTooLargeToScore) {
+  EXPECT_LT(mean_trials<AnnealingExplorer>({.score_whole = 0}), 60);
+}
+
+TEST(Annealing, AvoidsWhatFails) {
+  const TemplateSpace space = space::sample_space(96, 96, 64);
+  const FlatModel model;
+  AnnealingExplorer explorer(space, model, {.random_share = 0});
+  std::size_t failed = 0, all = 0;
+  for (std::uint64_t round = 0; round < 8; ++round) {
+    Rng rng(round);
+    std::vector<Finding> findings;
+    for (const Proposal& p : explorer.select(8, {}, rng)) {
+      const space::Values values(space.knobs(0), p.point.choices);
+      const bool fails = values["pack"] == 0;
+      failed += fails && round >= 2;
+      all += round >= 2;
+      findings.push_back({p.trace_hash, fails ? std::nullopt : std::optional(100.0)});
+    }
+    explorer.update(findings);
+  }
+  EXPECT_LT(static_cast<double>(failed), 0.2 * static_cast<double>(all));
+}
+
+TEST(Explorers, UnknownNamesAreRefused) {
+  const TemplateSpace space = space::sample_space();
+  const FlatModel model;
+  const auto made = make_explorer("oracle", space, model);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message, "unknown explorer 'oracle'");
+  EXPECT_EQ(made.error().hint, "explorers are annealing, random");
+}
+
+}  // namespace
+}  // namespace attune::explore

@@ -1,0 +1,55 @@
+#include "tuner/explore/random.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace attune::explore {
+namespace {
+
+constexpr int kFruitlessDraws = 2'000;
+constexpr std::uint64_t kWalkable = std::uint64_t{1} << 18;
+
+// From a random place on, with a stride that visits every point once.
+bool walk(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger, const Hashes& known,
+          Rng& rng) {
+  const std::uint64_t size = ledger.space().size();
+  std::uint64_t stride = 1 + rng.below(size);
+  while (std::gcd(stride, size) != 1) ++stride;
+  std::uint64_t index = rng.below(size);
+  for (std::uint64_t i = 0; i < size && batch.size() < wanted; ++i) {
+    index = (index + stride) % size;
+    if (auto proposal = ledger.propose(ledger.space().point_at(index), known)) {
+      batch.push_back(std::move(*proposal));
+    }
+  }
+  return batch.size() == wanted;
+}
+
+}  // namespace
+
+bool add_random(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
+                const Hashes& known, Rng& rng) {
+  if (ledger.space().size() == 0) return batch.size() == wanted;
+  for (int fruitless = 0; batch.size() < wanted && fruitless < kFruitlessDraws; ++fruitless) {
+    if (auto proposal = ledger.propose(ledger.space().sample(rng), known)) {
+      batch.push_back(std::move(*proposal));
+      fruitless = 0;
+    }
+  }
+  if (batch.size() == wanted) return true;
+  return ledger.space().size() <= kWalkable && walk(batch, wanted, ledger, known, rng);
+}
+
+std::vector<Proposal> RandomExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
+  std::vector<Proposal> proposals;
+  if (ledger_.entries().empty()) {
+    for (const space::Point& point : ledger_.space().defaults()) {
+      if (proposals.size() == batch) break;
+      if (auto proposal = ledger_.propose(point, known)) proposals.push_back(std::move(*proposal));
+    }
+  }
+  exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
+  return proposals;
+}
+
+}  // namespace attune::explore

@@ -1,0 +1,91 @@
+#include "tuner/model/analytic.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/model/nest.h"
+#include "tuner/model/stage_cost.h"
+
+namespace attune::model {
+namespace {
+
+// Stages that read nothing but constants are computed once, before the kernel ever runs.
+std::vector<bool> constant_stages(const schedule::State& state) {
+  std::vector<bool> constant(state.stages.size());
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    const schedule::StageState& stage = *state.stages[i];
+    constant[i] = stage.at_root();
+    for (const schedule::Access& access : stage.accesses) {
+      const int producer = state.producer_of(access.buffer);
+      if (producer >= 0) {
+        constant[i] = constant[i] && constant[static_cast<std::size_t>(producer)];
+        continue;
+      }
+      for (const ir::Input& input : state.inputs) {
+        if (input.buffer == access.buffer) constant[i] = constant[i] && input.constant;
+      }
+    }
+  }
+  return constant;
+}
+
+struct Threads {
+  double speed = 1;  // how many times faster than one thread, by the number of iterations
+  double forks = 0;  // how often the loop is begun
+};
+
+Threads threads_of(const StageNest& nest, const ir::Target& target) {
+  double outside = 1;
+  for (std::size_t i = 0; i < nest.levels.size(); ++i) {
+    const double extent = static_cast<double>(nest.levels[i].extent);
+    if (nest.levels[i].kind != ir::LoopKind::Parallel) {
+      outside *= extent;
+      continue;
+    }
+    const double rounds = std::ceil(extent / std::max(1, target.threads));
+    return {extent / rounds, i >= nest.own ? outside : 0};
+  }
+  return {};
+}
+
+double shared(double speed, double most) { return std::min(speed, most); }
+
+}  // namespace
+
+Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
+                   const MachineModel& machine) {
+  const schedule::State& state = scheduled.state;
+  Prediction prediction;
+  prediction.stages.resize(state.stages.size());
+  const std::vector<bool> constant = constant_stages(state);
+  const std::vector<StageNest> nests = loop_nests(state, scheduled.bounds);
+  const double us_per_cycle = 1e-3 / machine.ghz;
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    if (constant[i]) continue;
+    const Threads threads = threads_of(nests[i], target);
+    const Traffic traffic = memory_traffic(state, nests, i, target, machine);
+    StageCost& cost = prediction.stages[i];
+    cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
+                      us_per_cycle / threads.speed;
+    cost.l2_us = traffic.from_l2 / machine.l2_bandwidth * us_per_cycle / threads.speed;
+    cost.l3_us = traffic.from_l3 / machine.l3_bandwidth * us_per_cycle /
+                 shared(threads.speed, machine.l3_sharing);
+    cost.dram_us = traffic.from_dram / machine.dram_bandwidth * us_per_cycle /
+                   shared(threads.speed, machine.dram_sharing);
+    const auto cube = [](double x) { return x * x * x; };
+    cost.total_us = std::cbrt(cube(cost.compute_us) + cube(cost.l2_us) + cube(cost.l3_us) +
+                              cube(cost.dram_us)) +
+                    (target.threads > 1 ? threads.forks * machine.fork_join_us : 0);
+    prediction.us += cost.total_us;
+  }
+  return prediction;
+}
+
+AnalyticModel::AnalyticModel(ir::Target target, MachineModel machine)
+    : target_(std::move(target)), machine_(machine) {}
+
+double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {
+  return predict(scheduled, target_, machine_).us;
+}
+
+}  // namespace attune::model

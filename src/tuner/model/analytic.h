@@ -1,0 +1,40 @@
+// The analytic model: predicted time = max(compute, traffic of each memory level), smoothed, for
+// every stage, summed. It needs nothing but the schedule and a few numbers of the machine, works on
+// any state, finished or not, and looks at tens of thousands of candidates a second (the idea of
+// Pruner's draft model, and of the roofline).
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/target.h"
+#include "tuner/model/cost_model.h"
+#include "tuner/model/machine.h"
+
+namespace attune::model {
+
+// Where the time of one stage goes if each part had the machine for itself.
+struct StageCost {
+  double compute_us = 0;
+  double l2_us = 0, l3_us = 0, dram_us = 0;
+  double total_us = 0;
+};
+
+struct Prediction {
+  double us = 0;
+  std::vector<StageCost> stages;  // zero for stages that are computed ahead of time
+};
+
+Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
+                   const MachineModel& machine);
+
+class AnalyticModel : public CostModel {
+ public:
+  explicit AnalyticModel(ir::Target target, MachineModel machine = {});
+  double predict_us(const space::Scheduled& scheduled) const override;
+
+ private:
+  ir::Target target_;
+  MachineModel machine_;
+};
+
+}  // namespace attune::model

@@ -1,0 +1,114 @@
+#include "tuner/model/nest.h"
+
+#include <algorithm>
+
+namespace attune::model {
+namespace {
+
+using schedule::StageBounds;
+using schedule::StageState;
+using space::Spans;
+
+// The part of the iterations of a stage's loops at positions < `count` that is not cut off by
+// splits that do not divide.
+double useful_part(const StageState& stage, const StageBounds& bounds, std::size_t count) {
+  double useful = 1;
+  for (const schedule::Relation& relation : stage.relations) {
+    const auto* split = std::get_if<schedule::SplitRelation>(&relation);
+    if (!split) continue;
+    std::int64_t covered = 1;
+    for (int child : split->children) covered *= bounds.iters[child];
+    if (covered == bounds.iters[split->parent]) continue;
+    const auto end = stage.loops.begin() + static_cast<std::ptrdiff_t>(count);
+    const bool outside = count == stage.loops.size() ||
+                         std::find(stage.loops.begin(), end, split->children[0]) != end;
+    if (outside) {
+      useful *= static_cast<double>(bounds.iters[split->parent]) / static_cast<double>(covered);
+    }
+  }
+  return useful;
+}
+
+// What of stage `wanted` is needed while the loops from `level` on run: the union, by extents, of
+// what its consumers read.
+Spans needed_spans(const schedule::State& state, const std::vector<StageNest>& nests,
+                   const StageBounds& bounds, int wanted, std::size_t level,
+                   const std::vector<std::pair<int, const schedule::Access*>>& readers) {
+  const ir::Stage& stage = state.stages[static_cast<std::size_t>(wanted)]->stage;
+  Spans spans;
+  spans.size = stage.axes.size() + stage.reduce_axes.size();
+  for (std::size_t a = 0; a < spans.size; ++a) spans[a] = bounds.axes[a];
+  for (const auto& [reader, access] : readers) {
+    const StageNest& nest = nests[static_cast<std::size_t>(reader)];
+    if (level >= nest.levels.size()) continue;
+    for (std::size_t d = 0; d < stage.axes.size(); ++d) {
+      const std::int64_t span =
+          space::dim_span(access->dims[d], nest.levels[level].spans, stage.axes[d].extent);
+      spans[d] = std::max(spans[d], span);
+    }
+  }
+  return spans;
+}
+
+std::vector<std::pair<int, const schedule::Access*>> readers_of(const schedule::State& state,
+                                                                int stage) {
+  std::vector<std::pair<int, const schedule::Access*>> readers;
+  const auto& outputs = state.stages[static_cast<std::size_t>(stage)]->stage.outputs;
+  for (std::size_t i = static_cast<std::size_t>(stage) + 1; i < state.stages.size(); ++i) {
+    for (const schedule::Access& access : state.stages[i]->accesses) {
+      if (std::find(outputs.begin(), outputs.end(), access.buffer) != outputs.end()) {
+        readers.emplace_back(static_cast<int>(i), &access);
+      }
+    }
+  }
+  return readers;
+}
+
+// The loops outside of the place where an attached stage is computed.
+void add_outer_levels(const schedule::State& state, const std::vector<StageBounds>& bounds,
+                      std::vector<StageNest>& nests, int index) {
+  const StageState& stage = *state.stages[static_cast<std::size_t>(index)];
+  StageNest& nest = nests[static_cast<std::size_t>(index)];
+  const int host = state.find(stage.at_stage);
+  if (host < 0) return;
+  const StageState& host_stage = *state.stages[static_cast<std::size_t>(host)];
+  const StageNest& host_nest = nests[static_cast<std::size_t>(host)];
+  const auto inside = static_cast<std::size_t>(host_stage.find_loop(stage.at_loop) + 1);
+  nest.own = host_nest.own + inside;
+  const auto readers = readers_of(state, index);
+  for (std::size_t level = 0; level < nest.own; ++level) {
+    const Level& outer = host_nest.levels[level];
+    nest.levels.push_back({outer.extent, outer.kind,
+                           needed_spans(state, nests, bounds[static_cast<std::size_t>(index)],
+                                        index, level, readers)});
+  }
+  nest.useful = useful_part(host_stage, bounds[static_cast<std::size_t>(host)], inside);
+  if (host_nest.own > 0) {
+    nest.useful *=
+        host_nest.useful /
+        useful_part(host_stage, bounds[static_cast<std::size_t>(host)], host_stage.loops.size());
+  }
+}
+
+}  // namespace
+
+std::vector<StageNest> loop_nests(const schedule::State& state,
+                                  const std::vector<StageBounds>& bounds) {
+  std::vector<StageNest> nests(state.stages.size());
+  for (int i = static_cast<int>(state.stages.size()) - 1; i >= 0; --i) {
+    const StageState& stage = *state.stages[static_cast<std::size_t>(i)];
+    const StageBounds& b = bounds[static_cast<std::size_t>(i)];
+    StageNest& nest = nests[static_cast<std::size_t>(i)];
+    nest.levels.reserve(stage.loops.size() + 16);
+    if (!stage.at_root()) add_outer_levels(state, bounds, nests, i);
+    nest.useful *= useful_part(stage, b, stage.loops.size());
+    for (std::size_t position = 0; position < stage.loops.size(); ++position) {
+      const int loop = stage.loops[position];
+      nest.levels.push_back({b.iters[loop], stage.iters[loop].kind,
+                             space::spans_within(stage, b.iters, static_cast<int>(position))});
+    }
+  }
+  return nests;
+}
+
+}  // namespace attune::model

@@ -1,0 +1,130 @@
+// Traffic between the levels of memory: the outermost loop whose data fit into a cache decides what
+// is loaded again and how often.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tuner/model/stage_cost.h"
+
+namespace attune::model {
+namespace {
+
+using space::Spans;
+
+constexpr std::int64_t kLine = 64;
+constexpr std::size_t kMaxLevels = 48;
+
+// Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
+struct Footprints {
+  std::array<double, kMaxLevels + 1> bytes;
+  double weight = 1;  // a written byte is read and written back
+};
+
+double access_bytes(const schedule::Access& access, const Spans& spans, bool row_major) {
+  std::int64_t bytes = access.buffer->type.bytes();
+  for (std::size_t d = access.dims.size(); d-- > 0;) {
+    const std::int64_t whole = access.buffer->shape[d];
+    const std::int64_t span = space::dim_span(access.dims[d], spans, whole);
+    bytes *= span;
+    if (d + 1 == access.dims.size() && row_major && span < whole) {
+      bytes = (bytes + kLine - 1) / kLine * kLine;
+    }
+  }
+  return static_cast<double>(bytes);
+}
+
+double output_bytes(const ir::Stage& stage, const Spans& spans) {
+  std::int64_t bytes = 0;
+  for (const ir::Buffer& output : stage.outputs) bytes += output->type.bytes();
+  for (std::size_t a = 0; a < stage.axes.size(); ++a) bytes *= spans[a];
+  return static_cast<double>(bytes);
+}
+
+class StageFootprints {
+ public:
+  StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
+                  std::size_t index)
+      : nest_(nests[index]), levels_(nest_.levels.size()) {
+    CHECK(levels_ <= kMaxLevels, "a stage lies inside of too many loops");
+    const schedule::StageState& stage = *state.stages[index];
+    Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
+    for (std::size_t i = 0; i < still.size; ++i) still[i] = 1;
+    for (const schedule::Access& access : stage.accesses) {
+      const int producer = state.producer_of(access.buffer);
+      std::size_t made_at = 0;
+      bool row_major = true;
+      if (producer >= 0) {
+        const auto p = static_cast<std::size_t>(producer);
+        if (state.stages[p]->scope == ir::Scope::Register) continue;
+        made_at = nests[p].own;
+        row_major = state.stages[p]->layout.empty();
+      }
+      add(made_at, 1, still,
+          [&](const Spans& spans) { return access_bytes(access, spans, row_major); });
+    }
+    if (stage.scope != ir::Scope::Register) {
+      add(nest_.own, 1.6, still,
+          [&](const Spans& spans) { return output_bytes(stage.stage, spans); });
+    }
+  }
+
+  // Bytes that come from beyond a cache of this size.
+  double beyond(double capacity) const {
+    std::size_t fits = 0;
+    while (fits < levels_ && working_set(fits) > capacity) ++fits;
+    if (fits == 0) return 0;
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) bytes += loaded(buffer, fits) * buffer.weight;
+    return bytes * nest_.useful;
+  }
+
+ private:
+  template <typename Bytes>
+  void add(std::size_t made_at, double weight, const Spans& still, const Bytes& bytes_of) {
+    Footprints footprints;
+    footprints.weight = weight;
+    for (std::size_t level = levels_ + 1; level-- > 0;) {
+      // Outside of the loop in which the buffer is made it is always the same memory.
+      footprints.bytes[level] = level < made_at && level < levels_ ? footprints.bytes[level + 1]
+                                : level == levels_                 ? bytes_of(still)
+                                                   : bytes_of(nest_.levels[level].spans);
+    }
+    buffers_.push_back(footprints);
+  }
+
+  double working_set(std::size_t level) const {
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) bytes += buffer.bytes[level];
+    return bytes;
+  }
+
+  // Loops that do not move the buffer find it still there; the first that does loads what is new,
+  // and all loops outside of that one load everything again.
+  double loaded(const Footprints& buffer, std::size_t fits) const {
+    std::size_t level = fits;
+    while (level > 0 && buffer.bytes[level - 1] == buffer.bytes[fits]) --level;
+    if (level == 0) return buffer.bytes[fits];
+    --level;
+    double bytes = buffer.bytes[level];
+    for (std::size_t i = 0; i < level; ++i) bytes *= static_cast<double>(nest_.levels[i].extent);
+    return bytes;
+  }
+
+  const StageNest& nest_;
+  std::size_t levels_;
+  std::vector<Footprints> buffers_;
+};
+
+}  // namespace
+
+Traffic memory_traffic(const schedule::State& state, const std::vector<StageNest>& nests,
+                       std::size_t stage, const ir::Target& target, const MachineModel& machine) {
+  const StageFootprints footprints(state, nests, stage);
+  const auto share = [&](std::int64_t bytes) {
+    return static_cast<double>(bytes) * machine.cache_share;
+  };
+  return {footprints.beyond(share(target.l1_bytes)), footprints.beyond(share(target.l2_bytes)),
+          footprints.beyond(share(target.l3_bytes))};
+}
+
+}  // namespace attune::model

@@ -1,0 +1,114 @@
+#include "tuner/space/register_tile.h"
+
+#include <algorithm>
+
+namespace attune::space {
+namespace {
+
+using schedule::StageState;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+bool in_body(ir::LoopKind kind) {
+  return kind == ir::LoopKind::Unrolled || kind == ir::LoopKind::Vectorized;
+}
+
+// The axis that a loop is a part of, or -1 for a fused one.
+int axis_of(const StageState& stage, int loop) {
+  const int axes = static_cast<int>(stage.stage.axes.size() + stage.stage.reduce_axes.size());
+  while (loop >= axes) {
+    int parent = -1;
+    for (const schedule::Relation& relation : stage.relations) {
+      const auto* split = std::get_if<schedule::SplitRelation>(&relation);
+      if (!split) continue;
+      for (int child : split->children) {
+        if (child == loop) parent = split->parent;
+      }
+    }
+    if (parent < 0) return -1;
+    loop = parent;
+  }
+  return loop;
+}
+
+std::int64_t vectors_of(const Spans& spans, std::size_t axes, int vector_axis, std::int64_t lanes) {
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < axes; ++i) {
+    count *= static_cast<int>(i) == vector_axis ? ceil_div(spans[i], lanes) : spans[i];
+  }
+  return count;
+}
+
+}  // namespace
+
+RegisterTile register_tile(const StageState& stage, const schedule::StageBounds& bounds,
+                           const ir::Target& target) {
+  RegisterTile tile;
+  tile.in_registers = stage.scope == ir::Scope::Register;
+  tile.body = static_cast<int>(stage.loops.size());
+  while (tile.body > 0) {
+    const int loop = stage.loops[static_cast<std::size_t>(tile.body - 1)];
+    if (!in_body(stage.iters[loop].kind) && bounds.iters[loop] > 1) break;
+    --tile.body;
+  }
+  std::int64_t width = 1;
+  for (int loop : stage.loops) {
+    if (stage.iters[loop].kind != ir::LoopKind::Vectorized) continue;
+    tile.vector_axis = axis_of(stage, loop);
+    width = bounds.iters[loop];
+  }
+  if (width > 1) {
+    const std::int64_t most = target.lanes(static_cast<int>(stage.stage.outputs[0]->type.bytes()));
+    tile.lanes = std::max<std::int64_t>(1, std::min(width, most));
+  }
+  tile.spans = spans_within(stage, bounds.iters, tile.body);
+  const std::size_t axes = stage.stage.axes.size();
+  tile.results = vectors_of(tile.spans, axes, tile.vector_axis, tile.lanes);
+  for (std::size_t i = axes; i < tile.spans.size; ++i) tile.steps *= tile.spans[i];
+  Spans region = tile.spans;
+  for (std::size_t i = 0; i < axes; ++i) region[i] = bounds.axes[i];
+  tile.kept = vectors_of(region, axes, tile.vector_axis, tile.lanes);
+  return tile;
+}
+
+OperandLoads operand_loads(const schedule::Access& access,
+                           const std::vector<schedule::LayoutTerm>& layout,
+                           const RegisterTile& tile, const Spans& spans) {
+  std::int64_t elements = 1;
+  for (std::size_t d = 0; d < access.dims.size(); ++d) {
+    elements *= dim_span(access.dims[d], spans, access.buffer->shape[d]);
+  }
+  if (tile.lanes == 1) return {0, elements, 0};
+  const auto axis = static_cast<std::size_t>(tile.vector_axis < 0 ? 0 : tile.vector_axis);
+  const std::int64_t span = spans[axis];
+  const std::int64_t stride =
+      tile.vector_axis < 0 ? 1 : memory_stride(access, layout, axis, std::min(span, tile.lanes));
+  if (stride == 0) return {0, elements, 0};
+  const std::int64_t vectors = std::max<std::int64_t>(1, ceil_div(elements, tile.lanes));
+  if (stride == 1) return {vectors, 0, 0};
+  return {0, 0, vectors};
+}
+
+std::int64_t registers_needed(const schedule::State& state, const StageState& stage,
+                              const RegisterTile& tile) {
+  Spans step = tile.spans;
+  for (std::size_t i = stage.stage.axes.size(); i < step.size; ++i) step[i] = 1;
+  std::int64_t all = 0, largest = 0;
+  for (const schedule::Access& access : stage.accesses) {
+    const std::int64_t loads =
+        operand_loads(access, layout_of(state, access.buffer), tile, step).total();
+    all += loads;
+    largest = std::max(largest, loads);
+  }
+  const std::int64_t results = tile.in_registers ? tile.kept : tile.results;
+  return results + (all - largest) + 1;
+}
+
+const std::vector<schedule::LayoutTerm>& layout_of(const schedule::State& state,
+                                                   const ir::Buffer& buffer) {
+  static const std::vector<schedule::LayoutTerm> kRowMajor;
+  const int producer = state.producer_of(buffer);
+  return producer < 0 ? kRowMajor : state.stages[static_cast<std::size_t>(producer)]->layout;
+}
+
+}  // namespace attune::space
