@@ -98,4 +98,6 @@ function(attune_add_layers)
                TEST_LINK attune_runtime)
   attune_layer(measure tuner/measure LINK attune_probe attune_schedule attune_records)
   attune_layer(builder tuner/measure/builder LINK attune_measure attune_lower attune_codegen)
+  attune_layer(session tuner/session LINK attune_measure attune_ops
+               TEST_LINK attune_builder attune_templates)
 endfunction()

@@ -18,11 +18,8 @@
 #include "tuner/measure/runner.h"
 #include "tuner/records/store.h"
 #include "tuner/session/report.h"
+#include "tuner/session/search.h"
 #include "tuner/session/task.h"
-
-namespace attune::explore {
-class Explorer;
-}
 
 namespace attune::session {
 
@@ -37,10 +34,10 @@ struct Options {
   // Select and build a round while the one before it is profiled: for cores that profiling leaves
   // free.
   bool overlap = true;
-  int finalists = 8;        // compared at the end, besides the default
-  std::string search;       // names space and explorer: sessions resume only with the same
-  std::string version;      // of the product, for the records
-  measure::RunOptions run;  // weights and best_known_us are the session's
+  int finalists = 8;             // compared at the end, besides the default
+  std::string search_name = {};  // of space and explorer: sessions resume only with the same
+  std::string version = {};      // of the product, for the records
+  measure::RunOptions run = {};  // weights and best_known_us are the session's
 };
 
 enum class StageKind : std::uint8_t { Init, Select, Build, Profile, Update, Confirm };
@@ -69,7 +66,7 @@ class Session {
   // `default_trace` is the schedule used without tuning; it is the first candidate and stays in
   // the race to the end.
   static Result<std::unique_ptr<Session>> open(Context context, Task task, std::string target,
-                                               std::unique_ptr<explore::Explorer> explorer,
+                                               std::unique_ptr<Search> search,
                                                schedule::Trace default_trace, Options options);
   ~Session();
 

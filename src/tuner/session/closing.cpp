@@ -1,0 +1,166 @@
+// The end of a session: the fastest candidates and the default are compared once more, in turns,
+// and the winner is named from that.
+#include <algorithm>
+#include <utility>
+
+#include "tuner/session/impl.h"
+
+namespace attune::session {
+
+std::vector<std::int64_t> Session::Impl::finalists() const {
+  std::vector<std::int64_t> numbers =
+      ledger_.fastest(static_cast<std::size_t>(std::max(options_.finalists, 1)));
+  const bool default_ran = ledger_.size() > 0 && time_of(ledger_.at(0)).has_value();
+  if (default_ran && std::find(numbers.begin(), numbers.end(), 0) == numbers.end()) {
+    numbers.push_back(0);
+  }
+  return numbers;
+}
+
+Status Session::Impl::build_finalists() {
+  std::vector<measure::BuildRequest> requests;
+  {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::int64_t> missing = finalists();
+    std::erase_if(missing, [&](std::int64_t number) { return built_.count(number) != 0; });
+    requests = build_requests(missing);
+  }
+  std::vector<measure::BuiltCandidate> built;
+  if (!requests.empty()) built = context_.builder.build(requests);
+  const std::lock_guard lock(mutex_);
+  for (measure::BuiltCandidate& candidate : built) {
+    const std::int64_t number = candidate.number;
+    built_[number] = std::move(candidate);
+  }
+  finalists_built_ = true;
+  return {};
+}
+
+Status Session::Impl::confirm() {
+  std::vector<Entry> entries;
+  std::vector<measure::BuiltCandidate> built;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::int64_t number : finalists()) {
+      const measure::BuiltCandidate& candidate = built_.at(number);
+      if (candidate.failure) continue;  // it was built once, but not by this version
+      entries.push_back(ledger_.at(number));
+      built.push_back(candidate);
+    }
+  }
+  std::vector<measure::RunRequest> requests;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    requests.push_back({&built[i], tolerance_of(entries[i])});
+  }
+  if (!requests.empty()) {
+    auto results = context_.runner.compare(requests, expectation_, options_.run);
+    if (!results.ok()) return results.error();
+    ATTUNE_RETURN_IF_ERROR(store_comparison(entries, std::move(*results)));
+  }
+  ATTUNE_RETURN_IF_ERROR(context_.store.finish_session(id_));
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  return {};
+}
+
+Status Session::Impl::store_comparison(const std::vector<Entry>& entries,
+                                       std::vector<measure::RunResult> results) {
+  std::vector<records::Confirmation> confirmations;
+  const std::lock_guard lock(mutex_);
+  std::optional<double> winner_us;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (std::holds_alternative<runtime::InfrastructureLost>(results[i].outcome)) continue;
+    records::Record record = *entries[i].record;
+    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    if (timing != nullptr) {
+      compared_us_[record.number] = timing->best_us;
+      winner_us = std::min(winner_us.value_or(timing->best_us), timing->best_us);
+    }
+    record.verified = timing != nullptr && timing->verified;
+    record.outcome = std::move(results[i].outcome);
+    record.noise = results[i].noise;
+    confirmations.push_back({record.id, record.outcome, record.noise, record.verified});
+    const std::int64_t number = record.number;
+    ledger_.settle(number, std::move(record));
+  }
+  // A single quick look below the winner's time was a lucky one, or it would be a finalist's: it
+  // stays on record, but must not be taken for the best.
+  for (std::int64_t number = 0; winner_us && number < ledger_.size(); ++number) {
+    const Entry& entry = ledger_.at(number);
+    const auto time_us = time_of(entry);
+    if (!time_us || *time_us >= *winner_us || compared_us_.count(number) != 0) continue;
+    confirmations.push_back({entry.record->id, entry.record->outcome, entry.record->noise, false});
+  }
+  return context_.store.confirm(confirmations);
+}
+
+std::optional<std::int64_t> Session::Impl::winner() const {
+  if (compared_us_.empty()) return best_number();
+  const auto fastest =
+      std::min_element(compared_us_.begin(), compared_us_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fastest->first;
+}
+
+TaskReport Session::Impl::report() const {
+  const std::lock_guard lock(mutex_);
+  TaskReport report;
+  report.key = task_.key;
+  report.name = task_.name;
+  report.trials = ledger_.trials();
+  report.trials_this_run = report.trials - trials_before_;
+  report.failures = ledger_.failures();
+  for (const auto& [kind, count] : report.failures) report.failed += count;
+  report.seconds = elapsed_seconds();
+  report.exhausted = exhausted_;
+  report.resumed = resumed_;
+  report.session = id_;
+  report.best_trace = schedule::to_string(default_trace_);
+  report.best_is_default = true;
+  if (ledger_.size() == 0) return report;
+  const Entry& first = ledger_.at(0);
+  report.default_us = time_of(first);
+  if (first.record && !report.default_us) {
+    report.default_failure = runtime::describe(first.record->outcome);
+  }
+  if (const auto number = winner()) {
+    const Entry& best = ledger_.at(*number);
+    report.best_us = time_of(best);
+    report.best_trace = best.candidate.trace;
+    report.best_is_default = *number == 0;
+    report.best_record = best.record->id;
+    report.gflops = task_.flops / *report.best_us * 1e-3;
+  }
+  return report;
+}
+
+Progress Session::Impl::progress() const {
+  const std::lock_guard lock(mutex_);
+  Progress progress;
+  progress.task = task_.name;
+  progress.stage = last_stage_;
+  progress.round = last_round_;
+  progress.trials = ledger_.trials();
+  progress.trials_total = options_.trials;
+  progress.failures = ledger_.failures();
+  progress.elapsed_seconds = elapsed_seconds();
+  if (const auto number = finished_ ? winner() : best_number()) {
+    progress.best_us = time_of(ledger_.at(*number));
+    progress.best_gflops = task_.flops / *progress.best_us * 1e-3;
+  }
+  const std::int64_t done = progress.trials - trials_before_;
+  if (finished_) {
+    progress.eta_seconds = 0;
+  } else if (done > 0) {
+    const double left =
+        static_cast<double>(std::max<std::int64_t>(0, progress.trials_total - progress.trials));
+    progress.eta_seconds = left * progress.elapsed_seconds / static_cast<double>(done);
+    if (options_.seconds > 0) {
+      const double time_left = std::max(0.0, options_.seconds - progress.elapsed_seconds);
+      progress.eta_seconds = std::min(*progress.eta_seconds, time_left);
+    }
+  }
+  return progress;
+}
+
+}  // namespace attune::session

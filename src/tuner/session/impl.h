@@ -1,0 +1,98 @@
+// The inside of a session: what it knows, what is running, and one function per stage. State is
+// read and changed under the mutex; building, running and searching happen without it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/session/ledger.h"
+#include "tuner/session/session.h"
+
+namespace attune::session {
+
+class Session::Impl {
+ public:
+  Impl(Context context, Task task, std::string target, std::unique_ptr<Search> search,
+       schedule::Trace default_trace, Options options);
+
+  // Finds or creates the session in the store.
+  Status open();
+
+  std::vector<Stage> ready_stages() const;
+  bool finished() const;
+  Status run(const Stage& stage);
+  Progress progress() const;
+  TaskReport report() const;
+  records::SessionId id() const { return id_; }
+
+ private:
+  using BuiltMap = std::map<std::int64_t, measure::BuiltCandidate>;
+
+  // Which stages there are; the mutex is held.
+  std::vector<Stage> due_stages() const;
+  bool is_running(StageKind kind) const;
+  bool may_select() const;
+  std::int64_t allowance() const;  // how many more candidates the budget lets select now
+  bool is_built(std::int64_t round) const;
+  bool out_of_time() const;
+  double elapsed_seconds() const;
+  std::optional<std::int64_t> best_number() const;
+
+  // The stages.
+  Status init();
+  Status select(std::int64_t round);
+  Status build(std::int64_t round);
+  Status profile(std::int64_t round);
+  Status update(std::int64_t round);
+  Status build_finalists();
+  Status confirm();
+
+  // Candidates for a round: the default and what is known first, then the search's.
+  Result<std::vector<schedule::Trace>> first_traces();
+  Result<std::vector<Entry>> gather(std::int64_t round, std::size_t count);
+  Status learn_history();
+  std::vector<measure::BuildRequest> build_requests(const std::vector<std::int64_t>& numbers) const;
+  double tolerance_of(const Entry& entry) const;
+  records::Record record_of(const Entry& entry, runtime::Outcome outcome) const;
+  Result<std::vector<measure::RunResult>> run_with_retry(
+      const std::vector<measure::RunRequest>& requests, double best_known_us);
+  Status store_profiled(std::vector<records::Record> found);
+  void forget_slow_builds();
+  std::vector<std::int64_t> finalists() const;
+  Status store_comparison(const std::vector<Entry>& entries,
+                          std::vector<measure::RunResult> results);
+  std::optional<std::int64_t> winner() const;
+
+  Context context_;
+  Task task_;
+  std::string target_;
+  std::unique_ptr<Search> search_;  // used by one stage at a time: select or update
+  schedule::Trace default_trace_;
+  Options options_;
+  std::int64_t start_ns_;
+
+  records::SessionId id_ = 0;
+  std::uint64_t seed_ = 0;
+  bool resumed_ = false;
+
+  mutable std::mutex mutex_;
+  Ledger ledger_;
+  std::vector<Stage> running_;
+  measure::Expectation expectation_;
+  bool initialised_ = false;
+  bool selecting_ended_ = false;  // the search has no more, or time is up
+  bool exhausted_ = false;
+  BuiltMap built_;  // of open rounds, and of the fastest of the others
+  bool finalists_built_ = false;
+  bool finished_ = false;
+  std::map<std::int64_t, double> compared_us_;  // of the closing comparison
+  std::string last_stage_;
+  std::int64_t last_round_ = 0;
+  std::int64_t trials_before_ = 0;  // of earlier runs
+};
+
+}  // namespace attune::session

@@ -1,0 +1,68 @@
+// What a session knows: its candidates, round by round, and what became of them. The same after
+// loading it from the store as when it was written there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/schedule/trace.h"
+#include "tuner/records/record.h"
+#include "tuner/session/report.h"
+
+namespace attune::session {
+
+struct Entry {
+  records::Candidate candidate;
+  schedule::Trace trace;
+  std::int64_t round = 0;
+  std::optional<records::Record> record;  // once profiled
+};
+
+// Whether the outcome came from the device: such a candidate is a trial.
+bool is_trial(const runtime::Outcome& outcome);
+// The time when the outcome is a timing that counts, i.e. of a candidate whose answers are right.
+std::optional<double> time_of(const Entry& entry);
+
+class Ledger {
+ public:
+  // Fails when a stored trace does not parse.
+  static Result<Ledger> of(const records::Session& session);
+
+  // Opens the next round.
+  void add_round(std::vector<Entry> entries);
+  void settle(std::int64_t number, records::Record record);
+  void finish_round();  // the oldest that is open
+
+  std::int64_t selected_rounds() const { return static_cast<std::int64_t>(rounds_.size()); }
+  std::int64_t finished_rounds() const { return finished_; }
+  bool is_profiled(std::int64_t round) const;
+  // Numbers of a round's candidates, ascending.
+  std::vector<std::int64_t> numbers_of(std::int64_t round) const;
+
+  const Entry& at(std::int64_t number) const;
+  std::int64_t size() const { return static_cast<std::int64_t>(entries_.size()); }
+  bool knows(std::uint64_t trace_hash) const { return hashes_.count(trace_hash) != 0; }
+
+  std::int64_t trials() const;
+  // Of finished rounds alone: what selection may depend on.
+  std::int64_t finished_trials() const;
+  std::int64_t open_candidates() const;  // of rounds that are not finished
+  FailureCounts failures() const;
+  // The fastest first; at most `count`.
+  std::vector<std::int64_t> fastest(std::size_t count) const;
+
+ private:
+  struct Round {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+  std::vector<Entry> entries_;  // by number
+  std::vector<Round> rounds_;
+  std::int64_t finished_ = 0;
+  std::unordered_set<std::uint64_t> hashes_;
+};
+
+}  // namespace attune::session

@@ -1,0 +1,245 @@
+#include "tuner/session/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "base/hash.h"
+#include "tuner/session/impl.h"
+
+namespace attune::session {
+namespace {
+
+std::int64_t unix_time_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+// Options that decide which candidates are chosen and how their times compare.
+std::string options_text(const Options& options) {
+  return fmt::format("search={} batch={} overlap={} weights={} finalists={}", options.search_name,
+                     options.batch, options.overlap,
+                     options.weights == records::Weights::Hot ? "hot" : "cold", options.finalists);
+}
+
+// Candidates that fail to build are no trials; this many attempts per trial end a hopeless search.
+constexpr std::int64_t kAttemptsPerTrial = 4;
+constexpr std::int64_t kSpareAttempts = 100;
+
+}  // namespace
+
+std::string_view name_of(StageKind kind) {
+  switch (kind) {
+    case StageKind::Init:
+      return "init";
+    case StageKind::Select:
+      return "select";
+    case StageKind::Build:
+      return "build";
+    case StageKind::Profile:
+      return "profile";
+    case StageKind::Update:
+      return "update";
+    case StageKind::Confirm:
+      return "confirm";
+  }
+  CHECK(false, "unknown stage");
+}
+
+Resource resource_of(const Stage& stage) {
+  const bool device = stage.kind == StageKind::Profile || stage.kind == StageKind::Confirm;
+  return device ? Resource::Device : Resource::HostCores;
+}
+
+Session::Impl::Impl(Context context, Task task, std::string target, std::unique_ptr<Search> search,
+                    schedule::Trace default_trace, Options options)
+    : context_(context),
+      task_(std::move(task)),
+      target_(std::move(target)),
+      search_(std::move(search)),
+      default_trace_(std::move(default_trace)),
+      options_(std::move(options)),
+      start_ns_(context.clock.now_ns()),
+      seed_(options_.seed) {
+  options_.run.weights = options_.weights;
+}
+
+Status Session::Impl::open() {
+  const std::string text = options_text(options_);
+  const std::string key = hex64(hash_bytes(text));
+  if (options_.resume) {
+    auto found = context_.store.find_resumable_session(task_.key, target_, key);
+    if (!found.ok()) return found.error();
+    if (*found) {
+      auto stored = context_.store.load_session(**found);
+      if (!stored.ok()) return stored.error();
+      auto ledger = Ledger::of(*stored);
+      if (!ledger.ok()) return ledger.error();
+      ledger_ = std::move(*ledger);
+      id_ = stored->id;
+      seed_ = stored->spec.seed;
+      resumed_ = true;
+      trials_before_ = ledger_.trials();
+      if (!stored->state.empty()) return search_->restore(stored->state);
+      return {};
+    }
+  }
+  auto created = context_.store.create_session({.task_key = task_.key,
+                                                .task_name = task_.name,
+                                                .target = target_,
+                                                .options = text,
+                                                .options_key = key,
+                                                .seed = seed_,
+                                                .created_at_ms = unix_time_ms()});
+  if (!created.ok()) return created.error();
+  id_ = *created;
+  return {};
+}
+
+double Session::Impl::elapsed_seconds() const {
+  return seconds_between(start_ns_, context_.clock.now_ns());
+}
+
+bool Session::Impl::out_of_time() const {
+  return options_.seconds > 0 && elapsed_seconds() >= options_.seconds;
+}
+
+bool Session::Impl::is_running(StageKind kind) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const Stage& stage) { return stage.kind == kind; });
+}
+
+std::int64_t Session::Impl::allowance() const {
+  // Open candidates count as trials until their round is finished: selection must not depend on how
+  // far building and profiling happen to be.
+  const std::int64_t open = ledger_.open_candidates();
+  const std::int64_t trials = options_.trials - ledger_.finished_trials() - open;
+  const std::int64_t attempts =
+      kAttemptsPerTrial * options_.trials + kSpareAttempts - ledger_.size();
+  return std::min(trials, attempts);
+}
+
+bool Session::Impl::may_select() const {
+  const std::int64_t lag = options_.overlap ? 1 : 0;
+  return !selecting_ended_ && ledger_.selected_rounds() - ledger_.finished_rounds() <= lag &&
+         allowance() > 0;
+}
+
+bool Session::Impl::is_built(std::int64_t round) const {
+  const std::vector<std::int64_t> numbers = ledger_.numbers_of(round);
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](std::int64_t number) { return built_.count(number) != 0; });
+}
+
+std::vector<Stage> Session::Impl::due_stages() const {
+  if (finished_) return {};
+  if (!initialised_) return {{StageKind::Init, 0}};
+  std::vector<Stage> due;
+  const std::int64_t oldest = ledger_.finished_rounds();
+  const std::int64_t next = ledger_.selected_rounds();
+  // In this order a driver keeps the device busy: what it waits for comes first.
+  bool profiling = false;
+  for (std::int64_t round = oldest; round < next; ++round) {
+    if (ledger_.is_profiled(round)) continue;
+    if (!is_built(round)) {
+      due.push_back({StageKind::Build, round});
+    } else if (!profiling) {
+      due.push_back({StageKind::Profile, round});
+      profiling = true;
+    }
+  }
+  const bool select = may_select();
+  // An update waits for the selection that may not know of it: the order of the two is always the
+  // same.
+  if (select && !is_running(StageKind::Update)) {
+    due.push_back({StageKind::Select, next});
+  } else if (oldest < next && ledger_.is_profiled(oldest) && !is_running(StageKind::Select)) {
+    due.push_back({StageKind::Update, oldest});
+  }
+  if (!select && oldest == next) {
+    due.push_back({finalists_built_ ? StageKind::Confirm : StageKind::Build, kClosing});
+  }
+  return due;
+}
+
+std::vector<Stage> Session::Impl::ready_stages() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Stage> ready = due_stages();
+  std::erase_if(ready, [&](const Stage& stage) {
+    return std::find(running_.begin(), running_.end(), stage) != running_.end();
+  });
+  return ready;
+}
+
+bool Session::Impl::finished() const {
+  const std::lock_guard lock(mutex_);
+  return finished_;
+}
+
+Status Session::Impl::run(const Stage& stage) {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::vector<Stage> due = due_stages();
+    CHECK(std::find(due.begin(), due.end(), stage) != due.end() &&
+              std::find(running_.begin(), running_.end(), stage) == running_.end(),
+          fmt::format("stage {} of round {} is not ready", name_of(stage.kind), stage.round));
+    running_.push_back(stage);
+  }
+  const Status status = [&] {
+    switch (stage.kind) {
+      case StageKind::Init:
+        return init();
+      case StageKind::Select:
+        return select(stage.round);
+      case StageKind::Build:
+        return stage.round == kClosing ? build_finalists() : build(stage.round);
+      case StageKind::Profile:
+        return profile(stage.round);
+      case StageKind::Update:
+        return update(stage.round);
+      case StageKind::Confirm:
+        return confirm();
+    }
+    CHECK(false, "unknown stage");
+  }();
+  const std::lock_guard lock(mutex_);
+  std::erase(running_, stage);
+  last_stage_ = name_of(stage.kind);
+  last_round_ = stage.round;
+  return status;
+}
+
+std::optional<std::int64_t> Session::Impl::best_number() const {
+  const std::vector<std::int64_t> best = ledger_.fastest(1);
+  return best.empty() ? std::nullopt : std::optional(best.front());
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::open(Context context, Task task, std::string target,
+                                               std::unique_ptr<Search> search,
+                                               schedule::Trace default_trace, Options options) {
+  CHECK(!task.algorithms.empty(), "a task has at least its direct algorithm");
+  if (options.trials < 1 || options.batch < 1) {
+    return invalid(
+        fmt::format("{} trials in batches of {} make no session", options.trials, options.batch),
+        "ask for at least 1 of each");
+  }
+  auto impl = std::make_unique<Impl>(context, std::move(task), std::move(target), std::move(search),
+                                     std::move(default_trace), std::move(options));
+  ATTUNE_RETURN_IF_ERROR(impl->open());
+  return std::unique_ptr<Session>(new Session(std::move(impl)));
+}
+
+std::vector<Stage> Session::ready_stages() const { return impl_->ready_stages(); }
+bool Session::finished() const { return impl_->finished(); }
+Status Session::run(const Stage& stage) { return impl_->run(stage); }
+Progress Session::progress() const { return impl_->progress(); }
+TaskReport Session::report() const { return impl_->report(); }
+records::SessionId Session::id() const { return impl_->id(); }
+
+}  // namespace attune::session

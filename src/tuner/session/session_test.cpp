@@ -1,0 +1,295 @@
+#include "tuner/session/session.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/rng.h"
+#include "tuner/session/fakes_testing.h"
+#include "tuner/session/run_local.h"
+
+namespace attune::session {
+namespace {
+
+// What a session decided, whatever the way it went.
+struct Decisions {
+  std::vector<std::string> traces;  // by number
+  std::vector<std::string> outcomes;
+  std::vector<bool> verified;
+  std::string winner;
+  std::int64_t trials = 0;
+  bool operator==(const Decisions&) const = default;
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    // In memory where there is such a place: the store forces every step to the disk.
+    const std::string base = std::filesystem::exists("/dev/shm") ? "/dev/shm" : testing::TempDir();
+    path_ = base + "/attune_session_test." + std::to_string(getpid());
+    fresh_store();
+  }
+  void TearDown() override { remove_store(); }
+
+  void remove_store() {
+    store_.reset();
+    for (const char* end : {".db", ".db-wal", ".db-shm"}) std::filesystem::remove(path_ + end);
+  }
+  void fresh_store() {
+    remove_store();
+    reopen_store();
+  }
+  void reopen_store() {
+    store_.reset();
+    auto store = records::open_sqlite_store(path_ + ".db");
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    store_ = std::move(*store);
+  }
+
+  std::unique_ptr<Session> open(Options options, std::int64_t size = 100) {
+    auto search = std::make_unique<FakeSearch>(options.seed + 1, size);
+    search_ = search.get();
+    options.search_name = "fake";
+    auto session = Session::open({*store_, builder_, runner_, clock_}, fake_task(),
+                                 "cpu -threads=1", std::move(search), fake_trace(0), options);
+    EXPECT_TRUE(session.ok()) << session.error().message;
+    return std::move(*session);
+  }
+
+  // At most `stages` stages, the first that is ready each time, or any when `rng` is given; how
+  // many were run.
+  static int step(Session& session, int stages = 1000, Rng* rng = nullptr) {
+    int done = 0;
+    while (!session.finished() && done < stages) {
+      const std::vector<Stage> ready = session.ready_stages();
+      EXPECT_FALSE(ready.empty());
+      if (ready.empty()) break;
+      const Stage stage = ready[rng == nullptr ? 0 : rng->below(ready.size())];
+      const Status status = session.run(stage);
+      EXPECT_TRUE(status.ok()) << status.error().message;
+      ++done;
+    }
+    return done;
+  }
+
+  Decisions decisions(const Session& session) {
+    Decisions result;
+    auto stored = store_->load_session(session.id());
+    EXPECT_TRUE(stored.ok());
+    for (const auto& candidate : stored->candidates) {
+      result.traces.push_back(candidate.candidate.trace);
+      result.outcomes.push_back(candidate.record ? runtime::describe(candidate.record->outcome)
+                                                 : "none");
+      result.verified.push_back(candidate.record && candidate.record->verified);
+    }
+    result.winner = session.report().best_trace;
+    result.trials = session.report().trials;
+    return result;
+  }
+
+  std::string path_;
+  FakeWorld world_;
+  FakeBuilder builder_{world_};
+  FakeRunner runner_{world_};
+  FakeClock clock_;
+  std::unique_ptr<records::Store> store_;
+  FakeSearch* search_ = nullptr;
+};
+
+TEST_F(SessionTest, FindsTheFastestAndReportsIt) {
+  auto session = open({.trials = 60, .batch = 12});
+  step(*session);
+  const TaskReport report = session->report();
+  EXPECT_EQ(report.trials, 60);
+  EXPECT_EQ(report.trials_this_run, 60);
+  ASSERT_TRUE(report.best_us);
+  EXPECT_EQ(*report.best_us, world_.time_us(37) * 1.1);
+  EXPECT_EQ(report.best_trace, schedule::to_string(fake_trace(37)));
+  EXPECT_EQ(*report.default_us, world_.time_us(0) * 1.1);
+  EXPECT_FALSE(report.best_is_default);
+  EXPECT_FALSE(report.exhausted);
+  EXPECT_GT(report.failures.at("build_failed"), 0);
+  EXPECT_GT(report.failures.at("wrong_answer"), 0);
+  EXPECT_EQ(report.failed, report.failures.at("build_failed") + report.failures.at("wrong_answer"));
+  EXPECT_DOUBLE_EQ(report.gflops, 1e6 / *report.best_us * 1e-3);
+
+  // The winner is what the store calls best: quick looks below its time are withdrawn.
+  const auto best = store_->best({.task_key = "00000000000000ab", .target = "cpu -threads=1"});
+  ASSERT_TRUE(best.ok() && best->has_value());
+  EXPECT_EQ((*best)->id, report.best_record);
+}
+
+TEST_F(SessionTest, FailuresTrainAsFailuresAndLossesNotAtAll) {
+  world_.lost = {12};
+  auto session = open({.trials = 90, .batch = 16}, 80);
+  step(*session);
+  bool lost_seen = false;
+  std::int64_t failed = 0;
+  for (const auto& [n, time_us] : search_->observed) {
+    lost_seen |= n == 12;
+    failed += !time_us.has_value();
+    EXPECT_EQ(time_us.has_value(), !world_.build_fails(n) && n % 11 != 5) << n;
+  }
+  EXPECT_FALSE(lost_seen);
+  EXPECT_GT(failed, 10);
+  EXPECT_EQ(session->report().failures.at("infrastructure_lost"), 1);
+}
+
+TEST_F(SessionTest, EndsWhenTheSpaceIsExhausted) {
+  auto session = open({.trials = 500, .batch = 16}, 40);
+  step(*session);
+  const TaskReport report = session->report();
+  EXPECT_TRUE(report.exhausted);
+  std::int64_t runnable = 0;
+  for (std::int64_t n = 0; n < 40; ++n) runnable += !world_.build_fails(n);
+  EXPECT_EQ(report.trials, runnable);
+  EXPECT_TRUE(report.best_us);
+}
+
+TEST_F(SessionTest, EndsWhenTimeIsUp) {
+  auto session = open({.trials = 100'000, .seconds = 0.2, .batch = 4}, 100'000);
+  step(*session);
+  EXPECT_LT(session->report().trials, 1000);
+  EXPECT_FALSE(session->report().exhausted);
+  EXPECT_TRUE(session->report().best_us);
+}
+
+TEST_F(SessionTest, TheDefaultStaysWhenEverythingFails) {
+  world_.all_fail = true;
+  auto session = open({.trials = 20, .batch = 8});
+  step(*session);
+  const TaskReport report = session->report();
+  EXPECT_FALSE(report.best_us);
+  EXPECT_FALSE(report.default_us);
+  EXPECT_TRUE(report.best_is_default);
+  EXPECT_EQ(report.best_trace, schedule::to_string(fake_trace(0)));
+  EXPECT_EQ(report.default_failure, "crashed in run: fell over");
+  EXPECT_EQ(report.trials, 20);
+}
+
+TEST_F(SessionTest, TheDefaultWinsWhenNothingIsFaster) {
+  world_.fastest = 0;
+  auto session = open({.trials = 20, .batch = 8});
+  step(*session);
+  EXPECT_TRUE(session->report().best_is_default);
+  EXPECT_EQ(session->report().best_us, session->report().default_us);
+}
+
+TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
+  for (std::int64_t n = 0; n < 100; ++n) world_.lost.insert(n);
+  auto session = open({.trials = 20, .batch = 6});
+  const Status status = run_local(*session);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, "infrastructure lost in run: unplugged");
+  EXPECT_EQ(session->report().trials, 0);
+  world_.lost.clear();
+  session = open({.trials = 20, .resume = true, .batch = 6});
+  EXPECT_TRUE(run_local(*session).ok());
+  EXPECT_TRUE(session->report().resumed);
+  EXPECT_EQ(session->report().trials, 20);
+}
+
+TEST_F(SessionTest, EveryOrderOfStagesLeadsToTheSameDecisions) {
+  for (const bool overlap : {false, true}) {
+    fresh_store();
+    auto plain = open({.trials = 50, .batch = 9, .overlap = overlap});
+    step(*plain);
+    const Decisions expected = decisions(*plain);
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      fresh_store();
+      auto shuffled = open({.trials = 50, .batch = 9, .overlap = overlap});
+      Rng rng(seed);
+      step(*shuffled, 1000, &rng);
+      EXPECT_EQ(decisions(*shuffled), expected) << "overlap " << overlap << " seed " << seed;
+    }
+    fresh_store();
+    auto driven = open({.trials = 50, .batch = 9, .overlap = overlap});
+    EXPECT_TRUE(run_local(*driven).ok());
+    EXPECT_EQ(decisions(*driven), expected) << "overlap " << overlap;
+  }
+}
+
+TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
+  for (const bool overlap : {false, true}) {
+    fresh_store();
+    const Options options{.trials = 40, .batch = 12, .overlap = overlap};
+    auto whole = open(options);
+    const int stages = step(*whole);
+    const Decisions expected = decisions(*whole);
+    for (int killed_after = 0; killed_after < stages; ++killed_after) {
+      fresh_store();
+      auto session = open(options);
+      step(*session, killed_after);
+      session.reset();
+      reopen_store();
+      Options again = options;
+      again.resume = true;
+      session = open(again);
+      step(*session);
+      EXPECT_EQ(decisions(*session), expected)
+          << "overlap " << overlap << ", killed after " << killed_after << " stages";
+    }
+  }
+}
+
+TEST_F(SessionTest, ALargerBudgetContinuesAFinishedSession) {
+  auto session = open({.trials = 20, .batch = 8});
+  step(*session);
+  const records::SessionId id = session->id();
+  session = open({.trials = 50, .resume = true, .batch = 8});
+  EXPECT_EQ(session->id(), id);
+  step(*session);
+  EXPECT_EQ(session->report().trials, 50);
+  EXPECT_EQ(session->report().trials_this_run, 30);
+  const int runs = runner_.runs;
+  session = open({.trials = 50, .resume = true, .batch = 8});
+  step(*session);
+  EXPECT_EQ(session->report().trials_this_run, 0);
+  EXPECT_LE(runner_.runs - runs, 9) << "only the closing comparison is repeated";
+}
+
+TEST_F(SessionTest, ANewSessionStartsFromWhatIsKnown) {
+  auto session = open({.trials = 60, .batch = 12});
+  step(*session);
+  ASSERT_EQ(session->report().best_trace, schedule::to_string(fake_trace(37)));
+  session = open({.trials = 6, .seed = 9, .batch = 6});
+  step(*session);
+  EXPECT_EQ(session->report().best_trace, schedule::to_string(fake_trace(37)));
+  session = open({.trials = 6, .seed = 9, .use_history = false, .batch = 6});
+  step(*session);
+  EXPECT_NE(session->report().best_trace, schedule::to_string(fake_trace(37)));
+}
+
+TEST_F(SessionTest, StopLeavesTheSessionToBeResumed) {
+  auto session = open({.trials = 40, .batch = 8});
+  std::atomic<bool> stop = true;
+  EXPECT_TRUE(run_local(*session, nullptr, &stop).ok());
+  EXPECT_FALSE(session->finished());
+}
+
+TEST_F(SessionTest, ProgressIsObserved) {
+  struct Watching : Observer {
+    void progressed(const Progress& progress) override { seen.push_back(progress); }
+    std::vector<Progress> seen;
+  } watching;
+  auto session = open({.trials = 30, .batch = 8});
+  EXPECT_TRUE(run_local(*session, &watching).ok());
+  ASSERT_FALSE(watching.seen.empty());
+  EXPECT_EQ(watching.seen.front().stage, "init");
+  EXPECT_EQ(watching.seen.back().stage, "confirm");
+  EXPECT_EQ(watching.seen.back().trials, 30);
+  EXPECT_EQ(watching.seen.back().trials_total, 30);
+  EXPECT_EQ(watching.seen.back().eta_seconds, 0);
+  EXPECT_EQ(watching.seen.back().task, "copy:m=4");
+}
+
+TEST_F(SessionTest, RefusesABudgetOfNothing) {
+  auto session = Session::open({*store_, builder_, runner_, clock_}, fake_task(), "cpu",
+                               std::make_unique<FakeSearch>(1, 10), fake_trace(0), {.trials = 0});
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.error().message, "0 trials in batches of 24 make no session");
+}
+
+}  // namespace
+}  // namespace attune::session

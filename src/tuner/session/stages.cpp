@@ -1,0 +1,311 @@
+// The stages of a round: select, build, profile, update.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tuner/session/impl.h"
+
+namespace attune::session {
+namespace {
+
+// How many of the best known schedules a new session starts from, and how many known results its
+// search is told of.
+constexpr std::size_t kKnownFirst = 4;
+constexpr std::size_t kKnownResults = 5000;
+
+bool is_lost(const runtime::Outcome& outcome) {
+  return std::holds_alternative<runtime::InfrastructureLost>(outcome);
+}
+
+std::optional<double> observed_time(const runtime::Outcome& outcome) {
+  const auto* timing = std::get_if<runtime::Timing>(&outcome);
+  return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
+}
+
+std::int64_t unix_time_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+}  // namespace
+
+Status Session::Impl::init() {
+  auto expectation = context_.builder.expect(task_.reference(), seed_);
+  if (!expectation.ok()) return expectation.error();
+  const std::lock_guard lock(mutex_);
+  expectation_ = std::move(*expectation);
+  initialised_ = true;
+  return {};
+}
+
+Status Session::Impl::learn_history() {
+  auto known = context_.store.list({.task = task_.key, .target = target_, .limit = kKnownResults});
+  if (!known.ok()) return known.error();
+  std::vector<schedule::Trace> traces;
+  traces.reserve(known->size());  // observations point into it
+  std::vector<Observation> observations;
+  std::reverse(known->begin(), known->end());  // oldest first
+  for (const records::Record& record : *known) {
+    if (record.weights != options_.weights || is_lost(record.outcome)) continue;
+    auto trace = schedule::parse_trace(record.trace);
+    if (!trace.ok()) continue;  // of another version
+    traces.push_back(std::move(*trace));
+    observations.push_back({.trace_hash = record.trace_hash,
+                            .trace = &traces.back(),
+                            .time_us = observed_time(record.outcome)});
+  }
+  if (!observations.empty()) search_->update(observations);
+  return {};
+}
+
+Result<std::vector<schedule::Trace>> Session::Impl::first_traces() {
+  std::vector<schedule::Trace> traces = {default_trace_};
+  if (!options_.use_history) return traces;
+  ATTUNE_RETURN_IF_ERROR(learn_history());
+  ATTUNE_ASSIGN(
+      const std::vector<records::Record> known,
+      context_.store.top({.task_key = task_.key, .target = target_, .weights = options_.weights},
+                         kKnownFirst));
+  for (const records::Record& record : known) {
+    auto trace = schedule::parse_trace(record.trace);
+    if (trace.ok() && algorithm_of(task_, *trace).ok()) traces.push_back(std::move(*trace));
+  }
+  return traces;
+}
+
+Result<std::vector<Entry>> Session::Impl::gather(std::int64_t round, std::size_t count) {
+  std::vector<Entry> entries;
+  const auto take = [&](schedule::Trace trace, double predicted_us) {
+    const std::uint64_t hash = schedule::hash(trace);
+    const bool repeated =
+        ledger_.knows(hash) || std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+          return entry.candidate.trace_hash == hash;
+        });
+    if (repeated || entries.size() == count) return;
+    const auto number = ledger_.size() + static_cast<std::int64_t>(entries.size());
+    entries.push_back({.candidate = {.number = number,
+                                     .trace = schedule::to_string(trace),
+                                     .trace_hash = hash,
+                                     .predicted_us = predicted_us},
+                       .trace = std::move(trace),
+                       .round = round,
+                       .record = std::nullopt});
+  };
+  if (round == 0) {
+    ATTUNE_ASSIGN(std::vector<schedule::Trace> first, first_traces());
+    for (schedule::Trace& trace : first) take(std::move(trace), 0);
+  }
+  while (entries.size() < count) {
+    std::vector<Proposal> proposals = search_->select(count - entries.size());
+    if (proposals.empty()) break;
+    for (Proposal& proposal : proposals) take(std::move(proposal.trace), proposal.predicted_us);
+  }
+  return entries;
+}
+
+Status Session::Impl::select(std::int64_t round) {
+  std::size_t count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (out_of_time() && round > 0) {
+      selecting_ended_ = true;
+      return {};
+    }
+    // A small first round gives the device something to do soon.
+    const std::int64_t batch = round == 0 ? (options_.batch + 2) / 3 : options_.batch;
+    count = static_cast<std::size_t>(std::min(batch, allowance()));
+  }
+  // Nobody else adds candidates, so their number and hashes may be read without the mutex.
+  auto entries = gather(round, count);
+  if (!entries.ok()) return entries.error();
+  if (entries->empty()) {
+    const std::lock_guard lock(mutex_);
+    selecting_ended_ = exhausted_ = true;
+    return {};
+  }
+  std::vector<records::Candidate> candidates;
+  for (const Entry& entry : *entries) candidates.push_back(entry.candidate);
+  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->state()));
+  const std::lock_guard lock(mutex_);
+  ledger_.add_round(std::move(*entries));
+  finalists_built_ = false;
+  return {};
+}
+
+std::vector<measure::BuildRequest> Session::Impl::build_requests(
+    const std::vector<std::int64_t>& numbers) const {
+  std::vector<measure::BuildRequest> requests;
+  for (const std::int64_t number : numbers) {
+    const Entry& entry = ledger_.at(number);
+    const auto algorithm = algorithm_of(task_, entry.trace);
+    measure::BuildRequest request;
+    request.number = number;
+    request.program = algorithm.ok() ? (*algorithm)->program : task_.algorithms.front().program;
+    request.trace = entry.trace;
+    request.accept_spills = number == 0;  // the default runs in any case
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+Status Session::Impl::build(std::int64_t round) {
+  std::vector<std::int64_t> numbers;
+  std::vector<measure::BuildRequest> requests;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::int64_t number : ledger_.numbers_of(round)) {
+      if (!ledger_.at(number).record) numbers.push_back(number);
+    }
+    requests = build_requests(numbers);
+  }
+  std::vector<measure::BuiltCandidate> built = context_.builder.build(requests);
+  CHECK(built.size() == requests.size(), "one result per build request");
+  ATTUNE_RETURN_IF_ERROR(context_.store.mark_built(id_, numbers));
+  const std::lock_guard lock(mutex_);
+  for (measure::BuiltCandidate& candidate : built) {
+    const std::int64_t number = candidate.number;
+    built_[number] = std::move(candidate);
+  }
+  return {};
+}
+
+double Session::Impl::tolerance_of(const Entry& entry) const {
+  const auto algorithm = algorithm_of(task_, entry.trace);
+  const double relative =
+      algorithm.ok() ? (*algorithm)->tolerance : task_.algorithms.front().tolerance;
+  return relative * expectation_.magnitude;
+}
+
+records::Record Session::Impl::record_of(const Entry& entry, runtime::Outcome outcome) const {
+  records::Record record;
+  record.task_key = task_.key;
+  record.task_name = task_.name;
+  record.target = target_;
+  record.trace = entry.candidate.trace;
+  record.trace_hash = entry.candidate.trace_hash;
+  record.weights = options_.weights;
+  record.product_version = options_.version;
+  record.device = context_.runner.device();
+  record.seed = seed_;
+  record.session = id_;
+  record.number = entry.candidate.number;
+  const auto* timing = std::get_if<runtime::Timing>(&outcome);
+  record.verified = timing != nullptr && timing->verified;
+  record.outcome = std::move(outcome);
+  record.created_at_ms = unix_time_ms();
+  return record;
+}
+
+Result<std::vector<measure::RunResult>> Session::Impl::run_with_retry(
+    const std::vector<measure::RunRequest>& requests, double best_known_us) {
+  measure::RunOptions how = options_.run;
+  how.best_known_us = best_known_us;
+  ATTUNE_ASSIGN(std::vector<measure::RunResult> results,
+                context_.runner.measure(requests, expectation_, how));
+  CHECK(results.size() == requests.size(), "one result per run request");
+  std::vector<std::size_t> lost;
+  std::vector<measure::RunRequest> again;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!is_lost(results[i].outcome)) continue;
+    lost.push_back(i);
+    again.push_back(requests[i]);
+  }
+  if (lost.empty()) return results;
+  ATTUNE_ASSIGN(std::vector<measure::RunResult> second,
+                context_.runner.measure(again, expectation_, how));
+  for (std::size_t i = 0; i < lost.size(); ++i) results[lost[i]] = std::move(second[i]);
+  if (std::all_of(results.begin(), results.end(),
+                  [](const auto& result) { return is_lost(result.outcome); })) {
+    return Error{ErrorCode::Io, runtime::describe(results.front().outcome),
+                 "the candidates are not to blame: run the same command again with --resume"};
+  }
+  return results;
+}
+
+Status Session::Impl::profile(std::int64_t round) {
+  struct Job {
+    Entry entry;
+    measure::BuiltCandidate built;
+  };
+  std::vector<Job> jobs;  // copies: other stages go on meanwhile
+  double best_known_us = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::int64_t number : ledger_.numbers_of(round)) {
+      if (!ledger_.at(number).record) jobs.push_back({ledger_.at(number), built_.at(number)});
+    }
+    if (const auto best = best_number()) best_known_us = *time_of(ledger_.at(*best));
+  }
+  std::vector<measure::RunRequest> requests;
+  for (const Job& job : jobs) {
+    if (!job.built.failure) requests.push_back({&job.built, tolerance_of(job.entry)});
+  }
+  std::vector<measure::RunResult> results;
+  if (!requests.empty()) {
+    auto measured = run_with_retry(requests, best_known_us);
+    if (!measured.ok()) return measured.error();
+    results = std::move(*measured);
+  }
+  std::vector<records::Record> found;
+  std::size_t next = 0;
+  for (const Job& job : jobs) {
+    if (job.built.failure) {
+      found.push_back(record_of(job.entry, *job.built.failure));
+    } else {
+      measure::RunResult& result = results[next++];
+      found.push_back(record_of(job.entry, std::move(result.outcome)));
+      found.back().noise = result.noise;
+      found.back().stages.run_ms = result.run_ms;
+      found.back().stages.wait_ms = result.wait_ms;
+    }
+    found.back().stages.build_ms = job.built.build_ms;
+  }
+  return store_profiled(std::move(found));
+}
+
+Status Session::Impl::store_profiled(std::vector<records::Record> found) {
+  std::vector<records::ProfiledCandidate> profiled;
+  for (const records::Record& record : found) profiled.push_back({record.number, record});
+  auto ids = context_.store.mark_profiled(id_, profiled);
+  if (!ids.ok()) return ids.error();
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found[i].id = (*ids)[i];
+    const std::int64_t number = found[i].number;
+    ledger_.settle(number, std::move(found[i]));
+  }
+  forget_slow_builds();
+  return {};
+}
+
+void Session::Impl::forget_slow_builds() {
+  const std::vector<std::int64_t> keep = finalists();
+  std::erase_if(built_, [&](const auto& item) {
+    return ledger_.at(item.first).record &&
+           std::find(keep.begin(), keep.end(), item.first) == keep.end();
+  });
+}
+
+Status Session::Impl::update(std::int64_t round) {
+  std::vector<Entry> entries;  // copies: other stages go on meanwhile
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::int64_t number : ledger_.numbers_of(round)) {
+      entries.push_back(ledger_.at(number));
+    }
+  }
+  std::vector<Observation> observations;
+  for (const Entry& entry : entries) {
+    if (is_lost(entry.record->outcome)) continue;  // never training data
+    observations.push_back({.trace_hash = entry.candidate.trace_hash,
+                            .trace = &entry.trace,
+                            .time_us = observed_time(entry.record->outcome)});
+  }
+  search_->update(observations);
+  ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->state()));
+  const std::lock_guard lock(mutex_);
+  ledger_.finish_round();
+  return {};
+}
+
+}  // namespace attune::session
