@@ -18,6 +18,7 @@ struct Algorithm {
       name;  // as in the trace's first step `algorithm NAME`; the direct one may be left out
   std::shared_ptr<const ir::Program> program;
   double tolerance = 0;  // largest error, as a fraction of the largest magnitude of the result
+  bool competes = true;  // false: it serves as the reference only
 };
 
 struct Task {

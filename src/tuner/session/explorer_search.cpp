@@ -1,0 +1,114 @@
+#include "tuner/session/explorer_search.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "tuner/model/analytic.h"
+#include "tuner/space/template_space.h"
+#include "tuner/templates/templates.h"
+
+namespace attune::session {
+namespace {
+
+class ExplorerSearch : public Search {
+ public:
+  ExplorerSearch(std::unique_ptr<explore::Explorer> explorer, std::uint64_t seed)
+      : explorer_(std::move(explorer)), seed_(seed) {}
+
+  std::vector<Proposal> select(std::size_t count) override {
+    // A generator per selection, so that their number is all there is to remember.
+    Rng rng(hash_combine(seed_, ++selections_));
+    std::vector<Proposal> proposals;
+    for (explore::Proposal& proposal : explorer_->select(count, known_, rng)) {
+      proposals.push_back({std::move(proposal.trace), proposal.predicted_us});
+    }
+    return proposals;
+  }
+
+  void update(std::span<const Observation> observations) override {
+    std::vector<explore::Finding> findings;
+    for (const Observation& observation : observations) {
+      findings.push_back({observation.trace_hash, observation.time_us});
+      known_.insert(observation.trace_hash);
+    }
+    explorer_->update(findings);
+  }
+
+  // "SEED SELECTIONS COUNT HASH…", and from the next line on what the explorer saved.
+  std::string state() const override {
+    std::vector<std::uint64_t> known(known_.begin(), known_.end());
+    std::sort(known.begin(), known.end());
+    std::ostringstream text;
+    text << seed_ << ' ' << selections_ << ' ' << known.size();
+    for (const std::uint64_t hash : known) text << ' ' << hash;
+    text << '\n' << explorer_->save();
+    return text.str();
+  }
+
+  Status restore(std::string_view state) override {
+    const std::size_t end = state.find('\n');
+    std::istringstream text{std::string(state.substr(0, end))};
+    std::size_t count = 0;
+    text >> seed_ >> selections_ >> count;
+    known_.clear();
+    for (std::uint64_t hash = 0; text >> hash;) known_.insert(hash);
+    if (end == std::string_view::npos || known_.size() != count) {
+      return Error{ErrorCode::Corrupt, "the stored state of the search is damaged",
+                   "start a new session without --resume"};
+    }
+    return explorer_->load(state.substr(end + 1));
+  }
+
+ private:
+  std::unique_ptr<explore::Explorer> explorer_;
+  std::uint64_t seed_;
+  std::uint64_t selections_ = 0;
+  explore::Hashes known_;
+};
+
+// What the explorer refers to, in the order it must be made.
+struct Surroundings {
+  std::unique_ptr<space::TemplateSpace> space;
+  std::unique_ptr<model::AnalyticModel> model;
+};
+
+class OwningSearch final : public ExplorerSearch {
+ public:
+  OwningSearch(Surroundings surroundings, std::unique_ptr<explore::Explorer> explorer,
+               std::uint64_t seed)
+      : ExplorerSearch(std::move(explorer), seed), surroundings_(std::move(surroundings)) {}
+
+ private:
+  Surroundings surroundings_;
+};
+
+}  // namespace
+
+std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
+                                    std::uint64_t seed) {
+  return std::make_unique<ExplorerSearch>(std::move(explorer), seed);
+}
+
+Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir::Target& target,
+                                                     std::string_view explorer_name,
+                                                     std::uint64_t seed) {
+  std::vector<space::NamedProgram> programs;
+  for (const Algorithm& algorithm : task.algorithms) {
+    if (!algorithm.competes) continue;
+    programs.push_back({algorithm.name, *algorithm.program});
+  }
+  Surroundings surroundings;
+  surroundings.space =
+      std::make_unique<space::TemplateSpace>(std::move(programs), templates::all(), target);
+  surroundings.model = std::make_unique<model::AnalyticModel>(target);
+  ATTUNE_ASSIGN(auto explorer,
+                explore::make_explorer(explorer_name, *surroundings.space, *surroundings.model));
+  return std::unique_ptr<Search>(
+      std::make_unique<OwningSearch>(std::move(surroundings), std::move(explorer), seed));
+}
+
+}  // namespace attune::session

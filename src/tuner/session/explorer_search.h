@@ -1,0 +1,26 @@
+// Searches made of the explorers of tuner/explore.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "compiler/ir/target.h"
+#include "tuner/explore/explorer.h"
+#include "tuner/session/search.h"
+#include "tuner/session/task.h"
+
+namespace attune::session {
+
+// Space and model of the explorer must outlive the search.
+std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
+                                    std::uint64_t seed);
+
+// An explorer ("annealing", "random") over the templates that fit the task's algorithms, on the
+// analytic model; owns all it needs. `target` must be resolved.
+Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir::Target& target,
+                                                     std::string_view explorer_name,
+                                                     std::uint64_t seed);
+
+}  // namespace attune::session
