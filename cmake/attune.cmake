@@ -101,4 +101,7 @@ function(attune_add_layers)
   attune_layer(session tuner/session LINK attune_measure attune_explore attune_templates)
   add_executable(bench_trials ${CMAKE_SOURCE_DIR}/bench/trials/trials.cpp)
   target_link_libraries(bench_trials PRIVATE attune_session attune_builder attune_op_spec)
+  add_executable(bench_score ${CMAKE_SOURCE_DIR}/bench/score/score.cpp)
+  target_link_libraries(bench_score PRIVATE attune_model attune_templates attune_op_spec
+                                            attune_codegen)
 endfunction()

@@ -43,7 +43,8 @@ class Explorer {
   // Up to `batch` candidates that were not proposed before and whose traces are not among `known`;
   // fewer only when the space has no more. The first batch begins with the defaults.
   virtual std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) = 0;
-  // Findings about traces that were not proposed here are ignored.
+  // Findings about traces that were not proposed here are used where the space is small enough to
+  // recognise them, and ignored otherwise.
   virtual void update(std::span<const Finding> findings) = 0;
   // A select came back short: everything there is was proposed.
   virtual bool exhausted() const = 0;

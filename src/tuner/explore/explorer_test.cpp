@@ -84,6 +84,20 @@ TEST_P(EveryExplorer, SkipsKnownTraces) {
   }
 }
 
+TEST_P(EveryExplorer, RecognisesCandidatesOfOthers) {
+  Rng rng(1), same(1);
+  const auto batch = make()->select(8, {}, rng);
+  const auto explorer = make();
+  explorer->update(measure(space_, batch));
+  Hashes known;
+  for (std::uint64_t h : hashes(batch)) known.insert(h);
+  for (const Proposal& p : explorer->select(8, {}, same)) {
+    EXPECT_FALSE(known.contains(p.trace_hash));
+  }
+  const std::vector<Finding> foreign{{12345, 1.0}};
+  explorer->update(foreign);
+}
+
 TEST_P(EveryExplorer, CountsRejections) {
   const auto explorer = make();
   Rng rng(1);

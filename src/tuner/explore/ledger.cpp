@@ -8,6 +8,7 @@ namespace attune::explore {
 namespace {
 
 constexpr int kVersion = 1;
+constexpr std::uint64_t kNameable = 16'384;  // points whose traces are worth making, all of them
 
 Error damaged(std::string_view what) {
   return {ErrorCode::Corrupt, fmt::format("the saved state of the search {}", what),
@@ -53,11 +54,29 @@ std::optional<Proposal> Ledger::propose(const space::Point& point, const Hashes&
 void Ledger::record(std::span<const Finding> findings) {
   for (const Finding& finding : findings) {
     const auto found = by_trace_.find(finding.trace_hash);
-    if (found == by_trace_.end()) continue;
+    if (found == by_trace_.end()) {
+      adopt(finding);
+      continue;
+    }
     Entry& entry = entries_[found->second];
     entry.finished = true;
     entry.measured_us = finding.measured_us;
   }
+}
+
+void Ledger::adopt(const Finding& finding) {
+  if (space_.size() > kNameable) return;
+  for (std::uint64_t i = all_traces_.empty() ? 0 : space_.size(); i < space_.size(); ++i) {
+    all_traces_.emplace(schedule::hash(space_.trace_of(space_.point_at(i))), i);
+  }
+  const auto found = all_traces_.find(finding.trace_hash);
+  if (found == all_traces_.end()) return;
+  const space::Point point = space_.point_at(found->second);
+  const auto us = predicted_us(point);
+  if (!us) return;
+  proposed_points_.insert(space::hash(point));
+  by_trace_.emplace(finding.trace_hash, entries_.size());
+  entries_.push_back({point, finding.trace_hash, *us, true, finding.measured_us});
 }
 
 std::string Ledger::save() const {

@@ -30,6 +30,8 @@ class Ledger {
   bool proposed(const space::Point& point) const;
   // Makes the proposal, unless the point is rejected or its trace was proposed or is known.
   std::optional<Proposal> propose(const space::Point& point, const Hashes& known);
+  // Findings about traces that were not proposed count too where the space is small enough to tell
+  // which point has the trace; others are ignored.
   void record(std::span<const Finding> findings);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -41,10 +43,13 @@ class Ledger {
   Status load(std::string_view saved);
 
  private:
+  void adopt(const Finding& finding);
+
   const space::Space& space_;
   const model::CostModel& model_;
   std::unordered_map<std::uint64_t, double> predictions_;  // by point; negative: rejected
   std::unordered_map<std::uint64_t, std::size_t> by_trace_;
+  std::unordered_map<std::uint64_t, std::uint64_t> all_traces_;  // hash to index of the point
   Hashes proposed_points_;
   std::vector<Entry> entries_;
   space::RejectionCounts rejections_;

@@ -46,7 +46,11 @@ double arithmetic(const ir::Expr& value) {
             return own + arithmetic(b.lhs) + arithmetic(b.rhs);
           },
           [](const ir::Math& m) { return math_cost(m.fn) + sum_of(m.args); },
-          [](const ir::Select& s) { return 1 + arithmetic(s.if_true) + arithmetic(s.if_false); },
+          // A constant alternative is a border: lowering cuts the loops there.
+          [](const ir::Select& s) {
+            const bool border = ir::as<ir::FloatImm>(s.if_false) || ir::as<ir::IntImm>(s.if_false);
+            return (border ? 0 : 1) + arithmetic(s.if_true) + arithmetic(s.if_false);
+          },
           [](const ir::Cast& c) { return 1 + arithmetic(c.value); },
           [](const ir::Broadcast& b) { return arithmetic(b.value); },
           [](const ir::VectorReduce& r) { return 4 + arithmetic(r.value); },

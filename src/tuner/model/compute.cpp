@@ -136,13 +136,14 @@ double tail_factor(const Body& body, const schedule::StageBounds& bounds, double
   return factor;
 }
 
-double instructions_per_step(const ir::Stage& stage) {
+double instructions_per_step(const StageState& state) {
+  const ir::Stage& stage = state.stage;
   double count = 0;
   for (const ir::Expr& value : stage.values) count += arithmetic(value);
   if (stage.reduction == ir::Reduction::None) return std::max(0.25, count);
-  const auto* top = ir::as<ir::Binary>(stage.values[0]);
-  const bool fused = stage.reduction == ir::Reduction::Sum && top && top->op == ir::BinOp::Mul;
-  return fused ? count : count + 1;
+  // The sum of products: one instruction does both.
+  const bool fused = stage.reduction == ir::Reduction::Sum && state.accesses.size() > 1;
+  return std::max(1.0, fused ? count : count + 1);
 }
 
 }  // namespace
@@ -152,7 +153,7 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
                       const MachineModel& machine) {
   const StageState& stage = *state.stages[index];
   const RegisterTile tile = space::register_tile(stage, bounds, target);
-  Body body{state, stage, tile, target, machine, tile.spans, instructions_per_step(stage.stage)};
+  Body body{state, stage, tile, target, machine, tile.spans, instructions_per_step(stage)};
   double trips = 1;
   const bool reduces = stage.stage.reduction != ir::Reduction::None;
   if (tile.body > 0) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "tuner/space/limits.h"
 
@@ -16,14 +18,16 @@ std::uint64_t hash(const Point& point) {
 TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
                              std::span<const Template> templates, ir::Target target)
     : target_(std::move(target)), first_index_{0} {
-  for (const NamedProgram& named : programs) {
-    for (const Template& candidate : templates) {
-      if (!candidate.fits(named.program)) continue;
-      Alternative alternative{named.name, named.program, schedule::initial_state(named.program),
-                              candidate, candidate.knobs(named.program, target_)};
-      first_index_.push_back(first_index_.back() + config_count(alternative.knobs));
-      alternatives_.push_back(std::move(alternative));
-    }
+  for (NamedProgram& named : programs) {
+    const auto fitting = std::find_if(templates.begin(), templates.end(),
+                                      [&](const Template& t) { return t.fits(named.program); });
+    if (fitting == templates.end()) continue;
+    auto knobs = fitting->knobs(named.program, target_);
+    first_index_.push_back(first_index_.back() + config_count(knobs));
+    auto unscheduled = schedule::initial_state(named.program);
+    if (named.name.empty()) named.name = "direct";
+    alternatives_.push_back({std::move(named.name), std::move(named.program),
+                             std::move(unscheduled), *fitting, std::move(knobs)});
   }
 }
 

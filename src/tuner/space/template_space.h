@@ -1,5 +1,5 @@
-// The space of the templates that fit a task: every algorithm (a program that computes the same)
-// with every template that fits it is an alternative.
+// The space of a task by templates: every algorithm (a program that computes the same) is an
+// alternative, scheduled by the first template that fits it.
 #pragma once
 
 #include <span>
