@@ -29,8 +29,9 @@ std::vector<Item> with_lane(const Conv2dOptions& options, std::vector<Item> item
 }  // namespace
 
 Result<ir::Program> build_conv2d_gemm(const Conv2dOptions& options) {
-  ATTUNE_RETURN_IF_ERROR(validate(options));
-  ir::Program program{"conv2d", {}, {}, {}};
+  // What does not fit into memory directly is refused in the direct form's words.
+  ATTUNE_ASSIGN(const ir::Program direct, build_conv2d(options));
+  ir::Program program{direct.name, {}, {}, {}};
   const Conv2dInputs inputs = add_conv2d_inputs(program, options);
   const ir::Buffer filter = add_conv2d_filter(program, options, inputs.weight);
   const ir::Buffer input = add_conv2d_pad(program, options, inputs.data);

@@ -187,6 +187,15 @@ TEST(Conv2dAlgorithms, BatchesAndUnevenBorders) {
   expect_alternatives(options, 4);
 }
 
+TEST(Conv2dAlgorithms, RefuseHugeSizesLikeTheDirectForm) {
+  Conv2dOptions options = square(2147483647, 2147483647, 8, 2147483647, 1, 0);
+  EXPECT_EQ(build_alternatives(options, "gemm").error().message,
+            build_conv2d(options).error().message);
+  options = square(2147483647, 2147483647, 8, 3, 1, 0);
+  EXPECT_EQ(build_alternatives(options, "winograd6").error().message,
+            build_conv2d(options).error().message);
+}
+
 TEST(Conv2dAlgorithms, NamedOnesMustApply) {
   EXPECT_EQ(build_alternatives(square(8, 8, 8, 3, 1, 1), "direct")->size(), 0u);
   const auto one = build_alternatives(square(8, 8, 8, 3, 1, 1), "winograd4");

@@ -19,7 +19,8 @@ Expr apply(const Expr& x, const Expr& /*y*/) {
   return ir::math(fn, {x});
 }
 
-Expr relu(const Expr& x, const Expr& /*y*/) { return ir::max(x, ir::zero_of(x.type())); }
+// In this order a NaN stays one.
+Expr relu(const Expr& x, const Expr& /*y*/) { return ir::max(ir::zero_of(x.type()), x); }
 Expr relu6(const Expr& x, const Expr& y) { return ir::min(relu(x, y), real(6)); }
 Expr leaky_relu(const Expr& x, const Expr& /*y*/) {
   return ir::select(x < real(0), x * real(0.01), x);

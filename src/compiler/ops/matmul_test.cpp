@@ -65,6 +65,17 @@ TEST(Matmul, KeepsSumsInWideTypes) {
   EXPECT_EQ(bytes.outputs[0]->type, ir::kI32);
 }
 
+TEST(Matmul, EveryElementType) {
+  Rng rng(4);
+  for (const ir::DType type : {ir::kF16, ir::kBF16, ir::kI8, ir::kU8}) {
+    const MatmulOptions options{.m = 3, .n = 2, .k = 5, .dtype = type};
+    const Values a = random_integers(15, 0, 7, rng);
+    const Values b = random_integers(10, 0, 7, rng);
+    EXPECT_EQ(evaluate(*build_matmul(options), {{"a", a}, {"b", b}}), reference(1, options, a, b))
+        << ir::to_string(type);
+  }
+}
+
 TEST(Matmul, RefusesBadSizes) {
   EXPECT_EQ(build_matmul({.m = 0, .n = 3, .k = 4}).error().message, "m is 0, must be at least 1");
   EXPECT_EQ(build_batch_matmul(-1, {.m = 1, .n = 3, .k = 4}).error().message,

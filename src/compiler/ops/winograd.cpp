@@ -137,11 +137,12 @@ bool winograd_applies(const Conv2dOptions& options) {
 }
 
 Result<ir::Program> build_winograd(const Conv2dOptions& options, int m) {
-  ATTUNE_RETURN_IF_ERROR(validate(options));
+  // What does not fit into memory directly is refused in the direct form's words.
+  ATTUNE_ASSIGN(const ir::Program direct, build_conv2d(options));
   CHECK(winograd_applies(options), "a convolution that winograd applies to");
   const Tiling tiling = tiling_of(options, m);
   const WinogradMatrices matrices = winograd_matrices(m);
-  ir::Program program{"conv2d", {}, {}, {}};
+  ir::Program program{direct.name, {}, {}, {}};
   const Conv2dInputs inputs = add_conv2d_inputs(program, options);
   const ir::Buffer filter = transform_filter(
       program, matrices, add_conv2d_filter(program, options, inputs.weight), tiling.t);

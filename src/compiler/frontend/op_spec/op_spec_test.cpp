@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "compiler/ops/family.h"
+
 namespace attune::op_spec {
 namespace {
 
@@ -63,6 +67,55 @@ TEST(OpSpec, BlocksFollowTheTarget) {
   EXPECT_EQ(parse("conv2d:h=8,w=8,ic=3,oc=24,kh=3,kw=3").blocked.size(), 1u);
 }
 
+TEST(OpSpec, ReadsEveryOperator) {
+  const std::map<std::string, double> flops{
+      {"matmul:m=1024,n=1024,k=1024", 2.0 * 1024 * 1024 * 1024},
+      {"dense:m=2,n=3,k=4", 48},
+      {"batch_matmul:b=5,m=2,n=3,k=4", 240},
+      {"conv2d:n=1,h=56,w=56,ic=64,oc=64,kh=3,kw=3,stride=1,pad=1", 2.0 * 56 * 56 * 64 * 64 * 9},
+      {"depthwise:h=56,w=56,c=128,k=3,stride=1", 2.0 * 56 * 56 * 128 * 9},
+      {"conv2d_transpose:h=4,w=4,ic=8,oc=8,kh=4,kw=4,stride=2,pad=1", 2.0 * 16 * 64 * 16},
+      {"maxpool:h=112,w=112,c=64,k=3,stride=2,pad=1", 56.0 * 56 * 64 * 9},
+      {"avgpool:h=8,w=8,c=64,k=2", 4.0 * 4 * 64 * 4},
+      {"softmax:m=10,n=20", 1000},
+      {"layernorm:m=10,n=20", 1600},
+      {"reduce:m=10,n=20,op=argmax", 200},
+      {"elementwise:m=10,n=20,op=add+relu", 400},
+      {"transpose:d0=2,d1=3,d2=4,perm=021", 0},
+  };
+  EXPECT_EQ(flops.size(), ops::families().size());
+  for (const auto& [spec, count] : flops) {
+    const OpTask task = parse(spec);
+    EXPECT_EQ(task.flops, count) << spec;
+    EXPECT_EQ(task.program.stages.back().name, "output") << spec;
+    EXPECT_TRUE(ir::verify(task.program).ok()) << spec;
+    EXPECT_EQ(parse(task.spec).key, task.key) << spec;
+  }
+}
+
+TEST(OpSpec, AlternativesHaveTheSameInterface) {
+  const OpTask task = parse("conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3,pad=1");
+  std::vector<std::string> names;
+  for (const ops::AlgorithmDef& algorithm : task.alternatives) {
+    names.push_back(algorithm.name);
+    ASSERT_EQ(algorithm.program.inputs.size(), task.program.inputs.size());
+    for (std::size_t i = 0; i < task.program.inputs.size(); ++i) {
+      EXPECT_EQ(algorithm.program.inputs[i].buffer->name, task.program.inputs[i].buffer->name);
+      EXPECT_EQ(algorithm.program.inputs[i].buffer->shape, task.program.inputs[i].buffer->shape);
+      EXPECT_EQ(algorithm.program.inputs[i].constant, task.program.inputs[i].constant);
+    }
+    EXPECT_EQ(algorithm.program.outputs[0]->shape, task.program.outputs[0]->shape);
+    EXPECT_EQ(algorithm.program.outputs[0]->type, task.program.outputs[0]->type);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"winograd2", "winograd4", "winograd6", "gemm"}));
+  EXPECT_TRUE(parse(task.spec + ",algo=direct").alternatives.empty());
+  const OpTask one = parse(task.spec + ",algo=winograd4");
+  EXPECT_EQ(one.algorithm, "winograd4");
+  EXPECT_EQ(one.alternatives.size(), 1u);
+  EXPECT_EQ(failure("conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3,stride=2,algo=winograd4").hint,
+            "choose algo=auto or algo=direct");
+}
+
 TEST(OpSpec, UnknownOperator) {
   const Error near = failure("matmull:m=2");
   EXPECT_EQ(near.message, "unknown operator 'matmull'");
@@ -103,6 +156,10 @@ TEST(OpSpec, WrongValues) {
   EXPECT_EQ(refused.hint, "choose one of f32, f16, bf16, i8, u8");
   EXPECT_EQ(failure("conv2d:h=8,w=8,ic=8,oc=8,kh=1,kw=1,algo=magic").message,
             "algo=magic is not known");
+  EXPECT_EQ(failure("reduce:m=2,n=2,op=median").hint,
+            "choose one of sum, mean, prod, max, min, argmax, argmin");
+  EXPECT_EQ(failure("transpose:d0=2,d1=3,d2=4,perm=011").message, "perm=011 is not known");
+  EXPECT_EQ(failure("elementwise:m=2,n=2,op=foo").message, "unknown elementwise operator 'foo'");
 }
 
 TEST(OpSpec, TooLargeForMemory) {
