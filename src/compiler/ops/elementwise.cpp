@@ -96,12 +96,14 @@ Expr read_operand(ir::Program& program, const ElementwiseOptions& options, Opera
                   int number) {
   if (kind == OperandKind::None) return {};
   const bool column = kind == OperandKind::Column;
-  std::vector<std::int64_t> shape{options.n};
-  std::vector<Expr> index{ir::var("j")};
+  std::vector<std::int64_t> shape;
+  std::vector<Expr> index;
   if (!column) {
-    shape.insert(shape.begin(), options.m);
-    index.insert(index.begin(), ir::var("i"));
+    shape.push_back(options.m);
+    index.push_back(ir::var("i"));
   }
+  shape.push_back(options.n);
+  index.push_back(ir::var("j"));
   const ir::Buffer buffer =
       ir::add_input(program, fmt::format("operand{}", number), options.dtype, shape, column);
   return ir::cast(accumulator_of(options.dtype), ir::load(buffer, index));

@@ -18,8 +18,7 @@ Status set_kind(State& state, const std::string& stage_name, const std::string& 
         "a loop has one kind");
   }
   // Lanes of a single-valued reduction are combined at the end; pairs have no vector form.
-  const bool lanes_combine =
-      kind == ir::LoopKind::Vectorized && stage.stage.outputs.size() == 1;
+  const bool lanes_combine = kind == ir::LoopKind::Vectorized && stage.stage.outputs.size() == 1;
   if (loop.reduce && kind != ir::LoopKind::Unrolled && !lanes_combine) {
     return invalid(fmt::format("cannot {} loop '{}' of stage '{}': it is a reduction", verb,
                                loop_name, stage_name),
