@@ -96,6 +96,8 @@ function(attune_add_layers)
   attune_find_llvm()
   attune_layer(codegen compiler/codegen SUBDIRS llvm LINK attune_ir attune_llvm
                TEST_LINK attune_runtime)
+  add_executable(bench_codegen ${CMAKE_SOURCE_DIR}/bench/codegen/codegen.cpp)
+  target_link_libraries(bench_codegen PRIVATE attune_codegen attune_runtime)
   attune_layer(measure tuner/measure LINK attune_probe attune_schedule attune_records)
   attune_layer(builder tuner/measure/builder LINK attune_measure attune_lower attune_codegen)
   attune_layer(session tuner/session LINK attune_measure attune_explore attune_templates)
