@@ -12,7 +12,7 @@
 #include "compiler/codegen/llvm/link.h"
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/codegen/llvm/passes.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/codegen/llvm/walk.h"
 
 namespace attune::codegen {
 namespace {
@@ -48,7 +48,7 @@ std::string complaint(const ir::Stmt& s) {
 
 Status check_lowered(const ir::Kernel& kernel) {
   std::string why;
-  ir::visit(
+  walk(
       kernel.body,
       [&](const ir::Stmt& s) {
         if (why.empty()) why = complaint(s);
@@ -94,10 +94,12 @@ Result<std::unique_ptr<Compilation>> prepare(std::span<const ir::Kernel> kernels
     emitter.emit_kernel(kernel, plan);
     result->kernels.push_back({kernel.name, plan.workspace_bytes, 0});
   }
+#ifndef NDEBUG
   std::string broken;
   llvm::raw_string_ostream stream(broken);
   const bool invalid_ir = llvm::verifyModule(*result->module, &stream);
   CHECK(!invalid_ir, "the code generator wrote invalid LLVM IR: " + stream.str());
+#endif
   optimize(*result->module, *result->machine);
   return result;
 }
@@ -108,8 +110,8 @@ Result<CompiledModule> compile(std::span<const ir::Kernel> kernels, const ir::Ta
   const auto start = std::chrono::steady_clock::now();
   ATTUNE_ASSIGN(auto compilation, prepare(kernels, target));
   llvm::SmallVector<char, 0> object;
-  const SpillCounts spills =
-      generate(*compilation->module, *compilation->machine, MachineOutput::Object, object);
+  const SpillCounts spills = generate(*compilation->module, *compilation->machine,
+                                      target.vector_registers, MachineOutput::Object, object);
   CompiledModule result;
   result.kernels = std::move(compilation->kernels);
   for (KernelEntry& kernel : result.kernels) {
@@ -148,7 +150,8 @@ Result<std::string> emit_llvm(const ir::Kernel& kernel, const ir::Target& target
 Result<std::string> emit_asm(const ir::Kernel& kernel, const ir::Target& target) {
   ATTUNE_ASSIGN(auto compilation, prepare(std::span(&kernel, 1), target));
   llvm::SmallVector<char, 0> text;
-  generate(*compilation->module, *compilation->machine, MachineOutput::Assembly, text);
+  generate(*compilation->module, *compilation->machine, target.vector_registers,
+           MachineOutput::Assembly, text);
   return std::string(text.begin(), text.end());
 }
 

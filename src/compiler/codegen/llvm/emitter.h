@@ -51,6 +51,22 @@ struct Captures {
   bool sliced = false;  // its workers need numbers below the target's thread count
 };
 
+// The sum of an index's terms, already computed where it is still valid.
+struct KnownSum {
+  std::vector<LinearTerm> terms;
+  llvm::Value* value;
+};
+
+// A load from the same address and of the same lanes, in code that runs before this point.
+struct LoadKey {
+  const ir::BufferNode* buffer;
+  llvm::Value* base;
+  llvm::Value* sum;
+  std::int64_t constant;
+  int lanes;
+  friend auto operator<=>(const LoadKey&, const LoadKey&) = default;
+};
+
 class Emitter {
  public:
   Emitter(llvm::Module& module, const ir::Target& target, CpuFeatures features);
@@ -99,7 +115,12 @@ class Emitter {
   llvm::Value* load_lanes(const ir::Load& x, int lanes);
   llvm::Value* load_masked(const ir::Load& x, ir::DType type);
   llvm::Value* address(const ir::BufferNode& buffer, llvm::Value* base, const ir::Expr& index);
-  std::int64_t alignment(const ir::BufferNode& buffer, const ir::Expr& index) const;
+  llvm::Value* address(const ir::BufferNode& buffer, llvm::Value* base, llvm::Value* sum,
+                       std::int64_t constant);
+  std::int64_t alignment(const ir::BufferNode& buffer, const LinearIndex& index) const;
+  std::int64_t alignment(const ir::BufferNode& buffer, const ir::Expr& index) const {
+    return alignment(buffer, linearize(index, facts_));
+  }
   void emit_store(const ir::Store& s);
   void store_value(const ir::BufferNode& buffer, llvm::Value* address, llvm::Value* value,
                    std::int64_t align);
@@ -151,6 +172,11 @@ class Emitter {
   llvm::Value* mask_ = nullptr;
   // Values of the current statement's expressions; the handle keeps the node alive.
   std::unordered_map<const ir::ExprNode*, std::pair<ir::Expr, llvm::Value*>> memo_;
+  // Unrolled code repeats indices and loads; finding them here is cheaper than having LLVM merge
+  // them. Sums are forgotten at the end of the scope they were computed in, loads also at stores to
+  // the buffer and wherever control flow joins.
+  std::vector<KnownSum> sums_;
+  std::map<LoadKey, llvm::Value*> loads_;
 };
 
 }  // namespace attune::codegen

@@ -1,10 +1,22 @@
 // Expressions: dispatch over the node kinds, selects and their guarded sides, intrinsics, indices.
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/match.h"
 #include "compiler/codegen/llvm/emitter.h"
+#include "compiler/codegen/llvm/walk.h"
 #include "compiler/ir/intrinsics.h"
 
 namespace attune::codegen {
+namespace {
+
+bool reads_memory(const ir::Expr& e) {
+  bool found = false;
+  walk(e, [&](const ir::Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });
+  return found;
+}
+
+}  // namespace
 
 using ir::DType;
 
@@ -67,10 +79,13 @@ llvm::Value* Emitter::emit_branches(llvm::Value* condition, const ir::Select& x,
   auto* join = llvm::BasicBlock::Create(context_, "join", function);
   b_.CreateCondBr(condition, then_block, else_block);
   const auto outside = memo_;
+  const std::size_t sums = sums_.size();
   const auto side = [&](llvm::BasicBlock* block, const ir::Expr& e) {
     b_.SetInsertPoint(block);
     llvm::Value* value = emit(e);
     memo_ = outside;
+    sums_.resize(sums);
+    loads_.clear();
     b_.CreateBr(join);
     return std::pair(value, b_.GetInsertBlock());
   };
@@ -123,6 +138,10 @@ llvm::Value* Emitter::emit_opaque(const ir::Opaque& x) {
 }
 
 llvm::Value* Emitter::emit_index(const LinearIndex& index) {
+  if (index.terms.empty()) return nullptr;
+  for (const KnownSum& known : sums_) {
+    if (known.terms == index.terms) return known.value;
+  }
   const bool before = std::exchange(in_index_, true);
   llvm::Value* sum = nullptr;
   for (const auto& [term, coefficient] : index.terms) {
@@ -131,6 +150,9 @@ llvm::Value* Emitter::emit_index(const LinearIndex& index) {
     sum = sum ? b_.CreateAdd(sum, value, "", false, true) : value;
   }
   in_index_ = before;
+  const bool lasting = std::none_of(index.terms.begin(), index.terms.end(),
+                                    [](const LinearTerm& t) { return reads_memory(t.term); });
+  if (lasting) sums_.push_back({index.terms, sum});
   return sum;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/codegen/llvm/walk.h"
 
 namespace attune::codegen {
 namespace {
@@ -87,7 +87,7 @@ int depth_of(const Expr& e, const Facts& facts) {
     return found == facts.end() ? 0 : found->second.depth;
   }
   int depth = 0;
-  ir::visit(e, [&](const Expr& node) {
+  walk(e, [&](const Expr& node) {
     if (ir::as<ir::Var>(node) && !node.same(e)) depth = std::max(depth, depth_of(node, facts));
   });
   return depth;
@@ -181,7 +181,7 @@ LinearIndex linearize(const Expr& index, const Facts& facts) {
 
 bool safe_to_speculate(const Expr& e, const Facts& facts) {
   bool safe = true;
-  ir::visit(e, [&](const Expr& node) {
+  walk(e, [&](const Expr& node) {
     if (const auto* x = ir::as<ir::Load>(node)) {
       const auto range = range_of(x->index[0], facts);
       safe &= range && range->min >= 0 && range->max < ir::element_count(*x->buffer);

@@ -42,6 +42,9 @@ std::optional<Strided> as_strided(const ir::Expr& index);
 struct LinearTerm {
   ir::Expr term;
   std::int64_t coefficient;
+  friend bool operator==(const LinearTerm& a, const LinearTerm& b) {
+    return a.coefficient == b.coefficient && ir::equal(a.term, b.term);
+  }
 };
 struct LinearIndex {
   std::vector<LinearTerm> terms;

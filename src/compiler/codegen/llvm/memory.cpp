@@ -39,29 +39,29 @@ void Emitter::tag(llvm::Instruction* access, const ir::BufferNode& buffer) {
   access->setMetadata(llvm::LLVMContext::MD_noalias, found->second.others);
 }
 
-std::int64_t Emitter::alignment(const ir::BufferNode& buffer, const ir::Expr& index) const {
-  std::int64_t divisor = 1;
-  if (index.type().is_scalar()) {
-    const LinearIndex linear = linearize(index, facts_);
-    divisor = divisor_of(ir::Expr(linear.constant), facts_);
-    for (const auto& [term, coefficient] : linear.terms) {
-      const auto factor = std::gcd(coefficient, kBaseAlignment);
-      divisor = std::gcd(divisor, factor * std::gcd(divisor_of(term, facts_), kBaseAlignment));
-    }
+std::int64_t Emitter::alignment(const ir::BufferNode& buffer, const LinearIndex& index) const {
+  std::int64_t divisor = std::gcd(index.constant, kBaseAlignment);
+  for (const auto& [term, coefficient] : index.terms) {
+    const auto factor = std::gcd(coefficient, kBaseAlignment);
+    divisor = std::gcd(divisor, factor * std::gcd(divisor_of(term, facts_), kBaseAlignment));
   }
   return std::gcd(divisor * buffer.type.element_bytes(), kBaseAlignment);
 }
 
 llvm::Value* Emitter::address(const ir::BufferNode& buffer, llvm::Value* base,
                               const ir::Expr& index) {
+  const LinearIndex linear = linearize(index, facts_);
+  return address(buffer, base, emit_index(linear), linear.constant);
+}
+
+llvm::Value* Emitter::address(const ir::BufferNode& buffer, llvm::Value* base, llvm::Value* sum,
+                              std::int64_t constant) {
   CHECK(base != nullptr, "buffer '" + buffer.name + "' is used outside of its allocation");
   llvm::Type* element = memory_type(buffer.type);
-  const LinearIndex linear = linearize(index, facts_);
-  llvm::Value* sum = emit_index(linear);
   llvm::Value* at = sum ? b_.CreateGEP(element, base, sum) : base;
   // The constant comes last: it becomes the displacement of the instruction, and neighbouring
   // accesses share all the rest.
-  return linear.constant == 0 ? at : b_.CreateGEP(element, at, index_value(linear.constant));
+  return constant == 0 ? at : b_.CreateGEP(element, at, index_value(constant));
 }
 
 llvm::Value* Emitter::to_memory(llvm::Value* value, DType type) {
@@ -108,11 +108,18 @@ llvm::Value* Emitter::emit_load(const ir::Load& x, DType type) {
 
 llvm::Value* Emitter::load_consecutive(const ir::Load& x, const ir::Expr& first, int lanes) {
   const ir::BufferNode& buffer = *x.buffer;
-  llvm::Value* at = address(buffer, frame_.buffers[&buffer].load_base, first);
-  auto* load = b_.CreateAlignedLoad(memory_type(buffer.type.with_lanes(lanes)), at,
-                                    llvm::Align(alignment(buffer, first)));
-  tag(load, buffer);
-  return load;
+  llvm::Value* base = frame_.buffers[&buffer].load_base;
+  const LinearIndex index = linearize(first, facts_);
+  llvm::Value* sum = emit_index(index);
+  llvm::Value*& known = loads_[{&buffer, base, sum, index.constant, lanes}];
+  if (known == nullptr) {
+    auto* load = b_.CreateAlignedLoad(memory_type(buffer.type.with_lanes(lanes)),
+                                      address(buffer, base, sum, index.constant),
+                                      llvm::Align(alignment(buffer, index)));
+    tag(load, buffer);
+    known = load;
+  }
+  return known;
 }
 
 llvm::Value* Emitter::load_strided(const ir::Load& x, const Strided& at, int lanes) {
@@ -206,12 +213,15 @@ llvm::Value* Emitter::load_masked(const ir::Load& x, DType type) {
   auto* then_block = llvm::BasicBlock::Create(context_, "any", frame_.function);
   auto* join = llvm::BasicBlock::Create(context_, "join", frame_.function);
   llvm::BasicBlock* from = b_.GetInsertBlock();
+  const std::size_t sums = sums_.size();
   b_.CreateCondBr(any, then_block, join);
   b_.SetInsertPoint(then_block);
   llvm::Value* value = type.is_scalar() ? load_consecutive(x, x.index[0], 1)
                        : strided        ? load_strided(x, *strided, type.lanes)
                                         : load_lanes(x, type.lanes);
   llvm::BasicBlock* end = b_.GetInsertBlock();
+  sums_.resize(sums);
+  loads_.clear();
   b_.CreateBr(join);
   b_.SetInsertPoint(join);
   llvm::PHINode* phi = b_.CreatePHI(memory, 2);
@@ -235,6 +245,7 @@ void Emitter::emit_store(const ir::Store& s) {
     b_.CreateStore(value, slot(buffer, index));
     return;
   }
+  std::erase_if(loads_, [&](const auto& known) { return known.first.buffer == &buffer; });
   llvm::Value* base = frame_.buffers[&buffer].base;
   const auto strided = type.is_scalar() ? std::nullopt : as_strided(index);
   if (type.is_scalar() || (strided && ir::is_const_int(strided->stride, 1))) {

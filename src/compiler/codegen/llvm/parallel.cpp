@@ -4,7 +4,7 @@
 #include <set>
 
 #include "compiler/codegen/llvm/emitter.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/codegen/llvm/walk.h"
 #include "runtime/kernel_abi.h"
 
 namespace attune::codegen {
@@ -25,7 +25,7 @@ Mentions mentions_of(const ir::For& loop) {
   const auto statement = [&](const ir::Stmt& s) {
     if (const auto* st = ir::as<ir::Store>(s)) found.buffers.insert(st->buffer.get());
   };
-  ir::visit(loop.body, statement, expression);
+  walk(loop.body, statement, expression);
   return found;
 }
 
@@ -89,6 +89,7 @@ llvm::Function* Emitter::emit_task(const ir::For& loop, const Captures& captures
       llvm::Function::Create(type, llvm::Function::InternalLinkage,
                              kernel_->name + ".task" + std::to_string(task_count_++), module_);
   Frame caller = std::move(frame_);
+  std::vector<KnownSum> caller_sums = std::move(sums_);
   const auto resume = b_.saveIP();
   open_function(task);
   unsigned next = 0;
@@ -128,6 +129,8 @@ llvm::Function* Emitter::emit_task(const ir::For& loop, const Captures& captures
   b_.CreateRetVoid();
   frame_.alloca_point->eraseFromParent();
   frame_ = std::move(caller);
+  sums_ = std::move(caller_sums);
+  loads_.clear();
   b_.restoreIP(resume);
   return task;
 }

@@ -1,6 +1,7 @@
 #include "compiler/codegen/llvm/passes.h"
 
 #include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -11,6 +12,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include "base/check.h"
 #include "compiler/codegen/llvm/spills.h"
 
@@ -43,9 +45,13 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   }
 }
 
-SpillCounts generate(llvm::Module& module, llvm::TargetMachine& machine, MachineOutput kind,
-                     llvm::SmallVectorImpl<char>& out) {
+namespace {
+
+// One run of LLVM's code generator over the module, which it changes.
+SpillCounts run_code_generator(llvm::Module& module, llvm::TargetMachine& machine,
+                               MachineOutput kind, bool reorder, llvm::SmallVectorImpl<char>& out) {
   SpillCounts spills;
+  out.clear();
   llvm::raw_svector_ostream stream(out);
   llvm::legacy::PassManager passes;
   // The steps of TargetMachine::addPassesToEmitFile, with the spill counter before the printer.
@@ -53,6 +59,11 @@ SpillCounts generate(llvm::Module& module, llvm::TargetMachine& machine, Machine
   auto* info = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
   config->setDisableVerify(true);
+  if (machine.getTargetTriple().isX86()) {
+    // Out-of-order processors gain nothing from a second scheduling after register allocation.
+    config->disablePass(&llvm::PostRASchedulerID);
+    if (!reorder) config->disablePass(&llvm::MachineSchedulerID);
+  }
   passes.add(config);
   passes.add(info);
   const bool failed = config->addISelPasses();
@@ -67,6 +78,31 @@ SpillCounts generate(llvm::Module& module, llvm::TargetMachine& machine, Machine
   CHECK(!no_printer, "LLVM cannot write this kind of output");
   passes.run(module);
   return spills;
+}
+
+int total(const SpillCounts& spills) {
+  int sum = 0;
+  for (const auto& [function, count] : spills) sum += count;
+  return sum;
+}
+
+}  // namespace
+
+// LLVM's machine scheduler saves registers in some kernels and wastes them in others, above all
+// where there are 32 of them and long unrolled bodies: there the order of the schedule is the
+// better first guess. When vectors are spilled, the other order gets a try and the better one wins.
+SpillCounts generate(llvm::Module& module, llvm::TargetMachine& machine, int vector_registers,
+                     MachineOutput kind, llvm::SmallVectorImpl<char>& out) {
+  const bool has_choice = machine.getTargetTriple().isX86();
+  const bool reorder = vector_registers < 32;
+  const std::unique_ptr<llvm::Module> copy = has_choice ? llvm::CloneModule(module) : nullptr;
+  SpillCounts first = run_code_generator(module, machine, kind, reorder, out);
+  if (!has_choice || total(first) == 0) return first;
+  llvm::SmallVector<char, 0> other;
+  SpillCounts second = run_code_generator(*copy, machine, kind, !reorder, other);
+  if (total(second) >= total(first)) return first;
+  out.assign(other.begin(), other.end());
+  return second;
 }
 
 }  // namespace attune::codegen

@@ -46,8 +46,11 @@ void Emitter::emit_if(const ir::If& s) {
   b_.CreateCondBr(condition, then_block, else_block ? else_block : join);
   const auto side = [&](llvm::BasicBlock* block, const ir::Stmt& body) {
     const auto laundered = load_bases();
+    const std::size_t sums = sums_.size();
     b_.SetInsertPoint(block);
     emit(body);
+    sums_.resize(sums);
+    loads_.clear();
     b_.CreateBr(join);
     restore_load_bases(laundered);
   };
@@ -79,7 +82,11 @@ void Emitter::with_var(const std::string& name, llvm::Value* value, const VarFac
   const auto hidden_facts = known == facts_.end() ? std::nullopt : std::optional(known->second);
   frame_.vars[name] = value;
   facts_[name] = facts;
+  // Sums of a hidden variable must not be found under its new meaning.
+  std::vector<KnownSum> outer_sums = sums_;
+  if (hidden) sums_.clear();
   body();
+  sums_ = std::move(outer_sums);
   if (hidden) {
     frame_.vars[name] = hidden;
   } else {
@@ -120,7 +127,11 @@ void Emitter::counted_loop(const std::string& name, llvm::Value* first, llvm::Va
   llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, name);
   i->addIncoming(first, before);
   const auto laundered = load_bases();
+  const std::size_t sums = sums_.size();
+  loads_.clear();
   body(i);
+  loads_.clear();
+  sums_.resize(sums);
   restore_load_bases(laundered);
   llvm::Value* next = b_.CreateAdd(i, b_.getInt64(1), "", false, true);
   i->addIncoming(next, b_.GetInsertBlock());
@@ -174,6 +185,8 @@ void Emitter::open_function(llvm::Function* function) {
   b_.SetInsertPoint(entry);
   frame_ = Frame{};
   frame_.function = function;
+  sums_.clear();
+  loads_.clear();
   // A placeholder that allocas precede; removed when the function is complete.
   frame_.alloca_point = b_.CreateAlloca(b_.getInt8Ty(), nullptr, "allocas");
 }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "compiler/codegen/llvm/index_facts.h"
+#include "compiler/codegen/llvm/walk.h"
 #include "compiler/ir/intrinsics.h"
-#include "compiler/ir/rewrite.h"
 
 namespace attune::codegen {
 namespace {
@@ -30,22 +30,17 @@ class Planner {
  public:
   explicit Planner(int threads) : threads_(threads) {}
 
-  void walk(const ir::Stmt& s, bool parallel) {
+  void visit(const ir::Stmt& s, bool parallel) {
     if (const auto* a = ir::as<ir::Allocate>(s)) declare(a->buffer, parallel);
     if (const auto* st = ir::as<ir::Store>(s)) access(st->buffer, st->index[0], parallel);
     const auto* loop = ir::as<ir::For>(s);
     const bool inside = parallel || (loop && loop->kind == ir::LoopKind::Parallel);
-    ir::map_children(
-        s,
-        [&](const ir::Stmt& child) {
-          walk(child, inside);
-          return child;
-        },
+    for_each_child(
+        s, [&](const ir::Stmt& child) { visit(child, inside); },
         [&](const ir::Expr& e) {
-          ir::visit(e, [&](const ir::Expr& node) {
+          walk(e, [&](const ir::Expr& node) {
             if (const auto* l = ir::as<ir::Load>(node)) access(l->buffer, l->index[0], parallel);
           });
-          return e;
         });
   }
 
@@ -129,13 +124,13 @@ std::optional<std::int64_t> constant_place(const ir::Expr& index) {
 
 StoragePlan plan_storage(const ir::Kernel& kernel, int threads) {
   Planner planner(threads);
-  planner.walk(kernel.body, false);
+  planner.visit(kernel.body, false);
   return planner.finish(kernel);
 }
 
 bool uses_worker_slices(const ir::For& loop, const StoragePlan& plan) {
   bool uses = false;
-  ir::visit(
+  walk(
       loop.body,
       [&](const ir::Stmt& s) {
         const auto* a = ir::as<ir::Allocate>(s);
