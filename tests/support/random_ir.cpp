@@ -172,6 +172,15 @@ Kernel RandomIr::kernel(int depth) {
   return {"random", {a, b}, nest(depth, a, b), 0};
 }
 
+Buffer RandomIr::known_buffer(const std::string& name, DType type,
+                              std::vector<std::int64_t> shape) {
+  for (const Buffer& known : buffers_) {
+    if (known->name == name) return known;
+  }
+  buffers_.push_back(make_buffer(name, type, std::move(shape)));
+  return buffers_.back();
+}
+
 Expr RandomIr::any_leaf(DType type) {
   const DType element = type.element();
   if (rng_.chance(0.4)) return var(rng_.chance(0.2) ? "odd name" : fresh_name(), type);
@@ -217,15 +226,9 @@ Expr RandomIr::anything(DType type, int depth) {
     }
     case 2: {
       const DType element = type.element();
-      const Buffer b = make_buffer("buf" + to_string(element), element, {8, 8});
-      const DType index = kIndex.with_lanes(lanes);
-      for (const Buffer& known : buffers_) {
-        if (known->name == b->name) {
-          return load(known, {anything(index, depth - 1), anything(kIndex, depth - 1)});
-        }
-      }
-      buffers_.push_back(b);
-      return load(b, {anything(index, depth - 1), anything(kIndex, depth - 1)});
+      const Buffer b = known_buffer("buf" + to_string(element), element, {8, 8});
+      const Expr first = anything(kIndex.with_lanes(lanes), depth - 1);
+      return load(b, {first, anything(kIndex, depth - 1)});
     }
     case 3:
       if (lanes > 1) return broadcast(anything(type.element(), depth - 1), lanes);
@@ -260,12 +263,8 @@ Stmt RandomIr::any_stmt(int depth) {
       return evaluate(opaque(std::string(kPrefetch), kI32, {anything(kF32, 2), Expr(3)}));
     }
     const Expr value = anything(rng_.chance(0.5) ? kF32 : kF32.with_lanes(8), 3);
-    const Buffer b = make_buffer("out", kF32, {64});
-    for (const Buffer& known : buffers_) {
-      if (known->name == "out") return store(known, {anything(kIndex, 2)}, value);
-    }
-    buffers_.push_back(b);
-    return store(b, {anything(kIndex, 2)}, value);
+    const Expr place = anything(kIndex, 2);
+    return store(known_buffer("out", kF32, {64}), {place}, value);
   }
   switch (rng_.below(5)) {
     case 0:

@@ -40,12 +40,15 @@ class RandomIr {
   ir::Stmt any_stmt(int depth);
 
   Rng& rng() { return rng_; }
+  // Those that `anything` and `any_stmt` used.
+  const std::vector<ir::Buffer>& buffers() const { return buffers_; }
 
  private:
   ir::Expr leaf();
   std::int64_t divisor();
   ir::Stmt nest(int depth, const ir::Buffer& from, const ir::Buffer& to);
   ir::Expr wrapped_index(int depth, std::int64_t extent);
+  ir::Buffer known_buffer(const std::string& name, ir::DType type, std::vector<std::int64_t> shape);
   ir::Expr any_leaf(ir::DType type);
   ir::Expr any_bool(int depth, int lanes);
   std::string fresh_name();

@@ -38,10 +38,10 @@ constexpr std::array<std::pair<BinOp, std::string_view>, 4> kReduceNames{
     {{BinOp::Add, "add"}, {BinOp::Mul, "mul"}, {BinOp::Min, "min"}, {BinOp::Max, "max"}}};
 
 constexpr std::string_view kKeywords[] = {
-    "true",  "false",    "inf",        "nan",      "for",    "in",      "from",
-    "on",    "parallel", "vectorized", "unrolled", "bound",  "if",      "else",
-    "alloc", "let",      "eval",       "barrier",  "kernel", "program", "workspace",
-    "input", "constant", "stage",      "output",   "serial"};
+    "with",  "cast",     "bitcast", "true",     "false",      "inf",      "nan",     "for",
+    "in",    "from",     "on",      "parallel", "vectorized", "unrolled", "bound",   "if",
+    "else",  "alloc",    "let",     "eval",     "barrier",    "kernel",   "program", "workspace",
+    "input", "constant", "stage",   "output",   "serial"};
 
 template <typename Enum>
 std::optional<Enum> find_name(std::span<const std::string_view> names, std::string_view name) {

@@ -187,14 +187,13 @@ void Printer::loop(const For& x) {
     name(x.axis);
   }
   if (!x.notes.empty()) {
-    out_ += " [";
+    out_ += " with ";
     for (std::size_t i = 0; i < x.notes.size(); ++i) {
       if (i) out_ += ", ";
       name(x.notes[i].first);
       out_ += " = ";
       name(x.notes[i].second);
     }
-    out_ += ']';
   }
   body(x.body);
 }

@@ -5,7 +5,7 @@
 //
 //   kernel copy(A: f32[4, 8], B: f32[4, 8]) workspace 64 {
 //     alloc T: f32[8] stack {
-//       parallel for i in 3 from 1 [grain = "1"] {
+//       parallel for i in 3 from 1 with grain = '1' {
 //         T[ramp(0, 1, 8)] = A[i, ramp(0, 1, 8)] * broadcast(2.0f32, 8)
 //         if (i < 3) {
 //           B[i, ramp(0, 1, 8)] = T[ramp(0, 1, 8)]
