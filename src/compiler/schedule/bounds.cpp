@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "compiler/schedule/loop_values.h"
 
 namespace attune::schedule {
 namespace {
 
-// What is needed of one stage during one iteration of the host loop.
-struct Region {
-  Extents extents;
-  std::vector<ir::Expr> min;
-  bool empty() const { return extents.empty(); }
+// Consecutive values of one axis: they begin at constant + sum of coefficient * (where the host's
+// axis begins), and are `extent` many.
+struct Range {
+  std::vector<std::pair<int, std::int64_t>> terms;  // sorted by host axis
+  std::int64_t constant = 0;
+  std::int64_t extent = 1;
 };
+// What is needed of one stage during one iteration of the host loop, one range per axis and reduce
+// axis; empty when nothing is.
+using Region = std::vector<Range>;
 
 Extents full_extents(const ir::Stage& stage) {
   Extents extents;
@@ -24,10 +27,104 @@ Extents full_extents(const ir::Stage& stage) {
   return extents;
 }
 
-// The host's own axes while the loops inside of position `at` run.
-Region host_region(const StageState& host, const StageBounds& bounds, int at, Mins mins) {
-  Region region{axis_spans(host, bounds.iters, at + 1), {}};
-  if (mins == Mins::Leave) return region;
+void add_term(Range& range, int axis, std::int64_t coefficient) {
+  auto at = range.terms.begin();
+  while (at != range.terms.end() && at->first < axis) ++at;
+  if (at == range.terms.end() || at->first != axis) {
+    range.terms.insert(at, {axis, coefficient});
+  } else if ((at->second += coefficient) == 0) {
+    range.terms.erase(at);
+  }
+}
+
+// The values that one dimension of a read takes over the reader's region.
+Range image(const AccessDim& dim, const Region& reader) {
+  Range range{{}, dim.constant, 1};
+  for (const auto& [axis, coefficient] : dim.terms) {
+    const Range& from = reader[static_cast<std::size_t>(axis)];
+    const std::int64_t moves = from.extent - 1;
+    range.extent += moves * std::abs(coefficient);
+    range.constant += from.constant * coefficient + (coefficient < 0 ? moves * coefficient : 0);
+    for (const auto& [host, factor] : from.terms) add_term(range, host, factor * coefficient);
+  }
+  return range;
+}
+
+// Reads of one stage, collected: the union of ranges that differ by a constant, and the whole axis
+// where they differ by more or are not linear.
+class Collector {
+ public:
+  explicit Collector(const ir::Stage& stage) : stage_(stage), dims_(stage.axes.size()) {}
+
+  void add(const Access& access, const Region& reader) {
+    for (std::size_t d = 0; d < dims_.size(); ++d) {
+      if (whole(d)) continue;
+      if (!access.dims[d].linear) {
+        make_whole(d);
+        continue;
+      }
+      Range range = image(access.dims[d], reader);
+      if (!read_) {
+        dims_[d] = std::move(range);
+      } else if (range.terms != dims_[d].terms) {
+        make_whole(d);
+      } else {
+        Range& known = dims_[d];
+        const std::int64_t low = std::min(known.constant, range.constant);
+        const std::int64_t high =
+            std::max(known.constant + known.extent, range.constant + range.extent);
+        known.constant = low, known.extent = high - low;
+      }
+      if (dims_[d].extent >= stage_.axes[d].extent) make_whole(d);
+    }
+    read_ = true;
+  }
+
+  Region take() {
+    if (!read_) return {};
+    for (const ir::Axis& axis : stage_.reduce_axes) dims_.push_back({{}, 0, axis.extent});
+    return std::move(dims_);
+  }
+
+ private:
+  bool whole(std::size_t d) const {
+    return read_ && dims_[d].terms.empty() && dims_[d].constant == 0 &&
+           dims_[d].extent == stage_.axes[d].extent;
+  }
+  void make_whole(std::size_t d) { dims_[d] = {{}, 0, stage_.axes[d].extent}; }
+
+  const ir::Stage& stage_;
+  Region dims_;
+  bool read_ = false;
+};
+
+// The region of `wanted` within loop `at` of `host`, through all stages between them.
+Region needed(const State& state, const std::vector<StageBounds>& bounds, int wanted, int host,
+              int at) {
+  std::vector<Region> regions(static_cast<std::size_t>(host - wanted) + 1);
+  auto region_of = [&](int stage) -> Region& { return regions[stage - wanted]; };
+  const Extents spans = axis_spans(*state.stages[host], bounds[host].iters, at + 1);
+  for (std::size_t axis = 0; axis < spans.size(); ++axis) {
+    region_of(host).push_back({{{static_cast<int>(axis), 1}}, 0, spans[axis]});
+  }
+  for (int stage = host - 1; stage >= wanted; --stage) {
+    const ir::Stage& definition = state.stages[stage]->stage;
+    Collector collector(definition);
+    for (int reader = stage + 1; reader <= host; ++reader) {
+      if (region_of(reader).empty()) continue;
+      for (const Access& access : state.stages[reader]->accesses) {
+        const auto& outputs = definition.outputs;
+        if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
+        collector.add(access, region_of(reader));
+      }
+    }
+    region_of(stage) = collector.take();
+  }
+  return region_of(wanted);
+}
+
+// Where the host's axes begin in an iteration of the loop at position `at`, as expressions.
+std::vector<ir::Expr> host_begin(const StageState& host, const StageBounds& bounds, int at) {
   std::vector<ir::Expr> values(host.iters.size());
   for (std::size_t i = 0; i < host.loops.size(); ++i) {
     const bool varies = static_cast<int>(i) > at;
@@ -35,102 +132,17 @@ Region host_region(const StageState& host, const StageBounds& bounds, int at, Mi
   }
   fill_values(host, bounds.iters, values);
   const std::size_t axes = host.stage.axes.size();
-  for (std::size_t i = 0; i < axes + host.stage.reduce_axes.size(); ++i) {
-    region.min.push_back(i < axes ? bounds.min[i] + values[i] : values[i]);
-  }
-  return region;
+  for (std::size_t i = 0; i < axes; ++i) values[i] = bounds.min[i] + values[i];
+  values.resize(axes + host.stage.reduce_axes.size());
+  return values;
 }
 
-// The values one dimension of an access takes over `reader`, as (extent, min); nothing when it is
-// not linear.
-struct DimRange {
-  std::int64_t extent;
-  ir::Expr min;
-};
-DimRange dim_range(const AccessDim& dim, const Region& reader, Mins mins) {
-  DimRange range{1, {}};
-  if (mins == Mins::Compute) range.min = ir::Expr(dim.constant);
-  for (const auto& [axis, coefficient] : dim.terms) {
-    const std::int64_t moves = reader.extents[axis] - 1;
-    range.extent += moves * std::abs(coefficient);
-    if (mins == Mins::Leave) continue;
-    ir::Expr start = reader.min[axis];
-    if (coefficient < 0) start = start + ir::Expr(moves);
-    range.min = range.min + start * ir::Expr(coefficient);
+ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host) {
+  ir::Expr sum(range.constant);
+  for (const auto& [axis, coefficient] : range.terms) {
+    sum = sum + host[static_cast<std::size_t>(axis)] * ir::Expr(coefficient);
   }
-  return range;
-}
-
-bool same_terms(const AccessDim& a, const AccessDim& b) {
-  return a.linear && b.linear && a.terms == b.terms;
-}
-
-// Union of all reads of `stage` by `reader` into `region`; `first` remembers the access that each
-// dimension's region was taken from, for reads that differ by a constant.
-struct Collected {
-  const AccessDim* dim = nullptr;
-  int reader = -1;
-  std::int64_t low = 0, high = 0;  // offsets of the union relative to *dim
-  DimRange range;
-  bool whole = false;
-};
-
-void collect(std::vector<Collected>& dims, const Access& access, int reader_index,
-             const Region& reader, Mins mins) {
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    Collected& c = dims[d];
-    const AccessDim& dim = access.dims[d];
-    if (c.whole || !dim.linear) {
-      c.whole = true;
-    } else if (!c.dim) {
-      c.dim = &dim, c.reader = reader_index, c.range = dim_range(dim, reader, mins);
-    } else if (c.reader == reader_index && same_terms(*c.dim, dim)) {
-      const std::int64_t offset = dim.constant - c.dim->constant;
-      c.low = std::min(c.low, offset), c.high = std::max(c.high, offset);
-    } else {
-      c.whole = true;
-    }
-  }
-}
-
-Region finish(const std::vector<Collected>& dims, const ir::Stage& stage, Mins mins) {
-  Region region{full_extents(stage), {}};
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    const Collected& c = dims[d];
-    const std::int64_t extent = c.whole ? stage.axes[d].extent : c.range.extent + c.high - c.low;
-    const bool whole = c.whole || extent >= stage.axes[d].extent;
-    region.extents[d] = whole ? stage.axes[d].extent : extent;
-    if (mins == Mins::Leave) continue;
-    region.min.push_back(whole ? ir::Expr(0) : c.range.min + ir::Expr(c.low));
-  }
-  for (std::size_t i = 0; mins == Mins::Compute && i < stage.reduce_axes.size(); ++i) {
-    region.min.push_back(ir::Expr(0));
-  }
-  return region;
-}
-
-// The region of `wanted` within loop `at` of `host`, through all stages between them.
-Region needed(const State& state, const std::vector<StageBounds>& bounds, int wanted, int host,
-              int at, Mins mins) {
-  std::vector<Region> regions(static_cast<std::size_t>(host - wanted) + 1);
-  auto region_of = [&](int stage) -> Region& { return regions[stage - wanted]; };
-  region_of(host) = host_region(*state.stages[host], bounds[host], at, mins);
-  for (int stage = host - 1; stage >= wanted; --stage) {
-    const ir::Stage& definition = state.stages[stage]->stage;
-    std::vector<Collected> dims(definition.axes.size());
-    bool read = false;
-    for (int reader = stage + 1; reader <= host; ++reader) {
-      if (region_of(reader).empty()) continue;
-      for (const Access& access : state.stages[reader]->accesses) {
-        const auto& outputs = definition.outputs;
-        if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
-        collect(dims, access, reader, region_of(reader), mins);
-        read = true;
-      }
-    }
-    if (read) region_of(stage) = finish(dims, definition, mins);
-  }
-  return region_of(wanted);
+  return sum;
 }
 
 }  // namespace
@@ -159,15 +171,19 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
                                    stage.stage.name, stage.at_loop, stage.at_stage),
                        "split and reorder the consumer first, then place its producers");
       }
-      Region region = needed(state, bounds, i, host, at, mins);
+      const Region region = needed(state, bounds, i, host, at);
       if (region.empty()) {
         return invalid(
             fmt::format("stage '{}' is not read within '{}'", stage.stage.name, stage.at_stage),
             "compute a stage at a loop of its consumer");
       }
-      b.axes = std::move(region.extents);
-      b.min = std::move(region.min);
-      if (mins == Mins::Compute) b.min.resize(stage.stage.axes.size());
+      for (const Range& range : region) b.axes.push_back(range.extent);
+      if (mins == Mins::Compute) {
+        const auto begin = host_begin(*state.stages[host], bounds[host], at);
+        for (std::size_t axis = 0; axis < stage.stage.axes.size(); ++axis) {
+          b.min.push_back(begin_of(region[axis], begin));
+        }
+      }
     }
     b.iters = loop_extents(stage, b.axes);
   }

@@ -25,19 +25,29 @@ bool is_output(const ir::Program& program, const ir::Stage& stage) {
                      [&](const ir::Buffer& buffer) { return program.producer(buffer) == &stage; });
 }
 
+// Rows in parallel when there are enough of them, otherwise pieces of all rows. The loop over
+// pieces is not fused with others, so that its partial last piece stays apart.
 void run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
                     std::int64_t unroll) {
   const ir::Axis& last = stage.axes.back();
   t.split(stage.name, last.name, {unroll, lanes_of(stage, target)});
-  schedule::Names outer;
-  for (std::size_t i = 0; i + 1 < stage.axes.size(); ++i) outer.push_back(stage.axes[i].name);
-  outer.push_back(last.name + ".0");
-  std::string fused = outer[0];
-  if (outer.size() > 1) {
-    t.fuse(stage.name, outer);
-    for (std::size_t i = 1; i < outer.size(); ++i) fused += "*" + outer[i];
+  schedule::Names rows;
+  std::int64_t row_count = 1;
+  for (std::size_t i = 0; i + 1 < stage.axes.size(); ++i) {
+    rows.push_back(stage.axes[i].name);
+    row_count *= stage.axes[i].extent;
   }
-  t.parallel(stage.name, fused);
+  std::string outer = last.name + ".0";
+  if (row_count >= 4 * std::max(1, target.threads)) {
+    if (rows.size() > 1) t.fuse(stage.name, rows);
+    outer = rows[0];
+    for (std::size_t i = 1; i < rows.size(); ++i) outer += "*" + rows[i];
+  } else if (!rows.empty()) {
+    schedule::Names order{outer};
+    order.insert(order.end(), rows.begin(), rows.end());
+    t.reorder(stage.name, order);
+  }
+  t.parallel(stage.name, outer);
   t.unroll(stage.name, last.name + ".1");
   t.vectorize(stage.name, last.name + ".2");
 }
