@@ -147,8 +147,8 @@ std::int64_t wrap_to(DType type, std::int64_t value) {
 }
 
 std::int64_t truncate_to(DType type, double value) {
-  if (std::isnan(value)) return 0;
   if (type.is_bool()) return value != 0;
+  if (std::isnan(value)) return 0;
   const bool is_signed = type.kind == TypeKind::Int;
   const double limit = std::ldexp(1.0, is_signed ? type.bits - 1 : type.bits);
   const std::int64_t greatest =

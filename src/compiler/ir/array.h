@@ -38,7 +38,7 @@ double bf16_value(std::uint16_t bits);
 double round_to(DType type, double value);
 // The value wrapped to the width of an integer type; 0 or 1 for bool.
 std::int64_t wrap_to(DType type, std::int64_t value);
-// Truncated and saturated; 0 for NaN.
+// Truncated and saturated; 0 for NaN. For bool: whether it is not 0.
 std::int64_t truncate_to(DType type, double value);
 
 }  // namespace attune::ir

@@ -10,8 +10,6 @@ using ir::BinOp;
 using ir::DType;
 using ir::MathFn;
 
-bool is_small_float(DType type) { return type.is_float() && type.bits == 16; }
-
 // The operands of e when it is a float product, directly or broadcast.
 const ir::Binary* as_product(const ir::Expr& e) {
   const auto* x = ir::as<ir::Binary>(e);
@@ -39,19 +37,14 @@ llvm::CmpInst::Predicate predicate(BinOp op, DType type) {
 
 }  // namespace
 
-llvm::Value* Emitter::emit_binary(const ir::Binary& x, DType type) {
+llvm::Value* Emitter::emit_binary(const ir::Binary& x) {
   const DType operand = x.lhs.type();
-  if (operand.is_float() && !is_small_float(operand)) {
+  if (operand.is_float()) {
     if (llvm::Value* fused = emit_fused(x)) return fused;
   }
   llvm::Value* a = emit(x.lhs);
   llvm::Value* b = emit(x.rhs);
-  if (is_small_float(operand)) {
-    a = widen(a, operand);
-    b = widen(b, operand);
-  }
   if (ir::is_comparison(x.op)) return b_.CreateCmp(predicate(x.op, operand), a, b);
-  if (is_small_float(type)) return narrow(emit_float(x.op, a, b), type);
   return operand.is_float() ? emit_float(x.op, a, b) : emit_int(x, a, b);
 }
 
@@ -69,12 +62,11 @@ llvm::Value* Emitter::emit_float(BinOp op, llvm::Value* a, llvm::Value* b) {
       llvm::Value* quotient = MathBuilder(b_, a->getType(), features_).floor(b_.CreateFDiv(a, b));
       return b_.CreateFSub(a, b_.CreateFMul(quotient, b));
     }
-    // The operand order keeps a NaN on the left, as std::min and std::max do, and is one
-    // instruction.
+    // The right operand when they cannot be compared: one instruction on x86.
     case BinOp::Min:
-      return b_.CreateSelect(b_.CreateFCmpOLT(b, a), b, a);
+      return b_.CreateSelect(b_.CreateFCmpOLT(a, b), a, b);
     case BinOp::Max:
-      return b_.CreateSelect(b_.CreateFCmpOLT(a, b), b, a);
+      return b_.CreateSelect(b_.CreateFCmpOGT(a, b), a, b);
     default:
       CHECK(false, "operator has no meaning for floats");
   }
@@ -129,12 +121,21 @@ llvm::Value* Emitter::emit_int(const ir::Binary& x, llvm::Value* a, llvm::Value*
     case BinOp::BitXor:
       return b_.CreateXor(a, b);
     case BinOp::Shl:
-      return b_.CreateShl(a, b);
     case BinOp::Shr:
-      return is_signed ? b_.CreateAShr(a, b) : b_.CreateLShr(a, b);
+      return emit_shift(x.op, a, b, is_signed);
     default:
       CHECK(false, "operator has no meaning for integers");
   }
+}
+
+// Shifting by the width or more, or by a negative number, leaves no bit of the value but its sign.
+llvm::Value* Emitter::emit_shift(BinOp op, llvm::Value* a, llvm::Value* b, bool is_signed) {
+  llvm::Type* type = a->getType();
+  llvm::Value* last = llvm::ConstantInt::get(type, type->getScalarSizeInBits() - 1);
+  llvm::Value* amount = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b, last);
+  if (op == BinOp::Shr && is_signed) return b_.CreateAShr(a, amount);
+  llvm::Value* shifted = op == BinOp::Shl ? b_.CreateShl(a, amount) : b_.CreateLShr(a, amount);
+  return b_.CreateSelect(b_.CreateICmpUGT(b, last), llvm::Constant::getNullValue(type), shifted);
 }
 
 // Rounds towards minus infinity. Dividing by zero gives an unspecified value, but no trap.
@@ -181,16 +182,12 @@ llvm::Value* Emitter::emit_math(const ir::Math& x, DType type) {
   const DType operand = x.args[0].type();
   llvm::Value* value = emit(x.args[0]);
   if (x.fn == MathFn::Bitcast) {
-    return b_.CreateBitCast(value, value_type(type));
+    return from_memory(b_.CreateBitCast(to_memory(value, operand), memory_type(type)), type);
   }
   if (!operand.is_float()) return emit_int_math(x.fn, value, operand);
   std::vector<llvm::Value*> args{value};
   for (std::size_t i = 1; i < x.args.size(); ++i) args.push_back(emit(x.args[i]));
-  if (is_small_float(operand)) {
-    for (llvm::Value*& arg : args) arg = widen(arg, operand);
-  }
-  llvm::Value* result = MathBuilder(b_, args[0]->getType(), features_).call(x.fn, args);
-  return is_small_float(type) ? narrow(result, type) : result;
+  return MathBuilder(b_, args[0]->getType(), features_).call(x.fn, args);
 }
 
 llvm::Value* Emitter::emit_int_math(MathFn fn, llvm::Value* value, DType type) {
@@ -199,6 +196,7 @@ llvm::Value* Emitter::emit_int_math(MathFn fn, llvm::Value* value, DType type) {
     case MathFn::Neg:
       return b_.CreateNeg(value);
     case MathFn::Not:
+      return b_.CreateZExt(b_.CreateICmpEQ(value, zero), value->getType());
     case MathFn::BitNot:
       return b_.CreateNot(value);
     case MathFn::Abs:
@@ -229,12 +227,10 @@ llvm::Value* Emitter::emit_reduce(const ir::VectorReduce& x) {
   const DType type = x.value.type();
   const DType element = type.element();
   llvm::Value* value = emit(x.value);
-  const DType work = is_small_float(type) ? ir::kF32 : element;
-  if (is_small_float(type)) value = widen(value, type);
   const auto combine = [&](llvm::Value* a, llvm::Value* b) {
-    if (work.is_float()) return emit_float(x.op, a, b);
+    if (element.is_float()) return emit_float(x.op, a, b);
     // Operand types decide about signedness, so plain expressions of the element type will do.
-    return emit_int({x.op, ir::zero_of(work), ir::zero_of(work)}, a, b);
+    return emit_int({x.op, ir::zero_of(element), ir::zero_of(element)}, a, b);
   };
   int lanes = type.lanes;
   while (lanes > 1 && lanes % 2 == 0) {
@@ -253,7 +249,7 @@ llvm::Value* Emitter::emit_reduce(const ir::VectorReduce& x) {
     }
     value = total;
   }
-  return is_small_float(type) ? narrow(value, element) : value;
+  return value;
 }
 
 }  // namespace attune::codegen

@@ -132,11 +132,11 @@ TEST(Arithmetic, ReducesLanes) {
   }
 }
 
-TEST(Arithmetic, MinMaxKeepNanOnTheLeft) {
+TEST(Arithmetic, MinMaxTakeTheRightOperandBesideNan) {
   Array<float> x(4), y(4);
   x[0] = NAN, x[1] = -1, x[2] = 2, x[3] = -0.0f;
   LoadedKernel relu(elementwise(ir::kF32, ir::kF32, 4, 4,
-                                [](Expr v) { return ir::max(v, ir::zero_of(v.type())); }));
+                                [](Expr v) { return ir::max(ir::zero_of(v.type()), v); }));
   relu.run({x.data(), y.data()});
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(y[1], 0);

@@ -16,6 +16,9 @@
 
 namespace attune::codegen {
 
+// Types that exist in memory only; their values are held as f32.
+constexpr bool is_small_float(ir::DType type) { return type.is_float() && type.bits == 16; }
+
 // How a buffer is reached inside one function.
 struct BufferBinding {
   llvm::Value* base = nullptr;       // where stores go
@@ -77,20 +80,23 @@ class Emitter {
   // values.cpp
   llvm::Type* element_type(ir::DType type) const;  // of one element held in a register
   llvm::Type* value_type(ir::DType type) const;
-  llvm::Type* memory_type(ir::DType type) const;  // bools take a byte in memory
+  llvm::Type* memory_type(ir::DType type) const;  // bools take a byte, f16 and bf16 two
   llvm::Value* constant(double value, ir::DType type) const;
   llvm::Value* constant_int(std::int64_t value, ir::DType type) const;
   llvm::Value* index_value(std::int64_t value) { return b_.getInt64(value); }
   llvm::Value* cast_value(llvm::Value* value, ir::DType from, ir::DType to);
-  llvm::Value* widen(llvm::Value* value, ir::DType from);  // f16, bf16 -> f32
-  llvm::Value* narrow(llvm::Value* value, ir::DType to);   // f32 -> f16, bf16
+  llvm::Value* widen(llvm::Value* value, ir::DType from);  // bits of f16, bf16 -> f32
+  llvm::Value* narrow(llvm::Value* value, ir::DType to);   // f32 -> bits of f16, bf16
+  llvm::Value* to_memory(llvm::Value* value, ir::DType type);
+  llvm::Value* from_memory(llvm::Value* value, ir::DType type);
   llvm::Value* splat(llvm::Value* scalar, int lanes);
 
   // arithmetic.cpp
-  llvm::Value* emit_binary(const ir::Binary& x, ir::DType type);
+  llvm::Value* emit_binary(const ir::Binary& x);
   llvm::Value* emit_float(ir::BinOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_int(const ir::Binary& x, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_int_division(const ir::Binary& x, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_shift(ir::BinOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* emit_fused(const ir::Binary& x);  // null when it is no a * b + c
   llvm::Value* emit_math(const ir::Math& x, ir::DType type);
   llvm::Value* emit_int_math(ir::MathFn fn, llvm::Value* value, ir::DType type);
@@ -124,8 +130,6 @@ class Emitter {
   void emit_store(const ir::Store& s);
   void store_value(const ir::BufferNode& buffer, llvm::Value* address, llvm::Value* value,
                    std::int64_t align);
-  llvm::Value* to_memory(llvm::Value* value, ir::DType type);
-  llvm::Value* from_memory(llvm::Value* value, ir::DType type);
   llvm::Value* slot(const ir::BufferNode& buffer, const ir::Expr& index);
   void bind_allocation(const ir::BufferNode& buffer);
   void launder();

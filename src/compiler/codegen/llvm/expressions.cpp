@@ -39,7 +39,7 @@ llvm::Value* Emitter::emit_node(const ir::Expr& e) {
             CHECK(found != frame_.vars.end(), "variable '" + x.name + "' is not bound");
             return found->second;
           },
-          [&](const ir::Binary& x) { return emit_binary(x, type); },
+          [&](const ir::Binary& x) { return emit_binary(x); },
           [&](const ir::Math& x) { return emit_math(x, type); },
           [&](const ir::Select& x) { return emit_select(x, type); },
           [&](const ir::Cast& x) { return cast_value(emit(x.value), x.value.type(), type); },

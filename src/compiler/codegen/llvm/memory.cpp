@@ -64,15 +64,6 @@ llvm::Value* Emitter::address(const ir::BufferNode& buffer, llvm::Value* base, l
   return constant == 0 ? at : b_.CreateGEP(element, at, index_value(constant));
 }
 
-llvm::Value* Emitter::to_memory(llvm::Value* value, DType type) {
-  return type.is_bool() ? b_.CreateZExt(value, memory_type(type)) : value;
-}
-
-llvm::Value* Emitter::from_memory(llvm::Value* value, DType type) {
-  if (!type.is_bool()) return value;
-  return b_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
-}
-
 llvm::Value* Emitter::slot(const ir::BufferNode& buffer, const ir::Expr& index) {
   const int lanes = index.type().lanes;
   llvm::Value*& place = frame_.buffers[&buffer].slots[{*constant_place(index), lanes}];
@@ -239,7 +230,10 @@ void Emitter::emit_store(const ir::Store& s) {
   const ir::BufferNode& buffer = *s.buffer;
   const ir::Expr& index = s.index[0];
   const DType type = buffer.type.with_lanes(index.type().lanes);
-  llvm::Value* value = to_memory(emit(s.value), s.value.type());
+  // Storing rounds anyway; a cast from single just before it would round twice.
+  const auto* cast = is_small_float(type) ? ir::as<ir::Cast>(s.value) : nullptr;
+  const bool skip = cast && cast->value.type().element() == ir::kF32;
+  llvm::Value* value = to_memory(emit(skip ? cast->value : s.value), s.value.type());
   if (s.value.type().is_scalar()) value = splat(value, type.lanes);
   if (plan_->as_values.contains(&buffer)) {
     b_.CreateStore(value, slot(buffer, index));

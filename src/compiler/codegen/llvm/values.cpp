@@ -1,5 +1,5 @@
-// Types, constants and conversions. f16 and bf16 are held as their 16 bits; arithmetic on them
-// widens to f32 and narrows again, rounding to nearest even.
+// Types, constants and conversions. f16 and bf16 are held as f32 and have their 16 bits in memory
+// only; storing and casting round to nearest even.
 #include <bit>
 
 #include <llvm/ADT/APFloat.h>
@@ -11,8 +11,6 @@ namespace {
 
 using ir::DType;
 using ir::TypeKind;
-
-bool is_small_float(DType type) { return type.is_float() && type.bits == 16; }
 
 llvm::Type* with_lanes_of(llvm::Type* element, llvm::Type* shape) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(shape);
@@ -89,11 +87,8 @@ llvm::Value* narrow_bfloat(llvm::IRBuilder<>& b, llvm::Value* value) {
 llvm::Type* Emitter::element_type(DType type) const {
   switch (type.kind) {
     case TypeKind::Float:
-      if (type.bits == 64) return llvm::Type::getDoubleTy(context_);
-      if (type.bits == 32) return llvm::Type::getFloatTy(context_);
-      return llvm::Type::getInt16Ty(context_);
     case TypeKind::BFloat:
-      return llvm::Type::getInt16Ty(context_);
+      return type.bits == 64 ? llvm::Type::getDoubleTy(context_) : llvm::Type::getFloatTy(context_);
     case TypeKind::Int:
     case TypeKind::UInt:
       return llvm::Type::getIntNTy(context_, type.bits);
@@ -109,9 +104,9 @@ llvm::Type* Emitter::value_type(DType type) const {
 }
 
 llvm::Type* Emitter::memory_type(DType type) const {
-  if (!type.is_bool()) return value_type(type);
-  llvm::Type* byte = llvm::Type::getInt8Ty(context_);
-  return type.is_scalar() ? byte : llvm::FixedVectorType::get(byte, type.lanes);
+  if (!type.is_bool() && !is_small_float(type)) return value_type(type);
+  llvm::Type* element = llvm::Type::getIntNTy(context_, type.is_bool() ? 8 : 16);
+  return type.is_scalar() ? element : llvm::FixedVectorType::get(element, type.lanes);
 }
 
 llvm::Value* Emitter::constant(double value, DType type) const {
@@ -121,7 +116,8 @@ llvm::Value* Emitter::constant(double value, DType type) const {
   const auto& semantics =
       type.kind == TypeKind::BFloat ? llvm::APFloat::BFloat() : llvm::APFloat::IEEEhalf();
   rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &lossy);
-  return llvm::ConstantInt::get(value_type(type), rounded.bitcastToAPInt().getZExtValue());
+  rounded.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lossy);
+  return llvm::ConstantFP::get(value_type(type), rounded);
 }
 
 llvm::Value* Emitter::constant_int(std::int64_t value, DType type) const {
@@ -148,13 +144,22 @@ llvm::Value* Emitter::narrow(llvm::Value* value, DType to) {
                           with_lanes_of(b_.getInt16Ty(), value->getType()));
 }
 
+llvm::Value* Emitter::to_memory(llvm::Value* value, DType type) {
+  if (is_small_float(type)) return narrow(value, type);
+  return type.is_bool() ? b_.CreateZExt(value, memory_type(type)) : value;
+}
+
+llvm::Value* Emitter::from_memory(llvm::Value* value, DType type) {
+  if (is_small_float(type)) return widen(value, type);
+  if (!type.is_bool()) return value;
+  return b_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+}
+
 llvm::Value* Emitter::cast_value(llvm::Value* value, DType from, DType to) {
   if (from == to) return value;
-  if (is_small_float(from)) {
-    return cast_value(widen(value, from), ir::kF32.with_lanes(from.lanes), to);
-  }
+  if (is_small_float(from)) return cast_value(value, ir::kF32.with_lanes(from.lanes), to);
   if (is_small_float(to)) {
-    return narrow(cast_value(value, from, ir::kF32.with_lanes(from.lanes)), to);
+    return widen(narrow(cast_value(value, from, ir::kF32.with_lanes(from.lanes)), to), to);
   }
   llvm::Type* type = value_type(to);
   if (to.is_bool()) {
