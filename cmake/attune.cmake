@@ -67,6 +67,17 @@ function(attune_find_llvm)
                                               ${LLVM_LIBRARY} z zstd Threads::Threads)
 endfunction()
 
+# The program: everything behind one front door.
+function(attune_program)
+  find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+  attune_layer(api app/api LINK attune_op_spec attune_templates attune_session attune_builder
+               attune_records nlohmann_json::nlohmann_json)
+  target_compile_definitions(attune_api PRIVATE ATTUNE_VERSION="${PROJECT_VERSION}")
+  attune_layer(cli app/cli LINK attune_api)
+  add_executable(attune ${CMAKE_SOURCE_DIR}/src/app/cli/program/main.cpp)
+  target_link_libraries(attune PRIVATE attune_cli)
+endfunction()
+
 # The layers, lowest first. scripts/check_layers.py holds the same arrows for #include lines.
 function(attune_add_layers)
   attune_runtime_shared()
@@ -106,4 +117,5 @@ function(attune_add_layers)
   add_executable(bench_score ${CMAKE_SOURCE_DIR}/bench/score/score.cpp)
   target_link_libraries(bench_score PRIVATE attune_model attune_templates attune_op_spec
                                             attune_codegen)
+  attune_program()
 endfunction()

@@ -20,6 +20,9 @@ namespace attune::codegen {
 // CPU, and keep their defaults otherwise. An unknown CPU name is an error.
 Result<ir::Target> resolve_target(const ir::Target& target);
 
+// "19.1.7"
+std::string llvm_version();
+
 struct CompiledKernel {
   std::string symbol;
   std::vector<std::byte> elf;

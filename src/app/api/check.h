@@ -1,0 +1,43 @@
+// Whether compiled operators compute what they should: their results against the interpreter's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/api/known_schedule.h"
+#include "app/api/model.h"
+#include "base/result.h"
+
+namespace attune::api {
+
+enum class CheckStatus { Pass, Wrong, Unsupported, Error };
+// "pass", "wrong", "unsupported", "error".
+std::string_view name_of(CheckStatus status);
+
+struct CheckCase {
+  std::string name = {};
+  CheckStatus status = CheckStatus::Error;
+  double max_abs_error = 0;
+  double max_rel_error = 0;  // relative to the largest magnitude of the expected result
+  std::string message = {};
+};
+
+struct CheckOptions {
+  ModelOptions model = {};  // with `all`, only target and threads count
+  ScheduleOptions schedule = {};
+  bool all = false;  // a table of small operators of every family instead of one model
+  std::uint64_t seed = 0;
+};
+
+// Calls `done` after each case. Fails only when no case could be tried at all.
+Status check(const CheckOptions& options, const std::function<Status(const CheckCase&)>& done);
+// One line.
+std::string to_json(const CheckCase& result);
+
+// The table behind `all`.
+std::vector<std::string> small_operators();
+
+}  // namespace attune::api

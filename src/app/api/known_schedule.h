@@ -1,0 +1,41 @@
+// Which schedule a command works with: one from a file, the best that was ever measured, or the
+// default of the operator's template.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/api/model.h"
+#include "base/result.h"
+#include "compiler/schedule/trace.h"
+
+namespace attune::api {
+
+struct ScheduleOptions {
+  std::string file = {};     // a trace in text; empty: none
+  bool use_default = false;  // whatever is known
+  std::string records = {};  // the store; empty: the default one
+  std::string history = {};  // a further store to look into; empty or "none": no other
+};
+
+enum class ScheduleSource { File, Record, Default };
+// "file", "record", "default".
+std::string_view name_of(ScheduleSource source);
+
+struct KnownSchedule {
+  schedule::Trace trace = {};
+  Algorithm algorithm = {};  // that of the trace
+  ScheduleSource source = ScheduleSource::Default;
+  std::optional<double> recorded_us = {};  // of a record
+};
+
+// The path of the store that the user means.
+Result<std::string> records_path(const std::string& option);
+
+KnownSchedule default_schedule(const OperatorModel& model);
+Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleOptions& options);
+
+// "the best of the records", for a person.
+std::string describe(const KnownSchedule& known);
+
+}  // namespace attune::api

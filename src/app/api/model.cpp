@@ -1,0 +1,105 @@
+#include "app/api/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/ops/family.h"
+#include "runtime/affinity.h"
+
+namespace attune::api {
+namespace {
+
+// Files and names of whole models, which are told apart from misspelt operators: they have no keys.
+bool names_whole_model(const std::string& text) {
+  std::error_code ignored;
+  if (text.ends_with(".onnx") || text.ends_with(".attune")) return true;
+  if (text.find(':') == std::string::npos) {
+    const auto families = ops::families();
+    return std::none_of(families.begin(), families.end(),
+                        [&](const ops::Family& family) { return family.name == text; });
+  }
+  return std::filesystem::exists(text, ignored);
+}
+
+Result<ir::Target> resolve(const ModelOptions& options) {
+  ATTUNE_ASSIGN(ir::Target target, ir::parse_target(options.target));
+  if (options.threads > 0) target.threads = options.threads;
+  return codegen::resolve_target(target);
+}
+
+}  // namespace
+
+Result<Algorithm> OperatorModel::algorithm_of(const schedule::Trace& trace) const {
+  if (trace.empty()) return algorithms.front();
+  const auto* step = std::get_if<schedule::Algorithm>(&trace.front());
+  if (step == nullptr) return algorithms.front();
+  std::string names;
+  for (const Algorithm& algorithm : algorithms) {
+    if (algorithm.name == step->name) return algorithm;
+    names += (names.empty() ? "" : ", ") + algorithm.name;
+  }
+  return invalid(fmt::format("the schedule asks for algorithm '{}', which {} does not have",
+                             step->name, task.family),
+                 fmt::format("its algorithms are {}", names));
+}
+
+Result<OperatorModel> load_model(const ModelOptions& options) {
+  if (names_whole_model(options.model)) {
+    return unsupported(
+        fmt::format("'{}' is not an operator spec, and whole models cannot be compiled so far",
+                    options.model),
+        "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
+  }
+  OperatorModel model;
+  ATTUNE_ASSIGN(model.target, resolve(options));
+  ATTUNE_ASSIGN(model.task, op_spec::parse_op_spec(options.model, model.target));
+  model.algorithms.push_back(
+      {"direct", std::make_shared<ir::Program>(model.task.program), model.task.tolerance});
+  for (const ops::AlgorithmDef& other : model.task.alternatives) {
+    model.algorithms.push_back(
+        {other.name, std::make_shared<ir::Program>(other.program), other.tolerance});
+  }
+  const std::string& asked = model.task.algorithm;
+  if (options.exact && asked != "auto" && asked != "direct") {
+    return invalid(
+        fmt::format("--exact allows direct algorithms only, but algo={} is asked for", asked),
+        "leave out one of the two");
+  }
+  for (const Algorithm& algorithm : model.algorithms) {
+    const bool wanted =
+        options.exact ? algorithm.name == "direct" : asked == "auto" || asked == algorithm.name;
+    if (wanted) model.allowed.push_back(algorithm.name);
+  }
+  if (model.allowed.empty()) {
+    return unsupported(fmt::format("algorithm '{}' does not fit {}", asked, model.task.spec),
+                       "leave algo out to let all that fit compete");
+  }
+  return model;
+}
+
+Status check_runs_here(const OperatorModel& model) {
+  ATTUNE_ASSIGN(const ir::Target here, codegen::resolve_target({}));
+  const ir::Target& target = model.target;
+  if (target.triple != here.triple) {
+    return unsupported(fmt::format("target '{}' is not this machine, whose triple is {}",
+                                   target.triple, here.triple),
+                       "leave --target out, or use compile, which works for any target");
+  }
+  if (target.vector_bytes > here.vector_bytes) {
+    return unsupported(fmt::format("CPU '{}' has vectors of {} bytes, this machine only of {}",
+                                   target.cpu, target.vector_bytes, here.vector_bytes),
+                       "leave --target out, or use compile, which works for any target");
+  }
+  const auto cores = runtime::allowed_cores().size();
+  if (static_cast<std::size_t>(target.threads) > cores) {
+    return invalid(fmt::format("{} threads are asked for, but this process may use {} {}",
+                               target.threads, cores, cores == 1 ? "core" : "cores"),
+                   fmt::format("choose --threads {} or fewer", cores));
+  }
+  return {};
+}
+
+}  // namespace attune::api

@@ -1,0 +1,48 @@
+// From what the user names to what the compiler works on: a model and a target in text become a
+// task with its program and a resolved target.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/ir/target.h"
+#include "compiler/schedule/trace.h"
+
+namespace attune::api {
+
+struct ModelOptions {
+  std::string model = {};      // an operator spec
+  std::string target = "cpu";  // "cpu" alone is this machine
+  int threads = 0;             // 0: as the target says, else all cores
+  bool exact = false;          // direct algorithms only
+};
+
+// One way to compute a task.
+struct Algorithm {
+  std::string name = {};  // "direct", or as in `algorithm NAME`
+  std::shared_ptr<const ir::Program> program = {};
+  double tolerance = 0;  // as ops::Operator::tolerance
+};
+
+struct OperatorModel {
+  op_spec::OpTask task = {};
+  ir::Target target = {};                  // resolved
+  std::vector<Algorithm> algorithms = {};  // all there are, the direct one first
+  std::vector<std::string> allowed = {};   // names of those that the options leave in the race
+
+  // The algorithm that a trace is made for: the one its first step names, else the direct one.
+  Result<Algorithm> algorithm_of(const schedule::Trace& trace) const;
+  std::string target_text() const { return ir::to_string(target); }
+};
+
+Result<OperatorModel> load_model(const ModelOptions& options);
+
+// Fails when the target is not this machine, or asks for more threads than this process has cores:
+// such a program can be compiled, but not run here.
+Status check_runs_here(const OperatorModel& model);
+
+}  // namespace attune::api

@@ -1,0 +1,119 @@
+#include "app/api/records.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/api/known_schedule.h"
+#include "app/api/model.h"
+#include "tuner/records/record_json.h"
+#include "tuner/records/store.h"
+#include "tuner/records/transfer.h"
+
+namespace attune::api {
+namespace {
+
+using StorePointer = std::unique_ptr<records::Store>;
+
+Result<StorePointer> open_to_read(const RecordsOptions& options) {
+  ATTUNE_ASSIGN(const std::string path, records_path(options.records));
+  return records::open_sqlite_store_for_reading(path);
+}
+
+Result<StorePointer> open_to_write(const RecordsOptions& options) {
+  ATTUNE_ASSIGN(const std::string path, records_path(options.records));
+  return records::open_sqlite_store(path);
+}
+
+// Records carry the canonical spelling of a spec; anything else is taken as it is.
+std::string task_name(const std::string& text) {
+  if (text.find(':') == std::string::npos) return text;
+  const Result<OperatorModel> model = load_model({.model = text});
+  return model.ok() ? model->task.spec : text;
+}
+
+records::RecordFilter filter_of(const RecordsOptions& options) {
+  records::RecordFilter filter{.task = task_name(options.task), .target = options.target};
+  if (options.limit) filter.limit = static_cast<std::size_t>(*options.limit);
+  return filter;
+}
+
+RecordRow row_of(const records::Record& record) {
+  RecordRow row{.task = record.task_name,
+                .key = record.task_key,
+                .target = record.target,
+                .time_us = records::competing_time_us(record.outcome),
+                .outcome = runtime::describe(record.outcome),
+                .verified = record.verified,
+                .created_at_ms = record.created_at_ms,
+                .trace = record.trace,
+                .json = records::record_to_json_line(record)};
+  if (const auto* timing = std::get_if<runtime::Timing>(&record.outcome)) {
+    row.noisy = timing->noisy;
+  }
+  return row;
+}
+
+}  // namespace
+
+Result<std::vector<RecordRow>> list_records(const RecordsOptions& options) {
+  ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
+  std::vector<RecordRow> rows;
+  ATTUNE_RETURN_IF_ERROR(store->visit(filter_of(options), [&](const records::Record& record) {
+    rows.push_back(row_of(record));
+    return Status();
+  }));
+  return rows;
+}
+
+Result<std::vector<RecordRow>> best_records(const RecordsOptions& options) {
+  ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
+  std::map<std::pair<std::string, std::string>, RecordRow> best;
+  ATTUNE_RETURN_IF_ERROR(store->visit(filter_of(options), [&](const records::Record& record) {
+    const std::optional<double> time = records::competing_time_us(record.outcome);
+    if (!time || !record.verified) return Status();
+    RecordRow& held = best[{record.task_name, record.target}];
+    if (!held.time_us || *time < *held.time_us) held = row_of(record);
+    return Status();
+  }));
+  std::vector<RecordRow> rows;
+  for (auto& [task, row] : best) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::string to_json(const std::vector<RecordRow>& rows) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RecordRow& row : rows) list.push_back(nlohmann::ordered_json::parse(row.json));
+  return nlohmann::ordered_json{{"records", std::move(list)}}.dump(2);
+}
+
+Result<std::int64_t> export_records(const RecordsOptions& options, const std::string& path) {
+  ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
+  ATTUNE_ASSIGN(const std::size_t written,
+                records::export_records(*store, filter_of(options), path));
+  return static_cast<std::int64_t>(written);
+}
+
+Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path) {
+  ATTUNE_ASSIGN(const StorePointer store, open_to_write(options));
+  ATTUNE_ASSIGN(const records::ImportReport imported, records::import_records(*store, path));
+  ImportReport report{static_cast<std::int64_t>(imported.added),
+                      static_cast<std::int64_t>(imported.duplicates),
+                      {}};
+  for (const records::LineProblem& problem : imported.problems) {
+    report.problems.push_back(
+        fmt::format("line {}, column {}: {}", problem.line, problem.column, problem.message));
+  }
+  return report;
+}
+
+Result<std::int64_t> prune_records(const RecordsOptions& options, std::int64_t keep) {
+  ATTUNE_ASSIGN(const StorePointer store, open_to_write(options));
+  ATTUNE_ASSIGN(const std::size_t removed, store->prune(static_cast<std::size_t>(keep)));
+  return static_cast<std::int64_t>(removed);
+}
+
+}  // namespace attune::api

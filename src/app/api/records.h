@@ -1,0 +1,54 @@
+// What was measured, for people: listing, the best of each task, and carrying records from one
+// store to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attune::api {
+
+struct RecordsOptions {
+  std::string records = {};                // the store; empty: the default one
+  std::string task = {};                   // an operator spec or a task's key; empty: all
+  std::string target = {};                 // resolved, as records hold it; empty: all
+  std::optional<std::int64_t> limit = {};  // of records to list
+};
+
+struct RecordRow {
+  std::string task = {};
+  std::string key = {};
+  std::string target = {};
+  std::optional<double> time_us = {};  // of a timing
+  std::string outcome = {};            // for a person
+  bool verified = false;
+  bool noisy = false;
+  std::int64_t created_at_ms = 0;
+  std::string trace = {};
+  std::string json = {};  // the whole record
+};
+
+// Newest first.
+Result<std::vector<RecordRow>> list_records(const RecordsOptions& options);
+// The fastest verified one of each task and target, tasks in alphabetical order.
+Result<std::vector<RecordRow>> best_records(const RecordsOptions& options);
+// {"records": […]}
+std::string to_json(const std::vector<RecordRow>& rows);
+
+// How many were written.
+Result<std::int64_t> export_records(const RecordsOptions& options, const std::string& path);
+
+struct ImportReport {
+  std::int64_t added = 0;
+  std::int64_t duplicates = 0;
+  std::vector<std::string> problems = {};  // "line 3, column 7: …", of lines left out
+};
+Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path);
+
+// Keeps the `keep` fastest of each task; how many were removed.
+Result<std::int64_t> prune_records(const RecordsOptions& options, std::int64_t keep);
+
+}  // namespace attune::api

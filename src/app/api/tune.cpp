@@ -1,0 +1,211 @@
+#include "app/api/tune.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/api/bench.h"
+#include "app/api/known_schedule.h"
+#include "app/api/version.h"
+#include "base/clock.h"
+#include "runtime/affinity.h"
+#include "tuner/measure/builder/local_builder.h"
+#include "tuner/measure/local_runner.h"
+#include "tuner/measure/probe/machine.h"
+#include "tuner/records/store.h"
+#include "tuner/session/explorer_search.h"
+#include "tuner/session/run_local.h"
+#include "tuner/session/session.h"
+
+namespace attune::api {
+namespace {
+
+constexpr std::int64_t kDefaultTrials = 128;
+// What a budget of seconds alone stands for.
+constexpr std::int64_t kEndlessTrials = 1'000'000'000;
+
+session::Task task_of(const OperatorModel& model) {
+  session::Task task{
+      .key = model.task.key, .name = model.task.spec, .flops = model.task.flops, .algorithms = {}};
+  for (const Algorithm& algorithm : model.algorithms) {
+    const bool competes = std::find(model.allowed.begin(), model.allowed.end(), algorithm.name) !=
+                          model.allowed.end();
+    // The direct one is the reference even where it does not compete.
+    if (!competes && algorithm.name != "direct") continue;
+    task.algorithms.push_back({algorithm.name, algorithm.program, algorithm.tolerance, competes});
+  }
+  return task;
+}
+
+// Copies the best of another store, so that the session finds them among what is known.
+Status bring_history(const OperatorModel& model, const std::string& path, records::Store& store) {
+  constexpr std::size_t kBrought = 16;
+  ATTUNE_ASSIGN(const auto other, records::open_sqlite_store_for_reading(path));
+  const records::BestQuery query{.task_key = model.task.key, .target = model.target_text()};
+  ATTUNE_ASSIGN(std::vector<records::Record> best, other->top(query, kBrought));
+  for (records::Record& record : best) record.session = 0;
+  ATTUNE_ASSIGN(const std::size_t added, store.add_new(best));
+  (void)added;
+  return {};
+}
+
+class Forwarder final : public session::Observer {
+ public:
+  Forwarder(const std::function<void(const TuneProgress&)>& progressed, double peak_gflops,
+            bool limited_by_time)
+      : progressed_(progressed), peak_gflops_(peak_gflops), limited_by_time_(limited_by_time) {}
+
+  void progressed(const session::Progress& p) override {
+    if (!progressed_) return;
+    progressed_({.task = p.task,
+                 .stage = p.stage,
+                 .trials = p.trials,
+                 .trials_total = p.trials_total,
+                 .best_us = p.best_us,
+                 .best_gflops = p.best_gflops,
+                 .percent_of_peak = peak_gflops_ > 0 ? 100 * p.best_gflops / peak_gflops_ : 0,
+                 .failures = p.failures,
+                 .elapsed_seconds = p.elapsed_seconds,
+                 .eta_seconds = p.eta_seconds,
+                 .limited_by_time = limited_by_time_});
+  }
+
+ private:
+  const std::function<void(const TuneProgress&)>& progressed_;
+  double peak_gflops_;
+  bool limited_by_time_;
+};
+
+session::Options session_options(const OperatorModel& model, const TuneOptions& options,
+                                 bool overlap) {
+  session::Options result;
+  result.trials = options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
+  result.seconds = options.seconds.value_or(0);
+  result.seed = options.seed;
+  result.resume = options.resume;
+  result.use_history = options.history != "none";
+  result.overlap = overlap;
+  result.search_name = fmt::format("{} of {}", options.explorer, fmt::join(model.allowed, ", "));
+  result.version = version();
+  return result;
+}
+
+TunedTask tuned(const session::TaskReport& report, double peak_gflops) {
+  return {.key = report.key,
+          .name = report.name,
+          .trials = report.trials,
+          .failed = report.failed,
+          .failures = report.failures,
+          .best_us = report.best_us,
+          .default_us = report.default_us,
+          .gflops = report.gflops,
+          .percent_of_peak = peak_gflops > 0 ? 100 * report.gflops / peak_gflops : 0,
+          .seconds = report.seconds,
+          .exhausted = report.exhausted,
+          .resumed = report.resumed,
+          .best_is_default = report.best_is_default,
+          .default_failure = report.default_failure,
+          .trace = report.best_trace};
+}
+
+// Runs the session and reports its task; what surrounds it is the caller's.
+Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOptions& options,
+                                        measure::Runner& runner, const measure::CorePlan& cores,
+                                        records::Store& store, session::Observer& observer,
+                                        const std::atomic<bool>& stop) {
+  const session::Task task = task_of(model);
+  const SteadyClock clock;
+  builder::LocalBuilder builder({.target = model.target, .cores = cores.build});
+  ATTUNE_ASSIGN(auto search,
+                session::make_template_search(task, model.target, options.explorer, options.seed));
+  ATTUNE_ASSIGN(const std::unique_ptr<session::Session> session,
+                session::Session::open({store, builder, runner, clock}, task, model.target_text(),
+                                       std::move(search), default_schedule(model).trace,
+                                       session_options(model, options, cores.overlap)));
+  ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &observer, &stop));
+  return session->report();
+}
+
+}  // namespace
+
+Result<TuneReport> tune(const TuneOptions& options,
+                        const std::function<void(const TuneProgress&)>& progressed,
+                        const std::atomic<bool>& stop) {
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
+  ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  const std::vector<int> available = runtime::allowed_cores();
+  const measure::CorePlan cores = measure::plan_cores(available, model.target.threads);
+  // The runner forks before this process has threads, and the store is opened after that, so that
+  // the child holds none of its files.
+  ATTUNE_ASSIGN(const std::unique_ptr<measure::LocalRunner> runner,
+                measure::LocalRunner::start(
+                    {.cores = cores.measure, .device = probe::describe_machine().cpu}));
+  ATTUNE_ASSIGN(const std::string path, records_path(options.records));
+  ATTUNE_ASSIGN(const std::unique_ptr<records::Store> store, records::open_sqlite_store(path));
+  if (!options.history.empty() && options.history != "none") {
+    ATTUNE_RETURN_IF_ERROR(bring_history(model, options.history, *store));
+  }
+  TuneReport report{.target = model.target_text(), .threads = model.target.threads};
+  ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
+  ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
+  Forwarder forwarder(progressed, report.peak_gflops, !options.trials && options.seconds);
+  Result<session::TaskReport> tuned_task =
+      run_session(model, options, *runner, cores, *store, forwarder, stop);
+  ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
+  if (!tuned_task.ok()) return std::move(tuned_task).error();
+
+  const session::TuneReport whole =
+      session::summarize({*tuned_task}, {}, seconds_between(start, clock.now_ns()), options.seed);
+  report.tasks.push_back(tuned(*tuned_task, report.peak_gflops));
+  report.trials_per_second = whole.trials_per_second;
+  report.latency_ms = whole.latency_ms;
+  report.default_latency_ms = whole.default_latency_ms;
+  report.seconds = whole.seconds;
+  report.seed = whole.seed;
+  report.records = path;
+  report.stopped = stop.load();
+  return report;
+}
+
+std::string to_json(const TuneReport& report) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  Json json;
+  json["tasks"] = Json::array();
+  for (const TunedTask& task : report.tasks) {
+    Json failures = Json::object();
+    for (const auto& [kind, count] : task.failures) failures[kind] = count;
+    json["tasks"].push_back({{"key", task.key},
+                             {"name", task.name},
+                             {"trials", task.trials},
+                             {"failed", task.failed},
+                             {"failures", failures},
+                             {"best_us", or_null(task.best_us)},
+                             {"default_us", or_null(task.default_us)},
+                             {"gflops", task.gflops},
+                             {"percent_of_peak", task.percent_of_peak},
+                             {"seconds", task.seconds},
+                             {"exhausted", task.exhausted},
+                             {"resumed", task.resumed},
+                             {"trace", task.trace}});
+  }
+  json["trials_per_second"] = report.trials_per_second;
+  json["latency_ms"] = or_null(report.latency_ms);
+  json["default_latency_ms"] = or_null(report.default_latency_ms);
+  json["seconds"] = report.seconds;
+  json["seed"] = report.seed;
+  json["peak_gflops"] = report.peak_gflops;
+  json["threads"] = report.threads;
+  json["target"] = report.target;
+  json["records"] = report.records;
+  json["stopped"] = report.stopped;
+  return json.dump(2);
+}
+
+}  // namespace attune::api

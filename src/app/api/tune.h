@@ -1,0 +1,78 @@
+// Tuning an operator on this machine: a session of measured candidates, driven to its end or until
+// the user stops it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/api/model.h"
+#include "base/result.h"
+
+namespace attune::api {
+
+struct TuneOptions {
+  ModelOptions model = {};
+  std::string records = {};            // the store; empty: the default one
+  std::string history = {};            // a further store to start from; "none": start from nothing
+  std::optional<std::int64_t> trials;  // of the task altogether; by default 128 without `seconds`
+  std::optional<double> seconds;
+  bool resume = false;
+  std::uint64_t seed = 0;
+  std::string explorer = "annealing";
+};
+
+// Candidates by what became of them, failures only.
+using Failures = std::map<std::string, std::int64_t, std::less<>>;
+
+struct TuneProgress {
+  std::string task = {};
+  std::string stage = {};  // what just finished
+  std::int64_t trials = 0, trials_total = 0;
+  std::optional<double> best_us;
+  double best_gflops = 0;
+  double percent_of_peak = 0;
+  Failures failures = {};
+  double elapsed_seconds = 0;
+  std::optional<double> eta_seconds;
+  bool limited_by_time = false;  // trials_total is no goal
+};
+
+struct TunedTask {
+  std::string key = {}, name = {};
+  std::int64_t trials = 0, failed = 0;
+  Failures failures = {};
+  std::optional<double> best_us = {}, default_us = {};
+  double gflops = 0, percent_of_peak = 0, seconds = 0;
+  bool exhausted = false;
+  bool resumed = false;
+  bool best_is_default = false;
+  std::string default_failure = {};
+  std::string trace = {};  // of the best
+};
+
+struct TuneReport {
+  std::vector<TunedTask> tasks = {};
+  std::string target = {};
+  int threads = 1;
+  double peak_gflops = 0;  // of as many cores, measured at the start
+  double trials_per_second = 0;
+  std::optional<double> latency_ms = {}, default_latency_ms = {};  // after and before
+  double seconds = 0;
+  std::uint64_t seed = 0;
+  std::string records = {};
+  bool stopped = false;  // by the user, before its end
+};
+
+// `progressed` is called after each stage. When `stop` becomes true the stages that run are
+// finished and recorded, and the report says so.
+Result<TuneReport> tune(const TuneOptions& options,
+                        const std::function<void(const TuneProgress&)>& progressed,
+                        const std::atomic<bool>& stop);
+std::string to_json(const TuneReport& report);
+
+}  // namespace attune::api

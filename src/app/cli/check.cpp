@@ -1,0 +1,47 @@
+#include "app/api/check.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+
+Result<int> run_check(Words arguments, Console& console) {
+  CommandLine line("check",
+                   "Runs an operator with the best schedule known, else its default, and "
+                   "compares with the interpreter.");
+  api::CheckOptions options;
+  Speech speech;
+  std::optional<std::int64_t> seed;
+  const ModelArguments model(line, false);
+  line.flag("--all", options.all, "check a table of small operators of every family instead");
+  line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
+  add_schedule_options(line, options.schedule);
+  add_speech_options(line, speech, "print one JSON line per case");
+  line.example("check conv2d:h=28,w=28,ic=64,oc=64,kh=3,kw=3,pad=1", "one operator");
+  line.example("check --all --default --json", "the default schedules of all families");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    options.model = model.take();
+    options.seed = static_cast<std::uint64_t>(seed.value_or(0));
+    if (options.all == !model.model().empty()) {
+      return invalid(options.all ? "'check' takes a model or --all, not both"
+                                 : "'check' needs an operator spec, or --all",
+                     "for example: attune check matmul:m=64,n=64,k=64");
+    }
+    std::int64_t cases = 0, failed = 0;
+    ATTUNE_RETURN_IF_ERROR(api::check(options, [&](const api::CheckCase& result) {
+      ++cases;
+      if (result.status != api::CheckStatus::Pass) ++failed;
+      return console.print(
+          speech.json ? api::to_json(result) + "\n"
+                      : fmt::format("{:<12} {}  max error {:.3g} (relative {:.3g})  {}\n",
+                                    api::name_of(result.status), result.name, result.max_abs_error,
+                                    result.max_rel_error, result.message));
+    }));
+    if (failed == 0) return 0;
+    return Error{ErrorCode::Unsupported, fmt::format("{} of {} cases failed", failed, cases), {}};
+  });
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,67 @@
+#include "app/api/compile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+namespace {
+
+std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) {
+  std::vector<std::string> words;
+  for (const std::string& list : lists) {
+    std::istringstream stream(list);
+    for (std::string word; std::getline(stream, word, ',');) {
+      if (!word.empty()) words.push_back(word);
+    }
+  }
+  return words;
+}
+
+std::string page_of(const api::CompileReport& report) {
+  std::string page;
+  for (const api::EmittedStage& stage : report.stages) {
+    if (report.stages.size() > 1) page += fmt::format("// {}\n", stage.name);
+    page += stage.text;
+    if (!page.ends_with('\n')) page += '\n';
+    if (report.stages.size() > 1) page += '\n';
+  }
+  return page;
+}
+
+}  // namespace
+
+Result<int> run_compile(Words arguments, Console& console) {
+  CommandLine line("compile",
+                   "Compiles an operator with the best schedule known, else its "
+                   "default, and prints any stage on the way.");
+  api::CompileOptions options;
+  Speech speech;
+  std::vector<std::string> emit;
+  const ModelArguments model(line);
+  line.texts("--emit", "STAGES", emit, "print te, trace, loops, llvm, asm or a pass, as a list");
+  line.text("-o,--output", "FILE", options.output, "write the kernels as a shared object");
+  add_schedule_options(line, options.schedule);
+  add_speech_options(line, speech, "");
+  line.example("compile matmul:m=64,n=64,k=64 --emit=te,trace,loops",
+               "the operator, its schedule and the loops that come of them");
+  line.example("compile depthwise:h=56,w=56,c=64,k=3 --emit=asm --target 'cpu -mcpu=znver3'",
+               "assembly for another CPU");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    options.model = model.take();
+    options.emit = split_at_commas(emit);
+    ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));
+    ATTUNE_RETURN_IF_ERROR(console.print(page_of(report)));
+    console.note(fmt::format("compiled {} with {}: {} ({} bytes, {:.1f} ms, {} vector spills)",
+                             report.model, report.schedule_text, fmt::join(report.kernels, ", "),
+                             report.object_bytes, report.compile_ms, report.vector_spills));
+    if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
+    return 0;
+  });
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,106 @@
+#include "app/cli/console.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+
+namespace attune::cli {
+namespace {
+
+// 0, or the errno of the failed write.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+// What cannot be said on standard error can be said nowhere.
+void complain(const std::string& text) { (void)write_all(STDERR_FILENO, text); }
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::size_t terminal_width() {
+  winsize size = {};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
+  return size.ws_col;
+}
+
+// The first `columns` characters of UTF-8 text.
+std::string_view fitting(std::string_view text, std::size_t columns) {
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool starts = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
+    if (starts && seen++ == columns) return text.substr(0, i);
+  }
+  return text;
+}
+
+}  // namespace
+
+Console::Console() {
+  // Opened for the direction that is never used, so that using them still fails.
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+  ::signal(SIGPIPE, SIG_IGN);
+  terminal_ = ::isatty(STDERR_FILENO) == 1;
+}
+
+Status Console::print(std::string_view text) {
+  end_progress_line();
+  const int failure = write_all(STDOUT_FILENO, text);
+  if (failure == 0 || failure == EPIPE) return {};
+  if (failure == ENOSPC || failure == EDQUOT || failure == EFBIG) {
+    return Error{ErrorCode::Exhausted, "cannot write to standard output: the disk is full",
+                 "free some space, or send the output elsewhere"};
+  }
+  std::string reason = failure == EBADF ? "it is closed" : std::strerror(failure);
+  reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return Error{ErrorCode::Io, fmt::format("cannot write to standard output: {}", reason), {}};
+}
+
+void Console::note(std::string_view line) {
+  if (quiet_) return;
+  end_progress_line();
+  complain(fmt::format("{}\n", line));
+}
+
+void Console::detail(std::string_view line) {
+  if (verbose_) note(line);
+}
+
+void Console::error(const Error& error) {
+  end_progress_line();
+  std::string text = fmt::format("attune: error: {}\n", one_line(error.message));
+  if (!error.hint.empty()) text += fmt::format("hint: {}\n", one_line(error.hint));
+  complain(text);
+}
+
+void Console::progress_line(std::string_view line) {
+  if (quiet_) return;
+  complain(fmt::format("\r\033[K{}", fitting(line, terminal_width() - 1)));
+  line_open_ = true;
+}
+
+void Console::end_progress_line() {
+  if (!line_open_) return;
+  complain("\n");
+  line_open_ = false;
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,65 @@
+#include "app/api/doctor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+namespace {
+
+std::string size_text(std::int64_t bytes) {
+  if (bytes <= 0) return "unknown";
+  if (bytes >= std::int64_t{1} << 30) return fmt::format("{:.1f} GiB", double(bytes) / (1 << 30));
+  if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
+  return fmt::format("{} KiB", bytes >> 10);
+}
+
+std::string page_of(const api::DoctorReport& r) {
+  const auto found = [](bool there) { return there ? "found" : "not found"; };
+  std::string page;
+  const auto row = [&](std::string_view name, const std::string& text) {
+    page += fmt::format("{:<12} {}\n", name, text);
+  };
+  row("cpu", fmt::format("{}, {} {}", r.cpu, r.cores, r.cores == 1 ? "core" : "cores"));
+  row("vectors", fmt::format("{} bits used ({})", r.vector_bits, fmt::join(r.vector_units, ", ")));
+  row("caches", fmt::format("L1 {}, L2 {}, L3 {}", size_text(r.l1_data_bytes),
+                            size_text(r.l2_bytes), size_text(r.l3_bytes)));
+  row("memory", size_text(r.memory_bytes));
+  row("peak", fmt::format("{:.1f} GFLOP/s on one core, {:.1f} on all (f32, measured)",
+                          r.peak_gflops_1, r.peak_gflops_all));
+  row("bandwidth", fmt::format("{:.1f} GB/s on one core, {:.1f} on all (triad, measured)",
+                               r.triad_gbps_1, r.triad_gbps_all));
+  row("target", r.target);
+  row("llvm", r.llvm);
+  row("cuda", fmt::format("driver {}, nvrtc {}", found(r.cuda_driver), found(r.nvrtc)));
+  row("opencl", found(r.opencl));
+  row("sandbox", fmt::format("{}; bubblewrap {}",
+                             r.isolated_runner ? "candidates run in a process of their own"
+                                               : "no isolation: " + r.isolation_failure,
+                             found(r.bubblewrap)));
+  return page;
+}
+
+}  // namespace
+
+Result<int> run_doctor(Words arguments, Console& console) {
+  CommandLine line("doctor", "Says what this machine has, and measures how fast it is.");
+  Speech speech;
+  std::optional<double> seconds;
+  api::DoctorOptions options;
+  line.real("--seconds", "S", seconds, 0.01, 60, "measure each figure for S seconds (0.25)");
+  add_speech_options(line, speech, "print one JSON document");
+  line.example("doctor", "a page about this machine");
+  line.example("doctor --json --seconds 1", "measured longer, as JSON");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    options.seconds = seconds.value_or(options.seconds);
+    ATTUNE_ASSIGN(const api::DoctorReport report, api::doctor(options));
+    ATTUNE_RETURN_IF_ERROR(
+        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+    return 0;
+  });
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,162 @@
+#include "app/api/records.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+namespace {
+
+std::string time_text(std::int64_t unix_ms) {
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(unix_ms / 1000)));
+}
+
+std::string table_of(const std::vector<api::RecordRow>& rows) {
+  std::string table;
+  for (const api::RecordRow& row : rows) {
+    table += fmt::format("{}  {:<40}  {}{}\n", time_text(row.created_at_ms), row.task, row.outcome,
+                         row.verified ? ", verified" : "");
+  }
+  return table;
+}
+
+void add_filter(CommandLine& line, api::RecordsOptions& options) {
+  line.text("--records", "PATH", options.records,
+            "the records file (~/.local/share/attune/records.db)");
+  line.text("--target", "T", options.target, "only those of this (resolved) target");
+}
+
+Result<int> run_list(Words arguments, Console& console) {
+  CommandLine line("records list", "Lists records, newest first.");
+  api::RecordsOptions options;
+  Speech speech;
+  line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
+  add_filter(line, options);
+  line.number("--limit", "N", options.limit, 1, INT64_MAX, "list N records at most");
+  add_speech_options(line, speech, "print one JSON document");
+  line.example("records list --limit 20", "the newest twenty");
+  line.example("records list matmul:m=1024,n=1024,k=1024 --json", "all of one operator, as JSON");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    ATTUNE_ASSIGN(const std::vector<api::RecordRow> rows, api::list_records(options));
+    if (rows.empty() && !speech.json) console.note("no records");
+    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(rows) + "\n" : table_of(rows)));
+    return 0;
+  });
+}
+
+Result<int> run_best(Words arguments, Console& console) {
+  CommandLine line("records best",
+                   "The fastest verified record of each task and target, with its "
+                   "schedule when a task is named.");
+  api::RecordsOptions options;
+  Speech speech;
+  line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
+  add_filter(line, options);
+  add_speech_options(line, speech, "print one JSON document");
+  line.example("records best", "how fast each task was");
+  line.example("records best matmul:m=1024,n=1024,k=1024 > best.trace",
+               "the best schedule of one operator, for 'attune bench --schedule best.trace'");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    ATTUNE_ASSIGN(const std::vector<api::RecordRow> rows, api::best_records(options));
+    if (speech.json) {
+      ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(rows) + "\n"));
+      return 0;
+    }
+    if (rows.empty()) console.note("no records");
+    if (options.task.empty()) {
+      ATTUNE_RETURN_IF_ERROR(console.print(table_of(rows)));
+      return 0;
+    }
+    for (const api::RecordRow& row : rows) {
+      console.note(fmt::format("{} on {}: {}", row.task, row.target, row.outcome));
+      ATTUNE_RETURN_IF_ERROR(
+          console.print(row.trace.ends_with('\n') ? row.trace : row.trace + "\n"));
+    }
+    return 0;
+  });
+}
+
+Result<int> run_export(Words arguments, Console& console) {
+  CommandLine line("records export", "Writes records to a file, one JSON line each.");
+  api::RecordsOptions options;
+  Speech speech;
+  std::string file;
+  line.required("FILE", file, "the file to write");
+  line.text("--task", "TASK", options.task, "only those of this operator spec or key");
+  add_filter(line, options);
+  add_speech_options(line, speech, "");
+  line.example("records export all.jsonl", "everything there is");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    ATTUNE_ASSIGN(const std::int64_t written, api::export_records(options, file));
+    console.note(fmt::format("wrote {} records to {}", written, file));
+    return 0;
+  });
+}
+
+Result<int> run_import(Words arguments, Console& console) {
+  CommandLine line("records import", "Adds the records of a file that are not there yet.");
+  api::RecordsOptions options;
+  Speech speech;
+  std::string file;
+  line.required("FILE", file, "a file that 'records export' wrote");
+  line.text("--records", "PATH", options.records,
+            "the records file (~/.local/share/attune/records.db)");
+  add_speech_options(line, speech, "");
+  line.example("records import all.jsonl", "what another machine has measured");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    ATTUNE_ASSIGN(const api::ImportReport report, api::import_records(options, file));
+    console.note(
+        fmt::format("added {} records, {} were there already", report.added, report.duplicates));
+    if (report.problems.empty()) return 0;
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("{} lines of '{}' were left out, the first at {}",
+                             report.problems.size(), file, report.problems.front()),
+                 "the other lines were added; export the file anew where it comes from"};
+  });
+}
+
+Result<int> run_prune(Words arguments, Console& console) {
+  CommandLine line("records prune", "Removes all but the fastest records of each task.");
+  api::RecordsOptions options;
+  Speech speech;
+  std::optional<std::int64_t> keep;
+  line.number("--keep", "N", keep, 1, INT64_MAX, "keep the N fastest of each task and target (8)");
+  line.text("--records", "PATH", options.records,
+            "the records file (~/.local/share/attune/records.db)");
+  add_speech_options(line, speech, "");
+  line.example("records prune --keep 4", "only the four best of each task stay");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    ATTUNE_ASSIGN(const std::int64_t removed, api::prune_records(options, keep.value_or(8)));
+    console.note(fmt::format("removed {} records", removed));
+    return 0;
+  });
+}
+
+constexpr Verb kRecordsVerbs[] = {
+    {"list", "lists records, newest first", run_list},
+    {"best", "the fastest of each task", run_best},
+    {"export", "writes records to a file", run_export},
+    {"import", "adds the records of a file", run_import},
+    {"prune", "removes all but the fastest", run_prune},
+};
+
+}  // namespace
+
+Result<int> run_records(Words arguments, Console& console) {
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::string page = "usage: attune records COMMAND [argument]... [option]...\n\ncommands:\n";
+    for (const Verb& verb : kRecordsVerbs) {
+      page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+    }
+    page += "\nexamples:\n  attune records list --limit 20\n      the newest twenty records\n";
+    ATTUNE_RETURN_IF_ERROR(console.print(page));
+    return 0;
+  }
+  return dispatch("records ", kRecordsVerbs, arguments, console);
+}
+
+}  // namespace attune::cli

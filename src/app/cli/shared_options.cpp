@@ -1,0 +1,52 @@
+#include "app/cli/shared_options.h"
+
+namespace attune::cli {
+
+ModelArguments::ModelArguments(CommandLine& line, bool required) {
+  const std::string meaning = "an operator spec, e.g. matmul:m=1024,n=1024,k=1024";
+  if (required) {
+    line.required("MODEL", options_.model, meaning);
+  } else {
+    line.optional("MODEL", options_.model, meaning);
+  }
+  line.text("--target", "T", options_.target, "compile for T, e.g. 'cpu -mcpu=znver3' (this CPU)");
+  line.number("--threads", "N", threads_, 1, 1024, "use N threads (one per core)");
+  line.flag("--exact", options_.exact, "direct algorithms only, no Winograd");
+}
+
+api::ModelOptions ModelArguments::take() const {
+  api::ModelOptions options = options_;
+  if (threads_) options.threads = static_cast<int>(*threads_);
+  return options;
+}
+
+void add_store_options(CommandLine& line, std::string& records, std::string& history) {
+  line.text("--records", "PATH", records, "the records file (~/.local/share/attune/records.db)");
+  line.text("--history", "PATH", history, "start from the records of PATH too; none: from nothing");
+}
+
+void add_schedule_options(CommandLine& line, api::ScheduleOptions& options) {
+  add_store_options(line, options.records, options.history);
+  line.text("--schedule", "FILE", options.file, "use the schedule (a trace) of FILE");
+  line.flag("--default", options.use_default, "use the default schedule, whatever is known");
+}
+
+void add_speech_options(CommandLine& line, Speech& speech, const std::string& json_meaning) {
+  if (!json_meaning.empty()) line.flag("--json", speech.json, json_meaning);
+  line.flag("-v,--verbose", speech.verbose, "say more");
+  line.flag("-q,--quiet", speech.quiet, "say nothing but results and errors");
+}
+
+Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Console& console,
+                    const std::function<Result<int>()>& action) {
+  ATTUNE_ASSIGN(const Parsed parsed, line.parse(arguments));
+  if (parsed == Parsed::Help) {
+    ATTUNE_RETURN_IF_ERROR(console.print(line.help()));
+    return 0;
+  }
+  console.set_quiet(speech.quiet);
+  console.set_verbose(speech.verbose);
+  return action();
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,43 @@
+// Options that several commands share, declared alike everywhere.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "app/api/known_schedule.h"
+#include "app/api/model.h"
+#include "app/cli/command_line.h"
+#include "app/cli/console.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+
+// MODEL, --target, --threads, --exact.
+class ModelArguments {
+ public:
+  explicit ModelArguments(CommandLine& line, bool required = true);
+  api::ModelOptions take() const;
+  const std::string& model() const { return options_.model; }
+
+ private:
+  api::ModelOptions options_;
+  std::optional<std::int64_t> threads_;
+};
+
+// --records, --history.
+void add_store_options(CommandLine& line, std::string& records, std::string& history);
+// The same, and --schedule, --default.
+void add_schedule_options(CommandLine& line, api::ScheduleOptions& options);
+
+// -v, -q and, where the command has it, --json.
+struct Speech {
+  bool json = false, verbose = false, quiet = false;
+};
+void add_speech_options(CommandLine& line, Speech& speech, const std::string& json_meaning);
+
+// Parses, prints the help page when that is what was asked for, and otherwise acts.
+Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Console& console,
+                    const std::function<Result<int>()>& action);
+
+}  // namespace attune::cli

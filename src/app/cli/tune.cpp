@@ -1,0 +1,129 @@
+#include "app/api/tune.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/interrupt.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/tune_progress.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+namespace {
+
+std::string milliseconds_text(const std::optional<double>& ms) {
+  return ms ? fmt::format("{:.4g} ms", *ms) : "none";
+}
+
+std::string gain_text(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? fmt::format("{:.2f}x", *before / *after) : "";
+}
+
+std::optional<double> as_ms(const std::optional<double>& us) {
+  if (!us) return std::nullopt;
+  return *us * 1e-3;
+}
+
+void add_row(std::string& table, const std::string& name, const std::optional<double>& before,
+             const std::optional<double>& after, const std::string& speed) {
+  table += fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", name, milliseconds_text(before),
+                       milliseconds_text(after), gain_text(before, after), speed);
+}
+
+std::string table_of(const api::TuneReport& report) {
+  std::string table =
+      fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", "task", "before", "after", "gain", "speed");
+  for (const api::TunedTask& task : report.tasks) {
+    std::string speed;
+    if (task.gflops > 0) {
+      speed = fmt::format("{:.1f} GFLOP/s, {:.1f} % of peak", task.gflops, task.percent_of_peak);
+    }
+    add_row(table, task.name, as_ms(task.default_us), as_ms(task.best_us), speed);
+  }
+  if (report.tasks.size() > 1) {
+    add_row(table, "whole", report.default_latency_ms, report.latency_ms, "");
+  }
+  return table;
+}
+
+// What happened, in a line or two, for a person.
+void tell(const api::TuneReport& report, Console& console) {
+  for (const api::TunedTask& task : report.tasks) {
+    std::string line =
+        fmt::format("{} trials in {:.1f} s ({:.1f} a second), {} failed", task.trials,
+                    report.seconds, report.trials_per_second, task.failed);
+    for (const auto& [kind, count] : task.failures) line += fmt::format(", {} {}", count, kind);
+    if (task.exhausted) line += "; the space has no more candidates";
+    if (task.best_is_default) line += "; the default schedule is still the best";
+    console.note(line);
+    if (!task.default_failure.empty()) {
+      console.note(fmt::format("the default schedule failed: {}", task.default_failure));
+    }
+    console.detail(task.trace);
+  }
+}
+
+std::string repeat_command(const api::TuneOptions& options) {
+  std::string command = options.model.model;
+  if (options.model.threads > 0) command += fmt::format(" --threads {}", options.model.threads);
+  if (options.model.target != "cpu") command += fmt::format(" --target '{}'", options.model.target);
+  if (!options.records.empty()) command += fmt::format(" --records {}", options.records);
+  return command;
+}
+
+Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console& console) {
+  const Interrupt interrupt;
+  TuneProgressLine line(console);
+  const auto show = [&](const api::TuneProgress& progress) { line.show(progress); };
+  ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
+  console.end_progress_line();
+  if (!console.quiet()) tell(report, console);
+  ATTUNE_RETURN_IF_ERROR(
+      console.print(speech.json ? api::to_json(report) + "\n" : table_of(report)));
+  if (report.stopped && interrupt.exit_status() != 0) {
+    console.note(
+        fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
+    return interrupt.exit_status();
+  }
+  if (!report.latency_ms) {
+    return Error{ErrorCode::Unsupported, "no candidate ran, not even the default schedule",
+                 "'attune records list' says what became of each"};
+  }
+  console.note(fmt::format("next: attune bench {}", repeat_command(options)));
+  return 0;
+}
+
+}  // namespace
+
+Result<int> run_tune(Words arguments, Console& console) {
+  CommandLine line("tune",
+                   "Searches for the fastest schedule of an operator: candidates are "
+                   "compiled, run, timed and verified.");
+  api::TuneOptions options;
+  Speech speech;
+  std::optional<std::int64_t> seed;
+  std::string output;
+  const ModelArguments model(line);
+  line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates (128)");
+  line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds");
+  add_store_options(line, options.records, options.history);
+  line.flag("--resume", options.resume, "go on with the run that these options began");
+  line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
+  line.text("--explorer", "NAME", options.explorer, "annealing or random (annealing)");
+  line.text("-o,--output", "FILE", output, "the artifact; an operator spec has none");
+  add_speech_options(line, speech, "print one JSON document");
+  line.example("tune matmul:m=1024,n=1024,k=1024", "128 trials on all cores");
+  line.example("tune conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1 --seconds 30 --json",
+               "half a minute on one core, the result as JSON");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    if (!output.empty()) {
+      return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
+                         "leave it out; the result is in the records");
+    }
+    options.model = model.take();
+    options.seed = static_cast<std::uint64_t>(seed.value_or(0));
+    if (!options.trials && !options.seconds) console.note("no budget given: 128 trials");
+    return tune(options, speech, console);
+  });
+}
+
+}  // namespace attune::cli

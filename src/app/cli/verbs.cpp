@@ -1,0 +1,88 @@
+#include "app/cli/verbs.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "app/api/version.h"
+#include "base/nearest.h"
+
+namespace attune::cli {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+std::string help_page() {
+  std::string page =
+      "usage: attune COMMAND [argument]... [option]...\n\n"
+      "Finds out by measuring which program computes an operator fastest on this machine.\n\n"
+      "commands:\n";
+  for (const Verb& verb : verbs()) page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+  page +=
+      "\n'attune COMMAND --help' shows its options and examples; 'attune --version' the version.\n"
+      "\nexamples:\n"
+      "  attune tune matmul:m=1024,n=1024,k=1024\n"
+      "      tunes a matrix product for all cores of this machine\n"
+      "  attune bench conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1\n"
+      "      times a convolution with the best schedule known\n";
+  return page;
+}
+
+// A usage error is one that InvalidArgument names: what was typed makes no sense.
+int status_of(const Error& error) {
+  return error.code == ErrorCode::InvalidArgument ? kWrongUsage : kFailed;
+}
+
+Result<int> run_words(Words words, Console& console) {
+  if (!words.empty() && (words[0] == "--help" || words[0] == "-h" || words[0] == "help")) {
+    ATTUNE_RETURN_IF_ERROR(console.print(help_page()));
+    return 0;
+  }
+  if (!words.empty() && words[0] == "--version") {
+    ATTUNE_RETURN_IF_ERROR(console.print(fmt::format("attune {}\n", api::version_text())));
+    return 0;
+  }
+  return dispatch("", verbs(), words, console);
+}
+
+}  // namespace
+
+std::span<const Verb> verbs() {
+  static constexpr Verb all[] = {
+      {"tune", "searches for the fastest schedule by measuring candidates", run_tune},
+      {"bench", "times an operator with the best schedule known", run_bench},
+      {"compile", "compiles an operator and prints any stage on the way", run_compile},
+      {"run", "runs an operator on given or random inputs", run_run},
+      {"check", "compares results with the interpreter's", run_check},
+      {"records", "lists, exports, imports and prunes what was measured", run_records},
+      {"doctor", "says what this machine has and how fast it is", run_doctor},
+  };
+  return all;
+}
+
+Result<int> dispatch(std::string_view prefix, std::span<const Verb> among, Words words,
+                     Console& console) {
+  const std::string hint = fmt::format("'attune {}--help' lists the commands", prefix);
+  if (words.empty()) return invalid("no command given", hint);
+  std::vector<std::string> names;
+  for (const Verb& verb : among) {
+    if (verb.name == words[0]) return verb.run(words.subspan(1), console);
+    names.emplace_back(verb.name);
+  }
+  const bool option = words[0].starts_with('-');
+  const std::string guess = option ? "" : nearest(words[0], names);
+  return invalid(fmt::format("unknown {} '{}{}'", option ? "option" : "command", prefix, words[0]),
+                 guess.empty() ? hint : fmt::format("did you mean '{}{}'?", prefix, guess));
+}
+
+int run_program(Words words) {
+  Console console;
+  const Result<int> status = run_words(words, console);
+  console.end_progress_line();
+  if (status.ok()) return *status;
+  console.error(status.error());
+  return status_of(status.error());
+}
+
+}  // namespace attune::cli
