@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-namespace attune::testing {
+namespace attune::test {
 namespace {
 
 using ::testing::AssertionFailure;
@@ -74,4 +74,4 @@ AssertionResult matches_golden(std::string_view name, std::string_view actual) {
                         update != nullptr && std::string_view(update) == "1");
 }
 
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace attune::testing {
+namespace attune::test {
 
 // Compares `actual` with tests/golden/NAME: EXPECT_TRUE(matches_golden("matmul/loops.txt", text)).
 // A difference is told by the first line that differs.
@@ -19,4 +19,4 @@ namespace attune::testing {
 ::testing::AssertionResult compare_golden(const std::filesystem::path& file,
                                           std::string_view actual, bool update);
 
-}  // namespace attune::testing
+}  // namespace attune::test

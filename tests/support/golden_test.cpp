@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-namespace attune::testing {
+namespace attune::test {
 namespace {
 
 class GoldenTest : public ::testing::Test {
@@ -38,4 +38,4 @@ TEST_F(GoldenTest, ShorterLongerAndUnfinishedTextsDiffer) {
 }
 
 }  // namespace
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -12,7 +12,7 @@
 
 extern char** environ;
 
-namespace attune::testing {
+namespace attune::test {
 namespace {
 
 // An unnamed file that a child writes to: no pipe that could fill up.
@@ -77,4 +77,4 @@ ProcessResult run_process(const std::vector<std::string>& command,
   return result;
 }
 
-}  // namespace attune::testing
+}  // namespace attune::test

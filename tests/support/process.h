@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace attune::testing {
+namespace attune::test {
 
 struct ProcessResult {
   int status = 0;  // the exit status, or 128 + the signal that ended it, as a shell says it
@@ -19,4 +19,4 @@ struct ProcessResult {
 ProcessResult run_process(const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& environment = {});
 
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace attune::testing {
+namespace attune::test {
 namespace {
 
 TEST(Process, KeepsStatusAndBothStreamsApart) {
@@ -23,4 +23,4 @@ TEST(Process, TellsSignalsAsAShellDoes) {
 }
 
 }  // namespace
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -1,0 +1,139 @@
+// Every operator, on sizes that divide nothing, agrees with the interpreter: its default schedule
+// and a few random ones, each algorithm, with 32-byte vectors and with this machine's own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/ops/family.h"
+#include "tests/support/run_scheduled.h"
+#include "tuner/space/template_space.h"
+#include "tuner/templates/templates.h"
+
+namespace attune::test {
+namespace {
+
+constexpr const char* kSpecs[] = {
+    "matmul:m=13,n=37,k=29",
+    "matmul:m=1,n=5,k=3",
+    "matmul:m=16,n=64,k=32",
+    "dense:m=7,n=40,k=33",
+    "batch_matmul:b=3,m=5,n=18,k=7",
+    "conv2d:h=9,w=7,ic=12,oc=20,kh=3,kw=3,pad=1",
+    "conv2d:h=12,w=13,ic=3,oc=16,kh=5,kw=5,stride=2,pad=2",
+    "conv2d:h=10,w=8,ic=16,oc=32,kh=1,kw=1,stride=2",
+    "conv2d:h=9,w=9,ic=8,oc=12,kh=3,kw=3,pad=2,dilation=2",
+    "conv2d:h=8,w=7,ic=32,oc=32,kh=3,kw=3,pad=1,groups=2",
+    "conv2d:n=2,h=8,w=8,ic=16,oc=16,kh=3,kw=3,pad=1",
+    "depthwise:h=11,w=9,c=20,k=3",
+    "depthwise:h=12,w=13,c=16,k=5,stride=2",
+    "conv2d_transpose:h=5,w=6,ic=8,oc=12,kh=3,kw=3,stride=2,pad=1",
+    "maxpool:h=9,w=11,c=20,k=3,stride=2,pad=1",
+    "avgpool:h=8,w=10,c=16,k=2,stride=2",
+    "softmax:m=5,n=37",
+    "layernorm:m=5,n=37",
+    "reduce:m=6,n=41,op=sum",
+    "reduce:m=6,n=41,op=max",
+    "elementwise:m=7,n=43,op=relu",
+    "transpose:d0=5,d1=7,d2=11,perm=021",
+};
+
+// The machine's own target, and one with vectors of 32 bytes where the machine can run that.
+std::vector<ir::Target> targets() {
+  std::vector<ir::Target> found;
+  ir::Target own;
+  own.threads = 2;
+  found.push_back(codegen::resolve_target(own).value());
+  ir::Target narrow = own;
+  narrow.cpu = "haswell";
+  const Result<ir::Target> resolved = codegen::resolve_target(narrow);
+  if (resolved.ok() && found[0].vector_bytes > resolved->vector_bytes) found.push_back(*resolved);
+  return found;
+}
+
+// The program that a trace of the point acts on.
+const ir::Program& program_of(const op_spec::OpTask& task, const schedule::Trace& trace) {
+  if (trace.empty()) return task.program;
+  const auto* algorithm = std::get_if<schedule::Algorithm>(&trace.front());
+  if (algorithm == nullptr) return task.program;
+  for (const ops::AlgorithmDef& candidate : task.alternatives) {
+    if (candidate.name == algorithm->name) return candidate.program;
+  }
+  return task.program;
+}
+
+double tolerance_of(const op_spec::OpTask& task, const ir::Program& program) {
+  for (const ops::AlgorithmDef& candidate : task.alternatives) {
+    if (&candidate.program == &program) return candidate.tolerance;
+  }
+  return task.tolerance;
+}
+
+// The direct program, and the algorithms that have a template of their own: under the one that fits
+// every program, the unrolled transforms of Winograd take minutes to compile.
+space::TemplateSpace space_of(const op_spec::OpTask& task, const ir::Target& target) {
+  std::vector<space::NamedProgram> programs{{"direct", task.program}};
+  for (const ops::AlgorithmDef& candidate : task.alternatives) {
+    if (&templates::template_for(candidate.program) == &templates::all().back()) continue;
+    programs.push_back({candidate.name, candidate.program});
+  }
+  return space::TemplateSpace(std::move(programs), templates::all(), target);
+}
+
+void check_point(const op_spec::OpTask& task, const space::Space& space, const space::Point& point,
+                 const Reference& reference) {
+  const schedule::Trace trace = space.trace_of(point);
+  const ir::Program& program = program_of(task, trace);
+  for (const Way way : {Way::Interpreted, Way::Compiled}) {
+    const Status status =
+        check_trace(program, trace, space.target(), reference, tolerance_of(task, program), way);
+    EXPECT_TRUE(status.ok()) << task.spec << " " << space.to_string(point) << " on "
+                             << to_string(space.target())
+                             << (way == Way::Compiled ? " compiled: " : " interpreted: ")
+                             << status.error().message << "\n"
+                             << to_string(trace);
+  }
+}
+
+class Operators : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Operators, DefaultsAndRandomSchedulesAgreeWithTheInterpreter) {
+  for (const ir::Target& target : targets()) {
+    const Result<op_spec::OpTask> task = op_spec::parse_op_spec(GetParam(), target);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    const Result<Reference> reference = make_reference(task->program, 1);
+    ASSERT_TRUE(reference.ok()) << reference.error().message;
+    const space::TemplateSpace space = space_of(*task, target);
+    for (const space::Point& point : space.defaults()) {
+      check_point(*task, space, point, *reference);
+    }
+    Rng rng(7);
+    for (int tries = 0, checked = 0; tries < 40 && checked < 4; ++tries) {
+      const space::Point point = space.sample(rng);
+      if (!space.schedule_of(point).ok()) continue;
+      check_point(*task, space, point, *reference);
+      ++checked;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Operators, ::testing::ValuesIn(kSpecs), [](const auto& test) {
+  std::string name = test.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+// The table above leaves nobody out.
+TEST(OperatorTable, HoldsEveryFamily) {
+  for (const ops::Family& family : ops::families()) {
+    const bool listed = std::any_of(std::begin(kSpecs), std::end(kSpecs), [&](const char* spec) {
+      return std::string(spec).rfind(family.name + ":", 0) == 0;
+    });
+    EXPECT_TRUE(listed) << "operator '" << family.name << "' is not in the table of this test";
+  }
+}
+
+}  // namespace
+}  // namespace attune::test

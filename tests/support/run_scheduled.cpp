@@ -1,0 +1,150 @@
+#include "tests/support/run_scheduled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "base/rng.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/ir/interpret.h"
+#include "compiler/ir/verify.h"
+#include "compiler/lower/lower.h"
+#include "runtime/kernel_module.h"
+#include "runtime/memory.h"
+
+namespace attune::test {
+namespace {
+
+using ir::Array;
+using Arrays = std::map<std::string, Array>;
+
+// The arrays of a kernel's parameters, those that do not exist yet made of zeros.
+std::vector<Array> arguments_of(const ir::Kernel& kernel, const Arrays& arrays) {
+  std::vector<Array> arguments;
+  for (const ir::Buffer& buffer : kernel.params) {
+    const auto found = arrays.find(buffer->name);
+    arguments.push_back(found != arrays.end() ? found->second : Array(buffer->type, buffer->shape));
+    arguments.back().shape = buffer->shape;  // lowered kernels see them as one dimension
+  }
+  return arguments;
+}
+
+Status run_interpreted(const ir::Kernel& kernel, std::size_t inputs,
+                       std::vector<Array>& arguments) {
+  return ir::interpret(kernel, arguments, static_cast<int>(inputs));
+}
+
+Status run_compiled(const ir::Kernel& kernel, const ir::Target& target,
+                    std::vector<Array>& arguments) {
+  ATTUNE_ASSIGN(const codegen::CompiledKernel compiled, codegen::compile(kernel, target));
+  ATTUNE_ASSIGN(const runtime::KernelModule module, runtime::KernelModule::load(compiled.elf));
+  ATTUNE_ASSIGN(const AttuneKernel entry, module.kernel(compiled.symbol));
+  std::vector<runtime::Memory> blocks;
+  std::vector<void*> pointers;
+  for (const Array& array : arguments) {
+    ATTUNE_ASSIGN(runtime::Memory block, runtime::Memory::allocate(array.data.size()));
+    std::memcpy(block.data(), array.data.data(), array.data.size());
+    pointers.push_back(block.data());
+    blocks.push_back(std::move(block));
+  }
+  ATTUNE_ASSIGN(const runtime::Memory workspace,
+                runtime::Memory::allocate(static_cast<std::size_t>(compiled.workspace_bytes)));
+  runtime::ThreadPool pool({.workers = target.threads});
+  ATTUNE_RETURN_IF_ERROR(runtime::run_kernel(entry, pool, workspace.data(), pointers));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::memcpy(arguments[i].data.data(), blocks[i].data(), arguments[i].data.size());
+  }
+  return {};
+}
+
+// Runs one kernel on the arrays that its parameters name, the first `inputs` of them read only.
+Status run(const ir::Kernel& kernel, std::size_t inputs, const ir::Target& target, Way way,
+           Arrays& arrays) {
+  std::vector<Array> arguments = arguments_of(kernel, arrays);
+  ATTUNE_RETURN_IF_ERROR(way == Way::Interpreted ? run_interpreted(kernel, inputs, arguments)
+                                                 : run_compiled(kernel, target, arguments));
+  for (std::size_t i = inputs; i < arguments.size(); ++i) {
+    arrays[kernel.params[i]->name] = std::move(arguments[i]);
+  }
+  return {};
+}
+
+Status compare(const std::string& name, const Array& expected, const Array& actual,
+               double tolerance) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < expected.count(); ++i) {
+    if (std::isfinite(expected.real(i))) largest = std::max(largest, std::abs(expected.real(i)));
+  }
+  for (std::int64_t i = 0; i < expected.count(); ++i) {
+    const double want = expected.real(i), got = actual.real(i);
+    const bool same = want == got || (std::isnan(want) && std::isnan(got));
+    if (same || std::abs(want - got) <= tolerance * largest) continue;
+    return invalid(fmt::format("{}[{}] is {}, must be {} (tolerance {})", name, i, got, want,
+                               tolerance * largest),
+                   "");
+  }
+  return {};
+}
+
+// The kernels are well formed after every pass; the first one that breaks them is named.
+Result<lower::Lowered> lower_and_verify(const schedule::State& state) {
+  Status broken;
+  lower::Options options;
+  options.observe = [&](std::string_view pass, const ir::Kernel& kernel) {
+    const Status verified = ir::verify(kernel);
+    if (broken.ok() && !verified.ok()) {
+      broken = invalid(fmt::format("after pass {}: {}", pass, verified.error().message), "");
+    }
+  };
+  Result<lower::Lowered> lowered = lower::lower(state, options);
+  if (!broken.ok()) return broken.error();
+  return lowered;
+}
+
+}  // namespace
+
+Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed) {
+  Rng rng(seed);
+  Reference reference;
+  for (const ir::Input& input : program.inputs) {
+    Array array(input.buffer->type, input.buffer->shape);
+    for (std::int64_t i = 0; i < array.count(); ++i) {
+      if (input.buffer->type.is_float()) {
+        array.set_real(i, 2 * rng.uniform() - 1);
+      } else {
+        array.set_int(i, rng.between(-8, 7));
+      }
+    }
+    reference.inputs.push_back(std::move(array));
+  }
+  ATTUNE_ASSIGN(reference.outputs, ir::interpret(program, reference.inputs));
+  return reference;
+}
+
+Status check_trace(const ir::Program& program, const schedule::Trace& trace,
+                   const ir::Target& target, const Reference& reference, double tolerance,
+                   Way way) {
+  ATTUNE_ASSIGN(const schedule::State state, schedule::replay(program, trace));
+  ATTUNE_ASSIGN(const lower::Lowered lowered, lower_and_verify(state));
+  Arrays arrays;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    arrays[program.inputs[i].buffer->name] = reference.inputs[i];
+  }
+  if (lowered.prepare) {
+    ATTUNE_RETURN_IF_ERROR(
+        run(*lowered.prepare, lowered.prepare_inputs.size(), target, way, arrays));
+  }
+  const std::size_t inputs = lowered.main_inputs.size() + lowered.prepared.size();
+  ATTUNE_RETURN_IF_ERROR(run(lowered.main, inputs, target, way, arrays));
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const std::string& name = program.outputs[i]->name;
+    ATTUNE_RETURN_IF_ERROR(compare(name, reference.outputs[i], arrays.at(name), tolerance));
+  }
+  return {};
+}
+
+}  // namespace attune::test

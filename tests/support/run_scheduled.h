@@ -1,0 +1,31 @@
+// Runs a scheduled program on random inputs and compares it with the interpreter, the reference:
+// once as lowered loops in the interpreter, and once as machine code.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/ir/array.h"
+#include "compiler/ir/target.h"
+#include "compiler/ir/tensor_expr.h"
+#include "compiler/schedule/trace.h"
+
+namespace attune::test {
+
+// A program's random inputs and the outputs that the interpreter computes from them.
+struct Reference {
+  std::vector<ir::Array> inputs;
+  std::vector<ir::Array> outputs;
+};
+Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed);
+
+enum class Way { Interpreted, Compiled };
+
+// Replays the trace on `program`, which may be another algorithm than the reference's, lowers it,
+// runs it and compares. `tolerance` is a fraction of the largest magnitude of the result. The error
+// names step, pass or element.
+Status check_trace(const ir::Program& program, const schedule::Trace& trace,
+                   const ir::Target& target, const Reference& reference, double tolerance, Way way);
+
+}  // namespace attune::test
