@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/hash.h"
 #include "compiler/ir/evaluate.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
@@ -60,7 +61,7 @@ void expect_same_values(RandomIr& random, const Expr& e, const Expr& simple,
 
 int size_of(std::uint64_t seed) { return 1 + static_cast<int>(seed % 5); }
 
-RC_GTEST_PROP(Simplify, KeepsIndexArithmetic, (std::uint64_t seed)) {
+void check_index_arithmetic(std::uint64_t seed) {
   RandomIr random(seed);
   random.make_variables();
   const Expr assumption = random.rng().chance(0.5) ? bool_imm(true) : random.condition(2);
@@ -78,7 +79,7 @@ RC_GTEST_PROP(Simplify, KeepsIndexArithmetic, (std::uint64_t seed)) {
   }
 }
 
-RC_GTEST_PROP(Simplify, KeepsConditions, (std::uint64_t seed)) {
+void check_conditions(std::uint64_t seed) {
   RandomIr random(seed);
   random.make_variables();
   const Expr assumption = random.rng().chance(0.3) ? bool_imm(true) : random.condition(3);
@@ -86,7 +87,7 @@ RC_GTEST_PROP(Simplify, KeepsConditions, (std::uint64_t seed)) {
   expect_same_values(random, e, simplify(e, random.ranges().assume(assumption)), assumption);
 }
 
-RC_GTEST_PROP(Simplify, KeepsVectors, (std::uint64_t seed)) {
+void check_vectors(std::uint64_t seed) {
   RandomIr random(seed);
   random.make_variables();
   const int lanes = seed & 64 ? 4 : 8;
@@ -95,7 +96,7 @@ RC_GTEST_PROP(Simplify, KeepsVectors, (std::uint64_t seed)) {
   expect_same_values(random, e, simplify(e, random.ranges()), bool_imm(true));
 }
 
-RC_GTEST_PROP(Simplify, IsStable, (std::uint64_t seed)) {
+void check_repeated(std::uint64_t seed) {
   RandomIr random(seed);
   random.make_variables();
   const Expr once = simplify(random.index(size_of(seed)), random.ranges());
@@ -103,7 +104,7 @@ RC_GTEST_PROP(Simplify, IsStable, (std::uint64_t seed)) {
   expect_same_values(random, once, twice, bool_imm(true));
 }
 
-RC_GTEST_PROP(Simplify, KeepsKernels, (std::uint64_t seed)) {
+void check_kernels(std::uint64_t seed) {
   RandomIr random(seed);
   Kernel kernel = random.kernel(size_of(seed));
   std::vector<Array> before{Array(kF32, {16}), Array(kF32, {16})};
@@ -118,6 +119,20 @@ RC_GTEST_PROP(Simplify, KeepsKernels, (std::uint64_t seed)) {
     RC_FAIL(to_string(original) + "became\n" + to_string(kernel.body));
   }
 }
+
+// A case runs many seeds: rapidcheck counts cases in hundreds.
+template <typename Check>
+void for_many(std::uint64_t seed, Check check) {
+  for (std::uint64_t i = 0; i < 50; ++i) check(hash_combine(seed, i));
+}
+
+RC_GTEST_PROP(Simplify, KeepsIndexArithmetic, (std::uint64_t seed)) {
+  for_many(seed, check_index_arithmetic);
+}
+RC_GTEST_PROP(Simplify, KeepsConditions, (std::uint64_t seed)) { for_many(seed, check_conditions); }
+RC_GTEST_PROP(Simplify, KeepsVectors, (std::uint64_t seed)) { for_many(seed, check_vectors); }
+RC_GTEST_PROP(Simplify, IsStable, (std::uint64_t seed)) { for_many(seed, check_repeated); }
+RC_GTEST_PROP(Simplify, KeepsKernels, (std::uint64_t seed)) { for_many(seed, check_kernels); }
 
 }  // namespace
 }  // namespace attune::test

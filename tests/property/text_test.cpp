@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/hash.h"
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
 #include "tests/support/random_ir.h"
@@ -12,7 +13,7 @@ namespace {
 
 using namespace ir;
 
-RC_GTEST_PROP(Text, ExpressionsReadBack, (std::uint64_t seed)) {
+void check_expressions(std::uint64_t seed) {
   static constexpr DType types[] = {kF32, kI64, kBool, kF16, kI32, kU8, kF64, kBF16};
   RandomIr random(seed);
   const DType type = types[seed % 8].with_lanes(seed & 8 ? 4 : 1);
@@ -23,7 +24,7 @@ RC_GTEST_PROP(Text, ExpressionsReadBack, (std::uint64_t seed)) {
   if (!equal(*back, e)) RC_FAIL(text + "\nread back as " + to_string(*back));
 }
 
-RC_GTEST_PROP(Text, StatementsReadBack, (std::uint64_t seed)) {
+void check_statements(std::uint64_t seed) {
   RandomIr random(seed);
   const Stmt s = random.any_stmt(1 + static_cast<int>(seed % 4));
   const std::string text = to_string(s);
@@ -34,7 +35,7 @@ RC_GTEST_PROP(Text, StatementsReadBack, (std::uint64_t seed)) {
 }
 
 // Damaged text never does worse than an error.
-RC_GTEST_PROP(Text, DamagedTextIsRefused, (std::uint64_t seed)) {
+void check_damaged_text(std::uint64_t seed) {
   RandomIr random(seed);
   std::string text = to_string(random.any_stmt(2));
   for (int i = 0; i < 3; ++i) {
@@ -49,6 +50,20 @@ RC_GTEST_PROP(Text, DamagedTextIsRefused, (std::uint64_t seed)) {
   }
   const auto back = parse_stmt(text, random.buffers());
   if (!back.ok()) RC_ASSERT(back.error().message.starts_with("line "));
+}
+
+// A case runs many seeds: rapidcheck counts cases in hundreds.
+template <typename Check>
+void for_many(std::uint64_t seed, Check check) {
+  for (std::uint64_t i = 0; i < 50; ++i) check(hash_combine(seed, i));
+}
+
+RC_GTEST_PROP(Text, ExpressionsReadBack, (std::uint64_t seed)) {
+  for_many(seed, check_expressions);
+}
+RC_GTEST_PROP(Text, StatementsReadBack, (std::uint64_t seed)) { for_many(seed, check_statements); }
+RC_GTEST_PROP(Text, DamagedTextIsRefused, (std::uint64_t seed)) {
+  for_many(seed, check_damaged_text);
 }
 
 }  // namespace

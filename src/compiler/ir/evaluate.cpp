@@ -215,6 +215,29 @@ Result<Node> Evaluator::compile_opaque(const Opaque& x, const Expr& e) {
   return node;
 }
 
+Status Evaluator::compile_variable(Node& node, const Var& x) {
+  node.function = run_variable;
+  // The innermost of the name.
+  auto found = scope_.rbegin();
+  while (found != scope_.rend() && found->first != x.name) ++found;
+  if (found == scope_.rend()) return invalid(fmt::format("variable '{}' is not defined", x.name));
+  node.slot = found->second;
+  return {};
+}
+
+Status Evaluator::compile_reduce(Node& node, const VectorReduce& x, DType type) {
+  node.function = run_reduce;
+  node.lanes = x.value.type().lanes;
+  node.slot = push_variable("reduce.left");
+  push_variable("reduce.right");
+  const Expr step = binary(x.op, var("reduce.left", type), var("reduce.right", type));
+  sources_.push_back(step);
+  const Status status = compile_children(node, &x.value, &step, nullptr);
+  pop_variable();
+  pop_variable();
+  return status;
+}
+
 Result<const Node*> Evaluator::compile_node(const Expr& e) {
   Node node;
   Status status;
@@ -224,16 +247,7 @@ Result<const Node*> Evaluator::compile_node(const Expr& e) {
                    node.function = run_constant;
                    node.constant.f = round_to(e.type(), x.value);
                  },
-                 [&](const Var& x) {
-                   node.function = run_variable;
-                   auto found = scope_.rbegin();
-                   while (found != scope_.rend() && found->first != x.name) ++found;
-                   if (found == scope_.rend()) {
-                     status = invalid(fmt::format("variable '{}' is not defined", x.name));
-                   } else {
-                     node.slot = found->second;
-                   }
-                 },
+                 [&](const Var& x) { status = compile_variable(node, x); },
                  [&](const Binary& x) {
                    status = compile_children(node, &x.lhs, &x.rhs, nullptr);
                    node.function = binary_function(x.op, x.lhs.type().element());
@@ -263,19 +277,7 @@ Result<const Node*> Evaluator::compile_node(const Expr& e) {
                    node.function = run_broadcast;
                    status = compile_children(node, &x.value, nullptr, nullptr);
                  },
-                 [&](const VectorReduce& x) {
-                   node.function = run_reduce;
-                   node.slot = variable_count_;
-                   const DType type = e.type();
-                   const Expr step =
-                       binary(x.op, var("reduce.left", type), var("reduce.right", type));
-                   push_variable("reduce.left");
-                   push_variable("reduce.right");
-                   sources_.push_back(step);
-                   status = compile_children(node, &x.value, &step, nullptr);
-                   pop_variable();
-                   pop_variable();
-                 },
+                 [&](const VectorReduce& x) { status = compile_reduce(node, x, e.type()); },
                  [&](const Opaque& x) {
                    auto compiled = compile_opaque(x, e);
                    compiled.ok() ? void(node = *compiled) : void(status = compiled.error());
@@ -284,7 +286,6 @@ Result<const Node*> Evaluator::compile_node(const Expr& e) {
              e->kind);
   if (!status.ok()) return status.error();
   node.type = e.type().element();
-  if (const auto* r = as<VectorReduce>(e)) node.lanes = r->value.type().lanes;
   node.source = &*e;
   nodes_.push_back(node);
   return &nodes_.back();

@@ -100,6 +100,8 @@ class Evaluator {
 
  private:
   Result<const Node*> compile_node(const Expr& e);
+  Status compile_variable(Node& node, const Var& x);
+  Status compile_reduce(Node& node, const VectorReduce& x, DType type);
   Result<Node> compile_math(const Math& x, const Expr& e);
   Result<Node> compile_opaque(const Opaque& x, const Expr& e);
   Status compile_children(Node& node, const Expr* a, const Expr* b, const Expr* c);

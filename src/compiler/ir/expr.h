@@ -55,6 +55,7 @@ class Expr {
   std::shared_ptr<const ExprNode> node_;
 };
 
+// Eq to Ge give bool, And and Or are on bool.
 enum class BinOp : std::uint8_t {
   Add,
   Sub,
@@ -68,14 +69,14 @@ enum class BinOp : std::uint8_t {
   Lt,
   Le,
   Gt,
-  Ge,  // result: bool
+  Ge,
   And,
-  Or,  // on bool
+  Or,
   BitAnd,
   BitOr,
   BitXor,
   Shl,
-  Shr,
+  Shr
 };
 
 // Mathematical functions of one element (or lane). Round is half to even; Pow and Fma take two and
@@ -112,7 +113,7 @@ enum class MathFn : std::uint8_t {
   Fma,
   IsNan,
   IsInf,
-  Bitcast,
+  Bitcast
 };
 
 struct IntImm {

@@ -22,6 +22,8 @@ class Printer {
 
  private:
   void number(std::int64_t value);
+  void constant(const IntImm& x, DType type);
+  void constant(const FloatImm& x, DType type);
   void real(double value);
   void list(const std::vector<Expr>& items);
   void call(std::string_view name, const std::vector<Expr>& args);
@@ -67,25 +69,29 @@ void Printer::call(std::string_view function, const std::vector<Expr>& args) {
   out_ += ')';
 }
 
+void Printer::constant(const IntImm& x, DType type) {
+  if (type.is_bool()) {
+    out_ += x.value ? "true" : "false";
+    return;
+  }
+  number(x.value);
+  if (type != kIndex) out_ += ir::to_string(type);
+}
+
+void Printer::constant(const FloatImm& x, DType type) {
+  if (std::isfinite(x.value)) {
+    real(x.value);
+  } else {
+    out_ += std::isnan(x.value) ? "nan:" : (x.value < 0 ? "-inf:" : "inf:");
+  }
+  out_ += ir::to_string(type);
+}
+
 // `context` is the precedence of the surrounding operator; weaker ones get parentheses.
 void Printer::expr(const Expr& e, int context) {
   std::visit(Match{
-                 [&](const IntImm& x) {
-                   if (e.type().is_bool()) {
-                     out_ += x.value ? "true" : "false";
-                     return;
-                   }
-                   number(x.value);
-                   if (e.type() != kIndex) out_ += ir::to_string(e.type());
-                 },
-                 [&](const FloatImm& x) {
-                   if (std::isfinite(x.value)) {
-                     real(x.value);
-                   } else {
-                     out_ += std::isnan(x.value) ? "nan:" : (x.value < 0 ? "-inf:" : "inf:");
-                   }
-                   out_ += ir::to_string(e.type());
-                 },
+                 [&](const IntImm& x) { constant(x, e.type()); },
+                 [&](const FloatImm& x) { constant(x, e.type()); },
                  [&](const Var& x) {
                    name(x.name);
                    if (e.type() != kIndex) out_ += ":" + ir::to_string(e.type());
