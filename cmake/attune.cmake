@@ -118,4 +118,7 @@ function(attune_add_layers)
   target_link_libraries(bench_score PRIVATE attune_model attune_templates attune_op_spec
                                             attune_codegen)
   attune_program()
+  add_executable(bench_ranking ${CMAKE_SOURCE_DIR}/bench/ranking/ranking.cpp)
+  target_link_libraries(bench_ranking PRIVATE attune_model attune_templates attune_op_spec
+                                              attune_builder)
 endfunction()
