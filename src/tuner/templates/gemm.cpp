@@ -49,7 +49,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   const auto tiles = register_tiles("tile", s.m, s.vectors(), target);
   return {{"tile", best_tile(tiles, s.m, s.vectors())},
           {"block", {{0}}},
-          {"unroll", {{2}}},
+          {"unroll", {{1}}},
           {"kc", {{s.k > 4096 ? 512 : 0}}}};
 }
 

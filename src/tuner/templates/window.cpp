@@ -49,7 +49,7 @@ std::optional<std::string> reject(const ir::Program& program, const ir::Target& 
   if (accumulators + 3 > target.vector_registers) return "register tile spills";
   const ir::Stage& a = *program.find_stage("anchor");
   const std::int64_t taps = extent_of(a, "kw") * (values["unroll_kh"] ? extent_of(a, "kh") : 1);
-  if (taps * accumulators > 1024) return "unrolled body too long";
+  if (taps * accumulators > 320) return "unrolled body too long";
   return {};
 }
 
