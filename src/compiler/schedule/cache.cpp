@@ -53,7 +53,7 @@ Status apply_step(State& state, const CacheRead& step) {
   redirect_reads(state.edit(consumer), buffer, copy);
   auto stage = make_stage_state(copy_stage(name, buffer, copy, axes_for(state, buffer)));
   state.stages.insert(state.stages.begin() + consumer,
-                      std::make_shared<const StageState>(std::move(stage)));
+                      std::make_shared<StageState>(std::move(stage)));
   return {};
 }
 
@@ -73,9 +73,9 @@ Status apply_step(State& state, const CacheWrite& step) {
   computing.name = name;
   computing.outputs = {cache};
   auto copying = make_stage_state(copy_stage(step.stage, cache, result, old->stage.axes));
-  state.stages[index] = std::make_shared<const StageState>(std::move(copying));
+  state.stages[index] = std::make_shared<StageState>(std::move(copying));
   state.stages.insert(state.stages.begin() + index,
-                      std::make_shared<const StageState>(make_stage_state(std::move(computing))));
+                      std::make_shared<StageState>(make_stage_state(std::move(computing))));
   return {};
 }
 

@@ -106,9 +106,9 @@ Status apply_step(State& state, const Rfactor& step) {
     if (moved[loop] >= 0) fresh.loops.push_back(moved[loop]);
   }
   fresh.notes = stage.notes;
-  state.stages[index] = std::make_shared<const StageState>(std::move(fresh));
+  state.stages[index] = std::make_shared<StageState>(std::move(fresh));
   state.stages.insert(state.stages.begin() + index,
-                      std::make_shared<const StageState>(make_stage_state(std::move(partial))));
+                      std::make_shared<StageState>(make_stage_state(std::move(partial))));
   return {};
 }
 

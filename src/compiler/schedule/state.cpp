@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "compiler/ir/rewrite.h"
 
@@ -115,9 +116,15 @@ bool State::is_output(int stage) const {
 }
 
 StageState& State::edit(int stage) {
-  auto clone = std::make_shared<StageState>(*stages[static_cast<std::size_t>(stage)]);
+  auto& held = stages[static_cast<std::size_t>(stage)];
+  if (held.use_count() == 1) {
+    // What others read of it before they let go happens before what is written now.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return const_cast<StageState&>(*held);  // made as a plain StageState, see make_shared
+  }
+  auto clone = std::make_shared<StageState>(*held);
   StageState& reference = *clone;
-  stages[static_cast<std::size_t>(stage)] = std::move(clone);
+  held = std::move(clone);
   return reference;
 }
 
@@ -134,7 +141,7 @@ StageState make_stage_state(ir::Stage stage) {
 State initial_state(const ir::Program& program) {
   State state{program.name, program.inputs, program.outputs, {}};
   for (const ir::Stage& stage : program.stages) {
-    state.stages.push_back(std::make_shared<const StageState>(make_stage_state(stage)));
+    state.stages.push_back(std::make_shared<StageState>(make_stage_state(stage)));
   }
   return state;
 }

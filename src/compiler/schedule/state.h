@@ -86,7 +86,8 @@ struct State {
   int producer_of(const ir::Buffer& buffer) const;  // index, or -1 for an input
   std::vector<int> consumers_of(int stage) const;   // indices
   bool is_output(int stage) const;
-  StageState& edit(int stage);  // a clone of the stage that only this state holds
+  // The stage, cloned if others hold it too. All stages are allocated as plain StageStates.
+  StageState& edit(int stage);
 };
 
 State initial_state(const ir::Program& program);

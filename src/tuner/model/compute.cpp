@@ -1,5 +1,5 @@
 // Cycles of a stage from its register tile: the multiply-add pipes, the load and store ports, the
-// front end and the latency of the accumulators each set a limit; the sum of fourth powers stands
+// front end and the latency of the accumulators each set a limit; the sum of eighth powers stands
 // for the fact that a schedule close to two limits reaches neither.
 #include <algorithm>
 #include <cmath>
@@ -86,7 +86,10 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
   return reads;
 }
 
-double fourth_power(double x) { return x * x * x * x; }
+double eighth_power(double x) {
+  const double square = x * x, fourth = square * square;
+  return fourth * fourth;
+}
 
 // One run of the body whose axes have these spans.
 double body_cycles(const Body& body, const Spans& spans) {
@@ -115,9 +118,9 @@ double body_cycles(const Body& body, const Spans& spans) {
       (work + reads.instructions + 2 * stores / weight + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
   const double latency = body.chained ? steps * machine.fma_latency + round_trip : 1;
-  const double sum = fourth_power(pipes) + fourth_power(loads) + fourth_power(issue) +
-                     fourth_power(latency) + fourth_power(stores / machine.store_per_cycle);
-  return std::sqrt(std::sqrt(sum)) * reads.spill_factor;
+  const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
+                     eighth_power(latency) + eighth_power(stores / machine.store_per_cycle);
+  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor;
 }
 
 // Partial tiles use the pipes less well than full ones.

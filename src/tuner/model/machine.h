@@ -15,7 +15,7 @@ struct MachineModel {
   double fma_latency = 4.0;
   double loop_entry_cycles = 14.0;  // set-up, and the branch mispredicted at the end
   // Bytes per cycle and core that arrive from the cache of the name.
-  double l2_bandwidth = 28.0;
+  double l2_bandwidth = 36.0;
   double l3_bandwidth = 17.0;
   double dram_bandwidth = 6.0;
   // Bandwidth of all cores together, as a multiple of one core's.

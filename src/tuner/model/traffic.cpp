@@ -68,8 +68,15 @@ class StageFootprints {
     }
   }
 
-  // Bytes that come from beyond a cache of this size.
+  // Bytes that come from beyond a cache of this size. Caches do not fail all at once: the mean of
+  // what smaller and larger ones would do.
   double beyond(double capacity) const {
+    return 0.25 * beyond_sharp(0.5 * capacity) + 0.5 * beyond_sharp(capacity) +
+           0.25 * beyond_sharp(2 * capacity);
+  }
+
+ private:
+  double beyond_sharp(double capacity) const {
     std::size_t fits = 0;
     while (fits < levels_ && working_set(fits) > capacity) ++fits;
     if (fits == 0) return 0;
@@ -78,7 +85,6 @@ class StageFootprints {
     return bytes * nest_.useful;
   }
 
- private:
   template <typename Bytes>
   void add(std::size_t made_at, double weight, const Spans& still, const Bytes& bytes_of) {
     Footprints footprints;
