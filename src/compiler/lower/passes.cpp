@@ -1,7 +1,11 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/check.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
+#include "compiler/ir/verify.h"
 #include "compiler/lower/flatten.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/nest.h"
@@ -50,17 +54,20 @@ bool reads(const ir::Stmt& s, const ir::Buffer& buffer) {
   return found;
 }
 
-Result<ir::Kernel> run_passes(ir::Kernel kernel, const Options& options) {
+ir::Kernel run_passes(ir::Kernel kernel, const Options& options) {
   const auto done = [&](std::string_view pass) {
+#ifndef NDEBUG
+    const Status verified = ir::verify(kernel);
+    CHECK(verified.ok(), fmt::format("after pass '{}': {}", pass, verified.error().message));
+#endif
     if (options.observe) options.observe(pass, kernel);
-    return Status();
   };
-  ATTUNE_RETURN_IF_ERROR(done("nests"));
+  done("nests");
   for (const Pass& pass : passes()) {
     const auto& off = options.disabled;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
     kernel = pass.run(kernel);
-    ATTUNE_RETURN_IF_ERROR(done(pass.name));
+    done(pass.name);
   }
   return kernel;
 }
@@ -78,7 +85,7 @@ Result<Lowered> lower(const schedule::State& state, const Options& options) {
       lowered.prepare_inputs.push_back(input.buffer->name);
     }
     for (const ir::Buffer& buffer : nests.prepared) prepare.params.push_back(buffer);
-    ATTUNE_ASSIGN(lowered.prepare, run_passes(std::move(prepare), options));
+    lowered.prepare = run_passes(std::move(prepare), options);
     const auto& params = lowered.prepare->params;
     lowered.prepared.assign(params.end() - static_cast<std::ptrdiff_t>(nests.prepared.size()),
                             params.end());
@@ -91,7 +98,7 @@ Result<Lowered> lower(const schedule::State& state, const Options& options) {
   }
   main.params.insert(main.params.end(), nests.prepared.begin(), nests.prepared.end());
   main.params.insert(main.params.end(), state.outputs.begin(), state.outputs.end());
-  ATTUNE_ASSIGN(lowered.main, run_passes(std::move(main), options));
+  lowered.main = run_passes(std::move(main), options);
   return lowered;
 }
 

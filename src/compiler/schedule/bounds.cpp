@@ -98,15 +98,42 @@ class Collector {
   bool read_ = false;
 };
 
+// The region that the loops of a stage run through when it is computed for `region`: partial splits
+// run beyond it. The stage itself is guarded there, stages computed within its loops are not.
+Region covered(const StageState& stage, Region region) {
+  Extents axes;
+  for (const Range& range : region) axes.push_back(range.extent);
+  const Extents spans = axis_spans(stage, loop_extents(stage, axes), 0, Overrun::Keep);
+  for (std::size_t i = 0; i < region.size(); ++i) {
+    region[i].extent = std::max(region[i].extent, spans[i]);
+  }
+  return region;
+}
+
+Region host_region(const StageState& host, const StageBounds& bounds, int at, Overrun overrun) {
+  const Extents spans = axis_spans(host, bounds.iters, at + 1, overrun);
+  Region region;
+  for (std::size_t axis = 0; axis < spans.size(); ++axis) {
+    region.push_back({{{static_cast<int>(axis), 1}}, 0, spans[axis]});
+  }
+  return region;
+}
+
 // The region of `wanted` within loop `at` of `host`, through all stages between them.
 Region needed(const State& state, const std::vector<StageBounds>& bounds, int wanted, int host,
               int at) {
   std::vector<Region> regions(static_cast<std::size_t>(host - wanted) + 1);
   auto region_of = [&](int stage) -> Region& { return regions[stage - wanted]; };
-  const Extents spans = axis_spans(*state.stages[host], bounds[host].iters, at + 1);
-  for (std::size_t axis = 0; axis < spans.size(); ++axis) {
-    region_of(host).push_back({{{static_cast<int>(axis), 1}}, 0, spans[axis]});
-  }
+  region_of(host) = host_region(*state.stages[host], bounds[host], at, Overrun::Cut);
+  // What `reader` runs through while it computes what `stage`, another one, is needed for.
+  auto seen_from = [&](int stage, int reader) {
+    const StageState& placed = *state.stages[stage];
+    const StageState& around = *state.stages[reader];
+    if (placed.at_stage != around.stage.name) return region_of(reader);
+    if (reader != host) return covered(around, region_of(reader));
+    const bool deeper = around.find_loop(placed.at_loop) > at;
+    return host_region(around, bounds[host], at, deeper ? Overrun::Keep : Overrun::Cut);
+  };
   for (int stage = host - 1; stage >= wanted; --stage) {
     const ir::Stage& definition = state.stages[stage]->stage;
     Collector collector(definition);
@@ -115,12 +142,27 @@ Region needed(const State& state, const std::vector<StageBounds>& bounds, int wa
       for (const Access& access : state.stages[reader]->accesses) {
         const auto& outputs = definition.outputs;
         if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
-        collector.add(access, region_of(reader));
+        collector.add(access, seen_from(stage, reader));
       }
     }
     region_of(stage) = collector.take();
   }
   return region_of(wanted);
+}
+
+// Steps after a compute_at may have moved a consumer or the loops around it.
+Status check_consumers(const State& state, int stage, int host, int at) {
+  const StageState& placed = *state.stages[stage];
+  for (int consumer : state.consumers_of(stage)) {
+    if (runs_within(state, consumer, host, at)) continue;
+    return invalid(
+        fmt::format("stage '{}' is computed at loop '{}' of '{}', but '{}' reads it outside of "
+                    "that loop",
+                    placed.stage.name, placed.at_loop, placed.at_stage,
+                    state.stages[consumer]->stage.name),
+        "place it at a loop around all its consumers, or at root");
+  }
+  return {};
 }
 
 // Where the host's axes begin in an iteration of the loop at position `at`, as expressions.
@@ -171,6 +213,7 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
                                    stage.stage.name, stage.at_loop, stage.at_stage),
                        "split and reorder the consumer first, then place its producers");
       }
+      ATTUNE_RETURN_IF_ERROR(check_consumers(state, i, host, at));
       const Region region = needed(state, bounds, i, host, at);
       if (region.empty()) {
         return invalid(

@@ -40,7 +40,8 @@ Extents loop_extents(const StageState& stage, const Extents& axes) {
   return extents;
 }
 
-Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying) {
+Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying,
+                   Overrun overrun) {
   Extents spans(stage.iters.size(), 1);
   for (std::size_t i = static_cast<std::size_t>(first_varying); i < stage.loops.size(); ++i) {
     spans[stage.loops[i]] = iter_extents[stage.loops[i]];
@@ -53,13 +54,20 @@ Extents axis_spans(const StageState& stage, const Extents& iter_extents, int fir
                        span += (spans[split.children[i]] - 1) * stride;
                        if (i > 0) stride *= iter_extents[split.children[i]];
                      }
-                     spans[split.parent] = std::min(span, iter_extents[split.parent]);
+                     if (overrun == Overrun::Cut) span = std::min(span, iter_extents[split.parent]);
+                     spans[split.parent] = span;
                    },
                    [&](const FuseRelation& fuse) {
                      // Standing still moves nothing; a part of a fused loop may wrap around, so it
-                     // counts as all of it.
+                     // counts as all of it. Beyond the end only the outermost goes on.
+                     const std::int64_t all = iter_extents[fuse.child], span = spans[fuse.child];
                      for (int parent : fuse.parents) {
-                       spans[parent] = spans[fuse.child] == 1 ? 1 : iter_extents[parent];
+                       spans[parent] = span == 1 ? 1 : iter_extents[parent];
+                     }
+                     if (span > all) {
+                       const int outer = fuse.parents[0];
+                       const std::int64_t inner = all / iter_extents[outer];
+                       spans[outer] = (span + inner - 1) / inner;
                      }
                    },
                },

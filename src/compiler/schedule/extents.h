@@ -13,9 +13,13 @@ using Extents = std::vector<std::int64_t>;
 // The extent of every iter, given those of the axes and reduce axes.
 Extents loop_extents(const StageState& stage, const Extents& axes);
 
+// Whether iterations of partial splits beyond the end count.
+enum class Overrun { Cut, Keep };
+
 // How many consecutive values each axis and reduce axis takes while the loops at positions >=
 // `first_varying` run and the others stand still.
-Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying);
+Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying,
+                   Overrun overrun = Overrun::Cut);
 
 // How many values an iter moves by when `loop` makes one step: the product of the inner factors of
 // its split; 0 when it does not move (another axis) or the loop is fused.

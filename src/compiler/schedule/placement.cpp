@@ -4,10 +4,7 @@
 #include "compiler/schedule/primitives.h"
 
 namespace attune::schedule {
-namespace {
 
-// Whether `stage` runs within `loop` of `host`: it is the host, or attached (through others) at
-// that loop or inside of it.
 bool runs_within(const State& state, int stage, int host, int position) {
   for (int hops = 0; hops <= static_cast<int>(state.stages.size()); ++hops) {
     if (stage == host) return true;
@@ -20,8 +17,6 @@ bool runs_within(const State& state, int stage, int host, int position) {
   }
   return false;
 }
-
-}  // namespace
 
 Status apply_step(State& state, const ComputeAt& step) {
   ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));

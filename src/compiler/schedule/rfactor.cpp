@@ -68,12 +68,14 @@ Status apply_step(State& state, const Rfactor& step) {
     return invalid(fmt::format("stage '{}' is factored already", step.stage),
                    "rfactor a stage once");
   }
-  for (const Relation& relation : stage.relations) {
-    const auto* fuse = std::get_if<FuseRelation>(&relation);
-    if (!stage.at_root() || (fuse && !stage.iters[fuse->child].reduce)) {
-      return invalid(fmt::format("stage '{}' has fused axes or is not at root", step.stage),
-                     "rfactor before fuse and compute_at");
-    }
+  const bool fused =
+      std::any_of(stage.relations.begin(), stage.relations.end(), [&](const Relation& relation) {
+        const auto* fuse = std::get_if<FuseRelation>(&relation);
+        return fuse && !stage.iters[fuse->child].reduce;
+      });
+  if (fused || !stage.at_root()) {
+    return invalid(fmt::format("stage '{}' has fused axes or is not at root", step.stage),
+                   "rfactor before fuse and compute_at");
   }
   ATTUNE_ASSIGN(ir::Stage partial, partial_stage(stage, kept));
 
@@ -106,6 +108,8 @@ Status apply_step(State& state, const Rfactor& step) {
     if (moved[loop] >= 0) fresh.loops.push_back(moved[loop]);
   }
   fresh.notes = stage.notes;
+  fresh.scope = stage.scope;
+  fresh.layout = stage.layout;
   state.stages[index] = std::make_shared<StageState>(std::move(fresh));
   state.stages.insert(state.stages.begin() + index,
                       std::make_shared<StageState>(make_stage_state(std::move(partial))));

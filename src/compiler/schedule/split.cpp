@@ -4,6 +4,30 @@
 
 namespace attune::schedule {
 
+namespace {
+
+Status check_factors(const Split& step) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  const std::string hint = "choose a factor between 1 and the loop's extent";
+  std::int64_t product = 1;
+  for (std::int64_t factor : step.factors) {
+    if (factor < 1) {
+      return invalid(
+          fmt::format("split factor for loop '{}' is {}, must be positive", step.loop, factor),
+          hint);
+    }
+    if (factor > kMost / product) {
+      return invalid(
+          fmt::format("split factors for loop '{}' multiply to more than {}", step.loop, kMost),
+          hint);
+    }
+    product *= factor;
+  }
+  return {};
+}
+
+}  // namespace
+
 Status apply_step(State& state, const Split& step) {
   ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
   ATTUNE_ASSIGN(const int position, require_loop(*state.stages[index], step.loop));
@@ -11,13 +35,7 @@ Status apply_step(State& state, const Split& step) {
     return invalid(fmt::format("split of loop '{}' has no factors", step.loop),
                    "give the extents of the inner loops");
   }
-  for (std::int64_t factor : step.factors) {
-    if (factor < 1 || factor > (std::int64_t{1} << 31)) {
-      return invalid(
-          fmt::format("split factor for loop '{}' is {}, must be positive", step.loop, factor),
-          "choose a factor between 1 and the loop's extent");
-    }
-  }
+  ATTUNE_RETURN_IF_ERROR(check_factors(step));
   StageState& stage = state.edit(index);
   const int parent = stage.loops[position];
   if (stage.iters[parent].kind != ir::LoopKind::Serial) {

@@ -72,6 +72,14 @@ std::string StageState::loop_names() const {
   return names;
 }
 
+bool StageState::untouched() const {
+  const bool plain = std::all_of(iters.begin(), iters.end(), [](const Iter& iter) {
+    return iter.kind == ir::LoopKind::Serial && iter.notes.empty();
+  });
+  return plain && relations.empty() && at_root() && !scope && layout.empty() && notes.empty() &&
+         std::is_sorted(loops.begin(), loops.end());
+}
+
 const std::string* find_note(const Notes& notes, std::string_view key) {
   for (const auto& [name, value] : notes) {
     if (name == key) return &value;

@@ -70,7 +70,7 @@ struct StageState {
 
   int find_loop(std::string_view name) const;  // position in loops, or -1
   bool at_root() const { return at_stage.empty(); }
-  bool untouched() const { return relations.empty() && at_root(); }
+  bool untouched() const;          // no step changed it
   std::string loop_names() const;  // "oc.0, oh, ow", for errors
 };
 
@@ -95,6 +95,10 @@ State initial_state(const ir::Program& program);
 ir::Program program_of(const State& state);
 // A stage with its root loops and accesses, computed at root.
 StageState make_stage_state(ir::Stage stage);
+
+// Whether `stage` runs within the loop at `position` of `host`: it is the host, or attached
+// (through others) at that loop or inside of it.
+bool runs_within(const State& state, int stage, int host, int position);
 
 // Lookups whose errors say which stages or loops there are.
 Result<int> require_stage(const State& state, const std::string& stage);

@@ -22,10 +22,15 @@ Status require_private(const State& state, int index, std::string_view what) {
                  "use it on private stages");
 }
 
+constexpr std::int64_t kMostInTerm = 1 << 30;
+
 std::optional<std::int64_t> number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1) return {};
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 ||
+      value > kMostInTerm) {
+    return {};
+  }
   return value;
 }
 
@@ -56,18 +61,19 @@ Result<LayoutTerm> parse_term(const ir::Stage& stage, std::string_view text) {
 
 // The terms of each axis, sorted by divisor, must chain: the finest has divisor 1, each next
 // divisor is the one before times its modulus, and only the coarsest has no modulus.
-bool covers(const std::vector<LayoutTerm>& terms, int axis) {
+// Returns how many terms do; 0 when they do not reach the coarsest.
+std::size_t chained_terms(const std::vector<LayoutTerm>& terms, int axis) {
   std::int64_t divisor = 1;
-  for (std::size_t steps = 0; steps <= terms.size(); ++steps) {
+  for (std::size_t count = 1; count <= terms.size(); ++count) {
     const LayoutTerm* found = nullptr;
     for (const LayoutTerm& term : terms) {
       if (term.axis == axis && term.divide == divisor) found = &term;
     }
-    if (!found) return false;
-    if (found->modulo == 0) return true;
+    if (!found) return 0;
+    if (found->modulo == 0) return count;
     divisor *= found->modulo;
   }
-  return false;
+  return 0;
 }
 
 }  // namespace
@@ -96,14 +102,13 @@ Status apply_step(State& state, const Layout& step) {
   }
   std::size_t chained = 0;
   for (std::size_t axis = 0; axis < stage.stage.axes.size(); ++axis) {
-    if (!covers(stage.layout, static_cast<int>(axis))) {
+    const std::size_t terms = chained_terms(stage.layout, static_cast<int>(axis));
+    chained += terms;
+    if (terms == 0) {
       return invalid(fmt::format("the layout of stage '{}' does not store axis '{}' once",
                                  step.stage, stage.stage.axes[axis].name),
                      "its terms must chain, like i/16 i%16");
     }
-  }
-  for (const LayoutTerm& a : stage.layout) {
-    for (const LayoutTerm& b : stage.layout) chained += a.axis == b.axis && a.divide == b.divide;
   }
   if (chained != stage.layout.size()) {
     return invalid(fmt::format("the layout of stage '{}' stores an axis twice", step.stage),

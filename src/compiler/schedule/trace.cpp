@@ -185,6 +185,9 @@ Result<Trace> trace_from_json(std::string_view text) {
     }
     JsonReader reader{list, 1, {}};
     std::visit([&](auto& s) { s.fields(reader); }, *step);
+    if (reader.problem.empty() && reader.next < list.size()) {
+      reader.problem = fmt::format("it has {} fields too many", list.size() - reader.next);
+    }
     if (!reader.problem.empty()) {
       return at_line(invalid(fmt::format("step '{}' does not parse: {}", list[0].get<std::string>(),
                                          reader.problem)),
@@ -204,6 +207,11 @@ Status perform(State& state, const Step& step) {
 Result<State> replay(const ir::Program& program, const Trace& trace) {
   State state = initial_state(program);
   for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (const auto* algorithm = std::get_if<Algorithm>(&trace[i]); algorithm && i > 0) {
+      return at_line(invalid(fmt::format("algorithm '{}' after other steps", algorithm->name),
+                             "it is the first step of a trace"),
+                     i + 1);
+    }
     const Status status = perform(state, trace[i]);
     if (!status.ok()) return at_line(status.error(), i + 1);
   }

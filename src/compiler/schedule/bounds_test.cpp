@@ -1,0 +1,105 @@
+#include "compiler/schedule/bounds.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/ir/print.h"
+#include "compiler/ir/simplify.h"
+#include "compiler/schedule/schedule_testing.h"
+
+namespace attune::schedule {
+namespace {
+
+// "[output_i_0 * 4 - 1 +6] [0 +9]": where each axis of the stage's region begins, and how long it
+// is.
+std::string region(std::string_view program, std::string_view trace, std::string_view stage) {
+  const auto state = schedule_text(program, trace);
+  if (!state.ok()) return error_of(state.error());
+  const auto bounds = infer_bounds(*state, Mins::Compute);
+  if (!bounds.ok()) return error_of(bounds.error());
+  const int index = state->find(stage);
+  std::string text;
+  for (std::size_t i = 0; i < state->stages[index]->stage.axes.size(); ++i) {
+    text += (text.empty() ? "[" : " [") + ir::to_string(ir::simplify((*bounds)[index].min[i])) +
+            " +" + std::to_string((*bounds)[index].axes[i]) + "]";
+  }
+  return text;
+}
+
+constexpr const char* kStencil = R"(program stencil {
+  input a: f32[40]
+  stage first(x: 34) = a[x] + a[x + 6]
+  stage second(x: 30) = first[x] + first[x + 2] + first[x + 4]
+  stage 'output'(x: 10) = second[x * 2] * second[x * 2 + 3]
+  output 'output'
+}
+)";
+
+TEST(Bounds, OfStencils) {
+  EXPECT_EQ(region(kStencil, "", "first"), "[0 +34]");
+  EXPECT_EQ(region(kStencil, "compute_at second output x", "second"), "[output_x * 2 +4]");
+  EXPECT_EQ(region(kStencil, "split output x 4\ncompute_at second output x.0", "second"),
+            "[output_x_0 * 8 +10]");
+  EXPECT_EQ(region(kStencil, "compute_at second output x\ncompute_at first output x", "first"),
+            "[output_x * 2 +8]");
+}
+
+TEST(Bounds, OfChainsAttachedToAttachedStages) {
+  const char* trace = "split output x 4\ncompute_at second output x.0\ncompute_at first second x";
+  EXPECT_EQ(region(kStencil, trace, "first"), "[output_x_0 * 8 + second_x +5]");
+}
+
+// A stage computed inside of a partial split of an attached stage runs beyond what is needed; what
+// it reads must reach as far.
+TEST(Bounds, CoverPartialSplitsOfAttachedStages) {
+  const char* trace =
+      "split output x 4\ncompute_at second output x.0\nsplit second x 4\n"
+      "cache_read first second\ncompute_at cache.first second x.0\ncompute_at first output x.0";
+  EXPECT_EQ(region(kStencil, trace, "second"), "[output_x_0 * 8 +10]");
+  EXPECT_EQ(region(kStencil, trace, "cache.first"), "[output_x_0 * 8 + second_x_0 * 4 +8]");
+  EXPECT_EQ(region(kStencil, trace, "first"), "[output_x_0 * 8 +16]");
+}
+
+TEST(Bounds, FallBackToTheWholeAxis) {
+  constexpr const char* kOdd = R"(program odd {
+  input a: f32[12, 5]
+  stage first(x: 12, y: 5) = a[x, y] + 1.0f32
+  stage 'output'(x: 6, y: 5) = first[x / 2, y] + first[x, 4 - y] + first[x + 3, y]
+  output 'output'
+}
+)";
+  EXPECT_EQ(region(kOdd, "compute_at first output y", "first"), "[0 +12] [0 +5]");
+  constexpr const char* kReversed = R"(program reversed {
+  input a: f32[12, 5]
+  stage first(x: 12, y: 5) = a[x, y] + 1.0f32
+  stage 'output'(x: 6, y: 5) = first[11 - x, 4 - y] + first[9 - x, 4 - y]
+  output 'output'
+}
+)";
+  EXPECT_EQ(region(kReversed, "compute_at first output y", "first"),
+            "[9 - output_x +3] [4 - output_y +1]");
+  EXPECT_EQ(region(kReversed, "compute_at first output x", "first"), "[9 - output_x +3] [0 +5]");
+}
+
+TEST(Bounds, UniteSeveralReaders) {
+  constexpr const char* kReaders = R"(program readers {
+  input a: f32[16]
+  stage first(x: 16) = a[x] + 1.0f32
+  stage left(x: 8) = first[x] * 2.0f32
+  stage right(x: 8) = first[x + 3] * 2.0f32
+  stage 'output'(x: 8) = left[x] + right[x] + first[x + 1]
+  output 'output'
+}
+)";
+  const char* trace =
+      "compute_at right output x\ncompute_at left output x\ncompute_at first output x";
+  EXPECT_EQ(region(kReaders, trace, "first"), "[output_x +4]");
+}
+
+TEST(Bounds, NamesVariablesByStageAndLoop) {
+  const auto state = schedule_text(kProduct, "split anchor i 4");
+  ASSERT_TRUE(state.ok());
+  EXPECT_EQ(loop_variable(*state->stages[0], state->stages[0]->loops[1]), "anchor_i_1");
+}
+
+}  // namespace
+}  // namespace attune::schedule

@@ -1,0 +1,118 @@
+#include "compiler/schedule/trace.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/schedule/schedule_testing.h"
+
+namespace attune::schedule {
+namespace {
+
+// Every step once.
+constexpr const char* kAllSteps = R"(algorithm winograd4
+split anchor i 4 2
+fuse output i j
+reorder anchor k i.0 j
+tile output i j 4 8
+parallel output i.0
+vectorize output j.1
+unroll anchor k
+compute_at anchor output i.0
+inline bias
+root anchor
+cache_read b anchor
+cache_write anchor
+rfactor anchor k
+set_scope anchor register
+layout cache.b i1/8 i0 i1%8
+annotate anchor * init select
+)";
+
+TEST(Trace, TextRoundTrips) {
+  const auto trace = parse_trace(kAllSteps);
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace->size(), std::variant_size_v<Step>);
+  EXPECT_EQ(to_string(*trace), kAllSteps);
+}
+
+TEST(Trace, JsonRoundTrips) {
+  const Trace trace = parse_trace(kAllSteps).value();
+  const auto back = trace_from_json(to_json(trace));
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(to_string(*back), kAllSteps);
+  EXPECT_EQ(to_json({Split{"anchor", "i", {4, 2}}}), R"([["split","anchor","i",[4,2]]])");
+}
+
+TEST(Trace, IgnoresCommentsAndEmptyLines) {
+  const auto trace = parse_trace("# a schedule\n\n  split output i 4  \r\n\tunroll output i.1");
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(to_string(*trace), "split output i 4\nunroll output i.1\n");
+}
+
+std::string failure(std::string_view text) {
+  const auto trace = parse_trace(text);
+  return trace.ok() ? "parsed" : error_of(trace.error());
+}
+
+TEST(Trace, ParseErrorsNameTheLine) {
+  const std::string hint = " / write one step per line, like 'split output ow 4'";
+  EXPECT_EQ(failure("split a i 4\n\nsplot a i 4"),
+            "line 3 of the trace: unknown step 'splot'" + hint);
+  EXPECT_EQ(failure("split"),
+            "line 1 of the trace: step 'split' does not parse: its stage is missing" + hint);
+  EXPECT_EQ(
+      failure("split a i 4 x"),
+      "line 1 of the trace: step 'split' does not parse: its factors 'x' is not a number" + hint);
+  EXPECT_EQ(failure("split a i 99999999999999999999"),
+            "line 1 of the trace: step 'split' does not parse: its factors "
+            "'99999999999999999999' is not a number" +
+                hint);
+  EXPECT_EQ(failure("unroll a i now"),
+            "line 1 of the trace: step 'unroll' does not parse: 'now' is too much" + hint);
+  EXPECT_EQ(failure("tile a x y 4"),
+            "line 1 of the trace: step 'tile' does not parse: its y_factor is missing" + hint);
+}
+
+std::string json_failure(std::string_view text) {
+  const auto trace = trace_from_json(text);
+  return trace.ok() ? "parsed" : trace.error().message;
+}
+
+TEST(Trace, JsonErrorsNameTheStep) {
+  EXPECT_EQ(json_failure("{"), "the trace is not a JSON array of steps");
+  EXPECT_EQ(json_failure("{}"), "the trace is not a JSON array of steps");
+  EXPECT_EQ(json_failure("[[]]"), "line 1 of the trace: not a step");
+  EXPECT_EQ(json_failure("[[\"inline\", \"a\"], 3]"), "line 2 of the trace: not a step");
+  EXPECT_EQ(json_failure("[[\"splot\"]]"), "line 1 of the trace: unknown step 'splot'");
+  EXPECT_EQ(json_failure("[[\"split\", \"a\", \"i\"]]"),
+            "line 1 of the trace: step 'split' does not parse: its factors is missing");
+  EXPECT_EQ(json_failure("[[\"split\", \"a\", \"i\", 4]]"),
+            "line 1 of the trace: step 'split' does not parse: its factors has the wrong type");
+  EXPECT_EQ(json_failure("[[\"inline\", \"a\", \"b\"]]"),
+            "line 1 of the trace: step 'inline' does not parse: it has 1 fields too many");
+}
+
+TEST(Trace, HashIsStable) {
+  const Trace trace = parse_trace(kAllSteps).value();
+  EXPECT_EQ(hash(trace), 8936955985500732527ull);
+  Trace other = trace;
+  std::get<Split>(other[1]).factors[0] = 5;
+  EXPECT_NE(hash(trace), hash(other));
+}
+
+TEST(Trace, ReplayNamesTheFailingStep) {
+  const Trace trace{Split{"output", "i", {4}}, Split{"output", "i", {4}}};
+  const auto state = replay(program_from(kProduct), trace);
+  ASSERT_FALSE(state.ok());
+  EXPECT_EQ(state.error().message, "line 2 of the trace: stage 'output' has no loop 'i'");
+  EXPECT_EQ(state.error().hint, "loops are i.0, i.1, j");
+}
+
+TEST(Trace, AlgorithmComesFirst) {
+  EXPECT_EQ(loops_after("output", "algorithm direct\nsplit output i 5"), "i.0:2 i.1:5 j:9");
+  EXPECT_EQ(loops_after("output", "split output i 5\nalgorithm direct"),
+            "line 2 of the trace: algorithm 'direct' after other steps / it is the first step of a "
+            "trace");
+}
+
+}  // namespace
+}  // namespace attune::schedule
