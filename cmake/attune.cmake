@@ -121,4 +121,6 @@ function(attune_add_layers)
   add_executable(bench_ranking ${CMAKE_SOURCE_DIR}/bench/ranking/ranking.cpp)
   target_link_libraries(bench_ranking PRIVATE attune_model attune_templates attune_op_spec
                                               attune_builder)
+  add_executable(bench_search ${CMAKE_SOURCE_DIR}/bench/search/search.cpp)
+  target_link_libraries(bench_search PRIVATE attune_session attune_builder attune_op_spec)
 endfunction()
