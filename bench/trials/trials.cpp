@@ -40,8 +40,12 @@ void print_records(records::Store& store, const session::TaskReport& report) {
   if (!stored.ok()) return;
   double build_ms = 0, run_ms = 0;
   std::map<std::string, int> reasons;
+  const records::Record* slowest = nullptr;
   for (const auto& candidate : stored->candidates) {
     build_ms += candidate.record->stages.build_ms;
+    if (slowest == nullptr || slowest->stages.build_ms < candidate.record->stages.build_ms) {
+      slowest = &*candidate.record;
+    }
     run_ms += candidate.record->stages.run_ms;
     if (!std::holds_alternative<runtime::Timing>(candidate.record->outcome)) {
       ++reasons[runtime::describe(candidate.record->outcome).substr(0, 100)];
@@ -49,6 +53,7 @@ void print_records(records::Store& store, const session::TaskReport& report) {
   }
   const auto count = static_cast<double>(stored->candidates.size());
   fmt::print("per candidate: build {:.1f} ms, run {:.1f} ms\n", build_ms / count, run_ms / count);
+  fmt::print("slowest build, {:.0f} ms:\n{}", slowest->stages.build_ms, slowest->trace);
   for (const auto& [reason, times] : reasons) fmt::print("{:4} x {}\n", times, reason);
 }
 

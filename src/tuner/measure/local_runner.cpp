@@ -40,22 +40,31 @@ probe::Verification verification_of(const RunRequest& request, const Expectation
 }
 
 // Two looks at the same candidate as one. A failure in the second counts: it is its own.
-void merge(RunResult& first, RunResult&& second) {
+RunResult merged(RunResult first, RunResult second) {
   const Timing* again = timing_of(second);
   const Timing* before = timing_of(first);
+  second.run_ms += first.run_ms;
   if (before == nullptr || std::holds_alternative<runtime::InfrastructureLost>(second.outcome)) {
-    return;
+    first.run_ms = second.run_ms;
+    return first;
   }
   if (again != nullptr) {
     Timing both = *again;
     both.best_us = std::min(before->best_us, again->best_us);
     both.repeats += before->repeats;
-    both.noisy = before->noisy && again->noisy;
     both.max_error = std::max(before->max_error, again->max_error);
     second.outcome = both;
   }
-  second.run_ms += first.run_ms;
-  first = std::move(second);
+  return second;
+}
+
+RunResult result_of(const probe::Batch& batch, std::size_t i, double run_ms) {
+  RunResult result;
+  result.outcome = batch.candidates[i].outcome;
+  result.noise.sentinel_drift = batch.drift;
+  result.run_ms = run_ms;
+  if (const Timing* timing = timing_of(result)) result.noise.cv = timing->cv;
+  return result;
 }
 
 }  // namespace
@@ -91,11 +100,12 @@ class LocalRunner::Impl {
   };
   Result<Ready> prepare(std::span<const RunRequest> requests, const Expectation& expectation,
                         const RunOptions& options, std::vector<RunResult>& results);
-  // Measures ready[begin, end) for about `budget_us` each.
-  Status pass(const Ready& ready, std::size_t begin, std::size_t end, double best_known_us,
-              double budget_us, const RunOptions& options, std::vector<RunResult>& results);
-  void collect(const probe::Batch& batch, double batch_ms, std::span<const std::size_t> places,
-               std::vector<RunResult>& results);
+  // Measures ready[begin, end); whether the machine was too unsteady meanwhile.
+  Result<bool> pass(const Ready& ready, std::size_t begin, std::size_t end, double best_known_us,
+                    const RunOptions& options, std::vector<RunResult>& results);
+  // Adds the timings of those within reach of the best to what is known about them.
+  Status look_again(const Ready& ready, double best_us, const RunOptions& options,
+                    std::vector<RunResult>& results);
 
   LocalRunnerOptions options_;
   probe::Runner probe_;
@@ -130,39 +140,44 @@ Result<LocalRunner::Impl::Ready> LocalRunner::Impl::prepare(std::span<const RunR
   return ready;
 }
 
-void LocalRunner::Impl::collect(const probe::Batch& batch, double batch_ms,
-                                std::span<const std::size_t> places,
-                                std::vector<RunResult>& results) {
-  const double share_ms = batch_ms / static_cast<double>(std::max<std::size_t>(places.size(), 1));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    RunResult result;
-    result.outcome = batch.candidates[i].outcome;
-    result.noise.sentinel_drift = batch.drift;
-    result.run_ms = share_ms;
-    if (const Timing* timing = timing_of(result)) result.noise.cv = timing->cv;
-    RunResult& slot = results[places[i]];
-    if (timing_of(slot) != nullptr && timing_of(slot)->repeats > 0) {
-      merge(slot, std::move(result));
-    } else {
-      slot = std::move(result);
-    }
-  }
-}
-
-Status LocalRunner::Impl::pass(const Ready& ready, std::size_t begin, std::size_t end,
-                               double best_known_us, double budget_us, const RunOptions& options,
-                               std::vector<RunResult>& results) {
-  if (begin == end) return {};
+Result<bool> LocalRunner::Impl::pass(const Ready& ready, std::size_t begin, std::size_t end,
+                                     double best_known_us, const RunOptions& options,
+                                     std::vector<RunResult>& results) {
+  if (begin == end) return false;
   std::vector<probe::Candidate> batch(ready.candidates.begin() + static_cast<long>(begin),
                                       ready.candidates.begin() + static_cast<long>(end));
   for (probe::Candidate& candidate : batch) candidate.best_known_us = best_known_us;
-  const probe::MeasureOptions how{
-      .budget_us = budget_us, .min_repeats = 2, .timeout_ms = options.timeout_ms};
+  const probe::MeasureOptions how{.repeat_us = options.repeat_us,
+                                  .budget_us = options.budget_us,
+                                  .min_repeats = 1,
+                                  .cut_ratio = options.close_ratio,
+                                  .timeout_ms = options.timeout_ms,
+                                  .remeasure_on_drift = false};
   const std::int64_t start = clock_.now_ns();
-  auto measured = probe_.measure(batch, how);
-  if (!measured.ok()) return measured.error();
-  collect(*measured, seconds_between(start, clock_.now_ns()) * 1e3,
-          std::span(ready.places).subspan(begin, end - begin), results);
+  ATTUNE_ASSIGN(const probe::Batch measured, probe_.measure(batch, how));
+  const double batch_ms = seconds_between(start, clock_.now_ns()) * 1e3;
+  for (std::size_t i = begin; i < end; ++i) {
+    results[ready.places[i]] =
+        result_of(measured, i - begin, batch_ms / static_cast<double>(batch.size()));
+  }
+  return measured.noisy;
+}
+
+Status LocalRunner::Impl::look_again(const Ready& ready, double best_us, const RunOptions& options,
+                                     std::vector<RunResult>& results) {
+  Ready close;
+  for (std::size_t i = 0; i < ready.places.size(); ++i) {
+    const Timing* timing = timing_of(results[ready.places[i]]);
+    if (timing == nullptr || timing->best_us > options.close_ratio * best_us) continue;
+    close.candidates.push_back(ready.candidates[i]);
+    close.places.push_back(ready.places[i]);
+  }
+  std::vector<RunResult> second(results.size());
+  const auto noisy = pass(close, 0, close.places.size(), best_us, options, second);
+  if (!noisy.ok()) return noisy.error();
+  for (const std::size_t place : close.places) {
+    results[place] = merged(std::move(results[place]), std::move(second[place]));
+  }
   return {};
 }
 
@@ -172,31 +187,25 @@ Result<std::vector<RunResult>> LocalRunner::Impl::measure(std::span<const RunReq
   const std::lock_guard lock(mutex_);
   std::vector<RunResult> results(requests.size());
   ATTUNE_ASSIGN(const Ready ready, prepare(requests, expectation, options, results));
+  const std::size_t count = ready.places.size();
   double best_us = options.best_known_us;
-  const auto learn_best = [&] {
-    for (const std::size_t place : ready.places) {
-      const Timing* timing = timing_of(results[place]);
-      if (timing == nullptr || timing->repeats == 0) continue;
+  const auto learn_best = [&](std::size_t end) {
+    for (std::size_t i = 0; i < end; ++i) {
+      const Timing* timing = timing_of(results[ready.places[i]]);
+      if (timing == nullptr) continue;
       best_us = best_us > 0 ? std::min(best_us, timing->best_us) : timing->best_us;
     }
   };
   // Without a best the first of the batch becomes one, so that the others can be cut short.
-  const std::size_t head = best_us > 0 ? 0 : std::min<std::size_t>(1, ready.places.size());
-  ATTUNE_RETURN_IF_ERROR(pass(ready, 0, head, best_us, options.look_us, options, results));
-  learn_best();
-  ATTUNE_RETURN_IF_ERROR(
-      pass(ready, head, ready.places.size(), best_us, options.look_us, options, results));
-  learn_best();
-
-  Ready close;
-  for (std::size_t i = 0; i < ready.places.size(); ++i) {
-    const Timing* timing = timing_of(results[ready.places[i]]);
-    if (timing == nullptr || timing->best_us > options.close_ratio * best_us) continue;
-    close.candidates.push_back(ready.candidates[i]);
-    close.places.push_back(ready.places[i]);
+  const std::size_t head = best_us > 0 ? 0 : std::min<std::size_t>(1, count);
+  ATTUNE_ASSIGN(const bool noisy_head, pass(ready, 0, head, best_us, options, results));
+  learn_best(head);
+  ATTUNE_ASSIGN(const bool noisy_rest, pass(ready, head, count, best_us, options, results));
+  learn_best(count);
+  // An unsteady machine gets a second chance, where it matters.
+  if (noisy_head || noisy_rest) {
+    ATTUNE_RETURN_IF_ERROR(look_again(ready, best_us, options, results));
   }
-  ATTUNE_RETURN_IF_ERROR(pass(close, 0, close.places.size(), best_us,
-                              std::max(0.0, options.close_us - options.look_us), options, results));
   return results;
 }
 
@@ -207,13 +216,23 @@ Result<std::vector<RunResult>> LocalRunner::Impl::compare(std::span<const RunReq
   std::vector<RunResult> results(requests.size());
   ATTUNE_ASSIGN(const Ready ready, prepare(requests, expectation, options, results));
   if (ready.places.empty()) return results;
+  // A round calls each candidate once to warm up and then for its repeat.
+  const double call_us = options.best_known_us;
+  const double round_ms = static_cast<double>(ready.places.size()) *
+                          (call_us + std::max(call_us, options.compare_repeat_us)) * 1e-3;
   const probe::InterleaveOptions how{
-      .measure = {.repeat_us = options.compare_repeat_us, .timeout_ms = options.timeout_ms},
+      .measure = {.repeat_us = options.compare_repeat_us,
+                  .timeout_ms = options.timeout_ms,
+                  .remeasure_on_drift = false},
       .rounds = options.compare_rounds,
-      .round_gap_ms = options.compare_gap_ms};
+      .round_gap_ms = std::max(0.0, options.compare_round_ms - round_ms)};
   const std::int64_t start = clock_.now_ns();
   ATTUNE_ASSIGN(const probe::Batch batch, probe_.measure_interleaved(ready.candidates, how));
-  collect(batch, seconds_between(start, clock_.now_ns()) * 1e3, ready.places, results);
+  const double batch_ms = seconds_between(start, clock_.now_ns()) * 1e3;
+  for (std::size_t i = 0; i < ready.places.size(); ++i) {
+    results[ready.places[i]] =
+        result_of(batch, i, batch_ms / static_cast<double>(ready.places.size()));
+  }
   return results;
 }
 

@@ -45,7 +45,7 @@ struct BuildRequest {
   // The program that the trace is made for, i.e. already that of its algorithm.
   std::shared_ptr<const ir::Program> program;
   schedule::Trace trace;
-  bool accept_spills = false;  // whatever the builder's limit says
+  bool whatever_it_costs = false;  // built even beyond the builder's limits
 };
 
 struct BuiltCandidate {
@@ -55,7 +55,8 @@ struct BuiltCandidate {
   std::optional<runtime::BuildFailed> failure;
   int threads = 1;
   int vector_spills = 0;
-  double build_ms = 0;
+  double build_ms = 0;    // altogether
+  double codegen_ms = 0;  // of the main kernel's code generation
 };
 
 // One element of an output that must come out near `expected`.
@@ -89,14 +90,14 @@ struct RunRequest {
 
 struct RunOptions {
   records::Weights weights = records::Weights::Hot;
-  double best_known_us = 0;     // 0: none
-  double look_us = 4'000;       // every candidate is timed about so long;
-  double close_ratio = 1.3;     // those within this factor of the best
-  double close_us = 20'000;     // so long altogether
-  double timeout_ms = 10'000;   // for the calls of one candidate
-  int compare_rounds = 8;       // of compare()
-  double compare_gap_ms = 250;  // between its rounds
-  double compare_repeat_us = 2'000;
+  double best_known_us = 0;          // 0: none
+  double close_ratio = 1.5;          // slower than the best by this factor: one repeat is enough
+  double repeat_us = 1'000;          // a repeat is as many calls as take about this long
+  double budget_us = 15'000;         // what the others' repeats take altogether
+  double timeout_ms = 10'000;        // for the calls of one candidate
+  int compare_rounds = 6;            // of compare()
+  double compare_round_ms = 400;     // a round that is shorter is followed by a pause
+  double compare_repeat_us = 4'000;  // per candidate and round
 };
 
 struct RunResult {

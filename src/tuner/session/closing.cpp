@@ -53,7 +53,9 @@ Status Session::Impl::confirm() {
     requests.push_back({&built[i], tolerance_of(entries[i])});
   }
   if (!requests.empty()) {
-    auto results = context_.runner.compare(requests, expectation_, options_.run);
+    measure::RunOptions how = options_.run;
+    how.best_known_us = *time_of(entries.front());
+    auto results = context_.runner.compare(requests, expectation_, how);
     if (!results.ok()) return results.error();
     ATTUNE_RETURN_IF_ERROR(store_comparison(entries, std::move(*results)));
   }

@@ -142,7 +142,7 @@ std::vector<measure::BuildRequest> Session::Impl::build_requests(
     request.number = number;
     request.program = algorithm.ok() ? (*algorithm)->program : task_.algorithms.front().program;
     request.trace = entry.trace;
-    request.accept_spills = number == 0;  // the default runs in any case
+    request.whatever_it_costs = number == 0;  // the default runs in any case
     requests.push_back(std::move(request));
   }
   return requests;

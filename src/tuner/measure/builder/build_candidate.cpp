@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/ir/print.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/lower/lower.h"
 #include "tuner/measure/builder/element_type.h"
 
@@ -104,27 +105,39 @@ Result<std::shared_ptr<const KernelCode>> build_prepare(const ir::Program& progr
   return cache.add(code_of(std::move(*compiled), list.take(), id));
 }
 
+std::int64_t expression_count(const ir::Kernel& kernel) {
+  std::int64_t count = 0;
+  ir::visit(
+      kernel.body, [](const ir::Stmt&) {}, [&](const ir::Expr&) { ++count; });
+  return count;
+}
+
 Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& request,
-                  const ir::Target& target, int max_vector_spills, PrepareCache& cache) {
+                  const ir::Target& target, const Limits& limits, PrepareCache& cache) {
   const ir::Program& program = *request.program;
   const auto state = schedule::replay(program, request.trace);
   if (!state.ok()) return in_step("replay", state.error());
   const auto lowered = lower::lower(*state);
   if (!lowered.ok()) return in_step("lower", lowered.error());
 
+  const bool limited = !request.whatever_it_costs;
+  if (const std::int64_t size = expression_count(lowered->main);
+      limited && limits.expressions >= 0 && size > limits.expressions) {
+    return unsupported(fmt::format("size: {} expressions after lowering, at most {} are compiled",
+                                   size, limits.expressions));
+  }
   ParameterList list(program, lowered->main);
   ATTUNE_RETURN_IF_ERROR(list.add_inputs(lowered->main_inputs));
   ATTUNE_RETURN_IF_ERROR(list.add_all(ParameterKind::Prepared, lowered->prepared.size()));
   ATTUNE_RETURN_IF_ERROR(list.add_all(ParameterKind::Output, program.outputs.size()));
   auto compiled = codegen::compile(lowered->main, target);
   if (!compiled.ok()) return in_step("codegen", compiled.error());
+  built.codegen_ms = compiled->compile_ms + compiled->link_ms;
   built.vector_spills = compiled->vector_spills;
-  if (!request.accept_spills && max_vector_spills >= 0 &&
-      compiled->vector_spills > max_vector_spills) {
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("spills: {} vector spills in innermost loops, at most {} are run",
-                             compiled->vector_spills, max_vector_spills),
-                 ""};
+  if (limited && limits.vector_spills >= 0 && compiled->vector_spills > limits.vector_spills) {
+    return unsupported(
+        fmt::format("spills: {} vector spills in innermost loops, at most {} are run",
+                    compiled->vector_spills, limits.vector_spills));
   }
   if (lowered->prepare) {
     auto prepare = build_prepare(program, *lowered, target, cache);
@@ -150,15 +163,14 @@ std::shared_ptr<const KernelCode> PrepareCache::add(std::shared_ptr<const Kernel
 }
 
 measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
-                                        const ir::Target& target, int max_vector_spills,
+                                        const ir::Target& target, const Limits& limits,
                                         PrepareCache& prepared) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
   measure::BuiltCandidate built;
   built.number = request.number;
   built.threads = std::max(1, target.threads);
-  if (const Status status = build_into(built, request, target, max_vector_spills, prepared);
-      !status.ok()) {
+  if (const Status status = build_into(built, request, target, limits, prepared); !status.ok()) {
     built.main = nullptr;
     built.prepare = nullptr;
     built.failure = runtime::BuildFailed{runtime::Phase::Build, status.error().message};

@@ -1,6 +1,6 @@
 // Building one candidate: replay its trace, lower, generate code. A candidate that cannot be built
 // is a result like any other; its reason begins with the step that failed: "replay: ", "lower: ",
-// "codegen: " or "spills: ".
+// "size: ", "codegen: " or "spills: ".
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,15 @@ class PrepareCache {
   std::unordered_map<std::uint64_t, std::shared_ptr<const measure::KernelCode>> codes_;
 };
 
-// `target` must be resolved. More than `max_vector_spills` in innermost loops fail the build;
-// negative: no limit.
+// What is not worth building or running; negative: no limit.
+struct Limits {
+  int vector_spills = 24;             // in innermost loops
+  std::int64_t expressions = 60'000;  // of the lowered kernel: more take a second to compile
+};
+
+// `target` must be resolved.
 measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
-                                        const ir::Target& target, int max_vector_spills,
+                                        const ir::Target& target, const Limits& limits,
                                         PrepareCache& prepared);
 
 }  // namespace attune::builder

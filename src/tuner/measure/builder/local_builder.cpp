@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "runtime/affinity.h"
-#include "tuner/measure/builder/build_candidate.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::builder {
@@ -86,8 +85,7 @@ std::vector<measure::BuiltCandidate> LocalBuilder::build(
   std::vector<measure::BuiltCandidate> built(requests.size());
   const LocalBuilderOptions& options = workers_->options();
   workers_->run(requests.size(), [&](std::size_t i) {
-    built[i] = build_candidate(requests[i], options.target, options.max_vector_spills,
-                               workers_->prepared());
+    built[i] = build_candidate(requests[i], options.target, options.limits, workers_->prepared());
   });
   return built;
 }

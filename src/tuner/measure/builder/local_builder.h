@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/ir/target.h"
+#include "tuner/measure/builder/build_candidate.h"
 #include "tuner/measure/runner.h"
 
 namespace attune::builder {
@@ -13,8 +14,7 @@ namespace attune::builder {
 struct LocalBuilderOptions {
   ir::Target target;       // resolved
   std::vector<int> cores;  // a worker per core; empty: all that this process may use
-  // Candidates with more vector spills in innermost loops are not worth running; negative: all are.
-  int max_vector_spills = 24;
+  Limits limits = {};
 };
 
 class LocalBuilder final : public measure::Builder {

@@ -104,7 +104,7 @@ TEST_F(LocalBuilderTest, BuildsRunsAndVerifiesWithPreparedConstants) {
   }
   const measure::RunRequest pair[] = {{built.data(), 1e-4}, {&built[1], 1e-4}};
   const auto compared =
-      runner_->compare(pair, *expectation, {.compare_rounds = 2, .compare_gap_ms = 0});
+      runner_->compare(pair, *expectation, {.compare_rounds = 2, .compare_round_ms = 0});
   ASSERT_TRUE(compared.ok());
   for (const auto& result : *compared) {
     EXPECT_TRUE(std::holds_alternative<runtime::Timing>(result.outcome))
@@ -174,14 +174,27 @@ TEST(BuildCandidateTest, SpillsFailTheBuildUnlessAccepted) {
   PrepareCache cache;
   // More accumulators than any machine has registers.
   auto request = register_tile(*target, 12, 4);
-  const auto refused = build_candidate(request, *target, 4, cache);
+  const auto refused = build_candidate(request, *target, {.vector_spills = 4}, cache);
   ASSERT_TRUE(refused.failure);
   EXPECT_TRUE(refused.failure->reason.starts_with("spills: ")) << refused.failure->reason;
   EXPECT_GT(refused.vector_spills, 4);
-  request.accept_spills = true;
-  EXPECT_FALSE(build_candidate(request, *target, 4, cache).failure);
-  const auto small = build_candidate(register_tile(*target, 4, 2), *target, 4, cache);
+  request.whatever_it_costs = true;
+  EXPECT_FALSE(build_candidate(request, *target, {.vector_spills = 4}, cache).failure);
+  const auto small =
+      build_candidate(register_tile(*target, 4, 2), *target, {.vector_spills = 4}, cache);
   EXPECT_FALSE(small.failure) << small.failure->reason;
+}
+
+TEST(BuildCandidateTest, SizeFailsTheBuildUnlessAccepted) {
+  const auto target = one_thread_target();
+  ASSERT_TRUE(target.ok());
+  PrepareCache cache;
+  auto request = register_tile(*target, 4, 2);
+  const auto refused = build_candidate(request, *target, {.expressions = 10}, cache);
+  ASSERT_TRUE(refused.failure);
+  EXPECT_TRUE(refused.failure->reason.starts_with("size: ")) << refused.failure->reason;
+  request.whatever_it_costs = true;
+  EXPECT_FALSE(build_candidate(request, *target, {.expressions = 10}, cache).failure);
 }
 
 TEST(SamplePlacesTest, HoldsCornersAndBordersWithoutRepetition) {
