@@ -68,9 +68,11 @@ AssertionResult compare_golden(const std::filesystem::path& file, std::string_vi
   return first_difference(file, *expected, actual);
 }
 
+std::filesystem::path golden_directory() { return ATTUNE_GOLDEN_DIR; }
+
 AssertionResult matches_golden(std::string_view name, std::string_view actual) {
   const char* update = std::getenv("ATTUNE_UPDATE_GOLDEN");
-  return compare_golden(std::filesystem::path(ATTUNE_GOLDEN_DIR) / name, actual,
+  return compare_golden(golden_directory() / name, actual,
                         update != nullptr && std::string_view(update) == "1");
 }
 

@@ -11,6 +11,9 @@
 
 namespace attune::test {
 
+// tests/golden of the checkout that the tests were built from.
+std::filesystem::path golden_directory();
+
 // Compares `actual` with tests/golden/NAME: EXPECT_TRUE(matches_golden("matmul/loops.txt", text)).
 // A difference is told by the first line that differs.
 ::testing::AssertionResult matches_golden(std::string_view name, std::string_view actual);
