@@ -232,7 +232,7 @@ Status Evaluator::compile_reduce(Node& node, const VectorReduce& x, DType type) 
   push_variable("reduce.right");
   const Expr step = binary(x.op, var("reduce.left", type), var("reduce.right", type));
   sources_.push_back(step);
-  const Status status = compile_children(node, &x.value, &step, nullptr);
+  Status status = compile_children(node, &x.value, &step, nullptr);
   pop_variable();
   pop_variable();
   return status;

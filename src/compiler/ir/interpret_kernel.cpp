@@ -118,7 +118,7 @@ Result<CodePtr> StmtCompiler::compile(const Stmt& s) {
               return invalid(fmt::format("store of {} into '{}' of {}", to_string(x.value.type()),
                                          x.buffer->name, to_string(x.buffer->type)));
             }
-            return make_code(std::move(code), false);
+            return make_code(code, false);
           },
           [&](const Block& x) -> Answer {
             SequenceCode code;
@@ -150,7 +150,7 @@ Result<CodePtr> StmtCompiler::compile(const Stmt& s) {
           [&](const Evaluate& x) -> Answer {
             EvaluateCode code;
             ATTUNE_ASSIGN(code.value, evaluator_.compile(x.value));
-            return make_code(std::move(code), false);
+            return make_code(code, false);
           },
           [&](const Barrier&) -> Answer { return make_code(BarrierCode{}, true); },
       },

@@ -14,9 +14,15 @@ Array filled(DType type, std::vector<std::int64_t> shape, double (*f)(std::int64
   return array;
 }
 
-const Expr i = var("i"), j = var("j"), k = var("k");
+class Interpret : public testing::Test {
+ protected:
+  Program matmul(std::int64_t m, std::int64_t n, std::int64_t depth) const;
+  Kernel reverse(Stmt between) const;
 
-Program matmul(std::int64_t m, std::int64_t n, std::int64_t depth) {
+  const Expr i = var("i"), j = var("j"), k = var("k");
+};
+
+Program Interpret::matmul(std::int64_t m, std::int64_t n, std::int64_t depth) const {
   Program p{"matmul", {}, {}, {}};
   const Buffer a = add_input(p, "A", kF32, {m, depth});
   const Buffer b = add_input(p, "B", kF32, {depth, n}, true);
@@ -26,7 +32,7 @@ Program matmul(std::int64_t m, std::int64_t n, std::int64_t depth) {
   return p;
 }
 
-TEST(Interpret, ProgramWithReduction) {
+TEST_F(Interpret, ProgramWithReduction) {
   const Program p = matmul(3, 4, 5);
   const Array a = filled(kF32, {3, 5}, [](std::int64_t x) { return double(x % 7) - 3; });
   const Array b = filled(kF32, {5, 4}, [](std::int64_t x) { return double(x % 5) - 1; });
@@ -44,7 +50,7 @@ TEST(Interpret, ProgramWithReduction) {
   }
 }
 
-TEST(Interpret, SumsRoundInTheDeclaredType) {
+TEST_F(Interpret, SumsRoundInTheDeclaredType) {
   Program p{"sum", {}, {}, {}};
   const Buffer a = add_input(p, "A", kF32, {3});
   p.outputs = {add_reduce(p, "s", {}, {{"k", 3}}, Reduction::Sum, load(a, {k}))};
@@ -55,7 +61,7 @@ TEST(Interpret, SumsRoundInTheDeclaredType) {
   EXPECT_EQ((*interpret(p, {input}))[0].real(0), 16777216.0);
 }
 
-TEST(Interpret, ArgMaxTakesTheFirstOfEquals) {
+TEST_F(Interpret, ArgMaxTakesTheFirstOfEquals) {
   Program p{"argmax", {}, {}, {}};
   const Buffer a = add_input(p, "A", kF32, {4});
   p.outputs = add_arg_reduce(p, "best", {}, {{"k", 4}}, Reduction::ArgMax, load(a, {k}), k);
@@ -67,7 +73,7 @@ TEST(Interpret, ArgMaxTakesTheFirstOfEquals) {
   EXPECT_EQ((*result)[1].integer(0), 1);
 }
 
-TEST(Interpret, SelectGuardsLoads) {
+TEST_F(Interpret, SelectGuardsLoads) {
   Program p{"pad", {}, {}, {}};
   const Buffer a = add_input(p, "A", kF32, {2});
   const Expr guarded = select(i >= 1 && i < 3, load(a, {i - 1}), float_imm(0));
@@ -78,13 +84,13 @@ TEST(Interpret, SelectGuardsLoads) {
   EXPECT_EQ((*result)[0].real(2), 2.0);
 }
 
-TEST(Interpret, InputsMustFit) {
+TEST_F(Interpret, InputsMustFit) {
   const auto result = interpret(matmul(2, 2, 2), {Array(kF32, {2, 2}), Array(kF32, {2, 3})});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message, "input 'B' is f32[2, 2], f32[2, 3] was given");
 }
 
-TEST(Interpret, KernelReportsBadAccesses) {
+TEST_F(Interpret, KernelReportsBadAccesses) {
   const Buffer b = make_buffer("B", kF32, {4, 8});
   const Buffer t = make_buffer("T", kF32, {2}, Scope::Stack);
   std::vector<Array> arrays{Array(kF32, {4, 8})};
@@ -101,7 +107,7 @@ TEST(Interpret, KernelReportsBadAccesses) {
   EXPECT_EQ(interpret(zero, arrays).error().message, "division by zero in '1 / i'");
 }
 
-TEST(Interpret, Vectors) {
+TEST_F(Interpret, Vectors) {
   const Buffer b = make_buffer("B", kF32, {8});
   std::vector<Array> arrays{filled(kF32, {8}, [](std::int64_t x) { return double(x); })};
   // All lanes are read before any is written.
@@ -120,11 +126,12 @@ TEST(Interpret, Vectors) {
 }
 
 Stmt bound(std::string name, std::int64_t extent, std::string axis, Stmt body) {
-  return make_stmt(For{std::move(name), 0, extent, LoopKind::Bound, std::move(axis), {}, body});
+  return make_stmt(
+      For{std::move(name), 0, extent, LoopKind::Bound, std::move(axis), {}, std::move(body)});
 }
 
 // Reverses 8 elements per block through shared memory.
-Kernel reverse(Stmt between) {
+Kernel Interpret::reverse(Stmt between) const {
   const Buffer a = make_buffer("A", kF32, {2, 8}), b = make_buffer("B", kF32, {2, 8});
   const Buffer s = make_buffer("S", kF32, {8}, Scope::Shared);
   const Stmt body = block(
@@ -133,7 +140,7 @@ Kernel reverse(Stmt between) {
       "reverse", {a, b}, bound("i", 2, "block.x", allocate(s, bound("j", 8, "thread.x", body))), 0};
 }
 
-TEST(Interpret, ThreadsMeetAtBarriers) {
+TEST_F(Interpret, ThreadsMeetAtBarriers) {
   std::vector<Array> arrays{filled(kF32, {2, 8}, [](std::int64_t x) { return double(x); }),
                             Array(kF32, {2, 8})};
   const Status status = interpret(reverse(make_stmt(Barrier{Scope::Shared})), arrays, 1);
@@ -145,7 +152,7 @@ TEST(Interpret, ThreadsMeetAtBarriers) {
             "threads disagree on the condition 'j < 3' with a barrier in it");
 }
 
-TEST(Interpret, IntrinsicsFollowTheirDeclaration) {
+TEST_F(Interpret, IntrinsicsFollowTheirDeclaration) {
   const Buffer b = make_buffer("B", kI64, {1});
   std::vector<Array> arrays{Array(kI64, {1})};
   const Kernel k1{"k",
@@ -168,7 +175,7 @@ double evaluate_f32(const Expr& e) {
   return arrays[0].real(0);
 }
 
-TEST(Interpret, CastsTruncateAndSaturate) {
+TEST_F(Interpret, CastsTruncateAndSaturate) {
   EXPECT_EQ(evaluate_f32(cast(kI8, float_imm(-3.9))), -3);
   EXPECT_EQ(evaluate_f32(cast(kI8, float_imm(300))), 127);
   EXPECT_EQ(evaluate_f32(cast(kU8, float_imm(-5))), 0);

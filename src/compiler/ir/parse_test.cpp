@@ -9,11 +9,9 @@
 namespace attune::ir {
 namespace {
 
-const Expr i = var("i"), j = var("j"), k = var("k");
-
 // The printed form, once it is known to read back as the same expression.
 std::string round_trip(const Expr& e, const std::vector<Buffer>& buffers = {}) {
-  const std::string text = to_string(e);
+  std::string text = to_string(e);
   const auto back = parse_expr(text, buffers);
   if (!back.ok()) return back.error().message;
   EXPECT_TRUE(equal(*back, e)) << text << " reads back as " << to_string(*back);
@@ -21,6 +19,7 @@ std::string round_trip(const Expr& e, const std::vector<Buffer>& buffers = {}) {
 }
 
 TEST(Print, Expressions) {
+  const Expr i = var("i"), j = var("j"), k = var("k");
   const Buffer b = make_buffer("B", kF32, {4, 4}), s = make_buffer("s", kF32, {});
   EXPECT_EQ(round_trip((i + j) * 4 - (k - 1)), "(i + j) * 4 - (k - 1)");
   EXPECT_EQ(round_trip(i - Expr(-3)), "i - -3");

@@ -113,7 +113,7 @@ Expr Simplifier::scalar_select(const Expr& e) const {
   const Expr decided = expr(x.condition);
   if (const auto* value = as_int(decided)) return expr(*value ? x.if_true : x.if_false);
   const Ranges when_true = ranges_.assume(decided), when_false = ranges_.assume_not(decided);
-  const Expr a = Simplifier(when_true).expr(x.if_true);
+  Expr a = Simplifier(when_true).expr(x.if_true);
   const Expr b = Simplifier(when_false).expr(x.if_false);
   if (equal(a, b)) return a;
   const bool kept = decided.same(x.condition) && a.same(x.if_true) && b.same(x.if_false);
@@ -121,7 +121,7 @@ Expr Simplifier::scalar_select(const Expr& e) const {
 }
 
 Expr Simplifier::rebuild(const Expr& e) const {
-  const Expr result = map_children(e, [this](const Expr& child) { return expr(child); });
+  Expr result = map_children(e, [this](const Expr& child) { return expr(child); });
   if (const auto* x = as<Cast>(result)) {
     if (Expr folded = fold_cast(x->value, e.type())) return folded;
   }
@@ -134,7 +134,7 @@ Expr Simplifier::rebuild(const Expr& e) const {
 
 Expr Simplifier::scalar_binary(const Expr& e) const {
   const auto& x = *as<Binary>(e);
-  const Expr a = expr(x.lhs), b = expr(x.rhs);
+  Expr a = expr(x.lhs), b = expr(x.rhs);
   if (Expr folded = fold_constants(x.op, a, b)) return folded;
   if (is_right_neutral(x.op, b)) return a;
   if (commutes(x.op) && is_right_neutral(x.op, a)) return b;

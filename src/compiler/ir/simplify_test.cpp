@@ -7,13 +7,16 @@
 namespace attune::ir {
 namespace {
 
-const Expr x = var("x"), y = var("y"), z = var("z"), i = var("i"), j = var("j");
+class Simplify : public testing::Test {
+ protected:
+  const Expr x = var("x"), y = var("y"), i = var("i"), j = var("j");
+};
 
 std::string shown(const Expr& e, const Ranges& ranges = {}) {
   return to_string(simplify(e, ranges));
 }
 
-TEST(Simplify, SumsAreCanonical) {
+TEST_F(Simplify, SumsAreCanonical) {
   EXPECT_EQ(shown(x + y + x), "x * 2 + y");
   EXPECT_EQ(shown((x + 3) * 4 - x * 4), "12");
   EXPECT_EQ(shown(3 - (y - x) * 2), "x * 2 - y * 2 + 3");
@@ -22,7 +25,7 @@ TEST(Simplify, SumsAreCanonical) {
   EXPECT_EQ(shown(binary(BinOp::Shl, x, 3) + x), "x * 9");
 }
 
-TEST(Simplify, DivisionByIntervals) {
+TEST_F(Simplify, DivisionByIntervals) {
   const Ranges ranges{{"ob", Interval::extent(16)}, {"o1", Interval::extent(3)}};
   const Expr o0 = var("o0"), o1 = var("o1"), ob = var("ob");
   const Expr flat = (o0 * 3 + o1) * 16 + ob;
@@ -34,7 +37,7 @@ TEST(Simplify, DivisionByIntervals) {
   EXPECT_EQ(shown(flat % 32, ranges), "(o0 + o1) % 2 * 16 + ob");
 }
 
-TEST(Simplify, DivisionByDivisibility) {
+TEST_F(Simplify, DivisionByDivisibility) {
   const Ranges ranges{{"y", Interval::extent(8)}};
   EXPECT_EQ(shown((x * 8 + y) / 8, ranges), "x");
   EXPECT_EQ(shown((x * 8 + y) % 4, ranges), "y % 4");
@@ -49,7 +52,7 @@ TEST(Simplify, DivisionByDivisibility) {
   EXPECT_EQ(shown(x / -4), "x * -1 / 4");
 }
 
-TEST(Simplify, QuotientsAndRemaindersJoin) {
+TEST_F(Simplify, QuotientsAndRemaindersJoin) {
   EXPECT_EQ(shown(x / 4 * 4 + x % 4), "x");
   EXPECT_EQ(shown(x / 4 * 8 + x % 4 * 2 + y), "x * 2 + y");
   EXPECT_EQ(shown(x - x / 4 * 4), "x % 4");
@@ -58,7 +61,7 @@ TEST(Simplify, QuotientsAndRemaindersJoin) {
   EXPECT_EQ(shown(x / 12 * 12 + x / 4 % 3 * 4 + x % 4), "x");
 }
 
-TEST(Simplify, ComparisonsByIntervals) {
+TEST_F(Simplify, ComparisonsByIntervals) {
   const Ranges ranges{{"i", Interval::extent(4)}, {"j", Interval::extent(4)}};
   EXPECT_EQ(shown(i * 4 + j < 16, ranges), "true");
   EXPECT_EQ(shown(i * 4 + j >= 16, ranges), "false");
@@ -74,7 +77,7 @@ TEST(Simplify, ComparisonsByIntervals) {
   EXPECT_FALSE(prove(i + j <= 5, ranges));
 }
 
-TEST(Simplify, MinimaAndSelections) {
+TEST_F(Simplify, MinimaAndSelections) {
   const Ranges ranges{{"i", Interval::extent(4)}};
   EXPECT_EQ(shown(min(i, Expr(8)), ranges), "i");
   EXPECT_EQ(shown(max(i, Expr(8)), ranges), "8");
@@ -85,7 +88,7 @@ TEST(Simplify, MinimaAndSelections) {
   EXPECT_EQ(bounds_of(min(x, Expr(3)) - max(y, Expr(2)), {}), (Interval{Interval::kLowest, 1}));
 }
 
-TEST(Simplify, ConditionsAreFacts) {
+TEST_F(Simplify, ConditionsAreFacts) {
   const Ranges loop{{"i", Interval::extent(2)}, {"j", Interval::extent(4)}};
   const Ranges ranges = loop.assume(i * 4 + j < 7);
   EXPECT_TRUE(prove(i * 4 + j < 7, ranges));
@@ -99,14 +102,14 @@ TEST(Simplify, ConditionsAreFacts) {
   EXPECT_EQ(shown(p && select(p, x < 1, y < 1)), "p:bool && x < 1");
 }
 
-TEST(Simplify, ConnectivesUseBothSides) {
+TEST_F(Simplify, ConnectivesUseBothSides) {
   EXPECT_EQ(shown(x < 3 && x < 5), "x < 3");
   EXPECT_EQ(shown(x < 3 && x > 5), "false");
   EXPECT_EQ(shown(x < 3 || x < 2), "x < 3");
   EXPECT_EQ(shown(x < 3 || bool_imm(true)), "true");
 }
 
-TEST(Simplify, LoopsOfSymbolicExtent) {
+TEST_F(Simplify, LoopsOfSymbolicExtent) {
   const Ranges ranges = Ranges{{"x", {0, 10}}}.with_loop("i", x * 4, min(Expr(4), 39 - x * 4));
   EXPECT_TRUE(prove(i < 39, ranges));
   EXPECT_TRUE(prove(i >= x * 4, ranges));
@@ -114,7 +117,7 @@ TEST(Simplify, LoopsOfSymbolicExtent) {
   EXPECT_TRUE(prove(max(x, y) >= x));
 }
 
-TEST(Simplify, FloatsAreExact) {
+TEST_F(Simplify, FloatsAreExact) {
   const Expr f = var("f", kF32);
   EXPECT_EQ(shown(f * float_imm(0)), "f:f32 * 0.0f32");
   EXPECT_EQ(shown(f + float_imm(0)), "f:f32 + 0.0f32");
@@ -125,13 +128,13 @@ TEST(Simplify, FloatsAreExact) {
   EXPECT_EQ(shown(f < f), "f:f32 < f:f32");
 }
 
-TEST(Simplify, NarrowIntegersWrap) {
+TEST_F(Simplify, NarrowIntegersWrap) {
   EXPECT_EQ(shown(int_imm(100, kI8) + int_imm(100, kI8)), "-56i8");
   EXPECT_EQ(shown(cast(kU8, int_imm(-1))), "255u8");
   EXPECT_EQ(shown(var("a", kI32) * int_imm(0, kI32)), "0i32");
 }
 
-TEST(Simplify, Vectors) {
+TEST_F(Simplify, Vectors) {
   const Ranges ranges{{"i", Interval::extent(16)}};
   EXPECT_EQ(shown(broadcast(x, 8) + broadcast(y, 8)), "broadcast(x + y, 8)");
   EXPECT_EQ(shown(ramp(x, 1, 8) + broadcast(y, 8)), "ramp(x + y, 1, 8)");
@@ -148,10 +151,10 @@ TEST(Simplify, Vectors) {
   EXPECT_EQ(shown(load(b, {x, broadcast(y, 4)})), "broadcast(B[x, y], 4)");
 }
 
-TEST(Simplify, Statements) {
+TEST_F(Simplify, Statements) {
   const Buffer b = make_buffer("B", kF32, {64});
   const Stmt body = store(b, {i * 4 + j}, float_imm(0));
-  const auto nest = [&](std::int64_t n, std::int64_t m, Expr condition) {
+  const auto nest = [&](std::int64_t n, std::int64_t m, const Expr& condition) {
     return for_loop("i", 0, n, for_loop("j", 0, m, if_then(condition, body)));
   };
   EXPECT_TRUE(

@@ -61,7 +61,7 @@ Expr Simplifier::vector(const Expr& e) const {
     const Expr* scalar = broadcast_value(decided);
     const auto* value = as_int(scalar ? *scalar : decided);
     if (value) return expr(*value ? x->if_true : x->if_false);
-    const Expr a = expr(x->if_true), b = expr(x->if_false);
+    Expr a = expr(x->if_true), b = expr(x->if_false);
     if (equal(a, b)) return a;
     const bool kept = decided.same(x->condition) && a.same(x->if_true) && b.same(x->if_false);
     return kept ? e : select(decided, a, b);
@@ -84,7 +84,7 @@ Expr Simplifier::vector_load(const Load& x, const Expr& e) const {
 }
 
 Expr Simplifier::vector_binary(const Binary& x, const Expr& e) const {
-  const Expr a = expr(x.lhs), b = expr(x.rhs);
+  Expr a = expr(x.lhs), b = expr(x.rhs);
   const int lanes = e.type().lanes;
   const Expr* p = broadcast_value(a);
   const Expr* q = broadcast_value(b);

@@ -139,7 +139,7 @@ Status ProgramVerifier::run() {
 }  // namespace
 
 Status verify(const Program& program) {
-  const Status status = ProgramVerifier(program).run();
+  Status status = ProgramVerifier(program).run();
   if (status.ok()) return status;
   return Error{status.error().code,
                fmt::format("program '{}': {}", program.name, status.error().message),

@@ -7,17 +7,19 @@
 namespace attune::ir {
 namespace {
 
-const Expr i = var("i"), j = var("j"), f = var("f", kF32);
-const Buffer b = make_buffer("B", kF32, {8, 8});
+class Verify : public testing::Test {
+ protected:
+  std::string message(const Stmt& body) const {
+    const Status status = verify(Kernel{"k", {b}, body, 0});
+    return status.ok() ? "" : status.error().message;
+  }
+  static Stmt loops(Stmt body) { return for_loop("i", 0, 8, for_loop("j", 0, 8, std::move(body))); }
 
-std::string message(const Stmt& body) {
-  const Status status = verify(Kernel{"k", {b}, body, 0});
-  return status.ok() ? "" : status.error().message;
-}
+  const Expr i = var("i"), j = var("j"), f = var("f", kF32);
+  const Buffer b = make_buffer("B", kF32, {8, 8});
+};
 
-Stmt loops(Stmt body) { return for_loop("i", 0, 8, for_loop("j", 0, 8, std::move(body))); }
-
-TEST(Verify, AcceptsAKernel) {
+TEST_F(Verify, AcceptsAKernel) {
   const Buffer t = make_buffer("T", kF32, {4}, Scope::Register);
   EXPECT_EQ(message(loops(store(b, {i, j}, load(b, {j, i})))), "");
   EXPECT_EQ(
@@ -29,7 +31,7 @@ TEST(Verify, AcceptsAKernel) {
   EXPECT_EQ(message(block({})), "");
 }
 
-TEST(Verify, VariablesAndBuffersExist) {
+TEST_F(Verify, VariablesAndBuffersExist) {
   EXPECT_EQ(message(for_loop("i", 0, 8, store(b, {i, j}, float_imm(0)))),
             "a variable that is not defined: 'j' in kernel 'k'");
   EXPECT_EQ(message(let("f", int_imm(1, kI32), loops(store(b, {i, j}, f)))),
@@ -46,7 +48,7 @@ TEST(Verify, VariablesAndBuffersExist) {
       "a buffer larger than any memory: 'D: f32[1099511627776, 1099511627776]' in kernel 'k'");
 }
 
-TEST(Verify, TypesFit) {
+TEST_F(Verify, TypesFit) {
   EXPECT_EQ(message(loops(store(b, {i, j}, int_imm(0, kI32)))),
             "a store of another type than its place: 'B[i, j] = 0i32' in kernel 'k'");
   EXPECT_EQ(message(loops(store(b, {i, ramp(0, 1, 4)}, float_imm(0)))),
@@ -65,7 +67,7 @@ TEST(Verify, TypesFit) {
             "'reduce_unknown(broadcast(1.0f32, 4))' in kernel 'k'");
 }
 
-TEST(Verify, LoopsBarriersAndIntrinsics) {
+TEST_F(Verify, LoopsBarriersAndIntrinsics) {
   EXPECT_EQ(message(for_loop("i", 0, 8, block({}), LoopKind::Bound)),
             "a loop with an axis that is not bound, or bound without one: 'bound for i in 8' in "
             "kernel 'k'");
@@ -80,7 +82,7 @@ TEST(Verify, LoopsBarriersAndIntrinsics) {
             "an intrinsic with the wrong number of arguments: '@launder<i32>(1)' in kernel 'k'");
 }
 
-TEST(Verify, RegistersNeedConstantPlaces) {
+TEST_F(Verify, RegistersNeedConstantPlaces) {
   const Buffer t = make_buffer("T", kF32, {8}, Scope::Register);
   const auto with = [&](const Expr& index) {
     const Stmt body = store(t, {index}, zero_of(kF32.with_lanes(index.type().lanes)));
@@ -97,7 +99,7 @@ std::string program_message(const Program& p) {
   return status.ok() ? "" : status.error().message;
 }
 
-TEST(VerifyProgram, AcceptsAndNamesWhatIsWrong) {
+TEST_F(Verify, ProgramsAreAcceptedOrNameWhatIsWrong) {
   Program p{"p", {}, {}, {}};
   const Buffer a = add_input(p, "A", kF32, {4, 8});
   const Buffer s = add_reduce(p, "s", {{"i", 4}}, {{"j", 8}}, Reduction::Sum, load(a, {i, j}));
