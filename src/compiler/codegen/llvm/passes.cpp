@@ -1,5 +1,8 @@
 #include "compiler/codegen/llvm/passes.h"
 
+#include <llvm/Analysis/BasicAliasAnalysis.h>
+#include <llvm/Analysis/ScopedNoAliasAA.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -7,6 +10,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -47,6 +51,34 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
 
 namespace {
 
+// Functions of more instructions than this are unrolled kernels.
+constexpr unsigned kLongFunction = 300;
+
+// The steps up to machine instructions. For x86 a choice from TargetPassConfig::addISelPasses: what
+// kernels need, and strength reduction only where it is cheap. In long loop bodies it takes most of
+// the compile time and gains nothing, since addresses are a shared sum and a constant already.
+bool add_selection_passes(const llvm::Module& module, llvm::TargetMachine& machine,
+                          llvm::TargetPassConfig& config, llvm::legacy::PassManager& passes) {
+  if (!machine.getTargetTriple().isX86()) return !config.addISelPasses();
+  bool is_long = false;
+  for (const llvm::Function& function : module) {
+    is_long |= function.getInstructionCount() > kLongFunction;
+  }
+  passes.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
+  passes.add(llvm::createScopedNoAliasAAWrapperPass());
+  passes.add(llvm::createBasicAAWrapperPass());
+  if (!is_long) passes.add(llvm::createLoopStrengthReducePass());
+  passes.add(llvm::createUnreachableBlockEliminationPass());
+  passes.add(llvm::createScalarizeMaskedMemIntrinLegacyPass());
+  passes.add(llvm::createExpandReductionsPass());
+  config.addCodeGenPrepare();
+  config.addPassesToHandleExceptions();
+  config.addISelPrepare();
+  const bool selects = !config.addInstSelector();
+  passes.add(llvm::Pass::createPass(&llvm::FinalizeISelID));
+  return selects;
+}
+
 // One run of LLVM's code generator over the module, which it changes.
 SpillCounts run_code_generator(llvm::Module& module, llvm::TargetMachine& machine,
                                MachineOutput kind, bool reorder, llvm::SmallVectorImpl<char>& out) {
@@ -66,8 +98,8 @@ SpillCounts run_code_generator(llvm::Module& module, llvm::TargetMachine& machin
   }
   passes.add(config);
   passes.add(info);
-  const bool failed = config->addISelPasses();
-  CHECK(!failed, "LLVM cannot select instructions for this target");
+  const bool selects = add_selection_passes(module, machine, *config, passes);
+  CHECK(selects, "LLVM cannot select instructions for this target");
   config->addMachinePasses();
   config->setInitialized();
   passes.add(make_spill_counter(spills));
