@@ -46,12 +46,17 @@ std::string complaint(const ir::Stmt& s) {
   return {};
 }
 
+// Beyond this a kernel takes seconds to compile and does not fit the instruction cache anyway.
+constexpr int kMostStores = 20000;
+
 Status check_lowered(const ir::Kernel& kernel) {
   std::string why;
+  int stores = 0;
   walk(
       kernel.body,
       [&](const ir::Stmt& s) {
         if (why.empty()) why = complaint(s);
+        stores += ir::as<ir::Store>(s) ? 1 : 0;
       },
       [&](const ir::Expr& e) {
         const auto* x = ir::as<ir::Load>(e);
@@ -60,6 +65,12 @@ Status check_lowered(const ir::Kernel& kernel) {
                             x->index.size());
         }
       });
+  if (stores > kMostStores) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("kernel '{}' has {} stores after unrolling, at most {} are compiled",
+                             kernel.name, stores, kMostStores),
+                 "unroll fewer loops"};
+  }
   if (why.empty()) return {};
   return unsupported(fmt::format("kernel '{}' is not lowered for a CPU: {}", kernel.name, why));
 }

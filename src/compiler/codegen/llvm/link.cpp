@@ -19,6 +19,10 @@ LLD_HAS_DRIVER(elf)
 namespace attune::codegen {
 namespace {
 
+constexpr int kPipeBytes = 1 << 20;
+// More than headers, tables and the padding between segments can take.
+constexpr int kLinkerOverhead = 512 << 10;
+
 Error failed(const char* action) {
   return {ErrorCode::Io,
           fmt::format("cannot {} while linking a kernel: {}", action, strerror(errno)),
@@ -91,8 +95,12 @@ Result<std::vector<std::byte>> link_shared(std::span<const char> object) {
                              from.c_str()};
   std::string messages;
   llvm::raw_string_ostream stream(messages);
+  // Small results wait in the pipe; for others somebody must read while lld writes.
+  const auto capacity = fcntl(writing.number(), F_SETPIPE_SZ, kPipeBytes);
+  const bool fits = capacity >= static_cast<int>(object.size()) + kLinkerOverhead;
   std::vector<std::byte> linked;
-  std::thread reader([&] { linked = read_to_end(reading.number()); });
+  std::thread reader;
+  if (!fits) reader = std::thread([&] { linked = read_to_end(reading.number()); });
   bool done = false;
   {
     // lld keeps its state in globals: one link at a time.
@@ -101,7 +109,7 @@ Result<std::vector<std::byte>> link_shared(std::span<const char> object) {
     done = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
   }
   writing.reset(-1);
-  reader.join();
+  fits ? void(linked = read_to_end(reading.number())) : reader.join();
   if (!done) return Error{ErrorCode::Unsupported, "linking a kernel failed: " + stream.str(), ""};
   return linked;
 }

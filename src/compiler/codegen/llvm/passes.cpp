@@ -51,23 +51,15 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
 
 namespace {
 
-// Functions of more instructions than this are unrolled kernels.
-constexpr unsigned kLongFunction = 300;
-
-// The steps up to machine instructions. For x86 a choice from TargetPassConfig::addISelPasses: what
-// kernels need, and strength reduction only where it is cheap. In long loop bodies it takes most of
+// The steps up to machine instructions. For x86 only those of TargetPassConfig::addISelPasses that
+// kernels need. Loop strength reduction is not among them: in unrolled loop bodies it takes most of
 // the compile time and gains nothing, since addresses are a shared sum and a constant already.
-bool add_selection_passes(const llvm::Module& module, llvm::TargetMachine& machine,
-                          llvm::TargetPassConfig& config, llvm::legacy::PassManager& passes) {
+bool add_selection_passes(llvm::TargetMachine& machine, llvm::TargetPassConfig& config,
+                          llvm::legacy::PassManager& passes) {
   if (!machine.getTargetTriple().isX86()) return !config.addISelPasses();
-  bool is_long = false;
-  for (const llvm::Function& function : module) {
-    is_long |= function.getInstructionCount() > kLongFunction;
-  }
   passes.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
   passes.add(llvm::createScopedNoAliasAAWrapperPass());
   passes.add(llvm::createBasicAAWrapperPass());
-  if (!is_long) passes.add(llvm::createLoopStrengthReducePass());
   passes.add(llvm::createUnreachableBlockEliminationPass());
   passes.add(llvm::createScalarizeMaskedMemIntrinLegacyPass());
   passes.add(llvm::createExpandReductionsPass());
@@ -98,7 +90,7 @@ SpillCounts run_code_generator(llvm::Module& module, llvm::TargetMachine& machin
   }
   passes.add(config);
   passes.add(info);
-  const bool selects = add_selection_passes(module, machine, *config, passes);
+  const bool selects = add_selection_passes(machine, *config, passes);
   CHECK(selects, "LLVM cannot select instructions for this target");
   config->addMachinePasses();
   config->setInitialized();

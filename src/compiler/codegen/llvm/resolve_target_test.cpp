@@ -71,6 +71,15 @@ TEST(Compile, UnloweredKernelsAreRefused) {
             "kernel 'k' is not lowered for a CPU: loop 'i' is still marked vectorized");
 }
 
+TEST(Compile, EndlessUnrollingIsRefused) {
+  const auto y = ir::make_buffer("y", ir::kF32, {1});
+  const std::vector<ir::Stmt> many(20001, ir::store(y, {ir::Expr(0)}, ir::float_imm(1)));
+  const auto result = compile(ir::Kernel{"k", {y}, ir::block(many)}, host_target());
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message,
+            "kernel 'k' has 20001 stores after unrolling, at most 20000 are compiled");
+}
+
 TEST(Compile, UnresolvedTargetsAreRefused) {
   const auto y = ir::make_buffer("y", ir::kF32, {8});
   ir::Kernel kernel{"k", {y}, ir::store(y, {ir::Expr(0)}, ir::float_imm(1))};
