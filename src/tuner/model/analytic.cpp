@@ -63,7 +63,7 @@ Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     if (constant[i]) continue;
     const Threads threads = threads_of(nests[i], target);
-    const Traffic traffic = memory_traffic(state, nests, i, target, machine);
+    const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
     StageCost& cost = prediction.stages[i];
     cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
                       us_per_cycle / threads.speed;

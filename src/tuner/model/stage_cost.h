@@ -17,8 +17,9 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
 struct Traffic {
   double from_l2 = 0, from_l3 = 0, from_dram = 0;
 };
-Traffic memory_traffic(const schedule::State& state, const std::vector<StageNest>& nests,
-                       std::size_t stage, const ir::Target& target, const MachineModel& machine);
+Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
+                       const std::vector<StageNest>& nests, std::size_t stage,
+                       const ir::Target& target, const MachineModel& machine);
 
 // Arithmetic instructions per element of a value; index arithmetic and loads are free.
 double arithmetic(const ir::Expr& value);

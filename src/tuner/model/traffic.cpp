@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tuner/model/stage_cost.h"
+#include "tuner/space/register_tile.h"
 
 namespace attune::model {
 namespace {
@@ -121,16 +122,55 @@ class StageFootprints {
   std::vector<Footprints> buffers_;
 };
 
+// Rows whose distance is a multiple of this share the lines of the first-level cache.
+constexpr std::int64_t kAlias = 4096;
+
+// Bytes that rows push out of the first-level cache although it is large enough: elements read one
+// by one from more rows at such a distance than the cache has ways come from the second level, a
+// line each.
+double aliased_bytes(const schedule::State& state, const schedule::StageBounds& bounds,
+                     const StageNest& nest, std::size_t index, const ir::Target& target) {
+  const schedule::StageState& stage = *state.stages[index];
+  const space::RegisterTile tile = space::register_tile(stage, bounds, target);
+  Spans step = tile.spans;
+  double steps = nest.useful;
+  for (std::size_t i = stage.stage.axes.size(); i < step.size; ++i) {
+    steps *= static_cast<double>(step[i]);
+    step[i] = 1;
+  }
+  const std::size_t inner = nest.own + static_cast<std::size_t>(tile.body);
+  for (std::size_t i = 0; i < inner; ++i) steps *= static_cast<double>(nest.levels[i].extent);
+  const auto ways = static_cast<double>(target.l1_bytes / kAlias);
+  double bytes = 0;
+  for (const schedule::Access& access : stage.accesses) {
+    if (!space::layout_of(state, access.buffer).empty()) continue;
+    std::int64_t stride = access.buffer->type.bytes();
+    double rows = 1;
+    for (std::size_t d = access.dims.size(); d-- > 0;) {
+      const std::int64_t whole = access.buffer->shape[d];
+      if (stride % kAlias == 0) {
+        rows *= static_cast<double>(space::dim_span(access.dims[d], step, whole));
+      }
+      stride *= whole;
+    }
+    const double share = std::clamp((rows - ways + 1) / 5, 0.0, 1.0);
+    if (rows > ways) bytes += share * rows * static_cast<double>(kLine) * steps;
+  }
+  return bytes;
+}
+
 }  // namespace
 
-Traffic memory_traffic(const schedule::State& state, const std::vector<StageNest>& nests,
-                       std::size_t stage, const ir::Target& target, const MachineModel& machine) {
+Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
+                       const std::vector<StageNest>& nests, std::size_t stage,
+                       const ir::Target& target, const MachineModel& machine) {
   const StageFootprints footprints(state, nests, stage);
   const auto share = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) * machine.cache_share;
   };
-  return {footprints.beyond(share(target.l1_bytes)), footprints.beyond(share(target.l2_bytes)),
-          footprints.beyond(share(target.l3_bytes))};
+  return {footprints.beyond(share(target.l1_bytes)) +
+              aliased_bytes(state, bounds, nests[stage], stage, target),
+          footprints.beyond(share(target.l2_bytes)), footprints.beyond(share(target.l3_bytes))};
 }
 
 }  // namespace attune::model
