@@ -19,12 +19,11 @@ Result<runtime::Tensor> tensor_like(const ir::Buffer& buffer) {
 
 Result<measure::BuiltCandidate> build_schedule(const OperatorModel& model,
                                                const KnownSchedule& known) {
-  constexpr int kAnySpills = -1;
+  constexpr builder::Limits kNoLimits{.vector_spills = -1, .expressions = -1};
   builder::PrepareCache cache;
   const measure::BuildRequest request{
       .number = 0, .program = known.algorithm.program, .trace = known.trace};
-  measure::BuiltCandidate built =
-      builder::build_candidate(request, model.target, kAnySpills, cache);
+  measure::BuiltCandidate built = builder::build_candidate(request, model.target, kNoLimits, cache);
   if (built.failure) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("cannot compile {} with {}: {}", model.task.spec, describe(known),
