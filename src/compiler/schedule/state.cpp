@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/check.h"
 #include "compiler/ir/rewrite.h"
 
 namespace attune::schedule {
@@ -24,10 +25,13 @@ int axis_index(const ir::Stage& stage, const std::string& name) {
 AccessDim access_dim(const ir::Stage& stage, const ir::Expr& index) {
   AccessDim dim;
   const auto linear = ir::linear_of(index);
-  if (!linear) return dim;
+  if (!linear) {
+    dim.index = index;
+    return dim;
+  }
   for (const auto& [name, coefficient] : linear->terms) {
     const int axis = axis_index(stage, name);
-    if (axis < 0) return dim;
+    CHECK(axis >= 0, "stage " + stage.name + " reads with an index that is no axis of it");
     dim.terms.emplace_back(axis, coefficient);
   }
   dim.linear = true;

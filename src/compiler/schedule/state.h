@@ -40,11 +40,13 @@ struct FuseRelation {
 };
 using Relation = std::variant<SplitRelation, FuseRelation>;
 
-// One dimension of a read: linear in the axes of the reading stage, or anything (`linear` empty).
+// One dimension of a read: linear in the axes of the reading stage, or any other expression of
+// them.
 struct AccessDim {
   bool linear = false;
   std::vector<std::pair<int, std::int64_t>> terms;  // (axis or reduce axis, coefficient)
   std::int64_t constant = 0;
+  ir::Expr index;  // when not linear
 };
 struct Access {
   ir::Buffer buffer;
