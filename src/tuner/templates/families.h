@@ -7,6 +7,7 @@ namespace attune::templates {
 
 space::Template gemm();
 space::Template conv2d();
+space::Template winograd();
 space::Template window();
 space::Template rows();
 space::Template elementwise();

@@ -6,7 +6,8 @@
 namespace attune::templates {
 
 std::span<const space::Template> all() {
-  static const space::Template list[] = {gemm(), conv2d(), window(), rows(), elementwise()};
+  static const space::Template list[] = {gemm(),   conv2d(), winograd(),
+                                         window(), rows(),   elementwise()};
   return list;
 }
 

@@ -35,6 +35,7 @@ class TraceWriter {
   void cache_read(std::string tensor, std::string consumer) {
     trace_.push_back(schedule::CacheRead{std::move(tensor), std::move(consumer)});
   }
+  void cache_write(std::string stage) { trace_.push_back(schedule::CacheWrite{std::move(stage)}); }
   void rfactor(std::string stage, std::string loop) {
     trace_.push_back(schedule::Rfactor{std::move(stage), std::move(loop)});
   }
