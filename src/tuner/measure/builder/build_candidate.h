@@ -29,7 +29,7 @@ class PrepareCache {
 
 // What is not worth building or running; negative: no limit.
 struct Limits {
-  int vector_spills = 24;             // in innermost loops
+  int vector_spills = 64;             // in innermost loops
   std::int64_t expressions = 60'000;  // of the lowered kernel: more take a second to compile
 };
 
