@@ -59,6 +59,7 @@ Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
   prediction.stages.resize(state.stages.size());
   const std::vector<bool> constant = constant_stages(state);
   const std::vector<StageNest> nests = loop_nests(state, scheduled.bounds);
+  std::vector<StageCost> nest_costs(state.stages.size());
   const double us_per_cycle = 1e-3 / machine.ghz;
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     if (constant[i]) continue;
@@ -72,11 +73,19 @@ Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
                  shared(threads.speed, machine.l3_sharing);
     cost.dram_us = traffic.from_dram / machine.dram_bandwidth * us_per_cycle /
                    shared(threads.speed, machine.dram_sharing);
-    const auto cube = [](double x) { return x * x * x; };
-    cost.total_us = std::cbrt(cube(cost.compute_us) + cube(cost.l2_us) + cube(cost.l3_us) +
-                              cube(cost.dram_us)) +
-                    (target.threads > 1 ? threads.forks * machine.fork_join_us : 0);
-    prediction.us += cost.total_us;
+    StageCost& nest = nest_costs[nests[i].root];
+    nest.compute_us += cost.compute_us;
+    nest.l2_us += cost.l2_us;
+    nest.l3_us += cost.l3_us;
+    nest.dram_us += cost.dram_us;
+    if (target.threads > 1) prediction.us += threads.forks * machine.fork_join_us;
+  }
+  const auto cube = [](double x) { return x * x * x; };
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    const StageCost& nest = nest_costs[i];
+    prediction.stages[i].nest_us =
+        std::cbrt(cube(nest.compute_us) + cube(nest.l2_us) + cube(nest.l3_us) + cube(nest.dram_us));
+    prediction.us += prediction.stages[i].nest_us;
   }
   return prediction;
 }

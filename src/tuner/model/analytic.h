@@ -1,7 +1,7 @@
 // The analytic model: predicted time = max(compute, traffic of each memory level), smoothed, for
-// every stage, summed. It needs nothing but the schedule and a few numbers of the machine, works on
-// any state, finished or not, and looks at tens of thousands of candidates a second (the idea of
-// Pruner's draft model, and of the roofline).
+// every root stage with those computed inside of it, summed. It needs nothing but the schedule and
+// a few numbers of the machine, works on any state, finished or not, and looks at tens of thousands
+// of candidates a second (the idea of Pruner's draft model, and of the roofline).
 #pragma once
 
 #include <vector>
@@ -16,7 +16,8 @@ namespace attune::model {
 struct StageCost {
   double compute_us = 0;
   double l2_us = 0, l3_us = 0, dram_us = 0;
-  double total_us = 0;
+  // With those of all stages that are computed within its loops; 0 for such stages.
+  double nest_us = 0;
 };
 
 struct Prediction {

@@ -56,7 +56,7 @@ TEST(AnalyticModel, ConstantsArePackedAheadOfTime) {
   const auto cost_of_packing = [](const ir::Program& p) {
     const TemplateSpace space({{"direct", p}}, {&space::kSampleTemplate, 1},
                               space::sample_target());
-    return predicted(space, "rows=4 vectors=3 steps=4 pack=1").stages[0].total_us;
+    return predicted(space, "rows=4 vectors=3 steps=4 pack=1").stages[0].nest_us;
   };
   EXPECT_GT(cost_of_packing(program), 0);
   program.inputs[1].constant = true;

@@ -20,9 +20,11 @@ struct Body {
   const RegisterTile& tile;
   const ir::Target& target;
   const MachineModel& machine;
-  Spans around;            // of the body and the innermost loop around it
+  Spans around;            // of the body and the innermost loop around it, if there is one
   double arithmetic = 1;   // instructions per result and step
+  double rounds = 1;       // runs of the body that add to the same results
   bool chained = false;    // the results of one iteration go into the next
+  bool looped = false;     // there is a loop around it
   bool forgetful = false;  // addresses are laundered: no reads are shared between steps
 };
 
@@ -63,17 +65,20 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
   const double weight = vector_weight(body);
   for (const schedule::Access& access : body.stage.accesses) {
     if (is_register(body.state, access.buffer)) continue;
-    const bool invariant = elements(access, body.around) == elements(access, body.tile.spans);
-    if (invariant && body.tile.body > 0) continue;
     const auto& layout = space::layout_of(body.state, access.buffer);
     const space::OperandLoads one = space::operand_loads(access, layout, body.tile, step);
     const space::OperandLoads all = space::operand_loads(access, layout, body.tile, spans);
+    const bool invariant = elements(access, body.around) == elements(access, body.tile.spans);
+    if (body.looped && invariant && results + all.total() < body.target.vector_registers) continue;
     double times = steps;
-    if (static_cast<double>(all.total()) < steps * static_cast<double>(one.total())) {
-      if (results + all.total() <= body.target.vector_registers && !body.forgetful) {
-        times = static_cast<double>(all.total()) / static_cast<double>(one.total());
-      } else if (!body.forgetful && one.total() > 1) {
+    const double distinct = static_cast<double>(all.total()) / static_cast<double>(one.total());
+    if (distinct < steps && !body.forgetful) {
+      if (results + all.total() <= body.target.vector_registers) {
+        times = distinct;
+      } else if (one.broadcasts > 1) {
         reads.spill_factor = 1.3;  // the compiler keeps what it cannot keep
+      } else {
+        times = std::sqrt(steps * distinct);  // it keeps some, and reads the rest again in place
       }
     }
     const double gather = static_cast<double>(body.tile.lanes) * 1.5;
@@ -117,7 +122,10 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double issue =
       (work + reads.instructions + 2 * stores / weight + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
-  const double latency = body.chained ? steps * machine.fma_latency + round_trip : 1;
+  // Tiles with short reductions overlap in the reorder window.
+  const double tile_length = (work + reads.instructions) * body.rounds;
+  const double overlap = std::max(1.0, machine.reorder_window / tile_length);
+  const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
                      eighth_power(latency) + eighth_power(stores / machine.store_per_cycle);
   return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor;
@@ -162,17 +170,21 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
   if (tile.body > 0) {
     const int loop = stage.loops[static_cast<std::size_t>(tile.body - 1)];
     body.around = space::spans_within(stage, bounds.iters, tile.body - 1);
+    body.looped = true;
     trips = static_cast<double>(bounds.iters[loop]);
     body.chained = reduces && stage.iters[loop].reduce;
   } else {
+    if (nest.own > 0) body.around = nest.levels[nest.own - 1].spans, body.looped = true;
     body.chained = reduces;
   }
   for (int loop : stage.loops) {
+    if (stage.iters[loop].reduce) body.rounds *= static_cast<double>(bounds.iters[loop]);
     body.forgetful |= schedule::find_note(stage.iters[loop].notes, "launder") != nullptr;
   }
+  body.rounds /= static_cast<double>(tile.steps);
   double executions = nest.useful, entries = nest.useful;
-  const std::size_t inner = nest.own + static_cast<std::size_t>(tile.body);
-  for (std::size_t i = 0; i + 1 < inner; ++i) entries *= static_cast<double>(nest.levels[i].extent);
+  const std::size_t outer = nest.own + static_cast<std::size_t>(std::max(0, tile.body - 1));
+  for (std::size_t i = 0; i < outer; ++i) entries *= static_cast<double>(nest.levels[i].extent);
   for (std::size_t i = 0; i < nest.own; ++i)
     executions *= static_cast<double>(nest.levels[i].extent);
   const double once = body_cycles(body, tile.spans);

@@ -13,6 +13,7 @@ struct MachineModel {
   double store_per_cycle = 1.0;
   double issue_per_cycle = 5.5;
   double fma_latency = 4.0;
+  double reorder_window = 256.0;    // instructions
   double loop_entry_cycles = 14.0;  // set-up, and the branch mispredicted at the end
   // Bytes per cycle and core that arrive from the cache of the name.
   double l2_bandwidth = 36.0;

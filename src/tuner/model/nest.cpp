@@ -75,6 +75,7 @@ void add_outer_levels(const schedule::State& state, const std::vector<StageBound
   const StageNest& host_nest = nests[static_cast<std::size_t>(host)];
   const auto inside = static_cast<std::size_t>(host_stage.find_loop(stage.at_loop) + 1);
   nest.own = host_nest.own + inside;
+  nest.root = host_nest.root;
   const auto readers = readers_of(state, index);
   for (std::size_t level = 0; level < nest.own; ++level) {
     const Level& outer = host_nest.levels[level];
@@ -99,6 +100,7 @@ std::vector<StageNest> loop_nests(const schedule::State& state,
     const StageState& stage = *state.stages[static_cast<std::size_t>(i)];
     const StageBounds& b = bounds[static_cast<std::size_t>(i)];
     StageNest& nest = nests[static_cast<std::size_t>(i)];
+    nest.root = static_cast<std::size_t>(i);
     nest.levels.reserve(stage.loops.size() + 16);
     if (!stage.at_root()) add_outer_levels(state, bounds, nests, i);
     nest.useful *= useful_part(stage, b, stage.loops.size());

@@ -17,6 +17,7 @@ struct Level {
 struct StageNest {
   std::vector<Level> levels;  // outermost first
   std::size_t own = 0;        // index of the first level that is a loop of the stage itself
+  std::size_t root = 0;       // the stage whose loops come first
   double useful = 1;          // the part of all iterations that partial tiles leave to be done
 };
 
