@@ -103,7 +103,7 @@ class LocalRunner::Impl {
   // Measures ready[begin, end); whether the machine was too unsteady meanwhile.
   Result<bool> pass(const Ready& ready, std::size_t begin, std::size_t end, double best_known_us,
                     const RunOptions& options, std::vector<RunResult>& results);
-  // Adds the timings of those within reach of the best to what is known about them.
+  // Adds second timings of the fastest, if they are within reach of the best.
   Status look_again(const Ready& ready, double best_us, const RunOptions& options,
                     std::vector<RunResult>& results);
 
@@ -165,10 +165,16 @@ Result<bool> LocalRunner::Impl::pass(const Ready& ready, std::size_t begin, std:
 
 Status LocalRunner::Impl::look_again(const Ready& ready, double best_us, const RunOptions& options,
                                      std::vector<RunResult>& results) {
-  Ready close;
+  std::vector<std::pair<double, std::size_t>> fastest;
   for (std::size_t i = 0; i < ready.places.size(); ++i) {
     const Timing* timing = timing_of(results[ready.places[i]]);
     if (timing == nullptr || timing->best_us > options.close_ratio * best_us) continue;
+    fastest.emplace_back(timing->best_us, i);
+  }
+  std::sort(fastest.begin(), fastest.end());
+  fastest.resize(std::min(fastest.size(), static_cast<std::size_t>(std::max(options.again, 0))));
+  Ready close;
+  for (const auto& [time_us, i] : fastest) {
     close.candidates.push_back(ready.candidates[i]);
     close.places.push_back(ready.places[i]);
   }

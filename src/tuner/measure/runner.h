@@ -94,6 +94,7 @@ struct RunOptions {
   double close_ratio = 1.5;          // slower than the best by this factor: one repeat is enough
   double repeat_us = 1'000;          // a repeat is as many calls as take about this long
   double budget_us = 15'000;         // what the others' repeats take altogether
+  int again = 6;                     // so many of the fastest, when the machine was unsteady
   double timeout_ms = 10'000;        // for the calls of one candidate
   int compare_rounds = 6;            // of compare()
   double compare_round_ms = 400;     // a round that is shorter is followed by a pause
