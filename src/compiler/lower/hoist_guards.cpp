@@ -13,10 +13,17 @@ namespace {
 using ir::Expr;
 using ir::Stmt;
 
+// What a loop's body writes may change such a condition, and reading may need the guards around it.
+bool reads_memory(const Expr& e) {
+  bool found = false;
+  ir::visit(e, [&](const Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });
+  return found;
+}
+
 Stmt hoist_from_loop(const ir::For& loop, const ir::If& inner) {
   std::vector<Expr> outside, inside;
   for (const Expr& part : conjuncts(inner.condition)) {
-    (ir::uses_var(part, loop.var) ? inside : outside).push_back(part);
+    (ir::uses_var(part, loop.var) || reads_memory(part) ? inside : outside).push_back(part);
   }
   const auto with_body = [&](Stmt body) {
     ir::For copy = loop;
@@ -36,12 +43,6 @@ Stmt hoist_from_loop(const ir::For& loop, const ir::If& inner) {
 bool contains(const std::vector<Expr>& parts, const Expr& wanted) {
   return std::any_of(parts.begin(), parts.end(),
                      [&](const Expr& part) { return ir::equal(part, wanted); });
-}
-
-bool reads_memory(const Expr& e) {
-  bool found = false;
-  ir::visit(e, [&](const Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });
-  return found;
 }
 
 // if (c && a) x; if (c && b) y  ->  if (c) { if (a) x; if (b) y }
@@ -72,7 +73,7 @@ Stmt hoist_from_block(const ir::Block& block) {
 
 Stmt merge_nested(const ir::If& outer) {
   const auto* inner = ir::as<ir::If>(outer.then_body);
-  if (!inner || outer.else_body || inner->else_body) return {};
+  if (!inner || outer.else_body || inner->else_body || reads_memory(inner->condition)) return {};
   return ir::if_then(outer.condition && inner->condition, inner->then_body);
 }
 
@@ -93,7 +94,7 @@ Stmt hoist_guards(const Stmt& s) {
     if (list->stmts.size() > 1) changed = hoist_from_block(*list);
   } else if (const auto* storage = ir::as<ir::Allocate>(mapped)) {
     const auto* inner = ir::as<ir::If>(storage->body);
-    if (inner && !inner->else_body) {
+    if (inner && !inner->else_body && !reads_memory(inner->condition)) {
       changed = ir::if_then(inner->condition, ir::allocate(storage->buffer, inner->then_body));
     }
   }

@@ -221,8 +221,8 @@ Stmt NestBuilder::update(Frame& f) {
                                   starts_by_itself(f.stage) ? &reduction_vars : nullptr);
   std::vector<Expr> guards = f.guards;
   guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
-  guards.insert(guards.end(), parts.guards.begin(), parts.guards.end());
-  return guarded(guards, parts.body);
+  // Terms may be skipped on what memory holds, which is only read where the other guards hold.
+  return guarded(guards, guarded(parts.guards, parts.body));
 }
 
 Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
@@ -277,6 +277,14 @@ int root_of(const State& state, int index) {
   return index;
 }
 
+// Buffers that are filled ahead of time outlive the kernel that fills them.
+Status require_global(const ir::BufferNode& buffer) {
+  if (buffer.scope == ir::Scope::Global) return {};
+  return invalid(
+      fmt::format("stage '{}' is computed ahead of time and must be in global memory", buffer.name),
+      "compute it at a loop of its consumer to keep it on the stack or in registers");
+}
+
 Stmt with_buffers(std::vector<Stmt> stmts, const std::vector<ir::Buffer>& buffers) {
   Stmt body = ir::block(std::move(stmts));
   for (auto b = buffers.rbegin(); b != buffers.rend(); ++b) body = ir::allocate(*b, body);
@@ -296,12 +304,14 @@ Result<Nests> build_nests(const State& state) {
   for (int i = 0; i < static_cast<int>(state.stages.size()); ++i) {
     if (!state.stages[i]->at_root()) continue;
     (prepared(i) ? prepare : main).push_back(builder.nest(i));
-    if (state.is_output(i)) continue;
     bool read_by_main = false;
     for (int consumer : state.consumers_of(i)) {
       read_by_main |= !prepared(root_of(state, consumer));
     }
     for (const ir::Buffer& buffer : builder.buffers_of(i)) {
+      const auto& outputs = state.outputs;
+      if (std::find(outputs.begin(), outputs.end(), buffer) != outputs.end()) continue;
+      if (prepared(i) && read_by_main) ATTUNE_RETURN_IF_ERROR(require_global(*buffer));
       if (!prepared(i)) {
         main_buffers.push_back(buffer);
       } else {

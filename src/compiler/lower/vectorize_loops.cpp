@@ -39,6 +39,10 @@ class Vectorizer {
   Expr expr(const Expr& e) {
     if (const auto* v = ir::as<ir::Var>(e)) return v->name == variable_ ? ramp_ : e;
     if (!varies(e)) return e;
+    if (!e.type().is_scalar()) {  // an inner loop is vectorised already
+      ok_ = false;
+      return e;
+    }
     if (const auto* select = ir::as<ir::Select>(e)) {
       Expr condition = expr(select->condition);
       Expr a = expr(select->if_true), b = expr(select->if_false);
@@ -50,7 +54,7 @@ class Vectorizer {
       for (const Expr& arg : math->args) args.push_back(widen(expr(arg), lanes()));
       return ir::math(math->fn, std::move(args));
     }
-    if (ir::as<ir::Opaque>(e) || ir::as<ir::VectorReduce>(e) || ir::as<ir::Ramp>(e)) {
+    if (ir::as<ir::Opaque>(e) || ir::as<ir::VectorReduce>(e)) {
       ok_ = false;
       return e;
     }
@@ -77,10 +81,12 @@ class Vectorizer {
     if (const auto* st = ir::as<ir::Store>(s)) {
       std::vector<Expr> index;
       bool vector_index = false;
+      ok_ &= st->value.type().is_scalar();
       for (const Expr& i : st->index) {
         index.push_back(expr(i));
         vector_index |= index.back().type().lanes > 1;
       }
+      if (!ok_) return s;
       if (!vector_index) return ir::store(st->buffer, index, combine_lanes(*st));
       Expr value = expr(st->value);
       return ir::store(st->buffer, index, widen(value, lanes()));

@@ -61,15 +61,19 @@ Result<LayoutTerm> parse_term(const ir::Stage& stage, std::string_view text) {
 
 // The terms of each axis, sorted by divisor, must chain: the finest has divisor 1, each next
 // divisor is the one before times its modulus, and only the coarsest has no modulus.
-// Returns how many terms do; 0 when they do not reach the coarsest.
+// AXIS%1 is a dimension of one element and may stand anywhere. Returns how many terms there are; 0
+// when they do not chain up to the coarsest.
 std::size_t chained_terms(const std::vector<LayoutTerm>& terms, int axis) {
+  std::size_t count = 0;
+  for (const LayoutTerm& term : terms) count += term.axis == axis && term.modulo == 1;
   std::int64_t divisor = 1;
-  for (std::size_t count = 1; count <= terms.size(); ++count) {
+  while (count < terms.size()) {
     const LayoutTerm* found = nullptr;
     for (const LayoutTerm& term : terms) {
-      if (term.axis == axis && term.divide == divisor) found = &term;
+      if (term.axis == axis && term.divide == divisor && term.modulo != 1) found = &term;
     }
     if (!found) return 0;
+    ++count;
     if (found->modulo == 0) return count;
     divisor *= found->modulo;
   }

@@ -34,6 +34,7 @@ TEST(Layout, TermsChain) {
   EXPECT_EQ(terms[2].divide, 2);
   EXPECT_EQ(terms[2].modulo, 4);
   EXPECT_EQ(failure("layout anchor j i"), "done");
+  EXPECT_EQ(failure("layout anchor j/1 i j%1"), "done");
 }
 
 TEST(Layout, SaysWhatIsWrong) {

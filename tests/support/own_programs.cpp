@@ -1,0 +1,91 @@
+#include "tests/support/own_programs.h"
+
+namespace attune::test {
+namespace {
+
+constexpr const char* kStencils = R"(program stencils {
+  input a: f32[23, 9]
+  stage first(x: 21, y: 9) = a[x, y] + a[x + 2, y] * 0.5f32
+  stage second(x: 19, y: 8) = first[x, y] + first[x + 2, y + 1]
+  stage third(x: 17, y: 8) = second[x, y] * second[x + 1, y] - second[x + 2, y]
+  stage 'output'(x: 8, y: 7) = third[x * 2, y] + third[x * 2 + 2, y + 1]
+  output 'output'
+}
+)";
+
+constexpr const char* kReaders = R"(program readers {
+  input a: f32[16, 5]
+  constant w: f32[5, 6]
+  stage first(x: 16, k: 5) = a[x, k] + 1.0f32
+  stage left(x: 12, j: 6) = sum(k: 5) first[x, k] * w[k, j]
+  stage right(x: 12, j: 6) = max(k: 5) first[x + 3, k] * w[k, j]
+  stage total(j: 6) = sum(x: 12) left[x, j]
+  stage 'output'(x: 12, j: 6) = left[x, j] + right[x, j] * total[j] + first[x + 1, 2]
+  output total
+  output 'output'
+}
+)";
+
+constexpr const char* kOdd = R"(program odd {
+  input a: f32[14, 6]
+  stage first(x: 14, y: 6) = a[x, y] * 2.0f32
+  stage second(x: 14, y: 6) = first[13 - x, y] + first[x, 5 - y]
+  stage halves(x: 13, y: 6) = second[x / 2, y] + second[x % 5 + 1, y]
+  stage 'output'(x: 11, y: 5) = halves[x + 2, y + 1] + halves[10 - x, y]
+  output 'output'
+}
+)";
+
+constexpr const char* kPairs = R"(program pairs {
+  input a: i32[7, 11]
+  stage scaled(i: 7, j: 11) = a[i, j] * 3i32
+  stage best(i: 7) = argmax(j: 11) (scaled[i, j], j)
+  stage least(j: 11) = argmin(i: 7) (scaled[i, j], i)
+  stage 'output'(i: 7, j: 11) = select(best.index[i] == j, scaled[i, j], least[j])
+  output best.index
+  output 'output'
+}
+)";
+
+constexpr const char* kMasked = R"(program masked {
+  input a: f32[9, 13]
+  input mask: i32[13]
+  stage kept(i: 9) = sum(k: 13) select(mask[k] > 0i32, a[i, k], 0.0f32)
+  stage most(i: 9) = max(k: 13) select(mask[k] > 0i32, a[i, k], -inf:f32)
+  stage padded(i: 9, j: 15) = select(1 <= j && j < 14, a[i, j - 1], 0.0f32)
+  stage window(i: 9, j: 13) = sum(k: 3) padded[i, j + k]
+  stage 'output'(i: 9, j: 13) = window[i, j] + kept[i] * select(most[i] > 0.5f32, 1.0f32, 0.25f32)
+  output 'output'
+}
+)";
+
+constexpr const char* kChain = R"(program chain {
+  input a: f32[6, 7]
+  constant u: f32[7, 10]
+  constant v: f32[10, 5]
+  stage packed(k: 10, j: 5) = v[k, j] * 0.5f32
+  stage hidden(i: 6, j: 10) = sum(k: 7) a[i, k] * u[k, j]
+  stage active(i: 6, j: 10) = max(hidden[i, j], 0.0f32)
+  stage result(i: 6, j: 5) = sum(k: 10) active[i, k] * packed[k, j]
+  stage norm(i: 6) = sum(j: 5) result[i, j] * result[i, j]
+  stage 'output'(i: 6, j: 5) = result[i, j] / (norm[i] + 1.0f32)
+  output 'output'
+}
+)";
+
+constexpr const char* kScalar = R"(program scalar {
+  input a: f32[37]
+  input s: f32[]
+  stage sum() = sum(k: 37) a[k] * s[]
+  stage 'output'(x: 37) = a[x] - sum[]
+  output 'output'
+}
+)";
+
+constexpr const char* const kAll[] = {kStencils, kReaders, kOdd, kPairs, kMasked, kChain, kScalar};
+
+}  // namespace
+
+std::span<const char* const> own_programs() { return kAll; }
+
+}  // namespace attune::test
