@@ -105,6 +105,7 @@ Result<double> quick_peak_gflops(int threads) {
 Result<BenchReport> bench(const BenchOptions& options) {
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Run));
   ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, options.schedule));
   ATTUNE_ASSIGN(const measure::BuiltCandidate built, build_schedule(model, known));
   BenchReport report{.model = model.task.spec,
@@ -142,7 +143,7 @@ std::string to_json(const BenchReport& report) {
   json["schedule"] = name_of(report.schedule);
   json["trace"] = report.trace;
   json["calls"] = report.calls;
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace attune::api

@@ -115,6 +115,7 @@ CheckCase failed(std::string name, const Error& error) {
 Result<CheckCase> check_one(const ModelOptions& options, const CheckOptions& all) {
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));
   ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, all.schedule));
   const Result<Bytes> bytes = run_isolated(model.task.spec, [&]() -> Result<Bytes> {
     ATTUNE_ASSIGN(const CheckCase result, check_model(model, known, all.seed));
@@ -163,7 +164,7 @@ std::string to_json(const CheckCase& result) {
   json["max_abs_error"] = result.max_abs_error;
   json["max_rel_error"] = result.max_rel_error;
   json["message"] = result.message;
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::vector<std::string> small_operators() {

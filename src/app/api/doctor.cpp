@@ -100,7 +100,7 @@ std::string to_json(const DoctorReport& report) {
                      {"bubblewrap", report.bubblewrap}};
   json["version"] = report.version;
   json["seconds"] = report.seconds;
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace attune::api

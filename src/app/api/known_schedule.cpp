@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/api/text_file.h"
 #include "tuner/records/record_json.h"
@@ -70,6 +71,14 @@ Result<std::string> records_path(const std::string& option) {
   return records::default_records_path();
 }
 
+Result<std::optional<std::string>> history_path(const std::string& option) {
+  if (option.empty() || option == "none") return std::optional<std::string>();
+  std::error_code ignored;
+  if (std::filesystem::exists(option, ignored)) return std::optional(option);
+  return Error{ErrorCode::NotFound, fmt::format("there is no records file '{}'", option),
+               "name an existing one with --history, or 'none'"};
+}
+
 KnownSchedule default_schedule(const OperatorModel& model) {
   const auto chosen =
       std::find_if(model.algorithms.begin(), model.algorithms.end(),
@@ -86,7 +95,8 @@ Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleO
   std::optional<KnownSchedule> best;
   ATTUNE_ASSIGN(const std::string own, records_path(options.records));
   std::vector<std::string> stores = {own};
-  if (!options.history.empty() && options.history != "none") stores.push_back(options.history);
+  ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options.history));
+  if (history) stores.push_back(*history);
   for (const std::string& path : stores) {
     ATTUNE_ASSIGN(std::optional<KnownSchedule> found, best_of(model, path));
     if (!found) continue;

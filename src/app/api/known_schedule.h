@@ -32,6 +32,9 @@ struct KnownSchedule {
 // The path of the store that the user means.
 Result<std::string> records_path(const std::string& option);
 
+// Another store that the user named, or nothing when he named none; it must exist.
+Result<std::optional<std::string>> history_path(const std::string& option);
+
 KnownSchedule default_schedule(const OperatorModel& model);
 Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleOptions& options);
 

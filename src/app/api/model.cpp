@@ -8,6 +8,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/ops/family.h"
 #include "runtime/affinity.h"
+#include "tuner/measure/probe/machine.h"
 
 namespace attune::api {
 namespace {
@@ -100,6 +101,32 @@ Status check_runs_here(const OperatorModel& model) {
                    fmt::format("choose --threads {} or fewer", cores));
   }
   return {};
+}
+
+Status check_fits_memory(const OperatorModel& model, Purpose purpose) {
+  constexpr double kInterpretedBytes = 9;  // of an element: a value and whether it is there
+  double bytes = 0;
+  const auto add = [&](const ir::Buffer& buffer) {
+    const auto elements = static_cast<double>(ir::element_count(*buffer));
+    bytes += elements * static_cast<double>(buffer->type.element_bytes());
+    if (purpose == Purpose::Tune) bytes += elements * kInterpretedBytes;
+  };
+  for (const ir::Input& input : model.task.program.inputs) add(input.buffer);
+  if (purpose == Purpose::Run) {
+    for (const ir::Buffer& output : model.task.program.outputs) add(output);
+  } else {
+    for (const ir::Stage& stage : model.task.program.stages) {
+      for (const ir::Buffer& output : stage.outputs) add(output);
+    }
+  }
+  const auto memory = static_cast<double>(probe::describe_machine().memory_bytes);
+  constexpr double kGib = 1 << 30;
+  if (memory <= 0 || bytes <= memory) return {};
+  return Error{ErrorCode::Exhausted,
+               fmt::format("{} {} needs about {:.1f} GiB of memory, this machine has {:.1f} GiB",
+                           purpose == Purpose::Tune ? "tuning" : "running", model.task.spec,
+                           bytes / kGib, memory / kGib),
+               "choose smaller sizes"};
 }
 
 }  // namespace attune::api

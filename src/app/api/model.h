@@ -45,4 +45,9 @@ Result<OperatorModel> load_model(const ModelOptions& options);
 // such a program can be compiled, but not run here.
 Status check_runs_here(const OperatorModel& model);
 
+// What the operator is run for: tuning also needs the interpreter's copy of every tensor.
+enum class Purpose { Run, Tune };
+// Fails when its tensors do not fit into this machine's memory, before anything is allocated.
+Status check_fits_memory(const OperatorModel& model, Purpose purpose);
+
 }  // namespace attune::api

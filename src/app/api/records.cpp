@@ -87,7 +87,8 @@ Result<std::vector<RecordRow>> best_records(const RecordsOptions& options) {
 std::string to_json(const std::vector<RecordRow>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const RecordRow& row : rows) list.push_back(nlohmann::ordered_json::parse(row.json));
-  return nlohmann::ordered_json{{"records", std::move(list)}}.dump(2);
+  return nlohmann::ordered_json{{"records", std::move(list)}}.dump(
+      2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Result<std::int64_t> export_records(const RecordsOptions& options, const std::string& path) {

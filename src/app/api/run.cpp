@@ -135,10 +135,12 @@ Result<double> run_once(const OperatorModel& model, Executable& executable) {
 Status make_directory(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
-  if (!failure && std::filesystem::is_directory(path)) return {};
-  return Error{ErrorCode::Io,
-               fmt::format("cannot create directory '{}': {}", path,
-                           failure ? failure.message() : "a file has this name"),
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return {};
+  std::string reason =
+      std::filesystem::exists(path, ignored) ? "a file has this name" : failure.message();
+  reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return Error{ErrorCode::Io, fmt::format("cannot create directory '{}': {}", path, reason),
                "name another directory with --output"};
 }
 
@@ -166,6 +168,7 @@ Result<NamedFile> parse_named_file(const std::string& text) {
 Result<RunReport> run(const RunOptions& options) {
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Run));
   ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, options.schedule));
   ATTUNE_ASSIGN(const measure::BuiltCandidate built, build_schedule(model, known));
   ATTUNE_ASSIGN(Executable executable, Executable::load(model, built));
@@ -193,7 +196,7 @@ std::string to_json(const RunReport& report) {
   for (const TensorSummary& tensor : report.inputs) json["inputs"].push_back(json_of(tensor));
   for (const TensorSummary& tensor : report.outputs) json["outputs"].push_back(json_of(tensor));
   json["latency_ms"] = report.milliseconds;
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace attune::api

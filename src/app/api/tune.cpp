@@ -137,6 +137,8 @@ Result<TuneReport> tune(const TuneOptions& options,
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));
+  ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options.history));
   const std::vector<int> available = runtime::allowed_cores();
   const measure::CorePlan cores = measure::plan_cores(available, model.target.threads);
   // The runner forks before this process has threads, and the store is opened after that, so that
@@ -146,9 +148,7 @@ Result<TuneReport> tune(const TuneOptions& options,
                     {.cores = cores.measure, .device = probe::describe_machine().cpu}));
   ATTUNE_ASSIGN(const std::string path, records_path(options.records));
   ATTUNE_ASSIGN(const std::unique_ptr<records::Store> store, records::open_sqlite_store(path));
-  if (!options.history.empty() && options.history != "none") {
-    ATTUNE_RETURN_IF_ERROR(bring_history(model, options.history, *store));
-  }
+  if (history) ATTUNE_RETURN_IF_ERROR(bring_history(model, *history, *store));
   TuneReport report{.target = model.target_text(), .threads = model.target.threads};
   ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
@@ -205,7 +205,7 @@ std::string to_json(const TuneReport& report) {
   json["target"] = report.target;
   json["records"] = report.records;
   json["stopped"] = report.stopped;
-  return json.dump(2);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace attune::api

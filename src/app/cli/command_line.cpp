@@ -126,7 +126,11 @@ Status CommandLine::check_extras(const std::vector<std::string>& extras) const {
     if (word.size() > 1 && word[0] == '-') return unknown_option(word);
   }
   if (extras.empty()) return {};
-  return invalid(fmt::format("unexpected argument '{}' after '{}'", extras.front(), command_),
+  return unexpected(extras.front());
+}
+
+Error CommandLine::unexpected(const std::string& word) const {
+  return invalid(fmt::format("unexpected argument '{}' after '{}'", word, command_),
                  usage_hint(command_));
 }
 
@@ -138,6 +142,7 @@ Status CommandLine::take_values() {
       return invalid(fmt::format("'{}' needs {}", command_, argument.meaning), hint);
     }
     if (argument.times == 0) continue;
+    if (argument.positional && argument.times > 1) return unexpected(argument.given[1]);
     ATTUNE_RETURN_IF_ERROR(argument.take(argument.given));
   }
   return {};
@@ -163,6 +168,13 @@ Result<Parsed> CommandLine::parse(std::span<const std::string> words) {
     const std::string name = std::string(failure.what());
     return invalid(fmt::format("option {} needs a value", name.substr(0, name.find(':'))),
                    usage_hint(command_));
+  } catch (const CLI::ConversionError& failure) {
+    // Only flags have a type: "Could not convert: --json = maybe".
+    const std::string text = std::string(failure.what());
+    const std::size_t start = std::min(text.find('-'), text.size());
+    return invalid(
+        fmt::format("option {} takes no value", text.substr(start, text.find(' ', start) - start)),
+        usage_hint(command_));
   } catch (const CLI::ParseError& failure) {
     return invalid(fmt::format("the arguments of '{}' make no sense: {}", command_, failure.what()),
                    usage_hint(command_));

@@ -61,6 +61,7 @@ class CommandLine {
     std::int64_t times = 0;
   };
   Error unknown_option(const std::string& word) const;
+  Error unexpected(const std::string& word) const;
   Status check_extras(const std::vector<std::string>& extras) const;
   Status take_values();
 

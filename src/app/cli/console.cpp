@@ -28,8 +28,12 @@ int write_all(int descriptor, std::string_view text) {
 // What cannot be said on standard error can be said nowhere.
 void complain(const std::string& text) { (void)write_all(STDERR_FILENO, text); }
 
+// On one line, and without what would be a command to the terminal.
 std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
   return text;
 }
 
@@ -57,7 +61,8 @@ Console::Console() {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
     (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
-  ::signal(SIGPIPE, SIG_IGN);
+  // Instead of a signal, what is written beyond a limit fails with an error.
+  for (int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_IGN);
   terminal_ = ::isatty(STDERR_FILENO) == 1;
 }
 

@@ -11,6 +11,8 @@
 namespace attune::cli {
 namespace {
 
+constexpr std::int64_t kMostRecords = 1'000'000'000;
+
 std::string time_text(std::int64_t unix_ms) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(unix_ms / 1000)));
 }
@@ -36,7 +38,7 @@ Result<int> run_list(Words arguments, Console& console) {
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
   add_filter(line, options);
-  line.number("--limit", "N", options.limit, 1, INT64_MAX, "list N records at most");
+  line.number("--limit", "N", options.limit, 1, kMostRecords, "list N records at most");
   add_speech_options(line, speech, "print one JSON document");
   line.example("records list --limit 20", "the newest twenty");
   line.example("records list matmul:m=1024,n=1024,k=1024 --json", "all of one operator, as JSON");
@@ -124,7 +126,8 @@ Result<int> run_prune(Words arguments, Console& console) {
   api::RecordsOptions options;
   Speech speech;
   std::optional<std::int64_t> keep;
-  line.number("--keep", "N", keep, 1, INT64_MAX, "keep the N fastest of each task and target (8)");
+  line.number("--keep", "N", keep, 1, kMostRecords,
+              "keep the N fastest of each task and target (8)");
   line.text("--records", "PATH", options.records,
             "the records file (~/.local/share/attune/records.db)");
   add_speech_options(line, speech, "");

@@ -73,7 +73,12 @@ std::string repeat_command(const api::TuneOptions& options) {
 Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console& console) {
   const Interrupt interrupt;
   TuneProgressLine line(console);
-  const auto show = [&](const api::TuneProgress& progress) { line.show(progress); };
+  bool told = options.trials.has_value() || options.seconds.has_value();
+  const auto show = [&](const api::TuneProgress& progress) {
+    if (!told) console.note(fmt::format("no budget given: {} trials", progress.trials_total));
+    told = true;
+    line.show(progress);
+  };
   ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
   console.end_progress_line();
   if (!console.quiet()) tell(report, console);
@@ -121,7 +126,6 @@ Result<int> run_tune(Words arguments, Console& console) {
     }
     options.model = model.take();
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    if (!options.trials && !options.seconds) console.note("no budget given: 128 trials");
     return tune(options, speech, console);
   });
 }

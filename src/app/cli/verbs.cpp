@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <vector>
 
 #include "app/api/version.h"
@@ -46,6 +47,16 @@ Result<int> run_words(Words words, Console& console) {
   return dispatch("", verbs(), words, console);
 }
 
+// Memory that runs out is told by an exception, wherever it happens.
+Result<int> run_guarded(Words words, Console& console) {
+  try {
+    return run_words(words, console);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::Exhausted, "this machine has too little memory for that",
+                 "use smaller shapes, or free memory"};
+  }
+}
+
 }  // namespace
 
 std::span<const Verb> verbs() {
@@ -78,7 +89,7 @@ Result<int> dispatch(std::string_view prefix, std::span<const Verb> among, Words
 
 int run_program(Words words) {
   Console console;
-  const Result<int> status = run_words(words, console);
+  const Result<int> status = run_guarded(words, console);
   console.end_progress_line();
   if (status.ok()) return *status;
   console.error(status.error());

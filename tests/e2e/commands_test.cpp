@@ -1,0 +1,198 @@
+// The commands around tuning, end to end: compile, run, check, records and doctor.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/api/npy.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+class Commands : public ::testing::Test {
+ protected:
+  testing::ProcessResult run(std::vector<std::string> words) const {
+    words.insert(words.begin(), ATTUNE_PROGRAM);
+    return testing::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
+  }
+  std::string output_of(const std::vector<std::string>& words) const {
+    const testing::ProcessResult result = run(words);
+    EXPECT_EQ(result.status, 0) << result.errors;
+    return result.output;
+  }
+  testing::TemporaryDirectory directory_;
+};
+
+runtime::Tensor numbers(std::vector<std::int64_t> shape) {
+  runtime::Tensor tensor = runtime::Tensor::allocate(runtime::DType::F32, std::move(shape)).value();
+  std::span<float> values = tensor.as<float>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
+  }
+  return tensor;
+}
+
+TEST_F(Commands, EveryCommandHasAHelpPageWithExamples) {
+  for (const std::string verb :
+       {"tune", "bench", "compile", "run", "check", "records", "records list", "records best",
+        "records export", "records import", "records prune", "doctor"}) {
+    std::vector<std::string> words;
+    const std::size_t blank = verb.find(' ');
+    words.push_back(verb.substr(0, blank));
+    if (blank != std::string::npos) words.push_back(verb.substr(blank + 1));
+    words.push_back("--help");
+    const std::string page = output_of(words);
+    EXPECT_EQ(page.find("usage: attune " + verb), 0u) << page;
+    EXPECT_NE(page.find("\nexamples:\n  attune "), std::string::npos) << page;
+  }
+  EXPECT_EQ(output_of({"--version"}).find("attune "), 0u);
+}
+
+TEST_F(Commands, CompilePrintsTheStagesInOrder) {
+  const std::string text =
+      output_of({"compile", "matmul:m=16,n=16,k=16", "--emit=asm,te,loops,llvm,trace,flatten"});
+  std::size_t at = 0;
+  for (const char* stage : {"// te", "// trace", "// flatten", "// loops", "// llvm", "// asm"}) {
+    const std::size_t found = text.find(std::string(stage) + "\n", at);
+    ASSERT_NE(found, std::string::npos) << stage;
+    at = found;
+  }
+}
+
+TEST_F(Commands, TheTraceThatCompilePrintsCanBeUsedAgain) {
+  const std::string spec = "conv2d:h=7,w=7,ic=8,oc=16,kh=3,kw=3,pad=1";
+  const std::string trace = output_of({"compile", spec, "--emit=trace"});
+  const std::string file = directory_.write("best.trace", trace);
+  EXPECT_EQ(output_of({"compile", spec, "--emit=trace", "--schedule", file}), trace);
+  const Json bench = Json::parse(
+      output_of({"bench", spec, "--schedule", file, "--repeats", "3", "--json", "--threads", "1"}));
+  EXPECT_EQ(bench.at("schedule"), "file");
+  EXPECT_EQ(bench.at("trace"), trace);
+}
+
+TEST_F(Commands, CompileWritesASharedObject) {
+  output_of({"compile", "softmax:m=4,n=16", "-o", directory_.file("softmax.so")});
+  EXPECT_EQ(directory_.read("softmax.so").substr(0, 4),
+            "\x7f"
+            "ELF");
+}
+
+TEST_F(Commands, RunMultipliesTwoFiles) {
+  const runtime::Tensor a = numbers({3, 5});
+  const runtime::Tensor b = numbers({5, 4});
+  ASSERT_TRUE(api::write_npy(directory_.file("a.npy"), a).ok());
+  ASSERT_TRUE(api::write_npy(directory_.file("b.npy"), b).ok());
+  output_of({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("a.npy"), "--input",
+             "b=" + directory_.file("b.npy"), "--output", directory_.file("out")});
+  const auto product = api::read_npy(directory_.file("out/output.npy"));
+  ASSERT_TRUE(product.ok()) << product.error().message;
+  ASSERT_EQ(product->elements(), 12);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      float expected = 0;
+      for (std::size_t k = 0; k < 5; ++k) {
+        expected += a.as<float>()[i * 5 + k] * b.as<float>()[k * 4 + j];
+      }
+      EXPECT_EQ(product->as<float>()[i * 4 + j], expected);
+    }
+  }
+}
+
+// A 1 x 1 convolution with the unit matrix as weights copies its input, whatever layout the
+// operator keeps it in.
+TEST_F(Commands, RunShowsActivationsAsNchw) {
+  const runtime::Tensor data = numbers({1, 20, 3, 2});
+  runtime::Tensor weight = runtime::Tensor::allocate(runtime::DType::F32, {20, 20, 1, 1}).value();
+  for (std::size_t i = 0; i < 20; ++i) weight.as<float>()[i * 21] = 1;
+  ASSERT_TRUE(api::write_npy(directory_.file("data.npy"), data).ok());
+  ASSERT_TRUE(api::write_npy(directory_.file("weight.npy"), weight).ok());
+  output_of({"run", "conv2d:h=3,w=2,ic=20,oc=20,kh=1,kw=1", "--input",
+             "data=" + directory_.file("data.npy"), "--input",
+             "weight=" + directory_.file("weight.npy"), "--output", directory_.file("out")});
+  EXPECT_EQ(directory_.read("out/output.npy"), directory_.read("data.npy"));
+}
+
+TEST_F(Commands, RunRefusesAnInputOfAnotherShapeOrType) {
+  ASSERT_TRUE(api::write_npy(directory_.file("a.npy"), numbers({5, 3})).ok());
+  const testing::ProcessResult shape =
+      run({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("a.npy")});
+  EXPECT_EQ(shape.status, 2);
+  EXPECT_EQ(shape.errors, "attune: error: '" + directory_.file("a.npy") +
+                              "' has shape 5x3, but input 'a' is 3x5\n");
+  const runtime::Tensor integers = runtime::Tensor::allocate(runtime::DType::I32, {3, 5}).value();
+  ASSERT_TRUE(api::write_npy(directory_.file("i.npy"), integers).ok());
+  const testing::ProcessResult type =
+      run({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("i.npy")});
+  EXPECT_EQ(type.status, 2);
+  EXPECT_EQ(type.errors, "attune: error: '" + directory_.file("i.npy") +
+                             "' holds i32, but input 'a' is f32\n"
+                             "hint: convert it in NumPy with .astype(…)\n");
+}
+
+TEST_F(Commands, RunShowsTheLargestElements) {
+  const Json document = Json::parse(output_of({"run", "softmax:m=2,n=8", "--top", "3", "--json"}));
+  const Json& output = document.at("outputs")[0];
+  EXPECT_EQ(output.at("shape"), Json({2, 8}));
+  ASSERT_EQ(output.at("top").size(), 3u);
+  EXPECT_EQ(output.at("top")[0].at("value"), output.at("max"));
+  EXPECT_GE(output.at("top")[0].at("value"), output.at("top")[1].at("value"));
+}
+
+TEST_F(Commands, CheckPassesForEveryFamily) {
+  const std::string lines = output_of({"check", "--all", "--json"});
+  std::istringstream stream(lines);
+  std::size_t cases = 0;
+  for (std::string line; std::getline(stream, line); ++cases) {
+    const Json result = Json::parse(line);
+    EXPECT_EQ(result.at("status"), "pass") << line;
+    for (const char* field : {"case", "max_abs_error", "max_rel_error", "message"}) {
+      EXPECT_TRUE(result.contains(field)) << field;
+    }
+  }
+  EXPECT_GE(cases, 20u);
+}
+
+TEST_F(Commands, RecordsOfAMissingFileAreEmpty) {
+  EXPECT_EQ(Json::parse(output_of({"records", "list", "--json"})),
+            Json::parse("{\"records\": []}"));
+  EXPECT_FALSE(std::filesystem::exists(directory_.file("data")));
+}
+
+TEST_F(Commands, RecordsTravelFromStoreToStore) {
+  const std::string spec = "matmul:m=8,n=16,k=8";
+  const std::string from = directory_.file("from.db");
+  const std::string to = directory_.file("to.db");
+  const std::string file = directory_.file("all.jsonl");
+  output_of({"tune", spec, "--trials", "6", "--threads", "1", "-q", "--records", from});
+  output_of({"records", "export", file, "--records", from});
+  output_of({"records", "import", file, "--records", to});
+  const auto listed = [&](const std::string& store) {
+    return Json::parse(output_of({"records", "list", "--json", "--records", store})).at("records");
+  };
+  EXPECT_EQ(listed(from).size(), listed(to).size());
+  EXPECT_EQ(output_of({"records", "best", spec, "--records", from}),
+            output_of({"records", "best", spec, "--records", to}));
+  const testing::ProcessResult again = run({"records", "import", file, "--records", to});
+  EXPECT_EQ(again.errors.find("added 0 records"), 0u) << again.errors;
+  output_of({"records", "prune", "--keep", "1", "--records", to});
+  EXPECT_EQ(listed(to).size(), 1u);
+}
+
+TEST_F(Commands, DoctorDescribesTheMachine) {
+  const Json document = Json::parse(output_of({"doctor", "--json", "--seconds", "0.02"}));
+  for (const char* field : {"peak_gflops_1", "peak_gflops_all", "triad_gbps_all"}) {
+    EXPECT_GT(document.at(field).get<double>(), 0) << field;
+  }
+  EXPECT_GE(document.at("cores").get<int>(), 1);
+  EXPECT_FALSE(document.at("cpu").get<std::string>().empty());
+  EXPECT_EQ(document.at("devices"), Json({"cpu"}));
+  EXPECT_TRUE(document.at("sandbox").at("isolated_runner").get<bool>());
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,266 @@
+// Wrong command lines and bad files: each ends with the exact sentence, a hint where there is a
+// next step, and the right exit status: 2 when what was typed makes no sense, 1 when the run
+// failed.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/codegen.h"
+#include "runtime/affinity.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attune {
+namespace {
+
+struct BadCommand {
+  std::string line;  // words between blanks; '%' stands for a blank within a word
+  int status;
+  std::string message;
+  std::string hint = {};
+};
+
+void replace_all(std::string& text, const std::string& what, const std::string& with) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+class CommandLines : public ::testing::Test {
+ protected:
+  CommandLines() {
+    directory_.write("misspelt.trace", "splitt anchor i 4\n");
+    directory_.write("not_a_number.trace", "split anchor i x\n");
+    directory_.write("unfit.trace", "split anchor i 2\nsplit anchor q 4\n");
+    directory_.write("zero.trace", "split anchor i 0\n");
+    directory_.write("algorithm.trace", "algorithm winograd9\n");
+    directory_.write("damaged.db", std::string(5000, 'x'));
+    directory_.write("text.npy", "hello");
+    directory_.write("damaged.jsonl", "{\"schema\": 1,\n");
+  }
+
+  // Words in braces stand for what differs from machine to machine.
+  std::string filled(std::string text) const {
+    const auto here = codegen::resolve_target({});
+    const std::size_t cores = runtime::allowed_cores().size();
+    replace_all(text, "{dir}", directory_.path().string());
+    replace_all(text, "{cores}", std::to_string(cores));
+    replace_all(text, "{cores of}", std::to_string(cores) + (cores == 1 ? " core" : " cores"));
+    replace_all(text, "{triple}", here->triple);
+    replace_all(text, "{cpu}", here->cpu);
+    return text;
+  }
+
+  testing::ProcessResult run(const std::string& line) const {
+    std::vector<std::string> words = {ATTUNE_PROGRAM};
+    const std::string text = filled(line);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      std::string word = text.substr(at, end - at);
+      replace_all(word, "%", " ");
+      words.push_back(word);
+      at = end + 1;
+    }
+    return testing::run_process(words, {{"XDG_DATA_HOME", directory_.path().string()}});
+  }
+
+  void expect_all(const std::vector<BadCommand>& commands) const {
+    for (const BadCommand& command : commands) {
+      const testing::ProcessResult result = run(command.line);
+      std::string expected = "attune: error: " + filled(command.message) + "\n";
+      if (!command.hint.empty()) expected += "hint: " + filled(command.hint) + "\n";
+      EXPECT_EQ(result.errors, expected) << "attune " << command.line;
+      EXPECT_EQ(result.status, command.status) << "attune " << command.line;
+      EXPECT_EQ(result.output, "") << "attune " << command.line;
+    }
+  }
+
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(CommandLines, CommandsAndOptions) {
+  expect_all({
+      {"", 2, "no command given", "'attune --help' lists the commands"},
+      {"tnue", 2, "unknown command 'tnue'", "did you mean 'tune'?"},
+      {"quantize", 2, "unknown command 'quantize'", "'attune --help' lists the commands"},
+      {"--verison", 2, "unknown option '--verison'", "'attune --help' lists the commands"},
+      {"records", 2, "no command given", "'attune records --help' lists the commands"},
+      {"records lst", 2, "unknown command 'records lst'", "did you mean 'records list'?"},
+      {"tune", 2, "'tune' needs an operator spec, e.g. matmul:m=1024,n=1024,k=1024",
+       "for example: attune tune matmul:m=1024,n=1024,k=1024"},
+      {"tune softmax:m=4,n=4 --trails 5", 2, "'tune' has no option '--trails'",
+       "did you mean '--trials'?"},
+      {"bench softmax:m=4,n=4 --zzzzzzzzz", 2, "'bench' has no option '--zzzzzzzzz'",
+       "'attune bench --help' lists its options"},
+      {"bench softmax:m=4,n=4 -x", 2, "'bench' has no option '-x'",
+       "'attune bench --help' lists its options"},
+      {"tune softmax:m=4,n=4 --trials", 2, "option --trials needs a value",
+       "'attune tune --help' lists its options"},
+      {"bench softmax:m=4,n=4 --json=maybe", 2, "option --json takes no value",
+       "'attune bench --help' lists its options"},
+      {"tune softmax:m=4,n=4 again", 2, "unexpected argument 'again' after 'tune'",
+       "'attune tune --help' lists its options"},
+      {"doctor now", 2, "unexpected argument 'now' after 'doctor'",
+       "'attune doctor --help' lists its options"},
+      {"check", 2, "'check' needs an operator spec, or --all",
+       "for example: attune check matmul:m=64,n=64,k=64"},
+      {"check --all softmax:m=4,n=4", 2, "'check' takes a model or --all, not both",
+       "for example: attune check matmul:m=64,n=64,k=64"},
+  });
+}
+
+TEST_F(CommandLines, Numbers) {
+  expect_all({
+      {"tune softmax:m=4,n=4 --trials many", 2, "--trials is 'many', which is not a whole number"},
+      {"tune softmax:m=4,n=4 --trials 0", 2, "--trials is 0, must be between 1 and 100000000"},
+      {"tune softmax:m=4,n=4 --trials -7", 2, "--trials is -7, must be between 1 and 100000000"},
+      {"tune softmax:m=4,n=4 --trials 99999999999999999999", 2,
+       "--trials is 99999999999999999999, must be between 1 and 100000000"},
+      {"tune softmax:m=4,n=4 --trials 1.5", 2, "--trials is '1.5', which is not a whole number"},
+      {"tune softmax:m=4,n=4 --seconds soon", 2, "--seconds is 'soon', which is not a number"},
+      {"tune softmax:m=4,n=4 --seconds nan", 2, "--seconds is nan, must be between 0.01 and 1e+07"},
+      {"bench softmax:m=4,n=4 --threads 0", 2, "--threads is 0, must be between 1 and 1024"},
+      {"bench softmax:m=4,n=4 --threads 1024", 2,
+       "1024 threads are asked for, but this process may use {cores of}",
+       "choose --threads {cores} or fewer"},
+      {"records prune --keep 0", 2, "--keep is 0, must be between 1 and 1000000000"},
+  });
+}
+
+TEST_F(CommandLines, OperatorSpecs) {
+  const std::string operators =
+      "the operators are matmul, dense, batch_matmul, conv2d, depthwise, conv2d_transpose, "
+      "maxpool, "
+      "avgpool, softmax, layernorm, reduce, elementwise, transpose";
+  expect_all({
+      {"tune matmull:m=4,n=4,k=4", 2, "unknown operator 'matmull'",
+       "did you mean 'matmul'? " + operators},
+      {"tune zzzzzzzzzzz:m=4", 2, "unknown operator 'zzzzzzzzzzz'", operators},
+      {"tune matmul", 2, "matmul needs m, n, k, which are missing",
+       "its keys are m, n, k, dtype (f32)"},
+      {"tune matmul:m=4,n=4", 2, "matmul needs k, which is missing",
+       "its keys are m, n, k, dtype (f32)"},
+      {"tune matmul:m=4,n=4,k=4,q=5", 2, "matmul has no key 'q'",
+       "its keys are m, n, k, dtype (f32)"},
+      {"tune matmul:m=4,n=4,k=", 2, "'k=' is not of the form key=value",
+       "write an operator as name:key=value,key=value"},
+      {"tune matmul:m=4,n=4,k=4,m=4", 2, "key 'm' is given twice"},
+      {"tune matmul:m=four,n=4,k=4", 2, "m=four is not a whole number"},
+      {"tune matmul:m=0,n=4,k=4", 2, "m is 0, must be at least 1"},
+      {"tune matmul:m=-1,n=4,k=4", 2, "m is -1, must be at least 1"},
+      {"tune matmul:m=99999999999,n=4,k=4", 2, "m is 99999999999, must be at most 2147483647"},
+      {"tune matmul:m=99999999999999999999,n=4,k=4", 2, "m=99999999999999999999 is too large"},
+      {"tune matmul:m=2000000000,n=2000000000,k=4", 2,
+       "tensor 'output' of shape [2000000000, 2000000000] takes 1.49e+10 GiB, more than the limit "
+       "of 64 GiB",
+       "choose smaller sizes"},
+      {"tune conv2d:h=8,w=8,ic=4,oc=4,kh=9,kw=9", 2,
+       "the kernel spans 9 elements (kh=9, dilation=1), the padded input only 8 (h=8, pad=0+0)",
+       "choose a smaller kernel or more padding"},
+      {"tune reduce:m=4,n=4,op=avg", 2, "op=avg is not known",
+       "choose one of sum, mean, prod, max, min, argmax, argmin"},
+      {"tune matmul:m=4,n=4,k=4,dtype=bool", 1, "matmul does not take elements of type bool",
+       "choose one of f32, f16, bf16, i8, u8"},
+      {"tune conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3,algo=winograd4 --exact", 2,
+       "--exact allows direct algorithms only, but algo=winograd4 is asked for",
+       "leave out one of the two"},
+      {"tune resnet18", 1,
+       "'resnet18' is not an operator spec, and whole models cannot be compiled so far",
+       "name an operator, e.g. matmul:m=1024,n=1024,k=1024"},
+      {"run model.onnx", 1,
+       "'model.onnx' is not an operator spec, and whole models cannot be compiled so far",
+       "name an operator, e.g. matmul:m=1024,n=1024,k=1024"},
+      {"tune softmax:m=4,n=4 -o softmax.attune", 1,
+       "tuning an operator writes no artifact, so that --output has no meaning",
+       "leave it out; the result is in the records"},
+      {"tune softmax:m=4,n=4 --explorer genetic", 2, "unknown explorer 'genetic'",
+       "explorers are annealing, random"},
+  });
+}
+
+TEST_F(CommandLines, Targets) {
+  const std::string hint = "write a target like 'cpu -mcpu=znver3 -threads=2'";
+  expect_all({
+      {"bench softmax:m=4,n=4 --target tpu", 2, "unknown target kind 'tpu'", hint},
+      {"bench softmax:m=4,n=4 --target cpu%fast", 2, "'fast' is not a target attribute", hint},
+      {"bench softmax:m=4,n=4 --target cpu%-speed=9", 2, "unknown target attribute 'speed'", hint},
+      {"bench softmax:m=4,n=4 --target cpu%-mcpu=pentium9", 2,
+       "unknown CPU 'pentium9' for {triple}",
+       "use an LLVM CPU name such as znver3, skylake or cortex-a72; this machine is '{cpu}'"},
+      {"bench softmax:m=4,n=4 --target cpu%-triple=riscv64-linux-gnu%-mcpu=generic-rv64", 1,
+       "target 'riscv64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
+       "leave --target out, or use compile, which works for any target"},
+  });
+}
+
+TEST_F(CommandLines, Schedules) {
+  const std::string write = "write one step per line, like 'split output ow 4'";
+  const std::string command = "compile matmul:m=4,n=4,k=4 --schedule {dir}/";
+  expect_all({
+      {command + "none.trace", 1, "cannot read '{dir}/none.trace': no such file or directory"},
+      {"compile matmul:m=4,n=4,k=4 --schedule {dir}", 1, "cannot read '{dir}': it is a directory"},
+      {command + "misspelt.trace", 2,
+       "schedule '{dir}/misspelt.trace': line 1 of the trace: unknown step 'splitt'", write},
+      {command + "not_a_number.trace", 2,
+       "schedule '{dir}/not_a_number.trace': line 1 of the trace: step 'split' does not parse: its "
+       "factors 'x' is not a number",
+       write},
+      {command + "unfit.trace", 2,
+       "schedule '{dir}/unfit.trace': line 2 of the trace: stage 'anchor' has no loop 'q'",
+       "loops are i.0, i.1, j, k"},
+      {command + "zero.trace", 2,
+       "schedule '{dir}/zero.trace': line 1 of the trace: split factor for loop 'i' is 0, must be "
+       "positive",
+       "choose a factor between 1 and the loop's extent"},
+      {"bench matmul:m=4,n=4,k=4 --schedule {dir}/algorithm.trace", 2,
+       "schedule '{dir}/algorithm.trace': the schedule asks for algorithm 'winograd9', which "
+       "matmul "
+       "does not have",
+       "its algorithms are direct"},
+  });
+}
+
+TEST_F(CommandLines, Files) {
+  expect_all({
+      {"compile softmax:m=4,n=4 -o {dir}/none/x.so", 1,
+       "cannot write '{dir}/none/x.so': directory '{dir}/none' does not exist",
+       "create the directory first"},
+      {"compile softmax:m=4,n=4 -o {dir}", 2, "cannot write '{dir}': it is a directory",
+       "give the name of a file in it"},
+      {"run matmul:m=4,n=4,k=4 --input a", 2, "input 'a' is not of the form NAME=FILE",
+       "write --input a=x.npy"},
+      {"run matmul:m=4,n=4,k=4 --input c=x.npy", 2, "matmul has no input 'c'",
+       "its inputs are a, b"},
+      {"run matmul:m=4,n=4,k=4 --input a={dir}/none.npy", 1,
+       "cannot read '{dir}/none.npy': no such file or directory"},
+      {"run matmul:m=4,n=4,k=4 --input a={dir}/text.npy", 1,
+       "'{dir}/text.npy' is not a .npy file: it does not begin like one",
+       "write it with numpy.save"},
+      {"run softmax:m=4,n=4 --output {dir}/text.npy", 1,
+       "cannot create directory '{dir}/text.npy': a file has this name",
+       "name another directory with --output"},
+  });
+}
+
+TEST_F(CommandLines, RecordsFiles) {
+  const std::string damaged = "records file '{dir}/damaged.db' is damaged: file is not a database";
+  const std::string hint =
+      "move it away, or name another file with --records PATH; it was not changed";
+  const std::string before = directory_.read("damaged.db");
+  expect_all({
+      {"bench softmax:m=4,n=4 --records {dir}/damaged.db", 1, damaged, hint},
+      {"tune softmax:m=4,n=4 --trials 1 --records {dir}/damaged.db", 1, damaged, hint},
+      {"records list --records {dir}/damaged.db", 1, damaged, hint},
+      {"records list --records {dir}", 1, "cannot open records file '{dir}': it is a directory",
+       "name another file with --records PATH"},
+      {"bench softmax:m=4,n=4 --history {dir}/none.db", 1,
+       "there is no records file '{dir}/none.db'",
+       "name an existing one with --history, or 'none'"},
+      {"records import {dir}/none.jsonl", 1, "cannot read '{dir}/none.jsonl': no such file"},
+  });
+  EXPECT_EQ(directory_.read("damaged.db"), before);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,146 @@
+// Output that cannot be written: a full disk, a closed descriptor, a directory without permission.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attune {
+namespace {
+
+class Output : public ::testing::Test {
+ protected:
+  // The command line of a shell, with $A for the program.
+  testing::ProcessResult shell(const std::string& line) const {
+    return testing::run_process({"bash", "-c", line}, {{"A", ATTUNE_PROGRAM},
+                                                       {"XDG_DATA_HOME", directory_.file("data")},
+                                                       {"D", directory_.path().string()}});
+  }
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(Output, FullDisk) {
+  const testing::ProcessResult result = shell("$A --help > /dev/full");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.errors,
+            "attune: error: cannot write to standard output: the disk is full\n"
+            "hint: free some space, or send the output elsewhere\n");
+}
+
+TEST_F(Output, ClosedStandardOutput) {
+  const testing::ProcessResult result = shell("$A records list --json >&-");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.errors, "attune: error: cannot write to standard output: it is closed\n");
+}
+
+TEST_F(Output, ClosedStandardErrorDoesNotEndUpInAFile) {
+  const testing::ProcessResult result =
+      shell("$A compile softmax:m=4,n=4 -o $D/x.so 2>&-; $A compile softmax:m=4,n=4 -o $D/y.so");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(directory_.read("x.so"), directory_.read("y.so"));
+  EXPECT_NE(directory_.read("x.so"), "");
+}
+
+TEST_F(Output, AReaderThatHasEnoughIsNoError) {
+  const testing::ProcessResult result = shell(
+      "$A compile matmul:m=64,n=64,k=64 --emit=asm | head -1 > /dev/null;"
+      "exit ${PIPESTATUS[0]}");
+  EXPECT_EQ(result.status, 0);
+}
+
+TEST_F(Output, NoPermission) {
+  // Root may write anywhere, so that it acts as somebody else here.
+  const std::string as_nobody = "setpriv --reuid=65534 --clear-groups ";
+  const std::string user = ::geteuid() == 0 ? as_nobody : "";
+  if (shell(user + "$A --version").status != 0) GTEST_SKIP() << "cannot act as another user";
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  std::filesystem::create_directory(directory_.path() / "locked");
+  std::filesystem::permissions(directory_.path() / "locked", std::filesystem::perms(0555));
+  const testing::ProcessResult compiled =
+      shell(user + "$A compile softmax:m=4,n=4 -o $D/locked/kernel.so");
+  EXPECT_EQ(compiled.status, 1);
+  EXPECT_EQ(compiled.errors.find("attune: error: cannot write '" +
+                                 directory_.file("locked/kernel.so") + "': "),
+            0u)
+      << compiled.errors;
+  EXPECT_NE(compiled.errors.find("permission"), std::string::npos) << compiled.errors;
+  const testing::ProcessResult tuned =
+      shell(user + "$A tune softmax:m=4,n=4 --trials 1 --records $D/locked/records.db");
+  EXPECT_EQ(tuned.status, 1);
+  EXPECT_EQ(tuned.errors,
+            "attune: error: cannot create records file '" + directory_.file("locked/records.db") +
+                "': directory '" + directory_.file("locked") +
+                "': permission denied\nhint: name another file with --records PATH\n");
+}
+
+// A file system of so many bytes at $D/small, where the test may make one.
+class SmallDisk : public Output {
+ protected:
+  bool mount_of(const std::string& size) {
+    std::filesystem::create_directory(place_);
+    mounted_ = ::mount("none", place_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+    return mounted_;
+  }
+  ~SmallDisk() override {
+    if (mounted_) ::umount(place_.c_str());
+  }
+
+  const std::string place_ = directory_.file("small");
+  bool mounted_ = false;
+};
+
+TEST_F(SmallDisk, NoHalfFileIsLeftBehind) {
+  if (!mount_of("4k")) GTEST_SKIP() << "this process may not mount a file system";
+  const testing::ProcessResult result = shell(
+      "head -c 4096 /dev/zero > $D/small/filler; $A compile softmax:m=4,n=4 -o "
+      "$D/small/kernel.so");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.errors.find("attune: error: cannot write '" + place_ + "/kernel.so': "), 0u)
+      << result.errors;
+  for (const auto& entry : std::filesystem::directory_iterator(place_)) {
+    EXPECT_EQ(entry.path().filename(), "filler");
+  }
+}
+
+// The file system is full after some rounds: they stay.
+TEST_F(SmallDisk, TuningKeepsWhatWasRecorded) {
+  if (!mount_of("320k")) GTEST_SKIP() << "this process may not mount a file system";
+  const testing::ProcessResult tuned = shell(
+      "$A tune matmul:m=64,n=96,k=80 --threads 1 --trials 4000 -q --records $D/small/records.db");
+  EXPECT_EQ(tuned.status, 1);
+  EXPECT_EQ(tuned.errors,
+            "attune: error: no space left on the disk of '" + place_ +
+                "/records.db'\nhint: free some space and go on with --resume; what was recorded "
+                "before is safe\n");
+  const testing::ProcessResult listed = shell("$A records list --records $D/small/records.db");
+  EXPECT_EQ(listed.status, 0) << listed.errors;
+  EXPECT_NE(listed.output, "");
+}
+
+TEST_F(Output, ANewerRecordsFileIsLeftAlone) {
+  const std::string file = directory_.file("newer.db");
+  ASSERT_EQ(shell("$A records prune --records $D/newer.db").status, 0);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "PRAGMA user_version=99", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  const std::string before = directory_.read("newer.db");
+  for (const std::string command :
+       {"tune softmax:m=4,n=4 --trials 1", "bench softmax:m=4,n=4", "records list"}) {
+    const testing::ProcessResult result = shell("$A " + command + " --records $D/newer.db");
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.errors,
+              "attune: error: records file '" + file +
+                  "' has schema version 99, this attune knows up to 2\n"
+                  "hint: update attune, or name another file with --records PATH; it was not "
+                  "changed\n");
+  }
+  EXPECT_EQ(directory_.read("newer.db"), before);
+}
+
+}  // namespace
+}  // namespace attune
