@@ -16,16 +16,16 @@ using Json = nlohmann::json;
 
 class Commands : public ::testing::Test {
  protected:
-  testing::ProcessResult run(std::vector<std::string> words) const {
+  test::ProcessResult run(std::vector<std::string> words) const {
     words.insert(words.begin(), ATTUNE_PROGRAM);
-    return testing::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
+    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
   }
   std::string output_of(const std::vector<std::string>& words) const {
-    const testing::ProcessResult result = run(words);
+    const test::ProcessResult result = run(words);
     EXPECT_EQ(result.status, 0) << result.errors;
     return result.output;
   }
-  testing::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 };
 
 runtime::Tensor numbers(std::vector<std::int64_t> shape) {
@@ -119,14 +119,14 @@ TEST_F(Commands, RunShowsActivationsAsNchw) {
 
 TEST_F(Commands, RunRefusesAnInputOfAnotherShapeOrType) {
   ASSERT_TRUE(api::write_npy(directory_.file("a.npy"), numbers({5, 3})).ok());
-  const testing::ProcessResult shape =
+  const test::ProcessResult shape =
       run({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("a.npy")});
   EXPECT_EQ(shape.status, 2);
   EXPECT_EQ(shape.errors, "attune: error: '" + directory_.file("a.npy") +
                               "' has shape 5x3, but input 'a' is 3x5\n");
   const runtime::Tensor integers = runtime::Tensor::allocate(runtime::DType::I32, {3, 5}).value();
   ASSERT_TRUE(api::write_npy(directory_.file("i.npy"), integers).ok());
-  const testing::ProcessResult type =
+  const test::ProcessResult type =
       run({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("i.npy")});
   EXPECT_EQ(type.status, 2);
   EXPECT_EQ(type.errors, "attune: error: '" + directory_.file("i.npy") +
@@ -177,7 +177,7 @@ TEST_F(Commands, RecordsTravelFromStoreToStore) {
   EXPECT_EQ(listed(from).size(), listed(to).size());
   EXPECT_EQ(output_of({"records", "best", spec, "--records", from}),
             output_of({"records", "best", spec, "--records", to}));
-  const testing::ProcessResult again = run({"records", "import", file, "--records", to});
+  const test::ProcessResult again = run({"records", "import", file, "--records", to});
   EXPECT_EQ(again.errors.find("added 0 records"), 0u) << again.errors;
   output_of({"records", "prune", "--keep", "1", "--records", to});
   EXPECT_EQ(listed(to).size(), 1u);

@@ -26,18 +26,18 @@ class Tune : public ::testing::Test {
   }
   Json run_json(std::vector<std::string> words) const {
     words.push_back("--json");
-    const testing::ProcessResult result = testing::run_process(command(words), environment());
+    const test::ProcessResult result = test::run_process(command(words), environment());
     EXPECT_EQ(result.status, 0) << result.errors;
     return Json::parse(result.output, nullptr, false);
   }
   Json records() const {
-    const testing::ProcessResult result = testing::run_process(
+    const test::ProcessResult result = test::run_process(
         {ATTUNE_PROGRAM, "records", "list", "--json", "--records", directory_.file("records.db")});
     EXPECT_EQ(result.status, 0) << result.errors;
     return Json::parse(result.output, nullptr, false).at("records");
   }
 
-  testing::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   const std::string spec_ = "matmul:m=24,n=32,k=16";
 };
 
@@ -87,7 +87,7 @@ TEST_F(Tune, GoesOnAfterHavingBeenKilled) {
   const std::vector<std::string> words = {"tune", spec_, "--trials", "100000"};
   std::size_t recorded = 0;
   {
-    testing::BackgroundProcess tuning(command(words), environment());
+    test::BackgroundProcess tuning(command(words), environment());
     ASSERT_TRUE(tuning.wait_for_error_text(" trials  best "));
     tuning.send_signal(SIGKILL);
     EXPECT_EQ(tuning.finish().status, 128 + SIGKILL);
@@ -102,11 +102,11 @@ TEST_F(Tune, GoesOnAfterHavingBeenKilled) {
 }
 
 TEST_F(Tune, ControlCEndsItInOrder) {
-  testing::BackgroundProcess tuning(command({"tune", spec_, "--trials", "100000", "--json"}),
-                                    environment());
+  test::BackgroundProcess tuning(command({"tune", spec_, "--trials", "100000", "--json"}),
+                                 environment());
   ASSERT_TRUE(tuning.wait_for_error_text(" trials  best "));
   tuning.send_signal(SIGINT);
-  const testing::ProcessResult result = tuning.finish();
+  const test::ProcessResult result = tuning.finish();
   EXPECT_EQ(result.status, 130) << result.errors;
   EXPECT_NE(result.errors.find("stopped; go on with: attune tune " + spec_), std::string::npos)
       << result.errors;
@@ -133,9 +133,9 @@ TEST_F(Tune, BenchUsesWhatWasFound) {
 TEST_F(Tune, HistoryOfAnotherStoreIsUsed) {
   const Json first = run_json({"tune", spec_, "--trials", "8"});
   const std::string other = directory_.file("other.db");
-  const testing::ProcessResult benched =
-      testing::run_process({ATTUNE_PROGRAM, "bench", spec_, "--threads", "1", "--json", "--repeats",
-                            "5", "--records", other, "--history", directory_.file("records.db")});
+  const test::ProcessResult benched =
+      test::run_process({ATTUNE_PROGRAM, "bench", spec_, "--threads", "1", "--json", "--repeats",
+                         "5", "--records", other, "--history", directory_.file("records.db")});
   ASSERT_EQ(benched.status, 0) << benched.errors;
   EXPECT_EQ(Json::parse(benched.output).at("trace"), first.at("tasks")[0].at("trace"));
 }

@@ -52,7 +52,7 @@ class CommandLines : public ::testing::Test {
     return text;
   }
 
-  testing::ProcessResult run(const std::string& line) const {
+  test::ProcessResult run(const std::string& line) const {
     std::vector<std::string> words = {ATTUNE_PROGRAM};
     const std::string text = filled(line);
     for (std::size_t at = 0; at < text.size();) {
@@ -62,12 +62,12 @@ class CommandLines : public ::testing::Test {
       words.push_back(word);
       at = end + 1;
     }
-    return testing::run_process(words, {{"XDG_DATA_HOME", directory_.path().string()}});
+    return test::run_process(words, {{"XDG_DATA_HOME", directory_.path().string()}});
   }
 
   void expect_all(const std::vector<BadCommand>& commands) const {
     for (const BadCommand& command : commands) {
-      const testing::ProcessResult result = run(command.line);
+      const test::ProcessResult result = run(command.line);
       std::string expected = "attune: error: " + filled(command.message) + "\n";
       if (!command.hint.empty()) expected += "hint: " + filled(command.hint) + "\n";
       EXPECT_EQ(result.errors, expected) << "attune " << command.line;
@@ -76,7 +76,7 @@ class CommandLines : public ::testing::Test {
     }
   }
 
-  testing::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 };
 
 TEST_F(CommandLines, CommandsAndOptions) {

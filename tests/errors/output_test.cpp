@@ -15,16 +15,16 @@ namespace {
 class Output : public ::testing::Test {
  protected:
   // The command line of a shell, with $A for the program.
-  testing::ProcessResult shell(const std::string& line) const {
-    return testing::run_process({"bash", "-c", line}, {{"A", ATTUNE_PROGRAM},
-                                                       {"XDG_DATA_HOME", directory_.file("data")},
-                                                       {"D", directory_.path().string()}});
+  test::ProcessResult shell(const std::string& line) const {
+    return test::run_process({"bash", "-c", line}, {{"A", ATTUNE_PROGRAM},
+                                                    {"XDG_DATA_HOME", directory_.file("data")},
+                                                    {"D", directory_.path().string()}});
   }
-  testing::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 };
 
 TEST_F(Output, FullDisk) {
-  const testing::ProcessResult result = shell("$A --help > /dev/full");
+  const test::ProcessResult result = shell("$A --help > /dev/full");
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.errors,
             "attune: error: cannot write to standard output: the disk is full\n"
@@ -32,13 +32,13 @@ TEST_F(Output, FullDisk) {
 }
 
 TEST_F(Output, ClosedStandardOutput) {
-  const testing::ProcessResult result = shell("$A records list --json >&-");
+  const test::ProcessResult result = shell("$A records list --json >&-");
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.errors, "attune: error: cannot write to standard output: it is closed\n");
 }
 
 TEST_F(Output, ClosedStandardErrorDoesNotEndUpInAFile) {
-  const testing::ProcessResult result =
+  const test::ProcessResult result =
       shell("$A compile softmax:m=4,n=4 -o $D/x.so 2>&-; $A compile softmax:m=4,n=4 -o $D/y.so");
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(directory_.read("x.so"), directory_.read("y.so"));
@@ -46,7 +46,7 @@ TEST_F(Output, ClosedStandardErrorDoesNotEndUpInAFile) {
 }
 
 TEST_F(Output, AReaderThatHasEnoughIsNoError) {
-  const testing::ProcessResult result = shell(
+  const test::ProcessResult result = shell(
       "$A compile matmul:m=64,n=64,k=64 --emit=asm | head -1 > /dev/null;"
       "exit ${PIPESTATUS[0]}");
   EXPECT_EQ(result.status, 0);
@@ -60,7 +60,7 @@ TEST_F(Output, NoPermission) {
   std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
   std::filesystem::create_directory(directory_.path() / "locked");
   std::filesystem::permissions(directory_.path() / "locked", std::filesystem::perms(0555));
-  const testing::ProcessResult compiled =
+  const test::ProcessResult compiled =
       shell(user + "$A compile softmax:m=4,n=4 -o $D/locked/kernel.so");
   EXPECT_EQ(compiled.status, 1);
   EXPECT_EQ(compiled.errors.find("attune: error: cannot write '" +
@@ -68,7 +68,7 @@ TEST_F(Output, NoPermission) {
             0u)
       << compiled.errors;
   EXPECT_NE(compiled.errors.find("permission"), std::string::npos) << compiled.errors;
-  const testing::ProcessResult tuned =
+  const test::ProcessResult tuned =
       shell(user + "$A tune softmax:m=4,n=4 --trials 1 --records $D/locked/records.db");
   EXPECT_EQ(tuned.status, 1);
   EXPECT_EQ(tuned.errors,
@@ -95,7 +95,7 @@ class SmallDisk : public Output {
 
 TEST_F(SmallDisk, NoHalfFileIsLeftBehind) {
   if (!mount_of("4k")) GTEST_SKIP() << "this process may not mount a file system";
-  const testing::ProcessResult result = shell(
+  const test::ProcessResult result = shell(
       "head -c 4096 /dev/zero > $D/small/filler; $A compile softmax:m=4,n=4 -o "
       "$D/small/kernel.so");
   EXPECT_EQ(result.status, 1);
@@ -109,14 +109,14 @@ TEST_F(SmallDisk, NoHalfFileIsLeftBehind) {
 // The file system is full after some rounds: they stay.
 TEST_F(SmallDisk, TuningKeepsWhatWasRecorded) {
   if (!mount_of("320k")) GTEST_SKIP() << "this process may not mount a file system";
-  const testing::ProcessResult tuned = shell(
+  const test::ProcessResult tuned = shell(
       "$A tune matmul:m=64,n=96,k=80 --threads 1 --trials 4000 -q --records $D/small/records.db");
   EXPECT_EQ(tuned.status, 1);
   EXPECT_EQ(tuned.errors,
             "attune: error: no space left on the disk of '" + place_ +
                 "/records.db'\nhint: free some space and go on with --resume; what was recorded "
                 "before is safe\n");
-  const testing::ProcessResult listed = shell("$A records list --records $D/small/records.db");
+  const test::ProcessResult listed = shell("$A records list --records $D/small/records.db");
   EXPECT_EQ(listed.status, 0) << listed.errors;
   EXPECT_NE(listed.output, "");
 }
@@ -131,7 +131,7 @@ TEST_F(Output, ANewerRecordsFileIsLeftAlone) {
   const std::string before = directory_.read("newer.db");
   for (const std::string command :
        {"tune softmax:m=4,n=4 --trials 1", "bench softmax:m=4,n=4", "records list"}) {
-    const testing::ProcessResult result = shell("$A " + command + " --records $D/newer.db");
+    const test::ProcessResult result = shell("$A " + command + " --records $D/newer.db");
     EXPECT_EQ(result.status, 1);
     EXPECT_EQ(result.errors,
               "attune: error: records file '" + file +

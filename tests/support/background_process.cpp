@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace attune::testing {
+namespace attune::test {
 namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -100,4 +100,4 @@ ProcessResult BackgroundProcess::finish() {
   return result;
 }
 
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -10,7 +10,7 @@
 
 #include "tests/support/process.h"
 
-namespace attune::testing {
+namespace attune::test {
 
 class BackgroundProcess {
  public:
@@ -33,4 +33,4 @@ class BackgroundProcess {
   std::string seen_;
 };
 
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace attune::testing {
+namespace attune::test {
 
 TemporaryDirectory::TemporaryDirectory() {
   std::string name = (std::filesystem::temp_directory_path() / "attune_test_XXXXXX").string();
@@ -31,4 +31,4 @@ std::string TemporaryDirectory::read(std::string_view name) const {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-}  // namespace attune::testing
+}  // namespace attune::test

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace attune::testing {
+namespace attune::test {
 
 class TemporaryDirectory {
  public:
@@ -24,4 +24,4 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-}  // namespace attune::testing
+}  // namespace attune::test

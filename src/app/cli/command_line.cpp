@@ -153,12 +153,15 @@ Result<Parsed> CommandLine::parse(std::span<const std::string> words) {
   app.set_help_flag();
   app.allow_extras();
   for (Argument& argument : arguments_) {
+    argument.given.clear();
+    argument.times = 0;
     if (argument.value.empty()) {
       app.add_flag(argument.names, argument.times);
     } else {
-      app.add_option(argument.names, argument.given)
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      // One value each time it is given; the words behind it are not its own.
+      CLI::Option* option = app.add_option(argument.names, argument.given);
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      option->expected(1)->allow_extra_args(argument.positional);
     }
   }
   try {
