@@ -11,6 +11,8 @@
 namespace attune::templates {
 namespace {
 
+constexpr std::int64_t kRowsToPack = 96;
+
 struct Shape {
   std::int64_t batch, m, n, k, lanes;
   std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
@@ -41,6 +43,10 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
     if (kc * 2 <= s.k) cuts.push_back(kc);
   }
   list.push_back(space::choice_of("kc", cuts));
+  // Packing at run time pays only when enough rows share the panels.
+  const bool ahead = program.find_stage("filter") != nullptr;
+  list.push_back(space::choice_of(
+      "pack", ahead ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 0}));
   return list;
 }
 
@@ -50,7 +56,8 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   return {{"tile", best_tile(tiles, s.m, s.vectors())},
           {"block", {{0}}},
           {"unroll", {{1}}},
-          {"kc", {{s.k > 4096 ? 512 : 0}}}};
+          {"kc", {{s.k > 4096 ? 512 : 0}}},
+          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}}};
 }
 
 struct Panel {
@@ -134,8 +141,9 @@ schedule::Trace whole_reduction(const ir::Program& program, const space::Values&
   }
   t.reorder("output", order);
   t.compute_at("anchor", "output", rows);
-  const bool pack_inside = block == 0 && !program.find_stage("filter");
-  pack_panels(t, program, {tile[1], s.lanes}, "anchor", pack_inside ? "j.0" : "");
+  const bool packs = values["pack"] == 1 || program.find_stage("filter");
+  const bool pack_inside = packs && block == 0 && !program.find_stage("filter");
+  if (packs) pack_panels(t, program, {tile[1], s.lanes}, "anchor", pack_inside ? "j.0" : "");
   register_tile(t, "anchor", "k", values, s.lanes);
   std::string outer = order[0];
   if (s.batch > 1 && !pack_inside) {
@@ -170,7 +178,7 @@ schedule::Trace cut_reduction(const ir::Program& program, const space::Values& v
   t.unroll("anchor", "i.1");
   t.unroll("anchor", "j.1");
   t.vectorize("anchor", "j.2");
-  pack_panels(t, program, {tile[1], s.lanes}, "rf.anchor", {});
+  if (values["pack"] == 1) pack_panels(t, program, {tile[1], s.lanes}, "rf.anchor", {});
   register_tile(t, "rf.anchor", "k_1", values, s.lanes);
   std::string outer = "i.0";
   if (s.batch > 1) {
