@@ -75,16 +75,17 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 }
 
 Status time_all(std::vector<Sample>& samples, const space::Space& space,
-                const std::shared_ptr<const ir::Program>& program, const ir::Target& target,
-                measure::Runner& runner) {
+                const std::vector<std::shared_ptr<const ir::Program>>& programs,
+                const ir::Target& target, measure::Runner& runner) {
   builder::LocalBuilder builder({.target = target, .cores = {}});
   constexpr std::size_t kBatch = 32;
   for (std::size_t first = 0; first < samples.size(); first += kBatch) {
     const std::size_t count = std::min(kBatch, samples.size() - first);
     std::vector<measure::BuildRequest> requests;
     for (std::size_t i = 0; i < count; ++i) {
+      const space::Point& point = samples[first + i].point;
       requests.push_back(
-          {static_cast<std::int64_t>(i), program, space.trace_of(samples[first + i].point)});
+          {static_cast<std::int64_t>(i), programs[point.alternative], space.trace_of(point)});
     }
     const auto built = builder.build(requests);
     std::vector<measure::RunRequest> runs;
@@ -147,11 +148,19 @@ Status run(const Options& options) {
   const measure::CorePlan cores = measure::plan_cores(target.threads);
   ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(options.spec, target));
-  const space::TemplateSpace space({{"direct", task.program}}, templates::all(), target);
+  std::vector<space::NamedProgram> named;
+  if (task.algorithm == "auto" || task.algorithm == "direct") {
+    named.push_back({"direct", task.program});
+  }
+  for (const auto& algorithm : task.alternatives)
+    named.push_back({algorithm.name, algorithm.program});
+  std::vector<std::shared_ptr<const ir::Program>> programs;
+  for (const auto& n : named) programs.push_back(std::make_shared<const ir::Program>(n.program));
+  const space::TemplateSpace space(named, templates::all(), target);
+  if (space.alternatives() != named.size()) return unsupported("an algorithm has no template");
   const model::AnalyticModel model(target);
   auto samples = draw(space, model, options);
-  ATTUNE_RETURN_IF_ERROR(
-      time_all(samples, space, std::make_shared<const ir::Program>(task.program), target, *runner));
+  ATTUNE_RETURN_IF_ERROR(time_all(samples, space, programs, target, *runner));
   print(samples, space, task.flops, options);
   return {};
 }

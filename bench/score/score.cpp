@@ -35,7 +35,14 @@ int score(std::string_view spec, const ir::Target& target, std::int64_t points) 
     fmt::print(stderr, "bench_score: {}\n", task.error().message);
     return 2;
   }
-  const space::TemplateSpace space({{"direct", task->program}}, templates::all(), target);
+  std::vector<space::NamedProgram> programs;
+  if (task->algorithm == "auto" || task->algorithm == "direct") {
+    programs.push_back({"direct", task->program});
+  }
+  for (const auto& algorithm : task->alternatives) {
+    programs.push_back({algorithm.name, algorithm.program});
+  }
+  const space::TemplateSpace space(std::move(programs), templates::all(), target);
   const model::AnalyticModel model(target);
   Rng rng(1);
   Counts counts;
@@ -55,10 +62,11 @@ int score(std::string_view spec, const ir::Target& target, std::int64_t points) 
   fmt::print("{}\n  {} points; {} scored at {:.0f} candidates/s, {:.0f} with the rejected ones\n",
              task->spec, space.size(), counts.scored, static_cast<double>(counts.scored) / seconds,
              static_cast<double>(counts.scored + counts.rejected) / seconds);
-  const auto first = space.schedule_of(space.defaults()[0]);
-  if (first.ok()) {
-    fmt::print("  mean {:.1f} us predicted, default {:.1f} us\n",
-               sum_us / static_cast<double>(counts.scored), model.predict_us(*first));
+  fmt::print("  mean {:.1f} us predicted\n", sum_us / static_cast<double>(counts.scored));
+  for (const space::Point& point : space.defaults()) {
+    const auto first = space.schedule_of(point);
+    fmt::print("  {:10.1f} us {}\n", first.ok() ? model.predict_us(*first) : 0,
+               space.to_string(point));
   }
   for (const auto& [reason, count] : counts.reasons) fmt::print("  {:6} {}\n", count, reason);
   return 0;
@@ -82,8 +90,10 @@ int main(int argc, char** argv) {
     }
   }
   if (specs.empty()) {
-    specs = {"matmul:m=1024,n=1024,k=1024", "conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,stride=1,pad=1",
-             "conv2d:h=7,w=7,ic=512,oc=512,kh=3,kw=3,stride=1,pad=1",
+    specs = {"matmul:m=1024,n=1024,k=1024",
+             "conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,stride=1,pad=1,algo=direct",
+             "conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,stride=1,pad=1,algo=winograd4",
+             "conv2d:h=7,w=7,ic=512,oc=512,kh=3,kw=3,stride=1,pad=1,algo=direct",
              "depthwise:h=56,w=56,c=128,k=3,stride=1"};
   }
   for (std::string_view spec : specs) {

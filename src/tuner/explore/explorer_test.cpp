@@ -202,6 +202,27 @@ TEST(Annealing, AvoidsWhatFails) {
   EXPECT_LT(static_cast<double>(failed), 0.2 * static_cast<double>(all));
 }
 
+// Thinks that nothing works unless an operand is packed.
+class SteepModel : public model::CostModel {
+ public:
+  double predict_us(const space::Scheduled& scheduled) const override {
+    return scheduled.state.find("cache.b") < 0 ? 1e6 : 100;
+  }
+};
+
+TEST(Explorers, WhatIsPredictedFarSlowerIsNotTried) {
+  const TemplateSpace space = space::sample_space();
+  const SteepModel model;
+  for (std::string_view name : explorer_names()) {
+    const auto explorer = std::move(make_explorer(name, space, model)).value();
+    Rng rng(1);
+    while (!explorer->exhausted()) {
+      for (const Proposal& p : explorer->select(32, {}, rng)) EXPECT_EQ(p.predicted_us, 100);
+    }
+    EXPECT_GT(explorer->rejections().at("predicted far slower than the default"), 0);
+  }
+}
+
 TEST(Explorers, UnknownNamesAreRefused) {
   const TemplateSpace space = space::sample_space();
   const FlatModel model;

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace attune::explore {
 namespace {
 
 constexpr int kVersion = 1;
+constexpr double kHopeless = 10;
 constexpr std::uint64_t kNameable = 16'384;  // points whose traces are worth making, all of them
 
 Error damaged(std::string_view what) {
@@ -29,8 +31,22 @@ std::optional<double> Ledger::predicted_us(const space::Point& point) {
     return std::nullopt;
   }
   const double us = model_.predict_us(*scheduled);
-  predictions_.emplace(key, us);
-  return us;
+  const bool hopeless = us > ceiling_us();
+  if (hopeless) ++rejections_["predicted far slower than the default"];
+  predictions_.emplace(key, hopeless ? -1.0 : us);
+  return hopeless ? std::nullopt : std::optional(us);
+}
+
+double Ledger::ceiling_us() {
+  if (!ceiling_us_) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const space::Point& point : space_.defaults()) {
+      const auto scheduled = space_.schedule_of(point);
+      if (scheduled.ok()) best = std::min(best, model_.predict_us(*scheduled));
+    }
+    ceiling_us_ = kHopeless * best;
+  }
+  return *ceiling_us_;
 }
 
 bool Ledger::proposed(const space::Point& point) const {

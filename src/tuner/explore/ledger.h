@@ -44,6 +44,8 @@ class Ledger {
 
  private:
   void adopt(const Finding& finding);
+  // Above this a point is not worth the time it would take.
+  double ceiling_us();
 
   const space::Space& space_;
   const model::CostModel& model_;
@@ -53,6 +55,7 @@ class Ledger {
   Hashes proposed_points_;
   std::vector<Entry> entries_;
   space::RejectionCounts rejections_;
+  std::optional<double> ceiling_us_;
 };
 
 }  // namespace attune::explore

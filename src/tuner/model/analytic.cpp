@@ -9,13 +9,13 @@
 namespace attune::model {
 namespace {
 
-// Stages that read nothing but constants are computed once, before the kernel ever runs.
-std::vector<bool> constant_stages(const schedule::State& state) {
-  std::vector<bool> constant(state.stages.size());
+// Stages that read nothing but constants are computed once, before the kernel ever runs; those
+// that are placed inside of others share their fate.
+std::vector<bool> constant_stages(const schedule::State& state,
+                                  const std::vector<StageNest>& nests) {
+  std::vector<bool> constant(state.stages.size(), true);
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    const schedule::StageState& stage = *state.stages[i];
-    constant[i] = stage.at_root();
-    for (const schedule::Access& access : stage.accesses) {
+    for (const schedule::Access& access : state.stages[i]->accesses) {
       const int producer = state.producer_of(access.buffer);
       if (producer >= 0) {
         constant[i] = constant[i] && constant[static_cast<std::size_t>(producer)];
@@ -25,6 +25,9 @@ std::vector<bool> constant_stages(const schedule::State& state) {
         if (input.buffer == access.buffer) constant[i] = constant[i] && input.constant;
       }
     }
+  }
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    constant[i] = constant[i] && constant[nests[i].root];
   }
   return constant;
 }
@@ -57,8 +60,8 @@ Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
   const schedule::State& state = scheduled.state;
   Prediction prediction;
   prediction.stages.resize(state.stages.size());
-  const std::vector<bool> constant = constant_stages(state);
   const std::vector<StageNest> nests = loop_nests(state, scheduled.bounds);
+  const std::vector<bool> constant = constant_stages(state, nests);
   std::vector<StageCost> nest_costs(state.stages.size());
   const double us_per_cycle = 1e-3 / machine.ghz;
   for (std::size_t i = 0; i < state.stages.size(); ++i) {

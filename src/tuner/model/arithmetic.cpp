@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/match.h"
+#include "compiler/ir/rewrite.h"
 #include "tuner/model/stage_cost.h"
 
 namespace attune::model {
@@ -36,28 +39,34 @@ double sum_of(const std::vector<ir::Expr>& parts) {
   return sum;
 }
 
+bool reads_memory(const ir::Expr& e) {
+  bool found = false;
+  ir::visit(e, [&](const ir::Expr& part) { found |= ir::as<ir::Load>(part) != nullptr; });
+  return found;
+}
+
 }  // namespace
 
 double arithmetic(const ir::Expr& value) {
-  return std::visit(
-      Match{
-          [](const ir::Binary& b) {
-            const double own = b.op == ir::BinOp::Div || b.op == ir::BinOp::Mod ? 8 : 1;
-            return own + arithmetic(b.lhs) + arithmetic(b.rhs);
-          },
-          [](const ir::Math& m) { return math_cost(m.fn) + sum_of(m.args); },
-          // A constant alternative is a border: lowering cuts the loops there.
-          [](const ir::Select& s) {
-            const bool border = ir::as<ir::FloatImm>(s.if_false) || ir::as<ir::IntImm>(s.if_false);
-            return (border ? 0 : 1) + arithmetic(s.if_true) + arithmetic(s.if_false);
-          },
-          [](const ir::Cast& c) { return 1 + arithmetic(c.value); },
-          [](const ir::Broadcast& b) { return arithmetic(b.value); },
-          [](const ir::VectorReduce& r) { return 4 + arithmetic(r.value); },
-          [](const ir::Opaque& o) { return 4 + sum_of(o.args); },
-          [](const auto&) { return 0.0; },
-      },
-      value->kind);
+  return std::visit(Match{
+                        [](const ir::Binary& b) {
+                          const double own =
+                              b.op == ir::BinOp::Div || b.op == ir::BinOp::Mod ? 8 : 1;
+                          return own + arithmetic(b.lhs) + arithmetic(b.rhs);
+                        },
+                        [](const ir::Math& m) { return math_cost(m.fn) + sum_of(m.args); },
+                        // On indices alone: loops are cut or written out until one side is left.
+                        [](const ir::Select& s) {
+                          return std::max(arithmetic(s.if_true), arithmetic(s.if_false)) +
+                                 (reads_memory(s.condition) ? 1 : 0);
+                        },
+                        [](const ir::Cast& c) { return 1 + arithmetic(c.value); },
+                        [](const ir::Broadcast& b) { return arithmetic(b.value); },
+                        [](const ir::VectorReduce& r) { return 4 + arithmetic(r.value); },
+                        [](const ir::Opaque& o) { return 4 + sum_of(o.args); },
+                        [](const auto&) { return 0.0; },
+                    },
+                    value->kind);
 }
 
 }  // namespace attune::model

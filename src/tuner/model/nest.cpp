@@ -36,6 +36,7 @@ Spans needed_spans(const schedule::State& state, const std::vector<StageNest>& n
                    const std::vector<std::pair<int, const schedule::Access*>>& readers) {
   const ir::Stage& stage = state.stages[static_cast<std::size_t>(wanted)]->stage;
   Spans spans;
+  spans.stage = &stage;
   spans.size = stage.axes.size() + stage.reduce_axes.size();
   for (std::size_t a = 0; a < spans.size; ++a) spans[a] = bounds.axes[a];
   for (const auto& [reader, access] : readers) {

@@ -82,7 +82,9 @@ OperandLoads operand_loads(const schedule::Access& access,
   const auto axis = static_cast<std::size_t>(tile.vector_axis < 0 ? 0 : tile.vector_axis);
   const std::int64_t span = spans[axis];
   const std::int64_t stride =
-      tile.vector_axis < 0 ? 1 : memory_stride(access, layout, axis, std::min(span, tile.lanes));
+      tile.vector_axis < 0
+          ? 1
+          : memory_stride(*spans.stage, access, layout, axis, std::min(span, tile.lanes));
   if (stride == 0) return {0, elements, 0};
   const std::int64_t vectors = std::max<std::int64_t>(1, ceil_div(elements, tile.lanes));
   if (stride == 1) return {vectors, 0, 0};

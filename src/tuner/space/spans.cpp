@@ -1,6 +1,9 @@
 #include "tuner/space/spans.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "compiler/ir/rewrite.h"
 
 namespace attune::space {
 namespace {
@@ -39,20 +42,75 @@ Spans axes_only(const StageState& stage, const std::array<std::int64_t, kMaxIter
   result.size = stage.stage.axes.size() + stage.stage.reduce_axes.size();
   CHECK(result.size <= Spans::kMax, "a stage has too many axes");
   std::copy_n(spans.begin(), result.size, result.values.begin());
+  result.stage = &stage.stage;
   return result;
 }
 
-std::int64_t row_major_stride(const schedule::Access& access, std::size_t axis) {
+const std::string& axis_name(const ir::Stage& stage, std::size_t axis) {
+  const std::size_t axes = stage.axes.size();
+  return axis < axes ? stage.axes[axis].name : stage.reduce_axes[axis - axes].name;
+}
+
+// By how much one dimension moves per step of the axis; nothing when that is irregular.
+std::optional<std::int64_t> step_of(const ir::Stage& reader, const schedule::AccessDim& dim,
+                                    std::size_t axis) {
+  if (!dim.linear) {
+    if (ir::uses_var(dim.index, axis_name(reader, axis))) return std::nullopt;
+    return 0;
+  }
+  std::int64_t step = 0;
+  for (const auto& [term, coefficient] : dim.terms) {
+    if (term == static_cast<int>(axis)) step += coefficient;
+  }
+  return step;
+}
+
+std::int64_t row_major_stride(const ir::Stage& reader, const schedule::Access& access,
+                              std::size_t axis) {
   std::int64_t stride = 0, size = 1;
   for (std::size_t d = access.dims.size(); d-- > 0;) {
-    const schedule::AccessDim& dim = access.dims[d];
-    if (!dim.linear) return -1;
-    for (const auto& [term, coefficient] : dim.terms) {
-      if (term == static_cast<int>(axis)) stride += coefficient * size;
-    }
+    const auto step = step_of(reader, access.dims[d], axis);
+    if (!step) return -1;
+    stride += *step * size;
     size *= access.buffer->shape[d];
   }
   return stride;
+}
+
+// How far an index moves, i.e. its number of values less one; nothing when there is no telling.
+std::optional<std::int64_t> moves_of(const ir::Expr& e, const Spans& spans) {
+  if (ir::as_int(e)) return 0;
+  if (const auto* v = ir::as<ir::Var>(e)) {
+    for (std::size_t i = 0; spans.stage && i < spans.size; ++i) {
+      if (axis_name(*spans.stage, i) == v->name) return spans[i] - 1;
+    }
+    return std::nullopt;
+  }
+  const auto* b = ir::as<ir::Binary>(e);
+  if (!b) return std::nullopt;
+  const auto left = moves_of(b->lhs, spans), right = moves_of(b->rhs, spans);
+  if (!left || !right) return std::nullopt;
+  const std::int64_t* constant = ir::as_int(b->rhs);
+  switch (b->op) {
+    case ir::BinOp::Add:
+    case ir::BinOp::Sub:
+      return *left + *right;
+    case ir::BinOp::Min:
+    case ir::BinOp::Max:
+      return std::max(*left, *right);
+    case ir::BinOp::Mul:
+      if (constant) return *left * std::abs(*constant);
+      break;
+    case ir::BinOp::Div:
+      if (constant && *constant > 0) return *left / *constant;
+      break;
+    case ir::BinOp::Mod:
+      if (constant && *constant > 0) return std::min(*left, *constant - 1);
+      break;
+    default:
+      break;
+  }
+  return *left == 0 && *right == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
 }  // namespace
@@ -82,21 +140,24 @@ Spans spans_of_loops(const StageState& stage, const schedule::Extents& iter_exte
   return axes_only(stage, spans);
 }
 
-std::int64_t memory_stride(const schedule::Access& access,
+std::int64_t general_span(const ir::Expr& index, const Spans& spans, std::int64_t whole) {
+  const auto moves = moves_of(index, spans);
+  return moves ? std::min(*moves + 1, whole) : whole;
+}
+
+std::int64_t memory_stride(const ir::Stage& reader, const schedule::Access& access,
                            const std::vector<schedule::LayoutTerm>& layout, std::size_t axis,
                            std::int64_t span) {
-  if (layout.empty()) return row_major_stride(access, axis);
+  if (layout.empty()) return row_major_stride(reader, access, axis);
   std::int64_t stride = 0, size = 1;
   for (std::size_t t = layout.size(); t-- > 0;) {
     const schedule::LayoutTerm& term = layout[t];
     const auto d = static_cast<std::size_t>(term.axis);
-    const schedule::AccessDim& dim = access.dims[d];
-    if (!dim.linear) return -1;
-    std::int64_t coefficient = 0;
-    for (const auto& [a, c] : dim.terms) coefficient += a == static_cast<int>(axis) ? c : 0;
-    if (coefficient != 0 && term.divide == 1) {
-      if (term.modulo != 0 && coefficient * span > term.modulo) return -1;
-      stride += coefficient * size;
+    const auto step = step_of(reader, access.dims[d], axis);
+    if (!step) return -1;
+    if (*step != 0 && term.divide == 1) {
+      if (term.modulo != 0 && *step * span > term.modulo) return -1;
+      stride += *step * size;
     }
     const std::int64_t whole = (access.buffer->shape[d] + term.divide - 1) / term.divide;
     size *= term.modulo != 0 ? term.modulo : whole;
