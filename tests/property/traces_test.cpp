@@ -173,8 +173,8 @@ void run_random_steps(const Note& note, const Case& c) {
   note("subject " + setup.subject.name + "\n");
   schedule::State state = schedule::initial_state(setup.subject.program);
   schedule::Trace trace;
-  const auto wanted = static_cast<std::size_t>(rng.between(1, 14));
-  for (int tries = 0; tries < 60 && trace.size() < wanted; ++tries) {
+  const auto wanted = static_cast<std::size_t>(rng.between(1, 24));
+  for (int tries = 0; tries < 120 && trace.size() < wanted; ++tries) {
     const schedule::Step step = random_step(rng, state);
     note("try " + schedule::to_string(step) + "\n");
     schedule::State next = state;
