@@ -1,0 +1,107 @@
+// Which operators work in which types: every family with every element type, under its default
+// schedule, compiled and run, agrees with the interpreter or is refused by the operator itself. The
+// result is docs/support.md; the test fails when that page is stale, and `./test golden --update`
+// writes it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/ops/element_types.h"
+#include "compiler/ops/family.h"
+#include "tests/support/golden.h"
+#include "tests/support/run_scheduled.h"
+#include "tuner/templates/templates.h"
+
+namespace attune::test {
+namespace {
+
+// One small case of each family; reductions and chains once per kind that matters for types.
+const std::map<std::string, std::vector<std::string>>& specs() {
+  static const std::map<std::string, std::vector<std::string>> table{
+      {"matmul", {"matmul:m=5,n=19,k=6"}},
+      {"dense", {"dense:m=5,n=19,k=6"}},
+      {"batch_matmul", {"batch_matmul:b=2,m=3,n=9,k=5"}},
+      {"conv2d",
+       {"conv2d:h=5,w=6,ic=5,oc=9,kh=3,kw=3,pad=1", "conv2d:h=5,w=6,ic=3,oc=9,kh=3,kw=3,stride=2"}},
+      {"depthwise", {"depthwise:h=5,w=6,c=9,k=3"}},
+      {"conv2d_transpose", {"conv2d_transpose:h=3,w=4,ic=5,oc=9,kh=3,kw=3,stride=2,pad=1"}},
+      {"maxpool", {"maxpool:h=5,w=6,c=9,k=2,stride=1,pad=1"}},
+      {"avgpool", {"avgpool:h=5,w=6,c=9,k=2,stride=1,pad=1"}},
+      {"softmax", {"softmax:m=3,n=37"}},
+      {"layernorm", {"layernorm:m=3,n=37"}},
+      {"reduce", {"reduce:m=3,n=37,op=sum", "reduce:m=3,n=37,op=argmax"}},
+      {"elementwise", {"elementwise:m=3,n=37,op=bias+relu"}},
+      {"transpose", {"transpose:d0=3,d1=5,d2=17,perm=201"}},
+  };
+  return table;
+}
+
+ir::Target own_target() {
+  ir::Target target;
+  target.threads = 2;
+  return codegen::resolve_target(target).value();
+}
+
+// "yes" when all cases of the family agree, "–" when the operator refuses the type.
+std::string status_of(const std::vector<std::string>& cases, ir::DType type,
+                      const ir::Target& target) {
+  bool supported = false;
+  for (const std::string& spec : cases) {
+    const auto task =
+        op_spec::parse_op_spec(fmt::format("{},dtype={}", spec, to_string(type)), target);
+    if (!task.ok()) {
+      EXPECT_FALSE(supported) << spec << " refuses " << to_string(type) << ", its siblings do not";
+      continue;
+    }
+    supported = true;
+    const auto reference = make_reference(task->program, 1);
+    const schedule::Trace trace = templates::default_trace(task->program, target);
+    const Status status = reference.ok() ? check_trace(task->program, trace, target, *reference,
+                                                       task->tolerance, Way::Compiled)
+                                         : Status(reference.error());
+    EXPECT_TRUE(status.ok()) << task->spec << ": " << status.error().message << "\n"
+                             << to_string(trace);
+  }
+  return supported ? "yes" : "–";
+}
+
+std::string algorithms_of(const std::string& spec, const ir::Target& target) {
+  std::string names = "direct";
+  const auto task = op_spec::parse_op_spec(spec, target);
+  EXPECT_TRUE(task.ok()) << spec;
+  if (!task.ok()) return names;
+  for (const ops::AlgorithmDef& algorithm : task->alternatives) names += ", " + algorithm.name;
+  return names;
+}
+
+TEST(SupportTable, IsUpToDate) {
+  const ir::Target target = own_target();
+  std::string text =
+      "# What is supported\n\n"
+      "Written by the conformance tests, which compile and run each of these on the target `cpu` "
+      "and\ncompare it with the interpreter; `./test golden --update` writes this page anew. "
+      "“–”: the operator\nis not defined for that type.\n\n| operator | algorithms |";
+  std::string rule = "|---|---|";
+  for (const ir::DType type : ops::kAllTypes) {
+    text += " " + to_string(type) + " |";
+    rule += "---|";
+  }
+  text += "\n" + rule + "\n";
+  for (const ops::Family& family : ops::families()) {
+    const auto found = specs().find(family.name);
+    ASSERT_NE(found, specs().end()) << "operator '" << family.name << "' has no case here";
+    text += fmt::format("| {} | {} |", family.name, algorithms_of(found->second[0], target));
+    for (const ir::DType type : ops::kAllTypes) {
+      text += " " + status_of(found->second, type, target) + " |";
+    }
+    text += "\n";
+  }
+  EXPECT_TRUE(matches_golden("../../docs/support.md", text));
+}
+
+}  // namespace
+}  // namespace attune::test
