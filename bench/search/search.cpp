@@ -39,15 +39,29 @@ struct Bench {
   ir::Target target;
   measure::Runner& runner;
   builder::LocalBuilder& builder;
-  std::shared_ptr<const ir::Program> program;
+  session::Task task = {};
 };
 
 std::vector<measure::BuiltCandidate> build(const Bench& bench, const std::vector<Trial>& trials) {
   std::vector<measure::BuildRequest> requests;
   for (const Trial& trial : trials) {
-    requests.push_back({static_cast<std::int64_t>(requests.size()), bench.program, trial.trace});
+    const auto algorithm = session::algorithm_of(bench.task, trial.trace);
+    CHECK(algorithm.ok(), "searches propose algorithms of the task");
+    requests.push_back(
+        {static_cast<std::int64_t>(requests.size()), (*algorithm)->program, trial.trace});
   }
   return bench.builder.build(requests);
+}
+
+session::Task task_of(const op_spec::OpTask& op) {
+  session::Task task{.key = op.key, .name = op.spec, .flops = op.flops, .algorithms = {}};
+  task.algorithms.push_back({"direct", std::make_shared<const ir::Program>(op.program),
+                             op.tolerance, op.algorithm == "auto" || op.algorithm == "direct"});
+  for (const auto& other : op.alternatives) {
+    task.algorithms.push_back(
+        {other.name, std::make_shared<const ir::Program>(other.program), other.tolerance});
+  }
+  return task;
 }
 
 Status measure_all(const Bench& bench, std::vector<Trial>& trials, double best_us) {
@@ -69,10 +83,8 @@ Status measure_all(const Bench& bench, std::vector<Trial>& trials, double best_u
 
 // The trials of one run, in order.
 Result<std::vector<Trial>> search(const Bench& bench, std::size_t count, std::uint64_t seed) {
-  session::Task task{.key = "", .name = "", .flops = 0, .algorithms = {}};
-  task.algorithms.push_back({"direct", bench.program, 0});
-  ATTUNE_ASSIGN(auto explorer,
-                session::make_template_search(task, bench.target, bench.options.explorer, seed));
+  ATTUNE_ASSIGN(auto explorer, session::make_template_search(bench.task, bench.target,
+                                                             bench.options.explorer, seed));
   std::vector<Trial> all;
   double best_us = 0;
   while (all.size() < count) {
@@ -114,7 +126,7 @@ void print_curve(std::string_view name, const std::vector<Trial>& trials) {
 
 Status run_spec(Bench bench, const std::string& spec) {
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(spec, bench.target));
-  bench.program = std::make_shared<const ir::Program>(task.program);
+  bench.task = task_of(task);
   fmt::print("{}\n", task.spec);
   std::vector<Trial> winners;
   for (std::size_t seed = 0; seed <= bench.options.seeds; ++seed) {
@@ -152,7 +164,7 @@ Status run(const Options& options) {
   ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
   builder::LocalBuilder builder({.target = target, .cores = {}});
   for (const std::string& spec : options.specs) {
-    ATTUNE_RETURN_IF_ERROR(run_spec({options, target, *runner, builder, nullptr}, spec));
+    ATTUNE_RETURN_IF_ERROR(run_spec({options, target, *runner, builder}, spec));
   }
   return {};
 }
