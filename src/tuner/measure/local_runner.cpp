@@ -147,12 +147,14 @@ Result<bool> LocalRunner::Impl::pass(const Ready& ready, std::size_t begin, std:
   std::vector<probe::Candidate> batch(ready.candidates.begin() + static_cast<long>(begin),
                                       ready.candidates.begin() + static_cast<long>(end));
   for (probe::Candidate& candidate : batch) candidate.best_known_us = best_known_us;
-  const probe::MeasureOptions how{.repeat_us = options.repeat_us,
-                                  .budget_us = options.budget_us,
-                                  .min_repeats = 1,
-                                  .cut_ratio = options.close_ratio,
-                                  .timeout_ms = options.timeout_ms,
-                                  .remeasure_on_drift = false};
+  const bool long_calls = best_known_us > options.long_call_us;
+  const probe::MeasureOptions how{
+      .repeat_us = options.repeat_us,
+      .budget_us = options.budget_us,
+      .min_repeats = 1,
+      .cut_ratio = long_calls ? options.long_close_ratio : options.close_ratio,
+      .timeout_ms = options.timeout_ms,
+      .remeasure_on_drift = false};
   const std::int64_t start = clock_.now_ns();
   ATTUNE_ASSIGN(const probe::Batch measured, probe_.measure(batch, how));
   const double batch_ms = seconds_between(start, clock_.now_ns()) * 1e3;
@@ -230,7 +232,8 @@ Result<std::vector<RunResult>> LocalRunner::Impl::compare(std::span<const RunReq
       .measure = {.repeat_us = options.compare_repeat_us,
                   .timeout_ms = options.timeout_ms,
                   .remeasure_on_drift = false},
-      .rounds = options.compare_rounds,
+      .rounds = call_us > options.long_call_us ? (options.compare_rounds * 2 + 2) / 3
+                                               : options.compare_rounds,
       .round_gap_ms = std::max(0.0, options.compare_round_ms - round_ms)};
   const std::int64_t start = clock_.now_ns();
   ATTUNE_ASSIGN(const probe::Batch batch, probe_.measure_interleaved(ready.candidates, how));

@@ -92,6 +92,8 @@ struct RunOptions {
   records::Weights weights = records::Weights::Hot;
   double best_known_us = 0;          // 0: none
   double close_ratio = 1.5;          // slower than the best by this factor: one repeat is enough
+  double long_call_us = 8'000;       // calls of this length are less noisy, and dear:
+  double long_close_ratio = 1.15;    // this is the factor then, and rounds are fewer
   double repeat_us = 1'000;          // a repeat is as many calls as take about this long
   double budget_us = 15'000;         // what the others' repeats take altogether
   int again = 6;                     // so many of the fastest, when the machine was unsteady

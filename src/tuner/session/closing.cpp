@@ -6,10 +6,19 @@
 #include "tuner/session/impl.h"
 
 namespace attune::session {
+namespace {
+
+constexpr double kInReach = 1.15;
+
+}  // namespace
 
 std::vector<std::int64_t> Session::Impl::finalists() const {
   std::vector<std::int64_t> numbers =
       ledger_.fastest(static_cast<std::size_t>(std::max(options_.finalists, 1)));
+  // Far behind the best in one look is behind it in all.
+  const double reach_us = numbers.empty() ? 0 : kInReach * *time_of(ledger_.at(numbers.front()));
+  std::erase_if(numbers,
+                [&](std::int64_t number) { return *time_of(ledger_.at(number)) > reach_us; });
   const bool default_ran = ledger_.size() > 0 && time_of(ledger_.at(0)).has_value();
   if (default_ran && std::find(numbers.begin(), numbers.end(), 0) == numbers.end()) {
     numbers.push_back(0);

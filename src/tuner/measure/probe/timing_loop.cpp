@@ -14,10 +14,8 @@ namespace {
 // was, it stands for the candidate.
 bool first_call_is_hopeless(double first_call_us, double best_known_us,
                             const MeasureOptions& options) {
-  constexpr double kColdAllowance = 3.0;
-  constexpr double kTooLongToBeColdUs = 2'000.0;
-  return best_known_us > 0.0 && first_call_us > kTooLongToBeColdUs &&
-         first_call_us >= kColdAllowance * options.cut_ratio * best_known_us;
+  constexpr double kColdUs = 3'000.0;
+  return best_known_us > 0.0 && first_call_us >= options.cut_ratio * best_known_us + kColdUs;
 }
 
 }  // namespace
