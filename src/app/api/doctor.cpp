@@ -27,7 +27,8 @@ bool is_installed(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream directories(path == nullptr ? "/usr/bin" : path);
   for (std::string directory; std::getline(directories, directory, ':');) {
-    if (::access((directory + "/" + program).c_str(), X_OK) == 0) return true;
+    directory += "/" + program;
+    if (::access(directory.c_str(), X_OK) == 0) return true;
   }
   return false;
 }

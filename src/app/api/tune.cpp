@@ -92,6 +92,13 @@ session::Options session_options(const OperatorModel& model, const TuneOptions& 
   return result;
 }
 
+std::string algorithm_named_by(const std::string& text) {
+  const Result<schedule::Trace> trace = schedule::parse_trace(text);
+  if (!trace.ok() || trace->empty()) return "direct";
+  const auto* step = std::get_if<schedule::Algorithm>(&trace->front());
+  return step == nullptr ? "direct" : step->name;
+}
+
 TunedTask tuned(const session::TaskReport& report, double peak_gflops) {
   return {.key = report.key,
           .name = report.name,
@@ -107,7 +114,8 @@ TunedTask tuned(const session::TaskReport& report, double peak_gflops) {
           .resumed = report.resumed,
           .best_is_default = report.best_is_default,
           .default_failure = report.default_failure,
-          .trace = report.best_trace};
+          .trace = report.best_trace,
+          .algorithm = algorithm_named_by(report.best_trace)};
 }
 
 // Runs the session and reports its task; what surrounds it is the caller's.
@@ -193,6 +201,7 @@ std::string to_json(const TuneReport& report) {
                              {"seconds", task.seconds},
                              {"exhausted", task.exhausted},
                              {"resumed", task.resumed},
+                             {"algorithm", task.algorithm},
                              {"trace", task.trace}});
   }
   json["trials_per_second"] = report.trials_per_second;

@@ -52,7 +52,8 @@ struct TunedTask {
   bool resumed = false;
   bool best_is_default = false;
   std::string default_failure = {};
-  std::string trace = {};  // of the best
+  std::string trace = {};      // of the best
+  std::string algorithm = {};  // of that trace; figures count the operations of the direct one
 };
 
 struct TuneReport {

@@ -1,6 +1,7 @@
 #include "app/api/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/interrupt.h"
 #include "app/cli/shared_options.h"
@@ -51,7 +52,14 @@ void tell(const api::TuneReport& report, Console& console) {
     std::string line =
         fmt::format("{} trials in {:.1f} s ({:.1f} a second), {} failed", task.trials,
                     report.seconds, report.trials_per_second, task.failed);
-    for (const auto& [kind, count] : task.failures) line += fmt::format(", {} {}", count, kind);
+    std::vector<std::string> kinds;
+    for (const auto& [kind, count] : task.failures)
+      kinds.push_back(fmt::format("{} {}", count, kind));
+    if (!kinds.empty()) line += fmt::format(" ({})", fmt::join(kinds, ", "));
+    if (task.algorithm != "direct") {
+      line += fmt::format("; the best uses {}, its speed counts the operations of the direct way",
+                          task.algorithm);
+    }
     if (task.exhausted) line += "; the space has no more candidates";
     if (task.best_is_default) line += "; the default schedule is still the best";
     console.note(line);

@@ -16,12 +16,18 @@ std::string duration_text(double seconds) {
   return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 
+// Long specs leave no room for what changes.
+std::string short_name(const std::string& task) {
+  constexpr std::size_t kMost = 40;
+  return task.size() <= kMost ? task : task.substr(0, kMost - 1) + "…";
+}
+
 }  // namespace
 
 std::string progress_text(const api::TuneProgress& p) {
-  std::string text = p.limited_by_time
-                         ? fmt::format("{}  {} trials", p.task, p.trials)
-                         : fmt::format("{}  {}/{} trials", p.task, p.trials, p.trials_total);
+  std::string text = p.limited_by_time ? fmt::format("{}  {} trials", short_name(p.task), p.trials)
+                                       : fmt::format("{}  {}/{} trials", short_name(p.task),
+                                                     p.trials, p.trials_total);
   if (p.best_us) {
     text += fmt::format("  best {:.4g} µs", *p.best_us);
     if (p.best_gflops > 0) {

@@ -9,7 +9,7 @@
 
 namespace attune::cli {
 
-// "matmul:…  48/128 trials  best 88.9 GFLOP/s (92 % of peak)  2 build_failed  ETA 5 s"
+// "matmul:…  48/128 trials  best 24.1 µs, 88.9 GFLOP/s (92 % of peak)  2 timed_out  ETA 5 s"
 std::string progress_text(const api::TuneProgress& progress);
 
 class TuneProgressLine {

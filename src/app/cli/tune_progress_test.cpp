@@ -22,6 +22,13 @@ TEST(TuneProgress, SaysWhatIsKnown) {
             "2 build_failed  1 timed_out  ETA 5 s");
 }
 
+TEST(TuneProgress, ShortensLongNames) {
+  api::TuneProgress progress;
+  progress.task = "conv2d:h=112,w=112,ic=256,oc=256,kh=3,kw=3,pad=1";
+  progress.trials_total = 8;
+  EXPECT_EQ(progress_text(progress), "conv2d:h=112,w=112,ic=256,oc=256,kh=3,k…  0/8 trials");
+}
+
 TEST(TuneProgress, ATimeLimitHasNoTotal) {
   api::TuneProgress progress;
   progress.task = "x";

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/hash.h"
+#include "base/nearest.h"
 #include "compiler/ir/print.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/family.h"
@@ -17,35 +18,14 @@ namespace {
 
 using Texts = std::map<std::string, std::string, std::less<>>;
 
-// Levenshtein distance: insertions, deletions and substitutions from a to b.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row[b.size()];
-}
-
 Result<const ops::Family*> find_family(std::string_view name) {
   std::vector<std::string> names;
-  std::string nearest;
-  std::size_t distance = std::max<std::size_t>(name.size() / 2, 1) + 1;
   for (const ops::Family& family : ops::families()) {
     if (family.name == name) return &family;
     names.push_back(family.name);
-    if (const std::size_t d = edit_distance(name, family.name); d < distance) {
-      distance = d;
-      nearest = family.name;
-    }
   }
-  const std::string guess = nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest);
+  const std::string near = nearest(name, names);
+  const std::string guess = near.empty() ? "" : fmt::format("did you mean '{}'? ", near);
   return invalid(fmt::format("unknown operator '{}'", name),
                  fmt::format("{}the operators are {}", guess, fmt::join(names, ", ")));
 }
