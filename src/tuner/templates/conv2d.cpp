@@ -134,9 +134,7 @@ schedule::Trace trace(const ir::Program& program, const ir::Target&, const space
   const Shape s = shape_of(program);
   TraceWriter t;
   t.inline_if_present(program, "pad");
-  for (const ir::Stage& stage : program.stages) {
-    if (stage.name.starts_with("epilogue.")) t.inline_stage(stage.name);
-  }
+  t.inline_epilogues(program);
   place_outer_loops(t, s, values);
   place_register_tile(t, s, values);
   const std::string group = std::to_string(values.numbers("tile")[1] * s.ob);

@@ -116,18 +116,12 @@ void register_tile(TraceWriter& t, const std::string& stage, const std::string& 
   t.vectorize(stage, "j.1");
 }
 
-void inline_epilogues(TraceWriter& t, const ir::Program& program) {
-  for (const ir::Stage& stage : program.stages) {
-    if (stage.name.starts_with("epilogue.")) t.inline_stage(stage.name);
-  }
-}
-
 schedule::Trace whole_reduction(const ir::Program& program, const space::Values& values,
                                 const Shape& s) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
   const std::int64_t block = values["block"];
-  inline_epilogues(t, program);
+  t.inline_epilogues(program);
   t.split("output", "i",
           block == 0 ? schedule::Numbers{tile[0]} : schedule::Numbers{block, tile[0]});
   t.split("output", "j", {tile[1], s.lanes});
@@ -164,7 +158,7 @@ schedule::Trace cut_reduction(const ir::Program& program, const space::Values& v
   TraceWriter t;
   const auto tile = values.numbers("tile");
   const std::int64_t rows = tile[0] * std::max<std::int64_t>(values["block"], 4);
-  inline_epilogues(t, program);
+  t.inline_epilogues(program);
   t.split("anchor", "k", {values["kc"]});
   t.rfactor("anchor", "k.0");
   t.split("output", "i", {rows});

@@ -57,9 +57,7 @@ schedule::Trace trace(const ir::Program& program, const ir::Target&, const space
   const ir::Stage& a = *program.find_stage("anchor");
   TraceWriter t;
   t.inline_if_present(program, "pad");
-  for (const ir::Stage& stage : program.stages) {
-    if (stage.name.starts_with("epilogue.")) t.inline_stage(stage.name);
-  }
+  t.inline_epilogues(program);
   t.split("output", "oh", {values["tile_rows"]});
   t.split("output", "ow", {values["tile"]});
   t.reorder("output", {"n", "c", "oh.0", "ow.0", "oh.1", "ow.1", "cb"});
