@@ -10,8 +10,9 @@
 namespace attune::explore {
 namespace {
 
-constexpr std::size_t kMostObservations = 400;
-constexpr std::size_t kRefined = 400;  // candidates whose uncertainty is looked at
+// What is learnt from: the fastest, those that were most overrated, and failures.
+constexpr std::size_t kFastest = 160, kOverrated = 64, kFailures = 48;
+constexpr std::size_t kRefined = 256;  // candidates whose uncertainty is looked at
 constexpr int kStartDraws = 200;       // tries to find a point that is not rejected
 constexpr double kFailureLogRatio = 1.1;
 
@@ -141,15 +142,20 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
 void AnnealingExplorer::learn() {
   std::vector<model::Observation> observations;
   for (const Entry* entry : measured_best_first(ledger_)) {
-    if (observations.size() == kMostObservations) break;
     observations.push_back({entry->point, std::log(*entry->measured_us / entry->predicted_us)});
   }
   double worst = 0;
   for (const auto& o : observations) worst = std::max(worst, o.log_ratio);
+  if (observations.size() > kFastest) {
+    std::stable_sort(observations.begin() + kFastest, observations.end(),
+                     [](const auto& a, const auto& b) { return a.log_ratio > b.log_ratio; });
+    observations.resize(std::min(observations.size(), kFastest + kOverrated));
+  }
+  std::size_t failures = 0;
   for (const Entry& entry : ledger_.entries()) {
-    if (!entry.finished || entry.measured_us) continue;
-    if (observations.size() >= kMostObservations) break;
+    if (!entry.finished || entry.measured_us || failures == kFailures) continue;
     observations.push_back({entry.point, worst + kFailureLogRatio});
+    ++failures;
   }
   correction_.fit(std::move(observations));
 }
