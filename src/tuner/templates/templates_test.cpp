@@ -1,0 +1,153 @@
+#include "tuner/templates/templates.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/ops/conv2d.h"
+#include "compiler/ops/depthwise.h"
+#include "compiler/ops/elementwise.h"
+#include "compiler/ops/layernorm.h"
+#include "compiler/ops/matmul.h"
+#include "compiler/ops/pool.h"
+#include "compiler/ops/reduce.h"
+#include "compiler/ops/softmax.h"
+#include "compiler/schedule/bounds.h"
+#include "tuner/space/template_space.h"
+#include "tuner/templates/program_facts.h"
+
+namespace attune::templates {
+namespace {
+
+ir::Target target_with(int vector_bytes, int registers) {
+  ir::Target target;
+  target.triple = "x86_64-pc-linux-gnu";
+  target.cpu = "haswell";
+  target.threads = 2;
+  target.vector_bytes = vector_bytes;
+  target.vector_registers = registers;
+  return target;
+}
+
+ops::Window window(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
+  return {.size = size,
+          .kernel = kernel,
+          .stride = stride,
+          .pad_before = pad,
+          .pad_after = pad,
+          .dilation = 1};
+}
+
+ir::Program conv2d_program(std::int64_t size, std::int64_t channels, std::int64_t kernel,
+                           std::int64_t stride, std::int64_t block) {
+  ops::Conv2dOptions options;
+  options.ic = options.oc = channels;
+  options.h = options.w = window(size, kernel, stride, kernel / 2);
+  options.block = block;
+  return ops::build_conv2d(options).value();
+}
+
+ir::Program depthwise_program(std::int64_t block) {
+  ops::DepthwiseOptions options;
+  options.c = 40;
+  options.h = options.w = window(14, 3, 1, 1);
+  options.block = block;
+  return ops::build_depthwise(options).value();
+}
+
+// Every kind of program, with the name of the template that must take it.
+std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
+  ops::PoolOptions pool;
+  pool.c = 20;
+  pool.h = pool.w = window(9, 2, 2, 0);
+  pool.block = block;
+  const ops::ElementwiseOptions chain{
+      .m = 3, .n = 70, .chain = ops::parse_chain("bias+relu").value(), .dtype = ir::kF32};
+  return {
+      {"gemm", ops::build_matmul({.m = 1024, .n = 1024, .k = 1024}).value()},
+      {"gemm", ops::build_matmul({.m = 1, .n = 1, .k = 1}).value()},
+      {"gemm", ops::build_dense({.m = 17, .n = 1000, .k = 513}).value()},
+      {"gemm", ops::build_dense({.m = 64, .n = 33, .k = 9000}).value()},
+      {"gemm", ops::build_batch_matmul(3, {.m = 7, .n = 40, .k = 5}).value()},
+      {"conv2d", conv2d_program(56, 64, 3, 1, block)},
+      {"conv2d", conv2d_program(7, 512, 3, 1, block)},
+      {"conv2d", conv2d_program(224, 3, 7, 2, block)},
+      {"conv2d", conv2d_program(5, 9, 1, 2, block)},
+      {"window", depthwise_program(block)},
+      {"window", ops::build_pool(pool).value()},
+      {"rows", ops::build_softmax({.m = 5, .n = 1000}).value()},
+      {"rows", ops::build_softmax({.m = 1, .n = 1}).value()},
+      {"rows", ops::build_layernorm({.m = 3, .n = 77}).value()},
+      {"rows", ops::build_reduce({.m = 4, .n = 100}).value()},
+      {"elementwise", ops::build_elementwise(chain).value()},
+  };
+}
+
+TEST(Templates, EveryProgramHasItsOwn) {
+  for (const auto& [name, program] : programs(8)) {
+    EXPECT_EQ(template_for(program).name, name) << program.name;
+  }
+}
+
+TEST(Templates, DefaultsAreLegalForEveryVectorWidth) {
+  for (const int bytes : {16, 32, 64}) {
+    const ir::Target target = target_with(bytes, bytes == 64 ? 32 : 16);
+    for (const auto& [name, program] : programs(target.lanes(4))) {
+      const schedule::Trace trace = default_trace(program, target);
+      const auto state = schedule::replay(program, trace);
+      ASSERT_TRUE(state.ok()) << name << ": " << state.error().message;
+      const auto bounds = schedule::infer_bounds(*state, schedule::Mins::Leave);
+      EXPECT_TRUE(bounds.ok()) << name << ": " << bounds.error().message;
+    }
+  }
+}
+
+TEST(Templates, AreTheSameEveryTime) {
+  const ir::Target target = target_with(32, 16);
+  for (const auto& [name, program] : programs(8)) {
+    EXPECT_EQ(schedule::hash(default_trace(program, target)),
+              schedule::hash(default_trace(program, target)))
+        << name;
+  }
+}
+
+// A point is rejected in a few words, or its steps are legal.
+TEST(Templates, RandomPointsAreLegalOrRejected) {
+  const ir::Target target = target_with(32, 16);
+  for (const auto& [name, program] : programs(8)) {
+    const space::TemplateSpace space({{"direct", program}}, all(), target);
+    ASSERT_GT(space.size(), 0u);
+    Rng rng(3);
+    for (int i = 0; i < 40; ++i) {
+      const space::Point point = space.sample(rng);
+      const auto state = schedule::replay(program, space.trace_of(point));
+      EXPECT_TRUE(state.ok()) << name << " " << space.to_string(point) << ": "
+                              << state.error().message;
+    }
+  }
+}
+
+TEST(RegisterTiles, FitIntoTheRegisters) {
+  for (const int registers : {16, 32}) {
+    const ir::Target target = target_with(32, registers);
+    const space::Knob tiles = register_tiles("tile", 100, 100, target);
+    ASSERT_FALSE(tiles.choices.empty());
+    for (const space::Choice& tile : tiles.choices) {
+      const std::int64_t rows = tile.numbers[0], vectors = tile.numbers[1];
+      EXPECT_LE(rows * vectors + std::min(rows, vectors) + 1, registers);
+    }
+  }
+}
+
+TEST(RegisterTiles, ShrinkWithTheExtents) {
+  const ir::Target target = target_with(32, 16);
+  for (const std::int64_t rows : {1, 2, 3}) {
+    const space::Knob tiles = register_tiles("tile", rows, 2, target);
+    ASSERT_FALSE(tiles.choices.empty());
+    for (const space::Choice& tile : tiles.choices) {
+      EXPECT_LE(tile.numbers[0], rows);
+      EXPECT_LE(tile.numbers[1], 2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attune::templates
