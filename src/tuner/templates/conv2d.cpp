@@ -138,7 +138,7 @@ schedule::Trace trace(const ir::Program& program, const ir::Target&, const space
   place_outer_loops(t, s, values);
   place_register_tile(t, s, values);
   const std::string group = std::to_string(values.numbers("tile")[1] * s.ob);
-  if (s.ib > 0) {
+  if (s.ib > 1) {
     const std::string block = std::to_string(s.ib);
     t.layout("filter", {"oc/" + group, "ic/" + block, "kh", "kw", "ic%" + block, "oc%" + group});
   } else {
