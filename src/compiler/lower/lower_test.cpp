@@ -143,6 +143,13 @@ TEST(Lower, RefusesPreparedStagesOutsideOfGlobalMemory) {
             "stage 'filter' is computed ahead of time and must be in global memory");
 }
 
+TEST(Lower, RefusesStorageThatNoMemoryHolds) {
+  const auto lowered = lower_text(kDense, "layout anchor i/1000000 i%1000000 j/1000000 j%1000000");
+  ASSERT_FALSE(lowered.ok());
+  EXPECT_EQ(lowered.error().message,
+            "the storage of stage 'anchor' is larger than 1099511627776 bytes");
+}
+
 TEST(Lower, CallsTheObserverAfterEveryPassThatIsNotDisabled) {
   std::vector<std::string> seen;
   Options options;

@@ -43,6 +43,24 @@ ir::Scope storage_scope(const StageState& stage, const std::vector<std::int64_t>
   return bytes <= kStackBytes ? ir::Scope::Stack : ir::Scope::Global;
 }
 
+// Layouts may ask for blocks far larger than the axes they hold.
+Status check_storage(const State& state, const std::vector<StageBounds>& bounds) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    const StageState& stage = *state.stages[i];
+    std::int64_t bytes = stage.stage.outputs[0]->type.element_bytes();
+    for (std::int64_t extent : storage_shape(stage, bounds[i])) {
+      if (extent > kMostBytes / bytes) {
+        return invalid(fmt::format("the storage of stage '{}' is larger than {} bytes",
+                                   stage.stage.name, kMostBytes),
+                       "choose a layout with smaller blocks");
+      }
+      bytes *= extent;
+    }
+  }
+  return {};
+}
+
 class NestBuilder {
  public:
   NestBuilder(const State& state, const std::vector<StageBounds>& bounds)
@@ -295,6 +313,7 @@ Stmt with_buffers(std::vector<Stmt> stmts, const std::vector<ir::Buffer>& buffer
 
 Result<Nests> build_nests(const State& state) {
   ATTUNE_ASSIGN(const auto bounds, schedule::infer_bounds(state, schedule::Mins::Compute));
+  ATTUNE_RETURN_IF_ERROR(check_storage(state, bounds));
   NestBuilder builder(state, bounds);
   const std::vector<bool> constant = constant_stages(state);
   const auto prepared = [&](int stage) { return constant[stage] && !state.is_output(stage); };

@@ -1,9 +1,33 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/schedule/extents.h"
 #include "compiler/schedule/primitives.h"
 
 namespace attune::schedule {
+
+namespace {
+
+// Partial splits may have far more iterations than their axis.
+Status check_extent(const StageState& stage, const FuseRelation& relation) {
+  Extents axes;
+  for (const ir::Axis& axis : stage.stage.axes) axes.push_back(axis.extent);
+  for (const ir::Axis& axis : stage.stage.reduce_axes) axes.push_back(axis.extent);
+  const Extents extents = loop_extents(stage, axes);
+  constexpr std::int64_t kMost = std::int64_t{1} << 48;
+  std::int64_t product = 1;
+  for (int parent : relation.parents) {
+    if (extents[parent] > kMost / product) {
+      return invalid(fmt::format("the loops to fuse in stage '{}' have more than {} iterations",
+                                 stage.stage.name, kMost),
+                     "split by factors up to the loop's extent");
+    }
+    product *= extents[parent];
+  }
+  return {};
+}
+
+}  // namespace
 
 Status apply_step(State& state, const Fuse& step) {
   ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
@@ -34,6 +58,7 @@ Status apply_step(State& state, const Fuse& step) {
     }
     relation.parents.push_back(stage.loops[position]);
   }
+  ATTUNE_RETURN_IF_ERROR(check_extent(stage, relation));
   stage.iters.push_back({fmt::format("{}", fmt::join(step.loops, "*")),
                          stage.iters[relation.parents[0]].reduce,
                          {},

@@ -68,6 +68,14 @@ TEST(Fuse, SaysWhatIsWrong) {
             "fuse first, annotate then");
 }
 
+TEST(Fuse, BoundsTheIterations) {
+  EXPECT_EQ(loops_after("output",
+                        "split output i 16384 131072\nsplit output j 16384 131072\n"
+                        "fuse output i.1 i.2 j.0 j.1 j.2"),
+            "line 3 of the trace: the loops to fuse in stage 'output' have more than "
+            "281474976710656 iterations / split by factors up to the loop's extent");
+}
+
 TEST(Reorder, PutsLoopsIntoTheirPlaces) {
   EXPECT_EQ(loops_after("anchor", "reorder anchor k i"), "k:7 j:9 i:10");
   EXPECT_EQ(loops_after("anchor", "reorder anchor k i j"), "k:7 i:10 j:9");
