@@ -163,57 +163,116 @@ class Collector {
   bool read_ = false;
 };
 
-// The region that the loops of a stage run through when it is computed for `region`: partial splits
-// run beyond it. The stage itself is guarded there, stages computed within its loops are not.
-Region covered(const StageState& stage, Region region) {
-  Extents axes;
-  for (const Range& range : region) axes.push_back(range.extent);
-  const Extents spans = axis_spans(stage, loop_extents(stage, axes), 0, Overrun::Keep);
-  for (std::size_t i = 0; i < region.size(); ++i) {
-    region[i].extent = std::max(region[i].extent, spans[i]);
+// The part of a region in which the stage is defined; beyond it, it is guarded.
+Region defined_part(const ir::Stage& stage, Region region) {
+  for (std::size_t d = 0; d < stage.axes.size(); ++d) {
+    if (region[d].extent >= stage.axes[d].extent) region[d] = {{}, {}, stage.axes[d].extent};
   }
   return region;
 }
 
-Region host_region(const StageState& host, const StageBounds& bounds, int at, Overrun overrun) {
-  const Extents spans = axis_spans(host, bounds.iters, at + 1, overrun);
-  Region region;
-  for (std::size_t axis = 0; axis < spans.size(); ++axis) {
-    region.push_back({{{static_cast<int>(axis), 1}}, {}, spans[axis]});
+// Regions of all stages while one iteration of the loop at position `at` of `host` runs. Those of
+// stages that are placed in there reach as far as the loops around them run, also beyond the end of
+// partial splits: only the stage that was split is guarded there.
+class IterationRegions {
+ public:
+  // `placed` holds, by stage, the regions of the stages behind `wanted` that are computed at a
+  // loop, in terms of the stage around them.
+  IterationRegions(const State& state, const std::vector<StageBounds>& bounds,
+                   const std::vector<Region>& placed, int wanted, int host, int at,
+                   const HostValues* values)
+      : state_(state),
+        values_(values),
+        first_(wanted),
+        regions_(static_cast<std::size_t>(host - wanted) + 1) {
+    const StageState& outer = *state.stages[host];
+    const Extents spans = axis_spans(outer, bounds[host].iters, at + 1);
+    for (std::size_t axis = 0; axis < spans.size(); ++axis) {
+      regions_.back().push_back({{{static_cast<int>(axis), 1}}, {}, spans[axis]});
+    }
+    add_variables(outer, bounds[host], at + 1);
+    for (int i = host - 1; i > wanted; --i) {
+      const int around = placed[i].empty() ? -1 : state.find(state.stages[i]->at_stage);
+      if (around < 0 || around > host || of(around).empty()) continue;
+      const int begin = around == host ? at + 1 : 0;
+      place(i, around, begin, bounds, placed[i]);
+    }
   }
-  return region;
-}
 
-// The region of `wanted` within loop `at` of `host`, through all stages between them.
-Region needed(const State& state, const std::vector<StageBounds>& bounds, int wanted, int host,
-              int at, const HostValues* values) {
-  std::vector<Region> regions(static_cast<std::size_t>(host - wanted) + 1);
-  auto region_of = [&](int stage) -> Region& { return regions[stage - wanted]; };
-  region_of(host) = host_region(*state.stages[host], bounds[host], at, Overrun::Cut);
-  // What `reader` runs through while it computes what `stage`, another one, is needed for.
-  auto seen_from = [&](int stage, int reader) {
-    const StageState& placed = *state.stages[stage];
-    const StageState& around = *state.stages[reader];
-    if (placed.at_stage != around.stage.name) return region_of(reader);
-    if (reader != host) return covered(around, region_of(reader));
-    const bool deeper = around.find_loop(placed.at_loop) > at;
-    return host_region(around, bounds[host], at, deeper ? Overrun::Keep : Overrun::Cut);
-  };
-  for (int stage = host - 1; stage >= wanted; --stage) {
-    const ir::Stage& definition = state.stages[stage]->stage;
+  // What all readers of `wanted` need of it; empty when nobody reads it.
+  Region needed() const {
+    const ir::Stage& definition = state_.stages[first_]->stage;
+    const int host = first_ + static_cast<int>(regions_.size()) - 1;
     Collector collector(definition);
-    for (int reader = stage + 1; reader <= host; ++reader) {
-      if (region_of(reader).empty()) continue;
-      for (const Access& access : state.stages[reader]->accesses) {
+    for (int reader = first_ + 1; reader <= host; ++reader) {
+      if (of(reader).empty()) continue;
+      const StageState& stage = *state_.stages[reader];
+      const Region region = reader == host ? of(reader) : defined_part(stage.stage, of(reader));
+      for (const Access& access : stage.accesses) {
         const auto& outputs = definition.outputs;
         if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
-        collector.add(access, state.stages[reader]->stage, seen_from(stage, reader), values);
+        collector.add(access, stage.stage, region, values_);
       }
     }
-    region_of(stage) = collector.take();
+    return collector.take();
   }
-  return region_of(wanted);
-}
+
+ private:
+  const Region& of(int stage) const { return regions_[static_cast<std::size_t>(stage - first_)]; }
+
+  void add_variables(const StageState& stage, const StageBounds& bounds, int first) {
+    if (!values_) return;  // all is linear: no range has variables in its offset
+    for (std::size_t i = static_cast<std::size_t>(first); i < stage.loops.size(); ++i) {
+      const int loop = stage.loops[i];
+      varying_.emplace_back(loop_variable(stage, loop), bounds.iters[loop]);
+    }
+  }
+
+  // The region of a stage over all iterations of the loops [begin, its own] around it.
+  void place(int stage, int around, int begin, const std::vector<StageBounds>& bounds,
+             const Region& placed) {
+    const StageState& outer = *state_.stages[around];
+    const int position = outer.find_loop(state_.stages[stage]->at_loop);
+    if (position + 1 < begin) return;
+    const Extents moves =
+        axis_spans(outer, bounds[around].iters, begin, position + 1, Overrun::Keep);
+    Region starts = of(around);
+    for (std::size_t axis = 0; axis < starts.size(); ++axis) starts[axis].extent = moves[axis];
+    Region& region = regions_[static_cast<std::size_t>(stage - first_)];
+    for (const Range& range : placed) {
+      AccessDim dim;
+      dim.terms = range.terms;
+      Range whole = image(dim, starts);
+      whole.extent += range.extent - 1;
+      move_offset(whole, range.offset);
+      region.push_back(std::move(whole));
+    }
+    add_variables(*state_.stages[stage], bounds[stage], 0);
+  }
+
+  // Adds an offset to where a range begins; its variables that vary make the range longer.
+  void move_offset(Range& range, const ir::Linear& offset) const {
+    ir::Linear fixed{{}, offset.constant};
+    for (const auto& [name, coefficient] : offset.terms) {
+      const auto found = std::find_if(varying_.begin(), varying_.end(),
+                                      [&](const auto& v) { return v.first == name; });
+      if (found == varying_.end()) {
+        fixed.terms.emplace_back(name, coefficient);
+        continue;
+      }
+      const std::int64_t moves = (found->second - 1) * coefficient;
+      range.extent += std::abs(moves);
+      if (moves < 0) fixed.constant += moves;
+    }
+    range.offset = ir::add(range.offset, fixed);
+  }
+
+  const State& state_;
+  const HostValues* values_;
+  int first_;
+  std::vector<Region> regions_;  // of first_ … host; empty for stages that run elsewhere
+  std::vector<std::pair<std::string, std::int64_t>> varying_;  // loop variables in there
+};
 
 // Steps after a compute_at may have moved a consumer or the loops around it.
 Status check_consumers(const State& state, int stage, int host, int at) {
@@ -280,6 +339,7 @@ std::string loop_variable(const StageState& stage, int iter) {
 
 Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
   std::vector<StageBounds> bounds(state.stages.size());
+  std::vector<Region> placed(state.stages.size());
   // What is not linear is decided with expressions, for which all regions need their beginnings.
   const bool linear = all_linear(state);
   if (!linear) mins = Mins::Compute;
@@ -300,7 +360,9 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
       ATTUNE_RETURN_IF_ERROR(check_consumers(state, i, host, at));
       std::optional<HostValues> values;
       if (!linear) values = host_values(state, bounds, host, at);
-      const Region region = needed(state, bounds, i, host, at, values ? &*values : nullptr);
+      Region& region = placed[static_cast<std::size_t>(i)];
+      region = IterationRegions(state, bounds, placed, i, host, at, values ? &*values : nullptr)
+                   .needed();
       if (region.empty()) {
         return invalid(
             fmt::format("stage '{}' is not read within '{}'", stage.stage.name, stage.at_stage),

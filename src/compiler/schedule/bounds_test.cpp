@@ -59,6 +59,26 @@ TEST(Bounds, CoverPartialSplitsOfAttachedStages) {
   EXPECT_EQ(region(kStencil, trace, "first"), "[output_x_0 * 8 +16]");
 }
 
+// The consumer's own loops may run beyond its end, and with them all that is placed in them.
+TEST(Bounds, CoverPartialSplitsOfTheConsumer) {
+  constexpr const char* kPooled = R"(program pooled {
+  input a: f32[20]
+  stage first(x: 20) = a[x] + 1.0f32
+  stage second(x: 20) = first[x] * 2.0f32
+  stage third(x: 2) = sum(k: 2) second[x * 3 + k]
+  stage 'output'(y: 3, x: 2) = third[x]
+  output 'output'
+}
+)";
+  const char* trace =
+      "split output x 2 4\ncompute_at third output x.2\ncompute_at second output x.2\n"
+      "compute_at first output y";
+  EXPECT_EQ(region(kPooled, trace, "third"), "[output_x_0 * 8 + output_x_1 * 4 + output_x_2 +1]");
+  EXPECT_EQ(region(kPooled, trace, "second"),
+            "[output_x_0 * 24 + output_x_1 * 12 + output_x_2 * 3 +2]");
+  EXPECT_EQ(region(kPooled, trace, "first"), "[0 +20]");
+}
+
 TEST(Bounds, FallBackToTheWholeAxis) {
   constexpr const char* kOdd = R"(program odd {
   input a: f32[12, 5]

@@ -40,12 +40,15 @@ Extents loop_extents(const StageState& stage, const Extents& axes) {
   return extents;
 }
 
-Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying,
+Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying) {
+  return axis_spans(stage, iter_extents, first_varying, static_cast<int>(stage.loops.size()),
+                    Overrun::Cut);
+}
+
+Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying, int end,
                    Overrun overrun) {
   Extents spans(stage.iters.size(), 1);
-  for (std::size_t i = static_cast<std::size_t>(first_varying); i < stage.loops.size(); ++i) {
-    spans[stage.loops[i]] = iter_extents[stage.loops[i]];
-  }
+  for (int i = first_varying; i < end; ++i) spans[stage.loops[i]] = iter_extents[stage.loops[i]];
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     std::visit(Match{
                    [&](const SplitRelation& split) {

@@ -16,10 +16,12 @@ Extents loop_extents(const StageState& stage, const Extents& axes);
 // Whether iterations of partial splits beyond the end count.
 enum class Overrun { Cut, Keep };
 
-// How many consecutive values each axis and reduce axis takes while the loops at positions >=
-// `first_varying` run and the others stand still.
-Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying,
-                   Overrun overrun = Overrun::Cut);
+// How many consecutive values each axis and reduce axis takes while the loops at positions
+// [first_varying, end) run and the others stand still.
+Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying, int end,
+                   Overrun overrun);
+// All loops from `first_varying` on, not counting what lies beyond the end.
+Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying);
 
 // How many values an iter moves by when `loop` makes one step: the product of the inner factors of
 // its split; 0 when it does not move (another axis) or the loop is fused.
