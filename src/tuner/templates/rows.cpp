@@ -42,7 +42,12 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
     if (!is_row_reduction(stage) || stage.outputs.size() != 1) continue;
     const std::int64_t lanes = lanes_of(stage, target);
     const std::int64_t width = lanes * values["vectors"];
-    if (stage.reduce_axes[0].extent < 2 * width) continue;
+    if (stage.reduce_axes[0].extent < 2 * width) {
+      // A short row: each vector is combined into the result at once.
+      t.split(stage.name, "j", {lanes});
+      t.vectorize(stage.name, "j.1");
+      continue;
+    }
     t.split(stage.name, "j", {width});
     t.rfactor(stage.name, "j.1");
     t.vectorize("rf." + stage.name, "j_1");
