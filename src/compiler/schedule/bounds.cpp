@@ -292,11 +292,10 @@ Status check_consumers(const State& state, int stage, int host, int at) {
 // Where the host's axes begin in an iteration of the loop at position `at`, as expressions.
 std::vector<ir::Expr> host_begin(const StageState& host, const StageBounds& bounds, int at) {
   std::vector<ir::Expr> values(host.iters.size());
-  for (std::size_t i = 0; i < host.loops.size(); ++i) {
-    const bool varies = static_cast<int>(i) > at;
-    values[host.loops[i]] = varies ? ir::Expr(0) : ir::var(loop_variable(host, host.loops[i]));
+  for (int i = 0; i <= at; ++i) {
+    values[host.loops[i]] = ir::var(loop_variable(host, host.loops[i]));
   }
-  fill_values(host, bounds.iters, values);
+  fill_beginnings(host, bounds.iters, at + 1, values);
   const std::size_t axes = host.stage.axes.size();
   for (std::size_t i = 0; i < axes; ++i) values[i] = bounds.min[i] + values[i];
   values.resize(axes + host.stage.reduce_axes.size());

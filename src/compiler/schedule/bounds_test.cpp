@@ -79,6 +79,22 @@ TEST(Bounds, CoverPartialSplitsOfTheConsumer) {
   EXPECT_EQ(region(kPooled, trace, "first"), "[0 +20]");
 }
 
+// A part of a fused loop may wrap around: of what was fused, all is needed, from its beginning.
+TEST(Bounds, CoverAllOfWhatWasFused) {
+  const char* program = R"(program fused {
+  input a: f32[9, 8]
+  stage first(x: 9, y: 8) = a[x, y]
+  stage second(x: 8, y: 8) = first[x, y] + first[x + 1, y]
+  stage 'output'(x: 4, y: 8) = second[x * 2, y] + second[x * 2 + 1, y]
+  output 'output'
+}
+)";
+  const char* trace =
+      "compute_at second output x\nfuse second x y\nsplit second x*y 4\n"
+      "compute_at first second x*y.0";
+  EXPECT_EQ(region(program, trace, "first"), "[output_x * 2 +3] [0 +8]");
+}
+
 TEST(Bounds, FallBackToTheWholeAxis) {
   constexpr const char* kOdd = R"(program odd {
   input a: f32[12, 5]

@@ -4,8 +4,12 @@
 
 namespace attune::schedule {
 
-void fill_values(const StageState& stage, const Extents& iter_extents,
-                 std::vector<ir::Expr>& values) {
+namespace {
+
+// `moving`, when given, says which iters take several values; a part of a fused loop may wrap
+// around, so that what was fused begins at 0 there.
+void fill(const StageState& stage, const Extents& iter_extents, std::vector<ir::Expr>& values,
+          std::vector<bool>* moving) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     std::visit(Match{
                    [&](const SplitRelation& split) {
@@ -19,9 +23,19 @@ void fill_values(const StageState& stage, const Extents& iter_extents,
                        stride *= iter_extents[split.children[i]];
                      }
                      values[split.parent] = sum;
+                     for (int child : split.children) {
+                       if (moving && (*moving)[child]) (*moving)[split.parent] = true;
+                     }
                    },
                    [&](const FuseRelation& fuse) {
                      if (!values[fuse.child]) return;
+                     if (moving && (*moving)[fuse.child]) {
+                       for (int parent : fuse.parents) {
+                         values[parent] = ir::Expr(0);
+                         (*moving)[parent] = true;
+                       }
+                       return;
+                     }
                      ir::Expr rest = values[fuse.child];
                      for (std::size_t i = fuse.parents.size(); i-- > 0;) {
                        const ir::Expr extent(iter_extents[fuse.parents[i]]);
@@ -32,6 +46,23 @@ void fill_values(const StageState& stage, const Extents& iter_extents,
                },
                *r);
   }
+}
+
+}  // namespace
+
+void fill_values(const StageState& stage, const Extents& iter_extents,
+                 std::vector<ir::Expr>& values) {
+  fill(stage, iter_extents, values, nullptr);
+}
+
+void fill_beginnings(const StageState& stage, const Extents& iter_extents, int first_varying,
+                     std::vector<ir::Expr>& values) {
+  std::vector<bool> moving(stage.iters.size(), false);
+  for (std::size_t i = static_cast<std::size_t>(first_varying); i < stage.loops.size(); ++i) {
+    values[stage.loops[i]] = ir::Expr(0);
+    moving[stage.loops[i]] = iter_extents[stage.loops[i]] > 1;
+  }
+  fill(stage, iter_extents, values, &moving);
 }
 
 std::vector<ir::Expr> split_guards(const StageState& stage, const Extents& iter_extents,
