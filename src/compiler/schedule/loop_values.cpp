@@ -24,7 +24,8 @@ void fill(const StageState& stage, const Extents& iter_extents, std::vector<ir::
                      }
                      values[split.parent] = sum;
                      for (int child : split.children) {
-                       if (moving && (*moving)[child]) (*moving)[split.parent] = true;
+                       if (!moving || !(*moving)[child]) continue;
+                       (*moving)[split.parent] = iter_extents[split.parent] > 1;
                      }
                    },
                    [&](const FuseRelation& fuse) {
