@@ -95,6 +95,7 @@ function(attune_add_layers)
   attune_layer(schedule compiler/schedule LINK attune_ir)
   attune_layer(ops compiler/ops LINK attune_ir)
   attune_layer(op_spec compiler/frontend/op_spec LINK attune_ops)
+  attune_layer(graph compiler/graph LINK attune_ops)
   attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
                nlohmann_json::nlohmann_json)
   add_executable(bench_records ${CMAKE_SOURCE_DIR}/bench/records/records.cpp)

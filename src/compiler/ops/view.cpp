@@ -1,0 +1,48 @@
+// Views: the elements of the input, in order, under another shape.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/ops/op_list.h"
+
+namespace attune::ops {
+namespace {
+
+Result<std::vector<TensorType>> infer_reshape(const OpCall& call) {
+  TensorType type = call.inputs[0];
+  if (!type.is_static()) {
+    return unsupported(fmt::format("reshape of {}, whose size depends on data", to_string(type)));
+  }
+  type.shape = call.integers("shape");
+  if (type.elements() != call.inputs[0].elements()) {
+    return invalid(fmt::format("{} cannot be reshaped to [{}]", to_string(call.inputs[0]),
+                               fmt::join(type.shape, ",")));
+  }
+  return std::vector{type};
+}
+
+// The index of an element by its row-major position.
+std::vector<ir::Expr> index_at(const std::vector<std::int64_t>& shape, ir::Expr position) {
+  std::vector<ir::Expr> index(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    index[i] = i == 0 ? position : position % ir::Expr(shape[i]);
+    position = position / ir::Expr(shape[i]);
+  }
+  return index;
+}
+
+ir::Expr reshape_element(const OpCall& call, const std::vector<Read>& inputs,
+                         const std::vector<ir::Expr>& index) {
+  const std::vector<std::int64_t>& shape = call.integers("shape");
+  ir::Expr position = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    position = position * ir::Expr(shape[i]) + index[i];
+  return inputs[0](index_at(call.inputs[0].shape, position));
+}
+
+}  // namespace
+
+std::vector<OpDef> view_operators() {
+  return {{"reshape", OpKind::View, infer_reshape, nullptr, reshape_element}};
+}
+
+}  // namespace attune::ops
