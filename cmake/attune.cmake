@@ -67,6 +67,24 @@ function(attune_find_llvm)
                                               ${LLVM_LIBRARY} z zstd Threads::Threads)
 endfunction()
 
+# The ONNX messages, compiled by protoc into the build directory; warnings in what it writes are not
+# ours. Users include "compiler/frontend/onnx/proto/onnx.pb.h".
+function(attune_onnx_messages)
+  find_package(Protobuf REQUIRED)
+  set(generated ${CMAKE_BINARY_DIR}/generated)
+  set(stem compiler/frontend/onnx/proto/onnx)
+  file(MAKE_DIRECTORY ${generated})
+  add_custom_command(
+    OUTPUT ${generated}/${stem}.pb.cc ${generated}/${stem}.pb.h
+    COMMAND protobuf::protoc --cpp_out=${generated} -I ${CMAKE_SOURCE_DIR}/src
+            ${CMAKE_SOURCE_DIR}/src/${stem}.proto
+    DEPENDS ${CMAKE_SOURCE_DIR}/src/${stem}.proto)
+  add_library(attune_onnx_messages STATIC ${generated}/${stem}.pb.cc ${generated}/${stem}.pb.h)
+  target_compile_options(attune_onnx_messages PRIVATE -w)
+  target_include_directories(attune_onnx_messages SYSTEM PUBLIC ${generated})
+  target_link_libraries(attune_onnx_messages PUBLIC protobuf::libprotobuf-lite)
+endfunction()
+
 # The program: everything behind one front door.
 function(attune_program)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
@@ -95,6 +113,9 @@ function(attune_add_layers)
   attune_layer(schedule compiler/schedule LINK attune_ir)
   attune_layer(ops compiler/ops LINK attune_ir)
   attune_layer(op_spec compiler/frontend/op_spec LINK attune_ops)
+  attune_onnx_messages()
+  attune_layer(onnx_proto compiler/frontend/onnx/proto LINK attune_base attune_onnx_messages)
+  attune_layer(zoo compiler/frontend/zoo LINK attune_onnx_proto)
   attune_layer(graph compiler/graph LINK attune_ops)
   attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
                nlohmann_json::nlohmann_json)

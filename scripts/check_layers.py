@@ -26,6 +26,9 @@ LAYERS = {
     "compiler/graph": "compiler/ir compiler/ops",
     "compiler/frontend": "compiler/graph compiler/ops",
     "compiler/frontend/op_spec": "compiler/ir compiler/ops",
+    "compiler/frontend/onnx/proto": "",
+    "compiler/frontend/onnx": "compiler/ir compiler/ops compiler/graph compiler/frontend/onnx/proto",
+    "compiler/frontend/zoo": "compiler/frontend/onnx/proto",
     "compiler/codegen": "compiler/ir compiler/lower runtime",
     "tuner/records": "compiler/schedule runtime",
     "tuner/measure/probe": "runtime",
@@ -50,11 +53,15 @@ LAYERS = {
     "app/python": "app/api",
 }
 
+# Who sees protobuf: its own headers, and those it generates (*.pb.h, in the build directory).
+PROTOBUF_USERS = ["compiler/frontend/onnx", "compiler/frontend/zoo"]
+
 # Third-party headers, and the directories that may include them.
 THIRD_PARTY = {
     r"(llvm|llvm-c|lld)/": ["compiler/codegen/llvm"],
     r"sqlite3\.h$": ["tuner/records"],
     r"CLI/": ["app/cli"],
+    r"google/protobuf/": PROTOBUF_USERS,
     r"(fmt|spdlog|nlohmann)/": ["base", "compiler", "tuner", "fleet", "app"],
     r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$": [],  # in *_test.cpp only
 }
@@ -142,7 +149,10 @@ def check_file(source, file):
     offences = []
     for number, angled, header in includes_of(file):
         reason = None
-        if not (source / header).exists():
+        if header.endswith(".pb.h"):
+            if not any(path.startswith(d + "/") for d in PROTOBUF_USERS):
+                reason = f"only {' and '.join(PROTOBUF_USERS)} may include {header}"
+        elif not (source / header).exists():
             if angled:
                 reason = third_party_offence(path, header)
             else:

@@ -43,6 +43,12 @@ class CheckLayers(unittest.TestCase):
             {"compiler/lower/a.h": "", "compiler/ir/b.h": '\n#include "compiler/lower/a.h"\n'},
             "compiler/ir/b.h:2: compiler/ir may not include compiler/lower/a.h")
 
+    def test_generated_messages_are_fenced(self):
+        line = '#include "compiler/frontend/onnx/proto/onnx.pb.h"\n'
+        self.assertEqual(check({"compiler/frontend/zoo/a.cpp": line})[0], 0)
+        self.assert_refused({"app/api/a.cpp": line},
+                            "only compiler/frontend/onnx and compiler/frontend/zoo may include")
+
     def test_sideways_include_is_refused(self):
         self.assert_refused(
             {"compiler/schedule/a.h": "", "compiler/ops/b.h": '#include "compiler/schedule/a.h"\n'},
