@@ -236,8 +236,13 @@ class IterationRegions {
     if (position + 1 < begin) return;
     const Extents moves =
         axis_spans(outer, bounds[around].iters, begin, position + 1, Overrun::Keep);
+    // Where the stage around it begins moves too, unless that is the host.
     Region starts = of(around);
-    for (std::size_t axis = 0; axis < starts.size(); ++axis) starts[axis].extent = moves[axis];
+    const bool fixed = around == first_ + static_cast<int>(regions_.size()) - 1;
+    for (std::size_t axis = 0; axis < starts.size(); ++axis) {
+      const std::int64_t begins = fixed ? 0 : starts[axis].extent - bounds[around].axes[axis];
+      starts[axis].extent = begins + moves[axis];
+    }
     Region& region = regions_[static_cast<std::size_t>(stage - first_)];
     for (const Range& range : placed) {
       AccessDim dim;

@@ -95,6 +95,63 @@ TEST(Bounds, CoverAllOfWhatWasFused) {
   EXPECT_EQ(region(program, trace, "first"), "[output_x * 2 +3] [0 +8]");
 }
 
+// Where a region begins and how long it is follow from one rule: a fused loop whose split does not
+// move stands still for both.
+TEST(Bounds, FollowFusedLoopsThatStandStill) {
+  constexpr const char* kTransposed = R"(program transposed {
+  input a: f32[4, 11, 15]
+  stage first(k: 4, j: 11, i: 15) = a[k, j, i]
+  stage 'output'(i: 15, j: 11, k: 4) = first[k, j, i]
+  output 'output'
+}
+)";
+  const char* trace =
+      "tile output k j 4 16\nfuse output j.0 k.1\nsplit output j.0*k.1 1\n"
+      "compute_at first output k.0\nfuse output j.0*k.1.1 j.1\ntile output i j.0*k.1.0 5 1";
+  EXPECT_EQ(loops_after("output", trace, kTransposed),
+            "i.0:3 j.0*k.1.0.0:4 k.0:1 i.1:5 j.0*k.1.0.1:1 j.0*k.1.1*j.1:11");
+  EXPECT_EQ(region(kTransposed, trace, "first"),
+            "[output_k_0 * 4 + output_j_0_k_1_0_0 % 4 +1] [0 +11] [output_i_0 * 5 +5]");
+}
+
+// A fused loop that is split runs beyond its end, and with it the outermost of what was fused.
+TEST(Bounds, CoverFusedLoopsBeyondTheirEnd) {
+  constexpr const char* kRows = R"(program rows {
+  input a: f32[40, 5]
+  stage first(x: 40, y: 5) = a[x, y]
+  stage second(x: 10, y: 5) = first[x, y] + first[x + 30, y]
+  stage 'output'(x: 2, y: 5) = second[x, y]
+  output 'output'
+}
+)";
+  const char* trace =
+      "fuse output x y\nsplit output x*y 4\ncompute_at second output x*y.1\n"
+      "compute_at first output x*y.0";
+  EXPECT_EQ(
+      region(kRows, trace, "second"),
+      "[(output_x_y_0 * 4 + output_x_y_1) / 5 +1] [(output_x_y_0 * 4 + output_x_y_1) % 5 +1]");
+  EXPECT_EQ(region(kRows, trace, "first"), "[0 +33] [0 +5]");
+}
+
+// A stage within a stage within the host moves with both.
+TEST(Bounds, FollowAllLoopsAroundAStage) {
+  constexpr const char* kChain = R"(program chain {
+  input a: f32[23]
+  stage first(x: 21) = a[x] + a[x + 2]
+  stage second(x: 19) = first[x] + first[x + 2]
+  stage third(x: 17) = second[x] * second[x + 1]
+  stage 'output'(x: 8) = third[x * 2] + third[x * 2 + 2]
+  output 'output'
+}
+)";
+  const char* trace =
+      "split output x 4\ncompute_at third output x.1\ncompute_at second third x\n"
+      "compute_at first output x.0";
+  EXPECT_EQ(region(kChain, trace, "third"), "[output_x_0 * 8 + output_x_1 * 2 +3]");
+  EXPECT_EQ(region(kChain, trace, "second"), "[output_x_0 * 8 + output_x_1 * 2 + third_x +2]");
+  EXPECT_EQ(region(kChain, trace, "first"), "[output_x_0 * 8 +12]");
+}
+
 TEST(Bounds, FallBackToTheWholeAxis) {
   constexpr const char* kOdd = R"(program odd {
   input a: f32[12, 5]

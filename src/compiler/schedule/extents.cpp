@@ -13,6 +13,31 @@ std::int64_t product(const std::vector<std::int64_t>& factors) {
   return p;
 }
 
+// How many values each iter takes when all loops run to their ends, beyond those of partial splits:
+// there, of what was fused, only the outermost goes on.
+Extents reached_values(const StageState& stage, const Extents& iter_extents) {
+  Extents reached = iter_extents;
+  for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
+    std::visit(Match{
+                   [&](const SplitRelation& split) {
+                     std::int64_t last = 0, stride = 1;
+                     for (std::size_t i = split.children.size(); i-- > 0;) {
+                       last += (reached[split.children[i]] - 1) * stride;
+                       stride *= iter_extents[split.children[i]];
+                     }
+                     reached[split.parent] = last + 1;
+                   },
+                   [&](const FuseRelation& fuse) {
+                     const int outer = fuse.parents[0];
+                     const std::int64_t inner = iter_extents[fuse.child] / iter_extents[outer];
+                     reached[outer] = (reached[fuse.child] + inner - 1) / inner;
+                   },
+               },
+               *r);
+  }
+  return reached;
+}
+
 }  // namespace
 
 Extents loop_extents(const StageState& stage, const Extents& axes) {
@@ -47,8 +72,17 @@ Extents axis_spans(const StageState& stage, const Extents& iter_extents, int fir
 
 Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying, int end,
                    Overrun overrun) {
+  Extents spans = iter_spans(stage, iter_extents, first_varying, end, overrun);
+  spans.resize(stage.stage.axes.size() + stage.stage.reduce_axes.size());
+  return spans;
+}
+
+Extents iter_spans(const StageState& stage, const Extents& iter_extents, int first_varying, int end,
+                   Overrun overrun) {
   Extents spans(stage.iters.size(), 1);
   for (int i = first_varying; i < end; ++i) spans[stage.loops[i]] = iter_extents[stage.loops[i]];
+  const Extents reached =
+      overrun == Overrun::Keep ? reached_values(stage, iter_extents) : iter_extents;
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     std::visit(Match{
                    [&](const SplitRelation& split) {
@@ -57,26 +91,16 @@ Extents axis_spans(const StageState& stage, const Extents& iter_extents, int fir
                        span += (spans[split.children[i]] - 1) * stride;
                        if (i > 0) stride *= iter_extents[split.children[i]];
                      }
-                     if (overrun == Overrun::Cut) span = std::min(span, iter_extents[split.parent]);
-                     spans[split.parent] = span;
+                     spans[split.parent] = std::min(span, reached[split.parent]);
                    },
                    [&](const FuseRelation& fuse) {
-                     // Standing still moves nothing; a part of a fused loop may wrap around, so it
-                     // counts as all of it. Beyond the end only the outermost goes on.
-                     const std::int64_t all = iter_extents[fuse.child], span = spans[fuse.child];
                      for (int parent : fuse.parents) {
-                       spans[parent] = span == 1 ? 1 : iter_extents[parent];
-                     }
-                     if (span > all) {
-                       const int outer = fuse.parents[0];
-                       const std::int64_t inner = all / iter_extents[outer];
-                       spans[outer] = (span + inner - 1) / inner;
+                       spans[parent] = spans[fuse.child] == 1 ? 1 : reached[parent];
                      }
                    },
                },
                *r);
   }
-  spans.resize(stage.stage.axes.size() + stage.stage.reduce_axes.size());
   return spans;
 }
 

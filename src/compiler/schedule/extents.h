@@ -16,8 +16,12 @@ Extents loop_extents(const StageState& stage, const Extents& axes);
 // Whether iterations of partial splits beyond the end count.
 enum class Overrun { Cut, Keep };
 
-// How many consecutive values each axis and reduce axis takes while the loops at positions
-// [first_varying, end) run and the others stand still.
+// How many consecutive values each iter takes while the loops at positions [first_varying, end) run
+// and the others stand still. An iter moves where this is more than 1; where a fused loop moves, it
+// may wrap around, so what was fused takes all its values, from 0 on.
+Extents iter_spans(const StageState& stage, const Extents& iter_extents, int first_varying, int end,
+                   Overrun overrun);
+// Of the axes and reduce axes alone.
 Extents axis_spans(const StageState& stage, const Extents& iter_extents, int first_varying, int end,
                    Overrun overrun);
 // All loops from `first_varying` on, not counting what lies beyond the end.

@@ -6,10 +6,10 @@ namespace attune::schedule {
 
 namespace {
 
-// `moving`, when given, says which iters take several values; a part of a fused loop may wrap
-// around, so that what was fused begins at 0 there.
+// Where values begin. With `spans` (how many values each iter takes, from iter_spans), what was
+// fused into an iter that moves begins at 0: a part of a fused loop may wrap around.
 void fill(const StageState& stage, const Extents& iter_extents, std::vector<ir::Expr>& values,
-          std::vector<bool>* moving) {
+          const Extents* spans) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     std::visit(Match{
                    [&](const SplitRelation& split) {
@@ -23,18 +23,11 @@ void fill(const StageState& stage, const Extents& iter_extents, std::vector<ir::
                        stride *= iter_extents[split.children[i]];
                      }
                      values[split.parent] = sum;
-                     for (int child : split.children) {
-                       if (!moving || !(*moving)[child]) continue;
-                       (*moving)[split.parent] = iter_extents[split.parent] > 1;
-                     }
                    },
                    [&](const FuseRelation& fuse) {
                      if (!values[fuse.child]) return;
-                     if (moving && (*moving)[fuse.child]) {
-                       for (int parent : fuse.parents) {
-                         values[parent] = ir::Expr(0);
-                         (*moving)[parent] = true;
-                       }
+                     if (spans && (*spans)[fuse.child] > 1) {
+                       for (int parent : fuse.parents) values[parent] = ir::Expr(0);
                        return;
                      }
                      ir::Expr rest = values[fuse.child];
@@ -58,12 +51,10 @@ void fill_values(const StageState& stage, const Extents& iter_extents,
 
 void fill_beginnings(const StageState& stage, const Extents& iter_extents, int first_varying,
                      std::vector<ir::Expr>& values) {
-  std::vector<bool> moving(stage.iters.size(), false);
-  for (std::size_t i = static_cast<std::size_t>(first_varying); i < stage.loops.size(); ++i) {
-    values[stage.loops[i]] = ir::Expr(0);
-    moving[stage.loops[i]] = iter_extents[stage.loops[i]] > 1;
-  }
-  fill(stage, iter_extents, values, &moving);
+  const int end = static_cast<int>(stage.loops.size());
+  for (int i = first_varying; i < end; ++i) values[stage.loops[i]] = ir::Expr(0);
+  const Extents spans = iter_spans(stage, iter_extents, first_varying, end, Overrun::Cut);
+  fill(stage, iter_extents, values, &spans);
 }
 
 std::vector<ir::Expr> split_guards(const StageState& stage, const Extents& iter_extents,
