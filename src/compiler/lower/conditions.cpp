@@ -1,5 +1,7 @@
 #include "compiler/lower/conditions.h"
 
+#include "compiler/ir/rewrite.h"
+
 namespace attune::lower {
 
 std::vector<ir::Expr> conjuncts(const ir::Expr& condition) {
@@ -14,6 +16,12 @@ ir::Expr conjunction(const std::vector<ir::Expr>& conditions) {
   ir::Expr all;
   for (const ir::Expr& condition : conditions) all = all ? all && condition : condition;
   return all;
+}
+
+bool reads_memory(const ir::Expr& condition) {
+  bool found = false;
+  ir::visit(condition, [&](const ir::Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });
+  return found;
 }
 
 std::optional<ir::Linear> at_least_zero(const ir::Expr& condition) {

@@ -15,6 +15,9 @@ std::vector<ir::Expr> conjuncts(const ir::Expr& condition);
 // Empty list: empty expression.
 ir::Expr conjunction(const std::vector<ir::Expr>& conditions);
 
+// What a loop's body writes may change such a condition, and reading may need the guards around it.
+bool reads_memory(const ir::Expr& condition);
+
 // Lt, Le, Gt, Ge of linear index expressions; nothing for all else.
 std::optional<ir::Linear> at_least_zero(const ir::Expr& condition);
 

@@ -13,13 +13,6 @@ namespace {
 using ir::Expr;
 using ir::Stmt;
 
-// What a loop's body writes may change such a condition, and reading may need the guards around it.
-bool reads_memory(const Expr& e) {
-  bool found = false;
-  ir::visit(e, [&](const Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });
-  return found;
-}
-
 Stmt hoist_from_loop(const ir::For& loop, const ir::If& inner) {
   std::vector<Expr> outside, inside;
   for (const Expr& part : conjuncts(inner.condition)) {

@@ -85,6 +85,23 @@ TEST(Lower, StartsReductionsByASelectWhenAsked) {
   EXPECT_EQ(text.find("anchor[anchor_j] = 0.0f32"), std::string::npos) << text;
 }
 
+// A condition that memory decides is looked at only where the guard of a partial split holds.
+TEST(Lower, ReadsConditionsWithinTheirGuards) {
+  const std::string text = main_of(R"(program masked {
+  input a: f32[9, 13]
+  input mask: i32[13]
+  stage 'output'(i: 9) = max(k: 13) select(mask[k] > 0i32, a[i, k], -inf:f32)
+  output 'output'
+})",
+                                   "split output k 2 7\nrfactor output k.1\n"
+                                   "cache_read rf.output output\nfuse cache.rf.output i k_1\n"
+                                   "compute_at rf.output cache.rf.output i*k_1");
+  const auto guard = text.find("< 13) {");
+  const auto condition = text.find("if (mask[");
+  ASSERT_NE(guard, std::string::npos) << text;
+  EXPECT_LT(guard, condition) << text;
+}
+
 TEST(Lower, KeepsSmallAttachedStagesOnTheStack) {
   EXPECT_EQ(main_of(R"(program p {
   input a: f32[6]

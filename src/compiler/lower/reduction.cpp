@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "compiler/lower/conditions.h"
 #include "compiler/schedule/extents.h"
 
 namespace attune::lower {
@@ -84,9 +85,15 @@ Expr initial_value(ir::Reduction reduction, ir::DType type, bool carried) {
 }
 
 ir::Stmt guarded(const std::vector<Expr>& conditions, ir::Stmt body) {
-  Expr all;
-  for (const Expr& condition : conditions) all = all ? all && condition : condition;
-  return all ? ir::if_then(all, std::move(body)) : body;
+  std::vector<Expr> plain;
+  for (std::size_t i = conditions.size(); i-- > 0;) {
+    if (!reads_memory(conditions[i])) {
+      plain.insert(plain.begin(), conditions[i]);
+    } else {
+      body = ir::if_then(conditions[i], std::move(body));
+    }
+  }
+  return plain.empty() ? body : ir::if_then(conjunction(plain), std::move(body));
 }
 
 }  // namespace attune::lower

@@ -26,6 +26,8 @@ bool starts_by_itself(const schedule::StageState& stage);
 // The value a reduction starts from; `carried` is the index of a pair.
 ir::Expr initial_value(ir::Reduction reduction, ir::DType type, bool carried);
 
+// The body where all conditions hold; one that reads memory is only looked at where those before it
+// hold.
 ir::Stmt guarded(const std::vector<ir::Expr>& conditions, ir::Stmt body);
 
 }  // namespace attune::lower
