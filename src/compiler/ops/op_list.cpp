@@ -8,6 +8,13 @@ std::span<const OpDef> operators() {
     for (const auto family : {
              arithmetic_operators,
              view_operators,
+             movement_operators,
+             gather_operators,
+             padding_operators,
+             selection_operators,
+             resample_operators,
+             convolution_operators,
+             pooling_operators,
          }) {
       for (const OpDef& def : family()) list.push_back(def);
     }

@@ -9,5 +9,12 @@ namespace attune::ops {
 
 std::vector<OpDef> arithmetic_operators();
 std::vector<OpDef> view_operators();
+std::vector<OpDef> movement_operators();
+std::vector<OpDef> gather_operators();
+std::vector<OpDef> padding_operators();
+std::vector<OpDef> selection_operators();
+std::vector<OpDef> resample_operators();
+std::vector<OpDef> convolution_operators();
+std::vector<OpDef> pooling_operators();
 
 }  // namespace attune::ops
