@@ -3,14 +3,16 @@
 # only run artifacts.
 
 function(attune_runtime_sources out)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp
+                                      ${CMAKE_SOURCE_DIR}/src/runtime/host/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
 function(attune_runtime_shared)
   attune_runtime_sources(sources)
-  add_library(attune_runtime_shared SHARED ${sources} ${CMAKE_SOURCE_DIR}/src/base/check.cpp)
+  add_library(attune_runtime_shared SHARED ${sources} ${CMAKE_SOURCE_DIR}/src/base/check.cpp
+                                           ${CMAKE_SOURCE_DIR}/src/base/atomic_file.cpp)
   set_target_properties(attune_runtime_shared PROPERTIES
     OUTPUT_NAME attune_runtime CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(attune_runtime_shared PRIVATE -ffunction-sections -fdata-sections)
@@ -26,7 +28,8 @@ function(attune_runtime_static)
                                               ${CMAKE_DL_LIBS})
   set_property(GLOBAL APPEND PROPERTY ATTUNE_LAYERS attune_runtime)
   if(ATTUNE_BUILD_TESTS)
-    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*_test.cpp)
+    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*_test.cpp
+                                      ${CMAKE_SOURCE_DIR}/src/runtime/host/*_test.cpp)
     attune_test(runtime_test SOURCES ${tests} LINK attune_runtime)
     attune_test_kernels(runtime_test runtime/test_kernels)
   endif()
@@ -42,7 +45,11 @@ function(attune_test_kernels test dir)
     set(target ${test}_kernel_${name})
     add_library(${target} MODULE ${kernel})
     # Kernels are plain code, like generated ones: no sanitizer, no built-in knowledge of malloc.
+    # They stand alone, so that loading them runs nothing.
     target_compile_options(${target} PRIVATE -O2 -fno-builtin -Wall -Wextra -Werror)
+    if(dir STREQUAL runtime/test_kernels)
+      target_link_options(${target} PRIVATE -nostdlib)
+    endif()
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     set_target_properties(${target} PROPERTIES
       PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${folder})

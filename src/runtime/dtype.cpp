@@ -17,7 +17,7 @@ struct TypeFacts {
   bool floating;
 };
 
-constexpr std::array<TypeFacts, 8> kTypes = {{
+constexpr std::array<TypeFacts, kDTypeCount> kTypes = {{
     {DType::F32, "f32", 4, true},
     {DType::F16, "f16", 2, true},
     {DType::BF16, "bf16", 2, true},
@@ -26,6 +26,11 @@ constexpr std::array<TypeFacts, 8> kTypes = {{
     {DType::I32, "i32", 4, false},
     {DType::I64, "i64", 8, false},
     {DType::Bool, "bool", 1, false},
+    {DType::F64, "f64", 8, true},
+    {DType::I16, "i16", 2, false},
+    {DType::U16, "u16", 2, false},
+    {DType::U32, "u32", 4, false},
+    {DType::U64, "u64", 8, false},
 }};
 
 const TypeFacts& facts_of(DType type) {
@@ -116,6 +121,16 @@ double read_element(const void* data, DType type, std::int64_t index) {
       return static_cast<double>(load<std::int64_t>(data, index));
     case DType::Bool:
       return load<std::uint8_t>(data, index) != 0 ? 1.0 : 0.0;
+    case DType::F64:
+      return load<double>(data, index);
+    case DType::I16:
+      return load<std::int16_t>(data, index);
+    case DType::U16:
+      return load<std::uint16_t>(data, index);
+    case DType::U32:
+      return load<std::uint32_t>(data, index);
+    case DType::U64:
+      return static_cast<double>(load<std::uint64_t>(data, index));
   }
   CHECK(false, "unknown element type");
 }
@@ -139,6 +154,16 @@ void write_element(void* data, DType type, std::int64_t index, double value) {
       return store(data, index, static_cast<std::int64_t>(value));
     case DType::Bool:
       return store(data, index, static_cast<std::uint8_t>(value != 0.0));
+    case DType::F64:
+      return store(data, index, value);
+    case DType::I16:
+      return store(data, index, static_cast<std::int16_t>(value));
+    case DType::U16:
+      return store(data, index, static_cast<std::uint16_t>(value));
+    case DType::U32:
+      return store(data, index, static_cast<std::uint32_t>(value));
+    case DType::U64:
+      return store(data, index, static_cast<std::uint64_t>(value));
   }
   CHECK(false, "unknown element type");
 }

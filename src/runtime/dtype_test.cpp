@@ -9,7 +9,8 @@ namespace attune::runtime {
 namespace {
 
 TEST(DType, NamesRoundTrip) {
-  for (const char* name : {"f32", "f16", "bf16", "i8", "u8", "i32", "i64", "bool"}) {
+  for (const char* name : {"f32", "f16", "bf16", "i8", "u8", "i32", "i64", "bool", "f64", "i16",
+                           "u16", "u32", "u64"}) {
     ASSERT_TRUE(parse_dtype(name).has_value()) << name;
     EXPECT_EQ(name_of(*parse_dtype(name)), name);
   }
@@ -47,10 +48,17 @@ TEST(Bfloat16, RoundsToNearestEven) {
 }
 
 TEST(Element, WritesAndReadsEveryType) {
-  for (DType type : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::I32, DType::I64}) {
+  for (DType type : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::I32, DType::I64,
+                     DType::F64, DType::I16}) {
     alignas(8) char data[64] = {};
     write_element(data, type, 3, -5.0);
     EXPECT_EQ(read_element(data, type, 3), -5.0) << name_of(type);
+    EXPECT_EQ(read_element(data, type, 2), 0.0) << name_of(type);
+  }
+  for (DType type : {DType::U8, DType::U16, DType::U32, DType::U64}) {
+    alignas(8) char data[64] = {};
+    write_element(data, type, 3, 200.0);
+    EXPECT_EQ(read_element(data, type, 3), 200.0) << name_of(type);
     EXPECT_EQ(read_element(data, type, 2), 0.0) << name_of(type);
   }
   unsigned char flags[2] = {0, 0};

@@ -87,6 +87,21 @@ void fill(void* data, DType type, std::int64_t elements, std::uint64_t seed, int
     case DType::Bool:
       return fill_each<std::uint8_t>(
           data, elements, key, [](std::uint32_t b) { return static_cast<std::uint8_t>(b >> 31); });
+    case DType::F64:
+      return fill_each<double>(data, elements, key,
+                               [](std::uint32_t b) { return double{unit_float(b)}; });
+    case DType::I16:
+      return fill_each<std::int16_t>(data, elements, key, [&](std::uint32_t b) {
+        return static_cast<std::int16_t>(small(b));
+      });
+    case DType::U16:
+      return fill_each<std::uint16_t>(
+          data, elements, key, [](std::uint32_t b) { return static_cast<std::uint16_t>(b >> 28); });
+    case DType::U32:
+      return fill_each<std::uint32_t>(data, elements, key, [](std::uint32_t b) { return b >> 28; });
+    case DType::U64:
+      return fill_each<std::uint64_t>(data, elements, key,
+                                      [](std::uint32_t b) { return std::uint64_t{b >> 28}; });
   }
 }
 

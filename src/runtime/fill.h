@@ -9,8 +9,8 @@
 
 namespace attune::runtime {
 
-// Floats are uniform in [-1, 1), i8/i32/i64 in [-8, 7], u8 in [0, 15], Bool 0 or 1. Element i
-// depends only on (seed, buffer_index, type, i).
+// Floats are uniform in [-1, 1), signed integers in [-8, 7], unsigned in [0, 15], Bool 0 or 1.
+// Element i depends only on (seed, buffer_index, type, i).
 void fill(void* data, DType type, std::int64_t elements, std::uint64_t seed, int buffer_index);
 
 }  // namespace attune::runtime

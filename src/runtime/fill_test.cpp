@@ -43,7 +43,8 @@ TEST(Fill, FloatsAreUniformInMinusOneToOne) {
 }
 
 TEST(Fill, IntegersAreSmall) {
-  for (DType type : {DType::I8, DType::U8, DType::I32, DType::I64, DType::Bool}) {
+  for (DType type : {DType::I8, DType::U8, DType::I32, DType::I64, DType::Bool, DType::I16,
+                     DType::U16, DType::U32, DType::U64}) {
     std::vector<char> data(8 * 1000);
     fill(data.data(), type, 1000, 5, 0);
     double low = 1e9;
@@ -52,7 +53,7 @@ TEST(Fill, IntegersAreSmall) {
       low = std::min(low, read_element(data.data(), type, i));
       high = std::max(high, read_element(data.data(), type, i));
     }
-    const bool is_signed = type != DType::U8 && type != DType::Bool;
+    const bool is_signed = name_of(type).front() == 'i';
     EXPECT_EQ(low, is_signed ? -8.0 : 0.0) << name_of(type);
     EXPECT_EQ(high, type == DType::Bool ? 1.0 : is_signed ? 7.0 : 15.0) << name_of(type);
   }

@@ -10,14 +10,19 @@ DLDataType to_dlpack(DType type) {
   switch (type) {
     case DType::F32:
     case DType::F16:
+    case DType::F64:
       return {kDLFloat, bits, 1};
     case DType::BF16:
       return {kDLBfloat, bits, 1};
     case DType::I8:
+    case DType::I16:
     case DType::I32:
     case DType::I64:
       return {kDLInt, bits, 1};
     case DType::U8:
+    case DType::U16:
+    case DType::U32:
+    case DType::U64:
       return {kDLUInt, bits, 1};
     case DType::Bool:
       return {kDLBool, bits, 1};
@@ -26,15 +31,15 @@ DLDataType to_dlpack(DType type) {
 }
 
 Result<DType> from_dlpack(DLDataType type) {
-  for (DType known : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32,
-                      DType::I64, DType::Bool}) {
+  for (int number = 0; number < kDTypeCount; ++number) {
+    const auto known = static_cast<DType>(number);
     const DLDataType form = to_dlpack(known);
     if (form.code == type.code && form.bits == type.bits && form.lanes == type.lanes) return known;
   }
-  return unsupported("tensor type with code " + std::to_string(type.code) + ", " +
-                         std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) +
-                         " lanes is not supported",
-                     "convert it to one of f32, f16, bf16, i8, u8, i32, i64, bool");
+  return unsupported(
+      "tensor type with code " + std::to_string(type.code) + ", " + std::to_string(type.bits) +
+          " bits and " + std::to_string(type.lanes) + " lanes is not supported",
+      "convert it to a float of 16, 32 or 64 bits, bf16, an integer of 8 to 64 bits, or bool");
 }
 
 std::string shape_text(std::span<const std::int64_t> shape) {

@@ -59,10 +59,10 @@ TEST(Tensor, TravelsThroughDlpack) {
 }
 
 TEST(Tensor, RefusesForeignDlpackTypes) {
-  EXPECT_EQ(from_dlpack({kDLFloat, 64, 1}).error().message,
-            "tensor type with code 2, 64 bits and 1 lanes is not supported");
-  for (DType type : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32,
-                     DType::I64, DType::Bool}) {
+  EXPECT_EQ(from_dlpack({kDLFloat, 128, 1}).error().message,
+            "tensor type with code 2, 128 bits and 1 lanes is not supported");
+  for (int number = 0; number < kDTypeCount; ++number) {
+    const auto type = static_cast<DType>(number);
     EXPECT_EQ(*from_dlpack(to_dlpack(type)), type);
   }
 }

@@ -23,9 +23,10 @@ struct TypeName {
   DType type;
   std::string_view descr;
 };
-constexpr TypeName kTypes[] = {{DType::F32, "<f4"}, {DType::F16, "<f2"}, {DType::I8, "|i1"},
-                               {DType::U8, "|u1"},  {DType::I32, "<i4"}, {DType::I64, "<i8"},
-                               {DType::Bool, "|b1"}};
+constexpr TypeName kTypes[] = {{DType::F32, "<f4"},  {DType::F16, "<f2"}, {DType::I8, "|i1"},
+                               {DType::U8, "|u1"},   {DType::I32, "<i4"}, {DType::I64, "<i8"},
+                               {DType::Bool, "|b1"}, {DType::F64, "<f8"}, {DType::I16, "<i2"},
+                               {DType::U16, "<u2"},  {DType::U32, "<u4"}, {DType::U64, "<u8"}};
 
 Error malformed(const std::string& path, const std::string& why) {
   return {ErrorCode::Corrupt, fmt::format("'{}' is not a .npy file: {}", path, why),

@@ -7,7 +7,7 @@
 namespace attune::ir {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, DType>, 10> kNames{{{"f64", kF64},
+constexpr std::array<std::pair<std::string_view, DType>, 13> kNames{{{"f64", kF64},
                                                                      {"f32", kF32},
                                                                      {"f16", kF16},
                                                                      {"bf16", kBF16},
@@ -16,6 +16,9 @@ constexpr std::array<std::pair<std::string_view, DType>, 10> kNames{{{"f64", kF6
                                                                      {"i32", kI32},
                                                                      {"i64", kI64},
                                                                      {"u8", kU8},
+                                                                     {"u16", kU16},
+                                                                     {"u32", kU32},
+                                                                     {"u64", kU64},
                                                                      {"bool", kBool}}};
 
 }  // namespace

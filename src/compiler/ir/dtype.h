@@ -38,6 +38,9 @@ inline constexpr DType kI16{TypeKind::Int, 16};
 inline constexpr DType kI32{TypeKind::Int, 32};
 inline constexpr DType kI64{TypeKind::Int, 64};
 inline constexpr DType kU8{TypeKind::UInt, 8};
+inline constexpr DType kU16{TypeKind::UInt, 16};
+inline constexpr DType kU32{TypeKind::UInt, 32};
+inline constexpr DType kU64{TypeKind::UInt, 64};
 inline constexpr DType kBool{TypeKind::Bool, 1};
 // The type of loop variables and of all index arithmetic.
 inline constexpr DType kIndex = kI64;

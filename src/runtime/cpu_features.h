@@ -1,0 +1,23 @@
+// What the CPU of this machine can do, in the names that LLVM uses, so that code made for another
+// machine is refused before it runs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace attune::runtime {
+
+// "x86_64", "aarch64", "riscv64".
+std::string_view host_architecture();
+// Every feature that has_feature knows for this architecture.
+std::span<const std::string_view> known_features();
+bool has_feature(std::string_view feature);
+
+// Unsupported where code for that architecture with those features cannot run here; the message
+// names what is missing.
+Status check_cpu(std::string_view architecture, std::span<const std::string> features);
+
+}  // namespace attune::runtime

@@ -1,0 +1,17 @@
+// A shared object with a function that the loader calls to resolve a symbol.
+#include "runtime/kernel_abi.h"
+
+static int32_t plain(const AttuneKernelContext* context, void* const* buffers) {
+  (void)context;
+  (void)buffers;
+  return 0;
+}
+
+__attribute__((used)) static AttuneKernel choose(void) { return plain; }
+
+int32_t chosen(const AttuneKernelContext* context, void* const* buffers)
+    __attribute__((ifunc("choose")));
+
+int32_t call_chosen(const AttuneKernelContext* context, void* const* buffers) {
+  return chosen(context, buffers);
+}
