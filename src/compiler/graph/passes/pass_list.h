@@ -1,0 +1,14 @@
+// The passes, one function per file; optimise.cpp puts them in order.
+#pragma once
+
+#include "compiler/graph/passes/passes.h"
+
+namespace attune::graph {
+
+Result<Graph> fold_constants(const Graph& graph, const PassContext& context);
+Result<Graph> simplify_views(const Graph& graph, const PassContext& context);
+Result<Graph> simplify_arithmetic(const Graph& graph, const PassContext& context);
+Result<Graph> merge_equal_nodes(const Graph& graph, const PassContext& context);
+Result<Graph> remove_dead_code(const Graph& graph, const PassContext& context);
+
+}  // namespace attune::graph

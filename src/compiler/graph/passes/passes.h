@@ -1,0 +1,40 @@
+// Passes over graphs: what makes a model's graph smaller and plainer before it is cut into tasks.
+// One list, in order; each pass is a function from a graph to an equivalent graph, can be left out
+// by name, and is timed. Passes run on the bodies of control flow too. Inputs and outputs of the
+// graph keep their names, number, order and types.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+
+namespace attune::graph {
+
+struct PassContext {
+  RunHost run_host = {};  // host operators on constants are left alone without it
+  bool exact = false;     // only rewrites that compute every element with the same roundings
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view meaning;
+  Result<Graph> (*run)(const Graph&, const PassContext&);
+};
+// The passes, in order.
+std::span<const Pass> passes();
+
+struct PassOptions {
+  std::vector<std::string> disabled = {};  // names of passes to leave out
+  // Called after every run of a pass over the whole graph, bodies included.
+  std::function<void(std::string_view pass, const Graph& graph, double ms)> observe = {};
+  PassContext context = {};
+};
+
+// Runs the list again and again until nothing changes, a few times at most.
+Result<Graph> optimise(Graph graph, const PassOptions& options = {});
+
+}  // namespace attune::graph
