@@ -39,6 +39,13 @@ struct KernelEntry {
   int vector_spills = 0;
 };
 
+// The machine code of one kernel, not linked yet.
+struct KernelObject {
+  KernelEntry entry;
+  std::vector<char> bytes;
+  double compile_ms = 0;
+};
+
 // Several kernels in one shared object.
 struct CompiledModule {
   std::vector<KernelEntry> kernels;  // in the order given
@@ -51,6 +58,11 @@ struct CompiledModule {
 // target must be resolved.
 Result<CompiledKernel> compile(const ir::Kernel& kernel, const ir::Target& target);
 Result<CompiledModule> compile(std::span<const ir::Kernel> kernels, const ir::Target& target);
+
+// The two steps of compile apart, so that the kernels of a model compile in parallel. Names of
+// kernels that are linked together must differ.
+Result<KernelObject> compile_object(const ir::Kernel& kernel, const ir::Target& target);
+Result<std::vector<std::byte>> link(std::span<const KernelObject> objects);
 
 // The optimised LLVM IR and the assembly of a kernel, as text.
 Result<std::string> emit_llvm(const ir::Kernel& kernel, const ir::Target& target);

@@ -39,10 +39,23 @@ ir::Expr reshape_element(const OpCall& call, const std::vector<Read>& inputs,
   return inputs[0](index_at(call.inputs[0].shape, position));
 }
 
+Result<std::vector<TensorType>> infer_unchanged(const OpCall& call) {
+  return std::vector{call.inputs[0]};
+}
+
+ir::Expr same_element(const OpCall& /*call*/, const std::vector<Read>& inputs,
+                      const std::vector<ir::Expr>& index) {
+  return inputs[0](index);
+}
+
 }  // namespace
 
 std::vector<OpDef> view_operators() {
-  return {{"reshape", OpKind::View, infer_reshape, nullptr, reshape_element}};
+  return {
+      {"reshape", OpKind::View, infer_reshape, nullptr, reshape_element},
+      // The same tensor; its value lies in memory in another layout.
+      {"relayout", OpKind::Injective, infer_unchanged, nullptr, same_element},
+  };
 }
 
 }  // namespace attune::ops

@@ -117,24 +117,37 @@ Result<std::unique_ptr<Compilation>> prepare(std::span<const ir::Kernel> kernels
 
 }  // namespace
 
-Result<CompiledModule> compile(std::span<const ir::Kernel> kernels, const ir::Target& target) {
+Result<KernelObject> compile_object(const ir::Kernel& kernel, const ir::Target& target) {
   const auto start = std::chrono::steady_clock::now();
-  ATTUNE_ASSIGN(auto compilation, prepare(kernels, target));
+  ATTUNE_ASSIGN(auto compilation, prepare(std::span(&kernel, 1), target));
   llvm::SmallVector<char, 0> object;
   const SpillCounts spills = generate(*compilation->module, *compilation->machine,
                                       target.vector_registers, MachineOutput::Object, object);
-  CompiledModule result;
-  result.kernels = std::move(compilation->kernels);
-  for (KernelEntry& kernel : result.kernels) {
-    for (const auto& [function, count] : spills) {
-      const bool own = function == kernel.symbol || function.starts_with(kernel.symbol + ".task");
-      if (own) kernel.vector_spills += count;
-    }
-  }
-  compilation.reset();
+  KernelObject result;
+  result.entry = std::move(compilation->kernels[0]);
+  for (const auto& [function, count] : spills) result.entry.vector_spills += count;
+  result.bytes.assign(object.begin(), object.end());
   result.compile_ms = ms_since(start);
+  return result;
+}
+
+Result<std::vector<std::byte>> link(std::span<const KernelObject> objects) {
+  std::vector<std::span<const char>> bytes;
+  for (const KernelObject& object : objects) bytes.emplace_back(object.bytes);
+  return link_shared(bytes);
+}
+
+Result<CompiledModule> compile(std::span<const ir::Kernel> kernels, const ir::Target& target) {
+  CompiledModule result;
+  std::vector<KernelObject> objects;
+  for (const ir::Kernel& kernel : kernels) {
+    ATTUNE_ASSIGN(KernelObject object, compile_object(kernel, target));
+    result.kernels.push_back(object.entry);
+    result.compile_ms += object.compile_ms;
+    objects.push_back(std::move(object));
+  }
   const auto link_start = std::chrono::steady_clock::now();
-  ATTUNE_ASSIGN(result.elf, link_shared(object));
+  ATTUNE_ASSIGN(result.elf, link(objects));
   result.link_ms = ms_since(link_start);
   return result;
 }

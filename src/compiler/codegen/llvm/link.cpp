@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -71,33 +72,39 @@ std::vector<std::byte> read_to_end(int descriptor) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> link_shared(std::span<const char> object) {
-  Descriptor input(memfd_create("kernel.o", MFD_CLOEXEC));
-  if (input.number() < 0) return failed("open memory");
-  ATTUNE_RETURN_IF_ERROR(write_all(input.number(), object));
+Result<std::vector<std::byte>> link_shared(std::span<const std::span<const char>> objects) {
+  std::vector<std::unique_ptr<Descriptor>> inputs;
+  std::vector<std::string> paths;
+  std::size_t bytes = 0;
+  for (const std::span<const char> object : objects) {
+    inputs.push_back(std::make_unique<Descriptor>(memfd_create("kernel.o", MFD_CLOEXEC)));
+    if (inputs.back()->number() < 0) return failed("open memory");
+    ATTUNE_RETURN_IF_ERROR(write_all(inputs.back()->number(), object));
+    paths.push_back(path_of(inputs.back()->number()));
+    bytes += object.size();
+  }
   // lld replaces ordinary output files, which needs a folder; into a pipe it just writes.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return failed("open a pipe");
   Descriptor reading(ends[0]), writing(ends[1]);
-  const std::string from = path_of(input.number()), to = path_of(writing.number());
-  const char* arguments[] = {"ld.lld",
-                             "-shared",
-                             "--no-undefined",
-                             "--hash-style=gnu",
-                             "--gc-sections",
-                             "--threads=1",
-                             "-s",
-
-                             "-z",
-                             "now",
-                             "-o",
-                             to.c_str(),
-                             from.c_str()};
+  const std::string to = path_of(writing.number());
+  std::vector<const char*> arguments{"ld.lld",
+                                     "-shared",
+                                     "--no-undefined",
+                                     "--hash-style=gnu",
+                                     "--gc-sections",
+                                     "--threads=1",
+                                     "-s",
+                                     "-z",
+                                     "now",
+                                     "-o",
+                                     to.c_str()};
+  for (const std::string& path : paths) arguments.push_back(path.c_str());
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   // Small results wait in the pipe; for others somebody must read while lld writes.
   const auto capacity = fcntl(writing.number(), F_SETPIPE_SZ, kPipeBytes);
-  const bool fits = capacity >= static_cast<int>(object.size()) + kLinkerOverhead;
+  const bool fits = capacity >= static_cast<int>(bytes) + kLinkerOverhead;
   std::vector<std::byte> linked;
   std::thread reader;
   if (!fits) reader = std::thread([&] { linked = read_to_end(reading.number()); });

@@ -1,4 +1,4 @@
-// The last step: an object file in memory becomes a shared object in memory, by lld in process.
+// The last step: object files in memory become one shared object in memory, by lld in process.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace attune::codegen {
 
-// Fails when the object refers to anything outside of itself.
-Result<std::vector<std::byte>> link_shared(std::span<const char> object);
+// Fails when the objects refer to anything outside of themselves.
+Result<std::vector<std::byte>> link_shared(std::span<const std::span<const char>> objects);
 
 }  // namespace attune::codegen

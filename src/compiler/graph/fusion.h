@@ -1,0 +1,20 @@
+// Fusion: which nodes become one kernel. The rules are the well-known ones: elementwise operators
+// join the kernel that computes their operand; elementwise and injective operators join the
+// elementwise, injective or reducing operator that alone reads them; a heavy operator is the anchor
+// of its kernel and takes elementwise operators behind it; views cost nothing and host operators
+// and control flow stand for themselves.
+#pragma once
+
+#include "compiler/graph/graph.h"
+
+namespace attune::graph {
+
+struct Group {
+  std::vector<int> nodes;  // of the graph, producers first
+  int last() const { return nodes.back(); }
+};
+
+// All nodes, each in one group; groups in an order in which they can run.
+std::vector<Group> fuse(const Graph& graph);
+
+}  // namespace attune::graph
