@@ -55,6 +55,8 @@ std::vector<OpDef> view_operators() {
       {"reshape", OpKind::View, infer_reshape, nullptr, reshape_element},
       // The same tensor; its value lies in memory in another layout.
       {"relayout", OpKind::Injective, infer_unchanged, nullptr, same_element},
+      // A value under another name: outputs of models that are inputs or constants too.
+      {"identity", OpKind::View, infer_unchanged, nullptr, same_element},
   };
 }
 
