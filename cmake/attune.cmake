@@ -117,7 +117,6 @@ function(attune_add_layers)
   attune_layer(onnx_proto compiler/frontend/onnx/proto LINK attune_base attune_onnx_messages)
   attune_layer(zoo compiler/frontend/zoo LINK attune_onnx_proto)
   attune_layer(graph compiler/graph SUBDIRS passes LINK attune_ops)
-  attune_layer(graph compiler/graph LINK attune_ops)
   attune_layer(onnx compiler/frontend/onnx LINK attune_graph attune_onnx_proto)
   attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
                nlohmann_json::nlohmann_json)
