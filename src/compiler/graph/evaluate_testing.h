@@ -29,7 +29,7 @@ inline ConstantPtr iota(Extents shape, ir::DType type = ir::kF32) {
 
 inline ops::OpCall call_on(std::string_view op, const std::vector<ConstantPtr>& inputs,
                            Attributes attributes) {
-  ops::OpCall call{op, std::move(attributes), {}, {}, inputs};
+  ops::OpCall call{op, std::move(attributes), {}, {}, inputs, {}};
   for (const ConstantPtr& input : inputs) {
     call.present.push_back(input != nullptr);
     call.inputs.push_back(input == nullptr ? TensorType{} : input->type);

@@ -10,12 +10,16 @@
 namespace attune::graph {
 
 ops::OpCall call_of(const Graph& graph, const Node& node) {
-  ops::OpCall call{node.op, node.attributes, {}, {}, {}};
+  ops::OpCall call{node.op, node.attributes, {}, {}, {}, {}};
   for (const ValueId id : node.inputs) {
     const bool present = id != kNoValue;
     call.present.push_back(present);
     call.inputs.push_back(present ? graph.value(id).type : TensorType{});
     call.constants.push_back(present ? graph.value(id).constant : nullptr);
+  }
+  for (const auto& body : node.bodies) {
+    std::vector<TensorType>& types = call.bodies.emplace_back();
+    for (const ValueId id : body->outputs) types.push_back(body->value(id).type);
   }
   return call;
 }

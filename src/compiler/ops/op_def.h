@@ -33,6 +33,8 @@ struct OpCall {
   std::vector<TensorType> inputs;
   std::vector<bool> present;           // false: an optional input that is left out
   std::vector<ConstantPtr> constants;  // null where the value is not known
+  // Types of what the bodies of a control operator give.
+  std::vector<std::vector<TensorType>> bodies = {};
 
   bool has(std::size_t input) const { return input < present.size() && present[input]; }
   bool has_attribute(std::string_view key) const { return attributes.count(key) != 0; }

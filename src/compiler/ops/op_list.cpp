@@ -15,6 +15,11 @@ std::span<const OpDef> operators() {
              resample_operators,
              convolution_operators,
              pooling_operators,
+             grid_sample_operators,
+             region_operators,
+             column_operators,
+             data_dependent_operators,
+             control_operators,
          }) {
       for (const OpDef& def : family()) list.push_back(def);
     }

@@ -16,5 +16,10 @@ std::vector<OpDef> selection_operators();
 std::vector<OpDef> resample_operators();
 std::vector<OpDef> convolution_operators();
 std::vector<OpDef> pooling_operators();
+std::vector<OpDef> grid_sample_operators();
+std::vector<OpDef> region_operators();
+std::vector<OpDef> column_operators();
+std::vector<OpDef> data_dependent_operators();
+std::vector<OpDef> control_operators();
 
 }  // namespace attune::ops
