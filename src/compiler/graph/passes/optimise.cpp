@@ -52,6 +52,9 @@ std::span<const Pass> passes() {
       {"fold_constants", "small nodes of constants become constants", fold_constants},
       {"simplify_views", "reshapes, transposes and the like that do nothing", simplify_views},
       {"simplify_arithmetic", "arithmetic with constants that does nothing", simplify_arithmetic},
+      {"expand_batch_norm", "normalisations by constants are products and sums", expand_batch_norm},
+      {"fold_scales", "products and sums per channel go into weights and bias", fold_scales},
+      {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding},
       {"merge_equal_nodes", "equal nodes and equal constants become one", merge_equal_nodes},
       {"remove_dead_code", "nodes and values that no output needs", remove_dead_code},
   };

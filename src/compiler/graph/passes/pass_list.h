@@ -8,6 +8,9 @@ namespace attune::graph {
 Result<Graph> fold_constants(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_views(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_arithmetic(const Graph& graph, const PassContext& context);
+Result<Graph> expand_batch_norm(const Graph& graph, const PassContext& context);
+Result<Graph> fold_scales(const Graph& graph, const PassContext& context);
+Result<Graph> fold_padding(const Graph& graph, const PassContext& context);
 Result<Graph> merge_equal_nodes(const Graph& graph, const PassContext& context);
 Result<Graph> remove_dead_code(const Graph& graph, const PassContext& context);
 

@@ -1,0 +1,97 @@
+// A pad in front of a convolution or pool becomes part of its own padding, where the border that
+// the operator adds holds the same: zeros for convolutions, averages and norms, -infinity for
+// maxima; for maxima of values that are never negative also zeros, if no window lies in the border
+// alone.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "compiler/graph/passes/match.h"
+#include "compiler/graph/passes/pass_list.h"
+
+namespace attune::graph {
+namespace {
+
+bool pads_only_images(const Node& pad) {
+  const Shape& pads = integers_of(pad, "pads");
+  const std::size_t rank = pads.size() / 2;
+  if (rank < 3 || std::any_of(pads.begin(), pads.end(), [](auto p) { return p < 0; })) return false;
+  return pads[0] == 0 && pads[1] == 0 && pads[rank] == 0 && pads[rank + 1] == 0;
+}
+
+// The number that a pad fills its border with, if it does.
+std::optional<double> fill_of(const Rewriter& rewriter, const Node& pad) {
+  if (std::get<std::string>(pad.attributes.at("mode")) != "constant") return std::nullopt;
+  if (pad.inputs.size() < 2 || pad.inputs[1] == kNoValue) return 0.0;
+  return number_of(rewriter, pad.inputs[1]);
+}
+
+bool is_never_negative(const Rewriter& rewriter, ValueId id) {
+  constexpr std::array kOperators{"relu", "sigmoid",  "hard_sigmoid", "abs",
+                                  "exp",  "softplus", "softmax"};
+  const Node* node = rewriter.maker(id);
+  return node != nullptr && std::any_of(kOperators.begin(), kOperators.end(),
+                                        [&](std::string_view op) { return node->op == op; });
+}
+
+// Pads of the spatial dimensions: `node`'s own and those of the pad in front.
+Shape joined_pads(const Shape& own, const Node& pad) {
+  const Shape& added = integers_of(pad, "pads");
+  const std::size_t rank = added.size() / 2, spatial = own.size() / 2;
+  Shape joined = own;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    joined[i] += added[i + 2];
+    joined[i + spatial] += added[rank + i + 2];
+  }
+  return joined;
+}
+
+// Every window has an element that is not of the border.
+bool windows_reach_inside(const Node& node, const Shape& pads) {
+  const Shape& kernel = integers_of(node, "kernel_shape");
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    if (integers_of(node, "dilations")[i] != 1 || pads[i] >= kernel[i] ||
+        pads[i + kernel.size()] >= kernel[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_same_border(const Rewriter& rewriter, const Node& node, const Node& pad) {
+  const std::optional<double> fill = fill_of(rewriter, pad);
+  if (!fill) return false;
+  if (node.op == "conv" || node.op == "average_pool" || node.op == "lp_pool") return *fill == 0;
+  if (node.op != "max_pool" || !rewriter.type(pad.outputs[0]).dtype.is_float()) return false;
+  if (*fill <= static_cast<double>(std::numeric_limits<float>::lowest())) return true;
+  return *fill == 0 && is_never_negative(rewriter, pad.inputs[0]) &&
+         windows_reach_inside(node, joined_pads(integers_of(node, "pads"), pad));
+}
+
+bool take_padding(Rewriter& rewriter, int n) {
+  const Node& node = rewriter.node(n);
+  if (node.inputs.empty()) return false;
+  const Node* pad = made_by(rewriter, node.inputs[0], "pad");
+  if (pad == nullptr || !has_attribute(node, "pads") || node.op == "pad") return false;
+  if (!pads_only_images(*pad) || !is_same_border(rewriter, node, *pad)) return false;
+  Attributes attributes = node.attributes;
+  attributes["pads"] = joined_pads(integers_of(node, "pads"), *pad);
+  if (node.op == "average_pool") {  // the pad's border was made of elements, which count
+    attributes["counted_pads"] = joined_pads(integers_of(node, "counted_pads"), *pad);
+    attributes["count_include_pad"] = std::int64_t{1};
+  }
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = pad->inputs[0];
+  rewriter.update(n, std::move(inputs), std::move(attributes));
+  return true;
+}
+
+}  // namespace
+
+Result<Graph> fold_padding(const Graph& graph, const PassContext& /*context*/) {
+  Rewriter rewriter(graph);
+  rewrite_nodes(rewriter, [&](int n) { return take_padding(rewriter, n); });
+  return std::move(rewriter).finish();
+}
+
+}  // namespace attune::graph
