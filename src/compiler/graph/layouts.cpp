@@ -11,7 +11,7 @@ namespace {
 
 // Operators that compute an element of a channel from elements of the same channel.
 bool keeps_channels(std::string_view op) {
-  constexpr std::string_view kNames[] = {"resize", "pad", "slice", "concat"};
+  constexpr std::string_view kNames[] = {"resample", "pad", "slice", "concat"};
   return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
 }
 
@@ -59,7 +59,7 @@ class LayoutPass {
     for (const ValueId id : node.inputs) {
       if (id == kNoValue || result_.value(id).constant != nullptr) continue;
       const bool large = 2 * result_.value(id).type.elements() >= type.elements() ||
-                         node.op == "resize" || node.op == "concat";
+                         node.op == "resample" || node.op == "concat";
       if (is_blocked(id)) {
         any |= large;
       } else if (large) {

@@ -1,0 +1,205 @@
+#include "app/deploy/ahead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/graph/program.h"
+#include "runtime/host/host.h"
+#include "runtime/memory.h"
+#include "tuner/measure/builder/element_type.h"
+
+namespace attune::deploy {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+
+// Memory for a tensor with this type, and the constant that it will be.
+struct Room {
+  std::shared_ptr<runtime::Memory> memory;
+  ops::ConstantPtr constant;
+};
+
+Result<Room> make_room(const ops::TensorType& type) {
+  const auto bytes = static_cast<std::size_t>(type.bytes());
+  ATTUNE_ASSIGN(runtime::Memory memory, runtime::Memory::allocate(bytes));
+  Room room;
+  room.memory = std::make_shared<runtime::Memory>(std::move(memory));
+  const auto* data = static_cast<const std::byte*>(room.memory->data());
+  room.constant =
+      std::make_shared<const ops::Constant>(ops::Constant{type, {data, bytes}, room.memory});
+  return room;
+}
+
+}  // namespace
+
+runtime::HostAttributes host_attributes(const ops::Attributes& attributes) {
+  runtime::HostAttributes result;
+  for (const auto& [key, value] : attributes) {
+    std::visit(
+        [&](const auto& v) {
+          if constexpr (std::is_constructible_v<runtime::Attribute, decltype(v)>) {
+            result.emplace(key, v);
+          }
+        },
+        value);
+  }
+  return result;
+}
+
+namespace {
+
+bool is_computable(const Graph& graph, const Node& node) {
+  const ops::OpKind kind = graph::operator_of(node).kind;
+  if (kind == ops::OpKind::Control || kind == ops::OpKind::Host) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id == graph::kNoValue || graph.value(id).constant != nullptr;
+  });
+}
+
+Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, AheadRunner& runner,
+                                      int number) {
+  const ops::OpCall call = graph::call_of(graph, node);
+  const ops::TensorType& type = graph.value(node.outputs[0]).type;
+  if (graph::operator_of(node).kind == ops::OpKind::View) {
+    const ops::Constant& input = *call.constants[0];
+    return std::make_shared<const ops::Constant>(ops::Constant{type, input.bytes, input.owner});
+  }
+  graph::Task task;
+  ATTUNE_ASSIGN(task.op.program, graph::program_of(call));
+  // Its inputs are given, not to be laid out anew.
+  for (ir::Input& input : task.op.program.inputs) input.constant = false;
+  ATTUNE_ASSIGN(LoweredTask lowered,
+                lower_task(task, default_schedule(task, runner.target(), true), runner.target()));
+  lowered.main.name = fmt::format("ahead{}", number);
+  ATTUNE_RETURN_IF_ERROR(runner.load({lowered.main}));
+  std::vector<const ops::Constant*> present;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.has(i)) present.push_back(call.constants[i].get());
+  }
+  ATTUNE_ASSIGN(const Room room, make_room(type));
+  std::vector<void*> arguments;
+  for (const Argument& argument : lowered.arguments) {
+    const bool is_input = argument.kind == Argument::Kind::Input;
+    const void* data = is_input ? present[argument.index]->bytes.data() : room.memory->data();
+    arguments.push_back(const_cast<void*>(data));
+  }
+  ATTUNE_RETURN_IF_ERROR(runner.run(lowered.main, arguments));
+  return room.constant;
+}
+
+}  // namespace
+
+Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call) {
+  const ops::OpDef* def = ops::find_operator(call.name);
+  ATTUNE_ASSIGN(const std::vector<ops::TensorType> types, def->infer(call));
+  std::vector<runtime::HostTensor> inputs, outputs;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    runtime::HostTensor tensor;
+    tensor.present = call.has(i);
+    if (tensor.present) {
+      ATTUNE_ASSIGN(tensor.type, builder::element_type(call.inputs[i].dtype));
+      tensor.shape = runtime::Shape(call.inputs[i].shape);
+      tensor.data = const_cast<std::byte*>(call.constants[i]->bytes.data());
+      tensor.capacity_bytes = call.inputs[i].bytes();
+    }
+    inputs.push_back(tensor);
+  }
+  std::vector<Room> rooms;
+  for (const ops::TensorType& type : types) {
+    ATTUNE_ASSIGN(Room room, make_room(type));
+    runtime::HostTensor tensor;
+    ATTUNE_ASSIGN(tensor.type, builder::element_type(type.dtype));
+    tensor.shape = runtime::Shape(type.shape);
+    tensor.data = room.memory->data();
+    tensor.capacity_bytes = type.bytes();
+    outputs.push_back(tensor);
+    rooms.push_back(std::move(room));
+  }
+  ATTUNE_RETURN_IF_ERROR(
+      runtime::run_host(call.name, host_attributes(call.attributes), inputs, outputs));
+  std::vector<ops::ConstantPtr> results;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto extents = outputs[i].shape.span();
+    ops::TensorType type{types[i].dtype, {extents.begin(), extents.end()}, {}};
+    const auto bytes = rooms[i].constant->bytes.first(static_cast<std::size_t>(type.bytes()));
+    results.push_back(
+        std::make_shared<const ops::Constant>(ops::Constant{type, bytes, rooms[i].memory}));
+  }
+  return results;
+}
+
+Result<AheadRunner> AheadRunner::create(const ir::Target& target) {
+  AheadRunner runner;
+  ATTUNE_ASSIGN(runner.target_, codegen::resolve_target({}));
+  runner.target_.threads = std::max(1, std::min(target.threads, runner.target_.threads));
+  runner.pool_ = std::make_unique<runtime::ThreadPool>(
+      runtime::ThreadPoolOptions{.workers = runner.target_.threads});
+  return runner;
+}
+
+Status AheadRunner::load(const std::vector<ir::Kernel>& kernels) {
+  if (kernels.empty()) return {};
+  auto objects = compile_kernels(kernels, target_, target_.threads);
+  if (!objects.ok()) return objects.error();
+  auto linked = codegen::link(*objects);
+  if (!linked.ok()) return linked.error();
+  auto loaded = runtime::KernelModule::load(*linked);
+  if (!loaded.ok()) return loaded.error();
+  const auto module = std::make_shared<runtime::KernelModule>(std::move(*loaded));
+  for (const codegen::KernelObject& object : *objects) {
+    auto function = module->kernel(object.entry.symbol);
+    if (!function.ok()) return function.error();
+    loaded_[object.entry.symbol] = {module, *function, object.entry.workspace_bytes};
+  }
+  return {};
+}
+
+Status AheadRunner::run(const ir::Kernel& kernel, const std::vector<void*>& arguments) {
+  const auto found = loaded_.find(kernel.name);
+  CHECK(found != loaded_.end(), "a kernel is run before it is loaded");
+  auto workspace =
+      runtime::Memory::allocate(static_cast<std::size_t>(found->second.workspace_bytes));
+  if (!workspace.ok()) return workspace.error();
+  // Kernels rely on aligned memory; constants in a model's file may lie anywhere.
+  std::vector<void*> aligned = arguments;
+  std::vector<runtime::Memory> copies;
+  for (std::size_t i = 0; i < aligned.size(); ++i) {
+    if (reinterpret_cast<std::uintptr_t>(aligned[i]) % runtime::kAlignment == 0) continue;
+    const ir::BufferNode& buffer = *kernel.params[i];
+    const auto bytes =
+        static_cast<std::size_t>(ir::element_count(buffer) * buffer.type.element_bytes());
+    auto copy = runtime::Memory::allocate(bytes);
+    if (!copy.ok()) return copy.error();
+    std::memcpy(copy->data(), aligned[i], bytes);
+    aligned[i] = copy->data();
+    copies.push_back(std::move(*copy));
+  }
+  return runtime::run_kernel(found->second.function, *pool_, workspace->data(), aligned);
+}
+
+Result<Graph> compute_constants(const Graph& graph, AheadRunner& runner) {
+  Graph result = graph;
+  result.nodes.clear();
+  int number = 0;
+  for (const Node& node : graph.nodes) {
+    Node copy = node;
+    for (auto& body : copy.bodies) {
+      ATTUNE_ASSIGN(Graph inner, compute_constants(*body, runner));
+      body = std::make_shared<const Graph>(std::move(inner));
+    }
+    if (!is_computable(result, node)) {
+      result.nodes.push_back(std::move(copy));
+      continue;
+    }
+    for (const ValueId id : node.outputs) CHECK(id == node.outputs[0], "one output per kernel");
+    ATTUNE_ASSIGN(result.value(node.outputs[0]).constant,
+                  compute_node(result, node, runner, number++));
+  }
+  return result;
+}
+
+}  // namespace attune::deploy

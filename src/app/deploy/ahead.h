@@ -1,0 +1,48 @@
+// Computing on this machine, while compiling: packed and transformed weights, and whatever else of
+// a model depends on constants only.
+#pragma once
+
+#include <map>
+
+#include "app/deploy/kernels.h"
+#include "compiler/graph/builder.h"
+#include "runtime/kernel_module.h"
+#include "runtime/plan.h"
+#include "runtime/thread_pool.h"
+
+namespace attune::deploy {
+
+// The attributes of an operator as the runtime takes them.
+runtime::HostAttributes host_attributes(const ops::Attributes& attributes);
+
+// Host operators of the runtime, for constants.
+Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call);
+
+// Runs kernels that are compiled for this machine.
+class AheadRunner {
+ public:
+  static Result<AheadRunner> create(const ir::Target& target);
+
+  // Compiles the kernels, which must have different names; they can be run from then on.
+  Status load(const std::vector<ir::Kernel>& kernels);
+  // One address per parameter of the kernel; what is only read may have any alignment.
+  Status run(const ir::Kernel& kernel, const std::vector<void*>& arguments);
+
+  const ir::Target& target() const { return target_; }
+
+ private:
+  struct Loaded {
+    std::shared_ptr<runtime::KernelModule> module;
+    AttuneKernel function = nullptr;
+    std::int64_t workspace_bytes = 0;
+  };
+  ir::Target target_;
+  std::unique_ptr<runtime::ThreadPool> pool_;
+  std::map<std::string, Loaded> loaded_;
+};
+
+// Computes every node whose inputs are all constants, however large; the results are constants of
+// the graph that is returned.
+Result<graph::Graph> compute_constants(const graph::Graph& graph, AheadRunner& runner);
+
+}  // namespace attune::deploy

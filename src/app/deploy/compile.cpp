@@ -1,0 +1,132 @@
+#include "app/deploy/compile.h"
+
+#include <fmt/format.h>
+
+#include "app/deploy/ahead.h"
+#include "app/deploy/kernels.h"
+#include "app/deploy/plan_builder.h"
+#include "base/clock.h"
+#include "compiler/graph/layouts.h"
+#include "compiler/graph/passes/passes.h"
+
+namespace attune::deploy {
+namespace {
+
+// "+avx2,-sse4a" as the features that are there.
+std::vector<std::string> features_of(const std::string& text) {
+  std::vector<std::string> features;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (text[begin] == '+') features.push_back(text.substr(begin + 1, end - begin - 1));
+    begin = end + 1;
+  }
+  return features;
+}
+
+// The schedules of all distinct tasks applied; kernels get names that differ.
+Result<std::vector<TaskKernel>> lower_all(const ModelTasks& tasks, const CompileOptions& options) {
+  std::vector<TaskKernel> kernels(tasks.distinct.size());
+  const Status status =
+      run_parallel(kernels.size(), options.target.threads, [&](std::size_t i) -> Status {
+        const graph::Task& task = tasks.distinct[i];
+        const Schedule schedule = options.choose
+                                      ? options.choose(task)
+                                      : default_schedule(task, options.target, options.exact);
+        auto lowered = lower_task(task, schedule, options.target);
+        if (!lowered.ok()) {
+          return Error{lowered.error().code,
+                       fmt::format("task '{}': {}", task.name, lowered.error().message),
+                       lowered.error().hint};
+        }
+        kernels[i] = {std::move(*lowered), static_cast<std::int32_t>(i)};
+        kernels[i].lowered.main.name = fmt::format("kernel{}", i);
+        if (kernels[i].lowered.prepare)
+          kernels[i].lowered.prepare->name = fmt::format("prepare{}", i);
+        return {};
+      });
+  if (!status.ok()) return status.error();
+  return kernels;
+}
+
+Status add_kernels(const std::vector<TaskKernel>& kernels, const CompileOptions& options,
+                   CompiledModel& model) {
+  std::vector<ir::Kernel> mains;
+  for (const TaskKernel& kernel : kernels) mains.push_back(kernel.lowered.main);
+  const std::size_t all = mains.size();
+  auto objects =
+      compile_kernels(mains, options.target, options.target.threads, [&](std::size_t done) {
+        if (options.progress) options.progress(done, all);
+      });
+  if (!objects.ok()) return objects.error();
+  for (std::size_t i = 0; i < objects->size(); ++i) {
+    const codegen::KernelEntry& entry = (*objects)[i].entry;
+    runtime::Kernel kernel{entry.symbol, 0, entry.workspace_bytes, {}};
+    for (const Argument& argument : kernels[i].lowered.arguments) {
+      const ir::BufferNode& buffer = *argument.buffer;
+      kernel.arguments.push_back({ir::element_count(buffer) * buffer.type.element_bytes(),
+                                  argument.kind == Argument::Kind::Output});
+    }
+    model.plan.kernels.push_back(std::move(kernel));
+  }
+  if (objects->empty()) return {};
+  auto linked = codegen::link(*objects);
+  if (!linked.ok()) return linked.error();
+  model.objects.push_back(std::move(*linked));
+  return {};
+}
+
+}  // namespace
+
+Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& options) {
+  graph::PassOptions passes;
+  passes.disabled = options.disabled_passes;
+  passes.observe = options.observe;
+  passes.context.run_host = run_host_on_constants;
+  passes.context.exact = options.exact;
+  ATTUNE_ASSIGN(graph::Graph optimised, graph::optimise(std::move(graph), passes));
+  ATTUNE_ASSIGN(AheadRunner ahead, AheadRunner::create(options.target));
+  ATTUNE_ASSIGN(graph::Graph computed, compute_constants(optimised, ahead));
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  graph::Graph result = graph::assign_layouts(computed, options.target.lanes(4));
+  ATTUNE_RETURN_IF_ERROR(graph::verify(result));
+  if (options.observe) {
+    options.observe("layouts", result, seconds_between(start, clock.now_ns()) * 1e3);
+  }
+  return result;
+}
+
+Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options) {
+  ATTUNE_ASSIGN(graph::Graph prepared, prepare_graph(std::move(graph), options));
+  ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(std::move(prepared)));
+  return compile_tasks(std::move(tasks), options);
+}
+
+Result<CompiledModel> compile_tasks(ModelTasks tasks, const CompileOptions& options) {
+  CompiledModel model;
+  model.plan.model = options.name;
+  model.plan.target = ir::to_string(options.target);
+  model.plan.architecture = options.target.triple.substr(0, options.target.triple.find('-'));
+  model.plan.features = features_of(options.target.features);
+  model.plan.threads = options.target.threads;
+  ATTUNE_ASSIGN(const std::vector<TaskKernel> kernels, lower_all(tasks, options));
+  for (const TaskKernel& kernel : kernels) model.schedules.push_back(kernel.lowered.schedule);
+  ATTUNE_RETURN_IF_ERROR(add_kernels(kernels, options, model));
+  ATTUNE_ASSIGN(AheadRunner ahead, AheadRunner::create(options.target));
+  std::vector<ir::Kernel> prepares;
+  for (const TaskKernel& kernel : kernels) {
+    if (kernel.lowered.prepare) prepares.push_back(*kernel.lowered.prepare);
+  }
+  ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));
+  ATTUNE_RETURN_IF_ERROR(build_plan(tasks, kernels, ahead, model.plan, model.weights));
+  model.tasks = std::move(tasks);
+  return model;
+}
+
+Status write(const CompiledModel& model, const std::string& path) {
+  runtime::ArtifactContents contents{model.plan, model.weights.pieces(), {}};
+  for (const auto& object : model.objects) contents.objects.emplace_back(object);
+  return runtime::write_artifact(path, contents);
+}
+
+}  // namespace attune::deploy

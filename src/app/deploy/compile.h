@@ -1,0 +1,45 @@
+// Compiling a model: from its graph to all that an artifact holds.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/deploy/model_tasks.h"
+#include "app/deploy/schedules.h"
+#include "app/deploy/weights.h"
+#include "compiler/graph/graph.h"
+#include "compiler/ir/target.h"
+#include "runtime/plan.h"
+
+namespace attune::deploy {
+
+struct CompileOptions {
+  ir::Target target;           // resolved
+  std::string name;            // of the model
+  ChooseSchedule choose = {};  // default schedules without it
+  bool exact = false;          // direct algorithms only, by default schedules
+  std::vector<std::string> disabled_passes = {};
+  // Called with every graph on the way: after each pass, and with layouts ("layouts").
+  std::function<void(std::string_view stage, const graph::Graph&, double ms)> observe = {};
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
+};
+
+struct CompiledModel {
+  runtime::Plan plan;
+  Weights weights;
+  std::vector<std::vector<std::byte>> objects;
+  std::vector<Schedule> schedules;  // of the distinct tasks
+  ModelTasks tasks;
+};
+
+// The graph after all passes, with layouts, ready to be cut into tasks.
+Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& options);
+Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
+// The last steps only: other schedules for the same tasks.
+Result<CompiledModel> compile_tasks(ModelTasks tasks, const CompileOptions& options);
+
+Status write(const CompiledModel& model, const std::string& path);
+
+}  // namespace attune::deploy

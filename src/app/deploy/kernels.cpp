@@ -1,0 +1,103 @@
+#include "app/deploy/kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "compiler/lower/lower.h"
+#include "tuner/templates/templates.h"
+
+namespace attune::deploy {
+namespace {
+
+std::vector<Argument> arguments_of(const ir::Program& program, const ir::Kernel& kernel,
+                                   const std::vector<std::string>& inputs, std::size_t prepared) {
+  std::vector<Argument> arguments;
+  for (const std::string& name : inputs) {
+    const auto found =
+        std::find_if(program.inputs.begin(), program.inputs.end(),
+                     [&](const ir::Input& input) { return input.buffer->name == name; });
+    CHECK(found != program.inputs.end(), "a kernel reads '" + name + "', which is no input");
+    arguments.push_back(
+        {Argument::Kind::Input, static_cast<std::size_t>(found - program.inputs.begin()), {}});
+  }
+  for (std::size_t i = 0; i < prepared; ++i) arguments.push_back({Argument::Kind::Prepared, i, {}});
+  if (arguments.size() < kernel.params.size()) arguments.push_back({Argument::Kind::Output, 0, {}});
+  CHECK(arguments.size() == kernel.params.size(),
+        fmt::format("kernel '{}' has {} parameters, lowering names {}", kernel.name,
+                    kernel.params.size(), arguments.size()));
+  for (std::size_t i = 0; i < arguments.size(); ++i) arguments[i].buffer = kernel.params[i];
+  return arguments;
+}
+
+Result<LoweredTask> lower_with(const ir::Program& program, const Schedule& schedule) {
+  ATTUNE_ASSIGN(const schedule::State state, schedule::replay(program, schedule.trace));
+  ATTUNE_ASSIGN(lower::Lowered lowered, lower::lower(state));
+  LoweredTask task;
+  task.arguments =
+      arguments_of(program, lowered.main, lowered.main_inputs, lowered.prepared.size());
+  task.main = std::move(lowered.main);
+  if (lowered.prepare) {
+    task.prepare_arguments =
+        arguments_of(program, *lowered.prepare, lowered.prepare_inputs, lowered.prepared.size());
+    task.prepare = std::move(lowered.prepare);
+  }
+  task.schedule = schedule;
+  return task;
+}
+
+}  // namespace
+
+Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
+                               const ir::Target& target) {
+  if (const ir::Program* program = program_of(task, schedule.algorithm)) {
+    auto lowered = lower_with(*program, schedule);
+    if (lowered.ok()) return lowered;
+  }
+  const ir::Program& direct = task.op.program;
+  auto lowered = lower_with(direct, {"direct", templates::default_trace(direct, target)});
+  if (lowered.ok()) return lowered;
+  return lower_with(direct, {});
+}
+
+Status run_parallel(std::size_t count, int threads,
+                    const std::function<Status(std::size_t index)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  Status first;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      Status status = work(i);
+      if (status.ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (first.ok()) first = std::move(status);
+      next = count;
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
+  return first;
+}
+
+Result<std::vector<codegen::KernelObject>> compile_kernels(
+    const std::vector<ir::Kernel>& kernels, const ir::Target& target, int threads,
+    const std::function<void(std::size_t done)>& progress) {
+  std::vector<codegen::KernelObject> objects(kernels.size());
+  std::atomic<std::size_t> done{0};
+  const Status status = run_parallel(kernels.size(), threads, [&](std::size_t i) -> Status {
+    auto compiled = codegen::compile_object(kernels[i], target);
+    if (!compiled.ok()) return compiled.error();
+    objects[i] = std::move(*compiled);
+    if (progress) progress(++done);
+    return {};
+  });
+  if (!status.ok()) return status.error();
+  return objects;
+}
+
+}  // namespace attune::deploy

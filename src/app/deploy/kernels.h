@@ -1,0 +1,44 @@
+// The kernels of a model: each distinct task with its schedule, lowered and compiled on all cores.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/deploy/schedules.h"
+#include "base/result.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/ir/stmt.h"
+
+namespace attune::deploy {
+
+// Where an argument of a kernel comes from.
+struct Argument {
+  enum class Kind { Input, Prepared, Output } kind = Kind::Input;
+  std::size_t index = 0;   // of the program's inputs, of the prepared buffers; 0 for the output
+  ir::Buffer buffer = {};  // as the kernel sees it
+};
+
+struct LoweredTask {
+  ir::Kernel main;
+  std::vector<Argument> arguments;  // of main
+  std::optional<ir::Kernel> prepare;
+  std::vector<Argument> prepare_arguments;
+  Schedule schedule;
+};
+
+// The schedule applied and lowered. A schedule that does not fit gives way to the default one, and
+// that, should it fail, to the program as it is written: a model always compiles.
+Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
+                               const ir::Target& target);
+
+// Compiles kernels on `threads` threads; results in the order given. `progress` is told how many
+// are done, from any thread.
+Result<std::vector<codegen::KernelObject>> compile_kernels(
+    const std::vector<ir::Kernel>& kernels, const ir::Target& target, int threads,
+    const std::function<void(std::size_t done)>& progress = {});
+
+// Calls work(i) for i in [0, count) on `threads` threads and returns the first error.
+Status run_parallel(std::size_t count, int threads,
+                    const std::function<Status(std::size_t index)>& work);
+
+}  // namespace attune::deploy

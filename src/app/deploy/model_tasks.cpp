@@ -1,0 +1,96 @@
+#include "app/deploy/model_tasks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "runtime/host/host.h"
+
+namespace attune::deploy {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+
+class Collector {
+ public:
+  Result<ModelTasks> run(Graph graph) {
+    ATTUNE_ASSIGN(tasks_.main, collect(std::make_shared<const Graph>(std::move(graph))));
+    if (!problems_.empty()) {
+      return unsupported(
+          fmt::format("cannot compile {} {}: {}", problems_.size(),
+                      problems_.size() == 1 ? "node" : "nodes", fmt::join(problems_, "; ")),
+          "docs/support.md lists what is supported");
+    }
+    return std::move(tasks_);
+  }
+
+ private:
+  Result<std::unique_ptr<GraphTasks>> collect(std::shared_ptr<const Graph> graph) {
+    auto result = std::make_unique<GraphTasks>();
+    result->graph = graph;
+    for (graph::Group& group : graph::fuse(*graph)) {
+      const Node& last = graph->nodes[static_cast<std::size_t>(group.last())];
+      const ops::OpKind kind = graph::operator_of(last).kind;
+      ModelGroup model_group{std::move(group)};
+      if (kind == ops::OpKind::Control) {
+        for (std::size_t b = 0; b < last.bodies.size(); ++b) {
+          ATTUNE_ASSIGN(result->bodies[std::pair(model_group.group.last(), b)],
+                        collect(last.bodies[b]));
+        }
+      } else if (runs_on_host(*graph, last)) {
+        if (!runtime::has_host(last.op)) {
+          problems_.push_back(
+              fmt::format("{} '{}' on a size that depends on data", last.op, last.name));
+        }
+      } else if (kind != ops::OpKind::View && graph->value(last.outputs[0]).type.elements() > 0) {
+        ATTUNE_RETURN_IF_ERROR(add_task(*graph, model_group));
+      }
+      result->groups.push_back(std::move(model_group));
+    }
+    return result;
+  }
+
+  Status add_task(const Graph& graph, ModelGroup& group) {
+    auto task = graph::make_task(graph, group.group);
+    if (!task.ok()) {
+      const Node& last = graph.nodes[static_cast<std::size_t>(group.group.last())];
+      problems_.push_back(fmt::format("{} '{}': {}", last.op, last.name, task.error().message));
+      return {};
+    }
+    const auto [known, is_new] = by_key_.emplace(task->key, tasks_.distinct.size());
+    if (is_new) {
+      tasks_.distinct.push_back(*task);
+      tasks_.uses.push_back(0);
+    }
+    group.distinct = known->second;
+    ++tasks_.uses[group.distinct];
+    task->op = {};  // the distinct one keeps the program
+    group.task = std::move(*task);
+    return {};
+  }
+
+  ModelTasks tasks_;
+  std::unordered_map<std::string, std::size_t> by_key_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+bool runs_on_host(const Graph& graph, const Node& node) {
+  const ops::OpKind kind = graph::operator_of(node).kind;
+  if (kind == ops::OpKind::Host) return true;
+  if (kind == ops::OpKind::Control) return false;
+  const auto is_dynamic = [&](ValueId id) {
+    return id != graph::kNoValue && !graph.value(id).type.is_static();
+  };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), is_dynamic) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), is_dynamic);
+}
+
+Result<ModelTasks> collect_tasks(Graph graph) { return Collector().run(std::move(graph)); }
+
+}  // namespace attune::deploy

@@ -1,0 +1,47 @@
+#include "app/deploy/plan_memory.h"
+
+#include <algorithm>
+
+#include "compiler/graph/memory_plan.h"
+
+namespace attune::deploy {
+
+using runtime::BufferId;
+using runtime::Place;
+
+BufferId PlanMemory::add(runtime::Buffer buffer) {
+  buffers_.push_back(buffer);
+  spans_.push_back({now_, now_});
+  return static_cast<BufferId>(buffers_.size()) - 1;
+}
+
+BufferId PlanMemory::input(std::int64_t index, std::int64_t bytes) {
+  return add({Place::Input, index, bytes});
+}
+BufferId PlanMemory::output(std::int64_t index, std::int64_t bytes) {
+  return add({Place::Output, index, bytes});
+}
+BufferId PlanMemory::constant(std::int64_t offset, std::int64_t bytes) {
+  return add({Place::Constant, offset, bytes});
+}
+BufferId PlanMemory::arena(std::int64_t bytes) { return add({Place::Arena, 0, bytes}); }
+
+void PlanMemory::touch(BufferId buffer) { spans_[static_cast<std::size_t>(buffer)].last = now_; }
+
+void PlanMemory::finish(runtime::Plan& plan) const {
+  std::vector<graph::Lifetime> lifetimes;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].place != Place::Arena) continue;
+    lifetimes.push_back({buffers_[i].bytes, spans_[i].first, spans_[i].last});
+    which.push_back(i);
+  }
+  const graph::MemoryPlan memory = graph::plan_memory(lifetimes);
+  plan.buffers = buffers_;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    plan.buffers[which[i]].position = memory.offsets[i];
+  }
+  plan.arena_bytes = memory.bytes;
+}
+
+}  // namespace attune::deploy
