@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "app/api/compile_graph.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -22,15 +23,29 @@ std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) 
   return words;
 }
 
-std::string page_of(const api::CompileReport& report) {
+std::string page_of(const std::vector<api::EmittedStage>& stages) {
   std::string page;
-  for (const api::EmittedStage& stage : report.stages) {
-    if (report.stages.size() > 1) page += fmt::format("// {}\n", stage.name);
+  for (const api::EmittedStage& stage : stages) {
+    if (stages.size() > 1) page += fmt::format("// {}\n", stage.name);
     page += stage.text;
     if (!page.ends_with('\n')) page += '\n';
-    if (report.stages.size() > 1) page += '\n';
+    if (stages.size() > 1) page += '\n';
   }
   return page;
+}
+
+Result<int> compile_whole(const api::CompileGraphOptions& options, const Speech& speech,
+                          Console& console) {
+  ATTUNE_ASSIGN(const api::CompileGraphReport report, api::compile_graph(options));
+  ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));
+  if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(report) + "\n"));
+  constexpr double kMb = 1e6;
+  console.note(fmt::format(
+      "compiled {} in {:.1f} s: {} kernels, {:.1f} MB of weights, {:.1f} MB of memory for a run",
+      report.model, report.seconds, report.kernels, static_cast<double>(report.weight_bytes) / kMb,
+      static_cast<double>(report.peak_bytes) / kMb));
+  if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
+  return 0;
 }
 
 }  // namespace
@@ -41,12 +56,13 @@ Result<int> run_compile(Words arguments, Console& console) {
                    "default, and prints any stage on the way.");
   api::CompileOptions options;
   Speech speech;
-  std::vector<std::string> emit;
+  std::vector<std::string> emit, shapes;
   const ModelArguments model(line);
   line.texts("--emit", "STAGES", emit, "print te, trace, loops, llvm, asm or a pass, as a list");
   line.text("-o,--output", "FILE", options.output, "write the kernels as a shared object");
+  line.texts("--shape", "NAME=LIST", shapes, "the shape of an input, e.g. x=1,3,224,224");
   add_schedule_options(line, options.schedule);
-  add_speech_options(line, speech, "");
+  add_speech_options(line, speech, "print one JSON document (models)");
   line.example("compile matmul:m=64,n=64,k=64 --emit=te,trace,loops",
                "the operator, its schedule and the loops that come of them");
   line.example("compile depthwise:h=56,w=56,c=64,k=3 --emit=asm --target 'cpu -mcpu=znver3'",
@@ -54,8 +70,20 @@ Result<int> run_compile(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.model = model.take();
     options.emit = split_at_commas(emit);
+    const api::ModelKind kind = api::kind_of_model(options.model.model);
+    if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
+      api::CompileGraphOptions whole{.graph = {.model = options.model},
+                                     .schedule = options.schedule,
+                                     .emit = options.emit,
+                                     .output = options.output};
+      for (const std::string& text : shapes) {
+        ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
+        whole.graph.shapes.insert(std::move(shape));
+      }
+      return compile_whole(whole, speech, console);
+    }
     ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));
-    ATTUNE_RETURN_IF_ERROR(console.print(page_of(report)));
+    ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));
     console.note(fmt::format("compiled {} with {}: {} ({} bytes, {:.1f} ms, {} vector spills)",
                              report.model, report.schedule_text, fmt::join(report.kernels, ", "),
                              report.object_bytes, report.compile_ms, report.vector_spills));

@@ -1,0 +1,99 @@
+#include "app/api/compile_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "compiler/graph/passes/passes.h"
+#include "runtime/plan_json.h"
+
+namespace attune::api {
+namespace {
+
+bool wants(const CompileGraphOptions& options, std::string_view stage) {
+  return std::find(options.emit.begin(), options.emit.end(), stage) != options.emit.end();
+}
+
+Status check_emit(const CompileGraphOptions& options) {
+  std::vector<std::string> known{"graph", "layouts", "tasks", "plan"};
+  for (const graph::Pass& pass : graph::passes()) known.emplace_back(pass.name);
+  for (const std::string& name : options.emit) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string guess = nearest(name, known);
+    return invalid(fmt::format("there is no stage '{}' of a model to emit", name),
+                   fmt::format("{}the stages are {}",
+                               guess.empty() ? "" : fmt::format("did you mean '{}'? ", guess),
+                               fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+std::string tasks_text(const deploy::CompiledModel& model) {
+  std::string text;
+  for (std::size_t i = 0; i < model.tasks.distinct.size(); ++i) {
+    const graph::Task& task = model.tasks.distinct[i];
+    text += fmt::format("{}  {}  x{}  {}\n", task.key, task.name, model.tasks.uses[i],
+                        model.schedules[i].algorithm);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
+  ATTUNE_RETURN_IF_ERROR(check_emit(options));
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
+  CompileGraphReport report;
+  report.model = model.name;
+  deploy::CompileOptions compile = compile_options(model, options.graph);
+  ATTUNE_ASSIGN(compile.choose,
+                known_schedules(model.target, options.schedule, options.graph.model.exact));
+  compile.progress = options.progress;
+  compile.observe = [&](std::string_view name, const graph::Graph& graph, double ms) {
+    report.passes.push_back({std::string(name), ms});
+    report.nodes = graph.nodes.size();
+    const bool last = name == "layouts";
+    if (wants(options, name) || (last && wants(options, "graph"))) {
+      report.stages.push_back({std::string(name), graph::to_string(graph)});
+    }
+  };
+  ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
+                deploy::compile_model(std::move(model.graph), compile));
+  if (wants(options, "tasks")) report.stages.push_back({"tasks", tasks_text(compiled)});
+  if (wants(options, "plan")) report.stages.push_back({"plan", runtime::plan_to_json(compiled.plan)});
+  if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(deploy::write(compiled, options.output));
+  report.kernels = compiled.plan.kernels.size();
+  report.calls = compiled.plan.body.size();
+  report.weight_bytes = compiled.weights.bytes();
+  report.arena_bytes = compiled.plan.arena_bytes;
+  report.peak_bytes = compiled.plan.peak_bytes;
+  for (const auto& object : compiled.objects) {
+    report.code_bytes += static_cast<std::int64_t>(object.size());
+  }
+  report.seconds = seconds_between(start, clock.now_ns());
+  return report;
+}
+
+std::string to_json(const CompileGraphReport& report) {
+  nlohmann::ordered_json json{{"model", report.model},
+                              {"nodes", report.nodes},
+                              {"kernels", report.kernels},
+                              {"calls", report.calls},
+                              {"weight_bytes", report.weight_bytes},
+                              {"code_bytes", report.code_bytes},
+                              {"arena_bytes", report.arena_bytes},
+                              {"peak_bytes", report.peak_bytes},
+                              {"seconds", report.seconds}};
+  for (const PassTime& pass : report.passes) {
+    json["passes"].push_back({{"name", pass.name}, {"ms", pass.milliseconds}});
+  }
+  return json.dump(2);
+}
+
+}  // namespace attune::api

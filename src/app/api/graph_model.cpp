@@ -1,0 +1,148 @@
+#include "app/api/graph_model.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+
+#include "app/deploy/ahead.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/frontend/onnx/import.h"
+#include "compiler/frontend/zoo/zoo.h"
+#include "runtime/artifact.h"
+#include "tuner/records/record_json.h"
+#include "tuner/records/store.h"
+
+namespace attune::api {
+namespace {
+
+Result<onnx_proto::ModelFile> open_model(const std::string& text) {
+  if (zoo::has(text)) return zoo::open(text);
+  return onnx_proto::read_model(text);
+}
+
+// The fastest verified record of a task that still fits it.
+std::optional<deploy::Schedule> best_record(records::Store& store, const graph::Task& task,
+                                            const std::string& target, bool exact,
+                                            double& best_us) {
+  constexpr std::size_t kLookedAt = 64;
+  const auto top = store.top({.task_key = task.key, .target = target}, kLookedAt);
+  if (!top.ok()) return std::nullopt;
+  for (const records::Record& record : *top) {
+    const auto time = records::competing_time_us(record.outcome);
+    if (!time || *time >= best_us) continue;
+    auto trace = schedule::parse_trace(record.trace);
+    if (!trace.ok()) continue;
+    deploy::Schedule schedule;
+    if (!trace->empty()) {
+      if (const auto* step = std::get_if<schedule::Algorithm>(&trace->front())) {
+        schedule.algorithm = step->name;
+      }
+    }
+    if (exact && schedule.algorithm != "direct") continue;
+    const ir::Program* program = deploy::program_of(task, schedule.algorithm);
+    if (program == nullptr || !schedule::replay(*program, *trace).ok()) continue;
+    schedule.trace = std::move(*trace);
+    best_us = *time;
+    return schedule;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ModelKind kind_of_model(const std::string& text) {
+  std::error_code ignored;
+  if (zoo::has(text)) return ModelKind::Zoo;
+  const bool is_file = std::filesystem::is_regular_file(text, ignored);
+  if (is_file && runtime::looks_like_artifact(text)) return ModelKind::Artifact;
+  if (text.ends_with(".attune")) return ModelKind::Artifact;
+  if (is_file || text.ends_with(".onnx")) return ModelKind::Onnx;
+  return ModelKind::Operator;
+}
+
+Result<ir::Target> resolve_target(const ModelOptions& options) {
+  ATTUNE_ASSIGN(ir::Target target, ir::parse_target(options.target));
+  if (options.threads > 0) target.threads = options.threads;
+  return codegen::resolve_target(target);
+}
+
+Result<GraphModel> load_graph(const GraphOptions& options, std::vector<std::string>* needed) {
+  GraphModel model;
+  ATTUNE_ASSIGN(model.target, resolve_target(options.model));
+  ATTUNE_ASSIGN(const onnx_proto::ModelFile file, open_model(options.model.model));
+  onnx::ImportOptions import;
+  import.shapes = options.shapes;
+  import.constants = options.constants;
+  import.builder.run_host = deploy::run_host_on_constants;
+  onnx::ImportReport report;
+  auto graph = onnx::import_model(file, import, &report);
+  if (needed != nullptr) *needed = report.needed_constants;
+  if (!graph.ok()) return std::move(graph).error();
+  model.graph = std::move(*graph);
+  model.name = std::filesystem::path(options.model.model).stem().string();
+  return model;
+}
+
+Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std::string& text) {
+  const auto wrong = [&] {
+    return invalid(fmt::format("shape '{}' is not of the form NAME=1,3,224,224", text),
+                   "write --shape input=1,3,224,224");
+  };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return wrong();
+  std::vector<std::int64_t> shape;
+  const char* next = text.data() + equals + 1;
+  const char* const end = text.data() + text.size();
+  while (next != end) {
+    std::int64_t extent = 0;
+    const auto parsed = std::from_chars(next, end, extent);
+    if (parsed.ec != std::errc() || extent < 0) return wrong();
+    shape.push_back(extent);
+    next = parsed.ptr;
+    if (next == end) break;
+    if (*next != ',' || next + 1 == end) return wrong();
+    ++next;
+  }
+  return std::pair(text.substr(0, equals), std::move(shape));
+}
+
+deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options) {
+  deploy::CompileOptions compile;
+  compile.target = model.target;
+  compile.name = model.name;
+  compile.exact = options.model.exact;
+  compile.disabled_passes = options.disabled_passes;
+  return compile;
+}
+
+Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
+                                               const ScheduleOptions& schedule, bool exact) {
+  const auto untuned = [target, exact](const graph::Task& task) {
+    return deploy::default_schedule(task, target, exact);
+  };
+  if (schedule.use_default || schedule.history == "none") return deploy::ChooseSchedule(untuned);
+  ATTUNE_ASSIGN(const std::string own, records_path(schedule.records));
+  ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(schedule.history));
+  std::vector<std::shared_ptr<records::Store>> stores;
+  for (const std::string& path : {own, history.value_or("")}) {
+    if (path.empty()) continue;
+    ATTUNE_ASSIGN(auto store, records::open_sqlite_store_for_reading(path));
+    stores.push_back(std::move(store));
+  }
+  auto mutex = std::make_shared<std::mutex>();
+  const std::string text = ir::to_string(target);
+  return deploy::ChooseSchedule([=](const graph::Task& task) {
+    std::optional<deploy::Schedule> best;
+    double best_us = std::numeric_limits<double>::infinity();
+    const std::lock_guard lock(*mutex);
+    for (const auto& store : stores) {
+      if (auto found = best_record(*store, task, text, exact, best_us)) best = std::move(found);
+    }
+    return best ? std::move(*best) : untuned(task);
+  });
+}
+
+}  // namespace attune::api

@@ -1,0 +1,50 @@
+// Whole models: what the user names (a file, a name of the zoo) as a graph, and compiled.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/api/known_schedule.h"
+#include "app/api/model.h"
+#include "app/deploy/compile.h"
+#include "compiler/graph/graph.h"
+
+namespace attune::api {
+
+enum class ModelKind { Operator, Zoo, Onnx, Artifact };
+// By what is written: a zoo name, a file that begins like an artifact, a file (or a name that ends
+// in .onnx), else an operator spec.
+ModelKind kind_of_model(const std::string& text);
+
+struct GraphOptions {
+  ModelOptions model = {};
+  // --shape NAME=1,3,224,224
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes = {};
+  // Inputs whose values are known while compiling.
+  std::map<std::string, ops::ConstantPtr, std::less<>> constants = {};
+  std::vector<std::string> disabled_passes = {};
+};
+
+struct GraphModel {
+  std::string name = {};  // of the file or the zoo's model, without folder and suffix
+  graph::Graph graph = {};
+  ir::Target target = {};  // resolved
+};
+
+// A model of the zoo or a file. `needed` (optional) receives the inputs that would have to be given
+// as constants, when that is what the import failed for.
+Result<GraphModel> load_graph(const GraphOptions& options,
+                              std::vector<std::string>* needed = nullptr);
+
+Result<ir::Target> resolve_target(const ModelOptions& options);
+
+// "input=1,3,224,224"; names may hold ':' and '=', the list may be empty.
+Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std::string& text);
+
+// Compiles with the best records of the stores that the options name, else default schedules.
+deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options);
+Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
+                                               const ScheduleOptions& schedule, bool exact);
+
+}  // namespace attune::api
