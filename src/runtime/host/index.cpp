@@ -1,0 +1,34 @@
+#include "runtime/host/index.h"
+
+#include "runtime/host/elements.h"
+
+namespace attune::runtime::host {
+
+bool wrap_index(std::int64_t& index, std::int64_t extent) {
+  if (index < 0) index += extent;
+  return index >= 0 && index < extent;
+}
+
+Error out_of_range(const Call& call, std::int64_t index, std::int64_t extent) {
+  return call.bad("index " + std::to_string(index) + " is outside of " + std::to_string(extent) +
+                  " elements");
+}
+
+Status check_indices(const Call& call, const HostTensor& indices) {
+  if (indices.type == DType::I32 || indices.type == DType::I64) return {};
+  return call.bad("indices are " + std::string(name_of(indices.type)) + ", not i32 or i64");
+}
+
+Result<std::vector<std::int64_t>> load_indices(const Call& call, const HostTensor& indices,
+                                               std::int64_t extent) {
+  ATTUNE_RETURN_IF_ERROR(check_indices(call, indices));
+  std::vector<std::int64_t> values(static_cast<std::size_t>(indices.shape.elements()));
+  load_integers(values.data(), indices, 0, 1, std::ssize(values));
+  for (std::int64_t& value : values) {
+    const std::int64_t given = value;
+    if (!wrap_index(value, extent)) return out_of_range(call, given, extent);
+  }
+  return values;
+}
+
+}  // namespace attune::runtime::host
