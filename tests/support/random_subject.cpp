@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ir/parse.h"
 #include "compiler/ops/family.h"
 #include "tests/support/own_programs.h"
+#include "tuner/templates/fused_testing.h"
 
 namespace attune::test {
 namespace {
@@ -95,6 +98,24 @@ std::string random_op_spec(Rng& rng, const ir::Target& target) {
   CHECK(false, "a valid operator among 200");
 }
 
+// What a graph might fuse around an operator.
+void fuse_some(Rng& rng, Subject& subject) {
+  const ir::Program& program = subject.program;
+  if (program.outputs.size() != 1 || program.outputs[0]->type != ir::kF32) return;
+  if (program.stages.back().outputs.size() != 1) return;
+  const templates::Epilogue epilogue{.bias = rng.chance(0.5),
+                                     .residual = rng.chance(0.5),
+                                     .scale = rng.chance(0.3),
+                                     .relu = rng.chance(0.7)};
+  const bool prologue = rng.chance(0.3);
+  for (ir::Program* p : {&subject.program, &subject.reference}) {
+    *p = templates::with_epilogue(std::move(*p), epilogue);
+    if (prologue) *p = templates::with_prologue(std::move(*p));
+  }
+  subject.name += " fused";
+  subject.tolerance = std::max(subject.tolerance, 1e-5);
+}
+
 Subject random_operator(Rng& rng, const ir::Target& target) {
   const std::string spec = random_op_spec(rng, target);
   op_spec::OpTask task = op_spec::parse_op_spec(spec, target).value();
@@ -105,6 +126,7 @@ Subject random_operator(Rng& rng, const ir::Target& target) {
     subject.program = other.program;
     subject.tolerance = other.tolerance;
   }
+  if (rng.chance(0.3)) fuse_some(rng, subject);
   return subject;
 }
 

@@ -4,8 +4,11 @@
 // Stages have fixed names, so that schedules can refer to them by role: `filter` (constant weights
 // in canonical order, zero-filled up to whole channel blocks), `pad` (the input with a border),
 // `anchor` (the reduction that costs the time) and `output` (the last stage; the anchor itself when
-// nothing is fused). Activations with channels are blocked, [n, ceil(c / B), h, w, B]; what the
-// lanes beyond the last channel hold does not matter as long as it is finite: weights are zero
+// nothing is fused). What a graph fuses behind the anchor follows as stages without reduction that
+// have the extents of the output (`epilogue.0`, …), constants padded to whole blocks come as stages
+// `const.X`, and what is fused before it as stages that read the inputs (`prologue.0`, …); their
+// axes may have any names. Activations with channels are blocked, [n, ceil(c / B), h, w, B]; what
+// the lanes beyond the last channel hold does not matter as long as it is finite: weights are zero
 // there.
 #pragma once
 

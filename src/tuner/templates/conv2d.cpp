@@ -6,13 +6,15 @@
 
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/trace_writer.h"
+#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
 
 // Multiply-adds written out in one loop body: more only costs compile time.
 constexpr std::int64_t kLongestBody = 320;
+
+const std::vector<std::string> kOwn{"filter", "pad"};
 
 struct Shape {
   std::int64_t n, oc, oh, ow, ob, ic, kh, kw, ib;  // ib is 0 when the input is not blocked
@@ -27,9 +29,11 @@ Shape shape_of(const ir::Program& program) {
 
 bool fits(const ir::Program& program) {
   const ir::Stage* anchor = program.find_stage("anchor");
-  if (!anchor || !program.find_stage("output") || !program.find_stage("filter")) return false;
-  return has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw", "ib"}) ||
-         has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw"});
+  const ir::Stage* output = program.find_stage("output");
+  if (!anchor || !output || !program.find_stage("filter")) return false;
+  return (has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw", "ib"}) ||
+          has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw"})) &&
+         same_extents(*anchor, *output) && Surroundings(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
@@ -77,28 +81,32 @@ std::optional<std::string> reject(const ir::Program& program, const ir::Target& 
   return {};
 }
 
-void place_outer_loops(TraceWriter& t, const Shape& s, const space::Values& values) {
+// The loops of the output; the anchor is computed at the one that is returned.
+std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
+                              const space::Values& values) {
   const auto tile = values.numbers("tile");
+  const std::string n = output.axes[0].name, oc = output.axes[1].name, oh = output.axes[2].name,
+                    ow = output.axes[3].name, ob = output.axes[4].name;
   const std::int64_t tile_rows = values["tile_rows"];
   const std::int64_t row_tiles = std::max<std::int64_t>(1, values["rows"] / tile_rows);
-  t.split("output", "oc", {tile[1]});
-  t.split("output", "oh", {row_tiles, tile_rows});
-  t.split("output", "ow", {tile[0]});
+  t.split("output", oc, {tile[1]});
+  t.split("output", oh, {row_tiles, tile_rows});
+  t.split("output", ow, {tile[0]});
   const bool channels_outer = values["outer"] == 1;
-  const std::string outer = channels_outer ? "oc.0" : "oh.0";
-  t.reorder("output", {"n", outer, channels_outer ? "oh.0" : "oc.0", "oh.1", "ow.0", "oh.2", "ow.1",
-                       "oc.1", "ob"});
-  t.compute_at("anchor", "output", "ow.0");
-  if (s.n > 1) {
-    t.fuse("output", {"n", outer});
-    t.parallel("output", "n*" + outer);
+  const std::string outer = (channels_outer ? oc : oh) + ".0";
+  t.reorder("output", {n, outer, (channels_outer ? oh : oc) + ".0", oh + ".1", ow + ".0", oh + ".2",
+                       ow + ".1", oc + ".1", ob});
+  if (output.axes[0].extent > 1) {
+    t.fuse("output", {n, outer});
+    t.parallel("output", fused_name({n, outer}));
   } else {
     t.parallel("output", outer);
   }
-  t.unroll("output", "oh.2");
-  t.unroll("output", "ow.1");
-  t.unroll("output", "oc.1");
-  t.vectorize("output", "ob");
+  t.unroll("output", oh + ".2");
+  t.unroll("output", ow + ".1");
+  t.unroll("output", oc + ".1");
+  t.vectorize("output", ob);
+  return ow + ".0";
 }
 
 void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& values) {
@@ -130,12 +138,16 @@ void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& va
   t.vectorize("anchor", "ob");
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target&, const space::Values& values) {
+schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+                      const space::Values& values) {
   const Shape s = shape_of(program);
+  const Surroundings surroundings(program, kOwn);
   TraceWriter t;
+  surroundings.place(t, target);
   t.inline_if_present(program, "pad");
-  t.inline_epilogues(program);
-  place_outer_loops(t, s, values);
+  const std::string tile_loop = place_outer_loops(t, *program.find_stage("output"), values);
+  surroundings.attach(t, target, tile_loop);
+  t.compute_at("anchor", "output", tile_loop);
   place_register_tile(t, s, values);
   const std::string group = std::to_string(values.numbers("tile")[1] * s.ob);
   if (s.ib > 1) {

@@ -4,14 +4,59 @@
 // With a long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
 #include <algorithm>
 
+#include "compiler/ir/rewrite.h"
+#include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/trace_writer.h"
+#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kRowsToPack = 96;
+
+// The right-hand matrix: which tensor it is, and which of its dimensions the columns and the
+// reduction run along.
+struct Right {
+  std::string tensor;
+  const ir::Stage* stage = nullptr;  // that makes it; null for an input
+  bool prepared = false;             // constant: laid out ahead of time
+  bool private_use = false;          // the anchor alone reads it
+  std::vector<std::string> axes;     // of the stage, or of a copy of the input
+  int j = -1, k = -1;                // positions
+  bool contiguous() const { return j + 1 == static_cast<int>(axes.size()); }
+};
+
+int dimension_of(const ir::Load& load, const char* axis) {
+  int found = -1;
+  for (std::size_t d = 0; d < load.index.size(); ++d) {
+    if (!ir::uses_var(load.index[d], axis)) continue;
+    if (found >= 0 || !ir::as<ir::Var>(load.index[d])) return -1;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+std::optional<Right> right_of(const ir::Program& program) {
+  const ir::Stage& anchor = *program.find_stage("anchor");
+  std::optional<Right> right;
+  ir::visit(anchor.values[0], [&](const ir::Expr& e) {
+    const auto* load = ir::as<ir::Load>(e);
+    if (!load || dimension_of(*load, "j") < 0 || dimension_of(*load, "k") < 0) return;
+    right.emplace();
+    right->tensor = load->buffer->name;
+    right->stage = program.producer(load->buffer);
+    right->j = dimension_of(*load, "j");
+    right->k = dimension_of(*load, "k");
+    for (std::size_t d = 0; d < load->index.size(); ++d) {
+      right->axes.push_back(right->stage ? right->stage->axes[d].name : "i" + std::to_string(d));
+    }
+    right->prepared = right->stage && depends_on_constants(program, *right->stage);
+  });
+  if (!right || (right->stage && right->stage->reduction != ir::Reduction::None)) return {};
+  right->private_use = right->stage && readers_of(program, *right->stage).size() == 1;
+  return right;
+}
 
 struct Shape {
   std::int64_t batch, m, n, k, lanes;
@@ -24,15 +69,24 @@ Shape shape_of(const ir::Program& program, const ir::Target& target) {
           extent_of(anchor, "j"), extent_of(anchor, "k"), lanes_of(anchor, target)};
 }
 
+Surroundings surroundings_of(const ir::Program& program, const Right& right) {
+  return {program, {"filter", right.tensor}};
+}
+
 bool fits(const ir::Program& program) {
   const ir::Stage* anchor = program.find_stage("anchor");
   const ir::Stage* output = program.find_stage("output");
-  return anchor && output && anchor->reduction == ir::Reduction::Sum &&
-         (has_axes(*anchor, {"i", "j"}, {"k"}) || has_axes(*anchor, {"b", "i", "j"}, {"k"}));
+  if (!anchor || !output || anchor->reduction != ir::Reduction::Sum ||
+      !(has_axes(*anchor, {"i", "j"}, {"k"}) || has_axes(*anchor, {"b", "i", "j"}, {"k"}))) {
+    return false;
+  }
+  const auto right = right_of(program);
+  return right && same_extents(*anchor, *output) && surroundings_of(program, *right).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program, target);
+  const Right right = *right_of(program);
   std::vector<space::Knob> list;
   list.push_back(register_tiles("tile", s.m, s.vectors(), target));
   // 0: panel outermost; otherwise tiles per block of rows, block outermost.
@@ -44,9 +98,9 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   }
   list.push_back(space::choice_of("kc", cuts));
   // Packing at run time pays only when enough rows share the panels.
-  const bool ahead = program.find_stage("filter") != nullptr;
+  const bool always = right.prepared || !right.contiguous();
   list.push_back(space::choice_of(
-      "pack", ahead ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 0}));
+      "pack", always ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 0}));
   return list;
 }
 
@@ -66,29 +120,31 @@ struct Panel {
 
 // The right-hand matrix, read by `consumer`, in panels; packed at a loop of output, or ahead of all
 // loops when `loop` is empty.
-void pack_panels(TraceWriter& t, const ir::Program& program, Panel panel,
-                 const std::string& consumer, const std::string& loop) {
+void pack_panels(TraceWriter& t, const Right& right, Panel panel, const std::string& consumer,
+                 const std::string& loop) {
   const auto [vectors, lanes] = panel;
   const std::string width = std::to_string(vectors * lanes);
-  if (program.find_stage("filter")) {
-    t.split("filter", "j", {vectors, lanes});
-    t.reorder("filter", {"j.0", "k", "j.1", "j.2"});
-    t.vectorize("filter", "j.2");
-    t.layout("filter", {"j/" + width, "k", "j%" + width});
-    return;
+  const std::string& j = right.axes[right.j];
+  const std::string& k = right.axes[right.k];
+  std::string packed = right.tensor;
+  if (!right.stage) {
+    t.cache_read(right.tensor, consumer);
+    packed = "cache." + right.tensor;
   }
-  const bool batched = program.find_stage("anchor")->axes.size() == 3;
-  const std::string k = batched ? "i1" : "i0", j = batched ? "i2" : "i1";
-  t.cache_read("b", consumer);
-  if (!loop.empty()) t.compute_at("cache.b", "output", loop);
-  t.split("cache.b", j, {vectors, lanes});
-  t.reorder("cache.b", {j + ".0", k, j + ".1", j + ".2"});
-  t.unroll("cache.b", j + ".1");
-  t.vectorize("cache.b", j + ".2");
-  schedule::Names layout{j + "/" + width, k, j + "%" + width};
-  if (batched) layout.insert(layout.begin(), "i0");
-  t.layout("cache.b", layout);
-  if (loop.empty()) t.parallel("cache.b", batched ? "i0" : j + ".0");
+  if (!loop.empty()) t.compute_at(packed, "output", loop);
+  t.split(packed, j, {vectors, lanes});
+  schedule::Names order{j + ".0", k, j + ".1", j + ".2"};
+  t.reorder(packed, order);
+  if (!right.prepared) t.unroll(packed, j + ".1");
+  t.vectorize(packed, j + ".2");
+  schedule::Names layout;
+  for (const std::string& axis : right.axes) {
+    if (axis != j && axis != k) layout.push_back(axis);
+  }
+  const bool batched = !layout.empty();
+  layout.insert(layout.end(), {j + "/" + width, k, j + "%" + width});
+  t.layout(packed, layout);
+  if (loop.empty() && !right.prepared) t.parallel(packed, batched ? layout[0] : j + ".0");
 }
 
 // The loops of one register tile of `stage`, whose own axes are i and j and reduction `k`.
@@ -116,79 +172,102 @@ void register_tile(TraceWriter& t, const std::string& stage, const std::string& 
   t.vectorize(stage, "j.1");
 }
 
-schedule::Trace whole_reduction(const ir::Program& program, const space::Values& values,
-                                const Shape& s) {
+// What both orders of loops start from.
+struct Parts {
+  const Shape& shape;
+  const Right& right;
+  const Surroundings& surroundings;
+  std::string b, i, j;  // axes of the output; b is empty without batch
+};
+
+void parallel_with_batch(TraceWriter& t, const Parts& p, const std::string& outer) {
+  if (p.b.empty()) {
+    t.parallel("output", outer);
+  } else {
+    t.fuse("output", {p.b, outer});
+    t.parallel("output", fused_name({p.b, outer}));
+  }
+}
+
+schedule::Trace whole_reduction(const ir::Target& target, const space::Values& values,
+                                const Parts& p) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
-  const std::int64_t block = values["block"];
-  t.inline_epilogues(program);
-  t.split("output", "i",
-          block == 0 ? schedule::Numbers{tile[0]} : schedule::Numbers{block, tile[0]});
-  t.split("output", "j", {tile[1], s.lanes});
-  const std::string row = block == 0 ? "i.1" : "i.2";
-  const std::string rows = block == 0 ? "i.0" : "i.1";
+  const std::int64_t block = values["block"], lanes = p.shape.lanes;
+  const std::string &i = p.i, &j = p.j;
+  p.surroundings.place(t, target);
+  t.split("output", i, block == 0 ? schedule::Numbers{tile[0]} : schedule::Numbers{block, tile[0]});
+  t.split("output", j, {tile[1], lanes});
+  const std::string row = i + (block == 0 ? ".1" : ".2");
+  const std::string rows = i + (block == 0 ? ".0" : ".1");
   schedule::Names order;
   if (block == 0) {
-    order = {"j.0", "i.0", row, "j.1", "j.2"};
+    order = {j + ".0", i + ".0", row, j + ".1", j + ".2"};
   } else {
-    order = {"i.0", "j.0", "i.1", row, "j.1", "j.2"};
+    order = {i + ".0", j + ".0", i + ".1", row, j + ".1", j + ".2"};
   }
   t.reorder("output", order);
+  p.surroundings.attach(t, target, rows);
   t.compute_at("anchor", "output", rows);
-  const bool packs = values["pack"] == 1 || program.find_stage("filter");
-  const bool pack_inside = packs && block == 0 && !program.find_stage("filter");
-  if (packs) pack_panels(t, program, {tile[1], s.lanes}, "anchor", pack_inside ? "j.0" : "");
-  register_tile(t, "anchor", "k", values, s.lanes);
-  std::string outer = order[0];
-  if (s.batch > 1 && !pack_inside) {
-    t.fuse("output", {"b", outer});
-    outer = "b*" + outer;
-  } else if (s.batch > 1) {
-    outer = "b";
+  const bool packs = values["pack"] == 1 || p.right.prepared;
+  const bool copied = p.right.stage == nullptr || p.right.private_use;
+  const bool inside = packs && block == 0 && !p.right.prepared && copied;
+  if (packs) pack_panels(t, p.right, {tile[1], lanes}, "anchor", inside ? j + ".0" : "");
+  register_tile(t, "anchor", "k", values, lanes);
+  if (!p.b.empty() && inside) {
+    t.parallel("output", p.b);
+  } else {
+    parallel_with_batch(t, p, order[0]);
   }
-  t.parallel("output", outer);
   t.unroll("output", row);
-  t.unroll("output", "j.1");
-  t.vectorize("output", "j.2");
+  t.unroll("output", j + ".1");
+  t.vectorize("output", j + ".2");
   return t.take();
 }
 
-schedule::Trace cut_reduction(const ir::Program& program, const space::Values& values,
-                              const Shape& s) {
+schedule::Trace cut_reduction(const ir::Target& target, const space::Values& values,
+                              const Parts& p) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
+  const std::int64_t lanes = p.shape.lanes;
   const std::int64_t rows = tile[0] * std::max<std::int64_t>(values["block"], 4);
-  t.inline_epilogues(program);
+  p.surroundings.place(t, target);
   t.split("anchor", "k", {values["kc"]});
   t.rfactor("anchor", "k.0");
-  t.split("output", "i", {rows});
-  t.split("output", "j", {s.lanes});
-  t.compute_at("anchor", "output", "i.0");
+  t.split("output", p.i, {rows});
+  t.split("output", p.j, {lanes});
+  p.surroundings.attach(t, target, p.i + ".0");
+  t.compute_at("anchor", "output", p.i + ".0");
   t.split("anchor", "i", {tile[0]});
-  t.split("anchor", "j", {tile[1], s.lanes});
+  t.split("anchor", "j", {tile[1], lanes});
   t.reorder("anchor", {"k_0", "j.0", "i.0", "i.1", "j.1", "j.2"});
   t.annotate("anchor", "*", "init", "select");
   t.compute_at("rf.anchor", "anchor", "i.0");
   t.unroll("anchor", "i.1");
   t.unroll("anchor", "j.1");
   t.vectorize("anchor", "j.2");
-  if (values["pack"] == 1) pack_panels(t, program, {tile[1], s.lanes}, "rf.anchor", {});
-  register_tile(t, "rf.anchor", "k_1", values, s.lanes);
-  std::string outer = "i.0";
-  if (s.batch > 1) {
-    t.fuse("output", {"b", "i.0"});
-    outer = "b*i.0";
-  }
-  t.parallel("output", outer);
-  t.vectorize("output", "j.1");
+  if (values["pack"] == 1) pack_panels(t, p.right, {tile[1], lanes}, "rf.anchor", {});
+  register_tile(t, "rf.anchor", "k_1", values, lanes);
+  parallel_with_batch(t, p, p.i + ".0");
+  t.vectorize("output", p.j + ".1");
   return t.take();
 }
 
 schedule::Trace trace(const ir::Program& program, const ir::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program, target);
-  return values["kc"] == 0 ? whole_reduction(program, values, s)
-                           : cut_reduction(program, values, s);
+  const Right right = *right_of(program);
+  const Surroundings surroundings = surroundings_of(program, right);
+  const auto& axes = program.find_stage("output")->axes;
+  const bool batched = axes.size() == 3;
+  const Parts parts{s,
+                    right,
+                    surroundings,
+                    batched ? axes[0].name : "",
+                    axes[axes.size() - 2].name,
+                    axes.back().name};
+  return values["kc"] == 0 ? whole_reduction(target, values, parts)
+                           : cut_reduction(target, values, parts);
 }
 
 }  // namespace

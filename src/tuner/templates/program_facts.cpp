@@ -30,6 +30,11 @@ bool has_axes(const ir::Stage& stage, const std::vector<std::string>& axes,
   return same_names(stage.axes, axes) && same_names(stage.reduce_axes, reduce_axes);
 }
 
+bool same_extents(const ir::Stage& a, const ir::Stage& b) {
+  return std::equal(a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
+                    [](const ir::Axis& x, const ir::Axis& y) { return x.extent == y.extent; });
+}
+
 std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target) {
   return std::max<std::int64_t>(
       1, target.lanes(static_cast<int>(stage.values[0].type().element_bytes())));

@@ -16,6 +16,8 @@ namespace attune::templates {
 std::int64_t extent_of(const ir::Stage& stage, std::string_view axis);
 bool has_axes(const ir::Stage& stage, const std::vector<std::string>& axes,
               const std::vector<std::string>& reduce_axes);
+// Whether the two stages have the same axes, whatever they are called.
+bool same_extents(const ir::Stage& a, const ir::Stage& b);
 // Elements of the stage's (first) type in one vector register.
 std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target);
 

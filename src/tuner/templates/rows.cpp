@@ -1,29 +1,73 @@
-// Operators that reduce rows: softmax, layer norm, reductions over the last axis. Rows are
-// independent and run in parallel; within a row each reduction keeps several vectors of partial
-// results.
+// Operators that reduce rows: softmax, layer norm, reductions over the last axis, with any number
+// of axes before it. Rows are independent and run in parallel; within a row each reduction keeps
+// several vectors of partial results, and what the row needs more than once is computed once.
 #include <algorithm>
 
+#include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/trace_writer.h"
+#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
 
-bool is_row_reduction(const ir::Stage& stage) {
-  return stage.reduction != ir::Reduction::None && has_axes(stage, {"i"}, {"j"});
+constexpr std::int64_t kShortValue = 6;  // is computed again rather than kept
+
+bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
+
+// How many axes of a stage stand for rows: those before the last that is longer than 1, which is
+// the row itself unless the stage is a reduction.
+std::vector<std::int64_t> row_extents(const ir::Stage& stage) {
+  std::vector<std::int64_t> extents;
+  for (const ir::Axis& axis : stage.axes) extents.push_back(axis.extent);
+  while (!extents.empty() && extents.back() == 1) extents.pop_back();
+  return extents;
+}
+
+// What the template knows of a program: how many axes of the output are rows.
+std::optional<std::size_t> row_axes(const ir::Program& program) {
+  if (program.stages.empty() || program.outputs.size() != 1) return {};
+  const ir::Stage& output = program.stages.back();
+  if (reduces(output) || program.producer(program.outputs[0]) != &output) return {};
+  const std::set<ir::Buffer> constants = constants_of(program);
+  std::optional<std::vector<std::int64_t>> rows;
+  for (const ir::Stage& stage : program.stages) {
+    if (!reduces(stage) || constants.count(stage.outputs[0]) > 0) continue;
+    if (stage.reduce_axes.size() != 1) return {};
+    const Strides strides = strides_of(stage, stage.reduce_axes[0].name);
+    if (strides.contiguous == 0 || strides.scattered > 0) return {};
+    const auto own = row_extents(stage);
+    if (!rows || own.size() > rows->size()) rows = own;
+  }
+  if (!rows || output.axes.empty()) return {};
+  // A reduction of one row has no axis longer than 1; any that is there will do.
+  const std::size_t count = std::max<std::size_t>(1, rows->size());
+  if (output.axes.size() < count) return {};
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    if (output.axes[i].extent != (*rows)[i]) return {};
+  }
+  if (rows->empty() && output.axes[0].extent != 1) return {};
+  std::int64_t rest = 0;
+  for (std::size_t i = count; i < output.axes.size(); ++i) rest += output.axes[i].extent > 1;
+  if (rest > 1) return {};
+  return count;
 }
 
 bool fits(const ir::Program& program) {
-  if (program.stages.empty() || program.stages.back().name != "output") return false;
-  bool reduces = false;
+  const auto rows = row_axes(program);
+  if (!rows) return false;
+  // Everything must depend on the row alone, so that all can be computed in its loop.
+  const ir::Stage& output = program.stages.back();
+  const std::set<ir::Buffer> constants = constants_of(program);
   for (const ir::Stage& stage : program.stages) {
-    const bool plain = stage.reduction == ir::Reduction::None &&
-                       (has_axes(stage, {"i"}, {}) || has_axes(stage, {"i", "j"}, {}));
-    if (!plain && !is_row_reduction(stage)) return false;
-    reduces |= !plain;
+    if (constants.count(stage.outputs[0]) > 0) continue;
+    if (stage.axes.size() > output.axes.size() + 1 || stage.axes.empty()) return false;
+    for (std::size_t i = 0; i < std::min(*rows, stage.axes.size()); ++i) {
+      if (stage.axes[i].extent != output.axes[i].extent) return false;
+    }
+    if (stage.axes.size() < *rows) return false;
   }
-  return reduces && program.outputs.size() == 1;
+  return true;
 }
 
 std::vector<space::Knob> knobs(const ir::Program&, const ir::Target&) {
@@ -34,41 +78,92 @@ space::Settings default_values(const ir::Program&, const ir::Target&) {
   return {{"vectors", {{4}}}, {"unroll", {{2}}}};
 }
 
+schedule::Names names_of(const std::vector<ir::Axis>& axes) {
+  schedule::Names names;
+  for (const ir::Axis& axis : axes) names.push_back(axis.name);
+  return names;
+}
+
+// The reduction in vectors; whether that made a stage of partial results.
+bool reduce_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+                       std::int64_t vectors) {
+  if (stage.outputs.size() != 1) return false;
+  const std::int64_t lanes = lanes_of(stage, target);
+  const std::string& j = stage.reduce_axes[0].name;
+  if (stage.reduce_axes[0].extent < 2 * lanes * vectors) {
+    // A short row: each vector is combined into the result at once.
+    t.split(stage.name, j, {lanes});
+    t.vectorize(stage.name, j + ".1");
+    return false;
+  }
+  t.split(stage.name, j, {lanes * vectors});
+  t.rfactor(stage.name, j + ".1");
+  t.vectorize("rf." + stage.name, j + "_1");
+  schedule::Names order = names_of(stage.axes);
+  order.insert(order.end(), {j + "_0", j + "_1"});
+  t.reorder("rf." + stage.name, order);
+  t.vectorize(stage.name, j + "_1");
+  return true;
+}
+
+// Along the row, which is the last axis that is longer than 1 behind those of the rows.
+void run_along_row(TraceWriter& t, const ir::Stage& stage, std::size_t rows,
+                   const ir::Target& target, std::int64_t unroll) {
+  for (std::size_t i = rows; i < stage.axes.size(); ++i) {
+    const ir::Axis& axis = stage.axes[i];
+    if (axis.extent == 1) continue;
+    const std::int64_t lanes = lanes_of(stage, target);
+    const std::int64_t vectors = (axis.extent + lanes - 1) / lanes;
+    t.split(stage.name, axis.name, {std::min(unroll, vectors), lanes});
+    t.unroll(stage.name, axis.name + ".1");
+    t.vectorize(stage.name, axis.name + ".2");
+  }
+}
+
+// Whether the stage has a value for each element of a row.
+bool runs_along(const ir::Stage& stage, std::size_t rows) {
+  bool along = reduces(stage);
+  for (std::size_t i = rows; i < stage.axes.size(); ++i) along |= stage.axes[i].extent > 1;
+  return along;
+}
+
+// Values along the row that are short, and all that are read once and not again and again.
+bool is_inlined(const ir::Program& program, const ir::Stage& stage, std::size_t rows) {
+  if (reduces(stage) || is_output(program, stage)) return false;
+  if (only_moves(stage)) return true;
+  const bool along = runs_along(stage, rows);
+  if (along && length_of(stage) <= kShortValue) return true;
+  const auto readers = readers_of(program, stage);
+  return readers.size() == 1 && runs_along(*readers[0], rows) == along &&
+         reads_of(*readers[0]).at(stage.outputs[0]) == 1;
+}
+
 schedule::Trace trace(const ir::Program& program, const ir::Target& target,
                       const space::Values& values) {
   TraceWriter t;
-  std::vector<std::string> placed;
+  const std::size_t rows = *row_axes(program);
+  const ir::Stage& output = program.stages.back();
+  const std::set<ir::Buffer> constants = constants_of(program);
+  std::vector<std::string> placed;  // last first
   for (const ir::Stage& stage : program.stages) {
-    if (!is_row_reduction(stage) || stage.outputs.size() != 1) continue;
-    const std::int64_t lanes = lanes_of(stage, target);
-    const std::int64_t width = lanes * values["vectors"];
-    if (stage.reduce_axes[0].extent < 2 * width) {
-      // A short row: each vector is combined into the result at once.
-      t.split(stage.name, "j", {lanes});
-      t.vectorize(stage.name, "j.1");
-      continue;
+    if (constants.count(stage.outputs[0]) > 0 || &stage == &output) continue;
+    if (is_inlined(program, stage, rows)) t.inline_stage(stage.name);
+  }
+  for (const ir::Stage& stage : program.stages) {
+    if (constants.count(stage.outputs[0]) > 0 || &stage == &output) continue;
+    if (is_inlined(program, stage, rows)) continue;
+    if (reduces(stage) && reduce_in_vectors(t, stage, target, values["vectors"])) {
+      placed.insert(placed.begin(), "rf." + stage.name);
     }
-    t.split(stage.name, "j", {width});
-    t.rfactor(stage.name, "j.1");
-    t.vectorize("rf." + stage.name, "j_1");
-    t.reorder("rf." + stage.name, {"i", "j_0", "j_1"});
-    t.vectorize(stage.name, "j_1");
-    placed.push_back(stage.name);
+    placed.insert(placed.begin(), stage.name);
+    if (!reduces(stage)) run_along_row(t, stage, rows, target, values["unroll"]);
   }
-  const auto elementwise_loops = [&](const ir::Stage& stage) {
-    const std::int64_t lanes = lanes_of(stage, target);
-    t.split(stage.name, "j", {values["unroll"], lanes});
-    t.unroll(stage.name, "j.1");
-    t.vectorize(stage.name, "j.2");
-  };
-  for (std::size_t i = program.stages.size(); i-- > 0;) {
-    const ir::Stage& stage = program.stages[i];
-    if (stage.name != "output") t.compute_at(stage.name, "output", "i");
-    const bool factored = std::find(placed.begin(), placed.end(), stage.name) != placed.end();
-    if (factored) t.compute_at("rf." + stage.name, "output", "i");
-    if (has_axes(stage, {"i", "j"}, {})) elementwise_loops(stage);
-  }
-  t.parallel("output", "i");
+  schedule::Names lead = names_of(output.axes);
+  lead.resize(rows);
+  if (rows > 1) t.fuse(output.name, lead);
+  for (const std::string& stage : placed) t.compute_at(stage, output.name, fused_name(lead));
+  run_along_row(t, output, rows, target, values["unroll"]);
+  t.parallel(output.name, fused_name(lead));
   return t.take();
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/ops/softmax.h"
 #include "compiler/schedule/bounds.h"
 #include "tuner/space/template_space.h"
+#include "tuner/templates/fused_testing.h"
 #include "tuner/templates/program_facts.h"
 
 namespace attune::templates {
@@ -84,6 +85,48 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
 TEST(Templates, EveryProgramHasItsOwn) {
   for (const auto& [name, program] : programs(8)) {
     EXPECT_EQ(template_for(program).name, name) << program.name;
+  }
+}
+
+// What a graph fuses around an operator does not change which template takes it, nor where the
+// anchor is computed: within the loops of the output, in registers.
+TEST(Templates, TakeFusedPrograms) {
+  const ir::Target target = target_with(32, 16);
+  for (const auto& [name, program] : programs(8)) {
+    const ir::Program fused = with_prologue(with_epilogue(program, {.scale = true}));
+    EXPECT_EQ(template_for(fused).name, name) << program.name;
+    const auto state = schedule::replay(fused, default_trace(fused, target));
+    ASSERT_TRUE(state.ok()) << name << ": " << state.error().message;
+    for (const auto& stage : state->stages) {
+      EXPECT_FALSE(stage->stage.name.starts_with("epilogue.")) << name << " " << stage->stage.name;
+    }
+    const int anchor = state->find("anchor");
+    if (anchor < 0) continue;
+    EXPECT_FALSE(state->stages[anchor]->at_root()) << name;
+  }
+}
+
+// A value that is long and used often is computed once per tile instead of being inlined.
+TEST(Templates, ComputeLongEpiloguesOnce) {
+  ir::Program program = conv2d_program(14, 16, 3, 1, 8);
+  ir::Stage last = program.stages.back();
+  program.stages.pop_back();
+  const std::vector<ir::Expr> index = ops::index_of(last.axes);
+  ir::Expr value = last.values[0];
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "epilogue." + std::to_string(i);
+    value = ir::load(ir::add_compute(program, name, last.axes, value), index);
+    value = value * ir::max(value, value + value);
+  }
+  program.outputs = {ir::add_compute(program, "output", last.axes, value)};
+  const ir::Target target = target_with(32, 16);
+  EXPECT_EQ(template_for(program).name, "conv2d");
+  const auto state = schedule::replay(program, default_trace(program, target));
+  ASSERT_TRUE(state.ok()) << state.error().message;
+  EXPECT_GT(state->stages.size(), 4u);
+  for (const auto& stage : state->stages) {
+    if (!stage->stage.name.starts_with("epilogue.")) continue;
+    EXPECT_EQ(stage->at_stage, "output");
   }
 }
 

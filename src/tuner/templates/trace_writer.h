@@ -49,12 +49,6 @@ class TraceWriter {
     trace_.push_back(
         schedule::Annotate{std::move(stage), std::move(loop), std::move(key), std::move(value)});
   }
-  // Inlines what was fused behind the anchor into the output.
-  void inline_epilogues(const ir::Program& program) {
-    for (const ir::Stage& stage : program.stages) {
-      if (stage.name.starts_with("epilogue.")) inline_stage(stage.name);
-    }
-  }
   // Inlines the stage if the program has it.
   void inline_if_present(const ir::Program& program, const std::string& stage) {
     if (program.find_stage(stage)) inline_stage(stage);

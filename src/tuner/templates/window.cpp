@@ -5,17 +5,21 @@
 
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/trace_writer.h"
+#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kWrittenOut = 32;  // taps; larger windows keep their rows as a loop
 
+const std::vector<std::string> kOwn{"filter", "pad"};
+
 bool fits(const ir::Program& program) {
   const ir::Stage* anchor = program.find_stage("anchor");
-  return anchor && program.find_stage("output") && anchor->outputs.size() == 1 &&
-         has_axes(*anchor, {"n", "c", "oh", "ow", "cb"}, {"kh", "kw"});
+  const ir::Stage* output = program.find_stage("output");
+  return anchor && output && anchor->outputs.size() == 1 &&
+         has_axes(*anchor, {"n", "c", "oh", "ow", "cb"}, {"kh", "kw"}) &&
+         same_extents(*anchor, *output) && Surroundings(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
@@ -53,25 +57,37 @@ std::optional<std::string> reject(const ir::Program& program, const ir::Target& 
   return {};
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target&, const space::Values& values) {
-  const ir::Stage& a = *program.find_stage("anchor");
-  TraceWriter t;
-  t.inline_if_present(program, "pad");
-  t.inline_epilogues(program);
-  t.split("output", "oh", {values["tile_rows"]});
-  t.split("output", "ow", {values["tile"]});
-  t.reorder("output", {"n", "c", "oh.0", "ow.0", "oh.1", "ow.1", "cb"});
-  t.compute_at("anchor", "output", "ow.0");
+// The loops of the output; the anchor is computed at the one that is returned.
+std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
+                              const space::Values& values) {
+  const std::string n = output.axes[0].name, c = output.axes[1].name, oh = output.axes[2].name,
+                    ow = output.axes[3].name, cb = output.axes[4].name;
+  t.split("output", oh, {values["tile_rows"]});
+  t.split("output", ow, {values["tile"]});
+  t.reorder("output", {n, c, oh + ".0", ow + ".0", oh + ".1", ow + ".1", cb});
   if (values["outer"] == 0) {
-    t.fuse("output", {"n", "c"});
-    t.parallel("output", "n*c");
+    t.fuse("output", {n, c});
+    t.parallel("output", fused_name({n, c}));
   } else {
-    t.reorder("output", {"oh.0", "n", "c"});
-    t.parallel("output", "oh.0");
+    t.reorder("output", {oh + ".0", n, c});
+    t.parallel("output", oh + ".0");
   }
-  t.unroll("output", "oh.1");
-  t.unroll("output", "ow.1");
-  t.vectorize("output", "cb");
+  t.unroll("output", oh + ".1");
+  t.unroll("output", ow + ".1");
+  t.vectorize("output", cb);
+  return ow + ".0";
+}
+
+schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+                      const space::Values& values) {
+  const ir::Stage& a = *program.find_stage("anchor");
+  const Surroundings surroundings(program, kOwn);
+  TraceWriter t;
+  surroundings.place(t, target);
+  t.inline_if_present(program, "pad");
+  const std::string tile_loop = place_outer_loops(t, *program.find_stage("output"), values);
+  surroundings.attach(t, target, tile_loop);
+  t.compute_at("anchor", "output", tile_loop);
   t.registers("anchor");
   t.reorder("anchor", {"n", "c", "kh", "kw", "oh", "ow", "cb"});
   if (values["unroll_kh"] == 1) t.unroll("anchor", "kh");

@@ -6,10 +6,13 @@
 
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/trace_writer.h"
+#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
+
+const std::vector<std::string> kOwn{"filter",     "filter.rows", "filter.wino", "pad",
+                                    "input.rows", "input.wino",  "output.rows", "output.wino"};
 
 struct Shape {
   std::int64_t oc, tiles, ob, outputs;  // outputs: rows and columns that one tile makes
@@ -23,8 +26,12 @@ Shape shape_of(const ir::Program& program) {
 
 bool fits(const ir::Program& program) {
   const ir::Stage* anchor = program.find_stage("anchor");
+  const ir::Stage* transformed = program.find_stage("output.wino");
+  const ir::Stage* output = program.find_stage("output");
   return anchor && has_axes(*anchor, {"i", "j", "oc", "tile", "ob"}, {"ic", "ib"}) &&
-         program.find_stage("input.wino") && program.find_stage("output.rows");
+         program.find_stage("input.wino") && program.find_stage("output.rows") && output &&
+         transformed && same_extents(*transformed, *output) &&
+         Surroundings(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
@@ -88,27 +95,34 @@ void multiply(TraceWriter& t, const space::Values& values) {
   t.vectorize("cache.anchor", "ob");
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target&, const space::Values& values) {
+schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+                      const space::Values& values) {
   const Shape s = shape_of(program);
   const auto tile = values.numbers("tile");
+  const ir::Stage& output = *program.find_stage("output");
+  const std::string n = output.axes[0].name, oc = output.axes[1].name, oh = output.axes[2].name,
+                    ow = output.axes[3].name, ob = output.axes[4].name;
+  const Surroundings surroundings(program, kOwn);
   TraceWriter t;
+  surroundings.place(t, target);
   t.cache_write("anchor");
   transform_weights(t, program, tile[1] * s.ob);
   transform_input(t, program);
   t.inline_stage("output.wino");
-  t.split("output", "oc", {tile[1]});
-  t.split("output", "oh", {s.outputs});
-  t.split("output", "ow", {s.outputs});
-  t.reorder("output", {"n", "oc.0", "oc.1", "oh.0", "ow.0", "oh.1", "ow.1", "ob"});
-  t.compute_at("output.rows", "output", "ow.0");
-  t.compute_at("anchor", "output", "oc.0");
-  t.parallel("output", "oc.0");
+  t.split("output", oc, {tile[1]});
+  t.split("output", oh, {s.outputs});
+  t.split("output", ow, {s.outputs});
+  t.reorder("output", {n, oc + ".0", oc + ".1", oh + ".0", ow + ".0", oh + ".1", ow + ".1", ob});
+  surroundings.attach(t, target, ow + ".0");
+  t.compute_at("output.rows", "output", ow + ".0");
+  t.compute_at("anchor", "output", oc + ".0");
+  t.parallel("output", oc + ".0");
   multiply(t, values);
   t.registers("output.rows");
   for (const char* loop : {"y", "j"}) t.unroll("output.rows", loop);
-  for (const char* loop : {"oh.1", "ow.1"}) t.unroll("output", loop);
+  for (const std::string& loop : {oh + ".1", ow + ".1"}) t.unroll("output", loop);
   t.vectorize("output.rows", "ob");
-  t.vectorize("output", "ob");
+  t.vectorize("output", ob);
   return t.take();
 }
 

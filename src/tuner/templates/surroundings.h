@@ -1,0 +1,49 @@
+// What a graph fused around an anchor, found from who reads whom. Stages behind the anchor
+// (epilogues: bias, residual addition, activation) and beside it are inlined into the output, so
+// that they are applied to accumulators while those are still in registers. Stages before it
+// (prologues) are inlined where they only move elements, and are computed once ahead of the anchor
+// otherwise. What depends on constants alone is prepared ahead of time and left as it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/target.h"
+#include "compiler/ir/tensor_expr.h"
+#include "tuner/templates/trace_writer.h"
+
+namespace attune::templates {
+
+class Surroundings {
+ public:
+  // `own` names the stages before and behind the anchor that the template schedules itself.
+  Surroundings(const ir::Program& program, const std::vector<std::string>& own = {});
+
+  // Whether all that a template does not schedule itself can be placed as said above.
+  bool placeable() const { return placeable_; }
+  // Before the steps of the template.
+  void place(TraceWriter& t, const ir::Target& target) const;
+  // Values behind the anchor that are used many times and long to compute are computed at `loop` of
+  // the output instead of being inlined; after the loops of the output were made.
+  void attach(TraceWriter& t, const ir::Target& target, const std::string& loop) const;
+
+ private:
+  enum class Role { Constant, Before, Anchor, Behind, Own, Output };
+  std::vector<Role> roles() const;
+  void find_attached(const std::vector<Role>& roles);
+
+  const ir::Program& program_;
+  std::vector<std::string> own_;
+  std::vector<const ir::Stage*> inlined_, computed_, attached_;
+  bool placeable_ = true;
+};
+
+// A stage without reduction over its whole region: in vectors along its last axis, `unroll` of them
+// at a time, all outside of that in parallel.
+void run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+                    std::int64_t unroll);
+
+// The loop that fuse() makes of several: "n*oc".
+std::string fused_name(const schedule::Names& loops);
+
+}  // namespace attune::templates
