@@ -61,6 +61,9 @@ bool windows_reach_inside(const Node& node, const Shape& pads) {
 bool is_same_border(const Rewriter& rewriter, const Node& node, const Node& pad) {
   const std::optional<double> fill = fill_of(rewriter, pad);
   if (!fill) return false;
+  if (node.op == "average_pool" && integers_of(node, "counted_pads") != integers_of(node, "pads")) {
+    return false;  // one border counts, the other does not
+  }
   if (node.op == "conv" || node.op == "average_pool" || node.op == "lp_pool") return *fill == 0;
   if (node.op != "max_pool" || !rewriter.type(pad.outputs[0]).dtype.is_float()) return false;
   if (*fill <= static_cast<double>(std::numeric_limits<float>::lowest())) return true;

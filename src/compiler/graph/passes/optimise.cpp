@@ -50,12 +50,17 @@ Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassCon
 std::span<const Pass> passes() {
   static constexpr Pass all[] = {
       {"fold_constants", "small nodes of constants become constants", fold_constants},
+      {"simplify_control", "decided branches, constants known to bodies", simplify_control},
       {"simplify_views", "reshapes, transposes and the like that do nothing", simplify_views},
       {"simplify_arithmetic", "arithmetic with constants that does nothing", simplify_arithmetic},
+      {"merge_equal_nodes", "equal nodes and equal constants become one", merge_equal_nodes},
+      {"recognise_activations", "activations that are written out", recognise_activations},
+      {"recognise_rows", "softmax and normalisations that are written out", recognise_rows},
       {"expand_batch_norm", "normalisations by constants are products and sums", expand_batch_norm},
       {"fold_scales", "products and sums per channel go into weights and bias", fold_scales},
       {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding},
-      {"merge_equal_nodes", "equal nodes and equal constants become one", merge_equal_nodes},
+      {"sink_movement", "transposes and reshapes go behind arithmetic", sink_movement},
+      {"combine_products", "matrix products of one input become one", combine_products},
       {"remove_dead_code", "nodes and values that no output needs", remove_dead_code},
   };
   return all;

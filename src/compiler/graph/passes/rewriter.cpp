@@ -39,12 +39,16 @@ const Node* Rewriter::maker(ValueId id) const {
 }
 
 ops::OpCall Rewriter::call(const Node& node) const {
-  ops::OpCall result{node.op, node.attributes, {}, {}, {}};
+  ops::OpCall result{node.op, node.attributes, {}, {}, {}, {}};
   for (const ValueId id : node.inputs) {
     const bool present = id != kNoValue;
     result.present.push_back(present);
     result.inputs.push_back(present ? type(id) : TensorType{});
     result.constants.push_back(constant_of(id));
+  }
+  for (const auto& body : node.bodies) {
+    std::vector<TensorType>& types = result.bodies.emplace_back();
+    for (const ValueId id : body->outputs) types.push_back(body->value(id).type);
   }
   return result;
 }
@@ -98,16 +102,38 @@ ValueId Rewriter::add(std::string_view op, std::vector<ValueId> inputs, Attribut
   });
   const bool computable = def.kind != ops::OpKind::Host && def.kind != ops::OpKind::Control;
   const std::int64_t elements = types->front().elements();
-  if (known && computable && elements > 0 && elements <= kLargestFolded) {
+  const bool cheap = def.kind == ops::OpKind::View || elements <= kLargestFolded;
+  if (known && computable && elements > 0 && cheap) {
     if (auto folded = evaluate(call, {}); folded.ok()) return add_constant(folded->front(), named);
   }
   const ValueId output = new_value(named, std::move(types->front()), nullptr);
   made.outputs = {output};
-  producer_[index(output)] = node_count();
-  for (const ValueId id : made.inputs) add_user(id, node_count());
-  nodes_.push_back(std::move(made));
-  alive_.push_back(true);
+  push_node(std::move(made));
   return output;
+}
+
+std::vector<ValueId> Rewriter::add_copy(const Graph& graph, const Node& node,
+                                        std::vector<ValueId> inputs) {
+  Node copy{node.op, node.name, std::move(inputs), {}, node.attributes, node.bodies};
+  for (const ValueId id : node.outputs) {
+    copy.outputs.push_back(new_value(graph.value(id).name, graph.value(id).type, nullptr));
+  }
+  std::vector<ValueId> outputs = copy.outputs;
+  push_node(std::move(copy));
+  return outputs;
+}
+
+ValueId Rewriter::add_identity(ValueId id) {
+  const ValueId same = new_value(value(id).name, type(id), nullptr);
+  push_node({"identity", value(id).name, {id}, {same}});
+  return same;
+}
+
+void Rewriter::push_node(Node node) {
+  for (const ValueId id : node.outputs) producer_[index(id)] = node_count();
+  for (const ValueId id : node.inputs) add_user(id, node_count());
+  nodes_.push_back(std::move(node));
+  alive_.push_back(true);
 }
 
 void Rewriter::erase_if_unused(int node) {

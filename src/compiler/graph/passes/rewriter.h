@@ -48,6 +48,10 @@ class Rewriter {
   // `name` is what the node and its value are named after.
   ValueId add(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
               std::string_view name);
+  // The outputs of a copy of a node of another graph, which reads `inputs` here.
+  std::vector<ValueId> add_copy(const Graph& graph, const Node& node, std::vector<ValueId> inputs);
+  // The value under another name, for outputs of the graph.
+  ValueId add_identity(ValueId id);
   // All readers of `from` read `to` instead, which has the same type. Says whether anything
   // changed: an output of the graph stays where `to` cannot take its name.
   bool replace(ValueId from, ValueId to);
@@ -63,6 +67,7 @@ class Rewriter {
   static std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
   ValueId new_value(std::string_view name, TensorType type, ConstantPtr constant);
   std::string free_name(std::string_view wanted);
+  void push_node(Node node);
   void add_user(ValueId id, int node);
   void remove_user(ValueId id, int node);
   void erase_if_unused(int node);

@@ -134,6 +134,24 @@ bool flatten_concat(Rewriter& rewriter, int n) {
   return true;
 }
 
+// A matrix with leading dimensions of 1 is a matrix.
+bool drop_leading_ones(Rewriter& rewriter, int n) {
+  const Node& node = rewriter.node(n);
+  if (node.op != "matmul") return false;
+  const TensorType& left = rewriter.type(node.inputs[0]);
+  const TensorType& right = rewriter.type(node.inputs[1]);
+  const Shape& shape = right.shape;
+  if (shape.size() < 3 || shape.size() > left.shape.size() || !right.is_static() ||
+      !std::all_of(shape.begin(), shape.end() - 2, [](auto extent) { return extent == 1; })) {
+    return false;
+  }
+  const ValueId matrix =
+      rewriter.add("reshape", {node.inputs[1]}, {{"shape", Shape(shape.end() - 2, shape.end())}},
+                   rewriter.value(node.inputs[1]).name);
+  rewriter.update(n, {node.inputs[0], matrix}, node.attributes);
+  return true;
+}
+
 // Elementwise operators broadcast by themselves.
 bool read_before_expand(Rewriter& rewriter, int n) {
   const Node& node = rewriter.node(n);
@@ -160,7 +178,8 @@ Result<Graph> simplify_views(const Graph& graph, const PassContext& /*context*/)
     if (does_nothing(rewriter, node)) return rewriter.replace(node.outputs[0], node.inputs[0]);
     return simplify_reshape(rewriter, node) || simplify_transpose(rewriter, node) ||
            join_slices(rewriter, node) || slice_part(rewriter, node) ||
-           flatten_concat(rewriter, n) || read_before_expand(rewriter, n);
+           flatten_concat(rewriter, n) || read_before_expand(rewriter, n) ||
+           drop_leading_ones(rewriter, n);
   });
   return std::move(rewriter).finish();
 }
