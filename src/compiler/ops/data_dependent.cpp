@@ -32,12 +32,12 @@ Types infer_non_zero(const OpCall& call) {
   return std::vector{with_extent(call, ir::kI64, {data.rank(), data.elements()}, 1)};
 }
 
-// {axis (-1: of all elements in a row), extent}: data, which to keep.
+// {axis (absent: of all elements in a row), extent}: data, which to keep.
 Types infer_compress(const OpCall& call) {
   const TensorType& data = call.inputs[0];
   const TensorType& kept = call.inputs[1];
   if (kept.rank() != 1 || !kept.dtype.is_bool()) return does_not_fit(call, "needs a row of bools");
-  if (call.integer("axis") == -1) {
+  if (!call.has_attribute("axis")) {
     return std::vector{
         with_extent(call, data.dtype, {std::min(data.elements(), kept.shape[0])}, 0)};
   }
@@ -47,12 +47,13 @@ Types infer_compress(const OpCall& call) {
   return std::vector{with_extent(call, data.dtype, shape, axis)};
 }
 
-// {axis (-1: of all elements in a row), sorted, extent}: values, first places, inverse, counts.
+// {axis (absent: of all elements in a row), sorted, extent}: values, first places, inverse,
+// counts.
 Types infer_unique(const OpCall& call) {
   const TensorType& data = call.inputs[0];
   Shape shape{data.elements()};
   std::size_t axis = 0;
-  if (call.integer("axis") != -1) {
+  if (call.has_attribute("axis")) {
     ATTUNE_ASSIGN(axis, axis_of(call));
     shape = data.shape;
   }

@@ -1,0 +1,337 @@
+// If, Loop and Scan.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/onnx/shape_converters.h"
+
+namespace attune::onnx {
+namespace {
+
+using GraphPtr = std::shared_ptr<const graph::Graph>;
+
+// The body with inputs for all of `captures` behind its first `handed` ones, in this order.
+GraphPtr with_captures(const Body& body, std::size_t handed, const std::vector<ValueId>& captures,
+                       NodeContext& node) {
+  graph::Graph graph = *body.graph;
+  std::vector<ValueId> inputs(graph.inputs.begin(),
+                              graph.inputs.begin() + static_cast<std::ptrdiff_t>(handed));
+  for (const ValueId capture : captures) {
+    const auto found = std::find(body.captures.begin(), body.captures.end(), capture);
+    if (found != body.captures.end()) {
+      inputs.push_back(
+          graph.inputs[handed + static_cast<std::size_t>(found - body.captures.begin())]);
+      continue;
+    }
+    inputs.push_back(static_cast<ValueId>(graph.values.size()));
+    graph.values.push_back({fmt::format("unused.{}", capture), node.type(capture)});
+  }
+  graph.inputs = std::move(inputs);
+  return std::make_shared<const graph::Graph>(std::move(graph));
+}
+
+// The one element of a constant.
+std::optional<std::int64_t> known_number(NodeContext& node, ValueId value) {
+  const ConstantPtr constant = node.builder().constant_of(value);
+  if (constant == nullptr || constant->type.elements() != 1) return std::nullopt;
+  return constant->integer(0);
+}
+
+}  // namespace
+
+Converted convert_if(NodeContext& node) {
+  if (const auto condition = known_number(node, node.input(0))) {
+    return node.inline_body(*condition != 0 ? "then_branch" : "else_branch", {});
+  }
+  ATTUNE_ASSIGN(const Body yes, node.body("then_branch", {}));
+  ATTUNE_ASSIGN(const Body no, node.body("else_branch", {}));
+  std::vector<ValueId> captures = yes.captures;
+  for (const ValueId capture : no.captures) {
+    if (std::find(captures.begin(), captures.end(), capture) == captures.end()) {
+      captures.push_back(capture);
+    }
+  }
+  ATTUNE_ASSIGN(const ValueId condition, node.reshape(node.input(0), {}));
+  std::vector<ValueId> inputs{condition};
+  inputs.insert(inputs.end(), captures.begin(), captures.end());
+  return node.builder().add_node(
+      "if", inputs, {},
+      {with_captures(yes, 0, captures, node), with_captures(no, 0, captures, node)});
+}
+
+namespace {
+
+// Unrolled loops have no more iterations than this.
+constexpr std::int64_t kMostUnrolled = 256;
+
+struct LoopCall {
+  std::optional<std::int64_t> trips;  // known
+  ValueId trip_count = kNoValue;      // not known; absent if nothing but the condition ends it
+  ValueId condition = kNoValue;       // not known; absent: true
+  std::vector<ValueId> carried;
+  std::size_t stacked = 0;
+};
+
+// Every iteration in its place; for bodies whose shapes change, or that need to know which
+// iteration they are.
+Converted unroll(NodeContext& node, const LoopCall& loop) {
+  std::vector<ValueId> state = loop.carried;
+  std::vector<std::vector<ValueId>> slices(loop.stacked);
+  for (std::int64_t i = 0; i < *loop.trips; ++i) {
+    std::vector<ValueId> handed{node.scalar(ir::kI64, static_cast<double>(i)),
+                                node.scalar(ir::kBool, 1)};
+    handed.insert(handed.end(), state.begin(), state.end());
+    ATTUNE_ASSIGN(const std::vector<ValueId> results, node.inline_body("body", handed));
+    const auto goes_on = known_number(node, results[0]);
+    if (!goes_on) {
+      return unsupported("whether the loop goes on depends on data, and its shapes change");
+    }
+    state.assign(results.begin() + 1,
+                 results.begin() + 1 + static_cast<std::ptrdiff_t>(state.size()));
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      const ValueId slice = results[1 + state.size() + s];
+      Extents shape = node.shape(slice);
+      shape.insert(shape.begin(), 1);
+      ATTUNE_ASSIGN(const ValueId row, node.reshape(slice, shape));
+      slices[s].push_back(row);
+    }
+    if (*goes_on == 0) break;
+  }
+  for (const std::vector<ValueId>& rows : slices) {
+    if (rows.empty()) return unsupported("the loop never runs, so its outputs have no shape");
+    if (rows.size() == 1) {
+      state.push_back(rows.front());
+      continue;
+    }
+    ATTUNE_ASSIGN(const ValueId all, node.add("concat", rows, {{"axis", std::int64_t{0}}}));
+    state.push_back(all);
+  }
+  return state;
+}
+
+// The body without its second input, which is true whenever it runs.
+GraphPtr without_condition_input(const graph::Graph& body) {
+  graph::Graph graph = body;
+  graph.value(graph.inputs[1]).constant = ops::scalar_constant(ir::kBool, 1);
+  graph.inputs.erase(graph.inputs.begin() + 1);
+  return std::make_shared<const graph::Graph>(std::move(graph));
+}
+
+GraphPtr without_condition_output(const GraphPtr& body) {
+  graph::Graph graph = *body;
+  graph.outputs.erase(graph.outputs.begin());
+  return std::make_shared<const graph::Graph>(std::move(graph));
+}
+
+Converted add_loop(NodeContext& node, const LoopCall& loop) {
+  std::vector<TensorType> handed{{ir::kI64, {}, {}}, {ir::kBool, {}, {}}};
+  for (const ValueId value : loop.carried) handed.push_back(node.type(value));
+  ATTUNE_ASSIGN(const Body body, node.body("body", handed));
+  GraphPtr graph = without_condition_input(*body.graph);
+  const ConstantPtr goes_on = graph->value(graph->outputs[0]).constant;
+  if (goes_on != nullptr && goes_on->integer(0) == 0) {
+    return unsupported("the loop ends after its first iteration whatever it computes");
+  }
+  const bool has_condition = goes_on == nullptr || loop.condition != kNoValue;
+  if (!has_condition) graph = without_condition_output(graph);
+  const bool is_fixed = loop.trips && !has_condition;
+  std::vector<ValueId> inputs{kNoValue, loop.condition};
+  if (loop.trips && *loop.trips < (std::int64_t{1} << 40)) {
+    inputs[0] = node.scalar(ir::kI64, static_cast<double>(*loop.trips));
+  }
+  if (loop.trip_count != kNoValue) inputs[0] = loop.trip_count;
+  const bool has_trips = inputs[0] != kNoValue;
+  if (has_condition && loop.condition == kNoValue) inputs[1] = node.scalar(ir::kBool, 1);
+  inputs.insert(inputs.end(), loop.carried.begin(), loop.carried.end());
+  inputs.insert(inputs.end(), body.captures.begin(), body.captures.end());
+  const std::int64_t extent = is_fixed ? ops::kConstantExtent : node.builder().new_extent();
+  return node.builder().add_node(
+      "loop", inputs,
+      {{"carried", static_cast<std::int64_t>(loop.carried.size())},
+       {"scanned", std::int64_t{0}},
+       {"outputs_scanned", static_cast<std::int64_t>(loop.stacked)},
+       {"has_trip_count", std::int64_t{has_trips}},
+       {"has_condition", std::int64_t{has_condition}},
+       {"max_trips", has_trips && loop.trips ? *loop.trips : std::int64_t{-1}},
+       {"extent", extent},
+       {"reverse_inputs", Extents{}},
+       {"reverse_outputs", Extents(loop.stacked, 0)}},
+      {graph});
+}
+
+}  // namespace
+
+Converted convert_loop(NodeContext& node) {
+  LoopCall loop;
+  if (node.has(0)) {
+    loop.trips = known_number(node, node.input(0));
+    if (!loop.trips) {
+      ATTUNE_ASSIGN(loop.trip_count, node.reshape(node.input(0), {}));
+    }
+  }
+  if (node.has(1)) {
+    const auto condition = known_number(node, node.input(1));
+    if (condition && *condition == 0) loop.trips = 0;
+    if (!condition) {
+      ATTUNE_ASSIGN(loop.condition, node.reshape(node.input(1), {}));
+    }
+  }
+  for (std::size_t i = 2; i < node.input_count(); ++i) loop.carried.push_back(node.input(i));
+  const std::size_t results = node.body_output_count("body");
+  if (results < 1 + loop.carried.size()) {
+    return invalid(fmt::format("its body gives {} values, {} are needed", results,
+                               1 + loop.carried.size()));
+  }
+  loop.stacked = results - 1 - loop.carried.size();
+  if (loop.trips && *loop.trips <= 0 && loop.stacked == 0) return loop.carried;
+  const bool can_unroll = loop.trips && *loop.trips > 0 && *loop.trips <= kMostUnrolled &&
+                          loop.condition == kNoValue;
+  if (can_unroll && *loop.trips == 1) return unroll(node, loop);
+  Converted whole = add_loop(node, loop);
+  if (whole.ok() || !can_unroll || whole.error().code != ErrorCode::Unsupported) return whole;
+  Converted unrolled = unroll(node, loop);
+  return unrolled.ok() ? unrolled : whole;
+}
+
+namespace {
+
+struct ScanCall {
+  std::vector<ValueId> states, inputs;  // sliced along axis 0
+  Extents reverse_inputs, reverse_outputs, output_axes;
+};
+
+Result<Extents> scan_list(NodeContext& node, std::string_view key, std::size_t count) {
+  const auto given = node.integers(key);
+  if (!given) return Extents(count, 0);
+  if (given->size() != count) {
+    return invalid(fmt::format("{} has {} numbers, must have {}", key, given->size(), count));
+  }
+  return *given;
+}
+
+// A permutation that takes `axis` to the front, or the front to `axis`.
+Extents moving(std::int64_t axis, int rank, bool to_front) {
+  Extents perm;
+  for (int i = 0; i < rank; ++i) perm.push_back(i);
+  if (to_front) {
+    perm.erase(perm.begin() + axis);
+    perm.insert(perm.begin(), axis);
+  } else {
+    perm.erase(perm.begin());
+    perm.insert(perm.begin() + axis, 0);
+  }
+  return perm;
+}
+
+Converted add_scan(NodeContext& node, const ScanCall& scan) {
+  std::vector<TensorType> handed;
+  for (const ValueId value : scan.states) handed.push_back(node.type(value));
+  std::int64_t trips = -1;
+  for (const ValueId value : scan.inputs) {
+    TensorType slice = node.type(value);
+    if (slice.shape.empty() || (trips != -1 && slice.shape[0] != trips)) {
+      return invalid("its inputs are not equally long");
+    }
+    trips = slice.shape[0];
+    slice.shape.erase(slice.shape.begin());
+    if (!slice.is_static()) return unsupported("it scans a tensor whose size depends on data");
+    handed.push_back(slice);
+  }
+  ATTUNE_ASSIGN(const Body body, node.body("body", handed));
+  graph::Graph graph = *body.graph;
+  // The body of a loop is told its iteration.
+  const auto iteration = static_cast<ValueId>(graph.values.size());
+  graph.values.push_back({"iteration.of.scan", {ir::kI64, {}, {}}});
+  graph.inputs.insert(graph.inputs.begin(), iteration);
+  std::vector<ValueId> inputs{kNoValue, kNoValue};
+  inputs.insert(inputs.end(), scan.states.begin(), scan.states.end());
+  inputs.insert(inputs.end(), scan.inputs.begin(), scan.inputs.end());
+  inputs.insert(inputs.end(), body.captures.begin(), body.captures.end());
+  return node.builder().add_node(
+      "loop", inputs,
+      {{"carried", static_cast<std::int64_t>(scan.states.size())},
+       {"scanned", static_cast<std::int64_t>(scan.inputs.size())},
+       {"outputs_scanned", static_cast<std::int64_t>(scan.reverse_outputs.size())},
+       {"has_trip_count", std::int64_t{0}},
+       {"has_condition", std::int64_t{0}},
+       {"max_trips", trips},
+       {"extent", std::int64_t{ops::kConstantExtent}},
+       {"reverse_inputs", scan.reverse_inputs},
+       {"reverse_outputs", scan.reverse_outputs}},
+      {std::make_shared<const graph::Graph>(std::move(graph))});
+}
+
+// Version 8 scans each element of a batch by itself.
+Converted scan_batches(NodeContext& node, const ScanCall& scan) {
+  const std::int64_t batches = node.shape(scan.inputs.front())[0];
+  const auto element = [&](ValueId value, std::int64_t number) -> Result<ValueId> {
+    ATTUNE_ASSIGN(const ValueId part, slice_axis(node, value, 0, number, 1));
+    const Extents& shape = node.shape(part);
+    return node.reshape(part, Extents(shape.begin() + 1, shape.end()));
+  };
+  std::vector<std::vector<ValueId>> rows;
+  for (std::int64_t b = 0; b < batches; ++b) {
+    ScanCall one_scan = scan;
+    for (auto* values : {&one_scan.states, &one_scan.inputs}) {
+      for (ValueId& value : *values) {
+        ATTUNE_ASSIGN(value, element(value, b));
+      }
+    }
+    ATTUNE_ASSIGN(const std::vector<ValueId> results, add_scan(node, one_scan));
+    rows.resize(results.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      Extents shape = node.shape(results[i]);
+      shape.insert(shape.begin(), 1);
+      ATTUNE_ASSIGN(const ValueId row, node.reshape(results[i], shape));
+      rows[i].push_back(row);
+    }
+  }
+  std::vector<ValueId> outputs;
+  for (const std::vector<ValueId>& parts : rows) {
+    ATTUNE_ASSIGN(const ValueId all, parts.size() == 1
+                                         ? Result<ValueId>(parts.front())
+                                         : node.add("concat", parts, {{"axis", std::int64_t{0}}}));
+    outputs.push_back(all);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Converted convert_scan(NodeContext& node) {
+  const bool batched = node.opset() < 9;
+  const std::size_t first = batched ? 1 : 0;  // version 8 has the lengths of sequences in front
+  if (batched && node.has(0)) return unsupported("sequence_lens of version 8");
+  const auto scanned = static_cast<std::size_t>(node.integer("num_scan_inputs", 0));
+  if (scanned < 1 || scanned + first > node.input_count()) {
+    return invalid(fmt::format("it scans {} inputs", scanned));
+  }
+  const std::size_t states = node.input_count() - scanned - first;
+  ScanCall scan;
+  for (std::size_t i = 0; i < states; ++i) scan.states.push_back(node.input(first + i));
+  for (std::size_t i = 0; i < scanned; ++i) scan.inputs.push_back(node.input(first + states + i));
+  const std::size_t results = node.body_output_count("body");
+  if (results < states) return invalid(fmt::format("its body gives {} values", results));
+  const std::size_t stacked = results - states;
+  ATTUNE_ASSIGN(scan.reverse_inputs,
+                scan_list(node, batched ? "directions" : "scan_input_directions", scanned));
+  ATTUNE_ASSIGN(scan.reverse_outputs, scan_list(node, "scan_output_directions", stacked));
+  if (batched) return scan_batches(node, scan);
+  ATTUNE_ASSIGN(const Extents input_axes, scan_list(node, "scan_input_axes", scanned));
+  ATTUNE_ASSIGN(const Extents output_axes, scan_list(node, "scan_output_axes", stacked));
+  for (std::size_t i = 0; i < scanned; ++i) {
+    const int rank = node.rank(scan.inputs[i]);
+    ATTUNE_ASSIGN(const std::int64_t axis, node.axis(input_axes[i], rank));
+    ATTUNE_ASSIGN(scan.inputs[i], transpose(node, scan.inputs[i], moving(axis, rank, true)));
+  }
+  ATTUNE_ASSIGN(std::vector<ValueId> outputs, add_scan(node, scan));
+  for (std::size_t i = 0; i < stacked; ++i) {
+    ValueId& value = outputs[states + i];
+    const int rank = node.rank(value);
+    ATTUNE_ASSIGN(const std::int64_t axis, node.axis(output_axes[i], rank));
+    ATTUNE_ASSIGN(value, transpose(node, value, moving(axis, rank, false)));
+  }
+  return outputs;
+}
+
+}  // namespace attune::onnx

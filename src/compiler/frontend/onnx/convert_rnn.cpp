@@ -1,0 +1,410 @@
+// RNN, GRU and LSTM: the products of all inputs with their weights are made at once, the steps are
+// a loop over what the state adds.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/onnx/recurrent_cell.h"
+#include "compiler/frontend/onnx/shape_converters.h"
+
+namespace attune::onnx {
+namespace {
+
+// The operands by their meaning, all in the layout with the sequence first.
+struct Network {
+  std::vector<Cell> cells;  // one per direction
+  std::vector<bool> reversed;
+  ValueId x = kNoValue;  // [steps, batch, inputs]
+  ValueId w = kNoValue, r = kNoValue, b = kNoValue, lengths = kNoValue, h = kNoValue, c = kNoValue,
+          peepholes = kNoValue;
+  bool weights_transposed = false;  // w, r are [directions, in, gates * hidden] already
+  bool batch_first = false;
+  std::int64_t steps = 0, batch = 0;
+};
+
+struct Direction {
+  ValueId every = kNoValue;  // [steps, batch, hidden]
+  CellState last;
+};
+
+Result<ValueId> of_direction(NodeContext& node, ValueId value, std::size_t number) {
+  ATTUNE_ASSIGN(const ValueId part,
+                slice_axis(node, value, 0, static_cast<std::int64_t>(number), 1));
+  const Extents& shape = node.shape(part);
+  return node.reshape(part, Extents(shape.begin() + 1, shape.end()));
+}
+
+Result<ValueId> weight_of(NodeContext& node, const Network& net, ValueId weights,
+                          std::size_t number) {
+  ATTUNE_ASSIGN(const ValueId weight, of_direction(node, weights, number));
+  return net.weights_transposed ? weight : transpose(node, weight, {1, 0});
+}
+
+Result<ValueId> state_of(NodeContext& node, const Network& net, ValueId states, std::size_t number) {
+  const std::int64_t hidden = net.cells[number].hidden;
+  if (states == kNoValue) {
+    return node.add("expand", {node.scalar(node.dtype(net.x), 0)},
+                    {{"shape", Extents{net.batch, hidden}}});
+  }
+  return of_direction(node, states, number);
+}
+
+// x · w + biases for all steps, [steps, batch, gates * hidden]; what the cell adds itself goes into
+// `weights`.
+Result<ValueId> input_gates(NodeContext& node, const Network& net, std::size_t number,
+                            CellWeights& weights) {
+  const Cell& cell = net.cells[number];
+  const std::int64_t width = cell.gates() * cell.hidden;
+  ATTUNE_ASSIGN(const ValueId w, weight_of(node, net, net.w, number));
+  ATTUNE_ASSIGN(weights.recurrence, weight_of(node, net, net.r, number));
+  const std::int64_t inputs = node.shape(net.x)[2];
+  ATTUNE_ASSIGN(const ValueId rows, node.reshape(net.x, {net.steps * net.batch, inputs}));
+  ATTUNE_ASSIGN(ValueId gates, node.add("matmul", {rows, w}));
+  if (net.peepholes != kNoValue) {
+    ATTUNE_ASSIGN(weights.peepholes, of_direction(node, net.peepholes, number));
+  }
+  if (net.b != kNoValue) {
+    ATTUNE_ASSIGN(const ValueId both, of_direction(node, net.b, number));
+    ATTUNE_ASSIGN(ValueId of_input, slice_axis(node, both, 0, 0, width));
+    ATTUNE_ASSIGN(ValueId of_state, slice_axis(node, both, 0, width, width));
+    if (cell.kind == CellKind::Gru && cell.linear_before_reset) {
+      const std::int64_t n = cell.hidden;
+      ATTUNE_ASSIGN(weights.recurrent_bias, slice_axis(node, of_state, 0, 2 * n, n));
+      ATTUNE_ASSIGN(of_state, slice_axis(node, of_state, 0, 0, 2 * n));
+      ATTUNE_ASSIGN(of_state, node.add("pad", {of_state}, {{"pads", Extents{0, n}},
+                                                          {"mode", std::string("constant")}}));
+    }
+    ATTUNE_ASSIGN(const ValueId bias, node.add("add", {of_input, of_state}));
+    ATTUNE_ASSIGN(gates, node.add("add", {gates, bias}));
+  }
+  return node.reshape(gates, {net.steps, net.batch, width});
+}
+
+// The graph of one step. Values of the graph around are its inputs, constants its own.
+class StepBody {
+ public:
+  StepBody(NodeContext& node, std::string name)
+      : node_(node), builder_(std::move(name), node.builder().options()), chain_(builder_) {}
+
+  ValueId input(std::string name, TensorType type) {
+    return builder_.input(std::move(name), std::move(type));
+  }
+  ValueId capture(ValueId outer) {
+    if (outer == kNoValue) return kNoValue;
+    if (const ConstantPtr constant = node_.builder().constant_of(outer)) {
+      return builder_.constant(constant, "weight");
+    }
+    captures_.push_back(outer);
+    return builder_.input("captured", node_.type(outer));
+  }
+  Chain& chain() { return chain_; }
+  const std::vector<ValueId>& captures() const { return captures_; }
+  std::shared_ptr<const graph::Graph> finish(std::vector<ValueId> outputs) {
+    return std::make_shared<const graph::Graph>(std::move(builder_).finish(std::move(outputs)));
+  }
+
+ private:
+  NodeContext& node_;
+  graph::Builder builder_;
+  Chain chain_;
+  std::vector<ValueId> captures_;
+};
+
+// Where a sequence has ended its state stays, and what comes out is 0. `step` counts from the
+// sequence's beginning, also in a reversed direction.
+struct Masked {
+  CellState state;
+  ValueId output;
+};
+Masked masked(Chain& chain, ValueId step, ValueId lengths, std::int64_t batch,
+              const CellState& before, const CellState& after) {
+  if (lengths == kNoValue || !chain.status().ok()) return {after, after.h};
+  const ir::DType type = chain.builder().type(before.h).dtype;
+  const ValueId wide = chain.make("cast", {lengths}, {{"to", std::string("i64")}});
+  const ValueId column = chain.make("reshape", {wide}, {{"shape", Extents{batch, 1}}});
+  const ValueId runs = chain.make("less", {step, column});
+  Masked result;
+  result.state.h = chain.make("where", {runs, after.h, before.h});
+  if (after.c != kNoValue) result.state.c = chain.make("where", {runs, after.c, before.c});
+  result.output = chain.make("where", {runs, after.h, chain.scalar(type, 0)});
+  return result;
+}
+
+Result<Direction> run_once(NodeContext& node, const Network& net, std::size_t number,
+                           const CellWeights& weights, ValueId gates, const CellState& first) {
+  const Cell& cell = net.cells[number];
+  ATTUNE_ASSIGN(gates, node.reshape(gates, {net.batch, cell.gates() * cell.hidden}));
+  Chain chain(node.builder());
+  const CellState next = next_state(chain, cell, weights, gates, first);
+  const Masked result =
+      masked(chain, node.scalar(ir::kI64, 0), net.lengths, net.batch, first, next);
+  ATTUNE_RETURN_IF_ERROR(chain.status());
+  ATTUNE_ASSIGN(const ValueId every, node.reshape(result.output, {1, net.batch, cell.hidden}));
+  return Direction{every, result.state};
+}
+
+Result<Direction> run_loop(NodeContext& node, const Network& net, std::size_t number,
+                           const CellWeights& weights, ValueId gates, const CellState& first) {
+  const Cell& cell = net.cells[number];
+  const bool is_lstm = cell.kind == CellKind::Lstm;
+  const TensorType state_type{node.dtype(net.x), {net.batch, cell.hidden}, {}};
+  StepBody body(node, "step");
+  ValueId step = body.input("iteration", {ir::kI64, {}, {}});
+  CellState before{body.input("h", state_type), kNoValue};
+  if (is_lstm) before.c = body.input("c", state_type);
+  const ValueId slice =
+      body.input("gates", {state_type.dtype, {net.batch, cell.gates() * cell.hidden}, {}});
+  const CellWeights inside{body.capture(weights.recurrence), body.capture(weights.recurrent_bias),
+                           body.capture(weights.peepholes)};
+  const ValueId lengths = body.capture(net.lengths);
+  Chain& chain = body.chain();
+  if (lengths != kNoValue && net.reversed[number]) {
+    const auto last = static_cast<double>(net.steps - 1);
+    step = chain.make("sub", {chain.scalar(ir::kI64, last), step});
+  }
+  const CellState after = next_state(chain, cell, inside, slice, before);
+  const Masked result = masked(chain, step, lengths, net.batch, before, after);
+  ATTUNE_RETURN_IF_ERROR(chain.status());
+  std::vector<ValueId> outputs{result.state.h};
+  if (is_lstm) outputs.push_back(result.state.c);
+  outputs.push_back(result.output);
+  std::vector<ValueId> inputs{kNoValue, kNoValue, first.h};
+  if (is_lstm) inputs.push_back(first.c);
+  inputs.push_back(gates);
+  inputs.insert(inputs.end(), body.captures().begin(), body.captures().end());
+  const std::int64_t reversed = net.reversed[number] ? 1 : 0;
+  ATTUNE_ASSIGN(const std::vector<ValueId> results,
+                node.builder().add_node("loop", inputs,
+                                        {{"carried", std::int64_t{is_lstm ? 2 : 1}},
+                                         {"scanned", std::int64_t{1}},
+                                         {"outputs_scanned", std::int64_t{1}},
+                                         {"has_trip_count", std::int64_t{0}},
+                                         {"has_condition", std::int64_t{0}},
+                                         {"max_trips", net.steps},
+                                         {"extent", std::int64_t{ops::kConstantExtent}},
+                                         {"reverse_inputs", Extents{reversed}},
+                                         {"reverse_outputs", Extents{reversed}}},
+                                        {body.finish(std::move(outputs))}));
+  return Direction{results.back(), {results[0], is_lstm ? results[1] : kNoValue}};
+}
+
+Result<Direction> run_direction(NodeContext& node, const Network& net, std::size_t number) {
+  CellWeights weights;
+  ATTUNE_ASSIGN(const ValueId gates, input_gates(node, net, number, weights));
+  CellState first;
+  ATTUNE_ASSIGN(first.h, state_of(node, net, net.h, number));
+  if (net.cells[number].kind == CellKind::Lstm) {
+    ATTUNE_ASSIGN(first.c, state_of(node, net, net.c, number));
+  }
+  return net.steps == 1 ? run_once(node, net, number, weights, gates, first)
+                        : run_loop(node, net, number, weights, gates, first);
+}
+
+// Values of all directions, stacked along a new axis.
+Result<ValueId> stacked(NodeContext& node, const std::vector<ValueId>& values, std::int64_t axis) {
+  std::vector<ValueId> parts;
+  for (const ValueId value : values) {
+    Extents shape = node.shape(value);
+    shape.insert(shape.begin() + axis, 1);
+    ATTUNE_ASSIGN(const ValueId part, node.reshape(value, shape));
+    parts.push_back(part);
+  }
+  if (parts.size() == 1) return parts.front();
+  return node.add("concat", parts, {{"axis", axis}});
+}
+
+Converted run_network(NodeContext& node, const Network& net) {
+  std::vector<ValueId> every, last_h, last_c;
+  for (std::size_t i = 0; i < net.cells.size(); ++i) {
+    ATTUNE_ASSIGN(const Direction direction, run_direction(node, net, i));
+    every.push_back(direction.every);
+    last_h.push_back(direction.last.h);
+    last_c.push_back(direction.last.c);
+  }
+  std::vector<ValueId> results(3, kNoValue);
+  if (node.wants_output(0)) {
+    ATTUNE_ASSIGN(results[0], stacked(node, every, 1));  // [steps, directions, batch, hidden]
+    if (net.batch_first) {
+      ATTUNE_ASSIGN(results[0], transpose(node, results[0], {2, 0, 1, 3}));
+    }
+  }
+  const std::int64_t axis = net.batch_first ? 1 : 0;
+  if (node.wants_output(1)) {
+    ATTUNE_ASSIGN(results[1], stacked(node, last_h, axis));
+  }
+  if (node.wants_output(2) && last_c.front() != kNoValue) {
+    ATTUNE_ASSIGN(results[2], stacked(node, last_c, axis));
+  }
+  return results;
+}
+
+// activation_alpha or activation_beta: one for each activation, or for those that use it.
+struct ParameterList {
+  std::vector<double> values;
+  std::size_t activations;
+  std::size_t taken = 0;
+
+  std::optional<double> next(std::size_t number, bool is_used) {
+    if (!is_used) return {};
+    const std::size_t at = values.size() == activations ? number : taken++;
+    return at < values.size() ? std::optional(values[at]) : std::nullopt;
+  }
+};
+
+Status set_cells(NodeContext& node, Network& net, const Cell& prototype,
+                 std::vector<std::string> defaults) {
+  const std::string direction = node.word("direction", "forward");
+  if (direction == "bidirectional") {
+    net.reversed = {false, true};
+  } else if (direction == "forward" || direction == "reverse") {
+    net.reversed = {direction == "reverse"};
+  } else {
+    return unsupported(fmt::format("direction '{}' is not known", direction));
+  }
+  std::vector<std::string> names = node.words("activations");
+  const auto alphas = node.reals("activation_alpha"), betas = node.reals("activation_beta");
+  const std::size_t each = defaults.size();
+  if (names.empty()) {
+    for (std::size_t i = 0; i < net.reversed.size(); ++i) {
+      names.insert(names.end(), defaults.begin(), defaults.end());
+    }
+  }
+  if (names.size() != each * net.reversed.size()) {
+    return invalid(fmt::format("{} activations, {} are needed", names.size(),
+                               each * net.reversed.size()));
+  }
+  ParameterList alpha{alphas.value_or(std::vector<double>{}), names.size()};
+  ParameterList beta{betas.value_or(std::vector<double>{}), names.size()};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i % each == 0) net.cells.push_back(prototype);
+    ATTUNE_ASSIGN(Activation activation, activation_of(names[i]));
+    if (const auto given = alpha.next(i, activation.uses_alpha())) activation.alpha = *given;
+    if (const auto given = beta.next(i, activation.uses_beta())) activation.beta = *given;
+    net.cells.back().activations.push_back(std::move(activation));
+  }
+  return {};
+}
+
+// Reads what all of them have; the state of a sequence-first layout.
+Status set_operands(NodeContext& node, Network& net) {
+  const auto state = [&](std::size_t input) -> Result<ValueId> {
+    if (!node.has(input) || !net.batch_first) return node.input(input);
+    return transpose(node, node.input(input), {1, 0, 2});
+  };
+  if (node.rank(node.input(0)) != 3 || node.rank(node.input(1)) != 3 ||
+      node.rank(node.input(2)) != 3) {
+    return invalid("its input and weights do not have three dimensions");
+  }
+  net.batch_first = node.flag("layout");
+  net.x = node.input(0);
+  if (net.batch_first) {
+    ATTUNE_ASSIGN(net.x, transpose(node, net.x, {1, 0, 2}));
+  }
+  net.steps = node.shape(net.x)[0];
+  net.batch = node.shape(net.x)[1];
+  if (net.steps < 1 || net.batch < 1) return unsupported("it runs over an empty sequence");
+  net.w = node.input(1);
+  net.r = node.input(2);
+  net.b = node.input(3);
+  net.lengths = node.input(4);
+  if (const ConstantPtr known = node.builder().constant_of(net.lengths)) {
+    const std::vector<std::int64_t> lengths = ops::integers(*known);
+    const bool all = std::all_of(lengths.begin(), lengths.end(),
+                                 [&](std::int64_t length) { return length == net.steps; });
+    if (all) net.lengths = kNoValue;
+  }
+  ATTUNE_ASSIGN(net.h, state(5));
+  ATTUNE_ASSIGN(net.c, state(6));
+  return {};
+}
+
+// Shapes that do not fit fail in the operators; what they would take by broadcasting fails here.
+Status check_shapes(NodeContext& node, const Network& net) {
+  const auto directions = static_cast<std::int64_t>(net.cells.size());
+  const Cell& cell = net.cells.front();
+  const std::int64_t width = cell.gates() * cell.hidden, inputs = node.shape(net.x)[2];
+  const auto is = [&](ValueId value, const Extents& shape) {
+    return value == kNoValue || node.shape(value) == shape;
+  };
+  const bool t = net.weights_transposed;
+  const bool fits =
+      is(net.w, t ? Extents{directions, inputs, width} : Extents{directions, width, inputs}) &&
+      is(net.r, t ? Extents{directions, cell.hidden, width}
+                  : Extents{directions, width, cell.hidden}) &&
+      is(net.b, {directions, 2 * width}) && is(net.lengths, {net.batch}) &&
+      is(net.h, {directions, net.batch, cell.hidden}) &&
+      is(net.c, {directions, net.batch, cell.hidden}) &&
+      is(net.peepholes, {directions, 3 * cell.hidden});
+  return fits ? Status() : invalid("the shapes of its operands do not fit each other");
+}
+
+Converted convert_network(NodeContext& node, Network net, Cell cell,
+                          std::vector<std::string> defaults) {
+  cell.hidden = net.weights_transposed ? node.shape(net.r)[1] : node.shape(net.r)[2];
+  if (node.has_attribute("clip")) cell.clip = node.real("clip", 0);
+  ATTUNE_RETURN_IF_ERROR(set_cells(node, net, cell, std::move(defaults)));
+  ATTUNE_RETURN_IF_ERROR(check_shapes(node, net));
+  return run_network(node, net);
+}
+
+}  // namespace
+
+Converted convert_rnn(NodeContext& node) {
+  Network net;
+  ATTUNE_RETURN_IF_ERROR(set_operands(node, net));
+  return convert_network(node, net, {.kind = CellKind::Rnn, .activations = {}, .clip = {}},
+                         {"tanh"});
+}
+
+Converted convert_gru(NodeContext& node) {
+  Network net;
+  ATTUNE_RETURN_IF_ERROR(set_operands(node, net));
+  const Cell cell{.kind = CellKind::Gru,
+                  .activations = {},
+                  .clip = {},
+                  .linear_before_reset = node.flag("linear_before_reset")};
+  return convert_network(node, net, cell, {"sigmoid", "tanh"});
+}
+
+Converted convert_lstm(NodeContext& node) {
+  Network net;
+  ATTUNE_RETURN_IF_ERROR(set_operands(node, net));
+  net.peepholes = node.input(7);
+  const Cell cell{.kind = CellKind::Lstm,
+                  .activations = {},
+                  .clip = {},
+                  .input_forget = node.flag("input_forget")};
+  return convert_network(node, net, cell, {"sigmoid", "tanh", "tanh"});
+}
+
+// Weights in 8 bits with scales; the products are made in f32, of which the rounding of inputs to 8
+// bits that the operator allows is an approximation.
+Converted convert_dynamic_quantize_lstm(NodeContext& node) {
+  Network net;
+  ATTUNE_RETURN_IF_ERROR(set_operands(node, net));
+  net.peepholes = node.input(7);
+  net.weights_transposed = true;
+  const auto dequantized = [&](ValueId weight, std::size_t scale_input) -> Result<ValueId> {
+    std::vector<ValueId> operands{weight};
+    for (const std::size_t input : {scale_input, scale_input + 1}) {
+      const std::int64_t count = node.type(node.input(input)).elements();
+      const std::int64_t directions = node.shape(weight)[0];
+      if (!node.has(input) || directions < 1 || count % directions != 0) {
+        return invalid("scales and zero points of its weights do not fit");
+      }
+      ATTUNE_ASSIGN(const ValueId spread,
+                    node.reshape(node.input(input), {directions, 1, count / directions}));
+      operands.push_back(spread);
+    }
+    return node.add("dequantize_linear", operands, {{"to", std::string("f32")}});
+  };
+  ATTUNE_ASSIGN(net.w, dequantized(net.w, 8));
+  ATTUNE_ASSIGN(net.r, dequantized(net.r, 10));
+  const Cell cell{.kind = CellKind::Lstm,
+                  .activations = {},
+                  .clip = {},
+                  .input_forget = node.flag("input_forget")};
+  return convert_network(node, net, cell, {"sigmoid", "tanh", "tanh"});
+}
+
+}  // namespace attune::onnx
