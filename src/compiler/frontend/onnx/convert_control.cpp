@@ -179,13 +179,13 @@ Converted convert_loop(NodeContext& node) {
   for (std::size_t i = 2; i < node.input_count(); ++i) loop.carried.push_back(node.input(i));
   const std::size_t results = node.body_output_count("body");
   if (results < 1 + loop.carried.size()) {
-    return invalid(fmt::format("its body gives {} values, {} are needed", results,
-                               1 + loop.carried.size()));
+    return invalid(
+        fmt::format("its body gives {} values, {} are needed", results, 1 + loop.carried.size()));
   }
   loop.stacked = results - 1 - loop.carried.size();
   if (loop.trips && *loop.trips <= 0 && loop.stacked == 0) return loop.carried;
-  const bool can_unroll = loop.trips && *loop.trips > 0 && *loop.trips <= kMostUnrolled &&
-                          loop.condition == kNoValue;
+  const bool can_unroll =
+      loop.trips && *loop.trips > 0 && *loop.trips <= kMostUnrolled && loop.condition == kNoValue;
   if (can_unroll && *loop.trips == 1) return unroll(node, loop);
   Converted whole = add_loop(node, loop);
   if (whole.ok() || !can_unroll || whole.error().code != ErrorCode::Unsupported) return whole;

@@ -49,15 +49,14 @@ Result<ValueId> per_channel(NodeContext& node, ValueId value, std::size_t rank) 
 
 Converted convert_conv(NodeContext& node) {
   ATTUNE_ASSIGN(Attributes attributes, conv_attributes(node, node.input(0), node.input(1)));
-  return one(node.add("conv", {node.input(0), node.input(1), node.input(2)}, std::move(attributes)));
+  return one(
+      node.add("conv", {node.input(0), node.input(1), node.input(2)}, std::move(attributes)));
 }
 
 Converted convert_conv_integer(NodeContext& node) {
   ATTUNE_ASSIGN(Attributes attributes, conv_attributes(node, node.input(0), node.input(1)));
-  ATTUNE_ASSIGN(const ValueId data,
-                without_zero_point(node, node.input(0), node.input(2), false));
-  ATTUNE_ASSIGN(const ValueId weight,
-                without_zero_point(node, node.input(1), node.input(3), true));
+  ATTUNE_ASSIGN(const ValueId data, without_zero_point(node, node.input(0), node.input(2), false));
+  ATTUNE_ASSIGN(const ValueId weight, without_zero_point(node, node.input(1), node.input(3), true));
   return one(node.add("conv", {data, weight, kNoValue}, std::move(attributes)));
 }
 
@@ -79,8 +78,8 @@ Converted convert_qlinear_conv(NodeContext& node) {
   if (node.failed()) return std::vector<ValueId>{};
   ATTUNE_ASSIGN(const ValueId zero, node.reshape(node.input(7), {}));
   const ValueId unit = node.scalar(node.dtype(scaled), 1);
-  return one(node.add("quantize_linear", {scaled, unit, zero},
-                      {{"to", ir::to_string(node.dtype(zero))}}));
+  return one(
+      node.add("quantize_linear", {scaled, unit, zero}, {{"to", ir::to_string(node.dtype(zero))}}));
 }
 
 Converted convert_conv_transpose(NodeContext& node) {

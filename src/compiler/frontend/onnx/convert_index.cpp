@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/onnx/shape_converters.h"
 
 namespace attune::onnx {
@@ -58,8 +59,8 @@ Result<std::string> reduction_of(NodeContext& node) {
 Converted convert_scatter_elements(NodeContext& node) {
   ATTUNE_ASSIGN(const std::int64_t axis, axis_of(node, 0));
   ATTUNE_ASSIGN(const std::string reduction, reduction_of(node));
-  return one(node.add("scatter_elements", node.inputs(),
-                      {{"axis", axis}, {"reduction", reduction}}));
+  return one(
+      node.add("scatter_elements", node.inputs(), {{"axis", axis}, {"reduction", reduction}}));
 }
 
 Converted convert_scatter_nd(NodeContext& node) {
@@ -128,7 +129,8 @@ Converted convert_range(NodeContext& node) {
 }
 
 Converted convert_trilu(NodeContext& node) {
-  return one(node.add("trilu", {node.input(0), node.input(1)}, {{"upper", node.integer("upper", 1)}}));
+  return one(
+      node.add("trilu", {node.input(0), node.input(1)}, {{"upper", node.integer("upper", 1)}}));
 }
 
 Converted convert_reverse_sequence(NodeContext& node) {

@@ -66,8 +66,8 @@ Converted convert_reshape(NodeContext& node) {
   }
   const std::int64_t elements = node.type(node.input(0)).elements();
   if (open && known == 0 && elements != 0) {
-    return invalid(fmt::format("[{}] leaves no room for {} elements", fmt::join(*wanted, ","),
-                               elements));
+    return invalid(
+        fmt::format("[{}] leaves no room for {} elements", fmt::join(*wanted, ","), elements));
   }
   if (open) shape[*open] = known == 0 ? 0 : elements / known;
   return one(node.reshape(node.input(0), shape));
@@ -85,8 +85,8 @@ Converted convert_squeeze(NodeContext& node) {
     const bool named =
         std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
     if (named && from[i] != 1) {
-      return invalid(fmt::format("dimension {} has {} elements, only 1 can be squeezed", i,
-                                 from[i]));
+      return invalid(
+          fmt::format("dimension {} has {} elements, only 1 can be squeezed", i, from[i]));
     }
     if (wanted ? !named : from[i] != 1) shape.push_back(from[i]);
   }
@@ -129,8 +129,8 @@ Converted convert_transpose(NodeContext& node) {
   for (int i = rank; i-- > 0;) perm.push_back(i);
   if (auto given = node.integers("perm")) {
     if (static_cast<int>(given->size()) != rank) {
-      return invalid(fmt::format("perm [{}] is for other than {} dimensions",
-                                 fmt::join(*given, ","), rank));
+      return invalid(
+          fmt::format("perm [{}] is for other than {} dimensions", fmt::join(*given, ","), rank));
     }
     perm = *given;
     for (std::int64_t& axis : perm) {
@@ -196,8 +196,7 @@ Converted convert_slice(NodeContext& node) {
       std::all_of(stride.begin(), stride.end(), [](std::int64_t step) { return step > 0; })) {
     return std::vector{data};
   }
-  return one(
-      node.add("slice", {data}, {{"starts", first}, {"steps", stride}, {"shape", shape}}));
+  return one(node.add("slice", {data}, {{"starts", first}, {"steps", stride}, {"shape", shape}}));
 }
 
 Converted convert_concat(NodeContext& node) {
@@ -236,8 +235,8 @@ Converted convert_split(NodeContext& node) {
     start += size;
   }
   if (start != extent || static_cast<std::int64_t>(results.size()) < outputs) {
-    return invalid(fmt::format("parts of [{}] do not make up {} elements", fmt::join(sizes, ","),
-                               extent));
+    return invalid(
+        fmt::format("parts of [{}] do not make up {} elements", fmt::join(sizes, ","), extent));
   }
   return results;
 }
@@ -262,10 +261,9 @@ namespace {
 
 Status check_blocks(NodeContext& node, std::int64_t block, bool from_depth) {
   const Extents& shape = node.shape(node.input(0));
-  const bool fits =
-      shape.size() == 4 && block >= 1 && block < (1 << 16) &&
-      (from_depth ? shape[1] % (block * block) == 0
-                  : shape[2] % block == 0 && shape[3] % block == 0);
+  const bool fits = shape.size() == 4 && block >= 1 && block < (1 << 16) &&
+                    (from_depth ? shape[1] % (block * block) == 0
+                                : shape[2] % block == 0 && shape[3] % block == 0);
   if (fits) return {};
   return invalid(fmt::format("{} is not made of blocks of {}",
                              ops::to_string(node.type(node.input(0))), block));

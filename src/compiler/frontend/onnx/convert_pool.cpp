@@ -78,8 +78,8 @@ Converted convert_max_unpool(NodeContext& node) {
     }
   }
   const Extents row{node.type(data).elements()};
-  ATTUNE_ASSIGN(const ValueId zeros,
-                node.add("expand", {node.scalar(node.dtype(data), 0)}, {{"shape", Extents{elements}}}));
+  ATTUNE_ASSIGN(const ValueId zeros, node.add("expand", {node.scalar(node.dtype(data), 0)},
+                                              {{"shape", Extents{elements}}}));
   ATTUNE_ASSIGN(const ValueId places, node.reshape(node.input(1), row));
   ATTUNE_ASSIGN(const ValueId values, node.reshape(data, row));
   ATTUNE_ASSIGN(const ValueId filled,

@@ -31,8 +31,7 @@ bool is_given(NodeContext& node, std::size_t input) {
   return node.has(input) && node.type(node.input(input)).elements() > 0;
 }
 
-Status set_scales(Plan& plan, const std::vector<double>& scales,
-                  const Extents& axes) {
+Status set_scales(Plan& plan, const std::vector<double>& scales, const Extents& axes) {
   if (scales.size() != axes.size()) {
     return invalid(fmt::format("{} scales for {} dimensions", scales.size(), axes.size()));
   }
@@ -61,7 +60,8 @@ Status set_sizes(NodeContext& node, Plan& plan, const Extents& sizes, const Exte
       return invalid(fmt::format("dimension {} gets size {}", axes[i], sizes[i]));
     }
     axis.result = sizes[i];
-    axis.scale = axis.size == 0 ? 1 : static_cast<double>(sizes[i]) / static_cast<double>(axis.size);
+    axis.scale =
+        axis.size == 0 ? 1 : static_cast<double>(sizes[i]) / static_cast<double>(axis.size);
     if (i == 0) common = axis.scale;
     common = policy == "not_larger" ? std::min(common, axis.scale) : std::max(common, axis.scale);
   }
@@ -90,8 +90,7 @@ Result<ValueId> resize_one(NodeContext& node, ValueId value, std::int64_t dimens
       repeats[static_cast<std::size_t>(dimension)] = times;
       return node.add("repeat", {value}, {{"repeats", repeats}});
     }
-    return node.add("gather", {value, node.integers_constant(table.places)},
-                    {{"axis", dimension}});
+    return node.add("gather", {value, node.integers_constant(table.places)}, {{"axis", dimension}});
   }
   const ir::DType type = node.dtype(value) == ir::kF64 ? ir::kF64 : ir::kF32;
   ir::Array places(ir::kI64, {axis.result, table.taps}), weights(type, places.shape);
@@ -117,9 +116,9 @@ Result<ValueId> extrapolate(NodeContext& node, ValueId value, const Plan& plan) 
     for (std::size_t i = 0; i < outside.size(); ++i) {
       mask.set_int(static_cast<std::int64_t>(i), outside[i] ? 1 : 0);
     }
-    ATTUNE_ASSIGN(value, node.add("where", {node.constant(ops::make_constant(std::move(mask))),
-                                            node.scalar(node.dtype(value), plan.extrapolation),
-                                            value}));
+    ATTUNE_ASSIGN(value,
+                  node.add("where", {node.constant(ops::make_constant(std::move(mask))),
+                                     node.scalar(node.dtype(value), plan.extrapolation), value}));
   }
   return value;
 }
@@ -136,8 +135,7 @@ Converted resize(NodeContext& node, const Plan& plan) {
     const bool crops = plan.rules.coordinates == "tf_crop_and_resize" &&
                        (axis.roi_start != 0 || axis.roi_end != 1);
     if (axis.size == axis.result && axis.scale == 1 && !crops) continue;
-    ATTUNE_ASSIGN(value,
-                  resize_one(node, value, static_cast<std::int64_t>(d), plan.rules, axis));
+    ATTUNE_ASSIGN(value, resize_one(node, value, static_cast<std::int64_t>(d), plan.rules, axis));
   }
   if (plan.rules.coordinates == "tf_crop_and_resize") {
     ATTUNE_ASSIGN(value, extrapolate(node, value, plan));
@@ -166,7 +164,8 @@ Status check_words(const ResizeRules& rules) {
   if (!known(rules.mode, {"nearest", "linear", "cubic"})) {
     return unsupported(fmt::format("mode '{}' is not known", rules.mode));
   }
-  if (!known(rules.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"})) {
+  if (!known(rules.nearest,
+             {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"})) {
     return unsupported(fmt::format("nearest_mode '{}' is not known", rules.nearest));
   }
   if (!known(rules.coordinates,

@@ -40,7 +40,8 @@ Result<ValueId> weight_of(NodeContext& node, const Network& net, ValueId weights
   return net.weights_transposed ? weight : transpose(node, weight, {1, 0});
 }
 
-Result<ValueId> state_of(NodeContext& node, const Network& net, ValueId states, std::size_t number) {
+Result<ValueId> state_of(NodeContext& node, const Network& net, ValueId states,
+                         std::size_t number) {
   const std::int64_t hidden = net.cells[number].hidden;
   if (states == kNoValue) {
     return node.add("expand", {node.scalar(node.dtype(net.x), 0)},
@@ -71,8 +72,9 @@ Result<ValueId> input_gates(NodeContext& node, const Network& net, std::size_t n
       const std::int64_t n = cell.hidden;
       ATTUNE_ASSIGN(weights.recurrent_bias, slice_axis(node, of_state, 0, 2 * n, n));
       ATTUNE_ASSIGN(of_state, slice_axis(node, of_state, 0, 0, 2 * n));
-      ATTUNE_ASSIGN(of_state, node.add("pad", {of_state}, {{"pads", Extents{0, n}},
-                                                          {"mode", std::string("constant")}}));
+      ATTUNE_ASSIGN(of_state,
+                    node.add("pad", {of_state},
+                             {{"pads", Extents{0, n}}, {"mode", std::string("constant")}}));
     }
     ATTUNE_ASSIGN(const ValueId bias, node.add("add", {of_input, of_state}));
     ATTUNE_ASSIGN(gates, node.add("add", {gates, bias}));
@@ -270,8 +272,8 @@ Status set_cells(NodeContext& node, Network& net, const Cell& prototype,
     }
   }
   if (names.size() != each * net.reversed.size()) {
-    return invalid(fmt::format("{} activations, {} are needed", names.size(),
-                               each * net.reversed.size()));
+    return invalid(
+        fmt::format("{} activations, {} are needed", names.size(), each * net.reversed.size()));
   }
   ParameterList alpha{alphas.value_or(std::vector<double>{}), names.size()};
   ParameterList beta{betas.value_or(std::vector<double>{}), names.size()};
@@ -329,8 +331,8 @@ Status check_shapes(NodeContext& node, const Network& net) {
   const bool t = net.weights_transposed;
   const bool fits =
       is(net.w, t ? Extents{directions, inputs, width} : Extents{directions, width, inputs}) &&
-      is(net.r, t ? Extents{directions, cell.hidden, width}
-                  : Extents{directions, width, cell.hidden}) &&
+      is(net.r,
+         t ? Extents{directions, cell.hidden, width} : Extents{directions, width, cell.hidden}) &&
       is(net.b, {directions, 2 * width}) && is(net.lengths, {net.batch}) &&
       is(net.h, {directions, net.batch, cell.hidden}) &&
       is(net.c, {directions, net.batch, cell.hidden}) &&

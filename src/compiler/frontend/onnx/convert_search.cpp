@@ -57,8 +57,9 @@ Converted convert_non_max_suppression(NodeContext& node) {
   std::int64_t most = 0;
   if (node.has(2)) {
     const ConstantPtr known = node.builder().constant_of(node.input(2));
-    most = known != nullptr && known->type.elements() == 1 ? std::max<std::int64_t>(known->integer(0), 0)
-                                                           : std::int64_t{1} << 62;
+    most = known != nullptr && known->type.elements() == 1
+               ? std::max<std::int64_t>(known->integer(0), 0)
+               : std::int64_t{1} << 62;
   }
   attributes["most"] = most;
   return one(node.add("non_max_suppression", node.inputs(), std::move(attributes)));

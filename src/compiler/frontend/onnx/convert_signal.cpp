@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/onnx/shape_converters.h"
 
 namespace attune::onnx {
@@ -63,8 +64,9 @@ Result<ValueId> mirrored(NodeContext& node, ValueId value, std::int64_t axis, st
   starts[static_cast<std::size_t>(axis)] = rest;
   steps[static_cast<std::size_t>(axis)] = -1;
   shape[static_cast<std::size_t>(axis)] = rest;
-  ATTUNE_ASSIGN(const ValueId back,
-                node.add("slice", {half}, {{"starts", starts}, {"steps", steps}, {"shape", shape}}));
+  ATTUNE_ASSIGN(
+      const ValueId back,
+      node.add("slice", {half}, {{"starts", starts}, {"steps", steps}, {"shape", shape}}));
   ir::Array signs(node.dtype(value), {2});
   signs.set_real(0, 1);
   signs.set_real(1, -1);
@@ -78,8 +80,8 @@ Result<ValueId> mirrored(NodeContext& node, ValueId value, std::int64_t axis, st
 Converted convert_window(NodeContext& node) {
   ATTUNE_ASSIGN(const std::int64_t size, node.integer_input(0, "size"));
   if (size < 0 || size > kLongest) return invalid(fmt::format("its size is {}", size));
-  ATTUNE_ASSIGN(const ir::DType type, element_type(static_cast<std::int32_t>(
-                                          node.integer("output_datatype", 1))));
+  ATTUNE_ASSIGN(const ir::DType type,
+                element_type(static_cast<std::int32_t>(node.integer("output_datatype", 1))));
   const double period = static_cast<double>(node.flag("periodic", true) ? size : size - 1);
   ir::Array window(type, {size});
   for (std::int64_t i = 0; i < size; ++i) {
@@ -100,8 +102,8 @@ Converted convert_mel_weight_matrix(NodeContext& node) {
   ATTUNE_ASSIGN(const std::int64_t rate, node.integer_input(2, "sample_rate"));
   ATTUNE_ASSIGN(const double lower, real_input(node, 3, "lower_edge_hertz"));
   ATTUNE_ASSIGN(const double upper, real_input(node, 4, "upper_edge_hertz"));
-  ATTUNE_ASSIGN(const ir::DType type, element_type(static_cast<std::int32_t>(
-                                          node.integer("output_datatype", 1))));
+  ATTUNE_ASSIGN(const ir::DType type,
+                element_type(static_cast<std::int32_t>(node.integer("output_datatype", 1))));
   if (mels < 1 || mels > kLongest || length < 1 || length > kLongest || rate < 1) {
     return invalid("its sizes are not positive, or too large");
   }
@@ -111,8 +113,7 @@ Converted convert_mel_weight_matrix(NodeContext& node) {
   const std::int64_t bins = length / 2 + 1;
   std::vector<std::int64_t> edges;
   for (std::int64_t i = 0; i < mels + 2; ++i) {
-    const double hertz =
-        700 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595) - 1);
+    const double hertz = 700 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595) - 1);
     edges.push_back(static_cast<std::int64_t>(
         std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
   }
@@ -144,8 +145,8 @@ Converted convert_dft(NodeContext& node) {
   ATTUNE_ASSIGN(axis, node.axis(axis, rank));
   if (rank < 2 || axis == rank - 1 || node.shape(value).back() > 2 ||
       node.shape(value).back() < 1) {
-    return invalid(fmt::format("no transform of {} along axis {}",
-                               ops::to_string(node.type(value)), axis));
+    return invalid(
+        fmt::format("no transform of {} along axis {}", ops::to_string(node.type(value)), axis));
   }
   const bool inverse = node.flag("inverse"), onesided = node.flag("onesided");
   const bool to_real = inverse && onesided;  // from half a spectrum to a real signal
@@ -202,10 +203,9 @@ Converted convert_stft(NodeContext& node) {
   const std::int64_t bins = node.flag("onesided", true) ? length / 2 + 1 : length;
   const ir::DType type = node.dtype(node.input(0));
   // The matrix [length, parts, bins * 2] as filters [bins * 2, parts, length], under the window.
-  ATTUNE_ASSIGN(ValueId filter,
-                node.reshape(node.constant(ops::make_constant(
-                                 transform_matrix(type, length, parts, bins, false))),
-                             {length, parts, bins * 2}));
+  ATTUNE_ASSIGN(ValueId filter, node.reshape(node.constant(ops::make_constant(transform_matrix(
+                                                 type, length, parts, bins, false))),
+                                             {length, parts, bins * 2}));
   ATTUNE_ASSIGN(filter, transpose(node, filter, {2, 1, 0}));
   if (node.has(2)) {
     ATTUNE_ASSIGN(filter, node.add("mul", {filter, node.input(2)}));

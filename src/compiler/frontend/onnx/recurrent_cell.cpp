@@ -11,8 +11,8 @@ ValueId activate(Chain& chain, const Cell& cell, std::size_t number, ValueId val
   const Activation& f = cell.activations[number];
   const auto type = [&] { return chain.builder().type(value).dtype; };
   if (chain.status().ok() && cell.clip) {
-    value = chain.make("clip", {value, chain.scalar(type(), -*cell.clip),
-                                chain.scalar(type(), *cell.clip)});
+    value = chain.make(
+        "clip", {value, chain.scalar(type(), -*cell.clip), chain.scalar(type(), *cell.clip)});
   }
   if (!chain.status().ok()) return graph::kNoValue;
   if (f.name == "leakyrelu") return chain.make("leaky_relu", {value}, {{"alpha", f.alpha}});
@@ -44,12 +44,12 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
                    const CellState& state) {
   const std::int64_t n = cell.hidden;
   // Before the reset all three products can be made at once.
-  const ValueId matrix = cell.linear_before_reset ? weights.recurrence
-                                                  : chain.part(weights.recurrence, 0, 2 * n);
+  const ValueId matrix =
+      cell.linear_before_reset ? weights.recurrence : chain.part(weights.recurrence, 0, 2 * n);
   const ValueId recurrent = chain.make("matmul", {state.h, matrix});
-  const ValueId both = activate(
-      chain, cell, 0,
-      chain.make("add", {chain.part(gates, 0, 2 * n), chain.part(recurrent, 0, 2 * n)}));
+  const ValueId both =
+      activate(chain, cell, 0,
+               chain.make("add", {chain.part(gates, 0, 2 * n), chain.part(recurrent, 0, 2 * n)}));
   const ValueId update = chain.part(both, 0, n), reset = chain.part(both, n, n);
   ValueId candidate = graph::kNoValue;
   if (cell.linear_before_reset) {
@@ -65,8 +65,7 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
   candidate = activate(chain, cell, 1, chain.make("add", {chain.part(gates, 2 * n, n), candidate}));
   // (1 - z) * candidate + z * h
   const ValueId difference = chain.make("sub", {state.h, candidate});
-  return {chain.make("add", {candidate, chain.make("mul", {update, difference})}),
-          graph::kNoValue};
+  return {chain.make("add", {candidate, chain.make("mul", {update, difference})}), graph::kNoValue};
 }
 
 CellState next_lstm(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
@@ -135,16 +134,11 @@ bool Activation::uses_beta() const {
 Result<Activation> activation_of(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const Activation known[] = {{"relu", 0, 0},
-                              {"tanh", 0, 0},
-                              {"sigmoid", 0, 0},
-                              {"softsign", 0, 0},
-                              {"softplus", 0, 0},
-                              {"affine", 1, 0},
-                              {"leakyrelu", 0.01, 0},
-                              {"thresholdedrelu", 1, 0},
-                              {"scaledtanh", 1, 1},
-                              {"hardsigmoid", 0.2, 0.5},
+  const Activation known[] = {{"relu", 0, 0},         {"tanh", 0, 0},
+                              {"sigmoid", 0, 0},      {"softsign", 0, 0},
+                              {"softplus", 0, 0},     {"affine", 1, 0},
+                              {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0},
+                              {"scaledtanh", 1, 1},   {"hardsigmoid", 0.2, 0.5},
                               {"elu", 1, 0}};
   for (const Activation& activation : known) {
     if (name == activation.name) return activation;

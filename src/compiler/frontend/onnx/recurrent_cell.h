@@ -49,16 +49,14 @@ struct Cell {
   bool input_forget = false;
   bool linear_before_reset = false;
 
-  std::int64_t gates() const {
-    return kind == CellKind::Rnn ? 1 : kind == CellKind::Gru ? 3 : 4;
-  }
+  std::int64_t gates() const { return kind == CellKind::Rnn ? 1 : kind == CellKind::Gru ? 3 : 4; }
 };
 
 // What a cell multiplies states with, as values of the graph that is built.
 struct CellWeights {
-  ValueId recurrence = graph::kNoValue;       // [hidden, gates * hidden]
-  ValueId recurrent_bias = graph::kNoValue;   // GRU: [hidden], of the candidate's recurrent part
-  ValueId peepholes = graph::kNoValue;        // LSTM: [3 * hidden]
+  ValueId recurrence = graph::kNoValue;      // [hidden, gates * hidden]
+  ValueId recurrent_bias = graph::kNoValue;  // GRU: [hidden], of the candidate's recurrent part
+  ValueId peepholes = graph::kNoValue;       // LSTM: [3 * hidden]
 };
 
 struct CellState {

@@ -32,7 +32,8 @@ Result<WindowAttributes> window_attributes(NodeContext& node, ValueId data, Exte
     return invalid(fmt::format("{} has no spatial dimensions", ops::to_string(node.type(data))));
   }
   const std::size_t rank = shape.size() - 2;
-  if (kernel.empty() && !node.has_attribute("kernel_shape")) return invalid("it has no kernel_shape");
+  if (kernel.empty() && !node.has_attribute("kernel_shape"))
+    return invalid("it has no kernel_shape");
   ATTUNE_ASSIGN(Extents wanted, list_attribute(node, "kernel_shape", rank, 0));
   if (!node.has_attribute("kernel_shape")) wanted = kernel;
   if (!kernel.empty() && wanted != kernel) return invalid("kernel_shape is not that of the weight");
