@@ -67,10 +67,6 @@ Converted convert_max_unpool(NodeContext& node) {
     shape[i + 2] = (shape[i + 2] - 1) * window.strides[i] + window.kernel[i] - window.pads[i] -
                    window.pads[i + rank];
   }
-  if (node.has(2)) {
-    ATTUNE_ASSIGN(shape, node.integers_input(2, "output_shape"));
-    if (shape.size() != rank + 2) return invalid("output_shape is not that of the data");
-  }
   std::int64_t elements = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements)) {
@@ -85,7 +81,14 @@ Converted convert_max_unpool(NodeContext& node) {
   ATTUNE_ASSIGN(const ValueId filled,
                 node.add("scatter_elements", {zeros, places, values},
                          {{"axis", std::int64_t{0}}, {"reduction", std::string("none")}}));
-  return one(node.reshape(filled, shape));
+  ATTUNE_ASSIGN(const ValueId image, node.reshape(filled, shape));
+  if (!node.has(2)) return std::vector{image};
+  // Places count within what the pool saw; a larger shape adds to its end.
+  ATTUNE_ASSIGN(const Extents wanted, node.integers_input(2, "output_shape"));
+  if (wanted.size() != shape.size()) return invalid("output_shape is not that of the data");
+  Extents pads(2 * shape.size(), 0);
+  for (std::size_t i = 0; i < shape.size(); ++i) pads[i + shape.size()] = wanted[i] - shape[i];
+  return one(node.add("pad", {image}, {{"pads", pads}, {"mode", std::string("constant")}}));
 }
 
 Converted convert_roi_align(NodeContext& node) {
