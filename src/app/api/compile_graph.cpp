@@ -53,7 +53,8 @@ Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
   report.model = model.name;
   deploy::CompileOptions compile = compile_options(model, options.graph);
   ATTUNE_ASSIGN(compile.choose,
-                known_schedules(model.target, options.schedule, options.graph.model.exact));
+                known_schedules(model.target, options.schedule, options.graph.model.exact,
+                                has_cold_weights(model.graph, model.target)));
   compile.progress = options.progress;
   compile.observe = [&](std::string_view name, const graph::Graph& graph, double ms) {
     report.passes.push_back({std::string(name), ms});
@@ -66,7 +67,8 @@ Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
   ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
                 deploy::compile_model(std::move(model.graph), compile));
   if (wants(options, "tasks")) report.stages.push_back({"tasks", tasks_text(compiled)});
-  if (wants(options, "plan")) report.stages.push_back({"plan", runtime::plan_to_json(compiled.plan)});
+  if (wants(options, "plan"))
+    report.stages.push_back({"plan", runtime::plan_to_json(compiled.plan)});
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(deploy::write(compiled, options.output));
   report.kernels = compiled.plan.kernels.size();
   report.calls = compiled.plan.body.size();

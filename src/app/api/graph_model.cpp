@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -25,10 +26,11 @@ Result<onnx_proto::ModelFile> open_model(const std::string& text) {
 
 // The fastest verified record of a task that still fits it.
 std::optional<deploy::Schedule> best_record(records::Store& store, const graph::Task& task,
-                                            const std::string& target, bool exact,
+                                            const std::string& target, bool exact, bool cold,
                                             double& best_us) {
   constexpr std::size_t kLookedAt = 64;
-  const auto top = store.top({.task_key = task.key, .target = target}, kLookedAt);
+  const auto top = store.top(
+      {.task_key = task.key, .target = target, .weights = weights_of(task, cold)}, kLookedAt);
   if (!top.ok()) return std::nullopt;
   for (const records::Record& record : *top) {
     const auto time = records::competing_time_us(record.outcome);
@@ -61,6 +63,10 @@ ModelKind kind_of_model(const std::string& text) {
   if (text.ends_with(".attune")) return ModelKind::Artifact;
   if (is_file || text.ends_with(".onnx")) return ModelKind::Onnx;
   return ModelKind::Operator;
+}
+
+std::string artifact_name(const std::string& model) {
+  return std::filesystem::path(model).stem().string() + ".attune";
 }
 
 Result<ir::Target> resolve_target(const ModelOptions& options) {
@@ -119,7 +125,8 @@ deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptio
 }
 
 Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
-                                               const ScheduleOptions& schedule, bool exact) {
+                                               const ScheduleOptions& schedule, bool exact,
+                                               bool cold) {
   const auto untuned = [target, exact](const graph::Task& task) {
     return deploy::default_schedule(task, target, exact);
   };
@@ -139,10 +146,26 @@ Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
     double best_us = std::numeric_limits<double>::infinity();
     const std::lock_guard lock(*mutex);
     for (const auto& store : stores) {
-      if (auto found = best_record(*store, task, text, exact, best_us)) best = std::move(found);
+      if (auto found = best_record(*store, task, text, exact, cold, best_us))
+        best = std::move(found);
     }
     return best ? std::move(*best) : untuned(task);
   });
+}
+
+bool has_cold_weights(const graph::Graph& graph, const ir::Target& target) {
+  std::int64_t bytes = 0;
+  for (const graph::Value& value : graph.values) {
+    if (value.constant != nullptr) bytes += value.type.bytes();
+  }
+  return bytes > target.l3_bytes;
+}
+
+records::Weights weights_of(const graph::Task& task, bool cold) {
+  const auto& inputs = task.op.program.inputs;
+  const bool constants = std::any_of(inputs.begin(), inputs.end(),
+                                     [](const ir::Input& input) { return input.constant; });
+  return cold && constants ? records::Weights::Cold : records::Weights::Hot;
 }
 
 }  // namespace attune::api

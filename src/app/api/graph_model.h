@@ -9,6 +9,7 @@
 #include "app/api/model.h"
 #include "app/deploy/compile.h"
 #include "compiler/graph/graph.h"
+#include "tuner/records/record.h"
 
 namespace attune::api {
 
@@ -37,6 +38,9 @@ struct GraphModel {
 Result<GraphModel> load_graph(const GraphOptions& options,
                               std::vector<std::string>* needed = nullptr);
 
+// NAME.attune for a model's file or name.
+std::string artifact_name(const std::string& model);
+
 Result<ir::Target> resolve_target(const ModelOptions& options);
 
 // "input=1,3,224,224"; names may hold ':' and '=', the list may be empty.
@@ -44,7 +48,14 @@ Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std:
 
 // Compiles with the best records of the stores that the options name, else default schedules.
 deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options);
+// `cold`: see has_cold_weights().
 Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
-                                               const ScheduleOptions& schedule, bool exact);
+                                               const ScheduleOptions& schedule, bool exact,
+                                               bool cold);
+
+// Whether the weights of the model exceed the last cache, so that each run reads them from memory.
+bool has_cold_weights(const graph::Graph& graph, const ir::Target& target);
+// How a task of such a model, or of another, is measured.
+records::Weights weights_of(const graph::Task& task, bool cold);
 
 }  // namespace attune::api

@@ -99,25 +99,6 @@ std::string algorithm_named_by(const std::string& text) {
   return step == nullptr ? "direct" : step->name;
 }
 
-TunedTask tuned(const session::TaskReport& report, double peak_gflops) {
-  return {.key = report.key,
-          .name = report.name,
-          .trials = report.trials,
-          .failed = report.failed,
-          .failures = report.failures,
-          .best_us = report.best_us,
-          .default_us = report.default_us,
-          .gflops = report.gflops,
-          .percent_of_peak = peak_gflops > 0 ? 100 * report.gflops / peak_gflops : 0,
-          .seconds = report.seconds,
-          .exhausted = report.exhausted,
-          .resumed = report.resumed,
-          .best_is_default = report.best_is_default,
-          .default_failure = report.default_failure,
-          .trace = report.best_trace,
-          .algorithm = algorithm_named_by(report.best_trace)};
-}
-
 // Runs the session and reports its task; what surrounds it is the caller's.
 Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOptions& options,
                                         measure::Runner& runner, const measure::CorePlan& cores,
@@ -137,6 +118,25 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
 }
 
 }  // namespace
+
+TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
+  return {.key = report.key,
+          .name = report.name,
+          .trials = report.trials,
+          .failed = report.failed,
+          .failures = report.failures,
+          .best_us = report.best_us,
+          .default_us = report.default_us,
+          .gflops = report.gflops,
+          .percent_of_peak = peak_gflops > 0 ? 100 * report.gflops / peak_gflops : 0,
+          .seconds = report.seconds,
+          .exhausted = report.exhausted,
+          .resumed = report.resumed,
+          .best_is_default = report.best_is_default,
+          .default_failure = report.default_failure,
+          .trace = report.best_trace,
+          .algorithm = algorithm_named_by(report.best_trace)};
+}
 
 Result<TuneReport> tune(const TuneOptions& options,
                         const std::function<void(const TuneProgress&)>& progressed,
@@ -161,14 +161,14 @@ Result<TuneReport> tune(const TuneOptions& options,
   ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
   Forwarder forwarder(progressed, report.peak_gflops, !options.trials && options.seconds);
-  Result<session::TaskReport> tuned_task =
+  Result<session::TaskReport> outcome =
       run_session(model, options, *runner, cores, *store, forwarder, stop);
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
-  if (!tuned_task.ok()) return std::move(tuned_task).error();
+  if (!outcome.ok()) return std::move(outcome).error();
 
   const session::TuneReport whole =
-      session::summarize({*tuned_task}, {}, seconds_between(start, clock.now_ns()), options.seed);
-  report.tasks.push_back(tuned(*tuned_task, report.peak_gflops));
+      session::summarize({*outcome}, {}, seconds_between(start, clock.now_ns()), options.seed);
+  report.tasks.push_back(tuned_task(*outcome, report.peak_gflops));
   report.trials_per_second = whole.trials_per_second;
   report.latency_ms = whole.latency_ms;
   report.default_latency_ms = whole.default_latency_ms;
@@ -201,6 +201,7 @@ std::string to_json(const TuneReport& report) {
                              {"seconds", task.seconds},
                              {"exhausted", task.exhausted},
                              {"resumed", task.resumed},
+                             {"uses", task.uses},
                              {"algorithm", task.algorithm},
                              {"trace", task.trace}});
   }
@@ -213,6 +214,7 @@ std::string to_json(const TuneReport& report) {
   json["threads"] = report.threads;
   json["target"] = report.target;
   json["records"] = report.records;
+  if (!report.output.empty()) json["output"] = report.output;
   json["stopped"] = report.stopped;
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -13,6 +13,10 @@
 #include "app/api/model.h"
 #include "base/result.h"
 
+namespace attune::session {
+struct TaskReport;
+}
+
 namespace attune::api {
 
 struct TuneOptions {
@@ -54,6 +58,7 @@ struct TunedTask {
   std::string default_failure = {};
   std::string trace = {};      // of the best
   std::string algorithm = {};  // of that trace; figures count the operations of the direct one
+  std::int64_t uses = 1;       // how often the model runs it
 };
 
 struct TuneReport {
@@ -66,7 +71,9 @@ struct TuneReport {
   double seconds = 0;
   std::uint64_t seed = 0;
   std::string records = {};
-  bool stopped = false;  // by the user, before its end
+  bool stopped = false;          // by the user, before its end
+  std::string output = {};       // the artifact that was written; of models only
+  bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
 };
 
 // `progressed` is called after each stage. When `stop` becomes true the stages that run are
@@ -75,5 +82,7 @@ Result<TuneReport> tune(const TuneOptions& options,
                         const std::function<void(const TuneProgress&)>& progressed,
                         const std::atomic<bool>& stop);
 std::string to_json(const TuneReport& report);
+// One task of a report.
+TunedTask tuned_task(const session::TaskReport& report, double peak_gflops);
 
 }  // namespace attune::api

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "app/api/tune_graph.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/tune_progress.h"
@@ -105,6 +108,59 @@ Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console&
   return 0;
 }
 
+std::string model_progress_text(const api::TuneGraphProgress& p) {
+  std::string text = fmt::format("{}/{} tasks settled  {} trials  sum {:.4g} ms  {}", p.settled,
+                                 p.tasks, p.trials, p.latency_ms, p.task);
+  if (p.total_seconds > 0) {
+    text += fmt::format("  {:.0f} of {:.0f} s", p.elapsed_seconds, p.total_seconds);
+  }
+  return text;
+}
+
+// The tasks that matter most, so that the table of a large model stays readable.
+api::TuneReport shortened(api::TuneReport report) {
+  constexpr std::size_t kMost = 20;
+  const auto share = [](const api::TunedTask& task) {
+    return task.default_us.value_or(0) * static_cast<double>(task.uses);
+  };
+  std::stable_sort(report.tasks.begin(), report.tasks.end(),
+                   [&](const auto& a, const auto& b) { return share(a) > share(b); });
+  if (report.tasks.size() > kMost) report.tasks.resize(kMost);
+  for (api::TunedTask& task : report.tasks) {
+    if (task.uses > 1) task.name += fmt::format(" (x{})", task.uses);
+  }
+  return report;
+}
+
+Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speech,
+                       Console& console) {
+  const Interrupt interrupt;
+  if (!options.tune.trials && !options.tune.seconds) console.note("no budget given: 300 seconds");
+  double next_seconds = 0;
+  const auto show = [&](const api::TuneGraphProgress& progress) {
+    if (console.is_terminal()) {
+      console.progress_line(model_progress_text(progress));
+    } else if (progress.elapsed_seconds >= next_seconds) {
+      next_seconds = progress.elapsed_seconds + 5;
+      console.note(model_progress_text(progress));
+    }
+  };
+  ATTUNE_ASSIGN(const api::TuneReport report,
+                api::tune_graph(options, show, interrupt.requested()));
+  console.end_progress_line();
+  ATTUNE_RETURN_IF_ERROR(
+      console.print(speech.json ? api::to_json(report) + "\n" : table_of(shortened(report))));
+  if (report.untuned_is_best) {
+    console.note("the default schedules were faster end to end, and were kept");
+  }
+  console.note(fmt::format("{:.3g} ms before, {:.3g} ms after; wrote {}",
+                           report.default_latency_ms.value_or(0), report.latency_ms.value_or(0),
+                           report.output));
+  if (report.stopped && interrupt.exit_status() != 0) return interrupt.exit_status();
+  console.note(fmt::format("next: attune bench {}", report.output));
+  return 0;
+}
+
 }  // namespace
 
 Result<int> run_tune(Words arguments, Console& console) {
@@ -115,6 +171,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   Speech speech;
   std::optional<std::int64_t> seed;
   std::string output;
+  std::vector<std::string> shapes;
   const ModelArguments model(line);
   line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates (128)");
   line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds");
@@ -122,12 +179,25 @@ Result<int> run_tune(Words arguments, Console& console) {
   line.flag("--resume", options.resume, "go on with the run that these options began");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
   line.text("--explorer", "NAME", options.explorer, "annealing or random (annealing)");
-  line.text("-o,--output", "FILE", output, "the artifact; an operator spec has none");
+  line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
+  line.texts("--shape", "NAME=LIST", shapes, "the shape of an input, e.g. x=1,3,224,224");
   add_speech_options(line, speech, "print one JSON document");
+  line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");
   line.example("tune matmul:m=1024,n=1024,k=1024", "128 trials on all cores");
   line.example("tune conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1 --seconds 30 --json",
                "half a minute on one core, the result as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    const api::ModelKind kind = api::kind_of_model(model.model());
+    if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
+      api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};
+      whole.tune.seed = static_cast<std::uint64_t>(seed.value_or(0));
+      whole.output = output.empty() ? api::artifact_name(model.model()) : output;
+      for (const std::string& text : shapes) {
+        ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
+        whole.graph.shapes.insert(std::move(shape));
+      }
+      return tune_model(whole, speech, console);
+    }
     if (!output.empty()) {
       return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
                          "leave it out; the result is in the records");

@@ -25,6 +25,7 @@ class Session::Impl {
   std::vector<Stage> ready_stages() const;
   bool finished() const;
   Status run(const Stage& stage);
+  void end_selection();
   Progress progress() const;
   TaskReport report() const;
   records::SessionId id() const { return id_; }

@@ -212,6 +212,11 @@ Status Session::Impl::run(const Stage& stage) {
   return status;
 }
 
+void Session::Impl::end_selection() {
+  const std::lock_guard lock(mutex_);
+  selecting_ended_ = true;
+}
+
 std::optional<std::int64_t> Session::Impl::best_number() const {
   const std::vector<std::int64_t> best = ledger_.fastest(1);
   return best.empty() ? std::nullopt : std::optional(best.front());
@@ -238,6 +243,7 @@ Result<std::unique_ptr<Session>> Session::open(Context context, Task task, std::
 std::vector<Stage> Session::ready_stages() const { return impl_->ready_stages(); }
 bool Session::finished() const { return impl_->finished(); }
 Status Session::run(const Stage& stage) { return impl_->run(stage); }
+void Session::end_selection() { impl_->end_selection(); }
 Progress Session::progress() const { return impl_->progress(); }
 TaskReport Session::report() const { return impl_->report(); }
 records::SessionId Session::id() const { return impl_->id(); }

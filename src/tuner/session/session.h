@@ -77,6 +77,8 @@ class Session {
   // Runs a ready stage. Several stages may run at once, each on its own thread. An Error means that
   // the session cannot go on (the store failed, say); what earlier stages did is kept.
   Status run(const Stage& stage);
+  // No more candidates are selected: what is open is finished, and the winner named.
+  void end_selection();
 
   Progress progress() const;
   TaskReport report() const;

@@ -1,0 +1,23 @@
+// Timing several artifacts of one model against each other, in turns, in a child process: the last
+// word on which of them is fastest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attune::api {
+
+struct RaceOptions {
+  int threads = 1;
+  double seconds = 3;  // altogether
+  int rounds = 8;
+};
+
+// The latency of each artifact in milliseconds: the median over rounds of the fastest call of a
+// round.
+Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
+                                 const RaceOptions& options);
+
+}  // namespace attune::api

@@ -1,0 +1,256 @@
+#include "app/api/tune_graph.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/api/bench.h"
+#include "app/api/race.h"
+#include "app/api/version.h"
+#include "base/clock.h"
+#include "runtime/affinity.h"
+#include "tuner/measure/builder/local_builder.h"
+#include "tuner/measure/local_runner.h"
+#include "tuner/measure/probe/machine.h"
+#include "tuner/records/store.h"
+#include "tuner/session/explorer_search.h"
+#include "tuner/session/run_model.h"
+
+namespace attune::api {
+namespace {
+
+constexpr double kDefaultSeconds = 300;
+constexpr std::int64_t kEndlessTrials = 1'000'000'000;
+// The closing comparison of one task, shorter than that of a single operator: the whole model is
+// compared in the end.
+constexpr int kCompareRounds = 4;
+constexpr double kCompareRoundMs = 150;
+
+// A file that goes when its owner does.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+session::Task session_task(const graph::Task& task, bool exact) {
+  session::Task result{
+      .key = task.key, .name = task.name, .flops = task.op.flops, .algorithms = {}};
+  result.algorithms.push_back(
+      {"direct", std::make_shared<ir::Program>(task.op.program), task.op.tolerance, true});
+  if (exact) return result;
+  for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    result.algorithms.push_back(
+        {other.name, std::make_shared<ir::Program>(other.program), other.tolerance, true});
+  }
+  return result;
+}
+
+class GraphTuner {
+ public:
+  GraphTuner(const TuneGraphOptions& options,
+             const std::function<void(const TuneGraphProgress&)>& progressed,
+             const std::atomic<bool>& stop)
+      : options_(options), progressed_(progressed), stop_(stop), start_ns_(clock_.now_ns()) {}
+
+  Result<TuneReport> run() {
+    ATTUNE_ASSIGN(model_, load_graph(options_.graph));
+    ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options_.tune.history));
+    const std::vector<int> available = runtime::allowed_cores();
+    ATTUNE_RETURN_IF_ERROR(check_threads(available));
+    const measure::CorePlan cores = measure::plan_cores(available, model_.target.threads);
+    // The runner forks before this process has threads.
+    ATTUNE_ASSIGN(const auto runner,
+                  measure::LocalRunner::start(
+                      {.cores = cores.measure, .device = probe::describe_machine().cpu}));
+    report_.threads = model_.target.threads;
+    report_.target = ir::to_string(model_.target);
+    ATTUNE_ASSIGN(report_.peak_gflops, quick_peak_gflops(report_.threads));
+    ATTUNE_ASSIGN(graph::Graph prepared,
+                  deploy::prepare_graph(std::move(model_.graph), compile_options()));
+    const bool cold = has_cold_weights(prepared, model_.target);
+    ATTUNE_ASSIGN(deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
+    ATTUNE_RETURN_IF_ERROR(tune_tasks(tasks, *runner, cold));
+    return finish(std::move(tasks));
+  }
+
+ private:
+  Status check_threads(const std::vector<int>& available) const {
+    if (static_cast<std::size_t>(model_.target.threads) <= available.size()) return {};
+    return invalid(fmt::format("{} threads are asked for, but this process may use {} cores",
+                               model_.target.threads, available.size()),
+                   fmt::format("choose --threads {} or fewer", available.size()));
+  }
+
+  deploy::CompileOptions compile_options() const {
+    deploy::CompileOptions compile = api::compile_options(model_, options_.graph);
+    return compile;
+  }
+
+  session::Options session_options(records::Weights weights) const {
+    session::Options result;
+    result.trials = options_.tune.trials.value_or(kEndlessTrials);
+    result.seed = options_.tune.seed;
+    result.resume = options_.tune.resume;
+    result.use_history = options_.tune.history != "none";
+    result.weights = weights;
+    result.batch = 16;
+    result.overlap = false;
+    result.finalists = 5;
+    result.search_name = fmt::format("{} of a model{}", options_.tune.explorer,
+                                     options_.graph.model.exact ? ", exact" : "");
+    result.version = version();
+    result.run.compare_rounds = kCompareRounds;
+    result.run.compare_round_ms = kCompareRoundMs;
+    return result;
+  }
+
+  Status tune_tasks(const deploy::ModelTasks& tasks, measure::Runner& runner, bool cold) {
+    auto path = records_path(options_.tune.records);
+    if (!path.ok()) return path.error();
+    report_.records = *path;
+    auto store = records::open_sqlite_store(*path);
+    if (!store.ok()) return store.error();
+    builder::LocalBuilder builder({.target = model_.target, .cores = {}});
+    std::vector<std::unique_ptr<session::Session>> sessions;
+    std::vector<session::WeightedSession> weighted;
+    const session::Context context{**store, builder, runner, clock_};
+    for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
+      const graph::Task& task = tasks.distinct[i];
+      const session::Task described = session_task(task, options_.graph.model.exact);
+      auto search = session::make_template_search(described, model_.target, options_.tune.explorer,
+                                                  options_.tune.seed);
+      if (!search.ok()) return search.error();
+      const deploy::Schedule untuned =
+          deploy::default_schedule(task, model_.target, options_.graph.model.exact);
+      auto opened = session::Session::open(context, described, ir::to_string(model_.target),
+                                           std::move(*search), untuned.trace,
+                                           session_options(weights_of(task, cold)));
+      if (!opened.ok()) return opened.error();
+      sessions.push_back(std::move(*opened));
+      weighted.push_back({sessions.back().get(), static_cast<double>(tasks.uses[i])});
+    }
+    ATTUNE_RETURN_IF_ERROR(
+        session::run_model(weighted, budget(), closing_seconds(), clock_, forward(tasks), stop_));
+    for (const auto& session : sessions) reports_.push_back(session->report());
+    return {};
+  }
+
+  session::ModelBudget budget() const {
+    session::ModelBudget result;
+    const double spent = seconds_between(start_ns_, clock_.now_ns());
+    const bool endless = options_.tune.trials && !options_.tune.seconds;
+    result.seconds = endless ? 1e9 : options_.tune.seconds.value_or(kDefaultSeconds) - spent;
+    result.trials = options_.tune.trials.value_or(0);
+    return result;
+  }
+
+  static double closing_seconds() { return kCompareRounds * kCompareRoundMs * 1e-3 + 0.2; }
+
+  std::function<void(const session::ModelProgress&)> forward(const deploy::ModelTasks& tasks) {
+    return [this, &tasks](const session::ModelProgress& p) {
+      if (!progressed_) return;
+      progressed_({.task = tasks.distinct[p.task].name,
+                   .stage = p.closing ? "confirm" : "update",
+                   .tasks = p.tasks,
+                   .settled = p.settled,
+                   .trials = p.trials,
+                   .latency_ms = p.latency_us * 1e-3,
+                   .elapsed_seconds = seconds_between(start_ns_, clock_.now_ns()),
+                   .total_seconds =
+                       options_.tune.seconds.value_or(options_.tune.trials ? 0 : kDefaultSeconds)});
+    };
+  }
+
+  // Tuned and untuned artifacts are raced; the faster one becomes the output.
+  Result<TuneReport> finish(deploy::ModelTasks tasks) {
+    std::vector<std::int64_t> uses(tasks.uses.begin(), tasks.uses.end());
+    deploy::CompileOptions compile = compile_options();
+    std::map<std::string, schedule::Trace> best;
+    for (const session::TaskReport& task : reports_) {
+      if (task.best_trace.empty() || task.best_is_default) continue;
+      auto trace = schedule::parse_trace(task.best_trace);
+      if (trace.ok()) best[task.key] = std::move(*trace);
+    }
+    ATTUNE_ASSIGN(deploy::CompiledModel untuned, deploy::compile_tasks(std::move(tasks), compile));
+    const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
+    ATTUNE_RETURN_IF_ERROR(deploy::write(untuned, before.path()));
+    compile.choose = [&](const graph::Task& task) {
+      const auto found = best.find(task.key);
+      if (found == best.end()) return deploy::default_schedule(task, model_.target, compile.exact);
+      deploy::Schedule schedule{"direct", found->second};
+      if (!found->second.empty()) {
+        if (const auto* step = std::get_if<schedule::Algorithm>(&found->second.front())) {
+          schedule.algorithm = step->name;
+        }
+      }
+      return schedule;
+    };
+    tasks = std::move(untuned.tasks);
+    untuned = {};
+    ATTUNE_ASSIGN(const deploy::CompiledModel tuned,
+                  deploy::compile_tasks(std::move(tasks), compile));
+    const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
+    ATTUNE_RETURN_IF_ERROR(deploy::write(tuned, after.path()));
+    ATTUNE_ASSIGN(const std::vector<double> latencies,
+                  race({before.path(), after.path()}, {.threads = model_.target.threads}));
+    report_.default_latency_ms = latencies[0];
+    report_.latency_ms = std::min(latencies[0], latencies[1]);
+    report_.untuned_is_best = latencies[0] < latencies[1];
+    std::error_code failure;
+    std::filesystem::rename(report_.untuned_is_best ? before.path() : after.path(), options_.output,
+                            failure);
+    if (failure) {
+      return Error{ErrorCode::Io,
+                   fmt::format("cannot write '{}': {}", options_.output, failure.message()),
+                   "name another file with -o"};
+    }
+    report_.output = options_.output;
+    return take_report(uses);
+  }
+
+  TuneReport take_report(const std::vector<std::int64_t>& uses) {
+    const double seconds = seconds_between(start_ns_, clock_.now_ns());
+    const session::TuneReport whole =
+        session::summarize(reports_, uses, seconds, options_.tune.seed);
+    for (const session::TaskReport& task : reports_) {
+      report_.tasks.push_back(tuned_task(task, report_.peak_gflops));
+    }
+    for (std::size_t i = 0; i < report_.tasks.size(); ++i) report_.tasks[i].uses = uses[i];
+    report_.trials_per_second = whole.trials_per_second;
+    report_.seconds = seconds;
+    report_.seed = options_.tune.seed;
+    report_.stopped = stop_.load();
+    return std::move(report_);
+  }
+
+  const TuneGraphOptions& options_;
+  const std::function<void(const TuneGraphProgress&)>& progressed_;
+  const std::atomic<bool>& stop_;
+  const SteadyClock clock_;
+  std::int64_t start_ns_;
+  GraphModel model_;
+  TuneReport report_;
+  std::vector<session::TaskReport> reports_;
+};
+
+}  // namespace
+
+Result<TuneReport> tune_graph(const TuneGraphOptions& options,
+                              const std::function<void(const TuneGraphProgress&)>& progressed,
+                              const std::atomic<bool>& stop) {
+  return GraphTuner(options, progressed, stop).run();
+}
+
+}  // namespace attune::api
