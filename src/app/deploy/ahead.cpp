@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "app/deploy/host_operators.h"
 #include "compiler/graph/program.h"
 #include "runtime/host/host.h"
 #include "runtime/memory.h"
@@ -33,24 +34,6 @@ Result<Room> make_room(const ops::TensorType& type) {
       std::make_shared<const ops::Constant>(ops::Constant{type, {data, bytes}, room.memory});
   return room;
 }
-
-}  // namespace
-
-runtime::HostAttributes host_attributes(const ops::Attributes& attributes) {
-  runtime::HostAttributes result;
-  for (const auto& [key, value] : attributes) {
-    std::visit(
-        [&](const auto& v) {
-          if constexpr (std::is_constructible_v<runtime::Attribute, decltype(v)>) {
-            result.emplace(key, v);
-          }
-        },
-        value);
-  }
-  return result;
-}
-
-namespace {
 
 bool is_computable(const Graph& graph, const Node& node) {
   const ops::OpKind kind = graph::operator_of(node).kind;
@@ -119,8 +102,8 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
     outputs.push_back(tensor);
     rooms.push_back(std::move(room));
   }
-  ATTUNE_RETURN_IF_ERROR(
-      runtime::run_host(call.name, host_attributes(call.attributes), inputs, outputs));
+  ATTUNE_ASSIGN(const HostOperator op, host_operator(call.name, call.attributes));
+  ATTUNE_RETURN_IF_ERROR(runtime::run_host(op.name, op.attributes, inputs, outputs));
   std::vector<ops::ConstantPtr> results;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto extents = outputs[i].shape.span();

@@ -12,9 +12,6 @@
 
 namespace attune::deploy {
 
-// The attributes of an operator as the runtime takes them.
-runtime::HostAttributes host_attributes(const ops::Attributes& attributes);
-
 // Host operators of the runtime, for constants.
 Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call);
 

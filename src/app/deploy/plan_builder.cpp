@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/deploy/host_operators.h"
 #include "app/deploy/plan_memory.h"
 #include "app/deploy/plan_scope.h"
 #include "compiler/graph/frame.h"
@@ -183,7 +184,9 @@ class PlanBuilder {
   }
 
   Status add_host(const Graph& graph, const Node& node, Scope& scope, Block& block) {
-    runtime::HostCall call{node.op, host_attributes(node.attributes), {}, {}, node.name};
+    auto op = host_operator(node.op, node.attributes);
+    if (!op.ok()) return op.error();
+    runtime::HostCall call{std::move(op->name), std::move(op->attributes), {}, {}, node.name};
     for (const ValueId id : node.inputs) {
       auto operand = operand_of(graph, id, scope);
       if (!operand.ok()) return operand.error();

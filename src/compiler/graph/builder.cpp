@@ -72,15 +72,15 @@ Result<std::optional<std::vector<ConstantPtr>>> Builder::fold(
   std::optional<std::vector<ConstantPtr>> nothing;
   if (def->kind == ops::OpKind::Control) return nothing;
   if (def->kind == ops::OpKind::Host && options_.run_host == nullptr) return nothing;
+  // A tensor without elements is known whatever it is computed from.
+  if (types.size() == 1 && types[0].is_static() && types[0].elements() == 0) {
+    return std::optional(std::vector{ops::filled_constant(types[0], 0)});
+  }
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.has(i) && call.constants[i] == nullptr) return nothing;
   }
   for (const TensorType& type : types) {
     if (type.elements() > options_.largest_folded && def->kind != ops::OpKind::View) return nothing;
-    if (type.elements() == 0 && def->kind != ops::OpKind::Host) {
-      if (types.size() > 1) return nothing;
-      return std::optional(std::vector{ops::filled_constant(type, 0)});
-    }
   }
   ATTUNE_ASSIGN(std::vector<ConstantPtr> values, evaluate(call, options_.run_host));
   return std::optional(std::move(values));
