@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/api/check_graph.h"
 #include "app/api/executable.h"
+#include "app/api/graph_model.h"
 #include "app/api/isolated.h"
+#include "app/api/onnx_cases.h"
 #include "compiler/ir/interpret.h"
+#include "runtime/affinity.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::api {
@@ -112,6 +117,35 @@ CheckCase failed(std::string name, const Error& error) {
           .message = error.message};
 }
 
+Result<Bytes> packed(const Result<CheckCase>& result) {
+  if (!result.ok()) return result.error();
+  return pack(*result);
+}
+
+CheckCase unpacked(std::string name, const Result<Bytes>& bytes) {
+  if (!bytes.ok()) return failed(std::move(name), bytes.error());
+  CheckCase result{.name = std::move(name)};
+  unpack(*bytes, result);
+  return result;
+}
+
+// Cases of ONNX's tests, in parallel.
+Status check_cases(const CheckOptions& options,
+                   const std::function<Status(const CheckCase&)>& done) {
+  ATTUNE_ASSIGN(const std::vector<OnnxCase> cases, find_onnx_cases(options.model.model));
+  ATTUNE_ASSIGN(const ir::Target target, resolve_target(options.model));
+  ATTUNE_RETURN_IF_ERROR(check_runs_here(target));
+  IsolatedWork all;
+  all.count = cases.size();
+  all.at_once = runtime::allowed_cores().size();
+  all.timeout_seconds = options.timeout_seconds;
+  all.work = [&](std::size_t i) { return packed(check_onnx_case(cases[i], options)); };
+  all.done = [&](std::size_t i, const Result<Bytes>& bytes) {
+    return done(unpacked(cases[i].name, bytes));
+  };
+  return run_isolated(all);
+}
+
 Result<CheckCase> check_one(const ModelOptions& options, const CheckOptions& all) {
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
@@ -121,10 +155,20 @@ Result<CheckCase> check_one(const ModelOptions& options, const CheckOptions& all
     ATTUNE_ASSIGN(const CheckCase result, check_model(model, known, all.seed));
     return pack(result);
   });
-  if (!bytes.ok()) return failed(model.task.spec, bytes.error());
-  CheckCase result{.name = model.task.spec};
-  unpack(*bytes, result);
-  return result;
+  return unpacked(model.task.spec, bytes);
+}
+
+// A whole model without reference outputs.
+Result<CheckCase> check_whole(const CheckOptions& options) {
+  const std::string& name = options.model.model;
+  if (kind_of_model(name) == ModelKind::Artifact) {
+    return unsupported(
+        fmt::format("'{}' is an artifact, which has nothing to be compared with", name),
+        "check the model that it was compiled from");
+  }
+  const Result<Bytes> bytes = run_isolated(name, [&] { return packed(check_graph(options)); });
+  if (!bytes.ok()) return bytes.error();
+  return unpacked(std::filesystem::path(name).stem().string(), bytes);
 }
 
 }  // namespace
@@ -144,6 +188,16 @@ std::string_view name_of(CheckStatus status) {
 }
 
 Status check(const CheckOptions& options, const std::function<Status(const CheckCase&)>& done) {
+  const std::string& name = options.model.model;
+  std::error_code ignored;
+  if (!options.all && kind_of_model(name) != ModelKind::Zoo &&
+      (std::filesystem::is_directory(name, ignored) || has_onnx_case(name))) {
+    return check_cases(options, done);
+  }
+  if (!options.all && kind_of_model(name) != ModelKind::Operator) {
+    ATTUNE_ASSIGN(const CheckCase result, check_whole(options));
+    return done(result);
+  }
   if (!options.all) {
     ATTUNE_ASSIGN(const CheckCase result, check_one(options.model, options));
     return done(result);

@@ -1,4 +1,5 @@
-// Whether compiled operators compute what they should: their results against the interpreter's.
+// Whether compiled operators and models compute what they should: their results against the
+// interpreter's, or against the expected outputs of ONNX test cases.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,14 @@ struct CheckCase {
 struct CheckOptions {
   ModelOptions model = {};  // with `all`, only target and threads count
   ScheduleOptions schedule = {};
-  bool all = false;  // a table of small operators of every family instead of one model
+  Shapes shapes = {};  // of a whole model's inputs
+  bool all = false;    // a table of small operators of every family instead of one model
   std::uint64_t seed = 0;
+  double timeout_seconds = 60;  // of one ONNX test case
 };
 
-// Calls `done` after each case. Fails only when no case could be tried at all.
+// A model may also be a folder of ONNX test cases, or one. Calls `done` after each case. Fails only
+// when no case could be tried at all.
 Status check(const CheckOptions& options, const std::function<Status(const CheckCase&)>& done);
 // One line.
 std::string to_json(const CheckCase& result);

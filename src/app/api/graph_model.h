@@ -20,8 +20,7 @@ ModelKind kind_of_model(const std::string& text);
 
 struct GraphOptions {
   ModelOptions model = {};
-  // --shape NAME=1,3,224,224
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes = {};
+  Shapes shapes = {};
   // Inputs whose values are known while compiling.
   std::map<std::string, ops::ConstantPtr, std::less<>> constants = {};
   std::vector<std::string> disabled_passes = {};

@@ -1,101 +1,115 @@
 #include "app/api/isolated.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "app/api/child.h"
+#include "base/clock.h"
 
 namespace attune::api {
 namespace {
 
-constexpr char kValue = 'v';
-constexpr char kError = 'e';
-
-Error cannot_start(int failure) {
-  return {ErrorCode::Io, fmt::format("cannot start a child process: {}", strerror(failure)),
-          "free some memory or processes"};
-}
-
-void write_all(int descriptor, std::span<const char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;  // the parent has gone
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+// The children that run, and the answers that wait for those before them.
+class Crowd {
+ public:
+  explicit Crowd(const IsolatedWork& all) : all_(all) {}
+  ~Crowd() {
+    for (auto& [index, running] : running_) end(running.child);
   }
-}
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
 
-Bytes read_all(int descriptor) {
-  Bytes bytes;
-  std::array<char, 65536> piece;
-  for (;;) {
-    const ssize_t size = ::read(descriptor, piece.data(), piece.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return bytes;
-    bytes.insert(bytes.end(), piece.data(), piece.data() + size);
+  Status run() {
+    while (told_ < all_.count) {
+      while (next_ < all_.count && running_.size() < std::max<std::size_t>(all_.at_once, 1)) {
+        ATTUNE_RETURN_IF_ERROR(start(next_++));
+      }
+      wait();
+      ATTUNE_RETURN_IF_ERROR(tell());
+    }
+    return {};
   }
-}
 
-// An error as bytes: its code, then message and hint, each ended by a zero byte.
-void write_answer(int descriptor, const Result<Bytes>& result) {
-  if (result.ok()) {
-    write_all(descriptor, {&kValue, 1});
-    write_all(descriptor, *result);
-    return;
+ private:
+  struct Running {
+    Child child;
+    std::int64_t start_ns = 0;
+  };
+
+  Status start(std::size_t index) {
+    ATTUNE_ASSIGN(Child child, start_child([&] { return all_.work(index); }, true));
+    running_[index] = {std::move(child), clock_.now_ns()};
+    return {};
   }
-  const Error& error = result.error();
-  std::string text(1, kError);
-  text += static_cast<char>('0' + static_cast<int>(error.code));
-  write_all(descriptor, text + error.message + '\0' + error.hint + '\0');
-}
 
-Result<Bytes> read_answer(const Bytes& bytes) {
-  if (bytes[0] == kValue) return Bytes(bytes.begin() + 1, bytes.end());
-  const char* message = bytes.data() + 2;
-  const char* hint = message + strlen(message) + 1;
-  return Error{static_cast<ErrorCode>(bytes[1] - '0'), message, hint};
-}
+  static void end(Child& child) {
+    ::kill(child.pid, SIGKILL);
+    while (read_some(child)) {
+    }
+    (void)finish(child, "");
+  }
+
+  double left(const Running& running) const {
+    return all_.timeout_seconds - seconds_between(running.start_ns, clock_.now_ns());
+  }
+
+  // Until some child says something or has no time left.
+  void wait() {
+    std::vector<pollfd> descriptors;
+    std::vector<std::size_t> indices;
+    double seconds = all_.timeout_seconds;
+    for (const auto& [index, running] : running_) {
+      descriptors.push_back({running.child.answer, POLLIN, 0});
+      indices.push_back(index);
+      seconds = std::min(seconds, left(running));
+    }
+    const int milliseconds = static_cast<int>(std::max(seconds, 0.0) * 1e3) + 1;
+    (void)::poll(descriptors.data(), descriptors.size(), milliseconds);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      Running& running = running_.at(indices[i]);
+      if (descriptors[i].revents != 0 && !read_some(running.child)) {
+        answers_.emplace(indices[i], finish(running.child, "it"));
+      } else if (left(running) <= 0) {
+        end(running.child);
+        answers_.emplace(indices[i],
+                         Error{ErrorCode::Exhausted,
+                               fmt::format("it took more than {:g} seconds", all_.timeout_seconds),
+                               {}});
+      }
+      if (answers_.count(indices[i]) != 0) running_.erase(indices[i]);
+    }
+  }
+
+  Status tell() {
+    for (auto next = answers_.find(told_); next != answers_.end(); next = answers_.find(told_)) {
+      ATTUNE_RETURN_IF_ERROR(all_.done(told_, next->second));
+      answers_.erase(next);
+      ++told_;
+    }
+    return {};
+  }
+
+  const IsolatedWork& all_;
+  const SteadyClock clock_;
+  std::map<std::size_t, Running> running_;
+  std::map<std::size_t, Result<Bytes>> answers_;
+  std::size_t next_ = 0, told_ = 0;
+};
 
 }  // namespace
 
 Result<Bytes> run_isolated(const std::string& what, const std::function<Result<Bytes>()>& work) {
-  int pipe[2];
-  if (::pipe(pipe) != 0) return cannot_start(errno);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) {
-    const int failure = errno;
-    ::close(pipe[0]);
-    ::close(pipe[1]);
-    return cannot_start(failure);
+  ATTUNE_ASSIGN(Child child, start_child(work, false));
+  while (read_some(child)) {
   }
-  if (child == 0) {
-    ::close(pipe[0]);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
-    write_answer(pipe[1], work());
-    ::_exit(0);
-  }
-  ::close(pipe[1]);
-  const Bytes bytes = read_all(pipe[0]);
-  ::close(pipe[0]);
-  int state = 0;
-  while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(state) && WEXITSTATUS(state) == 0 && !bytes.empty()) {
-    return read_answer(bytes);
-  }
-  const std::string how =
-      WIFSIGNALED(state)
-          ? fmt::format("{} (signal {})", ::strsignal(WTERMSIG(state)), WTERMSIG(state))
-          : fmt::format("exit status {}", WEXITSTATUS(state));
-  return Error{ErrorCode::Io, fmt::format("{} crashed: {}", what, how),
-               "try another schedule, e.g. with --default"};
+  return finish(child, what);
 }
+
+Status run_isolated(const IsolatedWork& all) { return Crowd(all).run(); }
 
 }  // namespace attune::api

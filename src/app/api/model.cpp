@@ -49,10 +49,8 @@ Result<Algorithm> OperatorModel::algorithm_of(const schedule::Trace& trace) cons
 
 Result<OperatorModel> load_model(const ModelOptions& options) {
   if (names_whole_model(options.model)) {
-    return unsupported(
-        fmt::format("'{}' is not an operator spec, and whole models cannot be compiled so far",
-                    options.model),
-        "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
+    return unsupported(fmt::format("'{}' is not an operator spec", options.model),
+                       "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
   }
   OperatorModel model;
   ATTUNE_ASSIGN(model.target, resolve(options));
@@ -81,9 +79,8 @@ Result<OperatorModel> load_model(const ModelOptions& options) {
   return model;
 }
 
-Status check_runs_here(const OperatorModel& model) {
+Status check_runs_here(const ir::Target& target) {
   ATTUNE_ASSIGN(const ir::Target here, codegen::resolve_target({}));
-  const ir::Target& target = model.target;
   if (target.triple != here.triple) {
     return unsupported(fmt::format("target '{}' is not this machine, whose triple is {}",
                                    target.triple, here.triple),
@@ -94,13 +91,15 @@ Status check_runs_here(const OperatorModel& model) {
                                    target.cpu, target.vector_bytes, here.vector_bytes),
                        "leave --target out, or use compile, which works for any target");
   }
+  return check_threads(target.threads);
+}
+
+Status check_threads(int threads) {
   const auto cores = runtime::allowed_cores().size();
-  if (static_cast<std::size_t>(target.threads) > cores) {
-    return invalid(fmt::format("{} threads are asked for, but this process may use {} {}",
-                               target.threads, cores, cores == 1 ? "core" : "cores"),
-                   fmt::format("choose --threads {} or fewer", cores));
-  }
-  return {};
+  if (static_cast<std::size_t>(threads) <= cores) return {};
+  return invalid(fmt::format("{} threads are asked for, but this process may use {} {}", threads,
+                             cores, cores == 1 ? "core" : "cores"),
+                 fmt::format("choose --threads {} or fewer", cores));
 }
 
 Status check_fits_memory(const OperatorModel& model, Purpose purpose) {

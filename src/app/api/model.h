@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,8 +16,11 @@
 
 namespace attune::api {
 
+// Shapes of inputs by name: --shape NAME=1,3,224,224.
+using Shapes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+
 struct ModelOptions {
-  std::string model = {};      // an operator spec
+  std::string model = {};      // an operator spec, a file or a name of the zoo
   std::string target = "cpu";  // "cpu" alone is this machine
   int threads = 0;             // 0: as the target says, else all cores
   bool exact = false;          // direct algorithms only
@@ -43,7 +48,10 @@ Result<OperatorModel> load_model(const ModelOptions& options);
 
 // Fails when the target is not this machine, or asks for more threads than this process has cores:
 // such a program can be compiled, but not run here.
-Status check_runs_here(const OperatorModel& model);
+Status check_runs_here(const ir::Target& target);
+inline Status check_runs_here(const OperatorModel& model) { return check_runs_here(model.target); }
+// The second half of it.
+Status check_threads(int threads);
 
 // What the operator is run for: tuning also needs the interpreter's copy of every tensor.
 enum class Purpose { Run, Tune };

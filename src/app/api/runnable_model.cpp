@@ -1,0 +1,181 @@
+#include "app/api/runnable_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/match.h"
+#include "runtime/affinity.h"
+#include "runtime/fill.h"
+
+namespace attune::api {
+namespace {
+
+using runtime::Tensor;
+
+Result<RunnableModel> from_artifact(runtime::Artifact artifact, std::int64_t start_ns) {
+  const SteadyClock clock;
+  RunnableModel runnable;
+  ATTUNE_ASSIGN(runnable.model, runtime::Model::from(std::move(artifact)));
+  runnable.load_ms = seconds_between(start_ns, clock.now_ns()) * 1e3;
+  runnable.name = runnable.plan().model;
+  runnable.threads = runnable.plan().threads;
+  return runnable;
+}
+
+// An artifact has work for as many threads as it was compiled for; fewer can do it too.
+Status set_threads(RunnableModel& runnable, int asked) {
+  const int made_for = runnable.threads;
+  const int cores = static_cast<int>(runtime::allowed_cores().size());
+  if (asked > made_for) {
+    return invalid(fmt::format("{} threads are asked for, but '{}' was compiled for {}", asked,
+                               runnable.name, made_for),
+                   fmt::format("compile it with --threads {}", asked));
+  }
+  runnable.threads = asked > 0 ? asked : std::min(made_for, cores);
+  return check_threads(runnable.threads);
+}
+
+Result<RunnableModel> open_artifact(const SourceOptions& options) {
+  const std::string& path = options.graph.model.model;
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(runtime::Artifact artifact, runtime::Artifact::open(path));
+  ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
+  if (!options.graph.shapes.empty()) {
+    return invalid(fmt::format("'{}' is an artifact, whose shapes are fixed", path),
+                   "give --shape when the model is compiled");
+  }
+  runnable.schedule_text = "the kernels of the artifact";
+  ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.graph.model.threads));
+  return runnable;
+}
+
+double flops_of(const runtime::Block& block) {
+  double flops = 0;
+  for (const runtime::Instruction& instruction : block) {
+    flops += std::visit(Match{[](const runtime::KernelCall& call) { return call.flops; },
+                              [](const runtime::HostCall&) { return 0.0; },
+                              [](const runtime::Copy&) { return 0.0; },
+                              [](const runtime::If& branch) {
+                                return std::max(flops_of(branch.then_block),
+                                                flops_of(branch.else_block));
+                              },
+                              [](const runtime::Loop& loop) { return flops_of(loop.body); }},
+                        instruction.kind);
+  }
+  return flops;
+}
+
+}  // namespace
+
+double flops_of(const runtime::Plan& plan) { return flops_of(plan.body); }
+
+std::string describe(const ScheduleOptions& schedule) {
+  const bool untuned = schedule.use_default || schedule.history == "none";
+  return untuned ? "default schedules" : "the best schedules known";
+}
+
+Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled) {
+  runtime::ArtifactContents contents{compiled.plan, compiled.weights.pieces(), {}};
+  for (const auto& object : compiled.objects) contents.objects.emplace_back(object);
+  ATTUNE_ASSIGN(runtime::Memory bytes, runtime::artifact_bytes(contents));
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(runtime::Artifact artifact,
+                runtime::Artifact::from_memory(std::move(bytes), compiled.plan.model));
+  return from_artifact(std::move(artifact), start);
+}
+
+Result<RunnableModel> load_runnable(const SourceOptions& options) {
+  if (kind_of_model(options.graph.model.model) == ModelKind::Artifact) {
+    return open_artifact(options);
+  }
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
+  ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
+  deploy::CompileOptions compile = compile_options(model, options.graph);
+  ATTUNE_ASSIGN(compile.choose,
+                known_schedules(model.target, options.schedule, options.graph.model.exact));
+  compile.progress = options.progress;
+  ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
+                deploy::compile_model(std::move(model.graph), compile));
+  const double seconds = seconds_between(start, clock.now_ns());
+  ATTUNE_ASSIGN(RunnableModel runnable, runnable_of(compiled));
+  runnable.compile_seconds = seconds;
+  runnable.schedule_text = describe(options.schedule);
+  return runnable;
+}
+
+void fill_input(Tensor& tensor, std::uint64_t seed, int index) {
+  using runtime::DType;
+  runtime::fill(tensor.data(), tensor.type(), tensor.elements(), seed, index);
+  const DType type = tensor.type();
+  if (type != DType::I8 && type != DType::I16 && type != DType::I32 && type != DType::I64) return;
+  for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+    const double value = runtime::read_element(tensor.data(), type, i);
+    if (value < 0) runtime::write_element(tensor.data(), type, i, -value);
+  }
+}
+
+std::vector<std::int64_t> largest_shape(const runtime::InterfaceTensor& tensor) {
+  std::vector<std::int64_t> shape;
+  for (const runtime::Dim& dim : tensor.dims) shape.push_back(dim.maximum);
+  return shape;
+}
+
+Result<std::vector<Tensor>> random_inputs(const runtime::Plan& plan, std::uint64_t seed) {
+  std::vector<Tensor> tensors;
+  for (const runtime::InterfaceTensor& input : plan.inputs) {
+    ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(input.type, largest_shape(input)));
+    fill_input(tensor, seed, static_cast<int>(tensors.size()));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+Result<ModelSession> ModelSession::create(const RunnableModel& model, bool pinned) {
+  ModelSession made;
+  made.model_ = model.model;
+  runtime::ThreadPoolOptions pool{.workers = model.threads};
+  if (pinned) {
+    pool.cores = runtime::allowed_cores();
+    CHECK(static_cast<std::size_t>(model.threads) <= pool.cores.size(), "more threads than cores");
+    pool.cores.resize(static_cast<std::size_t>(model.threads));
+    ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(pool.cores.front()));
+  }
+  made.pool_ = std::make_unique<runtime::ThreadPool>(pool);
+  ATTUNE_ASSIGN(runtime::Session session, runtime::Session::create(model.model, *made.pool_));
+  made.session_ = std::make_unique<runtime::Session>(std::move(session));
+  for (const runtime::InterfaceTensor& output : model.plan().outputs) {
+    ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(output.type, largest_shape(output)));
+    made.outputs_.push_back(std::move(tensor));
+  }
+  return made;
+}
+
+Status ModelSession::run(const std::vector<Tensor>& inputs, runtime::Profile* profile) {
+  std::vector<runtime::InputView> views;
+  for (const Tensor& input : inputs) views.push_back({input.data(), input.type(), input.shape()});
+  std::vector<runtime::OutputView> rooms;
+  for (const Tensor& output : outputs_) rooms.push_back({output.data(), output.bytes()});
+  return session_->run(views, rooms, profile);
+}
+
+Result<std::vector<Tensor>> ModelSession::outputs() const {
+  std::vector<Tensor> outputs;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::span<const std::int64_t> shape = session_->output_shape(i);
+    ATTUNE_ASSIGN(Tensor output,
+                  Tensor::allocate(outputs_[i].type(), {shape.begin(), shape.end()}));
+    if (output.bytes() > 0) std::memcpy(output.data(), outputs_[i].data(), output.bytes());
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+}  // namespace attune::api
