@@ -91,10 +91,8 @@ Result<RunnableModel> compile_case(GraphOptions& options, const CaseData& data,
                                    const ScheduleOptions& schedule) {
   ATTUNE_ASSIGN(GraphModel model, import_case(options, data));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
-  deploy::CompileOptions compile = compile_options(model, options);
-  ATTUNE_ASSIGN(compile.choose, known_schedules(model.target, schedule, options.model.exact));
   ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
-                deploy::compile_model(std::move(model.graph), compile));
+                compile_loaded(std::move(model), {.graph = options, .schedule = schedule}));
   return runnable_of(compiled);
 }
 

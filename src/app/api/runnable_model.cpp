@@ -90,6 +90,15 @@ Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled) {
   return from_artifact(std::move(artifact), start);
 }
 
+Result<deploy::CompiledModel> compile_loaded(GraphModel model, const SourceOptions& options) {
+  deploy::CompileOptions compile = compile_options(model, options.graph);
+  ATTUNE_ASSIGN(compile.choose,
+                known_schedules(model.target, options.schedule, options.graph.model.exact,
+                                has_cold_weights(model.graph, model.target)));
+  compile.progress = options.progress;
+  return deploy::compile_model(std::move(model.graph), compile);
+}
+
 Result<RunnableModel> load_runnable(const SourceOptions& options) {
   if (kind_of_model(options.graph.model.model) == ModelKind::Artifact) {
     return open_artifact(options);
@@ -98,12 +107,7 @@ Result<RunnableModel> load_runnable(const SourceOptions& options) {
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
-  deploy::CompileOptions compile = compile_options(model, options.graph);
-  ATTUNE_ASSIGN(compile.choose,
-                known_schedules(model.target, options.schedule, options.graph.model.exact));
-  compile.progress = options.progress;
-  ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
-                deploy::compile_model(std::move(model.graph), compile));
+  ATTUNE_ASSIGN(const deploy::CompiledModel compiled, compile_loaded(std::move(model), options));
   const double seconds = seconds_between(start, clock.now_ns());
   ATTUNE_ASSIGN(RunnableModel runnable, runnable_of(compiled));
   runnable.compile_seconds = seconds;

@@ -32,6 +32,8 @@ struct RunnableModel {
 
 // An artifact, a file or a name of the zoo; fails when it cannot run on this machine.
 Result<RunnableModel> load_runnable(const SourceOptions& options);
+// A graph that was loaded with the same options, compiled with the schedules that they ask for.
+Result<deploy::CompiledModel> compile_loaded(GraphModel model, const SourceOptions& options);
 // What was just compiled, by way of its artifact.
 Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled);
 
