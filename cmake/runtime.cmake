@@ -1,6 +1,6 @@
 # The runtime stands alone: base and plain C++, no other package. It is built twice, as the static
 # library attune_runtime that the other layers link, and as libattune_runtime.so for programs that
-# only run artifacts.
+# only run artifacts: it shows the C interface (attune.h) and nothing else.
 
 function(attune_runtime_sources out)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp
@@ -14,9 +14,17 @@ function(attune_runtime_shared)
   add_library(attune_runtime_shared SHARED ${sources} ${CMAKE_SOURCE_DIR}/src/base/check.cpp
                                            ${CMAKE_SOURCE_DIR}/src/base/atomic_file.cpp)
   set_target_properties(attune_runtime_shared PROPERTIES
-    OUTPUT_NAME attune_runtime CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN ON)
-  target_compile_options(attune_runtime_shared PRIVATE -ffunction-sections -fdata-sections)
+    OUTPUT_NAME attune_runtime CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  # Small, but for the few loops over data.
+  target_compile_options(attune_runtime_shared PRIVATE -ffunction-sections -fdata-sections
+                         $<$<CONFIG:Release>:-Os>)
+  foreach(loop checksum host/elements host/mat_mul host/strides)
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/src/runtime/${loop}.cpp PROPERTIES
+                                COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+  endforeach()
+  target_compile_definitions(attune_runtime_shared PRIVATE ATTUNE_VERSION="${PROJECT_VERSION}")
   target_link_options(attune_runtime_shared PRIVATE -Wl,--gc-sections
+                      -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/runtime_symbols.txt
                       $<$<CONFIG:Release>:-Wl,--strip-all>)
   target_link_libraries(attune_runtime_shared PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
@@ -32,7 +40,21 @@ function(attune_runtime_static)
                                       ${CMAKE_SOURCE_DIR}/src/runtime/host/*_test.cpp)
     attune_test(runtime_test SOURCES ${tests} LINK attune_runtime)
     attune_test_kernels(runtime_test runtime/test_kernels)
+    attune_example_c()
   endif()
+endfunction()
+
+# examples/c as its readers build it, against the shared library; runtime_test runs it.
+function(attune_example_c)
+  add_executable(example_run_model ${CMAKE_SOURCE_DIR}/examples/c/run_model.c)
+  set_target_properties(example_run_model PROPERTIES C_STANDARD 99)
+  target_compile_options(example_run_model PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  target_include_directories(example_run_model PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
+  target_link_libraries(example_run_model PRIVATE attune_runtime_shared)
+  add_dependencies(runtime_test example_run_model)
+  target_compile_definitions(runtime_test PRIVATE
+    ATTUNE_EXAMPLE_C="$<TARGET_FILE:example_run_model>"
+    ATTUNE_SHARED_RUNTIME="$<TARGET_FILE:attune_runtime_shared>")
 endfunction()
 
 # attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel; the test

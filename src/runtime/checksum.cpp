@@ -3,7 +3,6 @@
 // mixing of each lane into the sum; therefore a change within one word always shows.
 #include "runtime/checksum.h"
 
-#include <bit>
 #include <cstring>
 
 namespace attune::runtime {
@@ -15,7 +14,8 @@ constexpr std::uint64_t kMultiplier = 0x9fb21c651e98df25ull;
 constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15ull;
 
 std::uint64_t step(std::uint64_t lane, std::uint64_t word) {
-  return std::rotl(lane ^ word, 29) * kMultiplier;
+  const std::uint64_t x = lane ^ word;
+  return (x ^ (x >> 32)) * kMultiplier;
 }
 
 std::uint64_t word_at(const std::byte* at) {
