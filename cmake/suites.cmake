@@ -17,6 +17,9 @@ function(attune_add_suites)
   attune_suite(conformance fast)
   attune_suite(property slow)
   attune_suite(e2e slow)
+  add_executable(onnx_import_cases
+                 ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/import_cases.cpp)
+  target_link_libraries(onnx_import_cases PRIVATE attune_deploy attune_onnx)
 endfunction()
 
 function(attune_suite suite label)

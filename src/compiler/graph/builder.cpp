@@ -71,16 +71,22 @@ Result<std::optional<std::vector<ConstantPtr>>> Builder::fold(
   const ops::OpDef* def = ops::find_operator(call.name);
   std::optional<std::vector<ConstantPtr>> nothing;
   if (def->kind == ops::OpKind::Control) return nothing;
-  if (def->kind == ops::OpKind::Host && options_.run_host == nullptr) return nothing;
-  // A tensor without elements is known whatever it is computed from.
-  if (types.size() == 1 && types[0].is_static() && types[0].elements() == 0) {
-    return std::optional(std::vector{ops::filled_constant(types[0], 0)});
+  // Nothing is to be computed where no result has an element.
+  const bool empty = std::all_of(types.begin(), types.end(), [](const TensorType& type) {
+    return type.elements() == 0 && type.is_static();
+  });
+  if (empty) {
+    std::vector<ConstantPtr> constants;
+    for (const TensorType& type : types) constants.push_back(ops::filled_constant(type, 0));
+    return std::optional(std::move(constants));
   }
+  if (def->kind == ops::OpKind::Host && options_.run_host == nullptr) return nothing;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.has(i) && call.constants[i] == nullptr) return nothing;
   }
   for (const TensorType& type : types) {
     if (type.elements() > options_.largest_folded && def->kind != ops::OpKind::View) return nothing;
+    if (type.elements() == 0 && def->kind != ops::OpKind::Host) return nothing;
   }
   ATTUNE_ASSIGN(std::vector<ConstantPtr> values, evaluate(call, options_.run_host));
   return std::optional(std::move(values));

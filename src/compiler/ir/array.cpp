@@ -54,6 +54,7 @@ double Array::real(std::int64_t position) const {
   if (type == kF64) return read<double>(at);
   if (type == kF16) return f16_value(read<std::uint16_t>(at));
   if (type == kBF16) return bf16_value(read<std::uint16_t>(at));
+  if (type == kU64) return static_cast<double>(read<std::uint64_t>(at));
   return static_cast<double>(integer(position));
 }
 
@@ -154,6 +155,10 @@ std::int64_t truncate_to(DType type, double value) {
   const std::int64_t greatest =
       type.bits >= 64 ? std::numeric_limits<std::int64_t>::max()
                       : (std::int64_t{1} << (is_signed ? type.bits - 1 : type.bits)) - 1;
+  if (type == kU64) {  // by its bits
+    if (value >= limit) return -1;
+    return value <= 0 ? 0 : static_cast<std::int64_t>(static_cast<std::uint64_t>(value));
+  }
   if (value >= limit) return greatest;
   if (!is_signed) return value <= 0 ? 0 : static_cast<std::int64_t>(value);
   return value <= -limit ? -greatest - 1 : static_cast<std::int64_t>(value);

@@ -123,6 +123,10 @@ Value convert(Value value, DType from, DType to) {
   if (to.is_float()) {
     if (from.is_float()) {
       result.f = round_to(to, value.f);
+    } else if (from == kU64) {
+      const auto number = static_cast<std::uint64_t>(value.i);
+      result.f = to == kF32 ? static_cast<double>(static_cast<float>(number))
+                            : round_to(to, static_cast<double>(number));
     } else if (to == kF32) {
       result.f = static_cast<float>(value.i);
     } else {

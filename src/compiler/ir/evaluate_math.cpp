@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "compiler/ir/evaluate.h"
@@ -14,9 +15,10 @@ namespace attune::ir {
 namespace {
 
 // Index arithmetic is the common case and needs no wrapping; f16 and bf16 compute like f32.
-enum class Class { Index, Narrow, Single, Double };
+enum class Class { Index, Narrow, Unsigned, Single, Double };
 
 Class class_of(DType type) {
+  if (type == kU64) return Class::Unsigned;
   if (!type.is_float()) return type.bits == 64 ? Class::Index : Class::Narrow;
   return type.bits == 64 ? Class::Double : Class::Single;
 }
@@ -57,6 +59,18 @@ std::int64_t int_result(std::int64_t a, std::int64_t b) {
   return shift_right(a, b);
 }
 
+// Those operations of u64 that are not the same as of i64; nothing for the others.
+template <BinOp op>
+std::optional<std::int64_t> unsigned_result(std::int64_t left, std::int64_t right) {
+  const auto a = static_cast<std::uint64_t>(left), b = static_cast<std::uint64_t>(right);
+  if constexpr (op == BinOp::Div) return static_cast<std::int64_t>(a / b);
+  if constexpr (op == BinOp::Mod) return static_cast<std::int64_t>(a % b);
+  if constexpr (op == BinOp::Min) return static_cast<std::int64_t>(a < b ? a : b);
+  if constexpr (op == BinOp::Max) return static_cast<std::int64_t>(a > b ? a : b);
+  if constexpr (op == BinOp::Shr) return static_cast<std::int64_t>(b > 63 ? 0 : a >> b);
+  return std::nullopt;
+}
+
 // Operations of f32 are exact enough in f64 that rounding once more gives the f32 result.
 template <BinOp op>
 double real_result(double a, double b) {
@@ -77,6 +91,9 @@ Value run_binary(const Node& n, Frame& frame, int lane) {
   if constexpr (op >= BinOp::Eq && op <= BinOp::Ge) {
     if constexpr (real) {
       result.i = compare_values<op>(a.f, b.f);
+    } else if constexpr (kind == Class::Unsigned) {
+      result.i =
+          compare_values<op>(static_cast<std::uint64_t>(a.i), static_cast<std::uint64_t>(b.i));
     } else {
       result.i = compare_values<op>(a.i, b.i);
     }
@@ -89,6 +106,12 @@ Value run_binary(const Node& n, Frame& frame, int lane) {
         if (frame.failed()) return {};
         const Expr source(std::shared_ptr<const ExprNode>(std::shared_ptr<void>(), n.source));
         return frame.fail(fmt::format("division by zero in '{}'", to_string(source)));
+      }
+    }
+    if constexpr (kind == Class::Unsigned) {
+      if (const auto own = unsigned_result<op>(a.i, b.i)) {
+        result.i = *own;
+        return result;
       }
     }
     result.i = int_result<op>(a.i, b.i);
@@ -121,6 +144,9 @@ Value run_int(const Node& n, Frame& frame, int lane) {
   if constexpr (fn == MathFn::BitNot) result.i = wrap_to(n.type, ~a);
   if constexpr (fn == MathFn::Abs) result.i = wrap_to(n.type, a < 0 ? wrap_sub(0, a) : a);
   if constexpr (fn == MathFn::Sign) result.i = (a > 0) - (a < 0);
+  if constexpr (fn == MathFn::Abs || fn == MathFn::Sign) {
+    if (n.type == kU64) result.i = fn == MathFn::Abs ? a : a != 0;
+  }
   return result;
 }
 
@@ -183,6 +209,7 @@ Value run_bitcast(const Node& n, Frame& frame, int lane) {
 Node::Function binary_function(BinOp op, DType operand) {
   constexpr auto ops = std::make_index_sequence<kOpCount>();
   static constexpr Table tables[] = {make_table<Class::Index>(ops), make_table<Class::Narrow>(ops),
+                                     make_table<Class::Unsigned>(ops),
                                      make_table<Class::Single>(ops),
                                      make_table<Class::Double>(ops)};
   return tables[static_cast<std::size_t>(class_of(operand))][static_cast<std::size_t>(op)];

@@ -21,6 +21,7 @@ std::int64_t least_int(DType type) {
 
 std::int64_t greatest_int(DType type) {
   if (type.is_bool()) return 1;
+  if (type == kU64) return -1;  // all bits are set
   if (type.kind == TypeKind::UInt) return (std::int64_t{1} << type.bits) - 1;
   return type.bits == 64 ? std::numeric_limits<std::int64_t>::max()
                          : (std::int64_t{1} << (type.bits - 1)) - 1;

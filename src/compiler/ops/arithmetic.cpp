@@ -1,29 +1,104 @@
-// Arithmetic on two operands, with broadcasting.
-#include <array>
+// Arithmetic with broadcasting: sums, products, division, powers and bits.
+#include <fmt/format.h>
 
+#include "compiler/ops/indexing.h"
 #include "compiler/ops/op_list.h"
+#include "compiler/ops/pointwise.h"
 
 namespace attune::ops {
 namespace {
 
-Result<std::vector<TensorType>> infer_same(const OpCall& call) {
-  const std::array shapes{call.inputs[0].shape, call.inputs[1].shape};
-  ATTUNE_ASSIGN(std::vector<std::int64_t> shape, broadcast_shape(shapes));
-  return std::vector<TensorType>{{call.inputs[0].dtype, std::move(shape), {}}};
+using ir::Expr;
+using ir::MathFn;
+
+// Integers are divided towards zero.
+Expr divide(const Expr& a, const Expr& b) {
+  const Expr quotient = a / b;
+  if (a.type().kind != ir::TypeKind::Int) return quotient;
+  const Expr zero = ir::zero_of(a.type());
+  const Expr rounded_down = ir::binary(ir::BinOp::Ne, quotient * b, a);
+  const Expr negative = ir::binary(ir::BinOp::Ne, a < zero, b < zero);
+  return ir::select(negative && rounded_down, quotient + imm(a.type(), 1), quotient);
 }
 
-template <ir::BinOp op>
-ir::Expr combine(const OpCall& /*call*/, const std::vector<ir::Expr>& values) {
-  return ir::binary(op, values[0], values[1]);
+Expr div_value(const OpCall& /*call*/, const Values& values) {
+  return ir::cast(values[0].type(), divide(widened(values[0]), widened(values[1])));
 }
+
+// fmod: the sign of the dividend, otherwise that of the divisor.
+Expr mod_value(const OpCall& call, const Values& values) {
+  const Expr a = widened(values[0]), b = widened(values[1]);
+  if (call.integer("fmod") == 0) {
+    if (!a.type().is_float()) return a % b;
+    return ir::cast(values[0].type(), a - ir::math(MathFn::Floor, {a / b}) * b);
+  }
+  if (!a.type().is_float()) return a - divide(a, b) * b;
+  const Expr quotient = ir::math(MathFn::Trunc, {a / b});
+  return ir::cast(values[0].type(),
+                  ir::math(MathFn::Fma, {ir::math(MathFn::Neg, {quotient}), b, a}));
+}
+
+Types infer_pow(const OpCall& call) {
+  for (const TensorType& input : call.inputs) {
+    if (!contains(TypeSet::Numbers, input.dtype)) {
+      return invalid(fmt::format("pow of {}, needs numbers", to_string(input)));
+    }
+  }
+  return broadcast_type(call, call.inputs[0].dtype);
+}
+
+// The type of the base decides; powers of integers are computed in f64.
+Expr pow_value(const OpCall& /*call*/, const Values& values) {
+  const ir::DType type = values[0].type();
+  const ir::DType wide = type.is_float() ? computed_in(type) : ir::kF64;
+  return ir::cast(type,
+                  ir::math(MathFn::Pow, {ir::cast(wide, values[0]), ir::cast(wide, values[1])}));
+}
+
+// A NaN on either side stays one.
+template <ir::BinOp op>
+Expr extreme_value(const OpCall& /*call*/, const Values& values) {
+  const Expr a = widened(values[0]), b = widened(values[1]);
+  const Expr best = ir::binary(op, a, b);
+  if (!a.type().is_float()) return best;
+  return ir::cast(values[0].type(), ir::select(ir::math(MathFn::IsNan, {a}), a, best));
+}
+
+// Shifts by the width and more give 0.
+Expr shift_value(const OpCall& call, const Values& values) {
+  const auto op = call.word("direction") == "LEFT" ? ir::BinOp::Shl : ir::BinOp::Shr;
+  const ir::DType type = values[0].type();
+  const Expr shifted = ir::binary(op, values[0], values[1]);
+  return ir::select(values[1] < imm(type, type.bits), shifted, ir::zero_of(type));
+}
+
+Expr reciprocal(const Expr& x) { return imm(x.type(), 1) / x; }
 
 }  // namespace
 
 std::vector<OpDef> arithmetic_operators() {
+  using enum OpKind;
+  constexpr auto numbers = infer_alike<TypeSet::Numbers>;
+  constexpr auto floats = infer_alike<TypeSet::Floats>;
+  constexpr auto integers = infer_alike<TypeSet::Integers>;
   return {
-      {"add", OpKind::Elementwise, infer_same, combine<ir::BinOp::Add>},
-      {"sub", OpKind::Elementwise, infer_same, combine<ir::BinOp::Sub>},
-      {"mul", OpKind::Elementwise, infer_same, combine<ir::BinOp::Mul>},
+      {"add", Elementwise, numbers, of_two<ir::BinOp::Add>},
+      {"sub", Elementwise, numbers, of_two<ir::BinOp::Sub>},
+      {"mul", Elementwise, numbers, of_two<ir::BinOp::Mul>},
+      {"div", Elementwise, numbers, div_value},
+      {"mod", Elementwise, numbers, mod_value},  // fmod
+      {"pow", Elementwise, infer_pow, pow_value},
+      {"min", Elementwise, numbers, extreme_value<ir::BinOp::Min>},
+      {"max", Elementwise, numbers, extreme_value<ir::BinOp::Max>},
+      {"neg", Elementwise, numbers, of_math<MathFn::Neg>},
+      {"abs", Elementwise, numbers, of_math<MathFn::Abs>},
+      {"sign", Elementwise, numbers, of_math<MathFn::Sign>},
+      {"reciprocal", Elementwise, floats, of_one<reciprocal>},
+      {"bit_and", Elementwise, integers, of_two<ir::BinOp::BitAnd>},
+      {"bit_or", Elementwise, integers, of_two<ir::BinOp::BitOr>},
+      {"bit_xor", Elementwise, integers, of_two<ir::BinOp::BitXor>},
+      {"bit_not", Elementwise, integers, of_math<MathFn::BitNot>},
+      {"bit_shift", Elementwise, integers, shift_value},  // direction
   };
 }
 

@@ -9,6 +9,14 @@ namespace attune::ops {
 
 std::vector<OpDef> arithmetic_operators();
 std::vector<OpDef> view_operators();
+std::vector<OpDef> comparison_operators();
+std::vector<OpDef> activation_operators();
+std::vector<OpDef> conversion_operators();
+std::vector<OpDef> reduction_operators();
+std::vector<OpDef> row_operators();
+std::vector<OpDef> normalisation_operators();
+std::vector<OpDef> product_operators();
+std::vector<OpDef> linear_algebra_operators();
 std::vector<OpDef> movement_operators();
 std::vector<OpDef> gather_operators();
 std::vector<OpDef> padding_operators();

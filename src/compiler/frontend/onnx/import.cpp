@@ -43,6 +43,9 @@ Result<std::vector<ValueId>> operands_of(Scope& scope, const ::onnx::NodeProto& 
     }
     ATTUNE_ASSIGN(const std::optional<ValueId> value, scope.find(name));
     if (!value) return invalid(fmt::format("it reads '{}', which nothing computes", name));
+    if (*value == kUnsupportedOutput) {
+      return unsupported(fmt::format("it reads '{}', an output that is not supported", name));
+    }
     operands.push_back(*value);
   }
   while (!operands.empty() && operands.back() == kNoValue) operands.pop_back();
@@ -83,7 +86,8 @@ Status define_outputs(Scope& scope, const ::onnx::NodeProto& node,
     if (node.output(i).empty()) continue;
     const auto at = static_cast<std::size_t>(i);
     if (at >= results.size() || results[at] == kNoValue) {
-      return unsupported(fmt::format("its output {}, '{}', is not supported", i, node.output(i)));
+      scope.define(node.output(i), kUnsupportedOutput);  // fails whoever reads it
+      continue;
     }
     ATTUNE_RETURN_IF_ERROR(check_size(scope.site().builder.type(results[at])));
     scope.define(node.output(i), results[at]);
@@ -233,7 +237,12 @@ Result<std::vector<ValueId>> import_graph(Scope& scope, const ::onnx::GraphProto
   std::vector<ValueId> outputs;
   for (const std::string& name : names) {
     ATTUNE_ASSIGN(const std::optional<ValueId> value, scope.find(name));
-    if (!value) return invalid(fmt::format("output '{}' is never computed", name));
+    if (!value || *value == kNoValue) {
+      return invalid(fmt::format("output '{}' is never computed", name));
+    }
+    if (*value == kUnsupportedOutput) {
+      return unsupported(fmt::format("output '{}' is not supported", name));
+    }
     outputs.push_back(*value);
   }
   return outputs;

@@ -122,7 +122,7 @@ Result<std::optional<ValueId>> Scope::find(const std::string& name) {
   } else if (outer_ != nullptr) {
     ATTUNE_ASSIGN(value, outer_->find(name));
     const bool is_elsewhere = &outer_->site_ != &site_;
-    if (is_elsewhere && value && *value != kNoValue) value = site_.capture(*value);
+    if (is_elsewhere && value && *value >= 0) value = site_.capture(*value);
   }
   if (value) values_.emplace(name, *value);
   return value;

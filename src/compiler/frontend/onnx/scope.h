@@ -19,6 +19,9 @@
 
 namespace attune::onnx {
 
+// Stands for outputs of nodes that their converters do not compute.
+inline constexpr ValueId kUnsupportedOutput = -2;
+
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 
 // What does not change during one import.

@@ -1,0 +1,152 @@
+// Functions of one real number: those of mathematics, and the activations of neural networks.
+#include "compiler/ops/indexing.h"
+#include "compiler/ops/op_list.h"
+#include "compiler/ops/pointwise.h"
+
+namespace attune::ops {
+namespace {
+
+using ir::Expr;
+using ir::MathFn;
+
+Expr real(const Expr& like, double value) { return imm(like.type(), value); }
+Expr exp(const Expr& x) { return ir::math(MathFn::Exp, {x}); }
+Expr tanh(const Expr& x) { return ir::math(MathFn::Tanh, {x}); }
+Expr log(const Expr& x) { return ir::math(MathFn::Log, {x}); }
+Expr zero(const Expr& like) { return ir::zero_of(like.type()); }
+
+// In this order a NaN stays one.
+Expr relu(const Expr& x) { return ir::max(zero(x), x); }
+// log(1 + e^x) without overflow: max(x, 0) + log(1 + e^-|x|).
+Expr softplus(const Expr& x) {
+  const Expr small = exp(ir::math(MathFn::Neg, {ir::math(MathFn::Abs, {x})}));
+  return relu(x) + log(real(x, 1) + small);
+}
+Expr softsign(const Expr& x) { return x / (real(x, 1) + ir::math(MathFn::Abs, {x})); }
+Expr silu(const Expr& x) { return x * ir::math(MathFn::Sigmoid, {x}); }
+Expr mish(const Expr& x) { return x * tanh(softplus(x)); }
+Expr hard_swish(const Expr& x) {
+  return x * ir::max(ir::min(x * real(x, 1.0 / 6) + real(x, 0.5), real(x, 1)), zero(x));
+}
+
+Types infer_floats(const OpCall& call) { return infer_alike<TypeSet::Floats>(call); }
+
+// A function of one value with parameters.
+template <Expr (*function)(const OpCall&, const Expr&)>
+Expr with_parameters(const OpCall& call, const Values& values) {
+  return ir::cast(values[0].type(), function(call, widened(values[0])));
+}
+
+Expr leaky_relu(const OpCall& call, const Expr& x) {
+  return ir::select(x < zero(x), x * real(x, call.real("alpha")), x);
+}
+Expr elu(const OpCall& call, const Expr& x) {
+  return ir::select(x < zero(x), (exp(x) - real(x, 1)) * real(x, call.real("alpha")), x);
+}
+// max(0, x) + min(0, alpha (e^(x / alpha) - 1)).
+Expr celu(const OpCall& call, const Expr& x) {
+  const double alpha = call.real("alpha");
+  const Expr negative = (exp(x * real(x, 1 / alpha)) - real(x, 1)) * real(x, alpha);
+  return ir::select(x < zero(x), negative, x);
+}
+Expr selu(const OpCall& call, const Expr& x) {
+  const double alpha = call.real("alpha"), gamma = call.real("gamma");
+  const Expr negative = exp(x) * real(x, alpha) - real(x, alpha);
+  return ir::select(x > zero(x), x, negative) * real(x, gamma);
+}
+Expr hard_sigmoid(const OpCall& call, const Expr& x) {
+  const Expr line = x * real(x, call.real("alpha")) + real(x, call.real("beta"));
+  return ir::max(ir::min(line, real(x, 1)), zero(x));
+}
+Expr thresholded_relu(const OpCall& call, const Expr& x) {
+  return ir::select(x > real(x, call.real("alpha")), x, zero(x));
+}
+// approximate: "none", x / 2 (1 + erf(x / sqrt 2)), or "tanh".
+Expr gelu(const OpCall& call, const Expr& x) {
+  Expr bell = ir::math(MathFn::Erf, {x * real(x, 0.70710678118654752440)});
+  if (call.word("approximate") == "tanh") {
+    const Expr cube = x * x * x * real(x, 0.044715);
+    bell = tanh((x + cube) * real(x, 0.79788456080286535588));
+  }
+  return x * real(x, 0.5) * (real(x, 1) + bell);
+}
+Expr swish(const OpCall& call, const Expr& x) {
+  return x * ir::math(MathFn::Sigmoid, {x * real(x, call.real("alpha"))});
+}
+
+// Numbers of any kind: integers are computed in f64.
+Expr shrink_value(const OpCall& call, const Values& values) {
+  const ir::DType type = values[0].type();
+  const Expr x = type.is_float() ? widened(values[0]) : ir::cast(ir::kF64, values[0]);
+  const Expr lambd = real(x, call.real("lambd")), bias = real(x, call.real("bias"));
+  const Expr below = ir::select(x < ir::math(MathFn::Neg, {lambd}), x + bias, zero(x));
+  return ir::cast(type, ir::select(x > lambd, x - bias, below));
+}
+
+Expr relu_value(const OpCall& /*call*/, const Values& values) {
+  return ir::cast(values[0].type(), relu(widened(values[0])));
+}
+
+Expr prelu_value(const OpCall& /*call*/, const Values& values) {
+  const Expr x = widened(values[0]);
+  return ir::cast(values[0].type(), ir::select(x < zero(x), x * widened(values[1]), x));
+}
+
+std::vector<OpDef> functions() {
+  using enum OpKind;
+  return {
+      {"floor", Elementwise, infer_floats, of_math<MathFn::Floor>},
+      {"ceil", Elementwise, infer_floats, of_math<MathFn::Ceil>},
+      {"round", Elementwise, infer_floats, of_math<MathFn::Round>},  // half to even
+      {"sqrt", Elementwise, infer_floats, of_math<MathFn::Sqrt>},
+      {"exp", Elementwise, infer_floats, of_math<MathFn::Exp>},
+      {"log", Elementwise, infer_floats, of_math<MathFn::Log>},
+      {"erf", Elementwise, infer_floats, of_math<MathFn::Erf>},
+      {"sin", Elementwise, infer_floats, of_math<MathFn::Sin>},
+      {"cos", Elementwise, infer_floats, of_math<MathFn::Cos>},
+      {"tan", Elementwise, infer_floats, of_math<MathFn::Tan>},
+      {"asin", Elementwise, infer_floats, of_math<MathFn::Asin>},
+      {"acos", Elementwise, infer_floats, of_math<MathFn::Acos>},
+      {"atan", Elementwise, infer_floats, of_math<MathFn::Atan>},
+      {"sinh", Elementwise, infer_floats, of_math<MathFn::Sinh>},
+      {"cosh", Elementwise, infer_floats, of_math<MathFn::Cosh>},
+      {"tanh", Elementwise, infer_floats, of_math<MathFn::Tanh>},
+      {"asinh", Elementwise, infer_floats, of_math<MathFn::Asinh>},
+      {"acosh", Elementwise, infer_floats, of_math<MathFn::Acosh>},
+      {"atanh", Elementwise, infer_floats, of_math<MathFn::Atanh>},
+  };
+}
+
+std::vector<OpDef> activations() {
+  using enum OpKind;
+  constexpr auto numbers = infer_alike<TypeSet::Numbers>;
+  return {
+      {"relu", Elementwise, numbers, relu_value},
+      {"prelu", Elementwise, numbers, prelu_value},
+      {"shrink", Elementwise, numbers, shrink_value},  // lambd, bias
+      {"sigmoid", Elementwise, infer_floats, of_math<MathFn::Sigmoid>},
+      {"softplus", Elementwise, infer_floats, of_one<softplus>},
+      {"softsign", Elementwise, infer_floats, of_one<softsign>},
+      {"silu", Elementwise, infer_floats, of_one<silu>},
+      {"mish", Elementwise, infer_floats, of_one<mish>},
+      {"hard_swish", Elementwise, infer_floats, of_one<hard_swish>},
+      {"leaky_relu", Elementwise, infer_floats, with_parameters<leaky_relu>},      // alpha
+      {"elu", Elementwise, infer_floats, with_parameters<elu>},                    // alpha
+      {"celu", Elementwise, infer_floats, with_parameters<celu>},                  // alpha
+      {"selu", Elementwise, infer_floats, with_parameters<selu>},                  // alpha, gamma
+      {"hard_sigmoid", Elementwise, infer_floats, with_parameters<hard_sigmoid>},  // alpha, beta
+      {"thresholded_relu", Elementwise, infer_floats, with_parameters<thresholded_relu>},  // alpha
+      {"gelu", Elementwise, infer_floats, with_parameters<gelu>},    // approximate
+      {"swish", Elementwise, infer_floats, with_parameters<swish>},  // alpha
+  };
+}
+
+}  // namespace
+
+std::vector<OpDef> activation_operators() {
+  std::vector<OpDef> all = functions();
+  for (const OpDef& def : activations()) all.push_back(def);
+  return all;
+}
+
+}  // namespace attune::ops
