@@ -23,18 +23,18 @@ class Attention {
     ATTUNE_RETURN_IF_ERROR(read_operands());
     ATTUNE_RETURN_IF_ERROR(check_shapes());
     const ValueId scores = scaled_product();
-    ATTUNE_ASSIGN(const ValueId bias, bias_of());
-    const ValueId biased = bias == kNoValue ? scores : make("add", {scores, bias});
-    ValueId capped = biased;
+    ValueId capped = scores;
     if (const double cap = node_.real("softcap", 0); cap > 0) {
       const ValueId limit = scalar(cap);
-      capped = make("mul", {limit, make("tanh", {make("div", {biased, limit})})});
+      capped = make("mul", {limit, make("tanh", {make("div", {scores, limit})})});
     }
-    const ValueId weights = softmax(capped);
+    ATTUNE_ASSIGN(const ValueId bias, bias_of());
+    const ValueId biased = bias == kNoValue ? capped : make("add", {capped, bias});
+    const ValueId weights = softmax(biased);
     const ValueId y = make("matmul", {weights, grouped(value_, true)});
     if (node_.failed()) return std::vector{kNoValue};
     const std::int64_t mode = node_.integer("qk_matmul_output_mode", 0);
-    const ValueId seen[] = {scores, biased, capped, weights};
+    const ValueId seen[] = {scores, capped, biased, weights};
     if (mode < 0 || mode > 3) return invalid(fmt::format("qk_matmul_output_mode is {}", mode));
     std::vector<ValueId> results{output(y), key_, value_, kNoValue};
     if (node_.wants_output(3)) {
