@@ -20,11 +20,6 @@ Result<std::optional<Extents>> attribute_or_input(NodeContext& node, std::string
 
 }  // namespace
 
-Converted one(Result<ValueId> value) {
-  if (!value.ok()) return value.error();
-  return std::vector{*value};
-}
-
 Result<ValueId> slice_axis(NodeContext& node, ValueId value, std::int64_t axis, std::int64_t start,
                            std::int64_t size) {
   Extents shape = node.shape(value);

@@ -10,8 +10,6 @@ namespace attune::onnx {
 
 using Extents = std::vector<std::int64_t>;
 
-// A conversion to one value.
-Converted one(Result<ValueId> value);
 // Elements start … start + size - 1 of one dimension; the value itself if these are all.
 Result<ValueId> slice_axis(NodeContext& node, ValueId value, std::int64_t axis, std::int64_t start,
                            std::int64_t size);
