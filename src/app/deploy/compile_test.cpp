@@ -137,6 +137,28 @@ TEST(CompileModel, ConcatenatesBlockedChannels) {
                }});
 }
 
+TEST(CompileModel, ConcatenatesInPlace) {
+  expect_same(
+      {{{1, 16, 8, 8}}, [](Builder& b, const std::vector<ValueId>& in) {
+         const auto layer = [&](ValueId x, std::int64_t channels, std::uint64_t seed) {
+           const ValueId w = b.constant(random_tensor({32, channels, 1, 1}, seed));
+           return *b.add("conv", {x, w}, conv_attributes(1, 1, 0));
+         };
+         const ops::Attributes channels{{"axis", std::int64_t{1}}};
+         const ValueId first = layer(in[0], 16, 1);
+         const ValueId second = layer(first, 32, 2);
+         const ValueId two = *b.add("concat", {first, second}, channels);
+         const ValueId third = layer(two, 64, 3);
+         const ValueId three = *b.add("concat", {first, second, third}, channels);
+         const ValueId fourth = layer(three, 96, 4);
+         const ValueId four = *b.add("concat", {first, second, third, fourth, in[0]}, channels);
+         const ops::Attributes middle{{"starts", Ints{0, 32, 0, 0}},
+                                      {"steps", Ints{1, 1, 1, 1}},
+                                      {"shape", Ints{1, 64, 8, 8}}};
+         return layer(*b.add("slice", {four}, middle), 64, 5);
+       }});
+}
+
 TEST(CompileModel, BroadcastsInChains) {
   expect_same({{{2, 3, 5, 7}, {5, 1}, {3, 1, 1}}, [](Builder& b, const std::vector<ValueId>& in) {
                  const ValueId sum = *b.add("add", {in[0], in[1]});

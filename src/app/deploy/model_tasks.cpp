@@ -29,10 +29,15 @@ class Collector {
   }
 
  private:
+  static bool is_free(const GraphTasks& tasks, int node) {
+    return tasks.pieces.is_free[static_cast<std::size_t>(node)];
+  }
+
   Result<std::unique_ptr<GraphTasks>> collect(std::shared_ptr<const Graph> graph) {
     auto result = std::make_unique<GraphTasks>();
     result->graph = graph;
-    for (graph::Group& group : graph::fuse(*graph)) {
+    result->pieces = graph::find_pieces(*graph);
+    for (graph::Group& group : graph::fuse(*graph, result->pieces)) {
       const Node& last = graph->nodes[static_cast<std::size_t>(group.last())];
       const ops::OpKind kind = graph::operator_of(last).kind;
       ModelGroup model_group{std::move(group)};
@@ -46,7 +51,8 @@ class Collector {
           problems_.push_back(
               fmt::format("{} '{}' on a size that depends on data", last.op, last.name));
         }
-      } else if (kind != ops::OpKind::View && graph->value(last.outputs[0]).type.elements() > 0) {
+      } else if (kind != ops::OpKind::View && !is_free(*result, model_group.group.last()) &&
+                 graph->value(last.outputs[0]).type.elements() > 0) {
         ATTUNE_RETURN_IF_ERROR(add_task(*graph, model_group));
       }
       result->groups.push_back(std::move(model_group));

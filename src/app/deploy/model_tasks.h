@@ -21,6 +21,7 @@ struct ModelGroup {
 struct GraphTasks {
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ModelGroup> groups;
+  graph::Pieces pieces;
   // By node and number of the body.
   std::map<std::pair<int, std::size_t>, std::unique_ptr<GraphTasks>> bodies;
 };

@@ -29,7 +29,7 @@ class PlanBuilder {
 
   Status build(const GraphTasks& tasks) {
     const Graph& graph = *tasks.graph;
-    Scope scope(graph, memory_, weights_);
+    Scope scope(graph, tasks.pieces, memory_, weights_);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       const graph::Value& value = graph.value(graph.inputs[i]);
       ATTUNE_RETURN_IF_ERROR(add_interface(value, plan_.inputs));
@@ -113,10 +113,30 @@ class PlanBuilder {
       } else if (runs_on_host(graph, last)) {
         ATTUNE_RETURN_IF_ERROR(add_host(graph, last, scope, block));
       } else if (kind == ops::OpKind::View) {
-        scope.bind(last.outputs[0], scope.buffer(last.inputs[0]));
+        add_copy(block, scope.buffer(last.inputs[0]), scope.buffer(last.outputs[0]),
+                 graph::physical_bytes(graph.value(last.outputs[0])));
+      } else if (last.op == "concat") {
+        copy_operands(graph, last, scope, block);
       }
     }
     return {};
+  }
+
+  // Those operands of a concatenation that do not lie in its result already.
+  void copy_operands(const Graph& graph, const Node& node, Scope& scope, Block& block) {
+    const auto offsets = graph::operand_offsets(graph, node);
+    if (!offsets) return;  // of zero elements
+    const auto& pieces = scope.pieces().of_value;
+    const graph::Piece result = pieces[static_cast<std::size_t>(node.outputs[0])];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const graph::Piece operand = pieces[static_cast<std::size_t>(node.inputs[i])];
+      const std::int64_t offset = (*offsets)[i];
+      if (operand.whole == result.whole && operand.offset == result.offset + offset) continue;
+      runtime::Copy steps;
+      steps.to_offset = offset;
+      add_copy(block, scope.buffer(node.inputs[i]), scope.buffer(node.outputs[0]),
+               graph::physical_bytes(graph.value(node.inputs[i])), steps);
+    }
   }
 
   Status add_kernel(const ModelGroup& group, const Node& last, Scope& scope, Block& block) {
@@ -202,8 +222,9 @@ class PlanBuilder {
   }
 
   // A body's scope with its inputs bound; the last of them are what it captures.
-  Scope body_scope(const Graph& body, const std::vector<BufferId>& inputs) {
-    Scope scope(body, memory_, weights_);
+  Scope body_scope(const GraphTasks& tasks, const std::vector<BufferId>& inputs) {
+    const Graph& body = *tasks.graph;
+    Scope scope(body, tasks.pieces, memory_, weights_);
     CHECK(inputs.size() == body.inputs.size(), "a body has other inputs than it is given");
     for (std::size_t i = 0; i < inputs.size(); ++i) scope.bind(body.inputs[i], inputs[i]);
     return scope;
@@ -222,7 +243,7 @@ class PlanBuilder {
     for (const ValueId id : node.outputs) results.push_back(scope.buffer(id));
     for (std::size_t b = 0; b < 2; ++b) {
       const GraphTasks& body = *tasks.bodies.at({index, b});
-      Scope inner = body_scope(*body.graph, captured);
+      Scope inner = body_scope(body, captured);
       Block& branch = b == 0 ? instruction.then_block : instruction.else_block;
       ATTUNE_RETURN_IF_ERROR(add_groups(body, inner, branch));
       for (std::size_t i = 0; i < results.size(); ++i) {
@@ -353,7 +374,7 @@ class PlanBuilder {
                   const std::vector<BufferId>& inner_inputs, const std::vector<BufferId>& state,
                   const std::vector<BufferId>& stacked, runtime::Loop& loop) {
     const Graph& inner = *body.graph;
-    Scope scope = body_scope(inner, inner_inputs);
+    Scope scope = body_scope(body, inner_inputs);
     ATTUNE_RETURN_IF_ERROR(add_groups(body, scope, loop.body));
     const std::size_t first = parts.has_condition ? 1 : 0;
     for (std::size_t i = 0; i < stacked.size(); ++i) {

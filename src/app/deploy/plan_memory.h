@@ -14,6 +14,8 @@ class PlanMemory {
   runtime::BufferId constant(std::int64_t offset, std::int64_t bytes);
   // Memory of the session, alive from now on until it is last touched.
   runtime::BufferId arena(std::int64_t bytes);
+  // Bytes within another buffer, which lives as long as its parts.
+  runtime::BufferId part(runtime::BufferId whole, std::int64_t offset, std::int64_t bytes);
 
   // The buffer is read or written by the instruction that is being added.
   void touch(runtime::BufferId buffer);
@@ -28,6 +30,8 @@ class PlanMemory {
 
   struct Span {
     std::int64_t first = 0, last = 0;
+    runtime::BufferId whole = runtime::kNone;  // of a part in the arena
+    std::int64_t offset = 0;                   // in the whole
   };
   std::vector<runtime::Buffer> buffers_;
   std::vector<Span> spans_;  // one per buffer

@@ -15,8 +15,8 @@ constexpr std::size_t kLargestGroup = 24;
 
 class Fusion {
  public:
-  explicit Fusion(const Graph& graph)
-      : graph_(graph), producers_(producers(graph)), consumers_(consumers(graph)) {
+  Fusion(const Graph& graph, const Pieces& pieces)
+      : graph_(graph), pieces_(pieces), producers_(producers(graph)), consumers_(consumers(graph)) {
     group_of_.resize(graph.nodes.size());
     std::iota(group_of_.begin(), group_of_.end(), 0);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -78,15 +78,17 @@ class Fusion {
     });
   }
 
-  static bool stands_alone(OpKind kind) {
-    return kind == OpKind::View || kind == OpKind::Host || kind == OpKind::Control;
+  bool stands_alone(int node) const {
+    const OpKind node_kind = kind(node);
+    if (pieces_.is_free[static_cast<std::size_t>(node)]) return true;
+    return node_kind == OpKind::View || node_kind == OpKind::Host || node_kind == OpKind::Control;
   }
 
   // Whether the group that ends in `producer` may go on with `node`, which reads its result `id`.
   bool may_follow(int producer, int node, ValueId id) {
     const OpKind from = kind(producer);
     const OpKind to = kind(node);
-    if (stands_alone(from) || stands_alone(to)) return false;
+    if (stands_alone(producer) || stands_alone(node)) return false;
     const Value& value = graph_.value(id);
     const Value& result = graph_.value(graph_.nodes[static_cast<std::size_t>(node)].outputs[0]);
     const bool same_place = value.type.shape == result.type.shape && value.layout == result.layout;
@@ -141,6 +143,7 @@ class Fusion {
   }
 
   const Graph& graph_;
+  const Pieces& pieces_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
   std::vector<int> group_of_;
@@ -150,6 +153,8 @@ class Fusion {
 
 }  // namespace
 
-std::vector<Group> fuse(const Graph& graph) { return Fusion(graph).take(); }
+std::vector<Group> fuse(const Graph& graph, const Pieces& pieces) {
+  return Fusion(graph, pieces).take();
+}
 
 }  // namespace attune::graph

@@ -5,7 +5,7 @@
 // and control flow stand for themselves.
 #pragma once
 
-#include "compiler/graph/graph.h"
+#include "compiler/graph/pieces.h"
 
 namespace attune::graph {
 
@@ -14,7 +14,8 @@ struct Group {
   int last() const { return nodes.back(); }
 };
 
-// All nodes, each in one group; groups in an order in which they can run.
-std::vector<Group> fuse(const Graph& graph);
+// All nodes, each in one group; groups in an order in which they can run. Nodes that need no kernel
+// stand alone.
+std::vector<Group> fuse(const Graph& graph, const Pieces& pieces);
 
 }  // namespace attune::graph
