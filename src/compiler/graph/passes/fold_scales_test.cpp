@@ -75,6 +75,35 @@ TEST(FoldScales, LeavesWhatOthersReadAndOtherDimensions) {
   EXPECT_EQ(folded(std::move(builder).finish({seen, y, z, w})).nodes.size(), 6U);
 }
 
+TEST(FoldScales, TakesThemIntoMatrices) {
+  Builder builder("matmul");
+  const ValueId x = builder.input("x", f32({2, 3, 4}));
+  ValueId y = *builder.add("matmul", {x, weights(builder, {4, 5}, 1)});
+  y = *builder.add("add", {y, weights(builder, {5}, 2)});
+  y = *builder.add("mul", {y, weights(builder, {1, 5}, 3)});
+  EXPECT_EQ(sketch(folded(std::move(builder).finish({y}))),
+            "%1 = matmul(%0, f32[4,5])\n"
+            "%2 = add(%1, f32[5])\n"
+            "return %2\n");
+}
+
+TEST(ExpandBatchNorm, FoldsIntoTheConvolutionBefore) {
+  Builder builder("norm");
+  const ValueId x = builder.input("x", f32({1, 4, 5}));
+  const ValueId y = *builder.add("conv", {x, weights(builder, {6, 4, 3}, 1)}, geometry(1));
+  const ValueId variance = builder.constant(ops::filled_constant(f32({6}), 2));
+  const ValueId z = *builder.add(
+      "batch_norm",
+      {y, weights(builder, {6}, 2), weights(builder, {6}, 3), weights(builder, {6}, 4), variance},
+      {{"epsilon", 0.125}});
+  const Graph graph = std::move(builder).finish({z});
+  const auto expanded = expand_batch_norm(graph, {});
+  ASSERT_TRUE(expanded.ok());
+  EXPECT_EQ(difference(graph, *expanded), "");
+  EXPECT_EQ(expanded->nodes.size(), 3U);
+  EXPECT_EQ(folded(*expanded).nodes.size(), 1U);
+}
+
 Graph padded(const std::string& op, Shape pads, ConstantPtr fill, Attributes attributes) {
   Builder builder("padded");
   const ValueId x = builder.input("x", f32({1, 2, 6}));

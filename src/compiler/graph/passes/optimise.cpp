@@ -56,6 +56,8 @@ std::span<const Pass> passes() {
       {"merge_equal_nodes", "equal nodes and equal constants become one", merge_equal_nodes},
       {"recognise_activations", "activations that are written out", recognise_activations},
       {"recognise_rows", "softmax and normalisations that are written out", recognise_rows},
+      {"recognise_pools", "means of whole images are global pools", recognise_pools},
+      {"expand_einsum", "sums of products by labels are matrix products", expand_einsum},
       {"expand_batch_norm", "normalisations by constants are products and sums", expand_batch_norm},
       {"fold_scales", "products and sums per channel go into weights and bias", fold_scales},
       {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding},
