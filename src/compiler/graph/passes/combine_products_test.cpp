@@ -55,6 +55,25 @@ TEST(CombineProducts, NotWhereSlicesWouldCost) {
   EXPECT_EQ(combine_products(graph, {})->nodes.size(), 3U);
 }
 
+TEST(HoistScales, OfAttentionIntoTheWeights) {
+  Builder builder("attention");
+  const ValueId x = builder.input("x", f32({1, 5, 8}));
+  const ValueId q = heads(builder, x, 1, 4);
+  const ValueId k =
+      *builder.add("transpose", {heads(builder, x, 3, 4)}, {{"perm", Shape{0, 1, 3, 2}}});
+  const ValueId scores = *builder.add("matmul", {q, k});
+  const ValueId scale = builder.constant(ops::scalar_constant(ir::kF32, 0.5));
+  const Graph graph = std::move(builder).finish({*builder.add("mul", {scores, scale})});
+  const auto hoisted = hoist_scales(graph, {});
+  ASSERT_TRUE(hoisted.ok());
+  EXPECT_EQ(difference(graph, *hoisted), "");
+  EXPECT_EQ(hoisted->nodes.back().op, "matmul");
+  const auto folded = fold_scales(*hoisted, {});
+  ASSERT_TRUE(folded.ok());
+  EXPECT_EQ(difference(graph, *folded), "");
+  EXPECT_EQ(folded->nodes.size(), graph.nodes.size() - 1);
+}
+
 std::string expanded(const std::string& equation, Shape left, Shape right) {
   Builder builder("einsum");
   const ValueId a = builder.input("a", f32(std::move(left)));

@@ -59,6 +59,7 @@ std::span<const Pass> passes() {
       {"recognise_pools", "means of whole images are global pools", recognise_pools},
       {"expand_einsum", "sums of products by labels are matrix products", expand_einsum},
       {"expand_batch_norm", "normalisations by constants are products and sums", expand_batch_norm},
+      {"hoist_scales", "the scale of attention goes to the queries or keys", hoist_scales},
       {"fold_scales", "products and sums per channel go into weights and bias", fold_scales},
       {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding},
       {"sink_movement", "transposes and reshapes go behind arithmetic", sink_movement},

@@ -14,6 +14,7 @@ Result<Graph> recognise_rows(const Graph& graph, const PassContext& context);
 Result<Graph> recognise_pools(const Graph& graph, const PassContext& context);
 Result<Graph> expand_einsum(const Graph& graph, const PassContext& context);
 Result<Graph> expand_batch_norm(const Graph& graph, const PassContext& context);
+Result<Graph> hoist_scales(const Graph& graph, const PassContext& context);
 Result<Graph> fold_scales(const Graph& graph, const PassContext& context);
 Result<Graph> fold_padding(const Graph& graph, const PassContext& context);
 Result<Graph> sink_movement(const Graph& graph, const PassContext& context);
