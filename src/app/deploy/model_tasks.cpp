@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "runtime/host/host.h"
+#include "app/deploy/host_operators.h"
 
 namespace attune::deploy {
 namespace {
@@ -47,9 +47,8 @@ class Collector {
                         collect(last.bodies[b]));
         }
       } else if (runs_on_host(*graph, last)) {
-        if (!runtime::has_host(last.op)) {
-          problems_.push_back(
-              fmt::format("{} '{}' on a size that depends on data", last.op, last.name));
+        if (const auto op = host_operator(last.op, last.attributes); !op.ok()) {
+          problems_.push_back(fmt::format("'{}': {}", last.name, op.error().message));
         }
       } else if (kind != ops::OpKind::View && !is_free(*result, model_group.group.last()) &&
                  graph->value(last.outputs[0]).type.elements() > 0) {
