@@ -188,7 +188,16 @@ Converted convert_loop(NodeContext& node) {
       loop.trips && *loop.trips > 0 && *loop.trips <= kMostUnrolled && loop.condition == kNoValue;
   if (can_unroll && *loop.trips == 1) return unroll(node, loop);
   Converted whole = add_loop(node, loop);
-  if (whole.ok() || !can_unroll || whole.error().code != ErrorCode::Unsupported) return whole;
+  if (whole.ok() || whole.error().code != ErrorCode::Unsupported) return whole;
+  if (!can_unroll) {
+    // It could be, were it known how often it runs.
+    for (const auto& [input, role] : {std::pair(0, "M"), std::pair(1, "cond")}) {
+      if (!node.has(static_cast<std::size_t>(input))) continue;
+      const auto known = node.constant_input(static_cast<std::size_t>(input), role);
+      if (!known.ok()) return Error{whole.error().code, whole.error().message, known.error().hint};
+    }
+    return whole;
+  }
   Converted unrolled = unroll(node, loop);
   return unrolled.ok() ? unrolled : whole;
 }

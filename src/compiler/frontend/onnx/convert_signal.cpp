@@ -173,10 +173,13 @@ Converted convert_dft(NodeContext& node) {
   Extents shape = node.shape(value);
   const ir::DType type = node.dtype(value);
   ATTUNE_ASSIGN(value, node.reshape(value, {node.type(value).elements() / (n * parts), n * parts}));
-  ir::Array matrix = transform_matrix(type, n, parts, bins, inverse);
+  // Sums in f64: elements that cancel out come close to 0, as from a fast transform.
+  ATTUNE_ASSIGN(value, node.cast(value, ir::kF64));
+  ir::Array matrix = transform_matrix(ir::kF64, n, parts, bins, inverse);
   matrix.shape = {n * parts, bins * 2};
   ATTUNE_ASSIGN(value,
                 node.add("matmul", {value, node.constant(ops::make_constant(std::move(matrix)))}));
+  ATTUNE_ASSIGN(value, node.cast(value, type));
   shape[shape.size() - 2] = bins;
   shape.back() = 2;
   ATTUNE_ASSIGN(value, node.reshape(value, shape));

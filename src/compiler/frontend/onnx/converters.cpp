@@ -79,7 +79,7 @@ constexpr Converter kConverters[] = {
     {"com.microsoft", "DynamicQuantizeLSTM", convert_dynamic_quantize_lstm, 12, 12, "activation_alpha activation_beta activations clip direction hidden_size input_forget"},
     {"", "If", convert_if, 1, 1, "then_branch else_branch"},
     {"", "Loop", convert_loop, 0, kAnyNumber, "body"},
-    {"", "Scan", convert_scan, 1, kAnyNumber, "body num_scan_inputs directions scan_input_axes scan_input_directions scan_output_axes scan_output_directions"},
+    {"", "Scan", convert_scan, 0, kAnyNumber, "body num_scan_inputs directions scan_input_axes scan_input_directions scan_output_axes scan_output_directions"},
     {"", "Abs", convert_unary, 1, 1, ""},
     {"", "Acos", convert_unary, 1, 1, ""},
     {"", "Acosh", convert_unary, 1, 1, ""},
