@@ -3,10 +3,7 @@
 Runs inside a worker process that is pinned already. `run` is what is timed: inputs are in place, and
 the outputs are there when it returns.
 """
-import ctypes
-import os
-import pathlib
-
+from attune_engine import Attune
 
 class Onnxruntime:
     """ONNX Runtime: all graph optimisations, threads that spin between operators."""
@@ -68,4 +65,4 @@ class Openvino:
         return {port.any_name: self.request.get_tensor(port).data.copy() for port in self.outputs}
 
 
-ENGINES = {"onnxruntime": Onnxruntime, "openvino": Openvino}
+ENGINES = {"attune": Attune, "onnxruntime": Onnxruntime, "openvino": Openvino}
