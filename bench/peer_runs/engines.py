@@ -4,6 +4,8 @@ Runs inside a worker process that is pinned already. `run` is what is timed: inp
 the outputs are there when it returns.
 """
 from attune_engine import Attune
+from torch_engine import Torch
+
 
 class Onnxruntime:
     """ONNX Runtime: all graph optimisations, threads that spin between operators."""
@@ -65,4 +67,5 @@ class Openvino:
         return {port.any_name: self.request.get_tensor(port).data.copy() for port in self.outputs}
 
 
-ENGINES = {"attune": Attune, "onnxruntime": Onnxruntime, "openvino": Openvino}
+ENGINES = {"attune": Attune, "onnxruntime": Onnxruntime, "openvino": Openvino,
+           "torch": Torch}

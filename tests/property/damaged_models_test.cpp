@@ -139,13 +139,13 @@ void confuse_nodes(::onnx::GraphProto& graph, Rng& rng) {
       node->mutable_input()->Swap(other->mutable_input());
       break;
     case 2:
-      *any_of(node->mutable_input(), rng) = other->output(0);
+      if (auto* operand = any_of(node->mutable_input(), rng)) *operand = other->output(0);
       break;
     case 3:
       *any_of(node->mutable_output(), rng) = other->output(0);
       break;
     case 4:
-      node->mutable_input()->RemoveLast();
+      if (node->input_size() > 0) node->mutable_input()->RemoveLast();
       break;
     case 5:
       node->add_input(graph.initializer(0).name());
