@@ -62,6 +62,7 @@ THIRD_PARTY = {
     r"(llvm|llvm-c|lld)/": ["compiler/codegen/llvm"],
     r"sqlite3\.h$": ["tuner/records"],
     r"CLI/": ["app/cli"],
+    r"zlib\.h$": ["app/api"],
     r"google/protobuf/": PROTOBUF_USERS,
     r"(fmt|spdlog|nlohmann)/": ["base", "compiler", "tuner", "fleet", "app"],
     r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$": [],  # in *_test.cpp only

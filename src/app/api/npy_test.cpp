@@ -67,8 +67,8 @@ TEST(Npy, RefusesWhatIsNotAFile) {
 TEST(Npy, RefusesWhatNoTensorCanBe) {
   EXPECT_EQ(message(file_of("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "abcd")),
             "'x.npy' holds elements of type '>f4', which no tensor can have");
-  EXPECT_EQ(message(file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", "12345678")),
-            "'x.npy' holds elements of type '<f8', which no tensor can have");
+  EXPECT_EQ(message(file_of("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "12345678")),
+            "'x.npy' holds elements of type '<c8', which no tensor can have");
   EXPECT_EQ(message(file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}", "abcd")),
             "'x.npy' is in Fortran order");
 }

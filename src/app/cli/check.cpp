@@ -9,24 +9,30 @@ namespace attune::cli {
 
 Result<int> run_check(Words arguments, Console& console) {
   CommandLine line("check",
-                   "Runs an operator with the best schedule known, else its default, and "
-                   "compares with the interpreter.");
+                   "Runs a model or an operator with the best schedules known, else the "
+                   "defaults, and compares with the interpreter; or runs ONNX test cases.");
   api::CheckOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;
+  std::optional<double> timeout;
   const ModelArguments model(line, false);
+  const ShapeArguments shapes(line);
   line.flag("--all", options.all, "check a table of small operators of every family instead");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
+  line.real("--timeout", "S", timeout, 0.1, 1e6, "give each ONNX test case S seconds (60)");
   add_schedule_options(line, options.schedule);
   add_speech_options(line, speech, "print one JSON line per case");
   line.example("check conv2d:h=28,w=28,ic=64,oc=64,kh=3,kw=3,pad=1", "one operator");
   line.example("check --all --default --json", "the default schedules of all families");
+  line.example("check cases/node --json", "a folder of ONNX test cases");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.model = model.take();
+    ATTUNE_ASSIGN(options.shapes, shapes.take());
+    options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     if (options.all == !model.model().empty()) {
       return invalid(options.all ? "'check' takes a model or --all, not both"
-                                 : "'check' needs an operator spec, or --all",
+                                 : "'check' needs a model, a folder of ONNX test cases, or --all",
                      "for example: attune check matmul:m=64,n=64,k=64");
     }
     std::int64_t cases = 0, failed = 0;

@@ -56,11 +56,12 @@ Result<int> run_compile(Words arguments, Console& console) {
                    "default, and prints any stage on the way.");
   api::CompileOptions options;
   Speech speech;
-  std::vector<std::string> emit, shapes;
+  std::vector<std::string> emit, disabled;
   const ModelArguments model(line);
+  const ShapeArguments shapes(line);
   line.texts("--emit", "STAGES", emit, "print te, trace, loops, llvm, asm or a pass, as a list");
   line.text("-o,--output", "FILE", options.output, "write the kernels as a shared object");
-  line.texts("--shape", "NAME=LIST", shapes, "the shape of an input, e.g. x=1,3,224,224");
+  line.texts("--disable-pass", "NAME", disabled, "leave out a graph pass of a model; repeatable");
   add_schedule_options(line, options.schedule);
   add_speech_options(line, speech, "print one JSON document (models)");
   line.example("compile matmul:m=64,n=64,k=64 --emit=te,trace,loops",
@@ -76,10 +77,9 @@ Result<int> run_compile(Words arguments, Console& console) {
                                      .schedule = options.schedule,
                                      .emit = options.emit,
                                      .output = options.output};
-      for (const std::string& text : shapes) {
-        ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
-        whole.graph.shapes.insert(std::move(shape));
-      }
+      ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
+      whole.graph.disabled_passes = split_at_commas(disabled);
+      whole.progress = compile_progress(console);
       return compile_whole(whole, speech, console);
     }
     ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));

@@ -102,6 +102,12 @@ void Console::progress_line(std::string_view line) {
   line_open_ = true;
 }
 
+void Console::clear_progress_line() {
+  if (!line_open_) return;
+  complain("\r\033[K");
+  line_open_ = false;
+}
+
 void Console::end_progress_line() {
   if (!line_open_) return;
   complain("\n");

@@ -27,6 +27,8 @@ class Console {
   // A line that is written over by the next; only where is_terminal().
   void progress_line(std::string_view line);
   void end_progress_line();
+  // Takes it away instead.
+  void clear_progress_line();
   bool is_terminal() const { return terminal_; }
 
   void set_quiet(bool quiet) { quiet_ = quiet; }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+#include <cmath>
+
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -30,32 +33,79 @@ std::string page_of(const api::RunReport& report) {
   return page;
 }
 
+Result<std::vector<api::NamedFile>> named_files(const std::vector<std::string>& texts) {
+  std::vector<api::NamedFile> files;
+  for (const std::string& text : texts) {
+    ATTUNE_ASSIGN(api::NamedFile file, api::parse_named_file(text));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// "0.485,0.456,0.406"
+Result<std::vector<double>> numbers(std::string_view option, const std::string& text) {
+  std::vector<double> values;
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  while (next != end) {
+    double value = 0;
+    const auto parsed = std::from_chars(next, end, value);
+    const bool more = parsed.ptr != end && *parsed.ptr == ',' && parsed.ptr + 1 != end;
+    if (parsed.ec != std::errc() || !std::isfinite(value) || (parsed.ptr != end && !more)) {
+      return invalid(fmt::format("{} is '{}', which is not a list of numbers", option, text),
+                     fmt::format("write {} 0.485,0.456,0.406", option));
+    }
+    values.push_back(value);
+    next = more ? parsed.ptr + 1 : end;
+  }
+  return values;
+}
+
 }  // namespace
 
 Result<int> run_run(Words arguments, Console& console) {
-  CommandLine line("run", "Runs an operator once, on given inputs or on random ones.");
+  CommandLine line("run", "Runs a model or an operator once, on given inputs or on random ones.");
   api::RunOptions options;
   Speech speech;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, images;
+  std::string mean, deviation, resize;
+  std::optional<double> scale;
   std::optional<std::int64_t> top, seed;
   const ModelArguments model(line);
-  line.texts("--input", "NAME=FILE", inputs, "read an input from a .npy file; may be repeated");
+  const ShapeArguments shapes(line);
+  line.texts("--input", "NAME=FILE", inputs, "read an input from a .npy or .npz file; repeatable");
+  line.texts("--image", "NAME=FILE", images, "read an input from a picture (PPM, PGM); repeatable");
+  line.real("--scale", "X", scale, 1e-9, 1e9, "multiply pixels (0 to 255) by X (1/255)");
+  line.text("--mean", "LIST", mean, "then subtract these, one for all channels or one each");
+  line.text("--std", "LIST", deviation, "then divide by these");
+  line.text("--resize", "HOW", resize, "linear or nearest (linear)");
   line.text("--output", "DIR", options.output, "write one .npy file per output into DIR");
   line.number("--top", "K", top, 1, 1000, "show the K largest elements of each output");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
   add_schedule_options(line, options.schedule);
   add_speech_options(line, speech, "print one JSON document");
-  line.example("run softmax:m=1,n=10 --top 3", "a softmax of random numbers");
+  line.example("run resnet18 --top 5", "a model of the zoo on a random image");
+  line.example(
+      "run resnet18.attune --image input=cat.ppm --mean 0.485,0.456,0.406 --std "
+      "0.229,0.224,0.225 --top 5",
+      "an artifact on a picture");
   line.example("run matmul:m=64,n=64,k=64 --input a=x.npy --input b=y.npy --output out",
                "the product of two files, in out/anchor.npy");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.model = model.take();
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    for (const std::string& text : inputs) {
-      ATTUNE_ASSIGN(api::NamedFile file, api::parse_named_file(text));
-      options.inputs.push_back(std::move(file));
+    ATTUNE_ASSIGN(options.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.inputs, named_files(inputs));
+    ATTUNE_ASSIGN(options.images, named_files(images));
+    ATTUNE_ASSIGN(options.image.mean, numbers("--mean", mean));
+    ATTUNE_ASSIGN(options.image.deviation, numbers("--std", deviation));
+    if (scale) options.image.scale = *scale;
+    if (!resize.empty() && resize != "linear" && resize != "nearest") {
+      return invalid(fmt::format("--resize is '{}'", resize), "choose linear or nearest");
     }
+    options.image.nearest = resize == "nearest";
+    options.progress = compile_progress(console);
     ATTUNE_ASSIGN(const api::RunReport report, api::run(options));
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));

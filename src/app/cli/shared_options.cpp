@@ -1,9 +1,17 @@
 #include "app/cli/shared_options.h"
 
+#include <fmt/format.h>
+
+#include <memory>
+#include <mutex>
+
+#include "app/api/graph_model.h"
+
 namespace attune::cli {
 
 ModelArguments::ModelArguments(CommandLine& line, bool required) {
-  const std::string meaning = "an operator spec, e.g. matmul:m=1024,n=1024,k=1024";
+  const std::string meaning =
+      "a model: a file, a name such as resnet18, or matmul:m=1024,n=1024,k=1024";
   if (required) {
     line.required("MODEL", options_.model, meaning);
   } else {
@@ -18,6 +26,32 @@ api::ModelOptions ModelArguments::take() const {
   api::ModelOptions options = options_;
   if (threads_) options.threads = static_cast<int>(*threads_);
   return options;
+}
+
+ShapeArguments::ShapeArguments(CommandLine& line) {
+  line.texts("--shape", "NAME=LIST", texts_, "the shape of an input, e.g. x=1,3,224,224");
+}
+
+Result<api::Shapes> ShapeArguments::take() const {
+  api::Shapes shapes;
+  for (const std::string& text : texts_) {
+    ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
+    const std::string name = shape.first;
+    if (!shapes.insert(std::move(shape)).second) {
+      return invalid(fmt::format("the shape of input '{}' is given twice", name));
+    }
+  }
+  return shapes;
+}
+
+std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console) {
+  if (!console.is_terminal()) return {};
+  auto mutex = std::make_shared<std::mutex>();
+  return [&console, mutex](std::size_t done, std::size_t all) {
+    const std::lock_guard lock(*mutex);
+    console.progress_line(fmt::format("compiling: {} of {} kernels", done, all));
+    if (done == all) console.clear_progress_line();
+  };
 }
 
 void add_store_options(CommandLine& line, std::string& records, std::string& history) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
@@ -24,6 +25,19 @@ class ModelArguments {
   api::ModelOptions options_;
   std::optional<std::int64_t> threads_;
 };
+
+// --shape, for whole models.
+class ShapeArguments {
+ public:
+  explicit ShapeArguments(CommandLine& line);
+  Result<api::Shapes> take() const;
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// How far compiling a model is, as a line on a terminal; from any thread.
+std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console);
 
 // --records, --history.
 void add_store_options(CommandLine& line, std::string& records, std::string& history);

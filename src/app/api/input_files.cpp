@@ -1,0 +1,133 @@
+#include "app/api/input_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/api/npy.h"
+#include "app/api/npz.h"
+#include "app/api/runnable_model.h"
+
+namespace attune::api {
+namespace {
+
+using runtime::DType;
+using runtime::InterfaceTensor;
+using runtime::Tensor;
+
+struct FileInput {
+  std::string path = {};
+  Tensor tensor = {};
+};
+using FileInputs = std::map<std::string, FileInput, std::less<>>;
+
+const InterfaceTensor* find_input(const runtime::Plan& plan, const std::string& name) {
+  const auto found = std::find_if(plan.inputs.begin(), plan.inputs.end(),
+                                  [&](const InterfaceTensor& input) { return input.name == name; });
+  return found == plan.inputs.end() ? nullptr : &*found;
+}
+
+Error unknown_input(const runtime::Plan& plan, const std::string& name) {
+  std::vector<std::string> names;
+  for (const InterfaceTensor& input : plan.inputs) names.push_back(input.name);
+  return invalid(
+      fmt::format("{} has no input '{}'", plan.model, name),
+      names.empty() ? "it takes none" : fmt::format("its inputs are {}", fmt::join(names, ", ")));
+}
+
+Status fits(const InterfaceTensor& input, const FileInput& file) {
+  const bool rounded = input.type == DType::BF16 && file.tensor.type() == DType::F32;
+  if (file.tensor.type() != input.type && !rounded) {
+    return invalid(
+        fmt::format("'{}' holds {}, but input '{}' is {}", file.path,
+                    runtime::name_of(file.tensor.type()), input.name, runtime::name_of(input.type)),
+        "convert it in NumPy with .astype(…)");
+  }
+  bool same = file.tensor.shape().size() == input.dims.size();
+  for (std::size_t i = 0; same && i < input.dims.size(); ++i) {
+    const std::int64_t extent = file.tensor.shape()[i];
+    const bool bounded = input.dims[i].extent != runtime::kNone;
+    same = bounded ? extent <= input.dims[i].maximum : extent == input.dims[i].maximum;
+  }
+  if (same) return {};
+  return invalid(fmt::format("'{}' has shape {}, but input '{}' is {}", file.path,
+                             runtime::shape_text(file.tensor.shape()), input.name,
+                             runtime::shape_text(largest_shape(input))),
+                 "give it that shape, or compile the model for yours with --shape");
+}
+
+Result<FileInputs> read_files(const runtime::Plan& plan, const RunOptions& options) {
+  FileInputs files;
+  for (const NamedFile& given : options.inputs) {
+    if (!given.name.empty() && find_input(plan, given.name) == nullptr) {
+      return unknown_input(plan, given.name);
+    }
+    if (!given.path.ends_with(".npz")) {
+      ATTUNE_ASSIGN(Tensor tensor, read_npy(given.path));
+      files[given.name] = {given.path, std::move(tensor)};
+      continue;
+    }
+    ATTUNE_ASSIGN(std::vector<NpzMember> members, read_npz(given.path));
+    bool found = given.name.empty();
+    for (NpzMember& member : members) {
+      if (!given.name.empty() && member.name != given.name) continue;
+      found = true;
+      if (find_input(plan, member.name) == nullptr) return unknown_input(plan, member.name);
+      files[member.name] = {given.path, std::move(member.tensor)};
+    }
+    if (!found) {
+      return Error{ErrorCode::NotFound,
+                   fmt::format("'{}' has no array '{}'", given.path, given.name),
+                   "its arrays must be named like the inputs"};
+    }
+  }
+  for (const NamedFile& given : options.images) {
+    const InterfaceTensor* input = find_input(plan, given.name);
+    if (input == nullptr) return unknown_input(plan, given.name);
+    ATTUNE_ASSIGN(const Image image, read_image(given.path));
+    ATTUNE_ASSIGN(Tensor tensor, image_input(image, input->type, largest_shape(*input),
+                                             options.image, given.name));
+    files[given.name] = {given.path, std::move(tensor)};
+  }
+  return files;
+}
+
+Result<Tensor> as_bfloat16(const Tensor& source) {
+  ATTUNE_ASSIGN(Tensor rounded,
+                Tensor::allocate(DType::BF16, {source.shape().begin(), source.shape().end()}));
+  for (std::int64_t i = 0; i < source.elements(); ++i) {
+    runtime::write_element(rounded.data(), DType::BF16, i,
+                           runtime::read_element(source.data(), source.type(), i));
+  }
+  return rounded;
+}
+
+}  // namespace
+
+Result<GivenInputs> gather_inputs(const runtime::Plan& plan, const RunOptions& options) {
+  ATTUNE_ASSIGN(FileInputs files, read_files(plan, options));
+  GivenInputs given;
+  for (const InterfaceTensor& input : plan.inputs) {
+    const auto file = files.find(input.name);
+    Tensor tensor;
+    if (file != files.end()) {
+      ATTUNE_RETURN_IF_ERROR(fits(input, file->second));
+      tensor = std::move(file->second.tensor);
+      if (tensor.type() != input.type) {
+        ATTUNE_ASSIGN(tensor, as_bfloat16(tensor));
+      }
+    } else {
+      ATTUNE_ASSIGN(tensor, Tensor::allocate(input.type, largest_shape(input)));
+      fill_input(tensor, options.seed, static_cast<int>(given.tensors.size()));
+    }
+    given.summaries.push_back(summarize(input.name, tensor, 0));
+    given.summaries.back().random = file == files.end();
+    if (file != files.end()) given.summaries.back().path = file->second.path;
+    given.tensors.push_back(std::move(tensor));
+  }
+  return given;
+}
+
+}  // namespace attune::api
