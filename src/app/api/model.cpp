@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/nearest.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/frontend/zoo/zoo.h"
 #include "compiler/ops/family.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/probe/machine.h"
@@ -13,16 +15,26 @@
 namespace attune::api {
 namespace {
 
-// Files and names of whole models, which are told apart from misspelt operators: they have no keys.
-bool names_whole_model(const std::string& text) {
+// What is neither an operator spec nor, as the caller has seen, a model: those have no keys, so
+// that a misspelt operator is told apart from them.
+bool names_nothing(const std::string& text) {
+  if (text.find(':') != std::string::npos) return false;
+  const auto families = ops::families();
+  return std::none_of(families.begin(), families.end(),
+                      [&](const ops::Family& family) { return family.name == text; });
+}
+
+Error unknown_model(const std::string& text) {
   std::error_code ignored;
-  if (text.ends_with(".onnx") || text.ends_with(".attune")) return true;
-  if (text.find(':') == std::string::npos) {
-    const auto families = ops::families();
-    return std::none_of(families.begin(), families.end(),
-                        [&](const ops::Family& family) { return family.name == text; });
+  if (std::filesystem::exists(text, ignored) || zoo::has(text)) {
+    return invalid(fmt::format("'{}' is not an operator spec", text),
+                   "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
   }
-  return std::filesystem::exists(text, ignored);
+  const std::string guess = nearest(text, zoo::names());
+  return invalid(fmt::format("there is no model, file or operator '{}'", text),
+                 fmt::format("{}'attune zoo' lists the models; an operator is written like "
+                             "matmul:m=1024,n=1024,k=1024",
+                             guess.empty() ? "" : fmt::format("did you mean '{}'? ", guess)));
 }
 
 Result<ir::Target> resolve(const ModelOptions& options) {
@@ -48,10 +60,7 @@ Result<Algorithm> OperatorModel::algorithm_of(const schedule::Trace& trace) cons
 }
 
 Result<OperatorModel> load_model(const ModelOptions& options) {
-  if (names_whole_model(options.model)) {
-    return unsupported(fmt::format("'{}' is not an operator spec", options.model),
-                       "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
-  }
+  if (names_nothing(options.model)) return unknown_model(options.model);
   OperatorModel model;
   ATTUNE_ASSIGN(model.target, resolve(options));
   ATTUNE_ASSIGN(model.task, op_spec::parse_op_spec(options.model, model.target));
