@@ -162,14 +162,14 @@ struct Setup {
   ir::Target target;
   Subject subject;
 };
-Setup setup_of(Rng& rng, bool operators_only) {
+Setup setup_of(Rng& rng) {
   const ir::Target target = targets()[rng.below(targets().size())];
-  return {target, operators_only ? random_operator(rng, target) : random_subject(rng, target)};
+  return {target, random_subject(rng, target)};
 }
 
 void run_random_steps(const Note& note, const Case& c) {
   Rng rng(c.seed);
-  const Setup setup = setup_of(rng, false);
+  const Setup setup = setup_of(rng);
   note("subject " + setup.subject.name + "\n");
   schedule::State state = schedule::initial_state(setup.subject.program);
   schedule::Trace trace;
@@ -196,7 +196,7 @@ void run_random_steps(const Note& note, const Case& c) {
 
 void run_random_point(const Note& note, const Case& c) {
   Rng rng(c.seed);
-  const Setup setup = setup_of(rng, true);
+  const Setup setup = setup_of(rng);
   const space::TemplateSpace space({{"direct", setup.subject.program}}, templates::all(),
                                    setup.target);
   const space::Point point = rng.chance(0.2) ? space.defaults()[0] : space.sample(rng);
@@ -209,8 +209,7 @@ void run_random_point(const Note& note, const Case& c) {
 }
 
 // Runs cases until `wanted` traces agreed; failures are shrunk and reported.
-void run_cases(std::int64_t wanted, bool compile_all, bool operators_only,
-               void (*run)(const Note&, const Case&)) {
+void run_cases(std::int64_t wanted, bool compile_all, void (*run)(const Note&, const Case&)) {
   const auto first = static_cast<std::uint64_t>(setting("ATTUNE_PROPERTY_SEED", 1));
   std::map<std::string, std::int64_t> counts;
   std::map<std::string, std::int64_t> reasons;
@@ -229,7 +228,7 @@ void run_cases(std::int64_t wanted, bool compile_all, bool operators_only,
     }
     ++failures;
     Rng rng(seed);
-    const Setup setup = setup_of(rng, operators_only);
+    const Setup setup = setup_of(rng);
     ADD_FAILURE() << report(setup.subject, shrink(setup.subject, outcome, c, setup.target), c);
   }
   fmt::print("{} cases from seed {}:", seed - first, first);
@@ -240,12 +239,12 @@ void run_cases(std::int64_t wanted, bool compile_all, bool operators_only,
 
 TEST(Traces, RandomStepsKeepTheMeaning) {
   const std::int64_t wanted = setting("ATTUNE_PROPERTY_TRACES", 0);
-  run_cases(wanted > 0 ? wanted : 1000, wanted > 0, false, run_random_steps);
+  run_cases(wanted > 0 ? wanted : 1000, wanted > 0, run_random_steps);
 }
 
 TEST(Traces, RandomPointsOfTemplatesKeepTheMeaning) {
   const std::int64_t wanted = setting("ATTUNE_PROPERTY_TRACES", 0);
-  run_cases(wanted > 0 ? (wanted + 4) / 5 : 250, wanted > 0, true, run_random_point);
+  run_cases(wanted > 0 ? (wanted + 4) / 5 : 250, wanted > 0, run_random_point);
 }
 
 }  // namespace

@@ -82,7 +82,70 @@ constexpr const char* kScalar = R"(program scalar {
 }
 )";
 
-constexpr const char* const kAll[] = {kStencils, kReaders, kOdd, kPairs, kMasked, kChain, kScalar};
+constexpr const char* kBlocked = R"(program blocked {
+  input a: f32[1, 20, 5, 6]
+  stage packed(n: 1, c: 3, h: 5, w: 6, b: 8) = select(c * 8 + b < 20, a[n, c * 8 + b, h, w], 0.0f32)
+  stage left(n: 1, c: 5, h: 5, w: 6, b: 8) = select(c < 3, packed[n, c, h, w, b], )"
+                                 R"(packed[n, c - 3, h, w, 7 - b])
+  stage joined(n: 1, c: 5, h: 7, w: 8, b: 8) = select(1 <= h && h < 6 && 1 <= w && w < 7, )"
+                                 R"(left[n, c, h - 1, w - 1, b], 0.5f32)
+  stage 'output'(n: 1, c: 35, h: 7, w: 8) = joined[n, c / 8, h, w, c % 8] * 2.0f32
+  output 'output'
+}
+)";
+
+constexpr const char* kGathered = R"(program gathered {
+  input table: f32[12, 9]
+  input index: i64[2, 7]
+  constant position: f32[7, 9]
+  stage row(n: 2, s: 7) = max(min(index[n, s] + 4, 11), 0)
+  stage embedded(n: 2, s: 7, d: 9) = table[row[n, s], d] + position[s, d]
+  stage mean(n: 2, s: 7, o: 1) = sum(d: 9) embedded[n, s, d] * 0.1f32
+  stage centred(n: 2, s: 7, d: 9) = embedded[n, s, d] - mean[n, s, 0]
+  stage square(n: 2, s: 7, o: 1) = sum(d: 9) centred[n, s, d] * centred[n, s, d]
+  stage 'output'(n: 2, s: 7, d: 9) = centred[n, s, d] * rsqrt(square[n, s, 0] + 0.01f32)
+  output 'output'
+}
+)";
+
+constexpr const char* kReduced = R"(program reduced {
+  input a: f32[4, 6, 18]
+  stage total() = sum(i: 4, j: 6, k: 18) a[i, j, k]
+  stage middle(i: 4, k: 18) = max(j: 6) a[i, j, k]
+  stage outer(j: 6, k: 18) = sum(i: 4) a[i, j, k]
+  stage inner(i: 4, o: 1, p: 1) = sum(j: 6, k: 18) a[i, j, k]
+  stage best(i: 4, k: 18) = argmax(j: 6) (a[i, j, k], j)
+  stage soft(i: 4, j: 6, k: 18) = exp(a[i, j, k] - middle[i, k]) + outer[j, k] * total[]
+  stage 'output'(i: 4, j: 6, k: 18) = soft[i, j, k] + select(best.index[i, k] == j, )"
+                                 R"(inner[i, 0, 0], 0.0f32)
+  output 'output'
+}
+)";
+
+constexpr const char* kScalars = R"(program scalars {
+  input a: f32[]
+  input b: f32[1, 1]
+  stage sum() = a[] + b[0, 0]
+  stage 'output'(i: 1, j: 1, k: 1) = sum[] * b[i, j]
+  output 'output'
+}
+)";
+
+constexpr const char* kVolume = R"(program volume {
+  input a: f32[1, 3, 5, 6, 7]
+  constant w: f32[4, 3, 2, 2, 2]
+  input scale: f32[1, 4, 1, 1, 1]
+  stage anchor(n: 1, o: 4, d: 4, h: 5, x: 6) = sum(c: 3, kd: 2, kh: 2, kw: 2) a[n, c, d + )"
+                                R"(kd, h + kh, x + kw] * w[o, c, kd, kh, kw]
+  stage scaled(n: 1, o: 4, d: 4, h: 5, x: 6) = anchor[n, o, d, h, x] * scale[n, o, 0, 0, 0]
+  stage 'output'(n: 1, o: 4, d: 2, h: 2, x: 3) = max(kd: 2, kh: 2, kw: 2) scaled[n, o, d )"
+                                R"(* 2 + kd, h * 2 + kh, x * 2 + kw]
+  output 'output'
+}
+)";
+
+constexpr const char* const kAll[] = {kStencils, kReaders, kOdd,      kPairs,   kMasked,  kChain,
+                                      kScalar,   kBlocked, kGathered, kReduced, kScalars, kVolume};
 
 }  // namespace
 

@@ -75,13 +75,29 @@ bool depends_on_constants(const ir::Program& program, const ir::Stage& stage) {
   return constants_of(program).count(stage.outputs[0]) > 0;
 }
 
+bool reads_at_own_index(const ir::Stage& stage, const ir::Buffer& buffer) {
+  bool same = true;
+  for (const ir::Expr& value : stage.values) {
+    ir::visit(value, [&](const ir::Expr& e) {
+      const auto* load = ir::as<ir::Load>(e);
+      if (!load || load->buffer != buffer) return;
+      for (std::size_t d = 0; d < load->index.size(); ++d) {
+        const auto* v = ir::as<ir::Var>(load->index[d]);
+        const bool fixed = stage.axes[d].extent == 1 && ir::is_const_int(load->index[d], 0);
+        same &= fixed || (v && v->name == stage.axes[d].name);
+      }
+    });
+  }
+  return same;
+}
+
 bool is_output(const ir::Program& program, const ir::Stage& stage) {
   return std::any_of(program.outputs.begin(), program.outputs.end(),
                      [&](const ir::Buffer& buffer) { return program.producer(buffer) == &stage; });
 }
 
 std::int64_t length_of(const ir::Stage& stage) {
-  std::int64_t count = 0;
+  std::int64_t count = 1;
   for (const ir::Expr& value : stage.values) {
     ir::visit(value, [&](const ir::Expr& e) {
       if (e.type() == ir::kIndex) return;

@@ -1,14 +1,19 @@
-// Elementwise chains, transposes, and whatever no other template knows: producers without reduction
-// are inlined, the output runs in vectors along its last axis, everything outside of it in
-// parallel.
+// Elementwise chains, movements, reductions over any axes, and whatever no other template knows.
+// Producers without reduction are inlined where that does not compute much twice. What remains runs
+// in vectors along its last axes, everything outside of them in parallel; a reduction that one
+// stage reads element by element is computed in registers right before it is read.
 #include <algorithm>
 
+#include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
+#include "tuner/templates/plain_loops.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/trace_writer.h"
 
 namespace attune::templates {
 namespace {
+
+constexpr std::int64_t kLongestValue = 400;  // nodes of a value after inlining
+constexpr double kWastedWork = 40;           // nodes computed again per element, at most
 
 bool fits(const ir::Program&) { return true; }
 
@@ -20,49 +25,96 @@ space::Settings default_values(const ir::Program&, const ir::Target&) {
   return {{"unroll", {{4}}}};
 }
 
-bool is_output(const ir::Program& program, const ir::Stage& stage) {
-  return std::any_of(program.outputs.begin(), program.outputs.end(),
-                     [&](const ir::Buffer& buffer) { return program.producer(buffer) == &stage; });
+bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
+
+double iterations(const ir::Stage& stage) {
+  double count = 1;
+  for (const auto* axes : {&stage.axes, &stage.reduce_axes}) {
+    for (const ir::Axis& axis : *axes) count *= static_cast<double>(axis.extent);
+  }
+  return count;
 }
 
-// Rows in parallel when there are enough of them, otherwise pieces of all rows. The loop over
-// pieces is not fused with others, so that its partial last piece stays apart.
-void run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                    std::int64_t unroll) {
-  const ir::Axis& last = stage.axes.back();
-  t.split(stage.name, last.name, {unroll, lanes_of(stage, target)});
-  schedule::Names rows;
-  std::int64_t row_count = 1;
-  for (std::size_t i = 0; i + 1 < stage.axes.size(); ++i) {
-    rows.push_back(stage.axes[i].name);
-    row_count *= stage.axes[i].extent;
-  }
-  std::string outer = last.name + ".0";
-  if (row_count >= 4 * std::max(1, target.threads)) {
-    if (rows.size() > 1) t.fuse(stage.name, rows);
-    outer = rows[0];
-    for (std::size_t i = 1; i < rows.size(); ++i) outer += "*" + rows[i];
-  } else if (!rows.empty()) {
-    schedule::Names order{outer};
-    order.insert(order.end(), rows.begin(), rows.end());
-    t.reorder(stage.name, order);
-  }
-  t.parallel(stage.name, outer);
-  t.unroll(stage.name, last.name + ".1");
-  t.vectorize(stage.name, last.name + ".2");
-}
+// Steps that inline, and what they leave.
+struct Inlined {
+  schedule::Trace steps;
+  ir::Program program;
+};
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
-                      const space::Values& values) {
-  TraceWriter t;
+Inlined inline_producers(const ir::Program& program) {
+  const std::set<ir::Buffer> constants = constants_of(program);
+  std::map<ir::Buffer, std::int64_t> length;  // of what is inlined
+  std::vector<const ir::Stage*> chosen;
   for (const ir::Stage& stage : program.stages) {
-    if (stage.axes.empty()) continue;
-    if (stage.reduction != ir::Reduction::None) {
-      t.parallel(stage.name, stage.axes[0].name);
-    } else if (is_output(program, stage)) {
-      run_in_vectors(t, stage, target, values["unroll"]);
-    } else {
-      t.inline_stage(stage.name);
+    std::int64_t own = length_of(stage);
+    for (const auto& [buffer, count] : reads_of(stage)) {
+      const auto found = length.find(buffer);
+      if (found != length.end()) own += count * found->second;
+    }
+    if (reduces(stage) || is_output(program, stage)) continue;
+    if (constants.count(stage.outputs[0]) > 0 && !only_moves(stage)) continue;
+    double reads = 0;
+    std::int64_t places = 0;
+    for (const ir::Stage* reader : readers_of(program, stage)) {
+      const int count = reads_of(*reader).at(stage.outputs[0]);
+      places += count;
+      reads += count * iterations(*reader);
+    }
+    const double again = reads / iterations(stage) - 1;
+    const bool moves = only_moves(stage);
+    if (!moves && static_cast<double>(own) * again > kWastedWork) continue;
+    if (places > 1 && own * places > kLongestValue) continue;
+    length[stage.outputs[0]] = own;
+    chosen.push_back(&stage);
+  }
+  Inlined result{{}, program};
+  schedule::State state = schedule::initial_state(program);
+  for (const ir::Stage* stage : chosen) {
+    const schedule::Step step = schedule::Inline{stage->name};
+    if (!schedule::perform(state, step).ok()) continue;
+    result.steps.push_back(step);
+  }
+  result.program = schedule::program_of(state);
+  return result;
+}
+
+// Whether `host` reads the reduction at its own position and nowhere else, and nobody else does.
+bool reads_in_place(const ir::Program& program, const ir::Stage& host, const ir::Stage& reduction) {
+  const auto readers = readers_of(program, reduction);
+  if (readers.size() != 1 || readers[0] != &host || !same_extents(host, reduction)) return false;
+  return reads_at_own_index(host, reduction.outputs[0]);
+}
+
+schedule::Trace trace(const ir::Program& whole, const ir::Target& target,
+                      const space::Values& values) {
+  Inlined inlined = inline_producers(whole);
+  const ir::Program& program = inlined.program;
+  const std::set<ir::Buffer> constants = constants_of(program);
+  const std::int64_t unroll = values["unroll"];
+  std::set<const ir::Stage*> placed;
+  TraceWriter t(std::move(inlined.steps));
+  for (std::size_t i = program.stages.size(); i-- > 0;) {
+    const ir::Stage& stage = program.stages[i];
+    if (constants.count(stage.outputs[0]) > 0 && !is_output(program, stage)) continue;
+    if (placed.count(&stage) > 0) continue;
+    if (reduces(stage)) {
+      run_reduction(t, stage, target, unroll);
+      continue;
+    }
+    std::vector<const ir::Stage*> within;
+    for (const ir::Stage& other : program.stages) {
+      if (reduces(other) && other.outputs.size() == 1 && !is_output(program, other) &&
+          constants.count(other.outputs[0]) == 0 && reads_in_place(program, stage, other) &&
+          vectorizes_over_axes(other, target)) {
+        within.push_back(&other);
+      }
+    }
+    const std::string tiles =
+        run_in_vectors(t, stage, target, unroll, within.empty() ? Tail::Fused : Tail::LastAxis);
+    for (const ir::Stage* other : within) {
+      if (tiles.empty()) continue;
+      run_reduction_at(t, *other, stage, tiles, target);
+      placed.insert(other);
     }
   }
   return t.take();

@@ -15,12 +15,6 @@ constexpr std::int64_t kLongestValue = 400;
 
 }  // namespace
 
-std::string fused_name(const schedule::Names& loops) {
-  std::string name = loops[0];
-  for (std::size_t i = 1; i < loops.size(); ++i) name += "*" + loops[i];
-  return name;
-}
-
 Surroundings::Surroundings(const ir::Program& program, const std::vector<std::string>& own)
     : program_(program), own_(own) {
   const std::vector<Role> role = roles();
@@ -106,33 +100,6 @@ void Surroundings::attach(TraceWriter& t, const ir::Target& target, const std::s
     t.unroll(stage.name, last + ".0");
     t.vectorize(stage.name, last + ".1");
   }
-}
-
-void run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                    std::int64_t unroll) {
-  if (stage.axes.empty()) return;
-  const ir::Axis& last = stage.axes.back();
-  t.split(stage.name, last.name, {unroll, lanes_of(stage, target)});
-  schedule::Names rows;
-  std::int64_t row_count = 1;
-  for (std::size_t i = 0; i + 1 < stage.axes.size(); ++i) {
-    rows.push_back(stage.axes[i].name);
-    row_count *= stage.axes[i].extent;
-  }
-  // Rows in parallel when there are enough of them, otherwise pieces of all rows. The loop over
-  // pieces is not fused with others, so that its partial last piece stays apart.
-  std::string outer = last.name + ".0";
-  if (row_count >= 4 * std::max(1, target.threads)) {
-    if (rows.size() > 1) t.fuse(stage.name, rows);
-    outer = fused_name(rows);
-  } else if (!rows.empty()) {
-    schedule::Names order{outer};
-    order.insert(order.end(), rows.begin(), rows.end());
-    t.reorder(stage.name, order);
-  }
-  t.parallel(stage.name, outer);
-  t.unroll(stage.name, last.name + ".1");
-  t.vectorize(stage.name, last.name + ".2");
 }
 
 }  // namespace attune::templates

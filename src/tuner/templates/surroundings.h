@@ -10,7 +10,7 @@
 
 #include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
-#include "tuner/templates/trace_writer.h"
+#include "tuner/templates/plain_loops.h"
 
 namespace attune::templates {
 
@@ -37,13 +37,5 @@ class Surroundings {
   std::vector<const ir::Stage*> inlined_, computed_, attached_;
   bool placeable_ = true;
 };
-
-// A stage without reduction over its whole region: in vectors along its last axis, `unroll` of them
-// at a time, all outside of that in parallel.
-void run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                    std::int64_t unroll);
-
-// The loop that fuse() makes of several: "n*oc".
-std::string fused_name(const schedule::Names& loops);
 
 }  // namespace attune::templates

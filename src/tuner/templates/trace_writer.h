@@ -10,6 +10,9 @@ namespace attune::templates {
 
 class TraceWriter {
  public:
+  TraceWriter() = default;
+  explicit TraceWriter(schedule::Trace begun) : trace_(std::move(begun)) {}
+
   void split(std::string stage, std::string loop, schedule::Numbers factors) {
     trace_.push_back(schedule::Split{std::move(stage), std::move(loop), std::move(factors)});
   }

@@ -1,0 +1,43 @@
+// Loops for stages of any shape: what the fallback template is made of.
+#pragma once
+
+#include "compiler/ir/target.h"
+#include "compiler/ir/tensor_expr.h"
+#include "tuner/templates/trace_writer.h"
+
+namespace attune::templates {
+
+// How the innermost loops of a stage run over its axes.
+struct VectorLoops {
+  std::size_t outer = 0;     // axes before the vector's
+  schedule::Names vector;    // axes that the vector runs along, fused when there are several
+  std::int64_t extent = 1;   // of them together
+  std::int64_t lanes = 1;    // of one vector
+  std::int64_t vectors = 1;  // written out
+};
+
+// The longest tail of axes that all loads walk through contiguously, or not at all; the last axis
+// alone when others must find it.
+enum class Tail { Fused, LastAxis };
+VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::int64_t unroll,
+                         Tail tail);
+
+// A stage without reduction over its whole region: in vectors along its last axes, all outside of
+// that in parallel. Returns the loop over tiles of vectors, empty without one.
+std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+                           std::int64_t unroll, Tail tail = Tail::Fused);
+
+// A reduction over any axes, computed by itself.
+void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+                   std::int64_t unroll);
+// Whether a reduction runs in vectors along its last axis.
+bool vectorizes_over_axes(const ir::Stage& stage, const ir::Target& target);
+// One that is computed at the loop over tiles of `host`, a stage with the same extents that runs in
+// vectors along its last axis.
+void run_reduction_at(TraceWriter& t, const ir::Stage& stage, const ir::Stage& host,
+                      const std::string& loop, const ir::Target& target);
+
+// The loop that fuse() makes of several: "n*oc".
+std::string fused_name(const schedule::Names& loops);
+
+}  // namespace attune::templates
