@@ -47,12 +47,17 @@ Types infer_pow(const OpCall& call) {
   return broadcast_type(call, call.inputs[0].dtype);
 }
 
-// The type of the base decides; powers of integers are computed in f64.
+// The type of the base decides. Powers of integers are computed in f64, and what is an integer but
+// for its rounding is taken for one before the fraction is cut off.
 Expr pow_value(const OpCall& /*call*/, const Values& values) {
   const ir::DType type = values[0].type();
   const ir::DType wide = type.is_float() ? computed_in(type) : ir::kF64;
-  return ir::cast(type,
-                  ir::math(MathFn::Pow, {ir::cast(wide, values[0]), ir::cast(wide, values[1])}));
+  const Expr power = ir::math(MathFn::Pow, {ir::cast(wide, values[0]), ir::cast(wide, values[1])});
+  if (type.is_float()) return ir::cast(type, power);
+  const Expr nearest = ir::math(MathFn::Round, {power});
+  const Expr distance = ir::math(MathFn::Abs, {power - nearest});
+  const Expr close = distance <= ir::math(MathFn::Abs, {nearest}) * imm(wide, 1e-10);
+  return ir::cast(type, ir::select(close, nearest, power));
 }
 
 // A NaN on either side stays one.

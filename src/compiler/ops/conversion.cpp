@@ -42,7 +42,7 @@ Expr cast_value(const OpCall& call, const Values& values) {
 Types infer_bitcast(const OpCall& call) {
   TensorType type = call.inputs[0];
   type.dtype = target(call);
-  if (type.dtype.bits != call.inputs[0].dtype.bits) {
+  if (type.dtype.element_bytes() != call.inputs[0].dtype.element_bytes()) {
     return unsupported(fmt::format("bit cast of {} to {}, which differ in size",
                                    to_string(call.inputs[0]), ir::to_string(type.dtype)));
   }
@@ -50,8 +50,12 @@ Types infer_bitcast(const OpCall& call) {
 }
 
 Expr bitcast_value(const OpCall& call, const Values& values) {
-  if (values[0].type() == target(call)) return values[0];
-  return ir::bitcast(target(call), values[0]);
+  const ir::DType from = values[0].type(), to = target(call);
+  if (from == to) return values[0];
+  // A bool is a byte of 0 or 1.
+  if (from.is_bool()) return ir::bitcast(to, ir::cast(ir::kU8, values[0]));
+  if (to.is_bool()) return ir::cast(to, ir::bitcast(ir::kU8, values[0]));
+  return ir::bitcast(to, values[0]);
 }
 
 Status check_scales(const OpCall& call, std::size_t scale) {

@@ -121,11 +121,17 @@ Result<ir::Buffer> arg_stages(ir::Program& program, const OpCall& call,
                          call.integer("keepdims") != 0);
   std::vector<Expr> index = axes.input_index();
   Expr& place = index[static_cast<std::size_t>(call.integer("axis"))];
+  const Expr step = place;
   // The first of equals wins; the last one, if the axis is walked backwards.
-  if (call.integer("select_last_index") != 0) place = ir::Expr(axes.count() - 1) - place;
+  const bool backwards = call.integer("select_last_index") != 0;
+  if (backwards) place = ir::Expr(axes.count() - 1) - step;
   const auto buffers =
       ir::add_arg_reduce(program, free_stage_name(program, "anchor"), axes.kept(), axes.reduced(),
-                         reduction, widened(inputs[0](index)), place);
+                         reduction, widened(inputs[0](index)), step);
+  if (backwards) {
+    return ir::add_compute(program, free_stage_name(program, "finish"), axes.kept(),
+                           ir::Expr(axes.count() - 1) - ir::load(buffers[1], axes.kept_index()));
+  }
   return buffers[1];
 }
 
