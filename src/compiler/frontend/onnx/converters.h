@@ -84,9 +84,13 @@ Converted convert_matmul(NodeContext& node);
 Converted convert_matmul_integer(NodeContext& node);
 Converted convert_qlinear_matmul(NodeContext& node);
 
-// Attention and what belongs to it (convert_attention.cpp).
+// Attention and what belongs to it (convert_attention.cpp, convert_flex_attention.cpp,
+// convert_state_attention.cpp).
 Converted convert_attention(NodeContext& node);
 Converted convert_rotary_embedding(NodeContext& node);
+Converted convert_causal_conv_with_state(NodeContext& node);
+Converted convert_flex_attention(NodeContext& node);
+Converted convert_linear_attention(NodeContext& node);
 
 // Losses (convert_loss.cpp).
 Converted convert_negative_log_likelihood_loss(NodeContext& node);
