@@ -67,6 +67,7 @@ std::span<const Verb> verbs() {
       {"run", "runs an operator on given or random inputs", run_run},
       {"check", "compares results with the interpreter's", run_check},
       {"records", "lists, exports, imports and prunes what was measured", run_records},
+      {"zoo", "lists the models that come along, and writes them as ONNX", run_zoo},
       {"doctor", "says what this machine has and how fast it is", run_doctor},
   };
   return all;
