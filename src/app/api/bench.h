@@ -6,6 +6,7 @@
 
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
+#include "app/api/sampling.h"
 #include "base/result.h"
 
 namespace attune::api {
@@ -17,10 +18,6 @@ struct BenchOptions {
   double seconds = 1.0;
   std::uint64_t seed = 0;
   bool measure_peak = true;
-};
-
-struct Latency {
-  double min_ms = 0, median_ms = 0, p90_ms = 0, p99_ms = 0;
 };
 
 struct BenchReport {

@@ -23,6 +23,17 @@ std::vector<std::string> features_of(const std::string& text) {
   return features;
 }
 
+// "conv2d_add_relu_1x64x56x56_3": profiles show it. Names of tasks begin with an operator.
+std::string symbol_of(const graph::Task& task, std::size_t index) {
+  constexpr std::size_t kLongest = 80;
+  std::string symbol;
+  for (const char c : task.name.substr(0, kLongest)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    symbol += plain ? c : '_';
+  }
+  return fmt::format("{}_{}", symbol, index);
+}
+
 // The schedules of all distinct tasks applied; kernels get names that differ.
 Result<std::vector<TaskKernel>> lower_all(const ModelTasks& tasks, const CompileOptions& options) {
   std::vector<TaskKernel> kernels(tasks.distinct.size());
@@ -39,7 +50,7 @@ Result<std::vector<TaskKernel>> lower_all(const ModelTasks& tasks, const Compile
                        lowered.error().hint};
         }
         kernels[i] = {std::move(*lowered), static_cast<std::int32_t>(i)};
-        kernels[i].lowered.main.name = fmt::format("kernel{}", i);
+        kernels[i].lowered.main.name = symbol_of(task, i);
         if (kernels[i].lowered.prepare)
           kernels[i].lowered.prepare->name = fmt::format("prepare{}", i);
         return {};

@@ -1,0 +1,50 @@
+// Timing a whole model, as a program that uses it would, and layer by layer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/api/runnable_model.h"
+#include "app/api/sampling.h"
+#include "base/result.h"
+
+namespace attune::api {
+
+struct BenchGraphOptions {
+  SourceOptions source = {};
+  SamplingOptions sampling = {};
+  std::uint64_t seed = 0;  // of the random inputs
+  bool layers = false;     // a profile too
+};
+
+struct LayerRow {
+  std::string name = {};    // of the node in the model
+  std::string kernel = {};  // or the host operator
+  double milliseconds = 0;  // in one run
+  double percent = 0;       // of all layers
+  double gflops = 0;        // 0: it has no operations to count
+  std::int64_t calls = 0;   // in one run
+};
+
+struct BenchGraphReport {
+  std::string model = {};
+  std::string target = {};
+  int threads = 1;
+  std::string schedule_text = {};
+  Latency latency = {};
+  std::int64_t calls = 0;  // timed ones
+  double gflops = 0;       // of the fastest call
+  double load_ms = 0, compile_seconds = 0;
+  std::int64_t weight_bytes = 0, arena_bytes = 0, session_bytes = 0;
+  std::vector<LayerRow> layers = {};  // the slowest first
+};
+
+Result<BenchGraphReport> bench_graph(const BenchGraphOptions& options);
+std::string to_json(const BenchGraphReport& report);
+
+// The times of `runs` runs as those of one, the slowest layer first.
+std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t runs);
+
+}  // namespace attune::api
