@@ -47,13 +47,14 @@ endfunction()
 # examples/c as its readers build it, against the shared library; runtime_test runs it.
 function(attune_example_c)
   add_executable(example_run_model ${CMAKE_SOURCE_DIR}/examples/c/run_model.c)
-  set_target_properties(example_run_model PROPERTIES C_STANDARD 99)
+  set_target_properties(example_run_model PROPERTIES C_STANDARD 99
+    LINKER_LANGUAGE CXX)  # which brings the sanitizers of the library along
   target_compile_options(example_run_model PRIVATE -Wall -Wextra -Wpedantic -Werror)
   target_include_directories(example_run_model PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
   target_link_libraries(example_run_model PRIVATE attune_runtime_shared)
   add_dependencies(runtime_test example_run_model)
   target_compile_definitions(runtime_test PRIVATE
-    ATTUNE_EXAMPLE_C="$<TARGET_FILE:example_run_model>"
+    ATTUNE_RELEASE_BUILD=$<CONFIG:Release> ATTUNE_EXAMPLE_C="$<TARGET_FILE:example_run_model>"
     ATTUNE_SHARED_RUNTIME="$<TARGET_FILE:attune_runtime_shared>")
 endfunction()
 

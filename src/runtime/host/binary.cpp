@@ -103,17 +103,18 @@ void mean_block(double* const* blocks, std::size_t inputs, Int count, const doub
 struct Binary {
   std::string_view name;
   Elementwise function;
+  bool any_number = false;  // of inputs, one or more
 };
 
 constexpr Binary kBinary[] = {
     {"Add", {fold<double, add>, fold<Int, add>}},
-    {"Sum", {fold<double, add>, fold<Int, add>}},
+    {"Sum", {fold<double, add>, fold<Int, add>}, true},
     {"Sub", {fold<double, sub>, fold<Int, sub>}},
     {"Mul", {fold<double, mul>, fold<Int, mul>}},
     {"Div", {fold<double, divide>, fold<Int, divide>, fold<Int, divide_words>}},
-    {"Min", {fold<double, least>, fold<Int, least>, fold<Int, least_words>}},
-    {"Max", {fold<double, greatest>, fold<Int, greatest>, fold<Int, greatest_words>}},
-    {"Mean", {mean_block}},
+    {"Min", {fold<double, least>, fold<Int, least>, fold<Int, least_words>}, true},
+    {"Max", {fold<double, greatest>, fold<Int, greatest>, fold<Int, greatest_words>}, true},
+    {"Mean", {mean_block}, true},
     {"Pow", {fold<double, power>, fold<Int, power>}},
     {"Equal", {fold<double, equal>, fold<Int, equal>}},
     {"Less", {fold<double, less>, fold<Int, less>, fold<Int, less_words>}},
@@ -151,7 +152,8 @@ Status binary(const Call& call) {
   if (call.op == "Div") ATTUNE_RETURN_IF_ERROR(check_divisor(call));
   for (const Binary& known : kBinary) {
     if (known.name == call.op) {
-      ATTUNE_RETURN_IF_ERROR(call.takes(1, call.inputs.size()));
+      const std::size_t most = known.any_number ? call.inputs.size() : 2;
+      ATTUNE_RETURN_IF_ERROR(call.takes(known.any_number ? 1 : 2, most));
       return run_elementwise(call, known.function);
     }
   }

@@ -44,18 +44,12 @@ std::string_view Call::text(std::string_view name, std::string_view otherwise) c
   return value != nullptr ? *value : otherwise;
 }
 
-std::optional<std::vector<std::int64_t>> Call::integers(std::string_view name) const {
-  if (const auto* value = find<std::vector<std::int64_t>>(attributes, name)) return *value;
-  return std::nullopt;
+Integers Call::integers(std::string_view name) const {
+  const auto* value = find<std::vector<std::int64_t>>(attributes, name);
+  return value != nullptr ? Integers(*value) : Integers();
 }
 
-std::optional<std::vector<double>> Call::reals(std::string_view name) const {
-  if (const auto* value = find<std::vector<double>>(attributes, name)) return *value;
-  return std::nullopt;
-}
-
-Result<std::optional<std::vector<std::int64_t>>> Call::integers(std::size_t index,
-                                                                std::string_view name) const {
+Result<Integers> Call::integers(std::size_t index, std::string_view name) const {
   if (!has_input(index)) return integers(name);
   const HostTensor& tensor = inputs[index];
   if (is_float(tensor.type)) {
@@ -64,7 +58,7 @@ Result<std::optional<std::vector<std::int64_t>>> Call::integers(std::size_t inde
   }
   std::vector<std::int64_t> values(static_cast<std::size_t>(tensor.shape.elements()));
   load_integers(values.data(), tensor, 0, 1, std::ssize(values));
-  return std::optional(std::move(values));
+  return Integers(std::move(values));
 }
 
 Status Call::shape_output(std::size_t index, DType type, const Shape& shape) const {

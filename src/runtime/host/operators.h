@@ -1,16 +1,39 @@
 // How a host operator is written: a function of one Call. The list of all of them is operators.cpp.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "runtime/host/host.h"
 
 namespace attune::runtime::host {
+
+// A list of numbers that may be left out.
+class Integers {
+ public:
+  using List = std::vector<std::int64_t>;
+
+  Integers() = default;
+  Integers(List values) : values_(std::move(values)), given_(true) {}
+
+  explicit operator bool() const { return given_; }
+  const List& operator*() const { return values_; }
+  List& operator*() { return values_; }
+  const List* operator->() const { return &values_; }
+  List* operator->() { return &values_; }
+  template <typename... Arguments>
+  void emplace(Arguments... arguments) {
+    *this = List(arguments...);
+  }
+
+ private:
+  List values_;
+  bool given_ = false;
+};
 
 struct Call {
   std::string_view op;
@@ -32,12 +55,10 @@ struct Call {
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   double real(std::string_view name, double otherwise) const;
   std::string_view text(std::string_view name, std::string_view otherwise) const;
-  std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
-  std::optional<std::vector<double>> reals(std::string_view name) const;
+  Integers integers(std::string_view name) const;
   // What newer ONNX versions pass as an input and older ones as an attribute: the elements of the
   // integer tensor `index` if it is there, else the attribute, else nothing.
-  Result<std::optional<std::vector<std::int64_t>>> integers(std::size_t index,
-                                                            std::string_view name) const;
+  Result<Integers> integers(std::size_t index, std::string_view name) const;
 
   // Makes output `index` a tensor of that type and shape; fails where its type is another or its
   // room too small. Nothing to do for an output that is left out.

@@ -2,6 +2,7 @@
 // Unsqueeze.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "runtime/host/list.h"
 #include "runtime/tensor.h"
