@@ -23,7 +23,12 @@ class LayoutPass {
     result_.inputs = graph.inputs;
     result_.outputs = graph.outputs;
     for (const Node& node : graph.nodes) add(node);
-    for (ValueId& id : result_.outputs) id = with_layout(id, {});
+    for (ValueId& id : result_.outputs) {
+      const ValueId plain = with_layout(id, {});
+      // What leaves the graph keeps its name.
+      if (plain != id) std::swap(result_.value(plain).name, result_.value(id).name);
+      id = plain;
+    }
   }
 
   Graph take() { return std::move(result_); }
