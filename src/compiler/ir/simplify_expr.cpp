@@ -12,6 +12,8 @@ namespace {
 
 Expr fold_ints(BinOp op, std::int64_t a, std::int64_t b, DType type) {
   if ((op == BinOp::Div || op == BinOp::Mod) && b == 0) return {};
+  // The bits of large u64 numbers would be taken for negative ones.
+  if (type == kU64 && (a < 0 || b < 0)) return {};
   // The builder folds 64-bit constants; narrower ones give the same values, wrapped.
   const Expr wide = binary(op, int_imm(a), int_imm(b));
   const auto* value = as_int(wide);
@@ -81,6 +83,7 @@ bool commutes(BinOp op) { return op == BinOp::Add || op == BinOp::Mul; }
 Expr fold_cast(const Expr& value, DType type) {
   if (const auto* x = as_int(value)) {
     if (!type.is_float()) return int_imm(wrap_to(type, *x), type);
+    if (value.type() == kU64 && *x < 0) return {};
     if (type == kF64) return float_imm(static_cast<double>(*x), type);
     if (type == kF32) return float_imm(static_cast<float>(*x), type);
   }

@@ -132,6 +132,10 @@ TEST_F(Simplify, NarrowIntegersWrap) {
   EXPECT_EQ(shown(int_imm(100, kI8) + int_imm(100, kI8)), "-56i8");
   EXPECT_EQ(shown(cast(kU8, int_imm(-1))), "255u8");
   EXPECT_EQ(shown(var("a", kI32) * int_imm(0, kI32)), "0i32");
+  EXPECT_EQ(shown(int_imm(65535, kU16) + int_imm(2, kU16)), "1u16");
+  EXPECT_EQ(shown(int_imm(4, kU64) / int_imm(2, kU64)), "2u64");
+  // All bits of a u64 are its largest number, which is above every other.
+  EXPECT_EQ(shown(int_imm(-1, kU64) > int_imm(1, kU64)), "-1u64 > 1u64");
 }
 
 TEST_F(Simplify, Vectors) {
