@@ -76,7 +76,7 @@ constexpr Converter kConverters[] = {
     {"", "RNN", convert_rnn, 3, 6, "activation_alpha activation_beta activations clip direction hidden_size layout"},
     {"", "GRU", convert_gru, 3, 6, "activation_alpha activation_beta activations clip direction hidden_size layout linear_before_reset"},
     {"", "LSTM", convert_lstm, 3, 8, "activation_alpha activation_beta activations clip direction hidden_size input_forget layout"},
-    {"com.microsoft", "DynamicQuantizeLSTM", convert_dynamic_quantize_lstm, 12, 12, "activation_alpha activation_beta activations clip direction hidden_size input_forget"},
+    {"com.microsoft", "DynamicQuantizeLSTM", convert_dynamic_quantize_lstm, 3, 12, "activation_alpha activation_beta activations clip direction hidden_size input_forget"},
     {"", "If", convert_if, 1, 1, "then_branch else_branch"},
     {"", "Loop", convert_loop, 0, kAnyNumber, "body"},
     {"", "Scan", convert_scan, 0, kAnyNumber, "body num_scan_inputs directions scan_input_axes scan_input_directions scan_output_axes scan_output_directions"},

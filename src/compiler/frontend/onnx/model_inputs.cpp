@@ -58,11 +58,9 @@ class ModelInputs {
                                    input.name(), dims[d].dim_value(), extent));
       }
       if (dims[d].dim_param().empty()) continue;
+      // Exporters give one name to different things: then it says nothing about other inputs.
       const auto [entry, is_new] = symbols_.emplace(dims[d].dim_param(), extent);
-      if (!is_new && entry->second != extent) {
-        return invalid(fmt::format("dimension {} of input '{}', '{}', is {} here and {} elsewhere",
-                                   d, input.name(), dims[d].dim_param(), extent, entry->second));
-      }
+      if (!is_new && entry->second != extent) entry->second.reset();
     }
     return {};
   }
@@ -93,8 +91,7 @@ class ModelInputs {
   std::optional<std::int64_t> extent_of(const Dimension& dim) const {
     if (dim.has_dim_value() && dim.dim_value() > 0) return dim.dim_value();
     const auto symbol = symbols_.find(dim.dim_param());
-    if (symbol == symbols_.end()) return std::nullopt;
-    return symbol->second;
+    return symbol == symbols_.end() ? std::nullopt : symbol->second;
   }
 
   Result<std::vector<std::int64_t>> shape_of(const ::onnx::ValueInfoProto& input) const {
@@ -171,7 +168,7 @@ class ModelInputs {
 
   Scope& scope_;
   const ImportOptions& options_;
-  std::map<std::string, std::int64_t> symbols_;
+  std::map<std::string, std::optional<std::int64_t>> symbols_;
 };
 
 }  // namespace
