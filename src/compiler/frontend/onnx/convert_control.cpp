@@ -1,4 +1,4 @@
-// If, Loop and Scan.
+// If and Scan; Loop has a file of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,14 +30,13 @@ GraphPtr with_captures(const Body& body, std::size_t handed, const std::vector<V
   return std::make_shared<const graph::Graph>(std::move(graph));
 }
 
-// The one element of a constant.
+}  // namespace
+
 std::optional<std::int64_t> known_number(NodeContext& node, ValueId value) {
   const ConstantPtr constant = node.builder().constant_of(value);
   if (constant == nullptr || constant->type.elements() != 1) return std::nullopt;
   return constant->integer(0);
 }
-
-}  // namespace
 
 Converted convert_if(NodeContext& node) {
   if (const auto condition = known_number(node, node.input(0))) {
@@ -57,149 +56,6 @@ Converted convert_if(NodeContext& node) {
   return node.builder().add_node(
       "if", inputs, {},
       {with_captures(yes, 0, captures, node), with_captures(no, 0, captures, node)});
-}
-
-namespace {
-
-// Unrolled loops have no more iterations than this.
-constexpr std::int64_t kMostUnrolled = 256;
-
-struct LoopCall {
-  std::optional<std::int64_t> trips;  // known
-  ValueId trip_count = kNoValue;      // not known; absent if nothing but the condition ends it
-  ValueId condition = kNoValue;       // not known; absent: true
-  std::vector<ValueId> carried;
-  std::size_t stacked = 0;
-};
-
-// Every iteration in its place; for bodies whose shapes change, or that need to know which
-// iteration they are.
-Converted unroll(NodeContext& node, const LoopCall& loop) {
-  std::vector<ValueId> state = loop.carried;
-  std::vector<std::vector<ValueId>> slices(loop.stacked);
-  for (std::int64_t i = 0; i < *loop.trips; ++i) {
-    std::vector<ValueId> handed{node.scalar(ir::kI64, static_cast<double>(i)),
-                                node.scalar(ir::kBool, 1)};
-    handed.insert(handed.end(), state.begin(), state.end());
-    ATTUNE_ASSIGN(const std::vector<ValueId> results, node.inline_body("body", handed));
-    const auto goes_on = known_number(node, results[0]);
-    if (!goes_on) {
-      return unsupported("whether the loop goes on depends on data, and its shapes change");
-    }
-    state.assign(results.begin() + 1,
-                 results.begin() + 1 + static_cast<std::ptrdiff_t>(state.size()));
-    for (std::size_t s = 0; s < slices.size(); ++s) {
-      const ValueId slice = results[1 + state.size() + s];
-      Extents shape = node.shape(slice);
-      shape.insert(shape.begin(), 1);
-      ATTUNE_ASSIGN(const ValueId row, node.reshape(slice, shape));
-      slices[s].push_back(row);
-    }
-    if (*goes_on == 0) break;
-  }
-  for (const std::vector<ValueId>& rows : slices) {
-    if (rows.empty()) return unsupported("the loop never runs, so its outputs have no shape");
-    if (rows.size() == 1) {
-      state.push_back(rows.front());
-      continue;
-    }
-    ATTUNE_ASSIGN(const ValueId all, node.add("concat", rows, {{"axis", std::int64_t{0}}}));
-    state.push_back(all);
-  }
-  return state;
-}
-
-// The body without its second input, which is true whenever it runs.
-GraphPtr without_condition_input(const graph::Graph& body) {
-  graph::Graph graph = body;
-  graph.value(graph.inputs[1]).constant = ops::scalar_constant(ir::kBool, 1);
-  graph.inputs.erase(graph.inputs.begin() + 1);
-  return std::make_shared<const graph::Graph>(std::move(graph));
-}
-
-GraphPtr without_condition_output(const GraphPtr& body) {
-  graph::Graph graph = *body;
-  graph.outputs.erase(graph.outputs.begin());
-  return std::make_shared<const graph::Graph>(std::move(graph));
-}
-
-Converted add_loop(NodeContext& node, const LoopCall& loop) {
-  std::vector<TensorType> handed{{ir::kI64, {}, {}}, {ir::kBool, {}, {}}};
-  for (const ValueId value : loop.carried) handed.push_back(node.type(value));
-  ATTUNE_ASSIGN(const Body body, node.body("body", handed));
-  GraphPtr graph = without_condition_input(*body.graph);
-  const ConstantPtr goes_on = graph->value(graph->outputs[0]).constant;
-  if (goes_on != nullptr && goes_on->integer(0) == 0) {
-    return unsupported("the loop ends after its first iteration whatever it computes");
-  }
-  const bool has_condition = goes_on == nullptr || loop.condition != kNoValue;
-  if (!has_condition) graph = without_condition_output(graph);
-  const bool is_fixed = loop.trips && !has_condition;
-  std::vector<ValueId> inputs{kNoValue, loop.condition};
-  if (loop.trips && *loop.trips < (std::int64_t{1} << 40)) {
-    inputs[0] = node.scalar(ir::kI64, static_cast<double>(*loop.trips));
-  }
-  if (loop.trip_count != kNoValue) inputs[0] = loop.trip_count;
-  const bool has_trips = inputs[0] != kNoValue;
-  if (has_condition && loop.condition == kNoValue) inputs[1] = node.scalar(ir::kBool, 1);
-  inputs.insert(inputs.end(), loop.carried.begin(), loop.carried.end());
-  inputs.insert(inputs.end(), body.captures.begin(), body.captures.end());
-  const std::int64_t extent = is_fixed ? ops::kConstantExtent : node.builder().new_extent();
-  return node.builder().add_node(
-      "loop", inputs,
-      {{"carried", static_cast<std::int64_t>(loop.carried.size())},
-       {"scanned", std::int64_t{0}},
-       {"outputs_scanned", static_cast<std::int64_t>(loop.stacked)},
-       {"has_trip_count", std::int64_t{has_trips}},
-       {"has_condition", std::int64_t{has_condition}},
-       {"max_trips", has_trips && loop.trips ? *loop.trips : std::int64_t{-1}},
-       {"extent", extent},
-       {"reverse_inputs", Extents{}},
-       {"reverse_outputs", Extents(loop.stacked, 0)}},
-      {graph});
-}
-
-}  // namespace
-
-Converted convert_loop(NodeContext& node) {
-  LoopCall loop;
-  if (node.has(0)) {
-    loop.trips = known_number(node, node.input(0));
-    if (!loop.trips) {
-      ATTUNE_ASSIGN(loop.trip_count, node.reshape(node.input(0), {}));
-    }
-  }
-  if (node.has(1)) {
-    const auto condition = known_number(node, node.input(1));
-    if (condition && *condition == 0) loop.trips = 0;
-    if (!condition) {
-      ATTUNE_ASSIGN(loop.condition, node.reshape(node.input(1), {}));
-    }
-  }
-  for (std::size_t i = 2; i < node.input_count(); ++i) loop.carried.push_back(node.input(i));
-  const std::size_t results = node.body_output_count("body");
-  if (results < 1 + loop.carried.size()) {
-    return invalid(
-        fmt::format("its body gives {} values, {} are needed", results, 1 + loop.carried.size()));
-  }
-  loop.stacked = results - 1 - loop.carried.size();
-  if (loop.trips && *loop.trips <= 0 && loop.stacked == 0) return loop.carried;
-  const bool can_unroll =
-      loop.trips && *loop.trips > 0 && *loop.trips <= kMostUnrolled && loop.condition == kNoValue;
-  if (can_unroll && *loop.trips == 1) return unroll(node, loop);
-  Converted whole = add_loop(node, loop);
-  if (whole.ok() || whole.error().code != ErrorCode::Unsupported) return whole;
-  if (!can_unroll) {
-    // It could be, were it known how often it runs.
-    for (const auto& [input, role] : {std::pair(0, "M"), std::pair(1, "cond")}) {
-      if (!node.has(static_cast<std::size_t>(input))) continue;
-      const auto known = node.constant_input(static_cast<std::size_t>(input), role);
-      if (!known.ok()) return Error{whole.error().code, whole.error().message, known.error().hint};
-    }
-    return whole;
-  }
-  Converted unrolled = unroll(node, loop);
-  return unrolled.ok() ? unrolled : whole;
 }
 
 namespace {

@@ -124,7 +124,8 @@ Status check_inputs(const ::onnx::GraphProto& graph, std::size_t handed) {
 
 }  // namespace
 
-Result<Body> NodeContext::body(std::string_view key, const std::vector<TensorType>& handed) {
+Result<Body> NodeContext::body(std::string_view key, const std::vector<TensorType>& handed,
+                               const std::vector<ConstantPtr>& known) {
   const AttributeProto* attribute = find(key, AttributeProto::GRAPH);
   if (attribute == nullptr) return invalid(fmt::format("it has no attribute '{}'", key));
   const ::onnx::GraphProto& proto = attribute->g();
@@ -135,7 +136,9 @@ Result<Body> NodeContext::body(std::string_view key, const std::vector<TensorTyp
   ATTUNE_RETURN_IF_ERROR(inside.add_initialisers(proto));
   for (std::size_t i = 0; i < handed.size(); ++i) {
     const std::string& name = proto.input(static_cast<int>(i)).name();
-    inside.define(name, site.builder.input(name, handed[i]));
+    const bool is_known = i < known.size() && known[i] != nullptr;
+    inside.define(name, is_known ? site.builder.constant(known[i], name)
+                                 : site.builder.input(name, handed[i]));
   }
   ATTUNE_ASSIGN(std::vector<ValueId> outputs, import_graph(inside, proto));
   Body result;
@@ -157,6 +160,31 @@ Result<std::vector<ValueId>> NodeContext::inline_body(std::string_view key,
     inside.define(proto.input(static_cast<int>(i)).name(), handed[i]);
   }
   return import_graph(inside, proto);
+}
+
+std::vector<int> NodeContext::passed_through(std::string_view key) {
+  const AttributeProto* attribute = find(key, AttributeProto::GRAPH);
+  if (attribute == nullptr) return {};
+  const ::onnx::GraphProto& proto = attribute->g();
+  std::map<std::string, int> origin;  // of names: the input that they stand for
+  for (int i = 0; i < proto.input_size(); ++i) origin[proto.input(i).name()] = i;
+  bool is_new = true;
+  while (is_new) {  // nodes may stand in any order
+    is_new = false;
+    for (const auto& node : proto.node()) {
+      if (node.op_type() != "Identity" || node.input_size() != 1 || node.output_size() != 1) {
+        continue;
+      }
+      const auto from = origin.find(node.input(0));
+      if (from != origin.end()) is_new |= origin.emplace(node.output(0), from->second).second;
+    }
+  }
+  std::vector<int> inputs;
+  for (const auto& output : proto.output()) {
+    const auto found = origin.find(output.name());
+    inputs.push_back(found == origin.end() ? -1 : found->second);
+  }
+  return inputs;
 }
 
 std::size_t NodeContext::body_output_count(std::string_view key) {

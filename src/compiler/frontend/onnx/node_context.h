@@ -68,10 +68,14 @@ class NodeContext {
 
   // Subgraphs. body() makes a graph of its own from the types of what the operator hands to it;
   // inline_body() puts the nodes of the subgraph in the place of this node.
-  Result<Body> body(std::string_view attribute, const std::vector<TensorType>& handed);
+  // Where `known` has a constant, that takes the place of the input.
+  Result<Body> body(std::string_view attribute, const std::vector<TensorType>& handed,
+                    const std::vector<ConstantPtr>& known = {});
   Result<std::vector<ValueId>> inline_body(std::string_view attribute,
                                            const std::vector<ValueId>& handed);
   std::size_t body_output_count(std::string_view attribute);
+  // For each output of a subgraph the number of the input that it is, unchanged, or -1.
+  std::vector<int> passed_through(std::string_view attribute);
 
   // The graph under construction.
   graph::Builder& builder();

@@ -16,6 +16,9 @@ Result<ValueId> slice_axis(NodeContext& node, ValueId value, std::int64_t axis, 
 // The value itself if the order is that already.
 Result<ValueId> transpose(NodeContext& node, ValueId value, Extents perm);
 
+// The one element of a constant, as an integer; nothing if it is no such constant.
+std::optional<std::int64_t> known_number(NodeContext& node, ValueId value);
+
 // convert_movement.cpp
 Converted convert_reshape(NodeContext& node);
 Converted convert_squeeze(NodeContext& node);
@@ -95,7 +98,9 @@ Converted convert_dynamic_quantize_lstm(NodeContext& node);
 
 // convert_control.cpp
 Converted convert_if(NodeContext& node);
-Converted convert_loop(NodeContext& node);
 Converted convert_scan(NodeContext& node);
+
+// convert_loop.cpp
+Converted convert_loop(NodeContext& node);
 
 }  // namespace attune::onnx
