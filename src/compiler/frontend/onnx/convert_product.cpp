@@ -1,10 +1,9 @@
 // Matrix products, of floats and of quantised integers.
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "compiler/frontend/onnx/converters.h"
 #include "compiler/frontend/onnx/product.h"
+#include "compiler/graph/passes/constants.h"
 
 namespace attune::onnx {
 
@@ -18,17 +17,7 @@ Result<ValueId> transposed(NodeContext& node, ValueId matrix) {
     return node.add("transpose", {matrix}, {{"perm", std::vector<std::int64_t>{1, 0}}});
   }
   // Weights, however large: laid out anew here, so that they stay constants.
-  ir::Array array(constant->type.dtype, {shape[1], shape[0]});
-  const auto bytes = static_cast<std::size_t>(constant->type.dtype.element_bytes());
-  const auto rows = static_cast<std::size_t>(shape[0]);
-  const auto columns = static_cast<std::size_t>(shape[1]);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) {
-      std::memcpy(array.data.data() + (j * rows + i) * bytes,
-                  constant->bytes.data() + (i * columns + j) * bytes, bytes);
-    }
-  }
-  return node.constant(ops::make_constant(std::move(array)));
+  return node.constant(graph::transpose_constant(*constant, {1, 0}));
 }
 
 Result<ValueId> product(NodeContext& node, ValueId a, ValueId b) {

@@ -1,5 +1,6 @@
 #include "compiler/graph/passes/constants.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -13,18 +14,61 @@ std::int64_t product(const std::vector<std::int64_t>& shape, std::size_t begin, 
   return count;
 }
 
-// Copies a box of elements of `width` bytes whose rows lie `strides` bytes apart, in the order of
-// `shape`, to where `to` points; advances it.
-void gather_box(const std::byte* from, const std::vector<std::int64_t>& shape,
-                const std::vector<std::int64_t>& strides, std::size_t dimension, std::int64_t width,
-                std::byte*& to) {
-  if (dimension == shape.size()) {
-    std::memcpy(to, from, static_cast<std::size_t>(width));
-    to += width;
-    return;
+// One matrix of a transpose: element (i, j) of the result, j contiguous, lies i elements and j
+// strides away in the source. Goes in tiles, so that both sides stay in the cache.
+template <typename Element>
+void transpose_matrix(const std::byte* from, std::byte* to, std::int64_t rows, std::int64_t columns,
+                      std::int64_t from_stride, std::int64_t to_stride) {
+  constexpr std::int64_t kTile = 32;
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Element));
+  for (std::int64_t i0 = 0; i0 < rows; i0 += kTile) {
+    for (std::int64_t j0 = 0; j0 < columns; j0 += kTile) {
+      for (std::int64_t i = i0; i < std::min(i0 + kTile, rows); ++i) {
+        for (std::int64_t j = j0; j < std::min(j0 + kTile, columns); ++j) {
+          std::memcpy(to + i * to_stride + j * kBytes, from + i * kBytes + j * from_stride,
+                      sizeof(Element));
+        }
+      }
+    }
   }
-  for (std::int64_t i = 0; i < shape[dimension]; ++i) {
-    gather_box(from + i * strides[dimension], shape, strides, dimension + 1, width, to);
+}
+
+using MatrixTranspose = void (*)(const std::byte*, std::byte*, std::int64_t, std::int64_t,
+                                 std::int64_t, std::int64_t);
+
+MatrixTranspose matrix_transpose(std::int64_t element_bytes) {
+  switch (element_bytes) {
+    case 1:
+      return transpose_matrix<std::uint8_t>;
+    case 2:
+      return transpose_matrix<std::uint16_t>;
+    case 4:
+      return transpose_matrix<std::uint32_t>;
+    default:
+      return transpose_matrix<std::uint64_t>;
+  }
+}
+
+// Calls `use` with the offsets of all elements of a box of `shape` by two kinds of strides.
+template <typename Use>
+void for_each_offset(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& a,
+                     const std::vector<std::int64_t>& b, Use use) {
+  if (product(shape, 0, shape.size()) == 0) return;
+  std::vector<std::int64_t> index(shape.size(), 0);
+  std::int64_t at_a = 0, at_b = 0;
+  while (true) {
+    use(at_a, at_b);
+    std::size_t d = shape.size();
+    while (d > 0 && index[d - 1] + 1 == shape[d - 1]) {
+      --d;
+      at_a -= index[d] * a[d];
+      at_b -= index[d] * b[d];
+      index[d] = 0;
+    }
+    if (d == 0) return;
+    ++index[d - 1];
+    at_a += a[d - 1];
+    at_b += b[d - 1];
   }
 }
 
@@ -71,15 +115,36 @@ ConstantPtr map_constant(const Constant& constant, const std::function<double(do
 ConstantPtr transpose_constant(const Constant& constant, const std::vector<std::int64_t>& perm) {
   const std::vector<std::int64_t>& shape = constant.type.shape;
   const std::int64_t width = constant.type.dtype.element_bytes();
-  std::vector<std::int64_t> extents, strides;
-  for (const std::int64_t axis : perm) {
-    const auto from = static_cast<std::size_t>(axis);
-    extents.push_back(shape[from]);
-    strides.push_back(width * product(shape, from + 1, shape.size()));
+  std::vector<std::int64_t> extents, from, to;
+  std::size_t rows = 0;  // the dimension of the result that is contiguous in the source
+  for (std::size_t i = 0; i < perm.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(perm[i]);
+    extents.push_back(shape[axis]);
+    from.push_back(width * product(shape, axis + 1, shape.size()));
+    if (axis + 1 == shape.size()) rows = i;
+  }
+  for (std::size_t i = 0; i < perm.size(); ++i) {
+    to.push_back(width * product(extents, i + 1, extents.size()));
   }
   ir::Array array(constant.type.dtype, extents);
-  std::byte* to = array.data.data();
-  gather_box(constant.bytes.data(), extents, strides, 0, width, to);
+  const std::byte* source = constant.bytes.data();
+  std::byte* target = array.data.data();
+  std::vector<std::int64_t> outer = extents;
+  if (perm.empty() || rows + 1 == perm.size()) {  // whole rows move
+    const std::int64_t bytes = perm.empty() ? width : width * extents.back();
+    if (!perm.empty()) outer.back() = outer.back() == 0 ? 0 : 1;
+    for_each_offset(outer, from, to, [&](std::int64_t a, std::int64_t b) {
+      std::memcpy(target + b, source + a, static_cast<std::size_t>(bytes));
+    });
+  } else {
+    const std::int64_t columns = outer.back(), count = outer[rows];
+    outer.back() = columns == 0 ? 0 : 1;
+    outer[rows] = count == 0 ? 0 : 1;
+    const MatrixTranspose move = matrix_transpose(width);
+    for_each_offset(outer, from, to, [&](std::int64_t a, std::int64_t b) {
+      move(source + a, target + b, count, columns, from.back(), to[rows]);
+    });
+  }
   return ops::make_constant(std::move(array));
 }
 
