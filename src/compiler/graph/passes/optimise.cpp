@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "compiler/graph/passes/pass_list.h"
 
@@ -26,9 +29,36 @@ bool same_nodes(const Graph& a, const Graph& b) {
          std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), same);
 }
 
-// The pass on the bodies of control flow, innermost first, then on the graph. Bodies that do not
-// change stay the same objects.
-Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassContext& context) {
+// The operators of a graph and of the bodies in it.
+void collect_operators(const Graph& graph, std::set<std::string, std::less<>>& names) {
+  for (const Node& node : graph.nodes) {
+    names.insert(node.op);
+    for (const auto& body : node.bodies) collect_operators(*body, names);
+  }
+}
+
+bool concerns(const Pass& pass, const Graph& graph) {
+  if (pass.operators.empty()) return true;
+  std::set<std::string, std::less<>> names;
+  collect_operators(graph, names);
+  std::string_view left = pass.operators;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(' '), left.size());
+    if (names.find(left.substr(0, end)) != names.end()) return true;
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return false;
+}
+
+Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassContext& context);
+
+// The graph with the pass run on the bodies of its control flow; nothing if there are none. Bodies
+// that do not change stay the same objects.
+Result<std::optional<Graph>> run_on_bodies(const Pass& pass, const Graph& graph,
+                                           const PassContext& context) {
+  const bool flat = std::all_of(graph.nodes.begin(), graph.nodes.end(),
+                                [](const Node& node) { return node.bodies.empty(); });
+  if (flat) return std::optional<Graph>();
   Graph changed = graph;
   for (Node& node : changed.nodes) {
     for (std::shared_ptr<const Graph>& body : node.bodies) {
@@ -36,7 +66,12 @@ Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassCon
       if (!same_nodes(inner, *body)) body = std::make_shared<const Graph>(std::move(inner));
     }
   }
-  ATTUNE_ASSIGN(Graph result, pass.run(changed, context));
+  return std::optional(std::move(changed));
+}
+
+Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassContext& context) {
+  ATTUNE_ASSIGN(const std::optional<Graph> changed, run_on_bodies(pass, graph, context));
+  ATTUNE_ASSIGN(Graph result, pass.run(changed ? *changed : graph, context));
   if (const Status verified = verify(result); !verified.ok()) {
     return Error{verified.error().code,
                  fmt::format("after pass '{}': {}", pass.name, verified.error().message),
@@ -50,20 +85,27 @@ Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassCon
 std::span<const Pass> passes() {
   static constexpr Pass all[] = {
       {"fold_constants", "small nodes of constants become constants", fold_constants},
-      {"simplify_control", "decided branches, constants known to bodies", simplify_control},
+      {"simplify_control", "decided branches, constants known to bodies", simplify_control,
+       "if loop"},
       {"simplify_views", "reshapes, transposes and the like that do nothing", simplify_views},
+      {"recognise_activations", "activations that are written out", recognise_activations},
       {"simplify_arithmetic", "arithmetic with constants that does nothing", simplify_arithmetic},
       {"merge_equal_nodes", "equal nodes and equal constants become one", merge_equal_nodes},
-      {"recognise_activations", "activations that are written out", recognise_activations},
-      {"recognise_rows", "softmax and normalisations that are written out", recognise_rows},
-      {"recognise_pools", "means of whole images are global pools", recognise_pools},
-      {"expand_einsum", "sums of products by labels are matrix products", expand_einsum},
-      {"expand_batch_norm", "normalisations by constants are products and sums", expand_batch_norm},
-      {"hoist_scales", "the scale of attention goes to the queries or keys", hoist_scales},
-      {"fold_scales", "products and sums per channel go into weights and bias", fold_scales},
-      {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding},
-      {"sink_movement", "transposes and reshapes go behind arithmetic", sink_movement},
-      {"combine_products", "matrix products of one input become one", combine_products},
+      {"recognise_rows", "softmax and normalisations that are written out", recognise_rows,
+       "reduce_mean reduce_sum layer_norm rms_norm softmax"},
+      {"recognise_pools", "means of whole images are global pools", recognise_pools,
+       "reduce_mean reduce_max"},
+      {"expand_einsum", "sums of products by labels are matrix products", expand_einsum, "einsum"},
+      {"expand_batch_norm", "normalisations by constants are products and sums", expand_batch_norm,
+       "batch_norm"},
+      {"hoist_scales", "the scale of attention goes to the queries or keys", hoist_scales,
+       "matmul"},
+      {"fold_scales", "products and sums per channel go into weights and bias", fold_scales,
+       "conv conv_transpose matmul"},
+      {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding, "pad"},
+      {"sink_movement", "transposes and reshapes go behind arithmetic", sink_movement,
+       "transpose reshape"},
+      {"combine_products", "matrix products of one input become one", combine_products, "matmul"},
       {"remove_dead_code", "nodes and values that no output needs", remove_dead_code},
   };
   return all;
@@ -76,16 +118,23 @@ Result<Graph> optimise(Graph graph, const PassOptions& options) {
                                    [&](const Pass& pass) { return pass.name == name; });
     if (!known) return invalid(fmt::format("there is no graph pass '{}'", name));
   }
+  int version = 0;                       // of the graph
+  std::map<std::string_view, int> seen;  // by a pass
   for (int round = 0; round < kRounds; ++round) {
-    const Graph before = graph;
+    const int before = version;
     for (const Pass& pass : passes()) {
-      if (is_disabled(pass, options)) continue;
+      const auto last = seen.find(pass.name);
+      if (is_disabled(pass, options) || (last != seen.end() && last->second == version)) continue;
+      seen[pass.name] = version;
+      if (!concerns(pass, graph)) continue;
       const auto start = Clock::now();
-      ATTUNE_ASSIGN(graph, run_everywhere(pass, graph, options.context));
+      ATTUNE_ASSIGN(Graph result, run_everywhere(pass, graph, options.context));
+      if (!same_nodes(result, graph)) ++version;
+      graph = std::move(result);
       const std::chrono::duration<double, std::milli> spent = Clock::now() - start;
       if (options.observe) options.observe(pass.name, graph, spent.count());
     }
-    if (same_nodes(before, graph)) break;
+    if (version == before) break;
   }
   return graph;
 }

@@ -16,13 +16,16 @@ namespace attune::graph {
 
 struct PassContext {
   RunHost run_host = {};  // host operators on constants are left alone without it
-  bool exact = false;     // only rewrites that compute every element with the same roundings
+  bool exact = false;     // no rewrites that add roundings, such as x / c to x * (1 / c)
 };
 
 struct Pass {
   std::string_view name;
   std::string_view meaning;
   Result<Graph> (*run)(const Graph&, const PassContext&);
+  // The operators, separated by spaces, of which a graph has one if the pass has anything to do;
+  // empty: any.
+  std::string_view operators = {};
 };
 // The passes, in order.
 std::span<const Pass> passes();
@@ -34,7 +37,8 @@ struct PassOptions {
   PassContext context = {};
 };
 
-// Runs the list again and again until nothing changes, a few times at most.
+// Runs the list again and again until nothing changes, a few times at most. A pass is left out
+// while the graph is as it was when the pass last ran.
 Result<Graph> optimise(Graph graph, const PassOptions& options = {});
 
 }  // namespace attune::graph
