@@ -12,8 +12,41 @@
 namespace attune::graph {
 namespace {
 
-bool pads_only_images(const Node& pad) {
-  const Shape& pads = integers_of(pad, "pads");
+// A pad as the operator behind it sees it, who may read it through a reshape that only adds or
+// removes dimensions of 1.
+struct Padding {
+  const Node* pad = nullptr;
+  Shape pads;   // of the dimensions that the operator reads
+  Shape shape;  // of the data without the padding
+};
+
+std::optional<Padding> padding_of(const Rewriter& rewriter, ValueId data) {
+  if (const Node* pad = made_by(rewriter, data, "pad")) {
+    return Padding{pad, integers_of(*pad, "pads"), rewriter.shape(pad->inputs[0])};
+  }
+  const Node* view = made_by(rewriter, data, "reshape");
+  const Node* pad = view == nullptr ? nullptr : made_by(rewriter, view->inputs[0], "pad");
+  if (pad == nullptr) return std::nullopt;
+  const Shape& shape = rewriter.shape(data);
+  const auto places = same_but_ones(rewriter.shape(view->inputs[0]), shape);
+  if (!places) return std::nullopt;
+  const Shape& source = rewriter.shape(pad->inputs[0]);
+  const Shape& pads = integers_of(*pad, "pads");
+  Padding padding{pad, Shape(2 * shape.size(), 0), Shape(shape.size(), 1)};
+  std::int64_t elements = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if ((*places)[d] < 0) continue;
+    const auto place = static_cast<std::size_t>((*places)[d]);
+    padding.pads[d] = pads[place];
+    padding.pads[d + shape.size()] = pads[place + source.size()];
+    padding.shape[d] = source[place];
+    elements *= source[place];
+  }
+  if (elements != rewriter.type(pad->inputs[0]).elements()) return std::nullopt;
+  return padding;
+}
+
+bool pads_only_images(const Shape& pads) {
   const std::size_t rank = pads.size() / 2;
   if (rank < 3 || std::any_of(pads.begin(), pads.end(), [](auto p) { return p < 0; })) return false;
   return pads[0] == 0 && pads[1] == 0 && pads[rank] == 0 && pads[rank + 1] == 0;
@@ -34,9 +67,8 @@ bool is_never_negative(const Rewriter& rewriter, ValueId id) {
                                         [&](std::string_view op) { return node->op == op; });
 }
 
-// Pads of the spatial dimensions: `node`'s own and those of the pad in front.
-Shape joined_pads(const Shape& own, const Node& pad) {
-  const Shape& added = integers_of(pad, "pads");
+// Pads of the spatial dimensions: an operator's own and those of the pad in front.
+Shape joined_pads(const Shape& own, const Shape& added) {
   const std::size_t rank = added.size() / 2, spatial = own.size() / 2;
   Shape joined = own;
   for (std::size_t i = 0; i < spatial; ++i) {
@@ -58,7 +90,8 @@ bool windows_reach_inside(const Node& node, const Shape& pads) {
   return true;
 }
 
-bool is_same_border(const Rewriter& rewriter, const Node& node, const Node& pad) {
+bool is_same_border(const Rewriter& rewriter, const Node& node, const Padding& padding) {
+  const Node& pad = *padding.pad;
   const std::optional<double> fill = fill_of(rewriter, pad);
   if (!fill) return false;
   if (node.op == "average_pool" && integers_of(node, "counted_pads") != integers_of(node, "pads")) {
@@ -68,23 +101,28 @@ bool is_same_border(const Rewriter& rewriter, const Node& node, const Node& pad)
   if (node.op != "max_pool" || !rewriter.type(pad.outputs[0]).dtype.is_float()) return false;
   if (*fill <= static_cast<double>(std::numeric_limits<float>::lowest())) return true;
   return *fill == 0 && is_never_negative(rewriter, pad.inputs[0]) &&
-         windows_reach_inside(node, joined_pads(integers_of(node, "pads"), pad));
+         windows_reach_inside(node, joined_pads(integers_of(node, "pads"), padding.pads));
 }
 
 bool take_padding(Rewriter& rewriter, int n) {
   const Node& node = rewriter.node(n);
   if (node.inputs.empty()) return false;
-  const Node* pad = made_by(rewriter, node.inputs[0], "pad");
-  if (pad == nullptr || !has_attribute(node, "pads") || node.op == "pad") return false;
-  if (!pads_only_images(*pad) || !is_same_border(rewriter, node, *pad)) return false;
+  if (!has_attribute(node, "pads") || node.op == "pad") return false;
+  const auto padding = padding_of(rewriter, node.inputs[0]);
+  if (!padding || !pads_only_images(padding->pads) || !is_same_border(rewriter, node, *padding)) {
+    return false;
+  }
   Attributes attributes = node.attributes;
-  attributes["pads"] = joined_pads(integers_of(node, "pads"), *pad);
+  attributes["pads"] = joined_pads(integers_of(node, "pads"), padding->pads);
   if (node.op == "average_pool") {  // the pad's border was made of elements, which count
-    attributes["counted_pads"] = joined_pads(integers_of(node, "counted_pads"), *pad);
+    attributes["counted_pads"] = joined_pads(integers_of(node, "counted_pads"), padding->pads);
     attributes["count_include_pad"] = std::int64_t{1};
   }
   std::vector<ValueId> inputs = node.inputs;
-  inputs[0] = pad->inputs[0];
+  inputs[0] = padding->pad->inputs[0];
+  if (rewriter.shape(inputs[0]) != padding->shape) {
+    inputs[0] = rewriter.add("reshape", {inputs[0]}, {{"shape", padding->shape}}, node.name);
+  }
   rewriter.update(n, std::move(inputs), std::move(attributes));
   return true;
 }

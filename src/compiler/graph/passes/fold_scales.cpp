@@ -52,17 +52,20 @@ ConstantPtr scale_weight(const Node& node, const Constant& weight,
   std::vector<double> values = reals(weight);
   const Shape& shape = weight.type.shape;
   const auto extent = [&](std::size_t i) { return static_cast<std::size_t>(shape[i]); };
-  if (node.op == "matmul") {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= scale[i % extent(1)];
-  } else if (node.op == "conv") {
-    const std::size_t taps = values.size() / extent(0);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= scale[i / taps];
-  } else {
-    const std::size_t taps = values.size() / (extent(0) * extent(1));
-    const std::size_t group = extent(0) / static_cast<std::size_t>(integer_of(node, "group"));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::size_t in = i / (taps * extent(1)), out = i / taps % extent(1);
-      values[i] *= scale[in / group * extent(1) + out];
+  // Runs of elements of one channel: taps, or single columns of a matrix.
+  const bool matrix = node.op == "matmul", plain = node.op == "conv";
+  const std::size_t run = matrix  ? 1
+                          : plain ? values.size() / extent(0)
+                                  : values.size() / (extent(0) * extent(1));
+  const std::size_t outputs = plain ? extent(0) : extent(1);
+  const std::size_t inputs = values.size() / (run * outputs);
+  const std::size_t in_group =
+      matrix || plain ? inputs : inputs / static_cast<std::size_t>(integer_of(node, "group"));
+  double* value = values.data();
+  for (std::size_t in = 0; in < inputs; ++in) {
+    const double* factor = scale.data() + in / in_group * outputs;
+    for (std::size_t out = 0; out < outputs; ++out) {
+      for (std::size_t i = 0; i < run; ++i) *value++ *= factor[out];
     }
   }
   return real_constant(weight.type, values);

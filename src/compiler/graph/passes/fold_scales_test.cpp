@@ -144,6 +144,24 @@ TEST(FoldPadding, TakesZerosIntoConvolutionsAndAverages) {
   EXPECT_EQ(nodes_left(padded("average_pool", {0, 0, 1, 0, 0, 0}, nullptr, averages(1))), 1U);
 }
 
+TEST(FoldPadding, LooksThroughReshapesOfOnes) {
+  Builder builder("row");
+  const ValueId x = builder.input("x", f32({2, 6}));
+  const ValueId wide =
+      *builder.add("pad", {x}, {{"pads", Shape{0, 1, 0, 2}}, {"mode", "constant"}});
+  const ValueId image = *builder.add("reshape", {wide}, {{"shape", Shape{1, 2, 9}}});
+  const ValueId y = *builder.add("conv", {image, weights(builder, {3, 2, 3}, 1)}, geometry(1));
+  const Graph graph = std::move(builder).finish({y});
+  const auto after = fold_padding(graph, {});
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(difference(graph, *after), "");
+  EXPECT_EQ(sketch(*after),
+            "%1 = reshape(%0) {shape=[1,2,6]}\n"
+            "%2 = conv(%1, f32[3,2,3]) {dilations=[1], group=1, kernel_shape=[3], pads=[2,3], "
+            "strides=[1]}\n"
+            "return %2\n");
+}
+
 TEST(FoldPadding, LeavesBordersThatDiffer) {
   const auto fill = [](double value) { return ops::scalar_constant(ir::kF32, value); };
   EXPECT_EQ(nodes_left(padded("conv", {0, 0, 1, 0, 0, 2}, fill(1), geometry(1))), 2U);

@@ -71,6 +71,26 @@ bool has_attribute(const Node& node, std::string_view key) {
   return node.attributes.find(key) != node.attributes.end();
 }
 
+std::optional<std::vector<int>> same_but_ones(const Shape& from, const Shape& to) {
+  std::vector<int> places;
+  std::size_t next = 0;
+  const auto skip_ones = [&] {
+    while (next < from.size() && from[next] == 1) ++next;
+  };
+  for (const std::int64_t extent : to) {
+    if (extent == 1) {
+      places.push_back(-1);
+      continue;
+    }
+    skip_ones();
+    if (next == from.size() || from[next] != extent) return std::nullopt;
+    places.push_back(static_cast<int>(next++));
+  }
+  skip_ones();
+  if (next != from.size()) return std::nullopt;
+  return places;
+}
+
 bool has_operators(std::initializer_list<std::string_view> names) {
   return std::all_of(names.begin(), names.end(),
                      [](std::string_view name) { return ops::find_operator(name) != nullptr; });

@@ -39,6 +39,10 @@ double real_of(const Node& node, std::string_view key);
 const Shape& integers_of(const Node& node, std::string_view key);
 bool has_attribute(const Node& node, std::string_view key);
 
+// For each dimension of `to` the dimension of `from` that it is, -1 for those of extent 1; nothing
+// unless the shapes are equal but for dimensions of extent 1.
+std::optional<std::vector<int>> same_but_ones(const Shape& from, const Shape& to);
+
 // Whether the operators exist, so that a rule may make them.
 bool has_operators(std::initializer_list<std::string_view> names);
 

@@ -4,7 +4,8 @@
 //   add(transpose(x), transpose(y)) -> transpose(add(x, y))
 //   relu(reshape(x)) -> reshape(relu(x))
 //   add(transpose(x), c) -> transpose(add(x, c'))
-// Pads, slices and concatenations are passed in the same way by transposes.
+// Pads, slices and concatenations are passed in the same way by transposes, and so are reshapes
+// that add or remove dimensions of 1; these reshapes in turn pass pads.
 #include <algorithm>
 
 #include "compiler/graph/passes/constants.h"
@@ -155,13 +156,74 @@ bool pass_borders(Rewriter& rewriter, const Node& node) {
                           rewriter.add("transpose", {result}, moved.attributes, moved.name));
 }
 
+// reshape(transpose(x)) -> transpose(reshape(x)) where only dimensions of 1 come and go. New ones
+// stay behind the dimension that they follow.
+bool pass_ones(Rewriter& rewriter, const Node& node) {
+  if (node.op != "reshape") return false;
+  const Node* moved = made_only_by(rewriter, node.inputs[0], "transpose");
+  if (moved == nullptr) return false;
+  const Shape& shape = rewriter.shape(node.outputs[0]);
+  const auto places = same_but_ones(rewriter.shape(node.inputs[0]), shape);
+  if (!places) return false;
+  const Shape& perm = integers_of(*moved, "perm");
+  // The dimensions of the result by where they lie before the transpose.
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const int place = (*places)[d];
+    const std::int64_t before = d == 0 ? -1 : order.back().first;
+    order.emplace_back(place < 0 ? before : perm[static_cast<std::size_t>(place)], d);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Shape source, back(shape.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    source.push_back(shape[order[i].second]);
+    back[order[i].second] = static_cast<std::int64_t>(i);
+  }
+  const ValueId view = rewriter.add("reshape", {moved->inputs[0]}, {{"shape", source}}, node.name);
+  return rewriter.replace(node.outputs[0],
+                          rewriter.add("transpose", {view}, {{"perm", back}}, moved->name));
+}
+
+// pad(reshape(x)) -> reshape(pad(x)) where the reshape only adds or removes dimensions of 1.
+bool pass_pad(Rewriter& rewriter, const Node& node) {
+  if (node.op != "pad") return false;
+  const Node* moved = made_only_by(rewriter, node.inputs[0], "reshape");
+  if (moved == nullptr) return false;
+  const Shape& source = rewriter.shape(moved->inputs[0]);
+  const Shape& shape = rewriter.shape(node.inputs[0]);
+  const auto places = same_but_ones(source, shape);
+  if (!places) return false;
+  const Shape& pads = integers_of(node, "pads");
+  Shape moved_pads(2 * source.size(), 0);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t before = pads[d], after = pads[d + shape.size()];
+    if ((*places)[d] < 0) {
+      if (before != 0 || after != 0) return false;
+      continue;
+    }
+    const auto place = static_cast<std::size_t>((*places)[d]);
+    moved_pads[place] = before;
+    moved_pads[place + source.size()] = after;
+  }
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = moved->inputs[0];
+  Attributes attributes = node.attributes;
+  attributes["pads"] = moved_pads;
+  const ValueId wide = rewriter.add("pad", std::move(inputs), std::move(attributes), node.name);
+  return rewriter.replace(
+      node.outputs[0],
+      rewriter.add("reshape", {wide}, {{"shape", rewriter.shape(node.outputs[0])}}, moved->name));
+}
+
 }  // namespace
 
 Result<Graph> sink_movement(const Graph& graph, const PassContext& /*context*/) {
   Rewriter rewriter(graph);
   rewrite_nodes(rewriter, [&](int n) {
     const Node& node = rewriter.node(n);
-    return pass_arithmetic(rewriter, node) || pass_borders(rewriter, node);
+    return pass_arithmetic(rewriter, node) || pass_borders(rewriter, node) ||
+           pass_ones(rewriter, node) || pass_pad(rewriter, node);
   });
   return std::move(rewriter).finish();
 }

@@ -88,5 +88,23 @@ TEST(SinkMovement, PassesConcatenationsSlicesAndPads) {
             "return %5\n");
 }
 
+TEST(SinkMovement, PassesReshapesOfOnesAndPads) {
+  Builder builder("ones");  // an image without its batch dimension, channels last, is padded
+  const ValueId x = builder.input("x", f32({1, 3, 4, 5}));
+  ValueId y = transposed(builder, *builder.add("mul", {x, x}), {0, 2, 3, 1});
+  y = *builder.add("reshape", {y}, {{"shape", Shape{4, 5, 3}}});
+  y = *builder.add("pad", {y}, {{"pads", Shape{1, 2, 0, 3, 4, 0}}, {"mode", "constant"}});
+  y = *builder.add("reshape", {y}, {{"shape", Shape{1, 8, 11, 3}}});
+  y = transposed(builder, y, {0, 3, 1, 2});
+  const Graph graph = std::move(builder).finish({y});
+  const auto after = optimise(graph);
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(difference(graph, *after), "");
+  EXPECT_EQ(sketch(*after),
+            "%1 = mul(%0, %0)\n"
+            "%2 = pad(%1) {mode=constant, pads=[0,0,1,2,0,0,3,4]}\n"
+            "return %2\n");
+}
+
 }  // namespace
 }  // namespace attune::graph
