@@ -124,13 +124,14 @@ deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptio
   return compile;
 }
 
-Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
-                                               const ScheduleOptions& schedule, bool exact,
-                                               bool cold) {
+Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Target& target,
+                                                                 const ScheduleOptions& schedule,
+                                                                 bool exact, bool cold) {
+  using Know = std::function<KnownTask(const graph::Task&)>;
   const auto untuned = [target, exact](const graph::Task& task) {
-    return deploy::default_schedule(task, target, exact);
+    return KnownTask{deploy::default_schedule(task, target, exact), {}};
   };
-  if (schedule.use_default || schedule.history == "none") return deploy::ChooseSchedule(untuned);
+  if (schedule.use_default || schedule.history == "none") return Know(untuned);
   ATTUNE_ASSIGN(const std::string own, records_path(schedule.records));
   ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(schedule.history));
   std::vector<std::shared_ptr<records::Store>> stores;
@@ -141,7 +142,7 @@ Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
   }
   auto mutex = std::make_shared<std::mutex>();
   const std::string text = ir::to_string(target);
-  return deploy::ChooseSchedule([=](const graph::Task& task) {
+  return Know([=](const graph::Task& task) {
     std::optional<deploy::Schedule> best;
     double best_us = std::numeric_limits<double>::infinity();
     const std::lock_guard lock(*mutex);
@@ -149,8 +150,15 @@ Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
       if (auto found = best_record(*store, task, text, exact, cold, best_us))
         best = std::move(found);
     }
-    return best ? std::move(*best) : untuned(task);
+    return best ? KnownTask{std::move(*best), best_us} : untuned(task);
   });
+}
+
+Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
+                                               const ScheduleOptions& schedule, bool exact,
+                                               bool cold) {
+  ATTUNE_ASSIGN(const auto know, known_tasks(target, schedule, exact, cold));
+  return deploy::ChooseSchedule([know](const graph::Task& task) { return know(task).schedule; });
 }
 
 bool has_cold_weights(const graph::Graph& graph, const ir::Target& target) {

@@ -1,7 +1,9 @@
 // Whole models: what the user names (a file, a name of the zoo) as a graph, and compiled.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,7 +49,16 @@ Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std:
 
 // Compiles with the best records of the stores that the options name, else default schedules.
 deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options);
+// What is known of a task: the schedule of its fastest record, else the default one.
+struct KnownTask {
+  deploy::Schedule schedule = {};
+  std::optional<double> recorded_us = {};  // of the record; nothing: it is the default schedule
+};
 // `cold`: see has_cold_weights().
+Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Target& target,
+                                                                 const ScheduleOptions& schedule,
+                                                                 bool exact, bool cold);
+// Their schedules alone.
 Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
                                                const ScheduleOptions& schedule, bool exact,
                                                bool cold);

@@ -38,6 +38,9 @@ Result<int> compile_whole(const api::CompileGraphOptions& options, const Speech&
                           Console& console) {
   ATTUNE_ASSIGN(const api::CompileGraphReport report, api::compile_graph(options));
   ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));
+  for (const api::PassTime& pass : report.passes) {
+    console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
+  }
   if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(report) + "\n"));
   constexpr double kMb = 1e6;
   console.note(fmt::format(
@@ -52,18 +55,22 @@ Result<int> compile_whole(const api::CompileGraphOptions& options, const Speech&
 
 Result<int> run_compile(Words arguments, Console& console) {
   CommandLine line("compile",
-                   "Compiles an operator with the best schedule known, else its "
-                   "default, and prints any stage on the way.");
+                   "Compiles a model to an artifact, or an operator to a shared object, with the "
+                   "best schedules known, and prints any stage on the way.");
   api::CompileOptions options;
   Speech speech;
   std::vector<std::string> emit, disabled;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
-  line.texts("--emit", "STAGES", emit, "print te, trace, loops, llvm, asm or a pass, as a list");
-  line.text("-o,--output", "FILE", options.output, "write the kernels as a shared object");
+  line.texts("--emit", "STAGES", emit,
+             "print stages: graph, tasks, plan of a model; te, trace, loops, llvm, asm; a pass");
+  line.text("-o,--output", "FILE", options.output, "write the artifact, or the shared object");
   line.texts("--disable-pass", "NAME", disabled, "leave out a graph pass of a model; repeatable");
   add_schedule_options(line, options.schedule);
   add_speech_options(line, speech, "print one JSON document (models)");
+  line.example("compile resnet18 -o resnet18.attune", "a model of the zoo as an artifact");
+  line.example("compile model.onnx --shape x=1,3,224,224 --emit=graph,tasks",
+               "an ONNX file's graph after all passes, and its tasks");
   line.example("compile matmul:m=64,n=64,k=64 --emit=te,trace,loops",
                "the operator, its schedule and the loops that come of them");
   line.example("compile depthwise:h=56,w=56,c=64,k=3 --emit=asm --target 'cpu -mcpu=znver3'",

@@ -17,12 +17,19 @@ constexpr int kWrongUsage = 2;
 std::string help_page() {
   std::string page =
       "usage: attune COMMAND [argument]... [option]...\n\n"
-      "Finds out by measuring which program computes an operator fastest on this machine.\n\n"
+      "Finds out by measuring which program runs a model or an operator fastest on this machine.\n"
+      "A model is an ONNX file, an artifact (.attune), a name of the zoo (resnet18) or an "
+      "operator\n"
+      "(matmul:m=1024,n=1024,k=1024).\n\n"
       "commands:\n";
   for (const Verb& verb : verbs()) page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
   page +=
       "\n'attune COMMAND --help' shows its options and examples; 'attune --version' the version.\n"
       "\nexamples:\n"
+      "  attune compile resnet18 -o resnet18.attune\n"
+      "      compiles a model of the zoo with the best schedules known\n"
+      "  attune run resnet18.attune --top 5\n"
+      "      runs it on random numbers\n"
       "  attune tune matmul:m=1024,n=1024,k=1024\n"
       "      tunes a matrix product for all cores of this machine\n"
       "  attune bench conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1\n"
@@ -62,10 +69,11 @@ Result<int> run_guarded(Words words, Console& console) {
 std::span<const Verb> verbs() {
   static constexpr Verb all[] = {
       {"tune", "searches for the fastest schedule by measuring candidates", run_tune},
-      {"bench", "times an operator with the best schedule known", run_bench},
-      {"compile", "compiles an operator and prints any stage on the way", run_compile},
-      {"run", "runs an operator on given or random inputs", run_run},
-      {"check", "compares results with the interpreter's", run_check},
+      {"bench", "times a model or an operator, whole or layer by layer", run_bench},
+      {"compile", "compiles a model to an artifact; prints any stage on the way", run_compile},
+      {"run", "runs a model or an operator on given or random inputs", run_run},
+      {"check", "compares results with ONNX test cases or the interpreter's", run_check},
+      {"tasks", "lists the tasks of a model and what is known about each", run_tasks},
       {"records", "lists, exports, imports and prunes what was measured", run_records},
       {"zoo", "lists the models that come along, and writes them as ONNX", run_zoo},
       {"doctor", "says what this machine has and how fast it is", run_doctor},

@@ -24,6 +24,7 @@ Result<int> run_compile(Words arguments, Console& console);
 Result<int> run_run(Words arguments, Console& console);
 Result<int> run_bench(Words arguments, Console& console);
 Result<int> run_check(Words arguments, Console& console);
+Result<int> run_tasks(Words arguments, Console& console);
 Result<int> run_records(Words arguments, Console& console);
 Result<int> run_zoo(Words arguments, Console& console);
 Result<int> run_doctor(Words arguments, Console& console);

@@ -47,7 +47,9 @@ constexpr Verb kZooVerbs[] = {
 
 Result<int> run_zoo(Words arguments, Console& console) {
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    std::string page = "usage: attune zoo COMMAND [argument]... [option]...\n\ncommands:\n";
+    std::string page =
+        "usage: attune zoo [COMMAND] [argument]... [option]...\n\n"
+        "Without a command: list.\n\ncommands:\n";
     for (const Verb& verb : kZooVerbs) {
       page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
     }
@@ -55,6 +57,7 @@ Result<int> run_zoo(Words arguments, Console& console) {
     ATTUNE_RETURN_IF_ERROR(console.print(page));
     return 0;
   }
+  if (arguments.empty() || arguments[0].starts_with('-')) return run_list(arguments, console);
   return dispatch("zoo ", kZooVerbs, arguments, console);
 }
 

@@ -1,0 +1,44 @@
+// The tasks of a whole model: what they are, where the time goes, and what is known about each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/api/runnable_model.h"
+#include "base/result.h"
+
+namespace attune::api {
+
+struct TasksOptions {
+  SourceOptions source = {};
+  bool run = true;  // to measure the shares of the run time
+  double seconds = 1.0;
+  std::uint64_t seed = 0;  // of the random inputs
+};
+
+struct TaskRow {
+  std::string key = {};
+  std::string name = {};
+  int uses = 0;  // in the model; those in loops count once
+  std::string algorithm = {};
+  double flops = 0;                         // of one use
+  std::optional<double> recorded_us = {};   // of the record it uses; nothing: the default schedule
+  std::optional<double> milliseconds = {};  // of all uses in one run
+  std::optional<double> percent = {};       // of the run time
+};
+
+struct TasksReport {
+  std::string model = {};
+  std::string target = {};
+  int threads = 1;
+  std::vector<TaskRow> tasks = {};           // by share of the time, else in the model's order
+  std::optional<double> milliseconds = {};   // of one run, layer by layer
+  std::optional<double> other_percent = {};  // of operators that run on the host
+};
+
+Result<TasksReport> tasks(const TasksOptions& options);
+std::string to_json(const TasksReport& report);
+
+}  // namespace attune::api
