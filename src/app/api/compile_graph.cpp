@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/deploy/kernels.h"
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "compiler/codegen/codegen.h"
 #include "compiler/graph/passes/passes.h"
+#include "compiler/ir/print.h"
 #include "runtime/plan_json.h"
 
 namespace attune::api {
@@ -18,8 +21,13 @@ bool wants(const CompileGraphOptions& options, std::string_view stage) {
   return std::find(options.emit.begin(), options.emit.end(), stage) != options.emit.end();
 }
 
+// What the kernels are made of, task by task.
+constexpr std::string_view kTaskStages[] = {"te", "trace", "loops", "llvm", "asm"};
+
 Status check_emit(const CompileGraphOptions& options) {
-  std::vector<std::string> known{"graph", "layouts", "tasks", "plan"};
+  std::vector<std::string> known{"graph", "layouts", "tasks"};
+  for (const std::string_view stage : kTaskStages) known.emplace_back(stage);
+  known.emplace_back("plan");
   for (const graph::Pass& pass : graph::passes()) known.emplace_back(pass.name);
   for (const std::string& name : options.emit) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -30,6 +38,50 @@ Status check_emit(const CompileGraphOptions& options) {
                                fmt::join(known, ", ")));
   }
   return {};
+}
+
+Result<std::string> task_text(std::string_view stage, const graph::Task& task,
+                              const deploy::Schedule& schedule, const ir::Target& target) {
+  if (stage == "te") return ir::to_string(*deploy::program_of(task, schedule.algorithm));
+  if (stage == "trace") return schedule::to_string(schedule.trace);
+  ATTUNE_ASSIGN(const deploy::LoweredTask lowered, deploy::lower_task(task, schedule, target));
+  std::string text;
+  for (const ir::Kernel* kernel : {lowered.prepare ? &*lowered.prepare : nullptr, &lowered.main}) {
+    if (kernel == nullptr) continue;
+    if (stage == "loops") {
+      text += ir::to_string(*kernel) + "\n";
+      continue;
+    }
+    ATTUNE_ASSIGN(const std::string code, stage == "llvm" ? codegen::emit_llvm(*kernel, target)
+                                                          : codegen::emit_asm(*kernel, target));
+    text += code + "\n";
+  }
+  return text;
+}
+
+Status emit_tasks(const CompileGraphOptions& options, const deploy::CompiledModel& model,
+                  const ir::Target& target, std::vector<EmittedStage>& stages) {
+  for (const std::string_view stage : kTaskStages) {
+    if (!wants(options, stage)) continue;
+    std::string all;
+    for (std::size_t i = 0; i < model.tasks.distinct.size(); ++i) {
+      const graph::Task& task = model.tasks.distinct[i];
+      ATTUNE_ASSIGN(const std::string text, task_text(stage, task, model.schedules[i], target));
+      all += fmt::format("// {} {}\n{}\n", task.key, task.name, text);
+    }
+    stages.push_back({std::string(stage), std::move(all)});
+  }
+  return {};
+}
+
+// Passes run several times; their times are added up.
+void add_time(std::vector<PassTime>& passes, std::string_view name, double milliseconds) {
+  for (PassTime& pass : passes) {
+    if (pass.name != name) continue;
+    pass.milliseconds += milliseconds;
+    return;
+  }
+  passes.push_back({std::string(name), milliseconds});
 }
 
 std::string tasks_text(const deploy::CompiledModel& model) {
@@ -57,7 +109,7 @@ Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
                                 has_cold_weights(model.graph, model.target)));
   compile.progress = options.progress;
   compile.observe = [&](std::string_view name, const graph::Graph& graph, double ms) {
-    report.passes.push_back({std::string(name), ms});
+    add_time(report.passes, name, ms);
     report.nodes = graph.nodes.size();
     const bool last = name == "layouts";
     if (wants(options, name) || (last && wants(options, "graph"))) {
@@ -67,6 +119,7 @@ Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
   ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
                 deploy::compile_model(std::move(model.graph), compile));
   if (wants(options, "tasks")) report.stages.push_back({"tasks", tasks_text(compiled)});
+  ATTUNE_RETURN_IF_ERROR(emit_tasks(options, compiled, compile.target, report.stages));
   if (wants(options, "plan"))
     report.stages.push_back({"plan", runtime::plan_to_json(compiled.plan)});
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(deploy::write(compiled, options.output));
@@ -95,7 +148,10 @@ std::string to_json(const CompileGraphReport& report) {
   for (const PassTime& pass : report.passes) {
     json["passes"].push_back({{"name", pass.name}, {"ms", pass.milliseconds}});
   }
-  return json.dump(2);
+  for (const EmittedStage& stage : report.stages) {
+    json["stages"].push_back({{"name", stage.name}, {"text", stage.text}});
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace attune::api

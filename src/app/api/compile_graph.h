@@ -13,7 +13,8 @@ namespace attune::api {
 struct CompileGraphOptions {
   GraphOptions graph = {};
   ScheduleOptions schedule = {};
-  // What to print: graph (after all passes), the name of a graph pass, tasks, plan.
+  // What to print: graph (after all passes), the name of a graph pass, tasks, plan; or te, trace,
+  // loops, llvm, asm of every task.
   std::vector<std::string> emit = {};
   std::string output = {};  // the artifact; empty: nowhere
   std::function<void(std::size_t done, std::size_t all)> progress = {};

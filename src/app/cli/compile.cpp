@@ -37,11 +37,11 @@ std::string page_of(const std::vector<api::EmittedStage>& stages) {
 Result<int> compile_whole(const api::CompileGraphOptions& options, const Speech& speech,
                           Console& console) {
   ATTUNE_ASSIGN(const api::CompileGraphReport report, api::compile_graph(options));
-  ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));
+  ATTUNE_RETURN_IF_ERROR(
+      console.print(speech.json ? api::to_json(report) + "\n" : page_of(report.stages)));
   for (const api::PassTime& pass : report.passes) {
     console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
   }
-  if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(report) + "\n"));
   constexpr double kMb = 1e6;
   console.note(fmt::format(
       "compiled {} in {:.1f} s: {} kernels, {:.1f} MB of weights, {:.1f} MB of memory for a run",
@@ -88,6 +88,10 @@ Result<int> run_compile(Words arguments, Console& console) {
       whole.graph.disabled_passes = split_at_commas(disabled);
       whole.progress = compile_progress(console);
       return compile_whole(whole, speech, console);
+    }
+    if (kind == api::ModelKind::Artifact) {
+      return invalid(fmt::format("'{}' is an artifact, which is compiled already", model.model()),
+                     "name the model that it was compiled from");
     }
     ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));
     ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));

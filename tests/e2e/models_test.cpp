@@ -1,0 +1,194 @@
+// Whole models, end to end: from the zoo or an ONNX file to an artifact that runs.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/api/npy.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/tiny_onnx.h"
+
+namespace attune {
+namespace {
+
+using Json = nlohmann::json;
+
+class Models : public ::testing::Test {
+ protected:
+  test::ProcessResult run(std::vector<std::string> words) const {
+    words.insert(words.begin(), ATTUNE_PROGRAM);
+    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
+  }
+  std::string output_of(const std::vector<std::string>& words) const {
+    const test::ProcessResult result = run(words);
+    EXPECT_EQ(result.status, 0) << result.errors;
+    return result.output;
+  }
+  // A test case with inputs x = [1, -2, 3] and shape = [3, 1], in the form of ONNX's own.
+  std::string write_case(const std::string& name, const std::string& op,
+                         const std::vector<test::TinyInput>& inputs,
+                         const std::vector<std::int64_t>& shape,
+                         const std::vector<float>& expected) const {
+    const std::string folder = directory_.file(name);
+    std::filesystem::create_directories(folder + "/test_data_set_0");
+    test::write_tiny_model(folder + "/model.onnx", op, inputs);
+    test::write_tensor(folder + "/test_data_set_0/input_0.pb", {3}, std::vector<float>{1, -2, 3});
+    if (inputs.size() > 1) {
+      test::write_tensor(folder + "/test_data_set_0/input_1.pb", {2},
+                         std::vector<std::int64_t>{3, 1});
+    }
+    test::write_tensor(folder + "/test_data_set_0/output_0.pb", shape, expected);
+    return folder;
+  }
+  test::TemporaryDirectory directory_;
+};
+
+TEST_F(Models, AnArtifactGivesWhatTheModelGives) {
+  const std::string artifact = directory_.file("dqn.attune");
+  const std::string onnx = directory_.file("dqn.onnx");
+  output_of({"compile", "dqn", "-o", artifact});
+  output_of({"zoo", "export", "dqn", "-o", onnx});
+  runtime::Tensor input = runtime::Tensor::allocate(runtime::DType::F32, {1, 4, 84, 84}).value();
+  for (std::size_t i = 0; i < input.as<float>().size(); ++i) {
+    input.as<float>()[i] = static_cast<float>(i % 17) / 17;
+  }
+  const std::string file = directory_.file("x.npy");
+  ASSERT_TRUE(api::write_npy(file, input).ok());
+  for (const std::string& model : {artifact, onnx, std::string("dqn")}) {
+    output_of({"run", model, "--input", "input=" + file, "--output", directory_.file("out")});
+    const std::string bytes = directory_.read("out/output.npy");
+    const auto output = api::parse_npy(bytes, "output.npy");
+    ASSERT_TRUE(output.ok());
+    EXPECT_EQ(output->elements(), 18);
+    if (model == artifact) {
+      directory_.write("first.npy", bytes);
+    } else {
+      EXPECT_EQ(bytes, directory_.read("first.npy")) << model;
+    }
+  }
+}
+
+TEST_F(Models, RunTellsOfInputsAndOutputs) {
+  const Json document = Json::parse(output_of({"run", "mlp", "--top", "2", "--json"}));
+  EXPECT_EQ(document.at("model"), "mlp");
+  EXPECT_GT(document.at("latency_ms").get<double>(), 0);
+  EXPECT_EQ(document.at("inputs")[0].at("shape"), Json({1, 784}));
+  EXPECT_EQ(document.at("outputs")[0].at("top").size(), 2u);
+}
+
+TEST_F(Models, BenchTellsWhereTheTimeGoes) {
+  const Json document =
+      Json::parse(output_of({"bench", "dqn", "--layers", "--repeats", "5", "--json"}));
+  for (const char* field : {"min", "median", "p90", "p99"}) {
+    EXPECT_GT(document.at("latency_ms").at(field).get<double>(), 0) << field;
+  }
+  for (const char* field : {"gflops", "load_ms", "weight_bytes", "arena_bytes"}) {
+    EXPECT_GT(document.at(field).get<double>(), 0) << field;
+  }
+  EXPECT_FALSE(document.at("target").get<std::string>().empty());
+  EXPECT_GE(document.at("threads").get<int>(), 1);
+  double percent = 0;
+  for (const Json& layer : document.at("layers")) percent += layer.at("percent").get<double>();
+  EXPECT_NEAR(percent, 100, 0.1);
+}
+
+TEST_F(Models, AnArtifactRunsWithFewerThreadsThanItWasMadeFor) {
+  const std::string artifact = directory_.file("mlp.attune");
+  output_of({"compile", "mlp", "-o", artifact, "--threads", "1"});
+  EXPECT_EQ(Json::parse(output_of({"bench", artifact, "--repeats", "3", "--json"})).at("threads"),
+            1);
+  const test::ProcessResult more = run({"run", artifact, "--threads", "2"});
+  EXPECT_EQ(more.status, 2);
+  EXPECT_EQ(more.errors,
+            "attune: error: 2 threads are asked for, but 'mlp' was compiled for 1\n"
+            "hint: compile it with --threads 2\n");
+}
+
+TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
+  const std::string text = output_of({"compile", "mlp", "--emit=graph,tasks,te,trace,loops"});
+  std::size_t at = 0;
+  for (const char* stage : {"// layouts", "// tasks", "// te", "// trace", "// loops"}) {
+    const std::size_t found = text.find(std::string(stage) + "\n", at);
+    ASSERT_NE(found, std::string::npos) << stage;
+    at = found;
+  }
+  const Json document = Json::parse(output_of({"compile", "mlp", "--emit=tasks", "--json"}));
+  EXPECT_EQ(document.at("stages")[0].at("name"), "tasks");
+  EXPECT_EQ(document.at("kernels"), 3);
+}
+
+TEST_F(Models, TasksAreListedWithTheirShares) {
+  const Json measured = Json::parse(output_of({"tasks", "mlp", "--seconds", "0.01", "--json"}));
+  double percent = measured.at("other_percent").get<double>();
+  for (const Json& task : measured.at("tasks")) {
+    percent += task.at("percent").get<double>();
+    EXPECT_EQ(task.at("schedule"), "default");
+    EXPECT_GT(task.at("flops").get<double>(), 0);
+  }
+  EXPECT_NEAR(percent, 100, 0.1);
+  const Json listed = Json::parse(output_of({"tasks", "mlp", "--no-run", "--json"}));
+  EXPECT_EQ(listed.at("tasks").size(), measured.at("tasks").size());
+  EXPECT_FALSE(listed.contains("latency_ms"));
+}
+
+TEST_F(Models, CheckAgreesWithTheInterpreter) {
+  for (const std::string model : {"mlp", "dqn"}) {
+    const Json line = Json::parse(output_of({"check", model, "--json"}));
+    EXPECT_EQ(line.at("case"), model);
+    EXPECT_EQ(line.at("status"), "pass") << line;
+    EXPECT_LT(line.at("max_rel_error").get<double>(), 1e-4);
+  }
+}
+
+TEST_F(Models, CheckRunsAFolderOfTestCases) {
+  const test::TinyInput x{"x", {"3"}};
+  write_case("cases/a_right", "Relu", {x}, {3}, {1, 0, 3});
+  write_case("cases/b_wrong", "Relu", {x}, {3}, {1, 0, 3.1F});
+  write_case("cases/c_shape", "Relu", {x}, {1, 3}, {1, 0, 3});
+  write_case("cases/d_unknown", "Frobnicate", {x}, {3}, {1, 0, 3});
+  write_case("cases/e_bound", "Reshape", {x, {"shape", {"2"}, true}}, {3, 1}, {1, -2, 3});
+  const test::ProcessResult result = run({"check", directory_.file("cases"), "--json"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.errors, "attune: error: 3 of 5 cases failed\n");
+  std::istringstream stream(result.output);
+  std::vector<Json> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  ASSERT_EQ(lines.size(), 5u);
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"pass", "3 elements agree"},
+      {"wrong", "1 of 3 elements of output 'y' differ; element 2 is 3, expected 3.0999999"},
+      {"wrong", "output 'y' has shape 3, expected 1x3"},
+      {"unsupported", "1 node of the model is not supported: Frobnicate ('node')"},
+      {"pass", "3 elements agree; known while compiling: shape"},
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].at("status"), expected[i].first) << lines[i];
+    EXPECT_EQ(lines[i].at("message"), expected[i].second);
+  }
+  EXPECT_EQ(lines[0].at("case"), "a_right");
+  EXPECT_NEAR(lines[1].at("max_abs_error").get<double>(), 0.1, 1e-6);
+  EXPECT_EQ(
+      Json::parse(output_of({"check", directory_.file("cases/a_right"), "--json"})).at("case"),
+      "a_right");
+}
+
+TEST_F(Models, RunTakesAPicture) {
+  const std::string model =
+      test::write_tiny_model(directory_.file("model.onnx"), "Relu", {{"x", {"1", "3", "1", "2"}}});
+  const std::string picture =
+      directory_.write("p.ppm", std::string("P6 2 1 255 ") + "\xff\x01\x02\x01\xff\x02");
+  output_of({"run", model, "--image", "x=" + picture, "--mean", "0.5", "--output",
+             directory_.file("out")});
+  const auto output = api::read_npy(directory_.file("out/y.npy"));
+  ASSERT_TRUE(output.ok()) << output.error().message;
+  const auto values = output->as<float>();
+  ASSERT_EQ(values.size(), 6u);
+  EXPECT_EQ(values[0], 0.5F);
+  EXPECT_EQ(values[1], 0);
+  EXPECT_EQ(values[3], 0.5F);
+}
+
+}  // namespace
+}  // namespace attune

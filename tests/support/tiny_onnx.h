@@ -1,0 +1,26 @@
+// ONNX models of one node, and tensors in files, for tests of whole commands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attune::test {
+
+struct TinyInput {
+  std::string name;
+  std::vector<std::string> dims;  // numbers or symbols
+  bool integers = false;          // i64 instead of f32
+};
+
+// output = op(inputs), of the newest operator set that all know. Returns the path.
+std::string write_tiny_model(const std::string& path, const std::string& op,
+                             const std::vector<TinyInput>& inputs, const std::string& output = "y");
+
+// A TensorProto of f32 or i64 elements in a file.
+void write_tensor(const std::string& path, const std::vector<std::int64_t>& dims,
+                  const std::vector<float>& values);
+void write_tensor(const std::string& path, const std::vector<std::int64_t>& dims,
+                  const std::vector<std::int64_t>& values);
+
+}  // namespace attune::test
