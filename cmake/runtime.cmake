@@ -47,7 +47,7 @@ endfunction()
 # examples/c as its readers build it, against the shared library; runtime_test runs it.
 function(attune_example_c)
   add_executable(example_run_model ${CMAKE_SOURCE_DIR}/examples/c/run_model.c)
-  set_target_properties(example_run_model PROPERTIES C_STANDARD 99
+  set_target_properties(example_run_model PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF
     LINKER_LANGUAGE CXX)  # which brings the sanitizers of the library along
   target_compile_options(example_run_model PRIVATE -Wall -Wextra -Wpedantic -Werror)
   target_include_directories(example_run_model PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
@@ -81,7 +81,9 @@ function(attune_test_kernels test dir)
   target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="${folder}")
 endfunction()
 
-function(attune_bench_fork_join)
-  add_executable(bench_fork_join ${CMAKE_SOURCE_DIR}/bench/fork_join/fork_join.cpp)
-  target_link_libraries(bench_fork_join PRIVATE attune_runtime)
+function(attune_bench_runtime)
+  foreach(name fork_join artifact)
+    add_executable(bench_${name} ${CMAKE_SOURCE_DIR}/bench/${name}/${name}.cpp)
+    target_link_libraries(bench_${name} PRIVATE attune_runtime)
+  endforeach()
 endfunction()

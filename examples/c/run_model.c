@@ -3,6 +3,7 @@
  *   cc -std=c99 run_model.c -I ../../src/runtime -L ../../build/release/lib -lattune_runtime
  *   ./a.out model.attune
  */
+#define _POSIX_C_SOURCE 200112L /* posix_memalign */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
