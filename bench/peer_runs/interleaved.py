@@ -1,6 +1,8 @@
 """Runs several runtimes on one model in turn, so that a slow minute of the machine hits all alike."""
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -9,7 +11,8 @@ import time
 import numpy
 
 WORKER = pathlib.Path(__file__).with_name("worker.py")
-PAUSE_SECONDS = 0.02  # lets threads that spin after a run go to sleep
+MOST_FOREIGN_CORES = 0.15
+MOST_ATTEMPTS = 6
 
 
 class Failed(Exception):
@@ -25,6 +28,7 @@ class Worker:
              ",".join(str(core) for core in cores)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.load_seconds = self.answer()["load_seconds"]
+        self.process.send_signal(signal.SIGSTOP)
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -36,6 +40,14 @@ class Worker:
         return json.loads(line)
 
     def ask(self, **command):
+        """Only this process runs until the answer; threads that would spin on are frozen after."""
+        self.process.send_signal(signal.SIGCONT)
+        try:
+            return self.ask_awake(command)
+        finally:
+            self.process.send_signal(signal.SIGSTOP)
+
+    def ask_awake(self, command):
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
         return self.answer()
@@ -47,6 +59,7 @@ class Worker:
             return load_arrays(file)
 
     def close(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
         self.log.close()
@@ -63,25 +76,57 @@ def load_arrays(file):
         return {name: data[f"a{i}"] for i, name in enumerate(json.loads(str(data["__names__"])))}
 
 
-def measure(workers, rounds, bursts, seconds):
-    """Best time of each burst in µs, per worker an array [rounds, bursts].
+class ForeignWork:
+    """How many cores' worth of work other processes did since this object was made."""
 
-    Each round runs every worker once, in an order that moves on by one from round to round.
+    def __init__(self, own_pid):
+        self.own_pid = own_pid
+        self.begin = self.now()
+
+    def now(self):
+        with open("/proc/stat", encoding="ascii") as file:
+            fields = [int(word) for word in file.readline().split()[1:]]
+        busy = sum(fields[:3]) + sum(fields[5:8])  # all but idle and waiting for disks
+        own = 0
+        for pid in (self.own_pid, os.getpid()):
+            with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+                words = file.read().rsplit(")", 1)[1].split()
+            own += int(words[11]) + int(words[12])
+        return time.monotonic(), (busy - own) / os.sysconf("SC_CLK_TCK")
+
+    def cores(self):
+        (begin, busy_begin), (end, busy_end) = self.begin, self.now()
+        return (busy_end - busy_begin) / max(end - begin, 1e-3)
+
+
+def measure(workers, rounds, bursts, seconds):
+    """Best time of each burst in µs, per worker an array [rounds, bursts]; and how many turns other
+    processes disturbed.
+
+    Each round runs every worker once, in an order that moves on by one from round to round. A turn
+    that others disturbed is taken again, a few times.
     """
     runs = {}
     for worker in workers:
         warm = worker.ask(do="burst", runs=3, seconds=0.3)["us"]
         runs[worker.engine] = 2 if min(warm) > 1e5 else 3
     best = {worker.engine: numpy.zeros((rounds, bursts)) for worker in workers}
+    disturbed = 0
     for turn in range(rounds):
         first = turn % len(workers)
         for worker in workers[first:] + workers[:first]:
-            time.sleep(PAUSE_SECONDS)
-            worker.ask(do="burst", runs=1, seconds=0)  # brings weights and code back to the caches
-            for i in range(bursts):
-                times = worker.ask(do="burst", runs=runs[worker.engine], seconds=seconds)["us"]
-                best[worker.engine][turn, i] = min(times)
-    return best
+            for attempt in range(MOST_ATTEMPTS):
+                foreign = ForeignWork(worker.process.pid)
+                # One burst more than counts brings weights, code and threads back.
+                for i in range(-1, bursts):
+                    times = worker.ask(do="burst", runs=runs[worker.engine], seconds=seconds)["us"]
+                    best[worker.engine][turn, max(i, 0)] = min(times)
+                if foreign.cores() <= MOST_FOREIGN_CORES:
+                    break
+                time.sleep(0.2 * attempt)
+            else:
+                disturbed += 1
+    return best, disturbed
 
 
 def ratio_interval(numerator, denominator, draws=2000, seed=1):

@@ -18,7 +18,7 @@ def ratios(best, peers):
     return found
 
 
-def result(model, threads, kind, best, errors, load_seconds):
+def result(model, threads, kind, best, errors, load_seconds, disturbed):
     """One row as JSON."""
     import numpy
 
@@ -30,7 +30,7 @@ def result(model, threads, kind, best, errors, load_seconds):
         "load_seconds": load_seconds,
         "ratio": {name: dict(zip(("ratio", "low", "high"), r))
                   for name, r in ratios(best, peers).items()},
-        "max_error": errors,
+        "max_error": errors, "disturbed_turns": disturbed,
     }
 
 

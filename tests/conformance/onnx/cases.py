@@ -27,14 +27,15 @@ def light_case(model_path, target):
     """A folder for a model of `light`, whose one input counts from 0 to 1."""
     model = onnx.load(str(model_path))
     weights = {tensor.name for tensor in model.graph.initializer}
-    wanted = next(value for value in model.graph.input if value.name not in weights)
+    place, wanted = next((place, value) for place, value in enumerate(model.graph.input)
+                         if value.name not in weights)
     shape = [dim.dim_value for dim in wanted.type.tensor_type.shape.dim]
     count = int(numpy.prod(shape))
     values = (numpy.arange(count, dtype=numpy.float32) / count).reshape(shape)
     data = target / "test_data_set_0"
     data.mkdir(parents=True, exist_ok=True)
     tensor = numpy_helper.from_array(values.astype(numpy.float32), wanted.name)
-    (data / "input_0.pb").write_bytes(tensor.SerializeToString())
+    (data / f"input_{place}.pb").write_bytes(tensor.SerializeToString())
     expected = model_path.with_name(model_path.stem + "_output_0.pb")
     (data / "output_0.pb").write_bytes(expected.read_bytes())
     (target / "model.onnx").write_bytes(model_path.read_bytes())
