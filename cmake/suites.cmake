@@ -9,7 +9,8 @@ function(attune_add_suites)
   add_library(attune_test_support STATIC ${support})
   target_include_directories(attune_test_support PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_definitions(attune_test_support PRIVATE
-    ATTUNE_GOLDEN_DIR="${CMAKE_SOURCE_DIR}/tests/golden")
+    ATTUNE_GOLDEN_DIR="${CMAKE_SOURCE_DIR}/tests/golden"
+    ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune")
   target_link_libraries(attune_test_support PUBLIC attune_flags ${layers} GTest::gtest)
   attune_suite(support fast)
   attune_suite(golden fast)

@@ -4,30 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
-#include "compiler/codegen/codegen.h"
-#include "runtime/affinity.h"
-#include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/bad_commands.h"
 
 namespace attune {
 namespace {
 
-struct BadCommand {
-  std::string line;  // words between blanks; '%' stands for a blank within a word
-  int status;
-  std::string message;
-  std::string hint = {};
-};
-
-void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
-    text.replace(at, what.size(), with);
-  }
-}
-
-class CommandLines : public ::testing::Test {
+class CommandLines : public test::BadCommands {
  protected:
   CommandLines() {
     directory_.write("misspelt.trace", "splitt anchor i 4\n");
@@ -39,44 +22,6 @@ class CommandLines : public ::testing::Test {
     directory_.write("text.npy", "hello");
     directory_.write("damaged.jsonl", "{\"schema\": 1,\n");
   }
-
-  // Words in braces stand for what differs from machine to machine.
-  std::string filled(std::string text) const {
-    const auto here = codegen::resolve_target({});
-    const std::size_t cores = runtime::allowed_cores().size();
-    replace_all(text, "{dir}", directory_.path().string());
-    replace_all(text, "{cores}", std::to_string(cores));
-    replace_all(text, "{cores of}", std::to_string(cores) + (cores == 1 ? " core" : " cores"));
-    replace_all(text, "{triple}", here->triple);
-    replace_all(text, "{cpu}", here->cpu);
-    return text;
-  }
-
-  test::ProcessResult run(const std::string& line) const {
-    std::vector<std::string> words = {ATTUNE_PROGRAM};
-    const std::string text = filled(line);
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find(' ', at), text.size());
-      std::string word = text.substr(at, end - at);
-      replace_all(word, "%", " ");
-      words.push_back(word);
-      at = end + 1;
-    }
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.path().string()}});
-  }
-
-  void expect_all(const std::vector<BadCommand>& commands) const {
-    for (const BadCommand& command : commands) {
-      const test::ProcessResult result = run(command.line);
-      std::string expected = "attune: error: " + filled(command.message) + "\n";
-      if (!command.hint.empty()) expected += "hint: " + filled(command.hint) + "\n";
-      EXPECT_EQ(result.errors, expected) << "attune " << command.line;
-      EXPECT_EQ(result.status, command.status) << "attune " << command.line;
-      EXPECT_EQ(result.output, "") << "attune " << command.line;
-    }
-  }
-
-  test::TemporaryDirectory directory_;
 };
 
 TEST_F(CommandLines, CommandsAndOptions) {

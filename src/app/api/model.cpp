@@ -26,6 +26,10 @@ bool names_nothing(const std::string& text) {
 
 Error unknown_model(const std::string& text) {
   std::error_code ignored;
+  if (std::filesystem::is_directory(text, ignored)) {
+    return invalid(fmt::format("'{}' is a folder, not a model", text),
+                   "only 'attune check' takes folders, of ONNX test cases");
+  }
   if (std::filesystem::exists(text, ignored) || zoo::has(text)) {
     return invalid(fmt::format("'{}' is not an operator spec", text),
                    "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
