@@ -45,6 +45,8 @@ class Builder {
   // A run-time extent that nothing has yet.
   int new_extent() { return extents_++; }
   const BuilderOptions& options() const { return options_; }
+  // What is built so far; without outputs.
+  const Graph& graph() const { return graph_; }
 
   Graph finish(std::vector<ValueId> outputs) &&;
 

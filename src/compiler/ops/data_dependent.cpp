@@ -118,6 +118,24 @@ Types infer_scatter_nd(const OpCall& call) {
   return std::vector{call.inputs[0]};
 }
 
+// {expected, message}: condition, value; the value, unless the condition is not as expected.
+Types infer_require(const OpCall& call) {
+  if (!call.inputs[0].dtype.is_bool() || call.inputs[0].elements() != 1) {
+    return does_not_fit(call, "needs one bool");
+  }
+  return std::vector{call.inputs[1]};
+}
+
+// {op, result_type, result_shape, result_extents, …}: an operator of ONNX with its attributes, for
+// sizes that depend on data; whoever adds it knows how large the result can be.
+Types infer_on_host(const OpCall& call) {
+  const auto dtype = ir::parse_dtype(call.word("result_type"));
+  CHECK(dtype.has_value(), "the type of the result has a name");
+  const Shape& extents = call.integers("result_extents");
+  return std::vector<TensorType>{
+      {*dtype, call.integers("result_shape"), {extents.begin(), extents.end()}}};
+}
+
 }  // namespace
 
 std::vector<OpDef> data_dependent_operators() {
@@ -129,6 +147,8 @@ std::vector<OpDef> data_dependent_operators() {
       {"non_max_suppression", OpKind::Host, infer_non_max_suppression},
       {"scatter_elements", OpKind::Host, infer_scatter_elements},
       {"scatter_nd", OpKind::Host, infer_scatter_nd},
+      {"require", OpKind::Host, infer_require},
+      {"on_host", OpKind::Host, infer_on_host},
   };
 }
 

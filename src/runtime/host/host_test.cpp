@@ -33,6 +33,20 @@ std::string failure(std::string_view op, const HostAttributes& attributes,
   return run.status.ok() ? "" : run.status.error().message;
 }
 
+TEST(HostRequire, FailsWithItsOwnWords) {
+  const HostAttributes attributes{{"message", "only one way"}, {"expected", std::int64_t{1}}};
+  EXPECT_EQ(one("Require", attributes, {flags({}, {1}), f32({2}, {3, 4})}, DType::F32),
+            f32({2}, {3, 4}));
+  EXPECT_EQ(failure("Require", attributes, {flags({}, {0}), f32({2}, {3, 4})}, {DType::F32}),
+            "only one way");
+}
+
+TEST(HostSoftmax, AlongAnInnerAxis) {
+  const HostValue half =
+      one("Softmax", {{"axis", std::int64_t{0}}}, {f32({2, 2}, {1, 7, 1, 7})}, DType::F32);
+  EXPECT_EQ(half, f32({2, 2}, {0.5, 0.5, 0.5, 0.5}));
+}
+
 TEST(HostFramework, NamesWhatIsWrong) {
   EXPECT_TRUE(has_host("TopK"));
   EXPECT_FALSE(has_host("Nothing"));

@@ -38,24 +38,68 @@ std::optional<std::int64_t> known_number(NodeContext& node, ValueId value) {
   return constant->integer(0);
 }
 
+namespace {
+
+// Numbers that are a scalar in one branch and [1] in the other get the shape that `like` has.
+GraphPtr with_shapes_of(const GraphPtr& branch, const graph::Graph& like) {
+  graph::Graph graph = *branch;
+  for (std::size_t i = 0; i < std::min(graph.outputs.size(), like.outputs.size()); ++i) {
+    const TensorType own = graph.value(graph.outputs[i]).type;
+    const TensorType& wanted = like.value(like.outputs[i]).type;
+    if (own == wanted || own.dtype != wanted.dtype || !own.is_static() || !wanted.is_static() ||
+        own.elements() != 1 || wanted.elements() != 1) {
+      continue;
+    }
+    const auto value = static_cast<ValueId>(graph.values.size());
+    graph.values.push_back({fmt::format("result.{}", i), wanted});
+    graph.nodes.push_back(
+        {"reshape", "", {graph.outputs[i]}, {value}, {{"shape", wanted.shape}}, {}});
+    graph.outputs[i] = value;
+  }
+  return std::make_shared<const graph::Graph>(std::move(graph));
+}
+
+// The one branch that can be computed; at run time the other one is an error.
+Converted take_only(NodeContext& node, ValueId condition, bool is_then, const Error& why) {
+  ATTUNE_ASSIGN(std::vector<ValueId> values,
+                node.inline_body(is_then ? "then_branch" : "else_branch", {}));
+  const std::string message =
+      fmt::format("{} takes its other branch, which does not fit the shapes of this model: {}",
+                  node.label(), why.message);
+  for (ValueId& value : values) {
+    ATTUNE_ASSIGN(value, node.add("require", {condition, value},
+                                  {{"expected", std::int64_t{is_then}}, {"message", message}}));
+  }
+  return values;
+}
+
+}  // namespace
+
 Converted convert_if(NodeContext& node) {
   if (const auto condition = known_number(node, node.input(0))) {
     return node.inline_body(*condition != 0 ? "then_branch" : "else_branch", {});
   }
-  ATTUNE_ASSIGN(const Body yes, node.body("then_branch", {}));
-  ATTUNE_ASSIGN(const Body no, node.body("else_branch", {}));
-  std::vector<ValueId> captures = yes.captures;
-  for (const ValueId capture : no.captures) {
+  ATTUNE_ASSIGN(const ValueId condition, node.reshape(node.input(0), {}));
+  auto yes = node.body("then_branch", {});
+  auto no = node.body("else_branch", {});
+  const auto misfits = [](const Result<Body>& body) {
+    return !body.ok() && body.error().code == ErrorCode::InvalidArgument;
+  };
+  if (yes.ok() && misfits(no)) return take_only(node, condition, true, no.error());
+  if (no.ok() && misfits(yes)) return take_only(node, condition, false, yes.error());
+  if (!yes.ok()) return yes.error();
+  if (!no.ok()) return no.error();
+  std::vector<ValueId> captures = yes->captures;
+  for (const ValueId capture : no->captures) {
     if (std::find(captures.begin(), captures.end(), capture) == captures.end()) {
       captures.push_back(capture);
     }
   }
-  ATTUNE_ASSIGN(const ValueId condition, node.reshape(node.input(0), {}));
   std::vector<ValueId> inputs{condition};
   inputs.insert(inputs.end(), captures.begin(), captures.end());
-  return node.builder().add_node(
-      "if", inputs, {},
-      {with_captures(yes, 0, captures, node), with_captures(no, 0, captures, node)});
+  const GraphPtr then_graph = with_captures(*yes, 0, captures, node);
+  const GraphPtr else_graph = with_shapes_of(with_captures(*no, 0, captures, node), *then_graph);
+  return node.builder().add_node("if", inputs, {}, {then_graph, else_graph});
 }
 
 namespace {

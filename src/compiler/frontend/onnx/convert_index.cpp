@@ -106,6 +106,9 @@ Converted convert_eye_like(NodeContext& node) {
 }
 
 Converted convert_range(NodeContext& node) {
+  for (const ValueId operand : node.inputs()) {
+    if (node.builder().constant_of(operand) == nullptr) return convert_dynamic_range(node);
+  }
   ATTUNE_ASSIGN(const ConstantPtr start, node.constant_input(0, "start"));
   ATTUNE_ASSIGN(const ConstantPtr limit, node.constant_input(1, "limit"));
   ATTUNE_ASSIGN(const ConstantPtr delta, node.constant_input(2, "delta"));

@@ -162,6 +162,13 @@ Range range_of(std::int64_t start, std::int64_t end, std::int64_t step, std::int
 
 Converted convert_slice(NodeContext& node) {
   const ValueId data = node.input(0);
+  const auto is_open = [&](std::size_t input) {
+    return node.has(input) && node.builder().constant_of(node.input(input)) == nullptr;
+  };
+  if (is_open(1) || is_open(2) || !node.type(data).is_static()) {
+    Converted whole = convert_dynamic_slice(node);
+    if (whole.ok()) return whole;
+  }
   ATTUNE_ASSIGN(const auto starts, attribute_or_input(node, "starts", 1));
   ATTUNE_ASSIGN(const auto ends, attribute_or_input(node, "ends", 2));
   ATTUNE_ASSIGN(auto axes, attribute_or_input(node, "axes", 3));

@@ -33,6 +33,13 @@ Converted convert_tile(NodeContext& node);
 Converted convert_depth_to_space(NodeContext& node);
 Converted convert_space_to_depth(NodeContext& node);
 
+// convert_dynamic.cpp
+Converted convert_dynamic_slice(NodeContext& node);
+Converted convert_dynamic_range(NodeContext& node);
+// An operator of ONNX as a function of the runtime, with a result of at most this type.
+Result<ValueId> add_on_host(NodeContext& node, const std::string& op, std::vector<ValueId> inputs,
+                            Attributes attributes, const TensorType& result);
+
 // convert_index.cpp
 Converted convert_gather(NodeContext& node);
 Converted convert_gather_elements(NodeContext& node);
