@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "app/deploy/ahead.h"
 #include "app/deploy/kernels.h"
 #include "app/deploy/plan_builder.h"
@@ -34,53 +36,48 @@ std::string symbol_of(const graph::Task& task, std::size_t index) {
   return fmt::format("{}_{}", symbol, index);
 }
 
-// The schedules of all distinct tasks applied; kernels get names that differ.
-Result<std::vector<TaskKernel>> lower_all(const ModelTasks& tasks, const CompileOptions& options) {
-  std::vector<TaskKernel> kernels(tasks.distinct.size());
+// All distinct tasks compiled; kernels get names that differ.
+Result<std::vector<CompiledTask>> compile_all(const ModelTasks& tasks,
+                                              const CompileOptions& options) {
+  std::vector<CompiledTask> kernels(tasks.distinct.size());
+  std::atomic<std::size_t> done{0};
   const Status status =
       run_parallel(kernels.size(), options.target.threads, [&](std::size_t i) -> Status {
         const graph::Task& task = tasks.distinct[i];
         const Schedule schedule = options.choose
                                       ? options.choose(task)
                                       : default_schedule(task, options.target, options.exact);
-        auto lowered = lower_task(task, schedule, options.target);
-        if (!lowered.ok()) {
-          return Error{lowered.error().code,
-                       fmt::format("task '{}': {}", task.name, lowered.error().message),
-                       lowered.error().hint};
+        auto compiled = compile_task(task, schedule, options.target, symbol_of(task, i));
+        if (!compiled.ok()) {
+          return Error{compiled.error().code,
+                       fmt::format("task '{}': {}", task.name, compiled.error().message),
+                       compiled.error().hint};
         }
-        kernels[i] = {std::move(*lowered), static_cast<std::int32_t>(i)};
-        kernels[i].lowered.main.name = symbol_of(task, i);
-        if (kernels[i].lowered.prepare)
-          kernels[i].lowered.prepare->name = fmt::format("prepare{}", i);
+        kernels[i] = std::move(*compiled);
+        if (auto& prepare = kernels[i].lowered.prepare) prepare->name = fmt::format("prepare{}", i);
+        if (options.progress) options.progress(++done, kernels.size());
         return {};
       });
   if (!status.ok()) return status.error();
   return kernels;
 }
 
-Status add_kernels(const std::vector<TaskKernel>& kernels, const CompileOptions& options,
-                   CompiledModel& model) {
-  std::vector<ir::Kernel> mains;
-  for (const TaskKernel& kernel : kernels) mains.push_back(kernel.lowered.main);
-  const std::size_t all = mains.size();
-  auto objects =
-      compile_kernels(mains, options.target, options.target.threads, [&](std::size_t done) {
-        if (options.progress) options.progress(done, all);
-      });
-  if (!objects.ok()) return objects.error();
-  for (std::size_t i = 0; i < objects->size(); ++i) {
-    const codegen::KernelEntry& entry = (*objects)[i].entry;
+Status add_kernels(std::vector<CompiledTask>& kernels, CompiledModel& model) {
+  std::vector<codegen::KernelObject> objects;
+  for (CompiledTask& task : kernels) {
+    const codegen::KernelEntry& entry = task.object.entry;
     runtime::Kernel kernel{entry.symbol, 0, entry.workspace_bytes, {}};
-    for (const Argument& argument : kernels[i].lowered.arguments) {
+    for (const Argument& argument : task.lowered.arguments) {
       const ir::BufferNode& buffer = *argument.buffer;
       kernel.arguments.push_back({ir::element_count(buffer) * buffer.type.element_bytes(),
                                   argument.kind == Argument::Kind::Output});
     }
     model.plan.kernels.push_back(std::move(kernel));
+    model.schedules.push_back(task.lowered.schedule);
+    objects.push_back(std::move(task.object));
   }
-  if (objects->empty()) return {};
-  auto linked = codegen::link(*objects);
+  if (objects.empty()) return {};
+  auto linked = codegen::link(objects);
   if (!linked.ok()) return linked.error();
   model.objects.push_back(std::move(*linked));
   return {};
@@ -120,12 +117,11 @@ Result<CompiledModel> compile_tasks(ModelTasks tasks, const CompileOptions& opti
   model.plan.architecture = options.target.triple.substr(0, options.target.triple.find('-'));
   model.plan.features = features_of(options.target.features);
   model.plan.threads = options.target.threads;
-  ATTUNE_ASSIGN(const std::vector<TaskKernel> kernels, lower_all(tasks, options));
-  for (const TaskKernel& kernel : kernels) model.schedules.push_back(kernel.lowered.schedule);
-  ATTUNE_RETURN_IF_ERROR(add_kernels(kernels, options, model));
+  ATTUNE_ASSIGN(std::vector<CompiledTask> kernels, compile_all(tasks, options));
+  ATTUNE_RETURN_IF_ERROR(add_kernels(kernels, model));
   ATTUNE_ASSIGN(AheadRunner ahead, AheadRunner::create(options.target));
   std::vector<ir::Kernel> prepares;
-  for (const TaskKernel& kernel : kernels) {
+  for (const CompiledTask& kernel : kernels) {
     if (kernel.lowered.prepare) prepares.push_back(*kernel.lowered.prepare);
   }
   ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));

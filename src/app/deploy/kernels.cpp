@@ -49,18 +49,43 @@ Result<LoweredTask> lower_with(const ir::Program& program, const Schedule& sched
   return task;
 }
 
+// What to try, in order: as asked for, by default, and the program as it is written.
+std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule,
+                               const ir::Target& target) {
+  return {schedule, {"direct", templates::default_trace(task.op.program, target)}, {}};
+}
+
 }  // namespace
 
 Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
                                const ir::Target& target) {
-  if (const ir::Program* program = program_of(task, schedule.algorithm)) {
-    auto lowered = lower_with(*program, schedule);
-    if (lowered.ok()) return lowered;
+  Result<LoweredTask> last = unsupported("");
+  for (const Schedule& attempt : attempts(task, schedule, target)) {
+    const ir::Program* program = program_of(task, attempt.algorithm);
+    if (program == nullptr) continue;
+    last = lower_with(*program, attempt);
+    if (last.ok()) break;
   }
-  const ir::Program& direct = task.op.program;
-  auto lowered = lower_with(direct, {"direct", templates::default_trace(direct, target)});
-  if (lowered.ok()) return lowered;
-  return lower_with(direct, {});
+  return last;
+}
+
+Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
+                                  const ir::Target& target, const std::string& symbol) {
+  Result<CompiledTask> last = unsupported("");
+  for (const Schedule& attempt : attempts(task, schedule, target)) {
+    const ir::Program* program = program_of(task, attempt.algorithm);
+    if (program == nullptr) continue;
+    Result<LoweredTask> lowered = lower_with(*program, attempt);
+    if (!lowered.ok()) {
+      last = std::move(lowered).error();
+      continue;
+    }
+    lowered->main.name = symbol;
+    Result<codegen::KernelObject> object = codegen::compile_object(lowered->main, target);
+    if (object.ok()) return CompiledTask{std::move(*lowered), std::move(*object)};
+    last = std::move(object).error();
+  }
+  return last;
 }
 
 Status run_parallel(std::size_t count, int threads,
@@ -84,16 +109,13 @@ Status run_parallel(std::size_t count, int threads,
   return first;
 }
 
-Result<std::vector<codegen::KernelObject>> compile_kernels(
-    const std::vector<ir::Kernel>& kernels, const ir::Target& target, int threads,
-    const std::function<void(std::size_t done)>& progress) {
+Result<std::vector<codegen::KernelObject>> compile_kernels(const std::vector<ir::Kernel>& kernels,
+                                                           const ir::Target& target, int threads) {
   std::vector<codegen::KernelObject> objects(kernels.size());
-  std::atomic<std::size_t> done{0};
   const Status status = run_parallel(kernels.size(), threads, [&](std::size_t i) -> Status {
     auto compiled = codegen::compile_object(kernels[i], target);
     if (!compiled.ok()) return compiled.error();
     objects[i] = std::move(*compiled);
-    if (progress) progress(++done);
     return {};
   });
   if (!status.ok()) return status.error();

@@ -31,11 +31,18 @@ struct LoweredTask {
 Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
                                const ir::Target& target);
 
-// Compiles kernels on `threads` threads; results in the order given. `progress` is told how many
-// are done, from any thread.
-Result<std::vector<codegen::KernelObject>> compile_kernels(
-    const std::vector<ir::Kernel>& kernels, const ir::Target& target, int threads,
-    const std::function<void(std::size_t done)>& progress = {});
+struct CompiledTask {
+  LoweredTask lowered;
+  codegen::KernelObject object;  // of main
+};
+
+// The same, compiled, with main named `symbol`; a schedule that makes too much code gives way too.
+Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
+                                  const ir::Target& target, const std::string& symbol);
+
+// Compiles kernels on `threads` threads; results in the order given.
+Result<std::vector<codegen::KernelObject>> compile_kernels(const std::vector<ir::Kernel>& kernels,
+                                                           const ir::Target& target, int threads);
 
 // Calls work(i) for i in [0, count) on `threads` threads and returns the first error.
 Status run_parallel(std::size_t count, int threads,

@@ -23,7 +23,7 @@ using runtime::BufferId;
 
 class PlanBuilder {
  public:
-  PlanBuilder(const std::vector<TaskKernel>& kernels, AheadRunner& ahead, runtime::Plan& plan,
+  PlanBuilder(const std::vector<CompiledTask>& kernels, AheadRunner& ahead, runtime::Plan& plan,
               Weights& weights)
       : kernels_(kernels), ahead_(ahead), plan_(plan), weights_(weights) {}
 
@@ -140,10 +140,11 @@ class PlanBuilder {
   }
 
   Status add_kernel(const ModelGroup& group, const Node& last, Scope& scope, Block& block) {
-    const TaskKernel& kernel = kernels_[group.distinct];
+    const CompiledTask& kernel = kernels_[group.distinct];
     std::vector<BufferId> prepared;
     ATTUNE_RETURN_IF_ERROR(prepare(kernel.lowered, *group.task, scope, prepared));
-    runtime::KernelCall call{kernel.kernel, {}, last.name, group_flops_[group.distinct]};
+    runtime::KernelCall call{
+        static_cast<std::int32_t>(group.distinct), {}, last.name, group_flops_[group.distinct]};
     for (const Argument& argument : kernel.lowered.arguments) {
       BufferId buffer = runtime::kNone;
       switch (argument.kind) {
@@ -414,7 +415,7 @@ class PlanBuilder {
   }
 
  private:
-  const std::vector<TaskKernel>& kernels_;
+  const std::vector<CompiledTask>& kernels_;
   AheadRunner& ahead_;
   runtime::Plan& plan_;
   Weights& weights_;
@@ -426,7 +427,7 @@ class PlanBuilder {
 
 }  // namespace
 
-Status build_plan(const ModelTasks& tasks, const std::vector<TaskKernel>& kernels,
+Status build_plan(const ModelTasks& tasks, const std::vector<CompiledTask>& kernels,
                   AheadRunner& ahead, runtime::Plan& plan, Weights& weights) {
   PlanBuilder builder(kernels, ahead, plan, weights);
   builder.set_flops(tasks.distinct);

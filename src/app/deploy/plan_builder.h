@@ -7,15 +7,10 @@
 
 namespace attune::deploy {
 
-// Kernels of the distinct tasks, in their order.
-struct TaskKernel {
-  LoweredTask lowered;
-  std::int32_t kernel = 0;  // number in the plan
-};
-
 // Adds buffers and instructions to the plan, and constants (packed by running the prepare kernels,
-// which `ahead` has loaded) to the weights. The plan's kernels are there already.
-Status build_plan(const ModelTasks& tasks, const std::vector<TaskKernel>& kernels,
+// which `ahead` has loaded) to the weights. The plan's kernels are there already, in
+// the order of the distinct tasks.
+Status build_plan(const ModelTasks& tasks, const std::vector<CompiledTask>& kernels,
                   AheadRunner& ahead, runtime::Plan& plan, Weights& weights);
 
 }  // namespace attune::deploy

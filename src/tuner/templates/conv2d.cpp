@@ -60,12 +60,15 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.ow, s.oc, target);
-  return {{"tile", best_tile(tiles, s.ow, s.oc)},
+  const space::Choice tile = best_tile(tiles, s.ow, s.oc);
+  const std::int64_t accumulators = tile.numbers[0] * tile.numbers[1];
+  const bool short_row = s.ib == 0 && s.kw * accumulators <= kLongestBody;
+  return {{"tile", tile},
           {"tile_rows", {{1}}},
           {"rows", {{4}}},
           {"outer", {{s.oh < 4 * std::max(1, target.threads) ? 1 : 0}}},
           {"unroll", {{1}}},
-          {"unroll_kw", {{s.ib > 0 ? 0 : 1}}}};
+          {"unroll_kw", {{short_row ? 1 : 0}}}};
 }
 
 std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
