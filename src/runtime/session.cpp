@@ -55,6 +55,11 @@ Status Session::State::allocate() {
   input_copies.resize(plan().inputs.size());
   output_copies.resize(plan().outputs.size());
   output_shapes.resize(plan().outputs.size());
+  const auto largest = [](const InterfaceTensor& tensor) {
+    return static_cast<std::size_t>(maximal_bytes(tensor.type, tensor.dims).value());
+  };
+  for (const InterfaceTensor& tensor : plan().inputs) input_bytes.push_back(largest(tensor));
+  for (const InterfaceTensor& tensor : plan().outputs) output_bytes.push_back(largest(tensor));
   // Sections are mapped read only; kernels are only handed the addresses.
   auto* weights = const_cast<std::byte*>(model->artifact().weights().data());
   for (const Buffer& buffer : plan().buffers) {
@@ -74,11 +79,13 @@ Status Session::State::allocate() {
 
 Status Session::State::bind_input(std::size_t index, const InputView& view) {
   const InterfaceTensor& tensor = plan().inputs[index];
-  const std::string name = "input '" + tensor.name + "'";
+  const auto bad = [&](const std::string& why, const char* hint) {
+    return invalid("input '" + tensor.name + "' " + why, hint);
+  };
   if (view.type != tensor.type) {
-    return invalid(name + " is " + std::string(name_of(view.type)) + ", the model takes " +
-                       std::string(name_of(tensor.type)),
-                   "convert it first");
+    return bad("is " + std::string(name_of(view.type)) + ", the model takes " +
+                   std::string(name_of(tensor.type)),
+               "convert it first");
   }
   bool fits = view.shape.size() == tensor.dims.size();
   for (std::size_t i = 0; fits && i < tensor.dims.size(); ++i) {
@@ -89,17 +96,16 @@ Status Session::State::bind_input(std::size_t index, const InputView& view) {
   if (!fits) {
     std::vector<std::int64_t> expected;
     for (const Dim& dim : tensor.dims) expected.push_back(dim.maximum);
-    return invalid(
-        name + " has shape " + shape_text(view.shape) + ", the model takes " + shape_text(expected),
-        "give it that shape, or compile the model for yours with --shape");
+    return bad("has shape " + shape_text(view.shape) + ", the model takes " + shape_text(expected),
+               "give it that shape, or compile the model for yours with --shape");
   }
   for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
     if (tensor.dims[i].extent == kNone) continue;
     extent_table()[tensor.dims[i].extent] = view.shape[i];
   }
-  const auto most = static_cast<std::size_t>(maximal_bytes(tensor.type, tensor.dims).value());
+  const std::size_t most = input_bytes[index];
   const auto bytes = static_cast<std::size_t>(checked_bytes(tensor.type, view.shape).value());
-  if (bytes > 0 && view.data == nullptr) return invalid(name + " has no data");
+  if (bytes > 0 && view.data == nullptr) return bad("has no data", "");
   if (bytes == most && is_aligned(view.data)) {
     // Inputs are only read; the table has one type of address.
     input_data[index] = static_cast<std::byte*>(const_cast<void*>(view.data));
@@ -116,7 +122,7 @@ Status Session::State::bind_input(std::size_t index, const InputView& view) {
 
 Status Session::State::bind_output(std::size_t index, const OutputView& view) {
   const InterfaceTensor& tensor = plan().outputs[index];
-  const auto most = static_cast<std::size_t>(maximal_bytes(tensor.type, tensor.dims).value());
+  const std::size_t most = output_bytes[index];
   if (view.bytes < most || (most > 0 && view.data == nullptr)) {
     return invalid("output '" + tensor.name + "' has room for " + std::to_string(view.bytes) +
                        " bytes and needs " + std::to_string(most),

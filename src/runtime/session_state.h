@@ -18,15 +18,17 @@ struct Session::State {
   Memory arena;
   Memory workspace;
   AttuneKernelContext context = {};
-  std::vector<std::byte*> addresses;    // of the plan's buffers
-  std::vector<std::byte*> input_data;   // what the buffers of inputs point to in this run
-  std::vector<std::byte*> output_data;  // the same for outputs
-  std::vector<Memory> input_copies;     // of inputs that cannot be used in place
-  std::vector<Memory> output_copies;    // of outputs that cannot be written in place
-  Memory extents;                       // i64
-  std::vector<Shape> output_shapes;     // of the last run
-  std::vector<void*> arguments;         // of the kernel being called
-  std::vector<HostTensor> host_inputs;  // of the host operator being called
+  std::vector<std::byte*> addresses;      // of the plan's buffers
+  std::vector<std::byte*> input_data;     // what the buffers of inputs point to in this run
+  std::vector<std::byte*> output_data;    // the same for outputs
+  std::vector<Memory> input_copies;       // of inputs that cannot be used in place
+  std::vector<Memory> output_copies;      // of outputs that cannot be written in place
+  std::vector<std::size_t> input_bytes;   // of each input at its largest
+  std::vector<std::size_t> output_bytes;  // of each output at its largest
+  Memory extents;                         // i64
+  std::vector<Shape> output_shapes;       // of the last run
+  std::vector<void*> arguments;           // of the kernel being called
+  std::vector<HostTensor> host_inputs;    // of the host operator being called
   std::vector<HostTensor> host_outputs;
   Profile* profile = nullptr;
   std::unordered_map<const void*, std::size_t> profile_index;  // of each call, once asked for
