@@ -83,6 +83,7 @@ Result<GraphModel> load_graph(const GraphOptions& options, std::vector<std::stri
   import.shapes = options.shapes;
   import.constants = options.constants;
   import.builder.run_host = deploy::run_host_on_constants;
+  if (options.without_folding) import.builder.largest_folded = 1;
   onnx::ImportReport report;
   auto graph = onnx::import_model(file, import, &report);
   if (needed != nullptr) *needed = report.needed_constants;
@@ -121,6 +122,7 @@ deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptio
   compile.name = model.name;
   compile.exact = options.model.exact;
   compile.disabled_passes = options.disabled_passes;
+  if (options.without_folding) compile.disabled_passes.emplace_back("fold_constants");
   return compile;
 }
 

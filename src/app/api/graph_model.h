@@ -26,6 +26,9 @@ struct GraphOptions {
   // Inputs whose values are known while compiling.
   std::map<std::string, ops::ConstantPtr, std::less<>> constants = {};
   std::vector<std::string> disabled_passes = {};
+  // Nothing but scalars is computed by the interpreter while compiling; what else depends on
+  // constants alone is left to kernels that run ahead of time.
+  bool without_folding = false;
 };
 
 struct GraphModel {
