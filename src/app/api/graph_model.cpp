@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <mutex>
 
+#include "app/api/npy.h"
 #include "app/deploy/ahead.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/onnx/import.h"
@@ -63,6 +65,25 @@ ModelKind kind_of_model(const std::string& text) {
   if (text.ends_with(".attune")) return ModelKind::Artifact;
   if (is_file || text.ends_with(".onnx")) return ModelKind::Onnx;
   return ModelKind::Operator;
+}
+
+Result<std::pair<std::string, ops::ConstantPtr>> parse_constant(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (text.ends_with(".npy") && equals != std::string::npos && equals > 0) {
+    ATTUNE_ASSIGN(const runtime::Tensor tensor, read_npy(text.substr(equals + 1)));
+    const auto dtype = ir::parse_dtype(runtime::name_of(tensor.type()));
+    CHECK(dtype.has_value(), "every type of the runtime has its name in the compiler");
+    ir::Array array(*dtype, {tensor.shape().begin(), tensor.shape().end()});
+    if (tensor.bytes() > 0) std::memcpy(array.data.data(), tensor.data(), tensor.bytes());
+    return std::pair(text.substr(0, equals), ops::make_constant(std::move(array)));
+  }
+  auto numbers = parse_shape(text);
+  if (!numbers.ok() || numbers->second.empty()) {
+    return invalid(
+        fmt::format("constant '{}' is not of the form NAME=3, NAME=1,2 or NAME=FILE.npy", text),
+        "write --constant k=3");
+  }
+  return std::pair(numbers->first, ops::make_constant(numbers->second));
 }
 
 std::string artifact_name(const std::string& model) {

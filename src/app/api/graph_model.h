@@ -20,11 +20,13 @@ enum class ModelKind { Operator, Zoo, Onnx, Artifact };
 // in .onnx), else an operator spec.
 ModelKind kind_of_model(const std::string& text);
 
+using Constants = std::map<std::string, ops::ConstantPtr, std::less<>>;
+
 struct GraphOptions {
   ModelOptions model = {};
   Shapes shapes = {};
   // Inputs whose values are known while compiling.
-  std::map<std::string, ops::ConstantPtr, std::less<>> constants = {};
+  Constants constants = {};
   std::vector<std::string> disabled_passes = {};
   // Nothing but scalars is computed by the interpreter while compiling; what else depends on
   // constants alone is left to kernels that run ahead of time.
@@ -41,6 +43,9 @@ struct GraphModel {
 // as constants, when that is what the import failed for.
 Result<GraphModel> load_graph(const GraphOptions& options,
                               std::vector<std::string>* needed = nullptr);
+
+// "k=3", "sizes=64,48" or "sizes=FILE.npy": a value for an input that is fixed while compiling.
+Result<std::pair<std::string, ops::ConstantPtr>> parse_constant(const std::string& text);
 
 // NAME.attune for a model's file or name.
 std::string artifact_name(const std::string& model);

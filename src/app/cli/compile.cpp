@@ -62,6 +62,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   std::vector<std::string> emit, disabled;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
   line.texts("--emit", "STAGES", emit,
              "print stages: graph, tasks, plan of a model; te, trace, loops, llvm, asm; a pass");
   line.text("-o,--output", "FILE", options.output, "write the artifact, or the shared object");
@@ -85,6 +86,7 @@ Result<int> run_compile(Words arguments, Console& console) {
                                      .emit = options.emit,
                                      .output = options.output};
       ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
+      ATTUNE_ASSIGN(whole.graph.constants, constants.take());
       whole.graph.disabled_passes = split_at_commas(disabled);
       whole.progress = compile_progress(console);
       return compile_whole(whole, speech, console);

@@ -44,6 +44,23 @@ Result<api::Shapes> ShapeArguments::take() const {
   return shapes;
 }
 
+ConstantArguments::ConstantArguments(CommandLine& line) {
+  line.texts("--constant", "NAME=VALUE", texts_,
+             "fix an input while compiling: numbers, or a .npy file");
+}
+
+Result<api::Constants> ConstantArguments::take() const {
+  api::Constants constants;
+  for (const std::string& text : texts_) {
+    ATTUNE_ASSIGN(auto constant, api::parse_constant(text));
+    const std::string name = constant.first;
+    if (!constants.insert(std::move(constant)).second) {
+      return invalid(fmt::format("the value of input '{}' is given twice", name));
+    }
+  }
+  return constants;
+}
+
 std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console) {
   if (!console.is_terminal()) return {};
   auto mutex = std::make_shared<std::mutex>();

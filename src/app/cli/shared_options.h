@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/api/graph_model.h"
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
 #include "app/cli/command_line.h"
@@ -31,6 +32,16 @@ class ShapeArguments {
  public:
   explicit ShapeArguments(CommandLine& line);
   Result<api::Shapes> take() const;
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// --constant, for whole models.
+class ConstantArguments {
+ public:
+  explicit ConstantArguments(CommandLine& line);
+  Result<api::Constants> take() const;
 
  private:
   std::vector<std::string> texts_;

@@ -44,6 +44,7 @@ Result<int> run_tasks(Words arguments, Console& console) {
   std::optional<double> seconds;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
   line.flag("--no-run", no_run, "measure nothing");
   line.real("--seconds", "S", seconds, 0.001, 3600, "measure for S seconds (1)");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
@@ -56,6 +57,7 @@ Result<int> run_tasks(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.source.graph.model = model.take();
     ATTUNE_ASSIGN(options.source.graph.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.source.graph.constants, constants.take());
     options.source.progress = compile_progress(console);
     options.run = !no_run;
     options.seconds = seconds.value_or(options.seconds);

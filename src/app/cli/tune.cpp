@@ -171,8 +171,9 @@ Result<int> run_tune(Words arguments, Console& console) {
   Speech speech;
   std::optional<std::int64_t> seed;
   std::string output;
-  std::vector<std::string> shapes;
   const ModelArguments model(line);
+  const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
   line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates (128)");
   line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds");
   add_store_options(line, options.records, options.history);
@@ -180,7 +181,6 @@ Result<int> run_tune(Words arguments, Console& console) {
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
   line.text("--explorer", "NAME", options.explorer, "annealing or random (annealing)");
   line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
-  line.texts("--shape", "NAME=LIST", shapes, "the shape of an input, e.g. x=1,3,224,224");
   add_speech_options(line, speech, "print one JSON document");
   line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");
   line.example("tune matmul:m=1024,n=1024,k=1024", "128 trials on all cores");
@@ -192,10 +192,8 @@ Result<int> run_tune(Words arguments, Console& console) {
       api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};
       whole.tune.seed = static_cast<std::uint64_t>(seed.value_or(0));
       whole.output = output.empty() ? api::artifact_name(model.model()) : output;
-      for (const std::string& text : shapes) {
-        ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
-        whole.graph.shapes.insert(std::move(shape));
-      }
+      ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
+      ATTUNE_ASSIGN(whole.graph.constants, constants.take());
       return tune_model(whole, speech, console);
     }
     if (!output.empty()) {

@@ -104,6 +104,19 @@ ConstantPtr scalar_constant(ir::DType type, double value) {
   return filled_constant({type, {}, {}}, value);
 }
 
+ConstantPtr converted(const Constant& constant, const TensorType& type) {
+  if (constant.type.elements() != type.elements()) return nullptr;
+  if (constant.type.dtype == type.dtype) {
+    return std::make_shared<const Constant>(
+        Constant{{type.dtype, type.shape, {}}, constant.bytes, constant.owner});
+  }
+  const auto is_integer = [](ir::DType dtype) { return dtype.is_int() || dtype.is_bool(); };
+  if (!is_integer(constant.type.dtype) || !is_integer(type.dtype)) return nullptr;
+  ir::Array array(type.dtype, type.shape);
+  for (std::int64_t i = 0; i < array.count(); ++i) array.set_int(i, constant.integer(i));
+  return make_constant(std::move(array));
+}
+
 ir::Array to_array(const Constant& constant) {
   ir::Array array(constant.type.dtype, constant.type.shape);
   CHECK(array.data.size() == constant.bytes.size(), "a constant has as many bytes as its type");

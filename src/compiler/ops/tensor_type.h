@@ -49,6 +49,9 @@ ConstantPtr make_constant(ir::Array array);
 ConstantPtr make_constant(const std::vector<std::int64_t>& values);  // i64, 1-D
 ConstantPtr scalar_constant(ir::DType type, double value);           // 0-D
 ConstantPtr filled_constant(const TensorType& type, double value);
+// The same values as another type of integers, in a shape with as many elements; null when the
+// types differ otherwise or the numbers of elements do.
+ConstantPtr converted(const Constant& constant, const TensorType& type);
 // A copy for the interpreter.
 ir::Array to_array(const Constant& constant);
 // All elements as integers.

@@ -158,11 +158,12 @@ class ModelInputs {
       scope_.define(input.name(), value);
       return {};
     }
-    if (constant->second->type.dtype != type->dtype) {
+    const ops::ConstantPtr value = ops::converted(*constant->second, *type);
+    if (value == nullptr) {
       return invalid(fmt::format("input '{}' is {}, the value given for it is {}", input.name(),
                                  ops::to_string(*type), ops::to_string(constant->second->type)));
     }
-    scope_.define(input.name(), builder.constant(constant->second, input.name()));
+    scope_.define(input.name(), builder.constant(value, input.name()));
     return {};
   }
 

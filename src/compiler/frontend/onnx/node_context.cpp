@@ -84,8 +84,9 @@ Result<ConstantPtr> NodeContext::constant_input(std::size_t i, std::string_view 
                                     role, input_name(i));
   if (needed.empty()) return unsupported(std::move(message));
   message += fmt::format(", but depends on input '{}' of the model", needed.front());
+  std::string hint = fmt::format("give it a value: --constant {}=VALUE", needed.front());
   scope_.model().report.needed_constants = std::move(needed);
-  return unsupported(std::move(message), "give it a fixed value in the model");
+  return unsupported(std::move(message), std::move(hint));
 }
 
 Result<std::vector<std::int64_t>> NodeContext::integers_input(std::size_t i,
