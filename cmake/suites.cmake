@@ -21,6 +21,8 @@ function(attune_add_suites)
   add_executable(onnx_import_cases
                  ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/import_cases.cpp)
   target_link_libraries(onnx_import_cases PRIVATE attune_deploy attune_onnx)
+  add_executable(onnx_mutations ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/mutate_models.cpp)
+  target_link_libraries(onnx_mutations PRIVATE attune_deploy attune_onnx)
 endfunction()
 
 function(attune_suite suite label)

@@ -31,6 +31,39 @@ Result<std::vector<ConstantPtr>> evaluate(const ops::OpCall& call, const RunHost
   return std::vector<ConstantPtr>{ops::make_constant(std::move(results.front()))};
 }
 
+namespace {
+
+// How many elements all stages combine.
+double steps_of(const ir::Program& program) {
+  double steps = 0;
+  for (const ir::Stage& stage : program.stages) {
+    double elements = 1;
+    for (const ir::Axis& axis : stage.axes) elements *= static_cast<double>(axis.extent);
+    for (const ir::Axis& axis : stage.reduce_axes) elements *= static_cast<double>(axis.extent);
+    steps += elements;
+  }
+  return steps;
+}
+
+constexpr std::int64_t kLargestTensorBytes = std::int64_t{1} << 40;
+
+// Every extent makes sense, and the tensor could be held by some memory.
+Status check_size(const TensorType& type) {
+  std::int64_t bytes = type.dtype.element_bytes();
+  bool empty = false;
+  for (const std::int64_t extent : type.shape) {
+    if (extent < 0) return invalid(fmt::format("its result would be {}", ops::to_string(type)));
+    empty |= extent == 0;
+    if (extent > 0 && (__builtin_mul_overflow(bytes, extent, &bytes) ||
+                       (!empty && bytes > kLargestTensorBytes))) {
+      return invalid(fmt::format("its result {} is too large", ops::to_string(type)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Builder::Builder(std::string name, BuilderOptions options) : options_(std::move(options)) {
   graph_.name = std::move(name);
 }
@@ -88,6 +121,10 @@ Result<std::optional<std::vector<ConstantPtr>>> Builder::fold(
     if (type.elements() > options_.largest_folded && def->kind != ops::OpKind::View) return nothing;
     if (type.elements() == 0 && def->kind != ops::OpKind::Host) return nothing;
   }
+  if (def->kind != ops::OpKind::Host && def->kind != ops::OpKind::View) {
+    ATTUNE_ASSIGN(const ir::Program program, program_of(call));
+    if (steps_of(program) > static_cast<double>(options_.most_folded_steps)) return nothing;
+  }
   ATTUNE_ASSIGN(std::vector<ConstantPtr> values, evaluate(call, options_.run_host));
   return std::optional(std::move(values));
 }
@@ -106,6 +143,7 @@ Result<std::vector<ValueId>> Builder::add_node(std::string op, std::vector<Value
             std::move(bodies)};
   const ops::OpCall call = call_of(graph_, node);
   ATTUNE_ASSIGN(std::vector<TensorType> types, def->infer(call));
+  for (const TensorType& type : types) ATTUNE_RETURN_IF_ERROR(check_size(type));
   ATTUNE_ASSIGN(const auto folded, fold(call, types));
   std::vector<ValueId> outputs;
   const std::string base = node.name.empty() ? op : node.name;

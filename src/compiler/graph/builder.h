@@ -16,6 +16,8 @@ struct BuilderOptions {
   RunHost run_host = {};
   // Results with more elements than this are not computed while building.
   std::int64_t largest_folded = 1 << 16;
+  // Nor those that take the interpreter more steps.
+  std::int64_t most_folded_steps = 1 << 26;
 };
 
 class Builder {

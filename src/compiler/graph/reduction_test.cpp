@@ -96,6 +96,10 @@ TEST(Normalisation, OfChannelsLayersAndGroups) {
   expect_near(run("lrn", {tensor(ir::kF32, {1, 3}, {1, 2, 3})},
                   {{"size", 3L}, {"alpha", 3.0}, {"beta", 1.0}, {"bias", 1.0}}),
               {{1, 3}, {1.0 / 6, 2.0 / 15, 3.0 / 14}});
+  // A window wider than the channels sees them all.
+  expect_near(run("lrn", {tensor(ir::kF32, {1, 2}, {1, 2})},
+                  {{"size", 7L}, {"alpha", 7.0}, {"beta", 1.0}, {"bias", 1.0}}),
+              {{1, 2}, {1.0 / 6, 2.0 / 6}});
   EXPECT_EQ(error_of("batch_norm", {x, one, zero, mean, iota({3})}, {{"epsilon", 0.0}}),
             "batch_norm of f32[1,2,2]: parameter 4 is f32[3], must have 2 elements");
 }

@@ -1,6 +1,8 @@
 // Normalisations. Statistics are kept in f32 (f64 for f64).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ops/indexing.h"
 #include "compiler/ops/op_list.h"
 #include "compiler/ops/pointwise.h"
@@ -49,6 +51,7 @@ Expr batch_norm_element(const OpCall& call, const std::vector<Read>& inputs,
 
 Types infer_layers(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(check_floats(call));
+  ATTUNE_RETURN_IF_ERROR(check_axes(call, {call.integer("axis")}));
   const TensorType& x = call.inputs[0];
   for (std::size_t i = 1; i < call.inputs.size(); ++i) {
     if (!call.has(i)) continue;
@@ -167,10 +170,15 @@ Result<ir::Buffer> lrn_stages(ir::Program& program, const OpCall& call,
   const std::vector<ir::Axis> all = axes_of(shape);
   std::vector<Expr> index;
   for (const ir::Axis& a : all) index.push_back(ir::axis_var(a));
-  const ir::Axis tap{"r0", size};
+  // The taps of the window, or, where it is wider than the channels, all of these.
+  const std::int64_t before = (size - 1) / 2, after = size / 2;
+  const bool wide_window = size > shape[1];
+  const ir::Axis tap{"r0", wide_window ? shape[1] : size};
   std::vector<Expr> near = index;
-  near[1] = index[1] + ir::axis_var(tap) - Expr((size - 1) / 2);
-  const Expr inside = near[1] >= 0 && near[1] < Expr(shape[1]);
+  near[1] = wide_window ? ir::axis_var(tap) : index[1] + ir::axis_var(tap) - Expr(before);
+  const Expr inside = wide_window ? near[1] + Expr(std::min(before, shape[1])) >= index[1] &&
+                                        near[1] - Expr(std::min(after, shape[1])) <= index[1]
+                                  : near[1] >= 0 && near[1] < Expr(shape[1]);
   const Expr x = ir::select(inside, ir::cast(wide, inputs[0](near)), ir::zero_of(wide));
   const ir::Buffer sum =
       ir::add_reduce(program, free_stage_name(program, "sum"), all, {tap}, Reduction::Sum, x * x);

@@ -30,9 +30,19 @@ ReducedAxes::ReducedAxes(const std::vector<std::int64_t>& shape,
   if (reduced_.empty()) reduced_.push_back({"r0", 1});
 }
 
+Status check_axes(const OpCall& call, const std::vector<std::int64_t>& axes) {
+  for (const std::int64_t axis : axes) {
+    if (axis >= 0 && axis < call.inputs[0].rank()) continue;
+    return invalid(
+        fmt::format("{} of {} has no axis {}", call.name, to_string(call.inputs[0]), axis));
+  }
+  return {};
+}
+
 Result<TensorType> reduced_type(const OpCall& call, const std::vector<std::int64_t>& axes,
                                 bool keep) {
   const TensorType& input = call.inputs[0];
+  ATTUNE_RETURN_IF_ERROR(check_axes(call, axes));
   TensorType type{input.dtype, {}, {}};
   for (std::size_t d = 0; d < input.shape.size(); ++d) {
     const bool dynamic = !input.extents.empty() && input.extents[d] != kConstantExtent;

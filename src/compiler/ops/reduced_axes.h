@@ -26,6 +26,8 @@ class ReducedAxes {
   std::int64_t count_ = 1;
 };
 
+// Input 0 has all these dimensions.
+Status check_axes(const OpCall& call, const std::vector<std::int64_t>& axes);
 // The type of input 0 after the reduction. Fails where a size that depends on data is reduced, and
 // where nothing would be reduced into a result.
 Result<TensorType> reduced_type(const OpCall& call, const std::vector<std::int64_t>& axes,

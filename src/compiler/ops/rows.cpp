@@ -15,6 +15,7 @@ using ir::Reduction;
 
 Types infer_rows(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(check_same_types(call, TypeSet::Floats));
+  ATTUNE_RETURN_IF_ERROR(check_axes(call, {call.integer("axis")}));
   // The runtime has a softmax for sizes that depend on data.
   if (call.name != "softmax") ATTUNE_RETURN_IF_ERROR(require_static(call));
   return std::vector{call.inputs[0]};
@@ -102,6 +103,7 @@ Result<ir::Buffer> hardmax_stages(ir::Program& program, const OpCall& call,
 
 Types infer_running(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(check_same_types(call, TypeSet::Numbers));
+  ATTUNE_RETURN_IF_ERROR(check_axes(call, {call.integer("axis")}));
   ATTUNE_RETURN_IF_ERROR(require_static(call));
   return std::vector{call.inputs[0]};
 }

@@ -48,6 +48,7 @@ Outcome run_case(const fs::path& folder) {
   if (!file.ok()) return failed(file.error());
   onnx::ImportOptions options;
   options.builder.largest_folded = std::int64_t{1} << 40;
+  options.builder.most_folded_steps = std::int64_t{1} << 40;
   options.builder.run_host = deploy::run_host_on_constants;
   const fs::path data = folder / "test_data_set_0";
   const std::vector<std::string> names = onnx::input_names(*file);

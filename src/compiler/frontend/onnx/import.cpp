@@ -14,7 +14,6 @@ namespace {
 constexpr int kNewestOpset = 27;
 // Calls of functions and subgraphs within each other.
 constexpr int kDeepestScope = 100;
-constexpr std::int64_t kLargestTensorBytes = std::int64_t{1} << 40;
 
 Error in_node(const ::onnx::NodeProto& node, const Error& error) {
   return {error.code, fmt::format("{}: {}", label_of(node), error.message), error.hint};
@@ -69,17 +68,6 @@ Status check_operands(const Converter& converter, const std::vector<ValueId>& op
   return {};
 }
 
-Status check_size(const TensorType& type) {
-  std::int64_t bytes = type.dtype.element_bytes();
-  for (const std::int64_t extent : type.shape) {
-    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes) ||
-        bytes > kLargestTensorBytes) {
-      return invalid(fmt::format("its result {} is too large", ops::to_string(type)));
-    }
-  }
-  return {};
-}
-
 Status define_outputs(Scope& scope, const ::onnx::NodeProto& node,
                       const std::vector<ValueId>& operands, const std::vector<ValueId>& results) {
   for (int i = 0; i < node.output_size(); ++i) {
@@ -89,7 +77,6 @@ Status define_outputs(Scope& scope, const ::onnx::NodeProto& node,
       scope.define(node.output(i), kUnsupportedOutput);  // fails whoever reads it
       continue;
     }
-    ATTUNE_RETURN_IF_ERROR(check_size(scope.site().builder.type(results[at])));
     scope.define(node.output(i), results[at]);
     std::vector<ValueId>& sources = scope.site().sources[results[at]];
     for (const ValueId operand : operands) {
