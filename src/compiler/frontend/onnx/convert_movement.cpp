@@ -219,7 +219,9 @@ Converted convert_split(NodeContext& node) {
     sizes = *given;
   } else {
     const std::int64_t count = node.integer("num_outputs", outputs);
-    if (count < 1) return invalid(fmt::format("it splits into {} parts", count));
+    if (count < 1 || count > std::max<std::int64_t>(outputs, extent)) {
+      return invalid(fmt::format("it splits {} elements into {} parts", extent, count));
+    }
     if (!node.has_attribute("num_outputs") && extent % count != 0) {
       return invalid(fmt::format("{} elements do not split into {} equal parts", extent, count));
     }
