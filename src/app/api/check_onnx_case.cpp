@@ -85,7 +85,7 @@ Result<GraphModel> import_case(GraphOptions& options, const CaseData& data) {
     std::size_t bound = 0;
     for (const std::string& name : needed) {
       const auto found = data.inputs.find(name);
-      if (found == data.inputs.end() || !is_integer(found->second)) return model;
+      if (found == data.inputs.end() || !is_integer(found->second)) continue;
       if (options.constants.emplace(name, found->second).second) ++bound;
     }
     if (bound == 0) return model;
