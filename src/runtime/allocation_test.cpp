@@ -14,7 +14,8 @@ std::atomic<std::int64_t> g_allocations{0};
 
 }  // namespace
 
-// The whole test program allocates through these.
+// The whole test program allocates through these; the sanitizers have their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void* operator new(std::size_t bytes) {
   g_allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
@@ -22,6 +23,7 @@ void* operator new(std::size_t bytes) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 namespace attune::runtime {
 namespace {
