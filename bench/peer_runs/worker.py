@@ -6,10 +6,18 @@ Reads commands from stdin and answers each with one line on stdout:
   {"do": "burst", "runs": N, "seconds": S}  at least N runs and S seconds -> {"us": [...]}
   {"do": "results", "file": F}              outputs into F (.npz)         -> {}
 """
+import ctypes
 import json
 import os
+import signal
 import sys
 import time
+
+
+def die_with_parent():
+    """A worker is frozen when it is not in turn; nobody would wake it when its parent is gone."""
+    set_parent_death_signal = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 def burst(engine, runs, seconds):
@@ -24,6 +32,7 @@ def burst(engine, runs, seconds):
 
 def main():
     name, model, inputs, threads, cores = sys.argv[1:6]
+    die_with_parent()
     os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
     # Only answers go to the real stdout; what libraries print goes to stderr.
     answers = os.fdopen(os.dup(1), "w")
