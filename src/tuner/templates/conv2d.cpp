@@ -57,16 +57,51 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   return list;
 }
 
+// How the work is split: blocks of about four rows, or the output channels, whichever gives the
+// threads more equal shares.
+struct Division {
+  std::int64_t rows, outer;
+};
+
+Division best_division(const Shape& s, std::int64_t channel_blocks, const ir::Target& target) {
+  Division best{4, 0};
+  double least = 0;
+  for (const std::int64_t rows : {4, 2, 7, 1}) {
+    if (rows > s.oh) continue;
+    const std::int64_t blocks = (s.oh + rows - 1) / rows;
+    const double uneven = static_cast<double>(blocks * rows) / static_cast<double>(s.oh);
+    double time = imbalance(s.n * blocks, target) * (target.threads > 1 ? uneven : 1.0);
+    time += rows == 4 ? 0.0 : rows == 1 ? 0.04 : 0.01;
+    if (least == 0 || time < least) least = time, best = {rows, 0};
+  }
+  const std::int64_t groups = (s.oc + channel_blocks - 1) / channel_blocks;
+  const double uneven = static_cast<double>(groups * channel_blocks) /
+                        static_cast<double>(std::max<std::int64_t>(1, s.oc));
+  const double time = imbalance(s.n * groups, target) * (target.threads > 1 ? uneven : 1.0);
+  // Small images with many weights read these once when the channels are outermost.
+  const double bonus = s.oh <= 14 ? 0.02 : -0.01;
+  if (time - bonus < least) best = {4, 1};
+  return best;
+}
+
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.ow, s.oc, target);
-  const space::Choice tile = best_tile(tiles, s.ow, s.oc);
+  space::Choice tile = best_tile(tiles, s.ow, s.oc);
+  const Division division = best_division(s, tile.numbers[1], target);
+  if (division.outer == 1) {
+    space::Knob even = tiles;
+    std::erase_if(even.choices, [&](const space::Choice& choice) {
+      return s.oc % (choice.numbers[1] * std::max(1, target.threads)) != 0;
+    });
+    if (!even.choices.empty()) tile = best_tile(even, s.ow, s.oc);
+  }
   const std::int64_t accumulators = tile.numbers[0] * tile.numbers[1];
   const bool short_row = s.ib == 0 && s.kw * accumulators <= kLongestBody;
   return {{"tile", tile},
           {"tile_rows", {{1}}},
-          {"rows", {{4}}},
-          {"outer", {{s.oh < 4 * std::max(1, target.threads) ? 1 : 0}}},
+          {"rows", {{division.rows}}},
+          {"outer", {{division.outer}}},
           {"unroll", {{1}}},
           {"unroll_kw", {{short_row ? 1 : 0}}}};
 }

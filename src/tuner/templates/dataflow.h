@@ -22,8 +22,8 @@ bool depends_on_constants(const ir::Program& program, const ir::Stage& stage);
 bool reads_at_own_index(const ir::Stage& stage, const ir::Buffer& buffer);
 bool is_output(const ir::Program& program, const ir::Stage& stage);
 
-// Nodes of the stage's values that are no index arithmetic, at least 1; functions like exp count for
-// many.
+// Nodes of the stage's values that are no index arithmetic, at least 1; functions like exp count
+// for many.
 std::int64_t length_of(const ir::Stage& stage);
 // The value is an element of another tensor, perhaps converted.
 bool only_moves(const ir::Stage& stage);

@@ -60,6 +60,11 @@ space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vec
   return knob;
 }
 
+double imbalance(std::int64_t pieces, const ir::Target& target) {
+  const std::int64_t threads = std::max(1, target.threads);
+  return static_cast<double>(ceil_div(pieces, threads) * threads) / static_cast<double>(pieces);
+}
+
 space::Choice best_tile(const space::Knob& tiles, std::int64_t rows, std::int64_t vectors) {
   const space::Choice* best = &tiles.choices[0];
   double best_score = -1;

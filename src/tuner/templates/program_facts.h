@@ -26,6 +26,9 @@ std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target);
 // arithmetic units busy; fewer where the extents are small.
 space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
                            const ir::Target& target);
+// Time that `pieces` of equal work take on the target's threads, each of which gets a contiguous
+// range of them, over the time they would take if they were split evenly.
+double imbalance(std::int64_t pieces, const ir::Target& target);
 // The one to start from: of the tiles that waste least at the edges, the one with most
 // accumulators.
 space::Choice best_tile(const space::Knob& tiles, std::int64_t rows, std::int64_t vectors);

@@ -15,13 +15,24 @@ const std::vector<std::string> kOwn{"filter",     "filter.rows", "filter.wino", 
                                     "input.rows", "input.wino",  "output.rows", "output.wino"};
 
 struct Shape {
-  std::int64_t oc, tiles, ob, outputs;  // outputs: rows and columns that one tile makes
+  std::int64_t n, oc, ic, tiles, ob;
+  std::int64_t outputs;  // rows and columns that one tile makes
+  std::int64_t points;   // products per tile and channel
+  std::int64_t rows;     // of tiles
 };
 
 Shape shape_of(const ir::Program& program) {
   const ir::Stage& anchor = *program.find_stage("anchor");
-  return {extent_of(anchor, "oc"), extent_of(anchor, "tile"), extent_of(anchor, "ob"),
-          extent_of(*program.find_stage("output.rows"), "y")};
+  const ir::Stage& output = *program.find_stage("output");
+  const std::int64_t outputs = extent_of(*program.find_stage("output.rows"), "y");
+  return {output.axes[0].extent,
+          extent_of(anchor, "oc"),
+          extent_of(anchor, "ic") * extent_of(anchor, "ib"),
+          extent_of(anchor, "tile"),
+          extent_of(anchor, "ob"),
+          outputs,
+          extent_of(anchor, "i") * extent_of(anchor, "j"),
+          (output.axes[2].extent + outputs - 1) / outputs};
 }
 
 bool fits(const ir::Program& program) {
@@ -36,37 +47,81 @@ bool fits(const ir::Program& program) {
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
-  return {register_tiles("tile", s.tiles, s.oc, target), space::choice_of("unroll", {1, 2, 4})};
+  std::vector<std::int64_t> blocks{0};
+  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
+    if (rows < s.rows || s.n > 1) blocks.push_back(std::min(rows, s.rows));
+  }
+  return {register_tiles("tile", s.tiles, s.oc, target), space::choice_of("unroll", {1, 2, 4}),
+          // Rows of tiles that run through all steps before the next ones do, split between the
+          // threads; 0: all tiles at once, output channels split between the threads.
+          space::choice_of("block", blocks)};
+}
+
+// Blocks of tiles whose transformed inputs stay in the cache, unless the transformed weights, which
+// every block reads again, are too large for that.
+std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const ir::Target& target) {
+  constexpr std::int64_t kElement = 4;
+  const std::int64_t groups = (s.oc + channel_blocks - 1) / channel_blocks;
+  const std::int64_t weights = s.points * s.ic * s.oc * s.ob * kElement;
+  const std::int64_t row = s.points * s.ic * s.tiles / (s.n * s.rows) * kElement;
+  const bool splits_well = imbalance(groups, target) < 1.05;
+  if (splits_well && (weights > 3 * target.l2_bytes || row * s.rows * s.n < target.l2_bytes)) {
+    return 0;
+  }
+  std::int64_t best = 1;
+  double least = 0;
+  for (std::int64_t rows = 1; rows <= 14; ++rows) {
+    if (rows > s.rows || (rows > 1 && rows * row > target.l2_bytes / 2)) continue;
+    const std::int64_t blocks = (s.rows + rows - 1) / rows;
+    const double uneven = static_cast<double>(blocks * rows) / static_cast<double>(s.rows);
+    // Each block reads all weights once.
+    const double traffic = static_cast<double>(weights) / static_cast<double>(rows * row);
+    const double time = imbalance(s.n * blocks, target) * uneven + 0.02 * traffic;
+    if (least == 0 || time < least) least = time, best = rows;
+  }
+  return best;
 }
 
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.tiles, s.oc, target);
-  return {{"tile", best_tile(tiles, s.tiles, s.oc)}, {"unroll", {{1}}}};
+  space::Choice tile = best_tile(tiles, s.tiles, s.oc);
+  const std::int64_t block = best_block(s, tile.numbers[1], target);
+  // Tiles beyond the end of a block are transformed and multiplied in vain.
+  if (block > 0) tile = best_tile(tiles, block * (s.tiles / (s.n * s.rows)), s.oc);
+  return {{"tile", tile}, {"unroll", {{1}}}, {"block", {{block}}}};
 }
 
 void transform_weights(TraceWriter& t, const ir::Program& program, std::int64_t group) {
   t.inline_if_present(program, "filter");
   t.compute_at("filter.rows", "filter.wino", "ic");
   t.reorder("filter.wino", {"oc", "ic", "i", "j"});
-  for (const char* loop : {"i", "j"}) t.unroll("filter.wino", loop);
-  for (const char* loop : {"i", "kw"}) t.unroll("filter.rows", loop);
+  t.unroll("filter.wino", "j");
+  t.unroll("filter.rows", "i");
   const std::string width = std::to_string(group);
   t.layout("filter.wino", {"oc/" + width, "i", "j", "ic", "oc%" + width});
 }
 
-void transform_input(TraceWriter& t, const ir::Program& program) {
+// All at once, or at the loop of the output that is given.
+void transform_input(TraceWriter& t, const ir::Program& program, std::int64_t columns,
+                     const std::string& place) {
+  t.split("input.wino", "tile", {columns});
+  t.reorder("input.wino", {"ic", "tile.0", "tile.1", "i", "j", "ib"});
+  if (place.empty()) {
+    t.parallel("input.wino", "ic");
+  } else {
+    t.compute_at("input.wino", "output", place);
+  }
+  t.compute_at("input.rows", "input.wino", "tile.1");
+  // The border is copied row of tiles by row of tiles, so that it stays in the nearest cache.
   if (program.find_stage("pad")) {
-    t.parallel("pad", "ic");
+    t.compute_at("pad", "input.wino", "tile.0");
     t.vectorize("pad", "ib");
   }
-  t.reorder("input.wino", {"ic", "tile", "i", "j", "ib"});
-  t.parallel("input.wino", "ic");
-  t.compute_at("input.rows", "input.wino", "tile");
-  t.registers("input.rows");
-  t.reorder("input.rows", {"ic", "tile", "i", "c", "ib"});
-  for (const char* loop : {"i", "c"}) t.unroll("input.rows", loop);
-  for (const char* loop : {"i", "j"}) t.unroll("input.wino", loop);
+  // One column, then one row at a time is written out: a whole tile does not fit into registers.
+  t.reorder("input.rows", {"ic", "tile", "c", "i", "ib"});
+  t.unroll("input.rows", "i");
+  t.unroll("input.wino", "j");
   t.vectorize("input.rows", "ib");
   t.vectorize("input.wino", "ib");
 }
@@ -107,22 +162,35 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   surroundings.place(t, target);
   t.cache_write("anchor");
   transform_weights(t, program, tile[1] * s.ob);
-  transform_input(t, program);
   t.inline_stage("output.wino");
   t.split("output", oc, {tile[1]});
-  t.split("output", oh, {s.outputs});
   t.split("output", ow, {s.outputs});
-  t.reorder("output", {n, oc + ".0", oc + ".1", oh + ".0", ow + ".0", oh + ".1", ow + ".1", ob});
+  const std::int64_t block = values["block"];
+  if (block == 0) {
+    t.split("output", oh, {s.outputs});
+    t.reorder("output", {n, oc + ".0", oc + ".1", oh + ".0", ow + ".0", oh + ".1", ow + ".1", ob});
+  } else {
+    t.split("output", oh, {block, s.outputs});
+    t.reorder("output",
+              {n, oh + ".0", oc + ".0", oc + ".1", oh + ".1", ow + ".0", oh + ".2", ow + ".1", ob});
+  }
   surroundings.attach(t, target, ow + ".0");
   t.compute_at("output.rows", "output", ow + ".0");
   t.compute_at("anchor", "output", oc + ".0");
-  t.parallel("output", oc + ".0");
   multiply(t, values);
-  t.registers("output.rows");
-  for (const char* loop : {"y", "j"}) t.unroll("output.rows", loop);
-  for (const std::string& loop : {oh + ".1", ow + ".1"}) t.unroll("output", loop);
+  t.reorder("output.rows", {"oc", "tile", "j", "y", "ob"});
+  t.unroll("output.rows", "y");
+  t.unroll("output", ow + ".1");
   t.vectorize("output.rows", "ob");
   t.vectorize("output", ob);
+  // The loop that is split between the threads; what is computed in it is placed after fusing.
+  std::string outer = block == 0 ? oc + ".0" : oh + ".0";
+  if (block > 0 && s.n > 1) {
+    t.fuse("output", {n, outer});
+    outer = fused_name({n, outer});
+  }
+  t.parallel("output", outer);
+  transform_input(t, program, s.tiles / (s.n * s.rows), block == 0 ? "" : outer);
   return t.take();
 }
 
