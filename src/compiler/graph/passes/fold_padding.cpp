@@ -46,9 +46,15 @@ std::optional<Padding> padding_of(const Rewriter& rewriter, ValueId data) {
   return padding;
 }
 
+// Kernels have code of their own for each place near the border: wide ones are better copied.
+constexpr std::int64_t kWidestPad = 16;
+
 bool pads_only_images(const Shape& pads) {
   const std::size_t rank = pads.size() / 2;
-  if (rank < 3 || std::any_of(pads.begin(), pads.end(), [](auto p) { return p < 0; })) return false;
+  if (rank < 3 ||
+      std::any_of(pads.begin(), pads.end(), [](auto pad) { return pad < 0 || pad > kWidestPad; })) {
+    return false;
+  }
   return pads[0] == 0 && pads[1] == 0 && pads[rank] == 0 && pads[rank + 1] == 0;
 }
 

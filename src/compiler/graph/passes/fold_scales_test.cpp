@@ -165,6 +165,7 @@ TEST(FoldPadding, LooksThroughReshapesOfOnes) {
 TEST(FoldPadding, LeavesBordersThatDiffer) {
   const auto fill = [](double value) { return ops::scalar_constant(ir::kF32, value); };
   EXPECT_EQ(nodes_left(padded("conv", {0, 0, 1, 0, 0, 2}, fill(1), geometry(1))), 2U);
+  EXPECT_EQ(nodes_left(padded("conv", {0, 0, 50, 0, 0, 2}, nullptr, geometry(1))), 2U);
   EXPECT_EQ(nodes_left(padded("max_pool", {0, 0, 1, 0, 0, 1}, nullptr, pool())), 2U);
   EXPECT_EQ(nodes_left(padded("max_pool", {0, 0, 1, 0, 0, 1}, fill(-INFINITY), pool())), 1U);
   EXPECT_EQ(nodes_left(padded("average_pool", {0, 0, 1, 0, 0, 2}, nullptr, averages(0))), 2U);
