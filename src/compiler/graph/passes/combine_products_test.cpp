@@ -55,6 +55,33 @@ TEST(CombineProducts, NotWhereSlicesWouldCost) {
   EXPECT_EQ(combine_products(graph, {})->nodes.size(), 3U);
 }
 
+// A 1x1 convolution to 16 channels and a ReLU.
+ValueId pointwise(Builder& builder, ValueId x, unsigned seed, std::int64_t stride) {
+  const ValueId y = *builder.add("conv", {x, constant(builder, {16, 3, 1}, seed)},
+                                 {{"kernel_shape", Shape{1}},
+                                  {"strides", Shape{stride}},
+                                  {"pads", Shape{0, 0}},
+                                  {"dilations", Shape{1}},
+                                  {"group", std::int64_t{1}}});
+  return *builder.add("relu", {y});
+}
+
+TEST(CombineConvolutions, OfBranchesWithOneInput) {
+  Builder builder("branches");
+  const ValueId x = builder.input("x", f32({1, 3, 4}));
+  const ValueId a = pointwise(builder, x, 1, 1), b = pointwise(builder, x, 2, 1);
+  const ValueId other = pointwise(builder, x, 3, 2), joined = pointwise(builder, x, 4, 1);
+  const ValueId both =
+      *builder.add("concat", {joined, *builder.add("mul", {a, b})}, {{"axis", std::int64_t{1}}});
+  const Graph graph = std::move(builder).finish({both, *builder.add("tanh", {other})});
+  const auto after = combine_convolutions(graph, {});
+  ASSERT_TRUE(after.ok());
+  EXPECT_EQ(difference(graph, *after), "");
+  std::string operators;
+  for (const Node& node : after->nodes) operators += node.op + " ";
+  EXPECT_EQ(operators, "conv relu conv relu conv relu slice slice mul concat tanh ");
+}
+
 TEST(HoistScales, OfAttentionIntoTheWeights) {
   Builder builder("attention");
   const ValueId x = builder.input("x", f32({1, 5, 8}));

@@ -106,6 +106,8 @@ std::span<const Pass> passes() {
       {"sink_movement", "transposes and reshapes go behind arithmetic", sink_movement,
        "transpose reshape"},
       {"combine_products", "matrix products of one input become one", combine_products, "matmul"},
+      {"combine_convolutions", "convolutions of one input become one", combine_convolutions,
+       "conv"},
       {"remove_dead_code", "nodes and values that no output needs", remove_dead_code},
   };
   return all;

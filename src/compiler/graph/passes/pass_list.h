@@ -20,6 +20,7 @@ Result<Graph> fold_padding(const Graph& graph, const PassContext& context);
 Result<Graph> sink_movement(const Graph& graph, const PassContext& context);
 Result<Graph> merge_equal_nodes(const Graph& graph, const PassContext& context);
 Result<Graph> combine_products(const Graph& graph, const PassContext& context);
+Result<Graph> combine_convolutions(const Graph& graph, const PassContext& context);
 Result<Graph> remove_dead_code(const Graph& graph, const PassContext& context);
 
 }  // namespace attune::graph
