@@ -151,7 +151,7 @@ TEST_F(Models, CheckRunsAFolderOfTestCases) {
   write_case("cases/e_bound", "Reshape", {x, {"shape", {"2"}, true}}, {3, 1}, {1, -2, 3});
   const test::ProcessResult result = run({"check", directory_.file("cases"), "--json"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_EQ(result.errors, "attune: error: 3 of 5 cases failed\n");
+  EXPECT_EQ(result.errors, "attune: error: 3 of 5 cases failed: 2 wrong, 1 unsupported\n");
   std::istringstream stream(result.output);
   std::vector<Json> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));

@@ -106,6 +106,28 @@ TEST_F(SmallDisk, NoHalfFileIsLeftBehind) {
   }
 }
 
+TEST_F(SmallDisk, NoHalfModelIsLeftBehind) {
+  if (!mount_of("1m")) GTEST_SKIP() << "this process may not mount a file system";
+  ASSERT_EQ(shell("$A compile mlp -o $D/mlp.attune -q").status, 0);
+  const std::string full = "': no space left on the disk\n";
+  for (const std::string command :
+       {"compile mlp -q -o $D/small/x", "zoo export mlp -q -o $D/small/x",
+        "run mlp --output $D/small/x --input input=$D/none.npy"}) {
+    const test::ProcessResult result = shell("$A " + command);
+    EXPECT_EQ(result.status, 1) << command;
+    if (command.find("none.npy") == std::string::npos) {
+      EXPECT_EQ(result.errors.find("attune: error: cannot write '" + place_ + "/x" + full), 0u)
+          << result.errors;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(place_)) << command;
+  }
+  const test::ProcessResult filled = shell(
+      "head -c 2000000 /dev/zero > $D/small/filler; $A run $D/mlp.attune --output $D/small/out");
+  EXPECT_EQ(filled.status, 1);
+  EXPECT_EQ(filled.output, "");
+  EXPECT_TRUE(std::filesystem::is_empty(place_ + "/out"));
+}
+
 // The file system is full after some rounds: they stay.
 TEST_F(SmallDisk, TuningKeepsWhatWasRecorded) {
   if (!mount_of("320k")) GTEST_SKIP() << "this process may not mount a file system";

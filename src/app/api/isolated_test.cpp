@@ -44,5 +44,66 @@ TEST(Isolated, ACrashIsAnError) {
   EXPECT_EQ(left.error().message, "the work crashed: exit status 3");
 }
 
+TEST(Isolated, ManyAnswerInOrder) {
+  std::vector<std::string> told;
+  IsolatedWork all;
+  all.count = 20;
+  all.at_once = 4;
+  all.work = [](std::size_t i) -> Result<Bytes> {
+    Bytes bytes;
+    append_value(bytes, i);
+    return bytes;
+  };
+  all.done = [&](std::size_t i, const Result<Bytes>& answer) -> Status {
+    EXPECT_TRUE(answer.ok());
+    std::span<const char> bytes = *answer;
+    EXPECT_EQ(take_value<std::size_t>(bytes), i);
+    told.push_back(std::to_string(i));
+    return {};
+  };
+  ASSERT_TRUE(run_isolated(all).ok());
+  ASSERT_EQ(told.size(), 20u);
+  EXPECT_EQ(told.front(), "0");
+  EXPECT_EQ(told.back(), "19");
+}
+
+TEST(Isolated, CrashesAndHangsOfSomeLeaveTheOthersAlone) {
+  std::vector<std::string> told;
+  IsolatedWork all;
+  all.count = 4;
+  all.at_once = 2;
+  all.timeout_seconds = 0.2;
+  all.work = [](std::size_t i) -> Result<Bytes> {
+    if (i == 1) {
+      (void)!::write(STDERR_FILENO, "first\nlast words\n", 17);
+      ::kill(::getpid(), SIGKILL);
+    }
+    while (i == 2) ::pause();
+    if (i == 3) return unsupported("not this one");
+    return Bytes(1, 'x');
+  };
+  all.done = [&](std::size_t, const Result<Bytes>& answer) -> Status {
+    told.push_back(answer.ok() ? "fine" : answer.error().message);
+    return {};
+  };
+  ASSERT_TRUE(run_isolated(all).ok());
+  EXPECT_EQ(told, (std::vector<std::string>{"fine", "it crashed: Killed (signal 9): last words",
+                                            "it took more than 0.2 seconds", "not this one"}));
+}
+
+TEST(Isolated, AnErrorOfTheReceiverEndsAll) {
+  IsolatedWork all;
+  all.count = 3;
+  all.at_once = 3;
+  all.work = [](std::size_t i) -> Result<Bytes> {
+    while (i == 2) ::pause();
+    return Bytes(1, 'x');
+  };
+  all.done = [&](std::size_t, const Result<Bytes>&) -> Status { return invalid("enough"); };
+  const Status status = run_isolated(all);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, "enough");
+}
+
 }  // namespace
 }  // namespace attune::api

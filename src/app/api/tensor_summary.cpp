@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -25,11 +26,17 @@ std::vector<TopElement> largest(const Tensor& tensor, int count) {
   const auto value = [&](std::int64_t i) {
     return runtime::read_element(tensor.data(), tensor.type(), i);
   };
+  // By size; what is no number comes last.
+  const auto before = [&](std::int64_t a, std::int64_t b) {
+    const double left = value(a), right = value(b);
+    if (std::isnan(left) || std::isnan(right)) {
+      return std::isnan(left) == std::isnan(right) ? a < b : std::isnan(right);
+    }
+    return left != right ? left > right : a < b;
+  };
   const auto kept = std::min<std::size_t>(order.size(), static_cast<std::size_t>(count));
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                    [&](std::int64_t a, std::int64_t b) {
-                      return value(a) != value(b) ? value(a) > value(b) : a < b;
-                    });
+                    before);
   std::vector<TopElement> top;
   for (std::size_t i = 0; i < kept; ++i) {
     top.push_back({index_of(order[i], tensor.shape()), value(order[i])});

@@ -1,6 +1,9 @@
 #include "app/api/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
 
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
@@ -36,9 +39,13 @@ Result<int> run_check(Words arguments, Console& console) {
                      "for example: attune check matmul:m=64,n=64,k=64");
     }
     std::int64_t cases = 0, failed = 0;
+    std::map<api::CheckStatus, std::int64_t> counts;
     ATTUNE_RETURN_IF_ERROR(api::check(options, [&](const api::CheckCase& result) {
       ++cases;
-      if (result.status != api::CheckStatus::Pass) ++failed;
+      if (result.status != api::CheckStatus::Pass) {
+        ++failed;
+        ++counts[result.status];
+      }
       return console.print(
           speech.json ? api::to_json(result) + "\n"
                       : fmt::format("{:<12} {}  max error {:.3g} (relative {:.3g})  {}\n",
@@ -46,7 +53,13 @@ Result<int> run_check(Words arguments, Console& console) {
                                     result.max_rel_error, result.message));
     }));
     if (failed == 0) return 0;
-    return Error{ErrorCode::Unsupported, fmt::format("{} of {} cases failed", failed, cases), {}};
+    std::vector<std::string> kinds;
+    for (const auto& [status, count] : counts) {
+      kinds.push_back(fmt::format("{} {}", count, api::name_of(status)));
+    }
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("{} of {} cases failed: {}", failed, cases, fmt::join(kinds, ", ")),
+                 {}};
   });
 }
 
