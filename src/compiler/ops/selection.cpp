@@ -38,7 +38,7 @@ Types infer_one_hot(const OpCall& call) {
   const std::int64_t depth = call.integer("depth");
   TensorType type = call.inputs[0];
   type.dtype = call.inputs[1].dtype;
-  if (axis < 0 || axis > type.rank() || depth < 0 || call.inputs[1].elements() != 2) {
+  if (axis < 0 || axis > type.rank() || depth < 0 || call.inputs[1].shape != Shape{2}) {
     return does_not_fit(call, fmt::format("axis {}, depth {}", axis, depth));
   }
   type.shape.insert(type.shape.begin() + axis, depth);

@@ -71,6 +71,10 @@ Result<Labels> parse(NodeContext& node, std::string text) {
   for (std::size_t i = 0; i < written.size(); ++i) {
     const auto rank = static_cast<std::size_t>(node.rank(node.input(i)));
     ATTUNE_ASSIGN(std::string expanded, without_ellipsis(written[i], rank, dots));
+    if (expanded.size() != rank) {
+      return invalid(
+          fmt::format("'{}' does not fit an operand of {} dimensions", written[i], rank));
+    }
     labels.operands.push_back(std::move(expanded));
   }
   if (arrow == std::string::npos) {

@@ -195,7 +195,7 @@ Converted convert_stft(NodeContext& node) {
                                ops::to_string(node.type(node.input(0))), step));
   }
   const std::int64_t parts = signal.size() == 3 ? signal[2] : 1;
-  std::int64_t length = node.has(2) ? node.shape(node.input(2))[0] : 0;
+  std::int64_t length = node.has(2) ? node.type(node.input(2)).elements() : 0;
   if (node.has(3)) {
     ATTUNE_ASSIGN(length, node.integer_input(3, "frame_length"));
   }

@@ -66,6 +66,13 @@ class LinearAttention {
     if (gated && !node_.has(4)) return invalid(fmt::format("'{}' needs decay", rule_));
     if (delta && !node_.has(5)) return invalid(fmt::format("'{}' needs beta", rule_));
     gated_ = gated, delta_ = delta;
+    for (const std::size_t i : {std::size_t{4}, std::size_t{5}}) {
+      const Extents& shape = node_.shape(node_.input(i));
+      if (node_.has(i) && (shape.size() != 3 || shape[0] != batch_ || shape[1] != tokens_)) {
+        return invalid(fmt::format("{} does not have one row for each token",
+                                   ops::to_string(node_.type(node_.input(i)))));
+      }
+    }
     return {};
   }
 
