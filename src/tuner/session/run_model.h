@@ -22,7 +22,7 @@ struct ModelBudget {
   double seconds = 300;
   std::int64_t trials = 0;  // of each task at most; 0: no limit
   // Rounds without a gain after which a task is left alone.
-  int patience = 2;
+  int patience = 4;
   double least_gain = 0.005;  // of the task's time, in one round
 };
 
