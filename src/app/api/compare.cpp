@@ -52,6 +52,8 @@ void compare(const NamedTensor& named, const Tensor& actual, const Tolerance& to
     return;
   }
   const double largest = largest_magnitude(expected);
+  // Where large terms cancel, what remains of the expected value is rounding of the largest ones.
+  const double rounding = runtime::is_float(expected.type()) ? 0x1p-24 * largest : 0;
   std::int64_t bad = 0, worst = 0;
   double worst_excess = 0, max_error = 0;
   for (std::int64_t i = 0; i < expected.elements(); ++i) {
@@ -59,8 +61,8 @@ void compare(const NamedTensor& named, const Tensor& actual, const Tolerance& to
     const double error = error_of(element(actual, i), wanted);
     max_error = std::max(max_error, error);
     const double scale = tolerance.of_largest ? largest : std::abs(wanted);
-    const double allowed =
-        tolerance.absolute + (std::isfinite(scale) ? tolerance.relative * scale : 0);
+    const double allowed = std::max(tolerance.absolute, rounding) +
+                           (std::isfinite(scale) ? tolerance.relative * scale : 0);
     if (error <= allowed) continue;
     ++bad;
     if (error / allowed <= worst_excess) continue;

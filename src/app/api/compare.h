@@ -10,8 +10,9 @@
 namespace attune::api {
 
 // An element is right when |actual - expected| <= absolute + relative * |expected|, or when both
-// are NaN or the same infinity. `of_largest` counts the relative part from the largest magnitude of
-// the tensor instead of the element's own.
+// are NaN or the same infinity. `absolute` is at least half a unit in the last place, in f32, of
+// the largest element of the tensor. `of_largest` counts the relative part from the largest
+// magnitude of the tensor instead of the element's own.
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-7;
