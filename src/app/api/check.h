@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/api/graph_model.h"
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
 #include "base/result.h"
@@ -29,8 +30,9 @@ struct CheckCase {
 struct CheckOptions {
   ModelOptions model = {};  // with `all`, only target and threads count
   ScheduleOptions schedule = {};
-  Shapes shapes = {};  // of a whole model's inputs
-  bool all = false;    // a table of small operators of every family instead of one model
+  Shapes shapes = {};        // of a whole model's inputs
+  Constants constants = {};  // inputs of it that are fixed while compiling
+  bool all = false;          // a table of small operators of every family instead of one model
   std::uint64_t seed = 0;
   double timeout_seconds = 60;  // of one ONNX test case
 };

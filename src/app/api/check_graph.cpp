@@ -68,7 +68,8 @@ Tolerance tolerance_of(runtime::DType type) {
 }  // namespace
 
 Result<CheckCase> check_graph(const CheckOptions& options) {
-  GraphOptions graph_options{.model = options.model, .shapes = options.shapes};
+  GraphOptions graph_options{
+      .model = options.model, .shapes = options.shapes, .constants = options.constants};
   ATTUNE_ASSIGN(const GraphModel model, load_graph(graph_options));
   CheckCase result{.name = model.name};
   ATTUNE_ASSIGN(const RunnableModel runnable,

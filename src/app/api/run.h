@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/api/image.h"
+#include "app/api/graph_model.h"
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
 #include "app/api/tensor_summary.h"
@@ -24,6 +25,7 @@ struct RunOptions {
   ModelOptions model = {};
   ScheduleOptions schedule = {};
   Shapes shapes = {};                  // of a whole model's inputs
+  Constants constants = {};            // inputs that are fixed while compiling
   std::vector<NamedFile> inputs = {};  // those not named are random; without a name: all of a .npz
   std::vector<NamedFile> images = {};  // of whole models
   ImageOptions image = {};

@@ -50,9 +50,10 @@ std::string free_path(const std::string& directory, const std::string& name,
 }  // namespace
 
 Result<RunReport> run_graph(const RunOptions& options) {
-  SourceOptions source{.graph = {.model = options.model, .shapes = options.shapes},
-                       .schedule = options.schedule,
-                       .progress = options.progress};
+  SourceOptions source{
+      .graph = {.model = options.model, .shapes = options.shapes, .constants = options.constants},
+      .schedule = options.schedule,
+      .progress = options.progress};
   ATTUNE_ASSIGN(const RunnableModel model, load_runnable(source));
   ATTUNE_ASSIGN(GivenInputs inputs, gather_inputs(model.plan(), options));
   RunReport report{.model = model.name, .schedule_text = model.schedule_text};

@@ -45,9 +45,9 @@ Result<RunnableModel> open_artifact(const SourceOptions& options) {
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(runtime::Artifact artifact, runtime::Artifact::open(path));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
-  if (!options.graph.shapes.empty()) {
-    return invalid(fmt::format("'{}' is an artifact, whose shapes are fixed", path),
-                   "give --shape when the model is compiled");
+  if (!options.graph.shapes.empty() || !options.graph.constants.empty()) {
+    return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),
+                   "give --shape and --constant when the model is compiled");
   }
   runnable.schedule_text = "the kernels of the artifact";
   ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.graph.model.threads));

@@ -67,6 +67,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   bool layers = false;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
   add_schedule_options(line, options.schedule);
   line.flag("--layers", layers, "show the time of every layer of a model");
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
@@ -90,6 +91,7 @@ Result<int> run_bench(Words arguments, Console& console) {
           .seed = options.seed,
           .layers = layers};
       ATTUNE_ASSIGN(whole.source.graph.shapes, shapes.take());
+      ATTUNE_ASSIGN(whole.source.graph.constants, constants.take());
       ATTUNE_ASSIGN(const api::BenchGraphReport report, api::bench_graph(whole));
       ATTUNE_RETURN_IF_ERROR(
           console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));

@@ -20,6 +20,7 @@ Result<int> run_check(Words arguments, Console& console) {
   std::optional<double> timeout;
   const ModelArguments model(line, false);
   const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
   line.flag("--all", options.all, "check a table of small operators of every family instead");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
   line.real("--timeout", "S", timeout, 0.1, 1e6, "give each ONNX test case S seconds (60)");
@@ -31,6 +32,7 @@ Result<int> run_check(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.model = model.take();
     ATTUNE_ASSIGN(options.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.constants, constants.take());
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     if (options.all == !model.model().empty()) {

@@ -73,6 +73,7 @@ Result<int> run_run(Words arguments, Console& console) {
   std::optional<std::int64_t> top, seed;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
   line.texts("--input", "NAME=FILE", inputs, "read an input from a .npy or .npz file; repeatable");
   line.texts("--image", "NAME=FILE", images, "read an input from a picture (PPM, PGM); repeatable");
   line.real("--scale", "X", scale, 1e-9, 1e9, "multiply pixels (0 to 255) by X (1/255)");
@@ -96,6 +97,7 @@ Result<int> run_run(Words arguments, Console& console) {
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     ATTUNE_ASSIGN(options.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.constants, constants.take());
     ATTUNE_ASSIGN(options.inputs, named_files(inputs));
     ATTUNE_ASSIGN(options.images, named_files(images));
     ATTUNE_ASSIGN(options.image.mean, numbers("--mean", mean));
