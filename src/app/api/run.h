@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/api/image.h"
 #include "app/api/graph_model.h"
+#include "app/api/image.h"
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
 #include "app/api/tensor_summary.h"
