@@ -71,7 +71,15 @@ ConstantPtr unmoved(const ConstantPtr& constant, const Movement& movement, const
     return transpose_constant(*reshape_constant(constant, extents),
                               inverse(integers_of(*movement.node, "perm")));
   }
-  // A reshape is passed by what only varies along last dimensions that stay as they are.
+  // A reshape that only adds or removes dimensions of 1 is passed by everything.
+  if (const auto places = same_but_ones(movement.source, shape)) {
+    Shape moved(movement.source.size(), 1);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if ((*places)[d] >= 0) moved[static_cast<std::size_t>((*places)[d])] = extents[d];
+    }
+    return reshape_constant(constant, moved);
+  }
+  // Others are passed by what only varies along last dimensions that stay as they are.
   std::size_t same = 0;
   while (same < shape.size() && same < movement.source.size() &&
          shape[shape.size() - 1 - same] == movement.source[movement.source.size() - 1 - same]) {

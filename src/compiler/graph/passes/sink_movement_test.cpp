@@ -53,6 +53,16 @@ TEST(SinkMovement, PutsReshapesBehindArithmetic) {
             "return %3\n");
 }
 
+TEST(SinkMovement, PutsReshapesOfOnesBehindAllArithmetic) {
+  Builder builder("channels");
+  const ValueId x = builder.input("x", f32({2, 3, 1, 4}));
+  const ValueId y = *builder.add("reshape", {x}, {{"shape", Shape{2, 3, 4}}});
+  EXPECT_EQ(sunk(builder, {*builder.add("add", {y, constant(builder, {3, 1})})}),
+            "%1 = add(%0, f32[1,3,1,1])\n"
+            "%2 = reshape(%1) {shape=[2,3,4]}\n"
+            "return %2\n");
+}
+
 TEST(SinkMovement, StopsWhereOperandsDiffer) {
   Builder builder("mixed");
   const ValueId x = builder.input("x", f32({2, 3, 3})), y = builder.input("y", f32({2, 3, 3}));
