@@ -19,20 +19,25 @@ struct Taps {
   ir::Expr meets;           // whether the tap meets the position at all; empty when always
   std::int64_t before = 0;  // border of the padded input
   std::int64_t after = 0;
+  std::int64_t shift = 0;  // position o is place (o + shift) / phases of phase (o + shift) % phases
+  std::int64_t phases = 1;  // positions that meet different taps
+  std::int64_t places = 0;  // of each phase
 };
 
-// Without dilation the taps that meet position o are k = t * stride + (o + pad) % stride.
-Taps phased_taps(const Window& window, std::int64_t positions, const ir::Expr& o,
-                 const ir::Expr& t) {
+// Without dilation the taps that meet position o = y * stride + phase - shift are
+// k = t * stride + phase: each phase is a convolution by itself.
+Taps phased_taps(const Window& window, std::int64_t positions, const ir::Expr& y,
+                 const ir::Expr& phase, const ir::Expr& t) {
   const std::int64_t stride = window.stride;
-  const std::int64_t phase = window.pad_before % stride;
   const std::int64_t count = ceil_div(window.kernel, stride);
-  const ir::Expr shifted = phase == 0 ? o : o + ir::Expr(phase);
   Taps taps{.count = count, .filter = count * stride, .row = {}, .filter_row = t, .meets = {}};
-  taps.row = (stride == 1 ? shifted : shifted / ir::Expr(stride)) + (ir::Expr(count - 1) - t);
-  if (stride != 1) taps.filter_row = t * ir::Expr(stride) + shifted % ir::Expr(stride);
+  taps.shift = window.pad_before % stride;
+  taps.phases = stride;
+  taps.places = (positions - 1 + taps.shift) / stride + 1;
+  taps.row = y + (ir::Expr(count - 1) - t);
+  if (stride != 1) taps.filter_row = t * ir::Expr(stride) + phase;
   taps.before = count - 1 - window.pad_before / stride;
-  taps.after = (positions - 1 + phase) / stride + count - window.size - taps.before;
+  taps.after = taps.places - 1 + count - window.size - taps.before;
   return taps;
 }
 
@@ -42,6 +47,7 @@ Taps all_taps(const Window& window, std::int64_t positions, const ir::Expr& o, c
   const std::int64_t first = window.pad_before - (window.kernel - 1) * window.dilation;
   Taps taps{
       .count = window.kernel, .filter = window.kernel, .row = {}, .filter_row = k, .meets = {}};
+  taps.places = positions;
   taps.before = -ir::floor_div(first, stride);
   taps.after = (positions - 1 + window.pad_before) / stride + 1 - window.size;
   // Shifted by whole strides so that it is never negative.
@@ -52,9 +58,17 @@ Taps all_taps(const Window& window, std::int64_t positions, const ir::Expr& o, c
   return taps;
 }
 
-Taps taps_of(const Window& window, std::int64_t positions, const char* o, const char* k) {
-  return window.dilation == 1 ? phased_taps(window, positions, ir::var(o), ir::var(k))
-                              : all_taps(window, positions, ir::var(o), ir::var(k));
+// Whether the anchor has phases as axes of their own.
+bool has_phases(const Conv2dTransposeOptions& options) {
+  return options.h.dilation == 1 && options.w.dilation == 1 &&
+         (options.h.stride > 1 || options.w.stride > 1);
+}
+
+Taps taps_of(const Window& window, std::int64_t positions, bool phased, const char* place,
+             const char* phase, const char* k) {
+  return window.dilation == 1 && (phased || window.stride == 1)
+             ? phased_taps(window, positions, ir::var(place), ir::var(phase), ir::var(k))
+             : all_taps(window, positions, ir::var(place), ir::var(k));
 }
 
 ir::Buffer add_filter(ir::Program& program, const Conv2dTransposeOptions& options,
@@ -119,8 +133,11 @@ Result<ir::Program> build_conv2d_transpose(const Conv2dTransposeOptions& options
   ATTUNE_RETURN_IF_ERROR(validate(options));
   const Channels channels = options.channels();
   const ChannelCut cut = cut_channels(channels);
-  const Taps rows = taps_of(options.h, options.output_h(), "oh", "kh");
-  const Taps columns = taps_of(options.w, options.output_w(), "ow", "kw");
+  const bool phased = has_phases(options);
+  const char* const y = phased ? "y" : "oh";
+  const char* const x = phased ? "x" : "ow";
+  const Taps rows = taps_of(options.h, options.output_h(), phased, y, "ph", "kh");
+  const Taps columns = taps_of(options.w, options.output_w(), phased, x, "pw", "kw");
 
   ir::Program program{"conv2d_transpose", {}, {}, {}};
   const ir::Buffer data = ir::add_input(
@@ -149,11 +166,31 @@ Result<ir::Program> build_conv2d_transpose(const Conv2dTransposeOptions& options
                                    {"oh", options.output_h()},
                                    {"ow", options.output_w()},
                                    {"ob", options.block}};
+  const std::vector<ir::Axis> places{axes[0],
+                                     axes[1],
+                                     {"ph", rows.phases},
+                                     {"pw", columns.phases},
+                                     {"y", rows.places},
+                                     {"x", columns.places},
+                                     axes[4]};
   const ir::Buffer anchor = ir::add_reduce(
-      program, "anchor", axes,
+      program, "anchor", phased ? places : axes,
       {{"ic", cut.blocks}, {"kh", rows.count}, {"kw", columns.count}, {"ib", cut.lanes}},
       ir::Reduction::Sum, value);
-  add_output(program, anchor, axes, result_of(options.dtype));
+  if (phased) {
+    const auto shifted = [](const ir::Axis& axis, const Taps& taps) {
+      return taps.shift == 0 ? ir::axis_var(axis) : ir::axis_var(axis) + ir::Expr(taps.shift);
+    };
+    const ir::Expr row = shifted(axes[2], rows), column = shifted(axes[3], columns);
+    const ir::Expr height = rows.phases, width = columns.phases;
+    const ir::Expr result =
+        ir::load(anchor, {ir::var("n"), ir::var("oc"), row % height, column % width, row / height,
+                          column / width, ir::var("ob")});
+    program.outputs = {
+        ir::add_compute(program, "output", axes, ir::cast(result_of(options.dtype), result))};
+  } else {
+    add_output(program, anchor, axes, result_of(options.dtype));
+  }
   return check_memory(std::move(program));
 }
 

@@ -3,8 +3,9 @@
 //
 // It is written as a gather: an output position meets only every stride-th tap, so the reductions
 // kh and kw count those (with dilation they count all taps, and the useless ones read zero). Axes
-// are those of conv2d; the stage `filter` is [oc, ic, kh, kw] as there, kh and kw rounded up to
-// whole strides.
+// are those of conv2d, except with a stride and no dilation: there the anchor has the axes n, oc,
+// ph, pw (position modulo stride), y, x (position divided by it), ob, and is linear in all of them.
+// The stage `filter` is [oc, ic, kh, kw] as there, kh and kw rounded up to whole strides.
 #pragma once
 
 #include "compiler/ops/channels.h"

@@ -1,7 +1,7 @@
 // Direct convolution on blocked activations, nChw[B]c. A register tile is pixels x output-channel
 // blocks (x rows on small images); its accumulators live in registers over the whole reduction. The
 // border is not padded: loops are cut where the window leaves the image. Weights lie in the order
-// in which they are read. Also fits transposed convolution, which has the same axes.
+// in which they are read. Also fits transposed convolution without stride, which has the same axes.
 #include <algorithm>
 
 #include "tuner/templates/families.h"

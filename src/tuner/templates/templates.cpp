@@ -6,7 +6,7 @@
 namespace attune::templates {
 
 std::span<const space::Template> all() {
-  static const space::Template list[] = {gemm(),   conv2d(), winograd(),
+  static const space::Template list[] = {gemm(),   conv2d(), winograd(),   conv2d_transpose(),
                                          window(), rows(),   elementwise()};
   return list;
 }
