@@ -25,8 +25,9 @@ struct NamedTensor {
 };
 
 // Compares types, shapes and elements, and puts the verdict into `result`: errors are the largest
-// of all outputs; the message of a wrong one names the worst element.
-void compare(const NamedTensor& expected, const runtime::Tensor& actual, const Tolerance& tolerance,
-             CheckCase& result);
+// of all outputs; the message of a wrong one names the worst element. Returns how many elements are
+// right only because of the rounding of the largest.
+std::int64_t compare(const NamedTensor& expected, const runtime::Tensor& actual,
+                     const Tolerance& tolerance, CheckCase& result);
 
 }  // namespace attune::api

@@ -23,7 +23,7 @@ Tensor floats(const std::vector<float>& values) {
 CheckCase compared(const std::vector<float>& expected, const std::vector<float>& actual,
                    const Tolerance& tolerance = {}) {
   CheckCase result{.name = "x", .status = CheckStatus::Pass};
-  compare({"y", floats(expected)}, floats(actual), tolerance, result);
+  (void)compare({"y", floats(expected)}, floats(actual), tolerance, result);
   return result;
 }
 
@@ -42,6 +42,15 @@ TEST(Compare, OrToTheLargest) {
   EXPECT_EQ(compared({1000, 1}, {1000, 3.1F}, {1e-3, 0, true}).status, CheckStatus::Wrong);
 }
 
+// Half a unit in the last place of 1e6 is 0.06.
+TEST(Compare, CountsWhatIsRightByRoundingOnly) {
+  CheckCase result{.name = "x", .status = CheckStatus::Pass};
+  EXPECT_EQ(compare({"y", floats({1e6F, 0, 1})}, floats({1e6F, 0.05F, 1}), {}, result), 1);
+  EXPECT_EQ(result.status, CheckStatus::Pass);
+  EXPECT_EQ(compare({"y", floats({1e6F, 0, 1})}, floats({1e6F, 0.07F, 1}), {}, result), 0);
+  EXPECT_EQ(result.status, CheckStatus::Wrong);
+}
+
 TEST(Compare, NotANumberAndInfinityMustBeTheSame) {
   EXPECT_EQ(compared({kNan, kInf, -kInf}, {kNan, kInf, -kInf}).status, CheckStatus::Pass);
   EXPECT_EQ(compared({kNan}, {1}).status, CheckStatus::Wrong);
@@ -53,7 +62,7 @@ TEST(Compare, NotANumberAndInfinityMustBeTheSame) {
 
 TEST(Compare, TypesAndShapesMustBeTheSame) {
   CheckCase result{.name = "x", .status = CheckStatus::Pass};
-  compare({"y", floats({1, 2})}, Tensor::allocate(DType::I32, {2}).value(), {}, result);
+  (void)compare({"y", floats({1, 2})}, Tensor::allocate(DType::I32, {2}).value(), {}, result);
   EXPECT_EQ(result.message, "output 'y' is i32, expected f32");
   EXPECT_EQ(compared({1, 2}, {1, 2, 3}).message, "output 'y' has shape 3, expected 2");
   EXPECT_EQ(compared({}, {}).status, CheckStatus::Pass);
