@@ -21,7 +21,8 @@ Status check_weight(const OpCall& call, std::size_t in_dimension) {
   const Shape& data = call.inputs[0].shape;
   const Shape& weight = call.inputs[1].shape;
   const std::int64_t group = call.integer("group");
-  if (group < 1 || weight.size() != data.size()) {
+  if (group < 1 || weight.size() != data.size() || data.size() < 3 ||
+      call.integers("kernel_shape").size() + 2 != data.size()) {
     return does_not_fit(call, fmt::format("{} groups", group));
   }
   const std::int64_t channels = in_dimension == 1 ? weight[1] * group : weight[0];
@@ -137,8 +138,8 @@ Result<Spread> spread_of(const OpCall& call) {
 }
 
 Types infer_conv_transpose(const OpCall& call) {
-  ATTUNE_ASSIGN(const Spread spread, spread_of(call));
   ATTUNE_RETURN_IF_ERROR(check_weight(call, 0));
+  ATTUNE_ASSIGN(const Spread spread, spread_of(call));
   ATTUNE_RETURN_IF_ERROR(check_positive(call, spread.shape));
   return std::vector<TensorType>{{result_type(call), spread.shape, {}}};
 }

@@ -172,7 +172,17 @@ Converted add_scan(NodeContext& node, const ScanCall& scan) {
 
 // Version 8 scans each element of a batch by itself.
 Converted scan_batches(NodeContext& node, const ScanCall& scan) {
-  const std::int64_t batches = node.shape(scan.inputs.front())[0];
+  const std::int64_t batches =
+      node.rank(scan.inputs.front()) == 0 ? 0 : node.shape(scan.inputs.front())[0];
+  for (const auto* values : {&scan.states, &scan.inputs}) {
+    for (const ValueId value : *values) {
+      const Extents& shape = node.shape(value);
+      if (shape.empty() || shape[0] != batches || batches < 1) {
+        return invalid(fmt::format("{} does not have one element for each batch",
+                                   ops::to_string(node.type(value))));
+      }
+    }
+  }
   const auto element = [&](ValueId value, std::int64_t number) -> Result<ValueId> {
     ATTUNE_ASSIGN(const ValueId part, slice_axis(node, value, 0, number, 1));
     const Extents& shape = node.shape(part);

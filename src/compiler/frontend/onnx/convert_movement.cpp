@@ -24,6 +24,9 @@ Result<ValueId> slice_axis(NodeContext& node, ValueId value, std::int64_t axis, 
                            std::int64_t size) {
   Extents shape = node.shape(value);
   const auto at = static_cast<std::size_t>(axis);
+  if (at >= shape.size()) {
+    return invalid(fmt::format("{} has no dimension {}", ops::to_string(node.type(value)), axis));
+  }
   if (start == 0 && shape[at] == size) return value;
   Extents starts(shape.size(), 0);
   starts[at] = size == 0 ? 0 : start;
