@@ -2,7 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/graph/evaluate_testing.h"
+#include "compiler/graph/evaluate_for_test.h"
+
+#include <gtest/gtest.h>
 
 namespace attune::graph {
 namespace {

@@ -1,7 +1,9 @@
 // What reductions, rows and normalisations of src/compiler/ops mean, by values computed by hand.
 #include <cmath>
 
-#include "compiler/graph/evaluate_testing.h"
+#include "compiler/graph/evaluate_for_test.h"
+
+#include <gtest/gtest.h>
 
 namespace attune::graph {
 namespace {

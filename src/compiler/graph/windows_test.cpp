@@ -1,5 +1,7 @@
 // What convolutions, pools and resampling of graphs mean.
-#include "compiler/graph/evaluate_testing.h"
+#include "compiler/graph/evaluate_for_test.h"
+
+#include <gtest/gtest.h>
 
 namespace attune::graph {
 namespace {

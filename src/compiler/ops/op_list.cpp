@@ -21,6 +21,7 @@ std::span<const OpDef> operators() {
              padding_operators,
              selection_operators,
              resample_operators,
+             resize_table_operators,
              convolution_operators,
              pooling_operators,
              grid_sample_operators,

@@ -22,6 +22,7 @@ std::vector<OpDef> gather_operators();
 std::vector<OpDef> padding_operators();
 std::vector<OpDef> selection_operators();
 std::vector<OpDef> resample_operators();
+std::vector<OpDef> resize_table_operators();
 std::vector<OpDef> convolution_operators();
 std::vector<OpDef> pooling_operators();
 std::vector<OpDef> grid_sample_operators();

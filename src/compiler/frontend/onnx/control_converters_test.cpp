@@ -59,6 +59,18 @@ TEST(If, BranchesGiveOneType) {
   EXPECT_EQ(oblong.error(), "node 'choose' (If): output 0 of an if is f32[3,2] or f32[2,3]");
 }
 
+TEST(If, TakesTheOnlyBranchThatFits) {
+  ModelForTest model = branches({"2", "3"}, false);
+  ::onnx::NodeProto& node = *model.proto().mutable_graph()->mutable_node(0);
+  set_attribute(*node.mutable_attribute(0)->mutable_g()->mutable_node(0), "perm",
+                std::vector<std::int64_t>{0, 1, 2});
+  const auto graph = model.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(graph->nodes.back().op, "require");
+  EXPECT_EQ(std::get<std::int64_t>(graph->nodes.back().attributes.at("expected")), 0);
+  EXPECT_EQ(ops::to_string(graph->value(graph->outputs[0]).type), "f32[2,3]");
+}
+
 // A loop of `trips` iterations that appends x to its state.
 ModelForTest growing(std::vector<std::int64_t> trips) {
   ModelForTest model;
@@ -82,6 +94,30 @@ TEST(Loop, GrowingStatesAreUnrolled) {
   ModelForTest long_one = growing({100000});
   EXPECT_EQ(long_one.error(),
             "node 'grow' (Loop): the loop turns its value 0 from f32[2] into f32[4]");
+}
+
+// while i < n: stack x; n is handed on unchanged, i counts by one.
+TEST(Loop, CountsWhatConstantsEnd) {
+  ModelForTest model;
+  model.input("x", {"2"}).output("last").output("rows");
+  model.integers("first", {0}).integers("limit", {5}).integers("one", {1});
+  ::onnx::NodeProto& node =
+      model.node("Loop", {"", "", "first", "limit"}, {"last", "same", "rows"}, "count");
+  ::onnx::GraphProto& body = graph_attribute(node, "body");
+  for (const char* name : {"i", "c", "at", "n"}) add_value(*body.mutable_input(), name);
+  add_node(body, "Add", {"at", "one"}, "next");
+  add_node(body, "Less", {"next", "n"}, "go");
+  add_node(body, "Identity", {"n"}, "n_out");
+  add_node(body, "Identity", {"x"}, "row");
+  for (const char* name : {"go", "next", "n_out", "row"}) add_value(*body.mutable_output(), name);
+  const auto graph = model.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  ASSERT_EQ(graph->nodes.front().op, "loop");
+  const auto& attributes = graph->nodes.front().attributes;
+  EXPECT_EQ(std::get<std::int64_t>(attributes.at("max_trips")), 5);
+  EXPECT_EQ(std::get<std::int64_t>(attributes.at("has_condition")), 0);
+  EXPECT_EQ(std::get<std::int64_t>(attributes.at("carried")), 1);
+  EXPECT_EQ(ops::to_string(graph->value(graph->outputs[1]).type), "f32[5,2]");
 }
 
 }  // namespace

@@ -65,6 +65,10 @@ Converted convert_dynamic_range(NodeContext& node) {
   if (size && *size > 0 && is_one(node, 2) && node.dtype(node.input(0)).is_int()) {
     return one(counted_from(node, node.input(0), *size));
   }
+  if (const auto shape = node.declared_shape(0); shape && shape->size() == 1) {
+    const TensorType type{node.dtype(node.input(0)), *shape, {node.builder().new_extent()}};
+    return one(add_on_host(node, "Range", node.inputs(), {}, type));
+  }
   for (const auto& [input, role] :
        {std::pair(0, "start"), std::pair(1, "limit"), std::pair(2, "delta")}) {
     const auto known = node.constant_input(static_cast<std::size_t>(input), role);

@@ -77,11 +77,35 @@ Converted convert_tensor_scatter(NodeContext& node) {
   return one(node.add("tensor_scatter", node.inputs(), {{"axis", axis}, {"mode", mode}}));
 }
 
+namespace {
+
+// A depth that is known at run time only, as the model states it of its result; the indices come
+// back once the two are seen to agree.
+Converted one_hot_as_declared(NodeContext& node, std::int64_t axis, std::int64_t depth) {
+  const ir::DType type = node.dtype(node.input(1));
+  ATTUNE_ASSIGN(const ValueId given, node.reshape(node.input(1), {}));
+  ATTUNE_ASSIGN(const ValueId same,
+                node.add("equal", {given, node.scalar(type, static_cast<double>(depth))}));
+  const std::string message =
+      fmt::format("the depth of {} is not the {} that the model states", node.label(), depth);
+  ATTUNE_ASSIGN(const ValueId indices,
+                node.add("require", {same, node.input(0)},
+                         {{"expected", std::int64_t{1}}, {"message", message}}));
+  return one(node.add("one_hot", {indices, node.input(2)}, {{"axis", axis}, {"depth", depth}}));
+}
+
+}  // namespace
+
 Converted convert_one_hot(NodeContext& node) {
-  ATTUNE_ASSIGN(const ConstantPtr depth, node.constant_input(1, "depth"));
-  if (depth->type.elements() != 1) return invalid("its depth is not one number");
   ATTUNE_ASSIGN(const std::int64_t axis,
                 node.axis(node.integer("axis", -1), node.rank(node.input(0)) + 1));
+  const bool is_open = node.builder().constant_of(node.input(1)) == nullptr;
+  if (const auto shape = node.declared_shape(0);
+      is_open && shape && shape->size() == node.shape(node.input(0)).size() + 1) {
+    return one_hot_as_declared(node, axis, (*shape)[static_cast<std::size_t>(axis)]);
+  }
+  ATTUNE_ASSIGN(const ConstantPtr depth, node.constant_input(1, "depth"));
+  if (depth->type.elements() != 1) return invalid("its depth is not one number");
   return one(node.add("one_hot", {node.input(0), node.input(2)},
                       {{"axis", axis}, {"depth", depth->integer(0)}}));
 }

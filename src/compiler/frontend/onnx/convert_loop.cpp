@@ -203,6 +203,11 @@ Converted add_loop(NodeContext& node, const LoopCall& loop) {
   inputs.insert(inputs.end(), body.captures.begin(), body.captures.end());
   for (const std::size_t i : body.invariants) inputs.push_back(loop.carried[i]);
   const bool is_fixed = has_trips && trips && !has_condition;
+  std::int64_t most = has_trips && trips ? *trips : -1;
+  for (std::size_t i = 0; has_trips && most < 0 && i < loop.stacked; ++i) {  // as it is declared
+    const auto shape = node.declared_shape(loop.carried.size() + i);
+    if (shape && !shape->empty()) most = shape->front();
+  }
   const std::int64_t extent = is_fixed ? ops::kConstantExtent : node.builder().new_extent();
   ATTUNE_ASSIGN(
       const std::vector<ValueId> outputs,
@@ -212,7 +217,7 @@ Converted add_loop(NodeContext& node, const LoopCall& loop) {
                                {"outputs_scanned", static_cast<std::int64_t>(loop.stacked)},
                                {"has_trip_count", std::int64_t{has_trips}},
                                {"has_condition", std::int64_t{has_condition}},
-                               {"max_trips", has_trips && trips ? *trips : std::int64_t{-1}},
+                               {"max_trips", most},
                                {"extent", extent},
                                {"reverse_inputs", Extents{}},
                                {"reverse_outputs", Extents(loop.stacked, 0)}},

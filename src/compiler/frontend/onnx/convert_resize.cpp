@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/frontend/onnx/open_resize.h"
 #include "compiler/frontend/onnx/resize_tables.h"
 #include "compiler/frontend/onnx/shape_converters.h"
 
@@ -17,7 +18,25 @@ struct Plan {
   ResizeRules rules;
   std::vector<ResizeAxis> axes;  // of all dimensions
   double extrapolation = 0;
+  // Values that are known at run time only, and the dimensions that they are about.
+  ValueId open_scales = kNoValue, open_roi = kNoValue;
+  Extents open_axes = {};
 };
+
+bool is_open(NodeContext& node, std::size_t input) {
+  return node.has(input) && node.builder().constant_of(node.input(input)) == nullptr;
+}
+
+// Takes the sizes from what the model states of its result; false if it does not.
+bool take_declared_sizes(NodeContext& node, Plan& plan) {
+  const auto shape = node.declared_shape(0);
+  if (!shape || shape->size() != plan.axes.size()) return false;
+  for (std::size_t i = 0; i < shape->size(); ++i) {
+    plan.axes[i].result = (*shape)[i];
+    if (plan.axes[i].size < 1 || plan.axes[i].result < 1) return false;
+  }
+  return true;
+}
 
 Result<std::vector<double>> reals_input(NodeContext& node, std::size_t input,
                                         std::string_view role) {
@@ -130,6 +149,12 @@ Converted resize(NodeContext& node, const Plan& plan) {
   if (interpolates && !type.is_float()) {
     ATTUNE_ASSIGN(value, node.cast(value, ir::kF32));
   }
+  if (!plan.open_axes.empty()) {
+    ATTUNE_ASSIGN(value, resize_at_run_time(node, value,
+                                            {plan.rules, plan.axes, plan.open_axes,
+                                             plan.open_scales, plan.open_roi, plan.extrapolation}));
+    return one(node.cast(value, type));
+  }
   for (std::size_t d = 0; d < plan.axes.size(); ++d) {
     const ResizeAxis& axis = plan.axes[d];
     const bool crops = plan.rules.coordinates == "tf_crop_and_resize" &&
@@ -188,6 +213,10 @@ Converted resize_by_scales(NodeContext& node) {
   std::vector<double> scales;
   if (auto given = node.reals("scales")) {
     scales = *given;
+  } else if (is_open(node, 1) && take_declared_sizes(node, plan)) {
+    plan.open_scales = node.input(1);
+    plan.open_axes = all_axes(plan);
+    return resize(node, plan);
   } else {
     ATTUNE_ASSIGN(scales, reals_input(node, 1, "scales"));
   }
@@ -214,7 +243,20 @@ Converted convert_resize(NodeContext& node) {
   if (auto given = node.integers("axes")) {
     ATTUNE_ASSIGN(axes, node.axes(*given, node.rank(node.input(0))));
   }
-  if (plan.rules.coordinates == "tf_crop_and_resize") {
+  const bool crops = plan.rules.coordinates == "tf_crop_and_resize";
+  const bool opens = is_given(node, 3) ? crops && is_open(node, 1) : is_open(node, 2);
+  if (opens && take_declared_sizes(node, plan)) {
+    plan.open_axes = axes;
+    if (crops) plan.open_roi = node.input(1);
+    if (is_given(node, 3)) {
+      ATTUNE_ASSIGN(const Extents sizes, node.integers_input(3, "sizes"));
+      ATTUNE_RETURN_IF_ERROR(set_sizes(node, plan, sizes, axes));
+    } else {
+      plan.open_scales = node.input(2);
+    }
+    return resize(node, plan);
+  }
+  if (crops) {
     ATTUNE_ASSIGN(const std::vector<double> roi, reals_input(node, 1, "roi"));
     if (roi.size() != 2 * axes.size()) {
       return invalid(fmt::format("{} numbers of roi for {} dimensions", roi.size(), axes.size()));

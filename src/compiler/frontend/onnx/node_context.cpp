@@ -31,6 +31,24 @@ bool NodeContext::wants_output(std::size_t i) const {
   return i < output_count() && !node_.output(static_cast<int>(i)).empty();
 }
 
+std::optional<std::vector<std::int64_t>> NodeContext::declared_shape(std::size_t i) const {
+  if (scope_.depth() != 0 || !wants_output(i)) return std::nullopt;
+  const ::onnx::GraphProto& graph = scope_.model().file.proto().graph();
+  for (const auto* list : {&graph.output(), &graph.value_info()}) {
+    for (const auto& info : *list) {
+      if (info.name() != node_.output(static_cast<int>(i))) continue;
+      if (!info.type().tensor_type().has_shape()) return std::nullopt;
+      std::vector<std::int64_t> shape;
+      for (const auto& dim : info.type().tensor_type().shape().dim()) {
+        if (!dim.has_dim_value() || dim.dim_value() < 0) return std::nullopt;
+        shape.push_back(dim.dim_value());
+      }
+      return shape;
+    }
+  }
+  return std::nullopt;
+}
+
 void NodeContext::fail(Error error) {
   if (!failure_) failure_ = std::move(error);
 }

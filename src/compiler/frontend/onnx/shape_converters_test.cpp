@@ -88,6 +88,46 @@ TEST(Resize, WeightsOfLinearAndCubic) {
   }
 }
 
+TEST(Resize, OpenScalesNeedAStatedShape) {
+  ModelForTest model;
+  model.input("x", {"1", "2"}).input("scales", {"2"}).output("y");
+  model.node("Resize", {"x", "", "scales"}, {"y"}, "up");
+  EXPECT_EQ(model.error(),
+            "node 'up' (Resize): input 'scales' ('scales') must be known when the model is "
+            "compiled, but depends on input 'scales' of the model");
+  auto& stated = *model.proto().mutable_graph()->mutable_output(0)->mutable_type();
+  for (const int extent : {1, 4}) {
+    stated.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(extent);
+  }
+  const auto graph = model.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(ops::to_string(graph->value(graph->outputs[0]).type), "f32[1,4]");
+  // Scales that give another shape are refused when the model runs.
+  EXPECT_NE(graph::to_string(*graph).find(" = require("), std::string::npos);
+}
+
+TEST(Slice, OfKnownSizeAtAnOpenPlace) {
+  ModelForTest model;
+  model.input("x", {"7", "2"}).input("i", {"1"}, ::onnx::TensorProto::INT64).output("y");
+  model.integers("two", {2}).integers("axis", {0});
+  model.node("Add", {"i", "two"}, {"end"});
+  model.node("Slice", {"x", "i", "end", "axis"}, {"y"}, "cut");
+  const auto graph = model.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(graph->nodes.back().op, "gather");
+  EXPECT_EQ(ops::to_string(graph->value(graph->outputs[0]).type), "f32[2,2]");
+}
+
+TEST(Slice, OfOpenSizeIsBounded) {
+  ModelForTest model;
+  model.input("x", {"7", "2"}).input("end", {"1"}, ::onnx::TensorProto::INT64).output("y");
+  model.integers("zero", {0});
+  model.node("Slice", {"x", "zero", "end"}, {"y"}, "cut");
+  const auto graph = model.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(ops::to_string(graph->value(graph->outputs[0]).type), "f32[<=7,2]");
+}
+
 TEST(Gather, OnePlaceIsASlice) {
   ModelForTest model;
   model.input("x", {"3", "2"}).output("y").integers("i", {-1});

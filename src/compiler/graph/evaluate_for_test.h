@@ -1,10 +1,9 @@
 // Runs single operators on small tensors, for tests of what they mean.
 #pragma once
 
-#include <gtest/gtest.h>
+#include <string>
 
-#include <numeric>
-
+#include "base/check.h"
 #include "compiler/graph/builder.h"
 
 namespace attune::graph {
@@ -46,10 +45,7 @@ struct Evaluated {
 inline Evaluated run(std::string_view op, const std::vector<ConstantPtr>& inputs,
                      Attributes attributes) {
   const auto result = evaluate(call_on(op, inputs, std::move(attributes)), {});
-  if (!result.ok()) {
-    ADD_FAILURE() << op << ": " << result.error().message;
-    return {};
-  }
+  CHECK(result.ok(), std::string(op) + ": " + result.error().message);
   Evaluated evaluated{result->front()->type.shape, {}};
   for (std::int64_t i = 0; i < result->front()->type.elements(); ++i) {
     evaluated.values.push_back(result->front()->real(i));
