@@ -196,7 +196,7 @@ records::Weights weights_of(const graph::Task& task, bool cold) {
   const auto& inputs = task.op.program.inputs;
   const bool constants = std::any_of(inputs.begin(), inputs.end(),
                                      [](const ir::Input& input) { return input.constant; });
-  return cold && constants ? records::Weights::Cold : records::Weights::Hot;
+  return cold && constants && !task.repeats ? records::Weights::Cold : records::Weights::Hot;
 }
 
 }  // namespace attune::api

@@ -21,7 +21,7 @@ struct TasksOptions {
 struct TaskRow {
   std::string key = {};
   std::string name = {};
-  int uses = 0;  // in the model; those in loops count once
+  std::int64_t uses = 0;  // in one run of the model
   std::string algorithm = {};
   double flops = 0;                         // of one use
   std::optional<double> recorded_us = {};   // of the record it uses; nothing: the default schedule

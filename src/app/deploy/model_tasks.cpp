@@ -18,7 +18,7 @@ using graph::ValueId;
 class Collector {
  public:
   Result<ModelTasks> run(Graph graph) {
-    ATTUNE_ASSIGN(tasks_.main, collect(std::make_shared<const Graph>(std::move(graph))));
+    ATTUNE_ASSIGN(tasks_.main, collect(std::make_shared<const Graph>(std::move(graph)), 1));
     if (!problems_.empty()) {
       return unsupported(
           fmt::format("cannot compile {} {}: {}", problems_.size(),
@@ -33,7 +33,15 @@ class Collector {
     return tasks.pieces.is_free[static_cast<std::size_t>(node)];
   }
 
-  Result<std::unique_ptr<GraphTasks>> collect(std::shared_ptr<const Graph> graph) {
+  // How often the body of a loop runs, if that is known.
+  static std::int64_t trips_of(const Graph& graph, const Node& node) {
+    if (node.op != "loop" || node.inputs[0] == graph::kNoValue) return 1;
+    const ops::ConstantPtr& trips = graph.value(node.inputs[0]).constant;
+    return trips == nullptr ? 1 : std::max<std::int64_t>(1, trips->integer(0));
+  }
+
+  Result<std::unique_ptr<GraphTasks>> collect(std::shared_ptr<const Graph> graph,
+                                              std::int64_t times) {
     auto result = std::make_unique<GraphTasks>();
     result->graph = graph;
     result->pieces = graph::find_pieces(*graph);
@@ -44,7 +52,7 @@ class Collector {
       if (kind == ops::OpKind::Control) {
         for (std::size_t b = 0; b < last.bodies.size(); ++b) {
           ATTUNE_ASSIGN(result->bodies[std::pair(model_group.group.last(), b)],
-                        collect(last.bodies[b]));
+                        collect(last.bodies[b], times * trips_of(*graph, last)));
         }
       } else if (runs_on_host(*graph, last)) {
         if (const auto op = host_operator(last.op, last.attributes); !op.ok()) {
@@ -52,14 +60,14 @@ class Collector {
         }
       } else if (kind != ops::OpKind::View && !is_free(*result, model_group.group.last()) &&
                  graph->value(last.outputs[0]).type.elements() > 0) {
-        ATTUNE_RETURN_IF_ERROR(add_task(*graph, model_group));
+        ATTUNE_RETURN_IF_ERROR(add_task(*graph, model_group, times));
       }
       result->groups.push_back(std::move(model_group));
     }
     return result;
   }
 
-  Status add_task(const Graph& graph, ModelGroup& group) {
+  Status add_task(const Graph& graph, ModelGroup& group, std::int64_t times) {
     auto task = graph::make_task(graph, group.group);
     if (!task.ok()) {
       const Node& last = graph.nodes[static_cast<std::size_t>(group.group.last())];
@@ -72,7 +80,8 @@ class Collector {
       tasks_.uses.push_back(0);
     }
     group.distinct = known->second;
-    ++tasks_.uses[group.distinct];
+    tasks_.uses[group.distinct] += times;
+    if (times > 1) tasks_.distinct[group.distinct].repeats = true;
     task->op = {};  // the distinct one keeps the program
     group.task = std::move(*task);
     return {};

@@ -29,7 +29,8 @@ struct GraphTasks {
 struct ModelTasks {
   std::unique_ptr<GraphTasks> main;
   std::vector<graph::Task> distinct;
-  std::vector<int> uses;  // how many groups are this task; those in loops count once
+  // How often a run of the model computes each; bodies of loops that end by themselves count once.
+  std::vector<std::int64_t> uses;
 };
 
 // Layouts must be assigned. Fails with one error that lists all nodes that cannot run.

@@ -118,8 +118,8 @@ class Finder {
     if (!offsets) return;
     const ValueId result = node.outputs[0];
     const Piece first = resolve(node.inputs[0]);
-    bool consecutive = first.whole != node.inputs[0] && piece(result).whole == result &&
-                       !is_fixed(first.whole);
+    bool consecutive =
+        first.whole != node.inputs[0] && piece(result).whole == result && !is_fixed(first.whole);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const Piece operand = resolve(node.inputs[i]);
       consecutive &= operand.whole == first.whole && operand.offset == first.offset + (*offsets)[i];

@@ -14,6 +14,8 @@ struct Task {
   // The values behind the program's inputs, in order, and behind its output.
   std::vector<ValueId> inputs;
   ValueId output = kNoValue;
+  // It runs many times in a row, in a loop: its weights stay in the caches. Not part of the key.
+  bool repeats = false;
 };
 
 // The group must be a kernel: no view, host operator or control flow.
