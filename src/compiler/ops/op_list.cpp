@@ -5,6 +5,7 @@ namespace attune::ops {
 std::span<const OpDef> operators() {
   static const std::vector<OpDef> all = [] {
     std::vector<OpDef> list;
+    // clang-format off
     for (const auto family : {
              arithmetic_operators,
              view_operators,
@@ -30,6 +31,7 @@ std::span<const OpDef> operators() {
              data_dependent_operators,
              control_operators,
          }) {
+      // clang-format on
       for (const OpDef& def : family()) list.push_back(def);
     }
     return list;

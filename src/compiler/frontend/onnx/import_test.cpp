@@ -37,8 +37,7 @@ TEST(Import, ResolvesSymbolsAcrossInputs) {
   options.shapes["b"] = {4};
   EXPECT_EQ(ops::to_string(model.import(options)->value(1).type), "f32[4]");
   model.input("c", {"N"});
-  EXPECT_EQ(model.error(options),
-            "dimension 0 of input 'c' is the symbol 'N', which has no value");
+  EXPECT_EQ(model.error(options), "dimension 0 of input 'c' is the symbol 'N', which has no value");
 }
 
 TEST(Import, NamesTheShapeThatIsMissing) {

@@ -51,7 +51,7 @@ class NodeContext {
   ValueId input(std::size_t i) const { return i < inputs_.size() ? inputs_[i] : kNoValue; }
   bool has(std::size_t i) const { return input(i) != kNoValue; }
   const std::string& input_name(std::size_t i) const;
-  std::size_t output_count() const;        // as many as the node names
+  std::size_t output_count() const;  // as many as the node names
   // The shape that the model itself states for an output, if it is all numbers.
   std::optional<std::vector<std::int64_t>> declared_shape(std::size_t i) const;
   bool wants_output(std::size_t i) const;  // somebody may read it
