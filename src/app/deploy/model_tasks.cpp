@@ -35,9 +35,12 @@ class Collector {
 
   // How often the body of a loop runs, if that is known.
   static std::int64_t trips_of(const Graph& graph, const Node& node) {
-    if (node.op != "loop" || node.inputs[0] == graph::kNoValue) return 1;
-    const ops::ConstantPtr& trips = graph.value(node.inputs[0]).constant;
-    return trips == nullptr ? 1 : std::max<std::int64_t>(1, trips->integer(0));
+    if (node.op != "loop") return 1;
+    const ops::OpCall call = graph::call_of(graph, node);
+    if (call.integer("has_condition") != 0) return 1;
+    if (call.integer("has_trip_count") == 0) return call.integer("max_trips");
+    return call.constants[0] == nullptr ? 1
+                                        : std::max<std::int64_t>(1, call.constants[0]->integer(0));
   }
 
   Result<std::unique_ptr<GraphTasks>> collect(std::shared_ptr<const Graph> graph,
