@@ -8,6 +8,7 @@ namespace attune::templates {
 space::Template gemm();
 space::Template conv2d();
 space::Template winograd();
+space::Template conv2d_gemm();
 space::Template conv2d_transpose();
 space::Template window();
 space::Template rows();
