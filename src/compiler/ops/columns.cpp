@@ -5,7 +5,10 @@
 //     offsets, optional bias, optional mask: a convolution whose taps are moved by the offsets
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ops/interpolation.h"
+#include "compiler/ops/limits.h"
 #include "compiler/ops/op_list.h"
 #include "compiler/ops/spatial.h"
 
@@ -31,8 +34,10 @@ Types infer_col2im(const OpCall& call) {
   const TensorType& columns = call.inputs[0];
   std::int64_t block = 1, positions = 1;
   for (const Window& window : windows) {
-    block *= window.kernel;
-    positions *= window.positions();
+    ATTUNE_RETURN_IF_ERROR(check_size("the block", window.kernel));
+    ATTUNE_RETURN_IF_ERROR(check_size("the number of places", window.positions()));
+    block = std::min(block * window.kernel, kLargestSize);
+    positions = std::min(positions * window.positions(), kLargestSize);
   }
   if (columns.rank() != 3 || columns.shape[1] % block != 0 || columns.shape[2] != positions) {
     return does_not_fit(call, fmt::format("blocks of {} elements at {} places", block, positions));

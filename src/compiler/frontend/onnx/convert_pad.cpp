@@ -78,9 +78,10 @@ Converted convert_center_crop_pad(NodeContext& node) {
   bool is_padded = false;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(axes[i]);
-    const std::int64_t missing = sizes[i] - node.shape(value)[axis];
-    if (sizes[i] < 0)
+    if (sizes[i] < 0) {
       return invalid(fmt::format("dimension {} would have size {}", axis, sizes[i]));
+    }
+    const std::int64_t missing = sizes[i] - node.shape(value)[axis];
     if (missing < 0) {
       ATTUNE_ASSIGN(value, slice_axis(node, value, axes[i], -missing / 2, sizes[i]));
     } else if (missing > 0) {
