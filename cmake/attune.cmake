@@ -6,6 +6,9 @@ if(NOT ATTUNE_RUNTIME_ONLY)
   find_package(fmt REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(SQLite3 REQUIRED)
+  # Debian's package description of XGBoost names a program that the package does not hold.
+  find_library(ATTUNE_XGBOOST xgboost REQUIRED)
+  find_package(Eigen3 REQUIRED)
 endif()
 
 add_library(attune_flags INTERFACE)
@@ -126,7 +129,9 @@ function(attune_add_layers)
   attune_layer(lower compiler/lower LINK attune_schedule)
   attune_layer(templates tuner/templates LINK attune_space TEST_LINK attune_ops)
   attune_layer(space tuner/space LINK attune_schedule)
-  attune_layer(model tuner/model LINK attune_space)
+  attune_layer(features tuner/features LINK attune_space)
+  attune_layer(model tuner/model LINK attune_features ${ATTUNE_XGBOOST} Eigen3::Eigen
+               TEST_LINK attune_templates attune_ops)
   attune_layer(explore tuner/explore LINK attune_model nlohmann_json::nlohmann_json)
   attune_find_llvm()
   attune_layer(codegen compiler/codegen SUBDIRS llvm LINK attune_ir attune_llvm

@@ -37,7 +37,7 @@ LAYERS = {
     " compiler/schedule compiler/lower compiler/codegen runtime",
     "tuner/space": TUNER_BASICS,
     "tuner/templates": TUNER_BASICS + " tuner/space",
-    "tuner/features": TUNER_BASICS,
+    "tuner/features": TUNER_BASICS + " tuner/space",
     "tuner/model": TUNER_BASICS + " tuner/space tuner/features",
     "tuner/explore": TUNER_BASICS + " tuner/space tuner/features tuner/model",
     "tuner/session": TUNER_BASICS + " tuner/space tuner/templates tuner/features tuner/model"
@@ -61,6 +61,8 @@ PROTOBUF_USERS = ["compiler/frontend/onnx", "compiler/frontend/zoo"]
 THIRD_PARTY = {
     r"(llvm|llvm-c|lld)/": ["compiler/codegen/llvm"],
     r"sqlite3\.h$": ["tuner/records"],
+    r"xgboost/": ["tuner/model"],
+    r"Eigen/": ["tuner/model"],
     r"CLI/": ["app/cli"],
     r"zlib\.h$": ["app/api"],
     r"google/protobuf/": PROTOBUF_USERS,

@@ -50,7 +50,7 @@ class TuneSessionTest : public testing::TestWithParam<const char*> {
     Task task{.key = op->key, .name = op->spec, .flops = op->flops, .algorithms = {}};
     task.algorithms.push_back(
         {"direct", std::make_shared<const ir::Program>(op->program), op->tolerance});
-    auto search = make_template_search(task, target_, "annealing", 1);
+    auto search = make_template_search(task, target_, {}, 1);
     EXPECT_TRUE(search.ok()) << search.error().message;
     const schedule::Trace first = templates::default_trace(task.reference(), target_);
     Options options{.trials = trials, .seed = 1, .resume = resume, .batch = 6};

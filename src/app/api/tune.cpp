@@ -87,7 +87,8 @@ session::Options session_options(const OperatorModel& model, const TuneOptions& 
   result.resume = options.resume;
   result.use_history = options.history != "none";
   result.overlap = overlap;
-  result.search_name = fmt::format("{} of {}", options.explorer, fmt::join(model.allowed, ", "));
+  result.search_name =
+      fmt::format("{} of {}", explore::to_string(options.search), fmt::join(model.allowed, ", "));
   result.version = version();
   return result;
 }
@@ -108,7 +109,7 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
   const SteadyClock clock;
   builder::LocalBuilder builder({.target = model.target, .cores = cores.build});
   ATTUNE_ASSIGN(auto search,
-                session::make_template_search(task, model.target, options.explorer, options.seed));
+                session::make_template_search(task, model.target, options.search, options.seed));
   ATTUNE_ASSIGN(const std::unique_ptr<session::Session> session,
                 session::Session::open({store, builder, runner, clock}, task, model.target_text(),
                                        std::move(search), default_schedule(model).trace,

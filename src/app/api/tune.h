@@ -12,6 +12,7 @@
 
 #include "app/api/model.h"
 #include "base/result.h"
+#include "tuner/explore/explorer.h"
 
 namespace attune::session {
 struct TaskReport;
@@ -27,7 +28,7 @@ struct TuneOptions {
   std::optional<double> seconds;
   bool resume = false;
   std::uint64_t seed = 0;
-  std::string explorer = "annealing";
+  explore::SearchOptions search = {};
 };
 
 // Candidates by what became of them, failures only.

@@ -108,7 +108,7 @@ class GraphTuner {
     result.batch = 16;
     result.overlap = false;
     result.finalists = 5;
-    result.search_name = fmt::format("{} of a model{}", options_.tune.explorer,
+    result.search_name = fmt::format("{} of a model{}", explore::to_string(options_.tune.search),
                                      options_.graph.model.exact ? ", exact" : "");
     result.version = version();
     result.run.compare_rounds = kCompareRounds;
@@ -129,7 +129,7 @@ class GraphTuner {
     for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
       const graph::Task& task = tasks.distinct[i];
       const session::Task described = session_task(task, options_.graph.model.exact);
-      auto search = session::make_template_search(described, model_.target, options_.tune.explorer,
+      auto search = session::make_template_search(described, model_.target, options_.tune.search,
                                                   options_.tune.seed);
       if (!search.ok()) return search.error();
       const deploy::Schedule untuned =

@@ -179,7 +179,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   add_store_options(line, options.records, options.history);
   line.flag("--resume", options.resume, "go on with the run that these options began");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
-  line.text("--explorer", "NAME", options.explorer, "annealing or random (annealing)");
+  line.text("--explorer", "NAME", options.search.explorer, "annealing or random (annealing)");
   line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
   add_speech_options(line, speech, "print one JSON document");
   line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");

@@ -10,11 +10,7 @@
 namespace attune::explore {
 namespace {
 
-// What is learnt from: the fastest, those that were most overrated, and failures.
-constexpr std::size_t kFastest = 160, kOverrated = 64, kFailures = 48;
-constexpr std::size_t kRefined = 256;  // candidates whose uncertainty is looked at
-constexpr int kStartDraws = 200;       // tries to find a point that is not rejected
-constexpr double kFailureLogRatio = 1.1;
+constexpr int kStartDraws = 200;  // tries to find a point that is not rejected
 
 bool better(const Entry* a, const Entry* b) { return *a->measured_us < *b->measured_us; }
 
@@ -29,14 +25,19 @@ std::vector<const Entry*> measured_best_first(const Ledger& ledger) {
 
 }  // namespace
 
-AnnealingExplorer::AnnealingExplorer(const space::Space& space, const model::CostModel& model,
-                                     AnnealingOptions options)
-    : options_(options), ledger_(space, model), correction_(space) {}
+AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
+                                     std::unique_ptr<model::Learner> learner)
+    : options_(options),
+      ledger_(surroundings, options.reject_hopeless),
+      learner_(std::move(learner)) {}
 
 std::optional<double> AnnealingExplorer::score(const space::Point& point) {
   const auto us = ledger_.predicted_us(point);
   if (!us) return std::nullopt;
-  return std::log(std::max(*us, 1e-6)) + correction_.mean(point);
+  const model::Query query{&point, *us};
+  double result = 0;
+  learner_->score({&query, 1}, {&result, 1});
+  return result;
 }
 
 void AnnealingExplorer::score_all(std::vector<Scored>& pool) {
@@ -101,10 +102,14 @@ std::vector<AnnealingExplorer::Scored> AnnealingExplorer::candidates(Rng& rng) {
   });
   const auto by_score = [](const Scored& a, const Scored& b) { return a.score < b.score; };
   std::stable_sort(pool.begin(), pool.end(), by_score);
-  if (pool.size() > kRefined) pool.resize(kRefined);
-  for (Scored& candidate : pool) {
-    candidate.score -= options_.optimism * correction_.deviation(candidate.point);
+  if (pool.size() > options_.pool) pool.resize(options_.pool);
+  std::vector<model::Query> queries;
+  for (const Scored& candidate : pool) {
+    queries.push_back({&candidate.point, *ledger_.predicted_us(candidate.point)});
   }
+  std::vector<double> scores(pool.size());
+  learner_->acquire(queries, scores);
+  for (std::size_t i = 0; i < pool.size(); ++i) pool[i].score = scores[i];
   std::stable_sort(pool.begin(), pool.end(), by_score);
   return pool;
 }
@@ -140,24 +145,11 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
 }
 
 void AnnealingExplorer::learn() {
-  std::vector<model::Observation> observations;
-  for (const Entry* entry : measured_best_first(ledger_)) {
-    observations.push_back({entry->point, std::log(*entry->measured_us / entry->predicted_us)});
-  }
-  double worst = 0;
-  for (const auto& o : observations) worst = std::max(worst, o.log_ratio);
-  if (observations.size() > kFastest) {
-    std::stable_sort(observations.begin() + kFastest, observations.end(),
-                     [](const auto& a, const auto& b) { return a.log_ratio > b.log_ratio; });
-    observations.resize(std::min(observations.size(), kFastest + kOverrated));
-  }
-  std::size_t failures = 0;
+  std::vector<model::Example> examples;
   for (const Entry& entry : ledger_.entries()) {
-    if (!entry.finished || entry.measured_us || failures == kFailures) continue;
-    observations.push_back({entry.point, worst + kFailureLogRatio});
-    ++failures;
+    if (entry.finished) examples.push_back({entry.point, entry.predicted_us, entry.measured_us});
   }
-  correction_.fit(std::move(observations));
+  learner_->fit(examples);
 }
 
 void AnnealingExplorer::update(std::span<const Finding> findings) {

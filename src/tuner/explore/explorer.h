@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "compiler/schedule/trace.h"
 #include "tuner/model/cost_model.h"
+#include "tuner/model/learner.h"
 #include "tuner/space/space.h"
 
 namespace attune::explore {
@@ -56,9 +57,32 @@ class Explorer {
   virtual Status load(std::string_view saved) = 0;
 };
 
-// "annealing" or "random"; space and model must outlive the explorer.
-Result<std::unique_ptr<Explorer>> make_explorer(std::string_view name, const space::Space& space,
-                                                const model::CostModel& model);
+// What can be set about a search. Explorers take what concerns them.
+struct SearchOptions {
+  std::string explorer = "annealing";  // of explorer_names()
+  model::LearnerOptions learner = {};
+  std::size_t chains = 32;           // of annealing
+  int steps = 60;                    // per chain and round
+  int first_steps = 200;             // in the first round
+  double hot = 0.3, cold = 0.01;     // temperatures of annealing, in log time
+  std::uint64_t score_whole = 8192;  // spaces up to this size are scored point by point
+  double random_share = 0.05;        // of a batch, drawn at random (epsilon)
+  double new_choice = 0.02;     // alpha: gain in log time that a choice new to the batch is worth
+  std::size_t pool = 256;       // most promising points among which a batch is chosen
+  bool reject_hopeless = true;  // points predicted far slower than the default are not tried
+};
+
+// What an explorer works with; all must outlive it. `history` may be null.
+struct Surroundings {
+  const space::Space& space;
+  const model::CostModel& model;
+  const model::History* history = nullptr;
+};
+
+Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
+                                                const Surroundings& surroundings);
 std::vector<std::string_view> explorer_names();
+// All that decides about the choice of candidates, as text: sessions resume only with the same.
+std::string to_string(const SearchOptions& options);
 
 }  // namespace attune::explore

@@ -45,7 +45,8 @@ std::vector<std::uint64_t> hashes(const std::vector<Proposal>& batch) {
 class EveryExplorer : public testing::TestWithParam<std::string_view> {
  protected:
   std::unique_ptr<Explorer> make() const {
-    return std::move(make_explorer(GetParam(), space_, model_)).value();
+    return std::move(make_explorer({.explorer = std::string(GetParam())}, {space_, model_}))
+        .value();
   }
   const TemplateSpace space_ = space::sample_space();
   const FlatModel model_;
@@ -156,48 +157,42 @@ std::size_t trials_to_optimum(Explorer& explorer, const TemplateSpace& space, st
   return trials;
 }
 
-template <typename T>
-double mean_trials(AnnealingOptions options = {}) {
+double mean_trials(const SearchOptions& options) {
   const TemplateSpace space = space::sample_space(96, 96, 64);
   const FlatModel model;
   double sum = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    if constexpr (std::is_same_v<T, AnnealingExplorer>) {
-      T explorer(space, model, options);
-      sum += static_cast<double>(trials_to_optimum(explorer, space, seed));
-    } else {
-      T explorer(space, model);
-      sum += static_cast<double>(trials_to_optimum(explorer, space, seed));
-    }
+    const auto explorer = std::move(make_explorer(options, {space, model})).value();
+    sum += static_cast<double>(trials_to_optimum(*explorer, space, seed));
   }
   return sum / 5;
 }
 
 TEST(Annealing, FindsASeparableOptimumQuicklyWithoutAModel) {
-  EXPECT_LT(mean_trials<AnnealingExplorer>(), 40);
-  EXPECT_LT(mean_trials<AnnealingExplorer>(), 0.5 * mean_trials<RandomExplorer>());
+  EXPECT_LT(mean_trials({}), 40);
+  EXPECT_LT(mean_trials({}), 0.5 * mean_trials({.explorer = "random"}));
 }
 
 TEST(Annealing, WalksSpacesThatAreTooLargeToScore) {
-  EXPECT_LT(mean_trials<AnnealingExplorer>({.score_whole = 0}), 60);
+  EXPECT_LT(mean_trials({.score_whole = 0}), 60);
 }
 
 TEST(Annealing, AvoidsWhatFails) {
   const TemplateSpace space = space::sample_space(96, 96, 64);
   const FlatModel model;
-  AnnealingExplorer explorer(space, model, {.random_share = 0});
+  const auto explorer = std::move(make_explorer({.random_share = 0}, {space, model})).value();
   std::size_t failed = 0, all = 0;
   for (std::uint64_t round = 0; round < 8; ++round) {
     Rng rng(round);
     std::vector<Finding> findings;
-    for (const Proposal& p : explorer.select(8, {}, rng)) {
+    for (const Proposal& p : explorer->select(8, {}, rng)) {
       const space::Values values(space.knobs(0), p.point.choices);
       const bool fails = values["pack"] == 0;
       failed += fails && round >= 2;
       all += round >= 2;
       findings.push_back({p.trace_hash, fails ? std::nullopt : std::optional(100.0)});
     }
-    explorer.update(findings);
+    explorer->update(findings);
   }
   EXPECT_LT(static_cast<double>(failed), 0.2 * static_cast<double>(all));
 }
@@ -214,7 +209,8 @@ TEST(Explorers, WhatIsPredictedFarSlowerIsNotTried) {
   const TemplateSpace space = space::sample_space();
   const SteepModel model;
   for (std::string_view name : explorer_names()) {
-    const auto explorer = std::move(make_explorer(name, space, model)).value();
+    const auto explorer =
+        std::move(make_explorer({.explorer = std::string(name)}, {space, model})).value();
     Rng rng(1);
     while (!explorer->exhausted()) {
       for (const Proposal& p : explorer->select(32, {}, rng)) EXPECT_EQ(p.predicted_us, 100);
@@ -226,7 +222,7 @@ TEST(Explorers, WhatIsPredictedFarSlowerIsNotTried) {
 TEST(Explorers, UnknownNamesAreRefused) {
   const TemplateSpace space = space::sample_space();
   const FlatModel model;
-  const auto made = make_explorer("oracle", space, model);
+  const auto made = make_explorer({.explorer = "oracle"}, {space, model});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message, "unknown explorer 'oracle'");
   EXPECT_EQ(made.error().hint, "explorers are annealing, random");

@@ -9,20 +9,28 @@
 namespace attune::explore {
 namespace {
 
+using Made = Result<std::unique_ptr<Explorer>>;
+
 struct ExplorerDef {
   std::string_view name;
-  std::unique_ptr<Explorer> (*make)(const space::Space&, const model::CostModel&);
+  Made (*make)(const SearchOptions&, const Surroundings&);
 };
 
-template <typename T>
-std::unique_ptr<Explorer> make(const space::Space& space, const model::CostModel& model) {
-  return std::make_unique<T>(space, model);
+Made make_annealing(const SearchOptions& options, const Surroundings& surroundings) {
+  ATTUNE_ASSIGN(auto learner,
+                model::make_learner(options.learner, surroundings.space, surroundings.history));
+  return std::unique_ptr<Explorer>(
+      std::make_unique<AnnealingExplorer>(options, surroundings, std::move(learner)));
 }
 
-constexpr std::array<ExplorerDef, 2> kExplorers{{
-    {"annealing", make<AnnealingExplorer>},
-    {"random", make<RandomExplorer>},
-}};
+Made make_random(const SearchOptions& options, const Surroundings& surroundings) {
+  return std::unique_ptr<Explorer>(std::make_unique<RandomExplorer>(options, surroundings));
+}
+
+constexpr std::array kExplorers{
+    ExplorerDef{"annealing", make_annealing},
+    ExplorerDef{"random", make_random},
+};
 
 }  // namespace
 
@@ -32,12 +40,19 @@ std::vector<std::string_view> explorer_names() {
   return names;
 }
 
-Result<std::unique_ptr<Explorer>> make_explorer(std::string_view name, const space::Space& space,
-                                                const model::CostModel& model) {
+std::string to_string(const SearchOptions& o) {
+  return fmt::format("{} {}-{} {}x{} {} a{} e{} t{}-{} c{}x{}/{} w{} p{} r{:d}", o.explorer,
+                     o.learner.name, o.learner.features, o.learner.acquisition, o.learner.ensemble,
+                     o.learner.optimism, o.new_choice, o.random_share, o.hot, o.cold, o.chains,
+                     o.steps, o.first_steps, o.score_whole, o.pool, o.reject_hopeless);
+}
+
+Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
+                                                const Surroundings& surroundings) {
   for (const ExplorerDef& def : kExplorers) {
-    if (def.name == name) return def.make(space, model);
+    if (def.name == options.explorer) return def.make(options, surroundings);
   }
-  return invalid(fmt::format("unknown explorer '{}'", name),
+  return invalid(fmt::format("unknown explorer '{}'", options.explorer),
                  fmt::format("explorers are {}", fmt::join(explorer_names(), ", ")));
 }
 

@@ -31,7 +31,7 @@ std::optional<double> Ledger::predicted_us(const space::Point& point) {
     return std::nullopt;
   }
   const double us = model_.predict_us(*scheduled);
-  const bool hopeless = us > ceiling_us();
+  const bool hopeless = reject_hopeless_ && us > ceiling_us();
   if (hopeless) ++rejections_["predicted far slower than the default"];
   predictions_.emplace(key, hopeless ? -1.0 : us);
   return hopeless ? std::nullopt : std::optional(us);

@@ -22,7 +22,8 @@ struct Entry {
 
 class Ledger {
  public:
-  Ledger(const space::Space& space, const model::CostModel& model) : space_(space), model_(model) {}
+  Ledger(const Surroundings& surroundings, bool reject_hopeless)
+      : space_(surroundings.space), model_(surroundings.model), reject_hopeless_(reject_hopeless) {}
 
   const space::Space& space() const { return space_; }
   // The predicted time, or nothing for a rejected point; looked up when asked again.
@@ -49,6 +50,7 @@ class Ledger {
 
   const space::Space& space_;
   const model::CostModel& model_;
+  bool reject_hopeless_;
   std::unordered_map<std::uint64_t, double> predictions_;  // by point; negative: rejected
   std::unordered_map<std::uint64_t, std::size_t> by_trace_;
   std::unordered_map<std::uint64_t, std::uint64_t> all_traces_;  // hash to index of the point

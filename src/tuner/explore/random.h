@@ -7,8 +7,8 @@ namespace attune::explore {
 
 class RandomExplorer : public Explorer {
  public:
-  RandomExplorer(const space::Space& space, const model::CostModel& model)
-      : ledger_(space, model) {}
+  RandomExplorer(const SearchOptions& options, const Surroundings& surroundings)
+      : ledger_(surroundings, options.reject_hopeless) {}
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
   void update(std::span<const Finding> findings) override { ledger_.record(findings); }

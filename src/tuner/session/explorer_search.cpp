@@ -94,7 +94,7 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
 }
 
 Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir::Target& target,
-                                                     std::string_view explorer_name,
+                                                     const explore::SearchOptions& options,
                                                      std::uint64_t seed) {
   std::vector<space::NamedProgram> programs;
   for (const Algorithm& algorithm : task.algorithms) {
@@ -106,7 +106,7 @@ Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir:
       std::make_unique<space::TemplateSpace>(std::move(programs), templates::all(), target);
   surroundings.model = std::make_unique<model::AnalyticModel>(target);
   ATTUNE_ASSIGN(auto explorer,
-                explore::make_explorer(explorer_name, *surroundings.space, *surroundings.model));
+                explore::make_explorer(options, {*surroundings.space, *surroundings.model}));
   return std::unique_ptr<Search>(
       std::make_unique<OwningSearch>(std::move(surroundings), std::move(explorer), seed));
 }

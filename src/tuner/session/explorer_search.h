@@ -17,10 +17,10 @@ namespace attune::session {
 std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
                                     std::uint64_t seed);
 
-// An explorer ("annealing", "random") over the templates that fit the task's algorithms, on the
+// An explorer over the templates that fit the task's algorithms, on the
 // analytic model; owns all it needs. `target` must be resolved.
 Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir::Target& target,
-                                                     std::string_view explorer_name,
+                                                     const explore::SearchOptions& options,
                                                      std::uint64_t seed);
 
 }  // namespace attune::session

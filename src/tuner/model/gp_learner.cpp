@@ -1,0 +1,67 @@
+#include "tuner/model/gp_learner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune::model {
+namespace {
+
+// What is learnt from, the cost growing with the cube of it: the fastest, those that were most
+// overrated, and failures.
+constexpr std::size_t kFastest = 160, kOverrated = 64, kFailures = 48;
+constexpr double kFailureLogRatio = 1.1;  // above the worst that ran
+
+std::vector<const Example*> fastest_first(std::span<const Example> examples) {
+  std::vector<const Example*> measured;
+  for (const Example& example : examples) {
+    if (example.measured_us) measured.push_back(&example);
+  }
+  std::stable_sort(measured.begin(), measured.end(), [](const Example* a, const Example* b) {
+    return *a->measured_us < *b->measured_us;
+  });
+  return measured;
+}
+
+}  // namespace
+
+GpLearner::GpLearner(const LearnerOptions& options, const space::Space& space)
+    : optimism_(options.acquisition == "mean" ? 0 : options.optimism), correction_(space) {}
+
+void GpLearner::fit(std::span<const Example> examples) {
+  std::vector<Observation> observations;
+  for (const Example* example : fastest_first(examples)) {
+    observations.push_back(
+        {example->point, std::log(*example->measured_us / example->predicted_us)});
+  }
+  double worst = 0;
+  for (const Observation& o : observations) worst = std::max(worst, o.log_ratio);
+  if (observations.size() > kFastest) {
+    std::stable_sort(observations.begin() + kFastest, observations.end(),
+                     [](const auto& a, const auto& b) { return a.log_ratio > b.log_ratio; });
+    observations.resize(std::min(observations.size(), kFastest + kOverrated));
+  }
+  std::size_t failures = 0;
+  for (const Example& example : examples) {
+    if (example.measured_us || failures == kFailures) continue;
+    observations.push_back({example.point, worst + kFailureLogRatio});
+    ++failures;
+  }
+  correction_.fit(std::move(observations));
+}
+
+void GpLearner::score(std::span<const Query> queries, std::span<double> scores) const {
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    scores[i] =
+        std::log(std::max(queries[i].predicted_us, 1e-6)) + correction_.mean(*queries[i].point);
+  }
+}
+
+void GpLearner::acquire(std::span<const Query> queries, std::span<double> scores) const {
+  score(queries, scores);
+  if (optimism_ == 0) return;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    scores[i] -= optimism_ * correction_.deviation(*queries[i].point);
+  }
+}
+
+}  // namespace attune::model

@@ -1,0 +1,23 @@
+// The learner of small numbers of trials: the analytic prediction times a Gaussian process over the
+// knobs (correction.h). It knows how uncertain it is by itself.
+#pragma once
+
+#include "tuner/model/correction.h"
+#include "tuner/model/learner.h"
+
+namespace attune::model {
+
+class GpLearner : public Learner {
+ public:
+  GpLearner(const LearnerOptions& options, const space::Space& space);
+
+  void fit(std::span<const Example> examples) override;
+  void score(std::span<const Query> queries, std::span<double> scores) const override;
+  void acquire(std::span<const Query> queries, std::span<double> scores) const override;
+
+ private:
+  double optimism_;
+  Correction correction_;
+};
+
+}  // namespace attune::model

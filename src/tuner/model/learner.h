@@ -1,0 +1,64 @@
+// A learner predicts from measurements which points of a space are fast. It starts from the
+// analytic prediction, which every example and query carries, and from the history of other tasks
+// where there is one. Same examples in the same order, same seed: same scores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tuner/space/space.h"
+
+namespace attune::model {
+
+class History;
+
+// A point that was tried. Without a time the candidate itself failed, which counts as worst.
+struct Example {
+  space::Point point;
+  double predicted_us = 0;  // by the analytic model
+  std::optional<double> measured_us;
+};
+
+struct Query {
+  const space::Point* point = nullptr;
+  double predicted_us = 0;  // by the analytic model
+};
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  // Learns from all examples given; what was learnt before is forgotten.
+  virtual void fit(std::span<const Example> examples) = 0;
+  // One score per query, less is better: the log of the time in microseconds where the objective is
+  // regression, any scale with the same order where it is rank.
+  virtual void score(std::span<const Query> queries, std::span<double> scores) const = 0;
+  // Scores with the uncertainty taken into account, for choosing what to measure; may cost far more
+  // than `score`, so that it is asked of the most promising points alone.
+  virtual void acquire(std::span<const Query> queries, std::span<double> scores) const {
+    score(queries, scores);
+  }
+};
+
+struct LearnerOptions {
+  std::string name = "gp";            // of learner_names()
+  std::string features = "relation";  // of features::Kind; learners by knobs ignore it
+  std::string acquisition =
+      "optimism";         // "mean", "optimism" (lower confidence bound), "improvement"
+  int ensemble = 1;       // bootstrap replicas, where the learner has no deviation
+  double optimism = 0.7;  // standard deviations taken off the prediction
+  std::uint64_t seed = 0;
+};
+
+// `space` and `history` (may be null) must outlive the learner.
+Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options,
+                                              const space::Space& space, const History* history);
+std::vector<std::string_view> learner_names();
+
+}  // namespace attune::model
