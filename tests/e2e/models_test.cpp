@@ -1,4 +1,5 @@
 // Whole models, end to end: from the zoo or an ONNX file to an artifact that runs.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -117,6 +118,47 @@ TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
   const Json document = Json::parse(output_of({"compile", "mlp", "--emit=tasks", "--json"}));
   EXPECT_EQ(document.at("stages")[0].at("name"), "tasks");
   EXPECT_EQ(document.at("kernels"), 3);
+}
+
+TEST_F(Models, RecordsThatFitNoLongerAreNamed) {
+  const std::string tuned = directory_.file("tuned.db"), spoilt = directory_.file("spoilt.db");
+  const std::string file = directory_.file("all.jsonl");
+  const Json report =
+      Json::parse(output_of({"tune", "mlp", "--trials", "3", "--threads", "1", "--records", tuned,
+                             "-o", directory_.file("mlp.attune"), "--json", "-q"}));
+  EXPECT_EQ(report.at("fallbacks"), Json::array());
+  output_of({"records", "export", file, "--records", tuned});
+  std::string lines = directory_.read("all.jsonl");
+  const std::string good = "split output j ", bad = "split output q ";
+  for (std::size_t at = 0; (at = lines.find(good, at)) != std::string::npos; at += bad.size()) {
+    lines.replace(at, good.size(), bad);
+  }
+  directory_.write("all.jsonl", lines);
+  output_of({"records", "import", file, "--records", spoilt});
+  const std::vector<std::string> compile{"compile", "mlp", "--threads", "1", "--records", spoilt};
+  const auto with = [&](const char* option) {
+    std::vector<std::string> words = compile;
+    words.emplace_back(option);
+    return run(words);
+  };
+  const std::string reason = "stage 'output' has no loop 'q'";
+  const Json list = Json::parse(with("--json").output).at("fallbacks");
+  ASSERT_EQ(list.size(), 3u) << list;
+  for (const Json& fallback : list) {
+    EXPECT_EQ(fallback.at("wanted"), "recorded");
+    EXPECT_EQ(fallback.at("used"), "default");
+    EXPECT_NE(fallback.at("reason").get<std::string>().find(reason), std::string::npos) << list;
+    const std::string named =
+        fmt::format("task {} '{}': its recorded schedule gave way to the default one: {}\n",
+                    fallback.at("key").get<std::string>(), fallback.at("name").get<std::string>(),
+                    fallback.at("reason").get<std::string>());
+    EXPECT_NE(with("-v").errors.find("\n" + named), std::string::npos) << named;
+    if (fallback != list[0]) continue;
+    const std::string warning =
+        "warning: 3 tasks do not use the schedule chosen for them; the first is " + named;
+    EXPECT_EQ(run(compile).errors.find(warning), 0u) << run(compile).errors;
+  }
+  EXPECT_EQ(with("-q").errors, "");
 }
 
 TEST_F(Models, TasksAreListedWithTheirShares) {

@@ -124,7 +124,8 @@ Result<BenchGraphReport> bench_graph(const BenchGraphOptions& options) {
   BenchGraphReport report{.model = model.name,
                           .target = plan.target,
                           .threads = model.threads,
-                          .schedule_text = model.schedule_text};
+                          .schedule_text = model.schedule_text,
+                          .fallbacks = model.fallbacks};
   report.calls = found.samples.calls;
   report.latency = summarize(std::move(found.samples.call_us));
   report.gflops = flops_of(plan) / (report.latency.min_ms * 1e6);
@@ -148,6 +149,7 @@ std::string to_json(const BenchGraphReport& report) {
   json["threads"] = report.threads;
   json["target"] = report.target;
   json["schedule"] = report.schedule_text;
+  json["fallbacks"] = fallbacks_json(report.fallbacks);
   json["calls"] = report.calls;
   json["load_ms"] = report.load_ms;
   if (report.compile_seconds > 0) json["compile_seconds"] = report.compile_seconds;

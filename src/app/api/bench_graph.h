@@ -33,6 +33,7 @@ struct BenchGraphReport {
   std::string target = {};
   int threads = 1;
   std::string schedule_text = {};
+  Fallbacks fallbacks = {};  // of compiling
   Latency latency = {};
   std::int64_t calls = 0;  // timed ones
   double gflops = 0;       // of the fastest call

@@ -123,6 +123,7 @@ Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
   if (wants(options, "plan"))
     report.stages.push_back({"plan", runtime::plan_to_json(compiled.plan)});
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(deploy::write(compiled, options.output));
+  report.fallbacks = compiled.fallbacks;
   report.kernels = compiled.plan.kernels.size();
   report.calls = compiled.plan.body.size();
   report.weight_bytes = compiled.weights.bytes();
@@ -145,6 +146,7 @@ std::string to_json(const CompileGraphReport& report) {
                               {"arena_bytes", report.arena_bytes},
                               {"peak_bytes", report.peak_bytes},
                               {"seconds", report.seconds}};
+  json["fallbacks"] = fallbacks_json(report.fallbacks);
   for (const PassTime& pass : report.passes) {
     json["passes"].push_back({{"name", pass.name}, {"ms", pass.milliseconds}});
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/api/compile.h"
+#include "app/api/fallbacks.h"
 #include "app/api/graph_model.h"
 
 namespace attune::api {
@@ -31,6 +32,7 @@ struct CompileGraphReport {
   std::vector<PassTime> passes = {};
   std::size_t nodes = 0, kernels = 0, calls = 0;
   std::int64_t weight_bytes = 0, arena_bytes = 0, peak_bytes = 0, code_bytes = 0;
+  Fallbacks fallbacks = {};
   double seconds = 0;
 };
 

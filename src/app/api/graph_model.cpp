@@ -26,10 +26,11 @@ Result<onnx_proto::ModelFile> open_model(const std::string& text) {
   return onnx_proto::read_model(text);
 }
 
-// The fastest verified record of a task that still fits it.
+// The fastest verified record of a task that still fits it; `passed_over` says why one that is
+// faster does not.
 std::optional<deploy::Schedule> best_record(records::Store& store, const graph::Task& task,
                                             const std::string& target, bool exact, bool cold,
-                                            double& best_us) {
+                                            double& best_us, std::string& passed_over) {
   constexpr std::size_t kLookedAt = 64;
   const auto top = store.top(
       {.task_key = task.key, .target = target, .weights = weights_of(task, cold)}, kLookedAt);
@@ -37,9 +38,15 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
   for (const records::Record& record : *top) {
     const auto time = records::competing_time_us(record.outcome);
     if (!time || *time >= best_us) continue;
+    const auto pass_over = [&](const std::string& why) {
+      if (passed_over.empty()) passed_over = why;
+    };
     auto trace = schedule::parse_trace(record.trace);
-    if (!trace.ok()) continue;
-    deploy::Schedule schedule;
+    if (!trace.ok()) {
+      pass_over(trace.error().message);
+      continue;
+    }
+    deploy::Schedule schedule{.origin = deploy::Origin::Record};
     if (!trace->empty()) {
       if (const auto* step = std::get_if<schedule::Algorithm>(&trace->front())) {
         schedule.algorithm = step->name;
@@ -47,7 +54,14 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
     }
     if (exact && schedule.algorithm != "direct") continue;
     const ir::Program* program = deploy::program_of(task, schedule.algorithm);
-    if (program == nullptr || !schedule::replay(*program, *trace).ok()) continue;
+    if (program == nullptr) {
+      pass_over(fmt::format("the task has no algorithm '{}'", schedule.algorithm));
+      continue;
+    }
+    if (const auto state = schedule::replay(*program, *trace); !state.ok()) {
+      pass_over(state.error().message);
+      continue;
+    }
     schedule.trace = std::move(*trace);
     best_us = *time;
     return schedule;
@@ -167,13 +181,16 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
   const std::string text = ir::to_string(target);
   return Know([=](const graph::Task& task) {
     std::optional<deploy::Schedule> best;
+    std::string passed_over;
     double best_us = std::numeric_limits<double>::infinity();
     const std::lock_guard lock(*mutex);
     for (const auto& store : stores) {
-      if (auto found = best_record(*store, task, text, exact, cold, best_us))
+      if (auto found = best_record(*store, task, text, exact, cold, best_us, passed_over))
         best = std::move(found);
     }
-    return best ? KnownTask{std::move(*best), best_us} : untuned(task);
+    KnownTask known = best ? KnownTask{std::move(*best), best_us} : untuned(task);
+    known.schedule.passed_over = std::move(passed_over);
+    return known;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/api/fallbacks.h"
 #include "app/api/graph_model.h"
 #include "app/api/image.h"
 #include "app/api/known_schedule.h"
@@ -38,6 +39,7 @@ struct RunOptions {
 struct RunReport {
   std::string model = {};
   std::string schedule_text = {};
+  Fallbacks fallbacks = {};  // of compiling a model
   std::vector<TensorSummary> inputs = {}, outputs = {};
   double milliseconds = 0;  // of the one call
 };

@@ -56,7 +56,8 @@ Result<RunReport> run_graph(const RunOptions& options) {
       .progress = options.progress};
   ATTUNE_ASSIGN(const RunnableModel model, load_runnable(source));
   ATTUNE_ASSIGN(GivenInputs inputs, gather_inputs(model.plan(), options));
-  RunReport report{.model = model.name, .schedule_text = model.schedule_text};
+  RunReport report{
+      .model = model.name, .schedule_text = model.schedule_text, .fallbacks = model.fallbacks};
   report.inputs = std::move(inputs.summaries);
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(make_directory(options.output));
   const auto work = [&]() -> Result<Bytes> {

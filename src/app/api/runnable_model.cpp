@@ -111,6 +111,7 @@ Result<RunnableModel> load_runnable(const SourceOptions& options) {
   const double seconds = seconds_between(start, clock.now_ns());
   ATTUNE_ASSIGN(RunnableModel runnable, runnable_of(compiled));
   runnable.compile_seconds = seconds;
+  runnable.fallbacks = compiled.fallbacks;
   runnable.schedule_text = describe(options.schedule);
   return runnable;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/api/fallbacks.h"
 #include "app/api/graph_model.h"
 #include "base/result.h"
 #include "runtime/executor.h"
@@ -26,6 +27,7 @@ struct RunnableModel {
   int threads = 1;
   double load_ms = 0;          // from the artifact's bytes to kernels that can be called
   double compile_seconds = 0;  // 0: that was done before
+  Fallbacks fallbacks = {};    // of compiling
 
   const runtime::Plan& plan() const { return model->plan(); }
 };

@@ -215,7 +215,10 @@ std::string to_json(const TuneReport& report) {
   json["threads"] = report.threads;
   json["target"] = report.target;
   json["records"] = report.records;
-  if (!report.output.empty()) json["output"] = report.output;
+  if (!report.output.empty()) {
+    json["output"] = report.output;
+    json["fallbacks"] = fallbacks_json(report.fallbacks);
+  }
   json["stopped"] = report.stopped;
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/api/fallbacks.h"
 #include "app/api/model.h"
 #include "base/result.h"
 #include "tuner/explore/explorer.h"
@@ -75,6 +76,7 @@ struct TuneReport {
   bool stopped = false;          // by the user, before its end
   std::string output = {};       // the artifact that was written; of models only
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
+  Fallbacks fallbacks = {};      // tasks of the artifact that did not compile as chosen
 };
 
 // `progressed` is called after each stage. When `stop` becomes true the stages that run are

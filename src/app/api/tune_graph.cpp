@@ -189,7 +189,7 @@ class GraphTuner {
     compile.choose = [&](const graph::Task& task) {
       const auto found = best.find(task.key);
       if (found == best.end()) return deploy::default_schedule(task, model_.target, compile.exact);
-      deploy::Schedule schedule{"direct", found->second};
+      deploy::Schedule schedule{"direct", found->second, deploy::Origin::Record};
       if (!found->second.empty()) {
         if (const auto* step = std::get_if<schedule::Algorithm>(&found->second.front())) {
           schedule.algorithm = step->name;
@@ -198,6 +198,7 @@ class GraphTuner {
       return schedule;
     };
     tasks = std::move(untuned.tasks);
+    Fallbacks untuned_fallbacks = std::move(untuned.fallbacks);
     untuned = {};
     ATTUNE_ASSIGN(const deploy::CompiledModel tuned,
                   deploy::compile_tasks(std::move(tasks), compile));
@@ -208,6 +209,7 @@ class GraphTuner {
     report_.default_latency_ms = latencies[0];
     report_.latency_ms = std::min(latencies[0], latencies[1]);
     report_.untuned_is_best = latencies[0] < latencies[1];
+    report_.fallbacks = report_.untuned_is_best ? std::move(untuned_fallbacks) : tuned.fallbacks;
     std::error_code failure;
     std::filesystem::rename(report_.untuned_is_best ? before.path() : after.path(), options_.output,
                             failure);

@@ -95,6 +95,7 @@ Result<int> run_bench(Words arguments, Console& console) {
       ATTUNE_ASSIGN(const api::BenchGraphReport report, api::bench_graph(whole));
       ATTUNE_RETURN_IF_ERROR(
           console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+      tell_fallbacks(report.fallbacks, console);
       return 0;
     }
     if (layers) {

@@ -42,6 +42,7 @@ Result<int> compile_whole(const api::CompileGraphOptions& options, const Speech&
   for (const api::PassTime& pass : report.passes) {
     console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
   }
+  tell_fallbacks(report.fallbacks, console);
   constexpr double kMb = 1e6;
   console.note(fmt::format(
       "compiled {} in {:.1f} s: {} kernels, {:.1f} MB of weights, {:.1f} MB of memory for a run",

@@ -111,6 +111,7 @@ Result<int> run_run(Words arguments, Console& console) {
     ATTUNE_ASSIGN(const api::RunReport report, api::run(options));
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+    tell_fallbacks(report.fallbacks, console);
     return 0;
   });
 }

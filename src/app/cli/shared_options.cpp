@@ -71,6 +71,12 @@ std::function<void(std::size_t done, std::size_t all)> compile_progress(Console&
   };
 }
 
+void tell_fallbacks(const api::Fallbacks& fallbacks, Console& console) {
+  if (fallbacks.empty()) return;
+  if (!console.verbose()) console.note("warning: " + api::summarize(fallbacks));
+  for (const api::Fallback& fallback : fallbacks) console.detail(api::describe(fallback));
+}
+
 void add_store_options(CommandLine& line, std::string& records, std::string& history) {
   line.text("--records", "PATH", records, "the records file (~/.local/share/attune/records.db)");
   line.text("--history", "PATH", history, "start from the records of PATH too; none: from nothing");

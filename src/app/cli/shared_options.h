@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/api/fallbacks.h"
 #include "app/api/graph_model.h"
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
@@ -49,6 +50,10 @@ class ConstantArguments {
 
 // How far compiling a model is, as a line on a terminal; from any thread.
 std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console);
+
+// Tasks that were not compiled with the schedule chosen for them: all when the user asked for more,
+// else one line of warning.
+void tell_fallbacks(const api::Fallbacks& fallbacks, Console& console);
 
 // --records, --history.
 void add_store_options(CommandLine& line, std::string& records, std::string& history);

@@ -150,6 +150,7 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   console.end_progress_line();
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? api::to_json(report) + "\n" : table_of(shortened(report))));
+  tell_fallbacks(report.fallbacks, console);
   if (report.untuned_is_best) {
     console.note("the default schedules were faster end to end, and were kept");
   }

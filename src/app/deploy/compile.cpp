@@ -74,6 +74,8 @@ Status add_kernels(std::vector<CompiledTask>& kernels, CompiledModel& model) {
     }
     model.plan.kernels.push_back(std::move(kernel));
     model.schedules.push_back(task.lowered.schedule);
+    model.fallbacks.insert(model.fallbacks.end(), task.lowered.fallbacks.begin(),
+                           task.lowered.fallbacks.end());
     objects.push_back(std::move(task.object));
   }
   if (objects.empty()) return {};

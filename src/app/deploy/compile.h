@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/deploy/fallback.h"
 #include "app/deploy/model_tasks.h"
 #include "app/deploy/schedules.h"
 #include "app/deploy/weights.h"
@@ -31,6 +32,7 @@ struct CompiledModel {
   Weights weights;
   std::vector<std::vector<std::byte>> objects;
   std::vector<Schedule> schedules;  // of the distinct tasks
+  std::vector<Fallback> fallbacks;  // of those that did not get the schedule chosen for them
   ModelTasks tasks;
 };
 

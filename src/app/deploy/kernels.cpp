@@ -52,40 +52,62 @@ Result<LoweredTask> lower_with(const ir::Program& program, const Schedule& sched
 // What to try, in order: as asked for, by default, and the program as it is written.
 std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule,
                                const ir::Target& target) {
-  return {schedule, {"direct", templates::default_trace(task.op.program, target)}, {}};
+  std::vector<Schedule> list{schedule};
+  Schedule usual{"direct", templates::default_trace(task.op.program, target)};
+  if (schedule::hash(usual.trace) != schedule::hash(schedule.trace)) {
+    list.push_back(std::move(usual));
+  }
+  list.push_back({.origin = Origin::Plain});
+  return list;
+}
+
+// Makes T of the first schedule with which `make` succeeds; `failed` receives the others, up to it.
+template <typename T, typename Make>
+Result<T> first_that_works(const graph::Task& task, const Schedule& schedule,
+                           const ir::Target& target, std::vector<Fallback>& failed,
+                           const Make& make) {
+  const auto failing = [&](Origin wanted, const std::string& reason) {
+    failed.push_back({task.key, task.name, std::string(name_of(wanted)), {}, reason});
+  };
+  if (!schedule.passed_over.empty()) failing(Origin::Record, schedule.passed_over);
+  Result<T> last = unsupported("");
+  for (const Schedule& attempt : attempts(task, schedule, target)) {
+    const ir::Program* program = program_of(task, attempt.algorithm);
+    last = program != nullptr
+               ? make(*program, attempt)
+               : unsupported(fmt::format("the task has no algorithm '{}'", attempt.algorithm));
+    if (last.ok()) {
+      for (Fallback& fallback : failed) fallback.used = name_of(attempt.origin);
+      return last;
+    }
+    failing(attempt.origin, last.error().message);
+  }
+  return last;
 }
 
 }  // namespace
 
 Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
                                const ir::Target& target) {
-  Result<LoweredTask> last = unsupported("");
-  for (const Schedule& attempt : attempts(task, schedule, target)) {
-    const ir::Program* program = program_of(task, attempt.algorithm);
-    if (program == nullptr) continue;
-    last = lower_with(*program, attempt);
-    if (last.ok()) break;
-  }
-  return last;
+  std::vector<Fallback> failed;
+  auto lowered = first_that_works<LoweredTask>(task, schedule, target, failed, lower_with);
+  if (lowered.ok()) lowered->fallbacks = std::move(failed);
+  return lowered;
 }
 
 Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
                                   const ir::Target& target, const std::string& symbol) {
-  Result<CompiledTask> last = unsupported("");
-  for (const Schedule& attempt : attempts(task, schedule, target)) {
-    const ir::Program* program = program_of(task, attempt.algorithm);
-    if (program == nullptr) continue;
-    Result<LoweredTask> lowered = lower_with(*program, attempt);
-    if (!lowered.ok()) {
-      last = std::move(lowered).error();
-      continue;
-    }
-    lowered->main.name = symbol;
-    Result<codegen::KernelObject> object = codegen::compile_object(lowered->main, target);
-    if (object.ok()) return CompiledTask{std::move(*lowered), std::move(*object)};
-    last = std::move(object).error();
-  }
-  return last;
+  const auto compile = [&](const ir::Program& program,
+                           const Schedule& attempt) -> Result<CompiledTask> {
+    ATTUNE_ASSIGN(LoweredTask lowered, lower_with(program, attempt));
+    lowered.main.name = symbol;
+    ATTUNE_ASSIGN(codegen::KernelObject object, codegen::compile_object(lowered.main, target));
+    return CompiledTask{std::move(lowered), std::move(object)};
+  };
+  std::vector<Fallback> failed;
+  auto compiled = first_that_works<CompiledTask>(task, schedule, target, failed, compile);
+  if (compiled.ok()) compiled->lowered.fallbacks = std::move(failed);
+  return compiled;
 }
 
 Status run_parallel(std::size_t count, int threads,

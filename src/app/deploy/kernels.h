@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/deploy/fallback.h"
 #include "app/deploy/schedules.h"
 #include "base/result.h"
 #include "compiler/codegen/codegen.h"
@@ -23,7 +24,8 @@ struct LoweredTask {
   std::vector<Argument> arguments;  // of main
   std::optional<ir::Kernel> prepare;
   std::vector<Argument> prepare_arguments;
-  Schedule schedule;
+  Schedule schedule;                // the one that was used
+  std::vector<Fallback> fallbacks;  // those that were to be used, and why they were not
 };
 
 // The schedule applied and lowered. A schedule that does not fit gives way to the default one, and

@@ -32,6 +32,18 @@ std::string likely_algorithm(const graph::Task& task) {
 
 }  // namespace
 
+std::string_view name_of(Origin origin) {
+  switch (origin) {
+    case Origin::Record:
+      return "recorded";
+    case Origin::Default:
+      return "default";
+    case Origin::Plain:
+      break;
+  }
+  return "plain";
+}
+
 const ir::Program* program_of(const graph::Task& task, const std::string& algorithm) {
   if (algorithm == "direct") return &task.op.program;
   for (const ops::AlgorithmDef& other : task.op.alternatives) {

@@ -10,9 +10,16 @@
 
 namespace attune::deploy {
 
+// Where a schedule comes from: a record, a template, or nowhere: the program as it is written.
+enum class Origin { Record, Default, Plain };
+// "recorded", "default", "plain".
+std::string_view name_of(Origin origin);
+
 struct Schedule {
   std::string algorithm = "direct";
   schedule::Trace trace = {};  // begins with `algorithm NAME` unless that is the direct one
+  Origin origin = Origin::Default;
+  std::string passed_over = {};  // why a faster record was not taken; empty: there is none
 };
 
 using ChooseSchedule = std::function<Schedule(const graph::Task& task)>;
