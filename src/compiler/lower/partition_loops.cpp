@@ -19,6 +19,7 @@ using ir::Stmt;
 
 constexpr std::int64_t kPeeled = 2;  // edge iterations on one side that are written out one by one
 constexpr int kMaxDepth = 6;         // nested partitions: bounds the growth of the code
+constexpr std::int64_t kWrittenOut = 64;  // edge iterations of unrolled loops
 
 struct Zone {
   std::int64_t begin, end;
@@ -128,7 +129,9 @@ Stmt finish(const Stmt& piece, const ir::Ranges& ranges, int depth) {
 void add_edges(std::vector<Stmt>& pieces, const ir::For& loop, Zone zone, const ir::Ranges& ranges,
                int depth) {
   if (zone.empty()) return;
-  if (zone.end - zone.begin > kPeeled) {
+  // Unrolled loops are written out in any case; now their conditions can still be decided.
+  const std::int64_t most = loop.kind == ir::LoopKind::Unrolled ? kWrittenOut : kPeeled;
+  if (zone.end - zone.begin > most) {
     const ir::Ranges inside = ranges.with(loop.var, Interval{zone.begin, zone.end - 1});
     ir::For edge = *ir::as<ir::For>(with_range(loop, zone));
     edge.body = partition(ir::simplify(loop.body, inside), inside, depth);

@@ -174,6 +174,32 @@ vectorized for j in 3 {
 )");
 }
 
+// Only the first of four iterations behind the main part has anything to do.
+TEST(PartitionLoops, DecidesEachEdgeOfAnUnrolledLoop) {
+  EXPECT_EQ(after(partition_loops, R"(
+for k in 2 {
+  unrolled for i in 6 {
+    vectorized for j in 4 {
+      if (i * 4 + j < 10) {
+        B[k * 16 + i * 4 + j] = A[j]
+      }
+    }
+  }
+})"),
+            R"(
+for k in 2 {
+  unrolled for i in 2 {
+    vectorized for j in 4 {
+      B[k * 16 + i * 4 + j] = A[j]
+    }
+  }
+  vectorized for j in 2 {
+    B[k * 16 + j + 8] = A[j]
+  }
+}
+)");
+}
+
 TEST(PartitionLoops, ChoosesInsideOfParallelLoops) {
   EXPECT_EQ(after(partition_loops, R"(
 parallel for i in 4 {
