@@ -3,34 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/model/nest.h"
 #include "tuner/model/stage_cost.h"
+#include "tuner/space/nest.h"
 
 namespace attune::model {
 namespace {
 
-// Stages that read nothing but constants are computed once, before the kernel ever runs; those
-// that are placed inside of others share their fate.
-std::vector<bool> constant_stages(const schedule::State& state,
-                                  const std::vector<StageNest>& nests) {
-  std::vector<bool> constant(state.stages.size(), true);
-  for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    for (const schedule::Access& access : state.stages[i]->accesses) {
-      const int producer = state.producer_of(access.buffer);
-      if (producer >= 0) {
-        constant[i] = constant[i] && constant[static_cast<std::size_t>(producer)];
-        continue;
-      }
-      for (const ir::Input& input : state.inputs) {
-        if (input.buffer == access.buffer) constant[i] = constant[i] && input.constant;
-      }
-    }
-  }
-  for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    constant[i] = constant[i] && constant[nests[i].root];
-  }
-  return constant;
-}
+using space::StageNest;
 
 struct Threads {
   double speed = 1;  // how many times faster than one thread, by the number of iterations
@@ -60,12 +39,11 @@ Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
   const schedule::State& state = scheduled.state;
   Prediction prediction;
   prediction.stages.resize(state.stages.size());
-  const std::vector<StageNest> nests = loop_nests(state, scheduled.bounds);
-  const std::vector<bool> constant = constant_stages(state, nests);
+  const std::vector<StageNest> nests = space::loop_nests(state, scheduled.bounds);
   std::vector<StageCost> nest_costs(state.stages.size());
   const double us_per_cycle = 1e-3 / machine.ghz;
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    if (constant[i]) continue;
+    if (nests[i].ahead) continue;
     const Threads threads = threads_of(nests[i], target);
     const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
     StageCost& cost = prediction.stages[i];

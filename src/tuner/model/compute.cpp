@@ -13,6 +13,7 @@ namespace {
 using schedule::StageState;
 using space::RegisterTile;
 using space::Spans;
+using space::StageNest;
 
 struct Body {
   const schedule::State& state;

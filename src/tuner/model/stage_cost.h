@@ -4,13 +4,13 @@
 
 #include "compiler/ir/target.h"
 #include "tuner/model/machine.h"
-#include "tuner/model/nest.h"
+#include "tuner/space/nest.h"
 
 namespace attune::model {
 
 // On one core, with all data in the first-level cache.
 double compute_cycles(const schedule::State& state, const schedule::StageBounds& bounds,
-                      const StageNest& nest, std::size_t stage, const ir::Target& target,
+                      const space::StageNest& nest, std::size_t stage, const ir::Target& target,
                       const MachineModel& machine);
 
 // Bytes that come from the second- and third-level cache and from memory.
@@ -18,7 +18,7 @@ struct Traffic {
   double from_l2 = 0, from_l3 = 0, from_dram = 0;
 };
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
-                       const std::vector<StageNest>& nests, std::size_t stage,
+                       const std::vector<space::StageNest>& nests, std::size_t stage,
                        const ir::Target& target, const MachineModel& machine);
 
 // Arithmetic instructions per element of a value; index arithmetic and loads are free.

@@ -11,6 +11,7 @@ namespace attune::model {
 namespace {
 
 using space::Spans;
+using space::StageNest;
 
 constexpr std::int64_t kLine = 64;
 constexpr std::size_t kMaxLevels = 48;
@@ -20,26 +21,6 @@ struct Footprints {
   std::array<double, kMaxLevels + 1> bytes;
   double weight = 1;  // a written byte is read and written back
 };
-
-double access_bytes(const schedule::Access& access, const Spans& spans, bool row_major) {
-  std::int64_t bytes = access.buffer->type.bytes();
-  for (std::size_t d = access.dims.size(); d-- > 0;) {
-    const std::int64_t whole = access.buffer->shape[d];
-    const std::int64_t span = space::dim_span(access.dims[d], spans, whole);
-    bytes *= span;
-    if (d + 1 == access.dims.size() && row_major && span < whole) {
-      bytes = (bytes + kLine - 1) / kLine * kLine;
-    }
-  }
-  return static_cast<double>(bytes);
-}
-
-double output_bytes(const ir::Stage& stage, const Spans& spans) {
-  std::int64_t bytes = 0;
-  for (const ir::Buffer& output : stage.outputs) bytes += output->type.bytes();
-  for (std::size_t a = 0; a < stage.axes.size(); ++a) bytes *= spans[a];
-  return static_cast<double>(bytes);
-}
 
 class StageFootprints {
  public:
@@ -61,11 +42,11 @@ class StageFootprints {
         row_major = state.stages[p]->layout.empty();
       }
       add(made_at, 1, still,
-          [&](const Spans& spans) { return access_bytes(access, spans, row_major); });
+          [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
     }
     if (stage.scope != ir::Scope::Register) {
       add(nest_.own, 1.6, still,
-          [&](const Spans& spans) { return output_bytes(stage.stage, spans); });
+          [&](const Spans& spans) { return space::written_bytes(stage.stage, spans); });
     }
   }
 

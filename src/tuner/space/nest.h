@@ -6,12 +6,12 @@
 
 #include "tuner/space/spans.h"
 
-namespace attune::model {
+namespace attune::space {
 
 struct Level {
   std::int64_t extent;
   ir::LoopKind kind;
-  space::Spans spans;  // of the stage's axes while this loop and those inside of it run
+  Spans spans;  // of the stage's axes while this loop and those inside of it run
 };
 
 struct StageNest {
@@ -19,9 +19,19 @@ struct StageNest {
   std::size_t own = 0;        // index of the first level that is a loop of the stage itself
   std::size_t root = 0;       // the stage whose loops come first
   double useful = 1;          // the part of all iterations that partial tiles leave to be done
+  bool ahead = false;         // reads nothing but constants: computed before the kernel ever runs
+
+  // Of all loops, cut off iterations not counted.
+  double iterations() const;
 };
 
 std::vector<StageNest> loop_nests(const schedule::State& state,
                                   const std::vector<schedule::StageBounds>& bounds);
 
-}  // namespace attune::model
+// Bytes of a buffer that an access touches while the axes move as far as this; rows that are cut
+// are touched in whole cache lines where the buffer is row-major.
+double touched_bytes(const schedule::Access& access, const Spans& spans, bool row_major);
+// Bytes of the results of a stage.
+double written_bytes(const ir::Stage& stage, const Spans& spans);
+
+}  // namespace attune::space

@@ -1,13 +1,12 @@
-#include "tuner/model/nest.h"
+#include "tuner/space/nest.h"
 
 #include <algorithm>
 
-namespace attune::model {
+namespace attune::space {
 namespace {
 
 using schedule::StageBounds;
 using schedule::StageState;
-using space::Spans;
 
 // The part of the iterations of a stage's loops at positions < `count` that is not cut off by
 // splits that do not divide.
@@ -44,7 +43,7 @@ Spans needed_spans(const schedule::State& state, const std::vector<StageNest>& n
     if (level >= nest.levels.size()) continue;
     for (std::size_t d = 0; d < stage.axes.size(); ++d) {
       const std::int64_t span =
-          space::dim_span(access->dims[d], nest.levels[level].spans, stage.axes[d].extent);
+          dim_span(access->dims[d], nest.levels[level].spans, stage.axes[d].extent);
       spans[d] = std::max(spans[d], span);
     }
   }
@@ -92,7 +91,54 @@ void add_outer_levels(const schedule::State& state, const std::vector<StageBound
   }
 }
 
+// Stages that are placed inside of others share their fate.
+void mark_ahead(const schedule::State& state, std::vector<StageNest>& nests) {
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    bool constant = true;
+    for (const schedule::Access& access : state.stages[i]->accesses) {
+      const int producer = state.producer_of(access.buffer);
+      if (producer >= 0) {
+        constant = constant && nests[static_cast<std::size_t>(producer)].ahead;
+        continue;
+      }
+      for (const ir::Input& input : state.inputs) {
+        if (input.buffer == access.buffer) constant = constant && input.constant;
+      }
+    }
+    nests[i].ahead = constant;
+  }
+  for (StageNest& nest : nests) nest.ahead = nest.ahead && nests[nest.root].ahead;
+}
+
+constexpr std::int64_t kLine = 64;
+
 }  // namespace
+
+double StageNest::iterations() const {
+  double product = useful;
+  for (const Level& level : levels) product *= static_cast<double>(level.extent);
+  return product;
+}
+
+double touched_bytes(const schedule::Access& access, const Spans& spans, bool row_major) {
+  std::int64_t bytes = access.buffer->type.bytes();
+  for (std::size_t d = access.dims.size(); d-- > 0;) {
+    const std::int64_t whole = access.buffer->shape[d];
+    const std::int64_t span = dim_span(access.dims[d], spans, whole);
+    bytes *= span;
+    if (d + 1 == access.dims.size() && row_major && span < whole) {
+      bytes = (bytes + kLine - 1) / kLine * kLine;
+    }
+  }
+  return static_cast<double>(bytes);
+}
+
+double written_bytes(const ir::Stage& stage, const Spans& spans) {
+  std::int64_t bytes = 0;
+  for (const ir::Buffer& output : stage.outputs) bytes += output->type.bytes();
+  for (std::size_t a = 0; a < stage.axes.size(); ++a) bytes *= spans[a];
+  return static_cast<double>(bytes);
+}
 
 std::vector<StageNest> loop_nests(const schedule::State& state,
                                   const std::vector<StageBounds>& bounds) {
@@ -108,10 +154,11 @@ std::vector<StageNest> loop_nests(const schedule::State& state,
     for (std::size_t position = 0; position < stage.loops.size(); ++position) {
       const int loop = stage.loops[position];
       nest.levels.push_back({b.iters[loop], stage.iters[loop].kind,
-                             space::spans_within(stage, b.iters, static_cast<int>(position))});
+                             spans_within(stage, b.iters, static_cast<int>(position))});
     }
   }
+  mark_ahead(state, nests);
   return nests;
 }
 
-}  // namespace attune::model
+}  // namespace attune::space
