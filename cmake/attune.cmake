@@ -131,6 +131,7 @@ function(attune_add_layers)
   attune_layer(space tuner/space LINK attune_schedule)
   attune_layer(features tuner/features LINK attune_space)
   attune_layer(model tuner/model LINK attune_features ${ATTUNE_XGBOOST} Eigen3::Eigen
+               nlohmann_json::nlohmann_json
                TEST_LINK attune_templates attune_ops)
   attune_layer(explore tuner/explore LINK attune_model nlohmann_json::nlohmann_json)
   attune_find_llvm()

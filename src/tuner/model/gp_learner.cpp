@@ -24,12 +24,14 @@ std::vector<const Example*> fastest_first(std::span<const Example> examples) {
 
 }  // namespace
 
-GpLearner::GpLearner(const LearnerOptions& options, const space::Space& space)
-    : optimism_(options.acquisition == "mean" ? 0 : options.optimism), correction_(space) {}
+GpLearner::GpLearner(AcquisitionRule rule, const space::Space& space)
+    : rule_(rule), correction_(space) {}
 
 void GpLearner::fit(std::span<const Example> examples) {
   std::vector<Observation> observations;
-  for (const Example* example : fastest_first(examples)) {
+  const auto measured = fastest_first(examples);
+  best_ = measured.empty() ? 0 : std::log(*measured[0]->measured_us);
+  for (const Example* example : measured) {
     observations.push_back(
         {example->point, std::log(*example->measured_us / example->predicted_us)});
   }
@@ -58,9 +60,9 @@ void GpLearner::score(std::span<const Query> queries, std::span<double> scores) 
 
 void GpLearner::acquire(std::span<const Query> queries, std::span<double> scores) const {
   score(queries, scores);
-  if (optimism_ == 0) return;
+  if (rule_.kind == Acquisition::Mean) return;
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    scores[i] -= optimism_ * correction_.deviation(*queries[i].point);
+    scores[i] = rule_.score(scores[i], correction_.deviation(*queries[i].point), best_);
   }
 }
 

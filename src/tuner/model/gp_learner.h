@@ -2,6 +2,7 @@
 // knobs (correction.h). It knows how uncertain it is by itself.
 #pragma once
 
+#include "tuner/model/acquisition.h"
 #include "tuner/model/correction.h"
 #include "tuner/model/learner.h"
 
@@ -9,14 +10,15 @@ namespace attune::model {
 
 class GpLearner : public Learner {
  public:
-  GpLearner(const LearnerOptions& options, const space::Space& space);
+  GpLearner(AcquisitionRule rule, const space::Space& space);
 
   void fit(std::span<const Example> examples) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
   void acquire(std::span<const Query> queries, std::span<double> scores) const override;
 
  private:
-  double optimism_;
+  AcquisitionRule rule_;
+  double best_ = 0;  // log time
   Correction correction_;
 };
 

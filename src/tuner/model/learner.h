@@ -49,6 +49,8 @@ class Learner {
 struct LearnerOptions {
   std::string name = "gp";            // of learner_names()
   std::string features = "relation";  // of features::Kind; learners by knobs ignore it
+  std::string analytic = "both";      // how trees and networks use the analytic prediction: "none",
+                                      // "feature", "prior" (they learn what it got wrong), "both"
   std::string acquisition =
       "optimism";         // "mean", "optimism" (lower confidence bound), "improvement"
   int ensemble = 1;       // bootstrap replicas, where the learner has no deviation
@@ -60,5 +62,7 @@ struct LearnerOptions {
 Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options,
                                               const space::Space& space, const History* history);
 std::vector<std::string_view> learner_names();
+// All that decides about scores, as text.
+std::string to_string(const LearnerOptions& options);
 
 }  // namespace attune::model

@@ -1,31 +1,76 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
+#include "base/hash.h"
 #include "tuner/model/analytic_learner.h"
+#include "tuner/model/ensemble_learner.h"
 #include "tuner/model/gp_learner.h"
+#include "tuner/model/xgb_learner.h"
 
 namespace attune::model {
 namespace {
 
 using Made = Result<std::unique_ptr<Learner>>;
 
-struct LearnerDef {
-  std::string_view name;
-  Made (*make)(const LearnerOptions&, const space::Space&, const History*);
+// What learners are made of.
+struct Plan {
+  const LearnerOptions& options;
+  const space::Space& space;
+  const History* history;
+  AcquisitionRule rule;
 };
 
-Made make_gp(const LearnerOptions& options, const space::Space& space, const History*) {
-  return std::unique_ptr<Learner>(std::make_unique<GpLearner>(options, space));
+struct LearnerDef {
+  std::string_view name;
+  Made (*make)(const Plan&);
+};
+
+constexpr std::array<std::string_view, 4> kAnalyticUses{"none", "feature", "prior", "both"};
+
+bool analytic_is(const Plan& plan, std::string_view use) {
+  return plan.options.analytic == use || plan.options.analytic == "both";
 }
 
-Made make_analytic(const LearnerOptions&, const space::Space&, const History*) {
+// One learner, or as many as the ensemble has members, each with a seed of its own.
+template <typename MakeOne>
+std::unique_ptr<Learner> replicas(const Plan& plan, const MakeOne& make_one) {
+  if (plan.options.ensemble <= 1) return make_one(plan.options.seed);
+  std::vector<std::unique_ptr<Learner>> members;
+  for (int i = 0; i < plan.options.ensemble; ++i) {
+    members.push_back(make_one(hash_combine(plan.options.seed, static_cast<std::uint64_t>(i))));
+  }
+  return std::make_unique<EnsembleLearner>(std::move(members), plan.rule, plan.options.seed);
+}
+
+Made make_xgb(const Plan& plan, Objective objective) {
+  ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(plan.options.features));
+  XgbParts parts{objective, features_of(plan.space, kind),
+                 std::make_shared<const Prior>(analytic_is(plan, "prior")),
+                 analytic_is(plan, "feature"), 0};
+  return replicas(plan, [&](std::uint64_t seed) {
+    parts.seed = seed;
+    return std::unique_ptr<Learner>(std::make_unique<XgbLearner>(parts));
+  });
+}
+
+Made make_xgb_rank(const Plan& plan) { return make_xgb(plan, Objective::Rank); }
+Made make_xgb_regression(const Plan& plan) { return make_xgb(plan, Objective::Regression); }
+
+Made make_gp(const Plan& plan) {
+  return std::unique_ptr<Learner>(std::make_unique<GpLearner>(plan.rule, plan.space));
+}
+
+Made make_analytic(const Plan&) {
   return std::unique_ptr<Learner>(std::make_unique<AnalyticLearner>());
 }
 
 constexpr std::array kLearners{
     LearnerDef{"gp", make_gp},
+    LearnerDef{"xgb-rank", make_xgb_rank},
+    LearnerDef{"xgb-regression", make_xgb_regression},
     LearnerDef{"analytic", make_analytic},
 };
 
@@ -37,10 +82,23 @@ std::vector<std::string_view> learner_names() {
   return names;
 }
 
+std::string to_string(const LearnerOptions& o) {
+  return fmt::format("{} {} {} {}x{} {}", o.name, o.features, o.analytic, o.acquisition, o.ensemble,
+                     o.optimism);
+}
+
 Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options,
                                               const space::Space& space, const History* history) {
+  ATTUNE_ASSIGN(const Acquisition acquisition, parse_acquisition(options.acquisition));
+  if (std::find(kAnalyticUses.begin(), kAnalyticUses.end(), options.analytic) ==
+      kAnalyticUses.end()) {
+    return invalid(fmt::format("unknown use '{}' of the analytic prediction", options.analytic),
+                   fmt::format("uses are {}", fmt::join(kAnalyticUses, ", ")));
+  }
   for (const LearnerDef& def : kLearners) {
-    if (def.name == options.name) return def.make(options, space, history);
+    if (def.name == options.name) {
+      return def.make({options, space, history, {acquisition, options.optimism}});
+    }
   }
   return invalid(fmt::format("unknown model '{}'", options.name),
                  fmt::format("models are {}", fmt::join(learner_names(), ", ")));
