@@ -37,22 +37,19 @@ constexpr double kSinh[] = {1.0,
                             1.0 / 1307674368000,
                             1.0 / 355687428096000};
 
+// erf(x) = x P(x^2) / Q(x^2) for |x| <= 3.92, where it is 1 in f32; without negative coefficients
+// nothing cancels. The last digits are those that round best together.
+constexpr double kErfNumerator32[] = {1.12837911,    0.191550016,    0.052875407,
+                                      0.00380814937, 0.000284687645, 2.02591332e-06};
+constexpr double kErfDenominator32[] = {1,           0.503089428,   0.114559501,
+                                        0.015055066, 0.00117072312, 3.78318473e-05};
 // erf(x) = x P(x^2) for |x| <= 1.
-constexpr double kErfSmall32[] = {1.12837916706154342,    -0.376126384680287104,
-                                  0.112837824952368445,   -0.0268654307276702429,
-                                  0.0052210318078580228,  -0.000848408040553510629,
-                                  0.00011265959025606609, -9.66704457148699642e-6};
 constexpr double kErfSmall64[] = {
     1.12837916709551257,     -0.376126389031837524,     0.112837916709551202,
     -0.0268661706451298408,  0.00522397762542329831,    -0.00085483270219348296,
     0.000120553329028887354, -0.0000149256475675193321, 1.64620454414684189e-6,
     -1.63646421581676153e-7, 1.4792401209404813e-8,     -1.21645600572834501e-9,
     8.70904512905310669e-11, -4.23094582429533782e-12};
-// log(1 - erf(x)) for 1 <= x <= 4.
-constexpr double kErfLarge32[] = {
-    0.000320138049677698837, -1.13023343484199403,      -0.631826051559163014,
-    -0.110080082948820247,   0.0264211360056638967,     -0.00475959629326626464,
-    0.000596805625660779706, -0.0000460580426891897792, 1.63715141459364356e-6};
 // exp(x^2) (1 - erf(x)) as a polynomial of (x - 2) / (x + 2) for 1 <= x <= 6.
 constexpr double kErfLarge64[] = {
     0.255395676310505716,      -0.427185847413958492,    0.241658194242487627,
@@ -147,22 +144,18 @@ llvm::Value* MathBuilder::tanh(Value x) {
 }
 
 llvm::Value* MathBuilder::erf(Value x) {
-  Value magnitude = abs(x);
-  Value u = mul(x, x);
-  Value is_small = less(magnitude, c(1));
-  Value near = select(is_small, u, c(0));
-  Value complement = nullptr;
-  Value small = nullptr;
-  if (is_double()) {
-    small = mul(x, polynomial(near, kErfSmall64));
-    Value bounded = select(less(c(6), magnitude), c(6), magnitude);
-    Value t = div(sub(bounded, c(2)), add(bounded, c(2)));
-    complement = mul(exp(b_.CreateFNeg(mul(bounded, bounded))), polynomial(t, kErfLarge64));
-  } else {
-    small = mul(x, polynomial(near, kErfSmall32));
-    Value bounded = select(less(c(4), magnitude), c(4), magnitude);
-    complement = exp(polynomial(bounded, kErfLarge32));
+  if (!is_double()) {
+    Value bounded = select(less(c(3.92), x), c(3.92), x);
+    bounded = select(less(bounded, c(-3.92)), c(-3.92), bounded);
+    Value u = mul(bounded, bounded);
+    return div(mul(bounded, polynomial(u, kErfNumerator32)), polynomial(u, kErfDenominator32));
   }
+  Value magnitude = abs(x);
+  Value is_small = less(magnitude, c(1));
+  Value small = mul(x, polynomial(select(is_small, mul(x, x), c(0)), kErfSmall64));
+  Value bounded = select(less(c(6), magnitude), c(6), magnitude);
+  Value t = div(sub(bounded, c(2)), add(bounded, c(2)));
+  Value complement = mul(exp(b_.CreateFNeg(mul(bounded, bounded))), polynomial(t, kErfLarge64));
   Value large = copy_sign(sub(c(1), complement), x);
   return select(is_small, small, select(b_.CreateFCmpUNO(x, x), x, large));
 }
