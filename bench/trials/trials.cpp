@@ -72,7 +72,7 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
       (std::filesystem::temp_directory_path() / fmt::format("bench_trials.{}.db", getpid()))
           .string();
   ATTUNE_ASSIGN(auto store, records::open_sqlite_store(path));
-  ATTUNE_ASSIGN(auto search, session::make_template_search(task, target, "annealing", seed));
+  ATTUNE_ASSIGN(auto search, session::make_template_search(task, target, {}, seed));
   const SteadyClock clock;
   ATTUNE_ASSIGN(
       auto session,

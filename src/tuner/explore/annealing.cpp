@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "tuner/explore/batch.h"
 #include "tuner/explore/random.h"
@@ -10,17 +11,30 @@
 namespace attune::explore {
 namespace {
 
-constexpr int kStartDraws = 200;  // tries to find a point that is not rejected
+// What looking at a new point costs before the learner is asked, and what all of them may take in a
+// selection. Estimates, so that what is chosen does not depend on how busy the machine is.
+constexpr double kPredictionUs = 25, kSelectionUs = 60'000;
+constexpr std::size_t kFirstFactor = 2;  // as much more in the first round
+constexpr int kStartDraws = 20;          // tries to find a point that is not rejected, per chain
+constexpr std::size_t kReviewed = 32;    // random points that show how scores differ
+constexpr std::size_t kBestChains = 4;   // go on from the best that was measured
+constexpr int kIdleSteps = 50;           // without a promising new point
+constexpr double kJump = 0.03;           // probability that a chain looks anywhere
 
-bool better(const Entry* a, const Entry* b) { return *a->measured_us < *b->measured_us; }
+double deviation_of(std::span<const double> scores) {
+  if (scores.size() < 2) return 1;
+  const auto count = static_cast<double>(scores.size());
+  const double mean = std::accumulate(scores.begin(), scores.end(), 0.0) / count;
+  double squares = 0;
+  for (const double score : scores) squares += (score - mean) * (score - mean);
+  return std::max(std::sqrt(squares / count), 1e-6);
+}
 
-std::vector<const Entry*> measured_best_first(const Ledger& ledger) {
-  std::vector<const Entry*> entries;
-  for (const Entry& entry : ledger.entries()) {
-    if (entry.measured_us) entries.push_back(&entry);
-  }
-  std::stable_sort(entries.begin(), entries.end(), better);
-  return entries;
+// A stride that visits every point once, in an order without pattern.
+std::uint64_t scan_stride(std::uint64_t size) {
+  auto stride = static_cast<std::uint64_t>(0.618 * static_cast<double>(size)) + 1;
+  while (std::gcd(stride, size) != 1) ++stride;
+  return stride;
 }
 
 }  // namespace
@@ -31,87 +45,140 @@ AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const Surroun
       ledger_(surroundings, options.reject_hopeless),
       learner_(std::move(learner)) {}
 
-std::optional<double> AnnealingExplorer::score(const space::Point& point) {
-  const auto us = ledger_.predicted_us(point);
-  if (!us) return std::nullopt;
-  const model::Query query{&point, *us};
-  double result = 0;
-  learner_->score({&query, 1}, {&result, 1});
-  return result;
+// How many points one selection may look at.
+std::size_t AnnealingExplorer::affordable() const {
+  return static_cast<std::size_t>(kSelectionUs / (kPredictionUs + learner_->typical_us()));
 }
 
-void AnnealingExplorer::score_all(std::vector<Scored>& pool) {
+int AnnealingExplorer::steps(bool first) const {
+  if (first && options_.first_steps > 0) return options_.first_steps;
+  if (options_.steps > 0) return options_.steps;
+  const std::size_t all = affordable() * (first ? kFirstFactor : 1);
+  return static_cast<int>(
+      std::max<std::size_t>(all / std::max<std::size_t>(options_.chains, 1), 1));
+}
+
+double AnnealingExplorer::scan(Scorer& scorer, Pool& pool) {
   const space::Space& space = ledger_.space();
-  for (std::uint64_t i = 0; i < space.size(); ++i) {
-    const space::Point point = space.point_at(i);
-    if (const auto s = score(point)) pool.push_back({point, *s});
+  const std::uint64_t size = space.size(), stride = scan_stride(size);
+  const std::size_t more = affordable() * (scanned_ == 0 ? kFirstFactor : 1);
+  scanned_ = std::min<std::uint64_t>(size, scanned_ + more);
+  std::vector<space::Point> points;
+  for (std::uint64_t i = 0, index = 0; i < scanned_; ++i, index = (index + stride) % size) {
+    points.push_back(space.point_at(index));
   }
+  const auto scores = scorer.score(points);
+  std::vector<double> accepted;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!scores[i]) continue;
+    accepted.push_back(*scores[i]);
+    pool.add(points[i], *scores[i]);
+  }
+  return deviation_of(accepted);
 }
 
-void AnnealingExplorer::walk(std::vector<Scored>& pool, Rng& rng) {
+// Chains that stand on a rejected point begin anew.
+std::vector<AnnealingExplorer::Chain> AnnealingExplorer::begin_chains(Scorer& scorer, Pool& pool,
+                                                                      Rng& rng) {
   const space::Space& space = ledger_.space();
-  const bool first = chains_.empty();
-  if (first) chains_ = space.defaults();
+  if (chains_.empty() && options_.defaults_first) chains_ = space.defaults();
   while (chains_.size() < options_.chains) chains_.push_back(space.sample(rng));
-  const auto best = measured_best_first(ledger_);
-  for (std::size_t i = 0; i < std::min<std::size_t>(best.size(), 4); ++i) {
-    chains_[chains_.size() - 1 - i] = best[i]->point;
+  const auto best = ledger_.best(std::min(kBestChains, chains_.size()));
+  for (std::size_t i = 0; i < best.size(); ++i) chains_[chains_.size() - 1 - i] = best[i]->point;
+  std::vector<Chain> chains;
+  for (space::Point& point : chains_) {
+    for (int tries = 0; !ledger_.predicted_us(point) && tries < kStartDraws; ++tries) {
+      point = space.sample(rng);
+    }
+    chains.push_back({point, std::nullopt});
   }
-  const int steps = first ? options_.first_steps : options_.steps;
-  const double cooling = std::pow(options_.cold / options_.hot, 1.0 / steps);
-  for (space::Point& at : chains_) {
-    auto now = score(at);
-    for (int tries = 0; !now && tries < kStartDraws; ++tries) now = score(at = space.sample(rng));
-    if (!now) continue;
-    pool.push_back({at, *now});
-    double temperature = options_.hot;
-    for (int step = 0; step < steps; ++step, temperature *= cooling) {
-      space::Point next = space.neighbour(at, rng);
-      const auto then = score(next);
-      if (!then) continue;
-      pool.push_back({next, *then});
-      if (*then <= *now || rng.chance(std::exp((*now - *then) / temperature))) {
-        at = std::move(next);
-        now = then;
-      }
+  const auto scores = scorer.score(chains_);
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    chains[i].score = scores[i];
+    if (scores[i]) pool.add(chains[i].point, *scores[i]);
+  }
+  return chains;
+}
+
+bool AnnealingExplorer::step_chains(std::vector<Chain>& chains, double temperature, Scorer& scorer,
+                                    Pool& pool, Rng& rng) {
+  const space::Space& space = ledger_.space();
+  std::vector<space::Point> next;
+  next.reserve(chains.size());
+  for (const Chain& chain : chains) {
+    const bool jumps = !chain.score || rng.chance(kJump);
+    next.push_back(jumps ? space.sample(rng) : space.neighbour(chain.point, rng));
+  }
+  const auto scores = scorer.score(next);
+  bool fruitful = false;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const double luck = rng.uniform();
+    if (!scores[i]) continue;
+    fruitful |= pool.add(next[i], *scores[i]);
+    Chain& chain = chains[i];
+    if (!chain.score || luck < std::exp((*chain.score - *scores[i]) / temperature)) {
+      chain = {std::move(next[i]), scores[i]};
+    }
+  }
+  return fruitful;
+}
+
+double AnnealingExplorer::walk(Scorer& scorer, Pool& pool, Rng& rng) {
+  const bool first = chains_.empty();
+  std::vector<Chain> chains = begin_chains(scorer, pool, rng);
+  std::vector<space::Point> review;
+  for (std::size_t i = 0; i < kReviewed; ++i) review.push_back(ledger_.space().sample(rng));
+  const auto reviewed = scorer.score(review);
+  std::vector<double> accepted;
+  for (std::size_t i = 0; i < review.size(); ++i) {
+    if (!reviewed[i]) continue;
+    accepted.push_back(*reviewed[i]);
+    pool.add(review[i], *reviewed[i]);
+  }
+  for (const Chain& chain : chains) {
+    if (accepted.size() < 2 && chain.score) accepted.push_back(*chain.score);
+  }
+  const double deviation = deviation_of(accepted);
+  const int count = steps(first);
+  const double cooling = std::pow(options_.cold / options_.hot, 1.0 / count);
+  double temperature = options_.hot * deviation;
+  int idle = 0;
+  for (int step = 0; step < count && idle < kIdleSteps; ++step, temperature *= cooling) {
+    idle = step_chains(chains, temperature, scorer, pool, rng) ? 0 : idle + 1;
+  }
+  for (std::size_t i = 0; i < chains.size(); ++i) chains_[i] = std::move(chains[i].point);
+  return deviation;
+}
+
+void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool) {
+  for (const Entry* entry : ledger_.best(3)) {
+    const auto neighbours = ledger_.space().neighbours(entry->point);
+    const auto scores = scorer.score(neighbours);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      if (scores[i]) pool.add(neighbours[i], *scores[i]);
     }
   }
 }
 
-void AnnealingExplorer::add_neighbours_of_best(std::vector<Scored>& pool) {
-  const auto best = measured_best_first(ledger_);
-  for (std::size_t i = 0; i < std::min<std::size_t>(best.size(), 3); ++i) {
-    for (space::Point& point : ledger_.space().neighbours(best[i]->point)) {
-      if (const auto s = score(point)) pool.push_back({std::move(point), *s});
-    }
-  }
-}
-
-// Points that may be proposed, the most promising first, each once.
-std::vector<AnnealingExplorer::Scored> AnnealingExplorer::candidates(Rng& rng) {
-  std::vector<Scored> pool;
-  if (ledger_.space().size() <= options_.score_whole) {
-    score_all(pool);
-  } else {
-    walk(pool, rng);
-    add_neighbours_of_best(pool);
-  }
-  Hashes seen;
-  std::erase_if(pool, [&](const Scored& candidate) {
-    return ledger_.proposed(candidate.point) || !seen.insert(space::hash(candidate.point)).second;
-  });
-  const auto by_score = [](const Scored& a, const Scored& b) { return a.score < b.score; };
-  std::stable_sort(pool.begin(), pool.end(), by_score);
-  if (pool.size() > options_.pool) pool.resize(options_.pool);
+// The most promising points that may be proposed, judged with the uncertainty.
+AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t count, Rng& rng) {
+  Scorer scorer(ledger_, *learner_);
+  Pool pool(ledger_, count);
+  Candidates result;
+  const bool whole = ledger_.space().size() <= options_.score_whole;
+  result.deviation = whole ? scan(scorer, pool) : walk(scorer, pool, rng);
+  if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool);
+  result.best = pool.take();
   std::vector<model::Query> queries;
-  for (const Scored& candidate : pool) {
+  for (const Scored& candidate : result.best) {
     queries.push_back({&candidate.point, *ledger_.predicted_us(candidate.point)});
   }
-  std::vector<double> scores(pool.size());
-  learner_->acquire(queries, scores);
-  for (std::size_t i = 0; i < pool.size(); ++i) pool[i].score = scores[i];
-  std::stable_sort(pool.begin(), pool.end(), by_score);
-  return pool;
+  std::vector<double> scores(queries.size());
+  if (!queries.empty()) learner_->acquire(queries, scores);
+  for (std::size_t i = 0; i < scores.size(); ++i) result.best[i].score = scores[i];
+  std::stable_sort(result.best.begin(), result.best.end(),
+                   [](const Scored& a, const Scored& b) { return a.score < b.score; });
+  return result;
 }
 
 std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
@@ -120,18 +187,15 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     exhausted_ = batch > 0;
     return proposals;
   }
-  if (ledger_.entries().empty()) {
-    for (const space::Point& point : ledger_.space().defaults()) {
-      if (proposals.size() == batch) break;
-      if (auto proposal = ledger_.propose(point, known)) proposals.push_back(std::move(*proposal));
-    }
-  }
-  const std::vector<Scored> pool = candidates(rng);
-  BatchPicker picker(options_.new_choice);
-  for (const Proposal& proposal : proposals) picker.include(proposal.point);
-  for (const Scored& candidate : pool) picker.add(candidate.point, candidate.score);
+  if (options_.defaults_first) add_defaults(proposals, batch, ledger_, known);
   const auto random =
       static_cast<std::size_t>(options_.random_share * static_cast<double>(batch) + rng.uniform());
+  const auto wanted =
+      static_cast<std::size_t>(std::ceil(options_.pool * static_cast<double>(batch)));
+  const Candidates pool = candidates(std::max(batch, wanted), rng);
+  BatchPicker picker(options_.new_choice * pool.deviation);
+  for (const Proposal& proposal : proposals) picker.include(proposal.point);
+  for (const Scored& candidate : pool.best) picker.add(candidate.point, candidate.score);
   while (proposals.size() + random < batch) {
     const space::Point* point = picker.next();
     if (!point) break;
@@ -144,41 +208,24 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
   return proposals;
 }
 
-void AnnealingExplorer::learn() {
-  std::vector<model::Example> examples;
-  for (const Entry& entry : ledger_.entries()) {
-    if (entry.finished) examples.push_back({entry.point, entry.predicted_us, entry.measured_us});
-  }
-  learner_->fit(examples);
-}
-
 void AnnealingExplorer::update(std::span<const Finding> findings) {
   ledger_.record(findings);
-  learn();
+  learner_->fit(ledger_.examples());
 }
 
 std::string AnnealingExplorer::save() const {
-  nlohmann::json document = nlohmann::json::parse(ledger_.save());
-  nlohmann::json chains = nlohmann::json::array();
-  for (const space::Point& point : chains_) chains.push_back(ledger_.space().index_of(point));
-  document["chains"] = std::move(chains);
+  nlohmann::json document = ledger_.save();
+  document["chains"] = save_points(ledger_.space(), chains_);
+  document["scanned"] = scanned_;
   return document.dump();
 }
 
 Status AnnealingExplorer::load(std::string_view saved) {
-  ATTUNE_RETURN_IF_ERROR(ledger_.load(saved));
-  const auto document = nlohmann::json::parse(saved, nullptr, false);
-  if (const auto chains = document.find("chains"); chains != document.end()) {
-    for (const auto& index : *chains) {
-      const bool fits = index.is_number_unsigned() && index < ledger_.space().size();
-      if (!fits) {
-        return Error{ErrorCode::Corrupt, "the saved chains of the search are damaged",
-                     "start a new session"};
-      }
-      chains_.push_back(ledger_.space().point_at(index.get<std::uint64_t>()));
-    }
-  }
-  learn();
+  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
+  ATTUNE_RETURN_IF_ERROR(ledger_.load(document));
+  ATTUNE_ASSIGN(chains_, load_points(ledger_.space(), document, "chains"));
+  ATTUNE_ASSIGN(scanned_, load_position(ledger_.space(), document, "scanned"));
+  learner_->fit(ledger_.examples());
   return {};
 }
 

@@ -1,10 +1,10 @@
 // Simulated annealing on the predicted time (as in AutoTVM, Chen et al. 2018): parallel chains that
-// go on from round to round walk the space, and the most promising points they saw, chosen so that
-// many different choices are tried, make the batch. The prediction is the learner's; a small space
-// is not walked but scored whole.
+// go on from round to round walk the space, all a step at a time, and the most promising points
+// they saw, chosen so that many different choices are tried, make the batch. The prediction is the
+// learner's. A small space is not walked but scored whole, a part more with every round.
 #pragma once
 
-#include "tuner/explore/ledger.h"
+#include "tuner/explore/scorer.h"
 
 namespace attune::explore {
 
@@ -21,21 +21,32 @@ class AnnealingExplorer : public Explorer {
   Status load(std::string_view saved) override;
 
  private:
-  struct Scored {
-    space::Point point;
-    double score;  // the learner's; less is better
+  struct Candidates {
+    std::vector<Scored> best;  // best first
+    double deviation = 1;      // of scores all over the space
   };
-  std::optional<double> score(const space::Point& point);
-  std::vector<Scored> candidates(Rng& rng);
-  void score_all(std::vector<Scored>& pool);
-  void walk(std::vector<Scored>& pool, Rng& rng);
-  void add_neighbours_of_best(std::vector<Scored>& pool);
-  void learn();
+  struct Chain {
+    space::Point point;
+    std::optional<double> score;  // nothing: rejected
+  };
+
+  Candidates candidates(std::size_t count, Rng& rng);
+  // Both give back the deviation of scores.
+  double scan(Scorer& scorer, Pool& pool);
+  double walk(Scorer& scorer, Pool& pool, Rng& rng);
+  std::vector<Chain> begin_chains(Scorer& scorer, Pool& pool, Rng& rng);
+  // Whether a step came upon anything promising.
+  bool step_chains(std::vector<Chain>& chains, double temperature, Scorer& scorer, Pool& pool,
+                   Rng& rng);
+  void add_neighbours_of_best(Scorer& scorer, Pool& pool);
+  std::size_t affordable() const;
+  int steps(bool first) const;
 
   SearchOptions options_;
   Ledger ledger_;
   std::unique_ptr<model::Learner> learner_;
   std::vector<space::Point> chains_;
+  std::uint64_t scanned_ = 0;  // points of a space that is scored whole
   bool exhausted_ = false;
 };
 

@@ -41,8 +41,8 @@ class Explorer {
  public:
   virtual ~Explorer() = default;
 
-  // Up to `batch` candidates that were not proposed before and whose traces are not among `known`;
-  // fewer only when the space has no more. The first batch begins with the defaults.
+  // Up to `batch` candidates that were not proposed before and whose traces are not among `known`,
+  // which names all that are finished; fewer only when the space has no more.
   virtual std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) = 0;
   // Findings about traces that were not proposed here are used where the space is small enough to
   // recognise them, and ignored otherwise.
@@ -61,15 +61,22 @@ class Explorer {
 struct SearchOptions {
   std::string explorer = "annealing";  // of explorer_names()
   model::LearnerOptions learner = {};
-  std::size_t chains = 32;           // of annealing
-  int steps = 60;                    // per chain and round
-  int first_steps = 200;             // in the first round
-  double hot = 0.3, cold = 0.01;     // temperatures of annealing, in log time
+  // Of annealing. Temperatures are in standard deviations of the scores.
+  std::size_t chains = 32;
+  int steps = 0;        // per chain and round; 0: as many as a small part of a round allows
+  int first_steps = 0;  // in the first round
+  double hot = 0.6, cold = 0.02;
   std::uint64_t score_whole = 8192;  // spaces up to this size are scored point by point
-  double random_share = 0.05;        // of a batch, drawn at random (epsilon)
-  double new_choice = 0.02;     // alpha: gain in log time that a choice new to the batch is worth
-  std::size_t pool = 256;       // most promising points among which a batch is chosen
-  bool reject_hopeless = true;  // points predicted far slower than the default are not tried
+  // Of the genetic search.
+  std::size_t population = 100, elites = 3;
+  double mutation = 0.1;  // probability, per knob
+  // Of all that predict.
+  double random_share = 0.05;  // of a batch, drawn at random (epsilon)
+  double new_choice = 0.03;    // alpha: what a choice new to the batch is worth, in deviations
+  double pool = 8;             // lambda: a batch is chosen among so many times as many
+  // Of all.
+  bool reject_hopeless = true;  // points that need not be measured to know better are not tried
+  bool defaults_first = true;   // the first batch begins with the defaults
 };
 
 // What an explorer works with; all must outlive it. `history` may be null.

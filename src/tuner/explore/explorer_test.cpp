@@ -127,7 +127,7 @@ TEST_P(EveryExplorer, IsDeterministicAndGoesOnAfterLoading) {
 
 TEST_P(EveryExplorer, DamagedStateIsRefused) {
   for (const char* text : {"", "{}", "[1]", R"({"version":9,"size":1,"proposed":[]})",
-                           R"({"version":1,"size":1,"proposed":[]})"}) {
+                           R"({"version":2,"size":1,"proposed":[],"gone":[]})"}) {
     const Status status = make()->load(text);
     ASSERT_FALSE(status.ok()) << text;
     EXPECT_EQ(status.error().code, ErrorCode::Corrupt);
@@ -225,7 +225,7 @@ TEST(Explorers, UnknownNamesAreRefused) {
   const auto made = make_explorer({.explorer = "oracle"}, {space, model});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message, "unknown explorer 'oracle'");
-  EXPECT_EQ(made.error().hint, "explorers are annealing, random");
+  EXPECT_EQ(made.error().hint, "explorers are annealing, genetic, random, grid");
 }
 
 }  // namespace

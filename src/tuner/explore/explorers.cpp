@@ -4,6 +4,8 @@
 #include <array>
 
 #include "tuner/explore/annealing.h"
+#include "tuner/explore/genetic.h"
+#include "tuner/explore/grid.h"
 #include "tuner/explore/random.h"
 
 namespace attune::explore {
@@ -23,13 +25,17 @@ Made make_annealing(const SearchOptions& options, const Surroundings& surroundin
       std::make_unique<AnnealingExplorer>(options, surroundings, std::move(learner)));
 }
 
-Made make_random(const SearchOptions& options, const Surroundings& surroundings) {
-  return std::unique_ptr<Explorer>(std::make_unique<RandomExplorer>(options, surroundings));
+// Those that predict nothing.
+template <typename Kind>
+Made make(const SearchOptions& options, const Surroundings& surroundings) {
+  return std::unique_ptr<Explorer>(std::make_unique<Kind>(options, surroundings));
 }
 
 constexpr std::array kExplorers{
     ExplorerDef{"annealing", make_annealing},
-    ExplorerDef{"random", make_random},
+    ExplorerDef{"genetic", make<GeneticExplorer>},
+    ExplorerDef{"random", make<RandomExplorer>},
+    ExplorerDef{"grid", make<GridExplorer>},
 };
 
 }  // namespace
@@ -41,10 +47,13 @@ std::vector<std::string_view> explorer_names() {
 }
 
 std::string to_string(const SearchOptions& o) {
-  return fmt::format("{} {}-{} {}x{} {} a{} e{} t{}-{} c{}x{}/{} w{} p{} r{:d}", o.explorer,
-                     o.learner.name, o.learner.features, o.learner.acquisition, o.learner.ensemble,
-                     o.learner.optimism, o.new_choice, o.random_share, o.hot, o.cold, o.chains,
-                     o.steps, o.first_steps, o.score_whole, o.pool, o.reject_hopeless);
+  const model::LearnerOptions& l = o.learner;
+  return fmt::format(
+      "{} model={}/{}/{}/{}/{}/{} chains={}x{}/{} heat={}-{} whole={} population={}/{}/{} "
+      "epsilon={} alpha={} lambda={} reject={:d} defaults={:d}",
+      o.explorer, l.name, l.features, l.acquisition, l.ensemble, l.optimism, l.seed, o.chains,
+      o.steps, o.first_steps, o.hot, o.cold, o.score_whole, o.population, o.elites, o.mutation,
+      o.random_share, o.new_choice, o.pool, o.reject_hopeless, o.defaults_first);
 }
 
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,

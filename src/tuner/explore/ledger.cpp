@@ -2,39 +2,72 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 namespace attune::explore {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr double kHopeless = 10;
-constexpr std::uint64_t kNameable = 16'384;  // points whose traces are worth making, all of them
+constexpr std::uint64_t kNameable = 16'384;   // points whose traces are worth making, all of them
+constexpr std::size_t kPredictions = 65'536;  // of a generation
+constexpr std::size_t kReasons = 64;          // that are told apart
+// Findings to learn from, and how many of them remain when there are more: the fastest and the
+// newest, half of each.
+constexpr std::size_t kEntries = 4096, kRemaining = 3072;
 
 Error damaged(std::string_view what) {
   return {ErrorCode::Corrupt, fmt::format("the saved state of the search {}", what),
           "start a new session"};
 }
 
+bool faster(const Entry* a, const Entry* b) { return *a->measured_us < *b->measured_us; }
+
 }  // namespace
+
+const double* Ledger::Predictions::find(std::uint64_t key) {
+  if (const auto found = young_.find(key); found != young_.end()) return &found->second;
+  const auto found = old_.find(key);
+  if (found == old_.end()) return nullptr;
+  const double us = found->second;
+  add(key, us);
+  return &young_.find(key)->second;
+}
+
+void Ledger::Predictions::add(std::uint64_t key, double us) {
+  if (young_.size() >= kPredictions) {
+    old_ = std::move(young_);
+    young_.clear();
+  }
+  young_.emplace(key, us);
+}
+
+std::optional<double> Ledger::reject(const std::string& reason) {
+  const bool told_apart = rejections_.size() < kReasons || rejections_.contains(reason);
+  ++rejections_[told_apart ? reason : "other reasons"];
+  return std::nullopt;
+}
+
+std::optional<double> Ledger::predict(const space::Point& point) {
+  const auto scheduled = space_.schedule_of(point);
+  if (!scheduled.ok()) return reject(scheduled.error().message);
+  const double us = model_.predict_us(*scheduled);
+  if (reject_hopeless_ && us > ceiling_us()) {
+    return reject("predicted far slower than the default");
+  }
+  return us;
+}
 
 std::optional<double> Ledger::predicted_us(const space::Point& point) {
   const std::uint64_t key = space::hash(point);
-  if (const auto found = predictions_.find(key); found != predictions_.end()) {
-    return found->second < 0 ? std::nullopt : std::optional(found->second);
+  if (const double* known = predictions_.find(key)) {
+    return *known < 0 ? std::nullopt : std::optional(*known);
   }
-  const auto scheduled = space_.schedule_of(point);
-  if (!scheduled.ok()) {
-    ++rejections_[scheduled.error().message];
-    predictions_.emplace(key, -1.0);
-    return std::nullopt;
-  }
-  const double us = model_.predict_us(*scheduled);
-  const bool hopeless = reject_hopeless_ && us > ceiling_us();
-  if (hopeless) ++rejections_["predicted far slower than the default"];
-  predictions_.emplace(key, hopeless ? -1.0 : us);
-  return hopeless ? std::nullopt : std::optional(us);
+  const std::optional<double> us = predict(point);
+  predictions_.add(key, us.value_or(-1));
+  return us;
 }
 
 double Ledger::ceiling_us() {
@@ -49,35 +82,49 @@ double Ledger::ceiling_us() {
   return *ceiling_us_;
 }
 
-bool Ledger::proposed(const space::Point& point) const {
-  return proposed_points_.contains(space::hash(point));
-}
-
 std::optional<Proposal> Ledger::propose(const space::Point& point, const Hashes& known) {
-  if (proposed(point)) return std::nullopt;
+  if (gone(point)) return std::nullopt;
   const auto us = predicted_us(point);
   if (!us) return std::nullopt;
   // Points with equal traces are one candidate; whichever comes first stands for all.
-  proposed_points_.insert(space::hash(point));
+  gone_.insert(space_.index_of(point));
   Proposal proposal{point, space_.trace_of(point), 0, *us};
   proposal.trace_hash = schedule::hash(proposal.trace);
   if (known.contains(proposal.trace_hash)) return std::nullopt;
-  if (!by_trace_.emplace(proposal.trace_hash, entries_.size()).second) return std::nullopt;
-  entries_.push_back({point, proposal.trace_hash, *us, false, std::nullopt});
+  if (!traces_.insert(proposal.trace_hash).second) return std::nullopt;
+  add_entry({point, proposal.trace_hash, *us, false, std::nullopt});
   return proposal;
+}
+
+void Ledger::add_entry(Entry entry) {
+  by_trace_.emplace(entry.trace_hash, entries_.size());
+  entries_.push_back(std::move(entry));
 }
 
 void Ledger::record(std::span<const Finding> findings) {
   for (const Finding& finding : findings) {
     const auto found = by_trace_.find(finding.trace_hash);
     if (found == by_trace_.end()) {
-      adopt(finding);
+      if (!traces_.contains(finding.trace_hash)) adopt(finding);
       continue;
     }
     Entry& entry = entries_[found->second];
     entry.finished = true;
     entry.measured_us = finding.measured_us;
   }
+  if (entries_.size() > kEntries) leave_behind();
+}
+
+// Keeps the fastest, the newest, and those that are not finished.
+void Ledger::leave_behind() {
+  Hashes kept;
+  for (const Entry* entry : best(kRemaining / 2)) kept.insert(entry->trace_hash);
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    if (!entry->finished || kept.size() < kRemaining) kept.insert(entry->trace_hash);
+  }
+  std::erase_if(entries_, [&](const Entry& entry) { return !kept.contains(entry.trace_hash); });
+  by_trace_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) by_trace_.emplace(entries_[i].trace_hash, i);
 }
 
 void Ledger::adopt(const Finding& finding) {
@@ -90,43 +137,118 @@ void Ledger::adopt(const Finding& finding) {
   const space::Point point = space_.point_at(found->second);
   const auto us = predicted_us(point);
   if (!us) return;
-  proposed_points_.insert(space::hash(point));
-  by_trace_.emplace(finding.trace_hash, entries_.size());
-  entries_.push_back({point, finding.trace_hash, *us, true, finding.measured_us});
+  gone_.insert(found->second);
+  traces_.insert(finding.trace_hash);
+  add_entry({point, finding.trace_hash, *us, true, finding.measured_us});
 }
 
-std::string Ledger::save() const {
-  nlohmann::json list = nlohmann::json::array();
+std::vector<model::Example> Ledger::examples() const {
+  std::vector<model::Example> examples;
   for (const Entry& entry : entries_) {
-    nlohmann::json item{space_.index_of(entry.point), entry.trace_hash, entry.predicted_us,
-                        entry.finished};
+    if (entry.finished) examples.push_back({entry.point, entry.predicted_us, entry.measured_us});
+  }
+  return examples;
+}
+
+std::vector<const Entry*> Ledger::best(std::size_t count) const {
+  std::vector<const Entry*> measured;
+  for (const Entry& entry : entries_) {
+    if (entry.measured_us) measured.push_back(&entry);
+  }
+  std::stable_sort(measured.begin(), measured.end(), faster);
+  if (measured.size() > count) measured.resize(count);
+  return measured;
+}
+
+// Points that are gone without an entry are a list of differences, which keeps it short.
+nlohmann::json Ledger::save() const {
+  nlohmann::json list = nlohmann::json::array();
+  Hashes listed;
+  for (const Entry& entry : entries_) {
+    const std::uint64_t index = space_.index_of(entry.point);
+    listed.insert(index);
+    nlohmann::json item{index, entry.trace_hash, entry.predicted_us, entry.finished};
     item.push_back(entry.measured_us ? nlohmann::json(*entry.measured_us) : nlohmann::json());
     list.push_back(std::move(item));
   }
-  return nlohmann::json{{"version", kVersion}, {"size", space_.size()}, {"proposed", list}}.dump();
+  std::vector<std::uint64_t> others;
+  for (std::uint64_t index : gone_) {
+    if (!listed.contains(index)) others.push_back(index);
+  }
+  std::sort(others.begin(), others.end());
+  for (std::size_t i = others.size(); i-- > 1;) others[i] -= others[i - 1];
+  return {{"version", kVersion}, {"size", space_.size()}, {"proposed", list}, {"gone", others}};
 }
 
-Status Ledger::load(std::string_view saved) {
-  CHECK(entries_.empty(), "a used explorer cannot load");
-  const auto document = nlohmann::json::parse(saved, nullptr, false);
-  if (!document.is_object()) return damaged("is not JSON");
+Status Ledger::load(const nlohmann::json& saved) {
+  CHECK(unused(), "a used explorer cannot load");
   try {
-    if (document.at("version") != kVersion) return damaged("has another version");
-    if (document.at("size") != space_.size()) return damaged("is of another space");
-    for (const auto& item : document.at("proposed")) {
+    if (saved.at("version") != kVersion) return damaged("has another version");
+    if (saved.at("size") != space_.size()) return damaged("is of another space");
+    for (const auto& item : saved.at("proposed")) {
       const auto index = item.at(0).get<std::uint64_t>();
       if (index >= space_.size()) return damaged("names a point that does not exist");
       Entry entry{space_.point_at(index), item.at(1).get<std::uint64_t>(), item.at(2).get<double>(),
                   item.at(3).get<bool>(), std::nullopt};
       if (!item.at(4).is_null()) entry.measured_us = item.at(4).get<double>();
-      proposed_points_.insert(space::hash(entry.point));
-      by_trace_.emplace(entry.trace_hash, entries_.size());
-      entries_.push_back(std::move(entry));
+      gone_.insert(index);
+      traces_.insert(entry.trace_hash);
+      add_entry(std::move(entry));
+    }
+    std::uint64_t index = 0;
+    for (const auto& step : saved.at("gone")) {
+      index += step.get<std::uint64_t>();
+      if (index >= space_.size()) return damaged("names a point that does not exist");
+      gone_.insert(index);
     }
   } catch (const nlohmann::json::exception&) {
     return damaged("is incomplete");
   }
   return {};
+}
+
+void add_defaults(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
+                  const Hashes& known) {
+  if (!ledger.unused()) return;
+  for (const space::Point& point : ledger.space().defaults()) {
+    if (batch.size() >= wanted) return;
+    if (auto proposal = ledger.propose(point, known)) batch.push_back(std::move(*proposal));
+  }
+}
+
+nlohmann::json save_points(const space::Space& space, std::span<const space::Point> points) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const space::Point& point : points) list.push_back(space.index_of(point));
+  return list;
+}
+
+Result<std::vector<space::Point>> load_points(const space::Space& space,
+                                              const nlohmann::json& document, const char* name) {
+  std::vector<space::Point> points;
+  const auto list = document.find(name);
+  if (list == document.end() || !list->is_array()) return damaged("is incomplete");
+  for (const auto& index : *list) {
+    if (!index.is_number_unsigned() || index >= space.size()) {
+      return damaged("names a point that does not exist");
+    }
+    points.push_back(space.point_at(index.get<std::uint64_t>()));
+  }
+  return points;
+}
+
+Result<std::uint64_t> load_position(const space::Space& space, const nlohmann::json& document,
+                                    const char* name) {
+  const auto position = document.find(name);
+  if (position == document.end() || !position->is_number_unsigned() || *position > space.size()) {
+    return damaged("is incomplete");
+  }
+  return position->get<std::uint64_t>();
+}
+
+Result<nlohmann::json> parse_saved(std::string_view saved) {
+  auto document = nlohmann::json::parse(saved, nullptr, false);
+  if (!document.is_object()) return damaged("is not JSON");
+  return document;
 }
 
 }  // namespace attune::explore

@@ -1,7 +1,10 @@
 // The book of an explorer: what was predicted for which point, what was rejected and why, what was
-// proposed and what came of it.
+// proposed and what came of it. Its size is bounded, but for a few bytes per proposal that keep a
+// candidate from being proposed twice: predictions that were not asked for in a while are made
+// again, and of very many findings only those remain that there is most to learn from.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,38 +29,73 @@ class Ledger {
       : space_(surroundings.space), model_(surroundings.model), reject_hopeless_(reject_hopeless) {}
 
   const space::Space& space() const { return space_; }
-  // The predicted time, or nothing for a rejected point; looked up when asked again.
+  // The predicted time, or nothing for a rejected point; mostly looked up when asked again.
   std::optional<double> predicted_us(const space::Point& point);
-  bool proposed(const space::Point& point) const;
+  // Proposed, or found to have a trace that was.
+  bool gone(const space::Point& point) const { return gone_.contains(space_.index_of(point)); }
   // Makes the proposal, unless the point is rejected or its trace was proposed or is known.
   std::optional<Proposal> propose(const space::Point& point, const Hashes& known);
   // Findings about traces that were not proposed count too where the space is small enough to tell
   // which point has the trace; others are ignored.
   void record(std::span<const Finding> findings);
 
+  // In the order of proposals, without those that were left behind.
   const std::vector<Entry>& entries() const { return entries_; }
+  // Nothing was proposed yet.
+  bool unused() const { return entries_.empty() && gone_.empty(); }
+  // The finished ones, for a learner.
+  std::vector<model::Example> examples() const;
+  // The fastest, fastest first.
+  std::vector<const Entry*> best(std::size_t count) const;
   const space::RejectionCounts& rejections() const { return rejections_; }
-  std::size_t looked_at() const { return predictions_.size(); }
 
-  // As JSON text; points by their index.
-  std::string save() const;
-  Status load(std::string_view saved);
+  // Points by their index.
+  nlohmann::json save() const;
+  Status load(const nlohmann::json& saved);
 
  private:
+  // Two generations: when the younger one is full it becomes the older one, which is forgotten.
+  class Predictions {
+   public:
+    const double* find(std::uint64_t key);
+    void add(std::uint64_t key, double us);
+
+   private:
+    std::unordered_map<std::uint64_t, double> young_, old_;  // by point; negative: rejected
+  };
+
+  std::optional<double> predict(const space::Point& point);
+  std::optional<double> reject(const std::string& reason);
   void adopt(const Finding& finding);
+  void add_entry(Entry entry);
+  void leave_behind();
   // Above this a point is not worth the time it would take.
   double ceiling_us();
 
   const space::Space& space_;
   const model::CostModel& model_;
   bool reject_hopeless_;
-  std::unordered_map<std::uint64_t, double> predictions_;  // by point; negative: rejected
-  std::unordered_map<std::uint64_t, std::size_t> by_trace_;
+  Predictions predictions_;
+  Hashes gone_;                                                  // indices of points
+  Hashes traces_;                                                // of all proposals
+  std::unordered_map<std::uint64_t, std::size_t> by_trace_;      // position of the entry
   std::unordered_map<std::uint64_t, std::uint64_t> all_traces_;  // hash to index of the point
-  Hashes proposed_points_;
   std::vector<Entry> entries_;
   space::RejectionCounts rejections_;
   std::optional<double> ceiling_us_;
 };
+
+// Adds the defaults of the space when nothing was proposed before, `wanted` in all at most.
+void add_defaults(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
+                  const Hashes& known);
+
+// Parts of the document that an explorer saves.
+nlohmann::json save_points(const space::Space& space, std::span<const space::Point> points);
+Result<std::vector<space::Point>> load_points(const space::Space& space,
+                                              const nlohmann::json& document, const char* name);
+// An index of the space, or its size.
+Result<std::uint64_t> load_position(const space::Space& space, const nlohmann::json& document,
+                                    const char* name);
+Result<nlohmann::json> parse_saved(std::string_view saved);
 
 }  // namespace attune::explore

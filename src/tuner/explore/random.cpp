@@ -1,6 +1,6 @@
 #include "tuner/explore/random.h"
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace attune::explore {
@@ -42,14 +42,16 @@ bool add_random(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger
 
 std::vector<Proposal> RandomExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
   std::vector<Proposal> proposals;
-  if (ledger_.entries().empty()) {
-    for (const space::Point& point : ledger_.space().defaults()) {
-      if (proposals.size() == batch) break;
-      if (auto proposal = ledger_.propose(point, known)) proposals.push_back(std::move(*proposal));
-    }
-  }
+  if (defaults_first_) add_defaults(proposals, batch, ledger_, known);
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
   return proposals;
+}
+
+std::string RandomExplorer::save() const { return ledger_.save().dump(); }
+
+Status RandomExplorer::load(std::string_view saved) {
+  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
+  return ledger_.load(document);
 }
 
 }  // namespace attune::explore

@@ -8,16 +8,17 @@ namespace attune::explore {
 class RandomExplorer : public Explorer {
  public:
   RandomExplorer(const SearchOptions& options, const Surroundings& surroundings)
-      : ledger_(surroundings, options.reject_hopeless) {}
+      : defaults_first_(options.defaults_first), ledger_(surroundings, options.reject_hopeless) {}
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
   void update(std::span<const Finding> findings) override { ledger_.record(findings); }
   bool exhausted() const override { return exhausted_; }
   space::RejectionCounts rejections() const override { return ledger_.rejections(); }
-  std::string save() const override { return ledger_.save(); }
-  Status load(std::string_view saved) override { return ledger_.load(saved); }
+  std::string save() const override;
+  Status load(std::string_view saved) override;
 
  private:
+  bool defaults_first_;
   Ledger ledger_;
   bool exhausted_ = false;
 };

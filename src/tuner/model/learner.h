@@ -44,6 +44,9 @@ class Learner {
   virtual void acquire(std::span<const Query> queries, std::span<double> scores) const {
     score(queries, scores);
   }
+  // About how long the score of one query takes, of a point that was not asked about before:
+  // explorers ask accordingly. A constant, so that the same seed leads to the same questions.
+  virtual double typical_us() const { return 3; }
 };
 
 struct LearnerOptions {

@@ -1,0 +1,33 @@
+#include "tuner/explore/grid.h"
+
+#include <nlohmann/json.hpp>
+
+namespace attune::explore {
+
+std::vector<Proposal> GridExplorer::select(std::size_t batch, const Hashes& known, Rng&) {
+  std::vector<Proposal> proposals;
+  if (defaults_first_) add_defaults(proposals, batch, ledger_, known);
+  const space::Space& space = ledger_.space();
+  for (; proposals.size() < batch && next_ < space.size(); ++next_) {
+    if (auto proposal = ledger_.propose(space.point_at(next_), known)) {
+      proposals.push_back(std::move(*proposal));
+    }
+  }
+  exhausted_ = proposals.size() < batch;
+  return proposals;
+}
+
+std::string GridExplorer::save() const {
+  nlohmann::json document = ledger_.save();
+  document["next"] = next_;
+  return document.dump();
+}
+
+Status GridExplorer::load(std::string_view saved) {
+  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
+  ATTUNE_RETURN_IF_ERROR(ledger_.load(document));
+  ATTUNE_ASSIGN(next_, load_position(ledger_.space(), document, "next"));
+  return {};
+}
+
+}  // namespace attune::explore

@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tuner/explore/explorer.h"
+#include "tuner/explore/knobs_space_testing.h"
+
+namespace attune::explore {
+namespace {
+
+class FlatModel : public model::CostModel {
+ public:
+  double predict_us(const space::Scheduled&) const override { return 100; }
+};
+
+std::vector<Finding> measure(const std::vector<Proposal>& batch) {
+  std::vector<Finding> findings;
+  for (const Proposal& p : batch) findings.push_back({p.trace_hash, knobs_cost_us(p.point)});
+  return findings;
+}
+
+struct Searched {
+  double best_us = std::numeric_limits<double>::infinity();
+  std::size_t trials = 0;
+  std::size_t saved_bytes = 0;
+};
+
+// Rounds of an explorer that is saved and loaded now and then.
+Searched search(const SearchOptions& options, const KnobsSpace& space, std::size_t trials,
+                std::size_t batch_size) {
+  const FlatModel model;
+  const auto make = [&] { return std::move(make_explorer(options, {space, model})).value(); };
+  auto explorer = make();
+  Hashes known;
+  Searched run;
+  for (std::uint64_t round = 0; run.trials < trials; ++round) {
+    Rng rng(round);
+    const auto batch = explorer->select(batch_size, known, rng);
+    if (batch.empty()) break;
+    for (const Proposal& p : batch) {
+      EXPECT_TRUE(known.insert(p.trace_hash).second) << "proposed twice";
+      run.best_us = std::min(run.best_us, knobs_cost_us(p.point));
+    }
+    run.trials += batch.size();
+    explorer->update(measure(batch));
+    if (round % 4 != 3) continue;
+    const std::string saved = explorer->save();
+    run.saved_bytes = saved.size();
+    explorer = make();
+    EXPECT_TRUE(explorer->load(saved).ok());
+  }
+  return run;
+}
+
+TEST(LargeSpaces, TheStateStaysSmallAndNothingIsRepeated) {
+  const KnobsSpace space(4, 16);
+  for (const char* name : {"random", "genetic", "grid"}) {
+    const Searched run = search({.explorer = name}, space, 20'000, 1000);
+    EXPECT_GE(run.trials, 20'000u) << name;
+    EXPECT_LT(run.saved_bytes, 500'000u) << name;
+  }
+}
+
+TEST(LargeSpaces, ChainsWalkToTheOptimum) {
+  const KnobsSpace space(6, 8);
+  EXPECT_NEAR(search({}, space, 200, 16).best_us, 100, 1e-9);
+  EXPECT_GT(search({.explorer = "random"}, space, 200, 16).best_us, 120);
+}
+
+TEST(LargeSpaces, GenerationsImprove) {
+  const KnobsSpace space(6, 8);
+  const Searched genetic = search({.explorer = "genetic"}, space, 1000, 25);
+  const Searched random = search({.explorer = "random"}, space, 1000, 25);
+  EXPECT_LT(genetic.best_us, 125);
+  EXPECT_LT(genetic.best_us, random.best_us);
+}
+
+TEST(LargeSpaces, TheGridGoesInOrder) {
+  const KnobsSpace space(3, 4);
+  const FlatModel model;
+  const auto grid = std::move(make_explorer({.explorer = "grid"}, {space, model})).value();
+  Rng rng(1);
+  const auto batch = grid->select(10, {}, rng);
+  for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(space.index_of(batch[i].point), i);
+}
+
+TEST(LargeSpaces, WithoutDefaultsTheFirstBatchIsFree) {
+  const KnobsSpace space(6, 8);
+  const FlatModel model;
+  for (const char* name : {"random", "genetic", "annealing"}) {
+    const auto explorer =
+        std::move(make_explorer({.explorer = name, .defaults_first = false}, {space, model}))
+            .value();
+    Rng rng(1);
+    for (const Proposal& p : explorer->select(8, {}, rng)) {
+      EXPECT_NE(p.point, space.defaults()[0]) << name;
+    }
+  }
+}
+
+// The same decisions whether chains were kept in memory or in text.
+TEST(LargeSpaces, ChainsGoOnAfterLoading) {
+  const KnobsSpace space(6, 8);
+  const FlatModel model;
+  const auto make = [&] { return std::move(make_explorer({}, {space, model})).value(); };
+  auto one = make(), other = make();
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    Rng rng(round), same(round);
+    const auto batch = one->select(8, {}, rng), again = other->select(8, {}, same);
+    ASSERT_EQ(batch.size(), again.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(batch[i].point, again[i].point);
+    one->update(measure(batch));
+    other->update(measure(batch));
+    auto loaded = make();
+    ASSERT_TRUE(loaded->load(other->save()).ok());
+    other = std::move(loaded);
+  }
+}
+
+}  // namespace
+}  // namespace attune::explore
