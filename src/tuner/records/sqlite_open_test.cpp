@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const auto kNewest = static_cast<std::int64_t>(migrations().size());
 const BestQuery kHot{kTask, kTarget, Weights::Hot, true};
 
 class OpenTest : public testing::Test {
@@ -129,7 +130,7 @@ TEST_F(OpenTest, CreatesFileAndDirectories) {
   auto* sqlite = dynamic_cast<SqliteStore*>(store->get());
   EXPECT_EQ(sqlite->database().text("PRAGMA journal_mode").value(), "wal");
   EXPECT_EQ(sqlite->database().integer("PRAGMA synchronous").value(), 2);
-  EXPECT_EQ(sqlite->database().integer("PRAGMA user_version").value(), 2);
+  EXPECT_EQ(sqlite->database().integer("PRAGMA user_version").value(), kNewest);
   store->reset();
   EXPECT_TRUE(fs::exists(deep));
 }
@@ -171,7 +172,7 @@ TEST_F(OpenTest, AnOlderFileIsBroughtUpToDate) {
   EXPECT_EQ((*store)->best(kHot).value()->number, 3);
   EXPECT_EQ((*store)->create_session(sample_spec()).value(), 1);
   auto* sqlite = dynamic_cast<SqliteStore*>(store->get());
-  EXPECT_EQ(sqlite->database().integer("PRAGMA user_version").value(), 2);
+  EXPECT_EQ(sqlite->database().integer("PRAGMA user_version").value(), kNewest);
 }
 
 TEST_F(OpenTest, ReadingAnOlderFileLeavesItAsItIs) {
@@ -202,7 +203,8 @@ TEST_F(OpenTest, ANewerFileIsRefused) {
   write_records(1);
   run_sql("PRAGMA user_version = 9");
   expect_refused(ErrorCode::Corrupt,
-                 "records file '" + path() + "' has schema version 9, this attune knows up to 2",
+                 "records file '" + path() + "' has schema version 9, this attune knows up to " +
+                     std::to_string(kNewest),
                  "update attune, or name another file with --records PATH; it was not changed");
 }
 

@@ -79,7 +79,22 @@ CREATE TABLE session_candidates(
   PRIMARY KEY(session_id, number));
 )sql";
 
-constexpr const char* kMigrations[] = {kRecords, kSessions};
+// What tasks compute; see task_definition.h.
+constexpr const char* kTasks = R"sql(
+CREATE TABLE tasks(
+  key TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  flops REAL NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE task_programs(
+  task_key TEXT NOT NULL,
+  algorithm TEXT NOT NULL,
+  text TEXT NOT NULL,
+  tolerance REAL NOT NULL,
+  PRIMARY KEY(task_key, algorithm));
+)sql";
+
+constexpr const char* kMigrations[] = {kRecords, kSessions, kTasks};
 
 }  // namespace
 

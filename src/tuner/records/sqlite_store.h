@@ -33,6 +33,10 @@ class SqliteStore final : public Store {
                                                   const std::string& target) override;
   Result<std::size_t> prune(std::size_t keep) override;
 
+  Status put_task(const TaskDefinition& task) override;
+  Result<std::optional<TaskDefinition>> task(const std::string& key) override;
+  Result<std::vector<TrialGroup>> sample_trials(const SampleQuery& query) override;
+
   Result<SessionId> create_session(const SessionSpec& spec) override;
   Result<std::optional<SessionId>> find_resumable_session(const std::string& task_key,
                                                           const std::string& target,

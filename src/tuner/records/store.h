@@ -13,6 +13,8 @@
 
 #include "base/result.h"
 #include "tuner/records/record.h"
+#include "tuner/records/task_definition.h"
+#include "tuner/records/trial_sample.h"
 
 namespace attune::records {
 
@@ -80,6 +82,12 @@ class Store {
   // Keeps the `keep` fastest verified traces of each task, target and weights, and everything that
   // belongs to an unfinished session; the number of records removed.
   virtual Result<std::size_t> prune(std::size_t keep) = 0;
+
+  // Definitions of tasks. Programs that are there already are replaced, others stay.
+  virtual Status put_task(const TaskDefinition& task) = 0;
+  virtual Result<std::optional<TaskDefinition>> task(const std::string& key) = 0;
+  // In the order in which tasks and targets were first recorded.
+  virtual Result<std::vector<TrialGroup>> sample_trials(const SampleQuery& query) = 0;
 
   // Sessions.
   virtual Result<SessionId> create_session(const SessionSpec& spec) = 0;
