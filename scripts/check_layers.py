@@ -46,7 +46,7 @@ LAYERS = {
     "fleet/tracker": "fleet/wire runtime tuner/measure/probe",
     "fleet/agent": "fleet/wire runtime tuner/measure/probe",
     "fleet/remote_runner": "fleet/wire tuner/measure/runner.h",
-    "fleet/jobs": "tuner fleet",
+    "fleet/jobs": "",
     "app/deploy": "compiler runtime tuner",
     "app/api": "app/deploy compiler runtime tuner fleet",
     "app/cli": "app/api",

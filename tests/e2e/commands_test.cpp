@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/api/npy.h"
+#include "app/api/text_file.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_directory.h"
 
@@ -38,9 +39,10 @@ runtime::Tensor numbers(std::vector<std::int64_t> shape) {
 }
 
 TEST_F(Commands, EveryCommandHasAHelpPageWithExamples) {
-  for (const std::string verb : {"tune", "bench", "compile", "run", "check", "records",
-                                 "records list", "records best", "records export", "records import",
-                                 "records prune", "tasks", "zoo list", "zoo export", "doctor"}) {
+  for (const std::string verb :
+       {"tune", "bench", "compile", "run", "check", "records", "records list", "records best",
+        "records export", "records import", "records prune", "tasks", "zoo list", "zoo export",
+        "doctor", "simulate"}) {
     std::vector<std::string> words;
     const std::size_t blank = verb.find(' ');
     words.push_back(verb.substr(0, blank));
@@ -51,6 +53,21 @@ TEST_F(Commands, EveryCommandHasAHelpPageWithExamples) {
     EXPECT_NE(page.find("\nexamples:\n  attune "), std::string::npos) << page;
   }
   EXPECT_EQ(output_of({"--version"}).find("attune "), 0u);
+}
+
+TEST_F(Commands, SimulateGivesTheSameBytesForTheSameSeed) {
+  const std::string chart = directory_.file("chart.svg");
+  const std::vector<std::string> words{"simulate", "--jobs",  "3", "--batches", "5",
+                                       "--json",   "--seeds", "2", "--gantt",   chart};
+  const std::string first = output_of(words);
+  const std::string svg = api::read_text_file(chart).value();
+  EXPECT_EQ(output_of(words), first);
+  EXPECT_EQ(api::read_text_file(chart).value(), svg);
+  EXPECT_TRUE(svg.starts_with("<svg "));
+  const Json report = Json::parse(first);
+  EXPECT_EQ(report["policy"], "makespan");
+  EXPECT_GE(report["ratio_mean"].get<double>(), 1);
+  EXPECT_LE(report["utilisation"]["host"].get<double>(), 1 + 1e-9);
 }
 
 TEST_F(Commands, CompilePrintsTheStagesInOrder) {

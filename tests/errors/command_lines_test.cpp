@@ -124,6 +124,18 @@ TEST_F(CommandLines, OperatorSpecs) {
   });
 }
 
+TEST_F(CommandLines, Simulations) {
+  const std::string hint = "write --stages build=8.3,profile=39.5,update=44";
+  expect_all({
+      {"simulate --stages build", 2, "stage 'build' is not NAME=SECONDS", hint},
+      {"simulate --stages build=-3", 2, "stage 'build=-3' is not NAME=SECONDS", hint},
+      {"simulate --stages build@cloud=3", 2, "there is no pool 'cloud'", "pools are host, device"},
+      {"simulate --policy fifo", 2, "unknown policy 'fifo'",
+       "policies are sequential, unscheduled, synchronised, greedy, fair, greedy-bundled, "
+       "fair-bundled, makespan, latency, fair-share"},
+  });
+}
+
 TEST_F(CommandLines, Targets) {
   const std::string hint = "write a target like 'cpu -mcpu=znver3 -threads=2'";
   expect_all({

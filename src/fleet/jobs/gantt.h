@@ -1,0 +1,14 @@
+// A simulated run as a chart: one row per unit of each pool, one bar per stage, one colour per job.
+#pragma once
+
+#include <string>
+
+#include "fleet/jobs/simulate.h"
+
+namespace attune::jobs {
+
+// A self-contained SVG document; same run, same bytes.
+std::string gantt_svg(const Experiment& experiment, const SimulatedRun& run,
+                      const std::string& title);
+
+}  // namespace attune::jobs

@@ -1,0 +1,11 @@
+#include "fleet/jobs/policies/policies.h"
+
+namespace attune::jobs {
+
+Rank by_arrival(const StageView& stage) {
+  return {stage.ready_at, static_cast<double>(stage.id), 0};
+}
+
+std::optional<Rank> rank_fair(const View&, const StageView& stage) { return by_arrival(stage); }
+
+}  // namespace attune::jobs

@@ -1,0 +1,38 @@
+// A policy says which of the ready stages goes first. All of them share one way of giving out what
+// is free, `plan`: a pure function of the view. Stages are never interrupted, and nothing stays
+// idle that a ready stage could use, unless a rule forbids the pair or the policy lets a stage
+// wait.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/jobs/view.h"
+
+namespace attune::jobs {
+
+// Compared from the front; less goes first.
+using Rank = std::array<double, 3>;
+
+struct Policy {
+  std::string_view name;
+  std::string_view summary;
+  // Nothing: the stage must wait.
+  std::optional<Rank> (*rank)(const View&, const StageView&);
+  // False: stages start although nothing is free, and slow each other down.
+  bool coordinated = true;
+};
+
+// One line per policy, in the order in which they are shown.
+std::span<const Policy> policies();
+Result<const Policy*> find_policy(std::string_view name);
+
+// Which of view.ready to start now, in this order.
+std::vector<std::size_t> plan(const View& view, const Policy& policy);
+
+}  // namespace attune::jobs

@@ -1,0 +1,112 @@
+#include "fleet/jobs/policy.h"
+
+#include <gtest/gtest.h>
+
+#include "fleet/jobs/scheduler.h"
+
+namespace attune::jobs {
+namespace {
+
+const Policy& policy(std::string_view name) { return **find_policy(name); }
+
+JobSpec job_of(double stages_left) {
+  return {.usual_seconds = {10, 10}, .stages_left = {stages_left, stages_left}};
+}
+
+TEST(Policies, UnknownNamesAreRefused) {
+  const auto found = find_policy("luck");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().message, "unknown policy 'luck'");
+  EXPECT_TRUE(found.error().hint.starts_with("policies are sequential, unscheduled, "));
+}
+
+TEST(Makespan, PrefersTheJobWithMostWorkLeft) {
+  Scheduler scheduler({{"host", 1}}, policy("makespan"));
+  const JobIndex small = scheduler.add_job(job_of(1), 0), large = scheduler.add_job(job_of(9), 0);
+  scheduler.offer({small, 0, 0, 1}, 0);
+  scheduler.offer({large, 0, 0, 1}, 0);
+  const auto starts = scheduler.dispatch(0);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].job, large);
+}
+
+TEST(Latency, PrefersTheJobWithLeastWorkLeftAndOfUnknownOnesTheYoungest) {
+  Scheduler scheduler({{"host", 1}}, policy("latency"));
+  JobSpec unknown{.usual_seconds = {10}};
+  const JobIndex first = scheduler.add_job(unknown, 0), second = scheduler.add_job(unknown, 0);
+  scheduler.offer({first, 0, 0, 1}, 0);
+  const auto begun = scheduler.dispatch(0);
+  scheduler.finish(begun[0].stage, 10, 10);
+  scheduler.offer({first, 0, 0, 1}, 10);
+  scheduler.offer({second, 0, 0, 1}, 11);
+  EXPECT_EQ(scheduler.dispatch(11)[0].job, second);
+}
+
+TEST(FairShare, UsersAboveTheirQuotaWait) {
+  Scheduler scheduler({{"host", 3}}, policy("fair-share"), {}, {1, 0});
+  JobSpec spec = job_of(5);
+  const JobIndex a = scheduler.add_job(spec, 0), b = scheduler.add_job(spec, 0);
+  spec.user = 1;
+  const JobIndex c = scheduler.add_job(spec, 5);
+  scheduler.offer({a, 0, 0, 1}, 0);
+  ASSERT_EQ(scheduler.dispatch(0).size(), 1u);
+  scheduler.offer({b, 0, 0, 1}, 0);
+  scheduler.offer({c, 0, 0, 1}, 5);
+  const auto starts = scheduler.dispatch(5);
+  ASSERT_EQ(starts.size(), 2u);  // nothing stays idle for the sake of a quota
+  EXPECT_EQ(starts[0].job, c);
+}
+
+TEST(Bundles, WhatContinuesOnTheSamePoolGoesFirst) {
+  for (const std::string_view name : {"fair", "fair-bundled"}) {
+    Scheduler scheduler({{"host", 1}}, policy(name));
+    const JobIndex a = scheduler.add_job(job_of(2), 0), b = scheduler.add_job(job_of(2), 0);
+    scheduler.offer({a, 0, 0, 1}, 0);
+    const auto begun = scheduler.dispatch(0);
+    scheduler.offer({b, 0, 0, 1}, 1);
+    scheduler.finish(begun[0].stage, 10, 10);
+    scheduler.offer({a, 1, 0, 1}, 10);
+    EXPECT_EQ(scheduler.dispatch(10)[0].job, name == "fair" ? b : a) << name;
+  }
+}
+
+TEST(CoLocation, ForbiddenPairsDoNotRunTogether) {
+  CoLocation rules;
+  rules.forbid(1, 0);
+  Scheduler scheduler({{"host", 2}, {"device", 1}}, policy("fair"), rules);
+  const JobIndex a = scheduler.add_job(job_of(2), 0), b = scheduler.add_job(job_of(2), 0);
+  scheduler.offer({a, 0, 0, 1}, 0);
+  scheduler.offer({b, 1, 1, 1}, 0);
+  const auto starts = scheduler.dispatch(0);
+  ASSERT_EQ(starts.size(), 1u);
+  scheduler.finish(starts[0].stage, 3, 3);
+  EXPECT_EQ(scheduler.dispatch(3).size(), 1u);
+}
+
+TEST(Scheduler, ALostStageRunsAgainAndItsUnitsAreFree) {
+  Scheduler scheduler({{"host", 2}}, policy("greedy"));
+  const JobIndex a = scheduler.add_job(job_of(2), 0);
+  scheduler.offer({a, 0, 0, 2}, 0);
+  const auto first = scheduler.dispatch(0);
+  scheduler.requeue(first[0].stage, 4);
+  const auto again = scheduler.dispatch(4);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].stage, first[0].stage);
+  scheduler.finish(again[0].stage, 9, 5);
+  EXPECT_EQ(scheduler.view(9).pools[0].free, 2);
+}
+
+TEST(Scheduler, LargeStagesDoNotKeepSmallOnesFromIdleUnits) {
+  Scheduler scheduler({{"host", 2}}, policy("fair"));
+  const JobIndex a = scheduler.add_job(job_of(9), 0);
+  scheduler.offer({a, 0, 0, 1}, 0);
+  ASSERT_EQ(scheduler.dispatch(0).size(), 1u);
+  scheduler.offer({a, 0, 0, 2}, 1);
+  scheduler.offer({a, 1, 0, 1}, 2);
+  const auto starts = scheduler.dispatch(2);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].kind, 1u);
+}
+
+}  // namespace
+}  // namespace attune::jobs

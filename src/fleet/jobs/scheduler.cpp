@@ -1,0 +1,167 @@
+#include "fleet/jobs/scheduler.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/check.h"
+
+namespace attune::jobs {
+
+Scheduler::Scheduler(const std::vector<Pool>& pools, const Policy& policy, CoLocation rules,
+                     std::vector<int> user_quotas)
+    : policy_(policy), rules_(std::move(rules)) {
+  for (const Pool& pool : pools) {
+    pools_.push_back({pool.capacity, pool.capacity, kNoJob});
+    slots_.emplace_back(static_cast<std::size_t>(pool.capacity), false);
+  }
+  for (const int quota : user_quotas) users_.push_back({0, quota});
+}
+
+JobIndex Scheduler::add_job(JobSpec spec, double now) {
+  const auto index = static_cast<JobIndex>(jobs_.size());
+  if (spec.user >= users_.size()) users_.resize(spec.user + 1);
+  jobs_.push_back({.user = spec.user, .priority = spec.priority, .submitted_at = now});
+  details_.push_back(
+      {Predictor(std::move(spec.usual_seconds)), std::move(spec.stages_left), spec.prefetch});
+  predict_remaining(index);
+  if (oldest_ == kNoJob) oldest_ = index;
+  return index;
+}
+
+StageId Scheduler::offer(const Offer& offer, double now) {
+  CHECK(offer.amount <= pools_[offer.pool].capacity, "a stage asks for more than its pool has");
+  const Job& job = details_[offer.job];
+  ready_.push_back({.id = next_stage_++,
+                    .job = offer.job,
+                    .kind = offer.kind,
+                    .pool = offer.pool,
+                    .amount = offer.amount,
+                    .predicted_seconds = job.predictor.seconds(offer.kind),
+                    .ready_at = now,
+                    .continues = job.last_finished == now && job.last_pool == offer.pool});
+  return ready_.back().id;
+}
+
+std::vector<Start> Scheduler::dispatch(double now) {
+  std::vector<std::size_t> chosen = plan(view(now), policy_);
+  std::vector<Start> starts;
+  for (const std::size_t index : chosen) {
+    const StageView& stage = ready_[index];
+    taken_.push_back({take_slots(stage.pool, stage.amount)});
+    starts.push_back({stage.id, stage.job, stage.kind, stage.pool, taken_.back().slots.front()});
+    pools_[stage.pool].free -= stage.amount;
+    pools_[stage.pool].last_holder = stage.job;
+    users_[jobs_[stage.job].user].running += stage.amount;
+    running_.push_back(stage);
+  }
+  // From the back, so that what is still to be removed stays where it is.
+  std::sort(chosen.begin(), chosen.end(), std::greater<>());
+  for (const std::size_t index : chosen) {
+    ready_[index] = ready_.back();
+    ready_.pop_back();
+  }
+  return starts;
+}
+
+void Scheduler::finish(StageId stage, double now, double seconds) {
+  const std::size_t position = position_of(stage);
+  const StageView done = running_[position];
+  release(position);
+  Job& job = details_[done.job];
+  job.predictor.observe(done.kind, seconds);
+  job.last_pool = done.pool;
+  job.last_finished = now;
+  if (!job.stages_left.empty()) {
+    double& left = job.stages_left[done.kind];
+    left = std::max(0.0, left - 1);
+  }
+  jobs_[done.job].attained_seconds += seconds;
+  predict_remaining(done.job);
+}
+
+void Scheduler::requeue(StageId stage, double now) {
+  const std::size_t position = position_of(stage);
+  StageView again = running_[position];
+  release(position);
+  again.ready_at = now;
+  again.continues = false;
+  ready_.push_back(again);
+}
+
+void Scheduler::withdraw(JobIndex job) {
+  std::erase_if(ready_, [&](const StageView& stage) { return stage.job == job; });
+}
+
+void Scheduler::set_active(JobIndex job, bool active) {
+  jobs_[job].active = active;
+  find_oldest();
+}
+
+void Scheduler::set_stages_left(JobIndex job, std::vector<double> stages_left) {
+  details_[job].stages_left = std::move(stages_left);
+  predict_remaining(job);
+}
+
+View Scheduler::view(double now) const {
+  return {now, pools_, jobs_, users_, ready_, running_, oldest_, &rules_};
+}
+
+std::size_t Scheduler::position_of(StageId stage) const {
+  const auto found = std::find_if(running_.begin(), running_.end(),
+                                  [&](const StageView& view) { return view.id == stage; });
+  CHECK(found != running_.end(), "the stage is not running");
+  return static_cast<std::size_t>(found - running_.begin());
+}
+
+void Scheduler::release(std::size_t position) {
+  const StageView& stage = running_[position];
+  pools_[stage.pool].free += stage.amount;
+  users_[jobs_[stage.job].user].running -= stage.amount;
+  for (const int slot : taken_[position].slots) {
+    slots_[stage.pool][static_cast<std::size_t>(slot)] = false;
+  }
+  running_[position] = running_.back();
+  running_.pop_back();
+  taken_[position] = std::move(taken_.back());
+  taken_.pop_back();
+}
+
+// The first that are free; policies that do not coordinate go beyond the capacity.
+std::vector<int> Scheduler::take_slots(std::uint32_t pool, int amount) {
+  std::vector<bool>& taken = slots_[pool];
+  std::vector<int> slots;
+  for (std::size_t i = 0; static_cast<int>(slots.size()) < amount; ++i) {
+    if (i == taken.size()) taken.push_back(false);
+    if (taken[i]) continue;
+    taken[i] = true;
+    slots.push_back(static_cast<int>(i));
+  }
+  return slots;
+}
+
+// With several batches in flight the longest stage, not the sum, is what a batch takes at least.
+void Scheduler::predict_remaining(JobIndex index) {
+  const Job& job = details_[index];
+  if (job.stages_left.empty()) {
+    jobs_[index].remaining_seconds = -1;
+    return;
+  }
+  double sum = 0, longest = 0;
+  for (std::uint32_t kind = 0; kind < job.stages_left.size(); ++kind) {
+    const double seconds = job.stages_left[kind] * job.predictor.seconds(kind);
+    sum += seconds;
+    longest = std::max(longest, seconds);
+  }
+  jobs_[index].remaining_seconds = std::max(sum / job.prefetch, longest);
+}
+
+void Scheduler::find_oldest() {
+  oldest_ = kNoJob;
+  for (JobIndex job = 0; job < jobs_.size(); ++job) {
+    if (!jobs_[job].active) continue;
+    if (oldest_ == kNoJob || jobs_[job].submitted_at < jobs_[oldest_].submitted_at) oldest_ = job;
+  }
+}
+
+}  // namespace attune::jobs

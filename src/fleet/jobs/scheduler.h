@@ -1,0 +1,97 @@
+// The scheduler: jobs offer stages that are ready, it says which may start. It has no clock, no
+// threads and no files; a server or a simulation tells it what happens and when. All that it
+// decides comes from `plan` (policy.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fleet/jobs/policy.h"
+#include "fleet/jobs/predictor.h"
+
+namespace attune::jobs {
+
+struct Pool {
+  std::string name;
+  int capacity = 1;
+};
+
+struct JobSpec {
+  std::uint32_t user = 0;
+  double priority = 1;
+  // By kind: what is usual for its stages, and how many are to come (empty: not known).
+  std::vector<double> usual_seconds = {};
+  std::vector<double> stages_left = {};
+  int prefetch = 1;  // batches in flight at once
+};
+
+struct Offer {
+  JobIndex job = 0;
+  std::uint32_t kind = 0;
+  std::uint32_t pool = 0;
+  int amount = 1;
+};
+
+struct Start {
+  StageId stage = 0;
+  JobIndex job = 0;
+  std::uint32_t kind = 0;
+  std::uint32_t pool = 0;
+  int slot = 0;  // of the pool, from 0; the first unit that the stage has
+};
+
+class Scheduler {
+ public:
+  Scheduler(const std::vector<Pool>& pools, const Policy& policy, CoLocation rules = {},
+            std::vector<int> user_quotas = {});
+
+  JobIndex add_job(JobSpec spec, double now);
+  StageId offer(const Offer& offer, double now);
+  // What may start now; it counts as running from here on.
+  std::vector<Start> dispatch(double now);
+  // A running stage is done, after as many seconds on its resource.
+  void finish(StageId stage, double now, double seconds);
+  // A running stage is to be done again: its worker was lost, or its measurements were disturbed.
+  void requeue(StageId stage, double now);
+  // Takes back what is ready but not running.
+  void withdraw(JobIndex job);
+  // Paused jobs and those that ended are not counted among the active ones.
+  void set_active(JobIndex job, bool active);
+  // Corrects how many stages of each kind are to come.
+  void set_stages_left(JobIndex job, std::vector<double> stages_left);
+
+  View view(double now) const;
+  std::size_t running() const { return running_.size(); }
+
+ private:
+  struct Job {
+    Predictor predictor;
+    std::vector<double> stages_left = {};
+    int prefetch;
+    // Where and when its last stage finished.
+    std::uint32_t last_pool = 0;
+    double last_finished = -1;
+  };
+  struct Taken {
+    std::vector<int> slots;
+  };
+  std::size_t position_of(StageId stage) const;
+  void release(std::size_t position);
+  std::vector<int> take_slots(std::uint32_t pool, int amount);
+  void predict_remaining(JobIndex job);
+  void find_oldest();
+
+  const Policy& policy_;
+  CoLocation rules_;
+  std::vector<PoolView> pools_;
+  std::vector<std::vector<bool>> slots_;  // of each pool: taken
+  std::vector<UserView> users_;
+  std::vector<JobView> jobs_;
+  std::vector<Job> details_;
+  std::vector<StageView> ready_, running_;
+  std::vector<Taken> taken_;  // parallel to running_
+  JobIndex oldest_ = kNoJob;
+  StageId next_stage_ = 1;
+};
+
+}  // namespace attune::jobs

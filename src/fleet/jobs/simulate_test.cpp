@@ -1,0 +1,126 @@
+#include "fleet/jobs/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace attune::jobs {
+namespace {
+
+// The stage times of the published experiment.
+Experiment published(int jobs, int host, int device, int batches = 60) {
+  Experiment experiment{{{"host", host}, {"device", device}}, {}, 0.3, 0.6};
+  for (int i = 0; i < jobs; ++i) {
+    experiment.jobs.push_back(
+        {.batches = batches,
+         .stages = {
+             {"build", 0, 1, 8.3, {}}, {"profile", 1, 1, 39.5, {}}, {"update", 0, 1, 44.0, {}}}});
+  }
+  return experiment;
+}
+
+struct Summary {
+  double mean = 0, worst = 0, slowdown = 0, share = 0;
+};
+
+Summary over_seeds(const Experiment& experiment, std::string_view policy) {
+  Summary summary;
+  constexpr int kSeeds = 20;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const SimulatedRun run = simulate(experiment, **find_policy(policy), seed);
+    summary.mean += run.ratio() / kSeeds;
+    summary.worst = std::max(summary.worst, run.ratio());
+    summary.slowdown += run.mean_slowdown() / kSeeds;
+    summary.share = std::max(summary.share, run.worst_share_ratio());
+  }
+  return summary;
+}
+
+TEST(Simulate, OneJobTakesItsCriticalPathUnderEveryPolicy) {
+  const Experiment experiment = published(1, 1, 1, 5);
+  for (const Policy& policy : policies()) {
+    const SimulatedRun run = simulate(experiment, policy, 3);
+    EXPECT_NEAR(run.ratio(), 1, 1e-9) << policy.name;
+    EXPECT_EQ(run.stages, 15) << policy.name;
+  }
+}
+
+TEST(Simulate, SequentialJobsAddUp) {
+  const Experiment experiment = published(3, 1, 1, 4);
+  const SimulatedRun run = simulate(experiment, **find_policy("sequential"), 5);
+  double sum = 0;
+  for (const JobResult& job : run.jobs) sum += job.alone_seconds;
+  EXPECT_NEAR(run.makespan, sum, 1e-9 * sum);
+}
+
+TEST(Simulate, NothingIsGivenOutTwice) {
+  const Experiment experiment = published(6, 2, 1, 6);
+  for (const Policy& policy : policies()) {
+    if (!policy.coordinated) continue;
+    SimulatedRun run = simulate(experiment, policy, 7, true);
+    std::sort(run.bars.begin(), run.bars.end(), [](const Bar& a, const Bar& b) {
+      return std::tie(a.pool, a.slot, a.begin) < std::tie(b.pool, b.slot, b.begin);
+    });
+    for (std::size_t i = 1; i < run.bars.size(); ++i) {
+      const Bar &before = run.bars[i - 1], &bar = run.bars[i];
+      EXPECT_LT(bar.slot, experiment.pools[bar.pool].capacity);
+      if (before.pool != bar.pool || before.slot != bar.slot) continue;
+      EXPECT_LE(before.end, bar.begin) << policy.name;
+    }
+  }
+}
+
+TEST(Simulate, SharingAPoolThatIsTooSmallStretchesItsStages) {
+  Experiment experiment{{{"host", 1}}, {}, 0, 0};
+  for (int i = 0; i < 2; ++i) experiment.jobs.push_back({.stages = {{"work", 0, 1, 10, {}}}});
+  const SimulatedRun run = simulate(experiment, **find_policy("unscheduled"), 0, true);
+  for (const Bar& bar : run.bars) EXPECT_DOUBLE_EQ(bar.end - bar.begin, 20);
+}
+
+TEST(Simulate, SynchronisedStagesStartTogether) {
+  const SimulatedRun run = simulate(published(3, 1, 1, 3), **find_policy("synchronised"), 1, true);
+  std::vector<double> begins;
+  for (const Bar& bar : run.bars) begins.push_back(bar.begin);
+  std::sort(begins.begin(), begins.end());
+  for (std::size_t i = 0; i < begins.size(); i += 3) EXPECT_EQ(begins[i], begins[i + 2]);
+}
+
+TEST(Simulate, PrefetchOverlapsTheStagesOfOneJob) {
+  Experiment experiment = published(1, 1, 1, 30);
+  const double alone = simulate(experiment, **find_policy("makespan"), 2).makespan;
+  experiment.jobs[0].prefetch = 2;
+  EXPECT_LT(simulate(experiment, **find_policy("makespan"), 2).makespan, 0.75 * alone);
+}
+
+TEST(Simulate, RecordedTimesAreUsedAsTheyAre) {
+  Experiment experiment{{{"host", 1}}, {}, 0.5, 0.5};
+  experiment.jobs.push_back({.batches = 2, .stages = {{"work", 0, 1, 1, {3, 4}}}});
+  EXPECT_DOUBLE_EQ(simulate(experiment, **find_policy("fair"), 9).makespan, 7);
+}
+
+TEST(Makespan, EndsNearTheLowerBound) {
+  const Summary four = over_seeds(published(4, 1, 1), "makespan");
+  EXPECT_LE(four.mean, 1.07);
+  EXPECT_LE(four.worst, 1.25);
+  const Summary sixteen = over_seeds(published(16, 2, 2), "makespan");
+  EXPECT_LE(sixteen.mean, 1.03);
+  EXPECT_LE(sixteen.worst, 1.12);
+  const Summary many = over_seeds(published(32, 4, 4), "makespan");
+  EXPECT_LE(many.mean, 1.03);
+  EXPECT_LE(many.worst, 1.12);
+}
+
+TEST(Latency, CompletesJobsSoonerThanFirstComeFirstServed) {
+  const Experiment experiment = published(16, 2, 2);
+  EXPECT_LE(over_seeds(experiment, "latency").slowdown,
+            0.8 * over_seeds(experiment, "fair").slowdown);
+}
+
+TEST(FairShare, NoJobFallsFarBehindItsShare) {
+  EXPECT_LE(over_seeds(published(4, 1, 1), "fair-share").share, 3);
+  EXPECT_LE(over_seeds(published(16, 2, 2), "fair-share").share, 3);
+  EXPECT_LE(over_seeds(published(32, 4, 4), "fair-share").share, 3);
+}
+
+}  // namespace
+}  // namespace attune::jobs
