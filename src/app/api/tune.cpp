@@ -104,7 +104,7 @@ std::string algorithm_named_by(const std::string& text) {
 Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOptions& options,
                                         measure::Runner& runner, const measure::CorePlan& cores,
                                         records::Store& store, session::Observer& observer,
-                                        const std::atomic<bool>& stop) {
+                                        const std::atomic<bool>& stop, session::Usage& usage) {
   const session::Task task = task_of(model);
   const SteadyClock clock;
   builder::LocalBuilder builder({.target = model.target, .cores = cores.build});
@@ -114,7 +114,7 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
                 session::Session::open({store, builder, runner, clock}, task, model.target_text(),
                                        std::move(search), default_schedule(model).trace,
                                        session_options(model, options, cores.overlap)));
-  ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &observer, &stop));
+  ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &observer, &stop, &usage));
   return session->report();
 }
 
@@ -137,6 +137,16 @@ TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
           .default_failure = report.default_failure,
           .trace = report.best_trace,
           .algorithm = algorithm_named_by(report.best_trace)};
+}
+
+void add_usage(const session::Usage& usage, double seconds, TuneReport& report) {
+  if (seconds <= 0) return;
+  report.device_busy = usage.device_seconds / seconds;
+  report.search_share = usage.search_seconds() / seconds;
+  for (std::size_t i = 0; i < session::kStageKinds; ++i) {
+    const auto kind = static_cast<session::StageKind>(i);
+    report.stage_seconds[std::string(session::name_of(kind))] = usage.seconds_of[i];
+  }
 }
 
 Result<TuneReport> tune(const TuneOptions& options,
@@ -162,8 +172,9 @@ Result<TuneReport> tune(const TuneOptions& options,
   ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
   Forwarder forwarder(progressed, report.peak_gflops, !options.trials && options.seconds);
+  session::Usage usage;
   Result<session::TaskReport> outcome =
-      run_session(model, options, *runner, cores, *store, forwarder, stop);
+      run_session(model, options, *runner, cores, *store, forwarder, stop, usage);
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
   if (!outcome.ok()) return std::move(outcome).error();
 
@@ -174,6 +185,7 @@ Result<TuneReport> tune(const TuneOptions& options,
   report.latency_ms = whole.latency_ms;
   report.default_latency_ms = whole.default_latency_ms;
   report.seconds = whole.seconds;
+  add_usage(usage, report.seconds, report);
   report.seed = whole.seed;
   report.records = path;
   report.stopped = stop.load();
@@ -207,6 +219,9 @@ std::string to_json(const TuneReport& report) {
                              {"trace", task.trace}});
   }
   json["trials_per_second"] = report.trials_per_second;
+  json["device_busy"] = report.device_busy;
+  json["search_share"] = report.search_share;
+  json["stage_seconds"] = report.stage_seconds;
   json["latency_ms"] = or_null(report.latency_ms);
   json["default_latency_ms"] = or_null(report.default_latency_ms);
   json["seconds"] = report.seconds;

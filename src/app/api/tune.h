@@ -17,7 +17,8 @@
 
 namespace attune::session {
 struct TaskReport;
-}
+struct Usage;
+}  // namespace attune::session
 
 namespace attune::api {
 
@@ -69,6 +70,9 @@ struct TuneReport {
   int threads = 1;
   double peak_gflops = 0;  // of as many cores, measured at the start
   double trials_per_second = 0;
+  double device_busy = 0;   // the share of the time in which something ran on the measuring cores
+  double search_share = 0;  // the share in which candidates were chosen and results learned
+  std::map<std::string, double> stage_seconds = {};  // by stage; some run side by side
   std::optional<double> latency_ms = {}, default_latency_ms = {};  // after and before
   double seconds = 0;
   std::uint64_t seed = 0;
@@ -87,5 +91,7 @@ Result<TuneReport> tune(const TuneOptions& options,
 std::string to_json(const TuneReport& report);
 // One task of a report.
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops);
+// Where the time went, over `seconds` of the whole.
+void add_usage(const session::Usage& usage, double seconds, TuneReport& report);
 
 }  // namespace attune::api

@@ -26,7 +26,8 @@ constexpr std::int64_t kEndlessTrials = 1'000'000'000;
 // The closing comparison of one task, shorter than that of a single operator: the whole model is
 // compared in the end.
 constexpr int kCompareRounds = 4;
-constexpr double kCompareRoundMs = 150;
+constexpr double kCompareRoundMs = 0;
+constexpr double kClosingSeconds = 0.3;
 
 // A file that goes when its owner does.
 class TemporaryFile {
@@ -81,8 +82,14 @@ class GraphTuner {
                   deploy::prepare_graph(std::move(model_.graph), compile_options()));
     const bool cold = has_cold_weights(prepared, model_.target);
     ATTUNE_ASSIGN(deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
-    ATTUNE_RETURN_IF_ERROR(tune_tasks(tasks, *runner, cold));
-    return finish(std::move(tasks));
+    const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
+    ATTUNE_RETURN_IF_ERROR(write_untuned(tasks, before.path()));
+    // Building must not disturb measuring.
+    ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
+    const Status tuned = tune_tasks(tasks, *runner, cores, cold);
+    ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
+    if (!tuned.ok()) return tuned.error();
+    return finish(std::move(tasks), before.path());
   }
 
  private:
@@ -106,7 +113,7 @@ class GraphTuner {
     result.use_history = options_.tune.history != "none";
     result.weights = weights;
     result.batch = 16;
-    result.overlap = false;
+    result.on_grant = true;
     result.finalists = 5;
     result.search_name = fmt::format("{} of a model{}", explore::to_string(options_.tune.search),
                                      options_.graph.model.exact ? ", exact" : "");
@@ -116,13 +123,28 @@ class GraphTuner {
     return result;
   }
 
-  Status tune_tasks(const deploy::ModelTasks& tasks, measure::Runner& runner, bool cold) {
+  // Compiled before anything else, so that it is known how long that takes.
+  Status write_untuned(deploy::ModelTasks& tasks, const std::string& path) {
+    const std::int64_t start = clock_.now_ns();
+    auto untuned = deploy::compile_tasks(std::move(tasks), compile_options());
+    if (!untuned.ok()) return untuned.error();
+    ATTUNE_RETURN_IF_ERROR(deploy::write(*untuned, path));
+    tasks = std::move(untuned->tasks);
+    untuned_fallbacks_ = std::move(untuned->fallbacks);
+    finish_seconds_ = seconds_between(start, clock_.now_ns()) + race_options().seconds;
+    return {};
+  }
+
+  RaceOptions race_options() const { return {.threads = model_.target.threads}; }
+
+  Status tune_tasks(const deploy::ModelTasks& tasks, measure::Runner& runner,
+                    const measure::CorePlan& cores, bool cold) {
     auto path = records_path(options_.tune.records);
     if (!path.ok()) return path.error();
     report_.records = *path;
     auto store = records::open_sqlite_store(*path);
     if (!store.ok()) return store.error();
-    builder::LocalBuilder builder({.target = model_.target, .cores = {}});
+    builder::LocalBuilder builder({.target = model_.target, .cores = cores.build});
     std::vector<std::unique_ptr<session::Session>> sessions;
     std::vector<session::WeightedSession> weighted;
     const session::Context context{**store, builder, runner, clock_};
@@ -139,31 +161,39 @@ class GraphTuner {
                                            session_options(weights_of(task, cold)));
       if (!opened.ok()) return opened.error();
       sessions.push_back(std::move(*opened));
-      weighted.push_back({sessions.back().get(), static_cast<double>(tasks.uses[i])});
+      const auto uses = static_cast<double>(tasks.uses[i]);
+      weighted.push_back({sessions.back().get(), {.uses = uses, .prior = uses * described.flops}});
     }
-    ATTUNE_RETURN_IF_ERROR(
-        session::run_model(weighted, budget(), closing_seconds(), clock_, forward(tasks), stop_));
+    ATTUNE_RETURN_IF_ERROR(session::run_model(weighted, budget(cores), machine(cores), clock_,
+                                              forward(tasks), stop_, &usage_));
     for (const auto& session : sessions) reports_.push_back(session->report());
     return {};
   }
 
-  session::ModelBudget budget() const {
+  session::ModelBudget budget(const measure::CorePlan& cores) const {
     session::ModelBudget result;
     const double spent = seconds_between(start_ns_, clock_.now_ns());
     const bool endless = options_.tune.trials && !options_.tune.seconds;
-    result.seconds = endless ? 1e9 : options_.tune.seconds.value_or(kDefaultSeconds) - spent;
-    result.trials = options_.tune.trials.value_or(0);
+    // The tuned model is compiled and raced within the budget, unless nothing were left of it.
+    const double all = options_.tune.seconds.value_or(kDefaultSeconds);
+    result.seconds = endless ? 1e9 : std::max(all - spent - finish_seconds_, 0.25 * all);
+    result.closing_seconds = kClosingSeconds;
+    // One round on the device and one before it; where they take turns, a few of each kind at once
+    // leave fewer cores idle.
+    result.window = cores.overlap ? 2 : 4;
     return result;
   }
 
-  static double closing_seconds() { return kCompareRounds * kCompareRoundMs * 1e-3 + 0.2; }
+  static session::Machine machine(const measure::CorePlan& cores) {
+    return {.host_stages = static_cast<int>(cores.build.size()), .shared = !cores.overlap};
+  }
 
   std::function<void(const session::ModelProgress&)> forward(const deploy::ModelTasks& tasks) {
     return [this, &tasks](const session::ModelProgress& p) {
       if (!progressed_) return;
       progressed_({.task = tasks.distinct[p.task].name,
                    .stage = p.closing ? "confirm" : "update",
-                   .tasks = p.tasks,
+                   .tasks = p.tasks.size(),
                    .settled = p.settled,
                    .trials = p.trials,
                    .latency_ms = p.latency_us * 1e-3,
@@ -174,7 +204,7 @@ class GraphTuner {
   }
 
   // Tuned and untuned artifacts are raced; the faster one becomes the output.
-  Result<TuneReport> finish(deploy::ModelTasks tasks) {
+  Result<TuneReport> finish(deploy::ModelTasks tasks, const std::string& untuned) {
     std::vector<std::int64_t> uses(tasks.uses.begin(), tasks.uses.end());
     deploy::CompileOptions compile = compile_options();
     std::map<std::string, schedule::Trace> best;
@@ -183,9 +213,6 @@ class GraphTuner {
       auto trace = schedule::parse_trace(task.best_trace);
       if (trace.ok()) best[task.key] = std::move(*trace);
     }
-    ATTUNE_ASSIGN(deploy::CompiledModel untuned, deploy::compile_tasks(std::move(tasks), compile));
-    const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
-    ATTUNE_RETURN_IF_ERROR(deploy::write(untuned, before.path()));
     compile.choose = [&](const graph::Task& task) {
       const auto found = best.find(task.key);
       if (found == best.end()) return deploy::default_schedule(task, model_.target, compile.exact);
@@ -197,21 +224,18 @@ class GraphTuner {
       }
       return schedule;
     };
-    tasks = std::move(untuned.tasks);
-    Fallbacks untuned_fallbacks = std::move(untuned.fallbacks);
-    untuned = {};
     ATTUNE_ASSIGN(const deploy::CompiledModel tuned,
                   deploy::compile_tasks(std::move(tasks), compile));
     const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(deploy::write(tuned, after.path()));
     ATTUNE_ASSIGN(const std::vector<double> latencies,
-                  race({before.path(), after.path()}, {.threads = model_.target.threads}));
+                  race({untuned, after.path()}, race_options()));
     report_.default_latency_ms = latencies[0];
     report_.latency_ms = std::min(latencies[0], latencies[1]);
     report_.untuned_is_best = latencies[0] < latencies[1];
-    report_.fallbacks = report_.untuned_is_best ? std::move(untuned_fallbacks) : tuned.fallbacks;
+    report_.fallbacks = report_.untuned_is_best ? std::move(untuned_fallbacks_) : tuned.fallbacks;
     std::error_code failure;
-    std::filesystem::rename(report_.untuned_is_best ? before.path() : after.path(), options_.output,
+    std::filesystem::rename(report_.untuned_is_best ? untuned : after.path(), options_.output,
                             failure);
     if (failure) {
       return Error{ErrorCode::Io,
@@ -232,6 +256,7 @@ class GraphTuner {
     for (std::size_t i = 0; i < report_.tasks.size(); ++i) report_.tasks[i].uses = uses[i];
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
+    add_usage(usage_, seconds, report_);
     report_.seed = options_.tune.seed;
     report_.stopped = stop_.load();
     return std::move(report_);
@@ -245,6 +270,9 @@ class GraphTuner {
   GraphModel model_;
   TuneReport report_;
   std::vector<session::TaskReport> reports_;
+  session::Usage usage_;
+  Fallbacks untuned_fallbacks_;
+  double finish_seconds_ = 0;  // what compiling and racing the tuned model will take
 };
 
 }  // namespace

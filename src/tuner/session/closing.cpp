@@ -122,7 +122,7 @@ TaskReport Session::Impl::report() const {
   report.trials_this_run = report.trials - trials_before_;
   report.failures = ledger_.failures();
   for (const auto& [kind, count] : report.failures) report.failed += count;
-  report.seconds = elapsed_seconds();
+  report.seconds = options_.on_grant ? worked_seconds_ : elapsed_seconds();
   report.exhausted = exhausted_;
   report.resumed = resumed_;
   report.session = id_;
@@ -145,6 +145,29 @@ TaskReport Session::Impl::report() const {
   return report;
 }
 
+std::optional<double> Session::Impl::model_quality() const {
+  constexpr std::int64_t kLast = 48;
+  constexpr std::int64_t kFewestPairs = 20;
+  std::vector<std::pair<double, double>> seen;  // predicted and measured
+  for (std::int64_t number = std::max<std::int64_t>(0, ledger_.size() - kLast);
+       number < ledger_.size(); ++number) {
+    const Entry& entry = ledger_.at(number);
+    const auto time_us = time_of(entry);
+    if (time_us && entry.candidate.predicted_us > 0) {
+      seen.emplace_back(entry.candidate.predicted_us, *time_us);
+    }
+  }
+  std::int64_t pairs = 0, right = 0;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      ++pairs;
+      right += (seen[i].first < seen[j].first) == (seen[i].second < seen[j].second) ? 1 : 0;
+    }
+  }
+  if (pairs < kFewestPairs) return std::nullopt;
+  return static_cast<double>(right) / static_cast<double>(pairs);
+}
+
 Progress Session::Impl::progress() const {
   const std::lock_guard lock(mutex_);
   Progress progress;
@@ -159,6 +182,8 @@ Progress Session::Impl::progress() const {
     progress.best_us = time_of(ledger_.at(*number));
     progress.best_gflops = task_.flops / *progress.best_us * 1e-3;
   }
+  if (ledger_.size() > 0) progress.default_us = time_of(ledger_.at(0));
+  progress.model_quality = model_quality();
   const std::int64_t done = progress.trials - trials_before_;
   if (finished_) {
     progress.eta_seconds = 0;

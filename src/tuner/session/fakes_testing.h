@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -175,7 +176,7 @@ class FakeSearch final : public Search {
 class FakeClock final : public Clock {
  public:
   std::int64_t now_ns() const override { return now += 1'000'000; }  // each look costs 1 ms
-  mutable std::int64_t now = 0;
+  mutable std::atomic<std::int64_t> now = 0;
 };
 
 }  // namespace attune::session

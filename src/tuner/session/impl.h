@@ -26,6 +26,11 @@ class Session::Impl {
   bool finished() const;
   Status run(const Stage& stage);
   void end_selection();
+  void grant_round();
+  bool wants_rounds() const;
+  std::int64_t open_rounds() const;
+  std::optional<RoundSummary> last_round() const;
+  const Clock& clock() const { return context_.clock; }
   Progress progress() const;
   TaskReport report() const;
   records::SessionId id() const { return id_; }
@@ -36,12 +41,15 @@ class Session::Impl {
   // Which stages there are; the mutex is held.
   std::vector<Stage> due_stages() const;
   bool is_running(StageKind kind) const;
+  bool has_more() const;  // of budget and space
   bool may_select() const;
+  bool needs_init() const;
   std::int64_t allowance() const;  // how many more candidates the budget lets select now
   bool is_built(std::int64_t round) const;
   bool out_of_time() const;
   double elapsed_seconds() const;
   std::optional<std::int64_t> best_number() const;
+  std::optional<double> model_quality() const;
 
   // The stages.
   Status init();
@@ -49,6 +57,7 @@ class Session::Impl {
   Status build(std::int64_t round);
   Status profile(std::int64_t round);
   Status update(std::int64_t round);
+  RoundSummary summary_of(std::int64_t round) const;
   Status build_finalists();
   Status confirm();
 
@@ -85,12 +94,15 @@ class Session::Impl {
   std::vector<Stage> running_;
   measure::Expectation expectation_;
   bool initialised_ = false;
+  std::int64_t granted_ = 0;  // rounds that may be selected altogether, when on grant
+  std::optional<RoundSummary> last_summary_;
   bool selecting_ended_ = false;  // the search has no more, or time is up
   bool exhausted_ = false;
   BuiltMap built_;  // of open rounds, and of the fastest of the others
   bool finalists_built_ = false;
   bool finished_ = false;
   std::map<std::int64_t, double> compared_us_;  // of the closing comparison
+  double worked_seconds_ = 0;                   // of all stages
   std::string last_stage_;
   std::int64_t last_round_ = 0;
   std::int64_t trials_before_ = 0;  // of earlier runs

@@ -91,6 +91,16 @@ std::int64_t Ledger::finished_trials() const {
   });
 }
 
+std::optional<double> Ledger::finished_best_us() const {
+  std::optional<double> best_us;
+  for (const Entry& entry : entries_) {
+    const auto time_us = time_of(entry);
+    if (entry.round >= finished_ || !time_us) continue;
+    best_us = std::min(best_us.value_or(*time_us), *time_us);
+  }
+  return best_us;
+}
+
 std::int64_t Ledger::open_candidates() const {
   return std::count_if(entries_.begin(), entries_.end(),
                        [&](const Entry& entry) { return entry.round >= finished_; });

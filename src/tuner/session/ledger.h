@@ -49,6 +49,7 @@ class Ledger {
   std::int64_t trials() const;
   // Of finished rounds alone: what selection may depend on.
   std::int64_t finished_trials() const;
+  std::optional<double> finished_best_us() const;
   std::int64_t open_candidates() const;  // of rounds that are not finished
   FailureCounts failures() const;
   // The fastest first; at most `count`.

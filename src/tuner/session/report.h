@@ -27,7 +27,7 @@ struct TaskReport {
   std::optional<double> best_us;
   std::optional<double> default_us;  // empty when the default schedule failed
   double gflops = 0;                 // of best_us
-  double seconds = 0;                // of this run
+  double seconds = 0;                // of this run; of the task's own stages when it is one of many
   bool exhausted = false;            // the space was smaller than the budget
   bool resumed = false;
   std::string best_trace;  // the default's when nothing else ran
@@ -52,6 +52,15 @@ struct TuneReport {
 TuneReport summarize(std::vector<TaskReport> tasks, const std::vector<std::int64_t>& uses,
                      double seconds, std::uint64_t seed);
 
+// What a round brought. Made of records alone, so that equal times lead to equal budgets.
+struct RoundSummary {
+  std::int64_t round = 0;
+  std::int64_t trials = 0;           // of all rounds so far
+  std::optional<double> best_us;     // of all rounds so far
+  std::optional<double> default_us;  // empty when it failed, or was not run yet
+  double work_seconds = 0;           // of building and running the round's candidates
+};
+
 // Where a session stands, for a progress line.
 struct Progress {
   std::string task;
@@ -60,7 +69,11 @@ struct Progress {
   std::int64_t trials = 0;
   std::int64_t trials_total = 0;
   std::optional<double> best_us;
+  std::optional<double> default_us;
   double best_gflops = 0;
+  // How many pairs of the last candidates were predicted in the right order, from 0 to 1; about 0.5
+  // is guessing. Empty before there are enough.
+  std::optional<double> model_quality;
   FailureCounts failures;
   double elapsed_seconds = 0;
   std::optional<double> eta_seconds;  // empty before anything is known

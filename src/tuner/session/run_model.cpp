@@ -1,147 +1,188 @@
 #include "tuner/session/run_model.h"
 
 #include <algorithm>
-#include <limits>
+#include <deque>
+#include <utility>
 
 namespace attune::session {
 namespace {
 
-struct State {
-  const WeightedSession* weighted = nullptr;
-  int rounds = 0;
-  int rounds_without_gain = 0;
-  double last_gain = 1;  // relative, of the last round
-  double round_seconds = 1;
-  double best_us = 0;    // 0: nothing ran yet
-  bool settled = false;  // nothing more to expect
-};
+std::vector<TaskWeight> weights_of(const std::vector<WeightedSession>& sessions) {
+  std::vector<TaskWeight> weights;
+  for (const WeightedSession& each : sessions) weights.push_back(each.weight);
+  return weights;
+}
 
-class ModelRun {
+class ModelAgenda final : public Agenda {
  public:
-  ModelRun(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
-           double closing_seconds, const Clock& clock,
-           const std::function<void(const ModelProgress&)>& progressed,
-           const std::atomic<bool>& stop)
-      : budget_(budget),
-        closing_seconds_(closing_seconds),
+  ModelAgenda(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
+              const Clock& clock, const std::function<void(const ModelProgress&)>& progressed)
+      : sessions_(sessions),
+        budget_(budget),
         clock_(clock),
         progressed_(progressed),
-        stop_(stop),
-        start_ns_(clock.now_ns()) {
-    for (const WeightedSession& session : sessions) states_.push_back({&session});
+        start_ns_(clock.now_ns()),
+        allotment_(weights_of(sessions), budget.allotment) {
+    for (std::size_t task = 0; task < sessions_.size(); ++task) adopt(task);
+    give_out();
   }
 
-  Status run() {
-    // What naming the winners will take is set aside, but never more than half.
-    const double reserve =
-        std::min(0.5 * budget_.seconds, closing_seconds_ * static_cast<double>(states_.size()));
-    while (!stop_.load() && elapsed() < budget_.seconds - reserve) {
-      State* next = most_promising();
-      if (next == nullptr) break;
-      ATTUNE_RETURN_IF_ERROR(run_round(*next));
-      tell(*next, false);
+  std::vector<Job> ready() override {
+    if (!closing_ && out_of_time()) close();
+    std::vector<Job> jobs;
+    std::vector<bool> seen(sessions_.size(), false);
+    const auto add = [&](std::size_t task) {
+      if (seen[task]) return;
+      seen[task] = true;
+      for (const Stage& stage : sessions_[task].session->ready_stages()) {
+        jobs.push_back({task, stage});
+      }
+    };
+    for (const Grant& grant : grants_) add(grant.task);
+    for (std::size_t task = 0; closing_ && task < sessions_.size(); ++task) add(task);
+    return jobs;
+  }
+
+  void ended(const Job& job, double) override {
+    const Session& session = *sessions_[job.session].session;
+    const bool updated = job.stage.kind == StageKind::Update;
+    if (updated) {
+      mark_ended(job.session, session.last_round());
+    } else if (job.stage.kind == StageKind::Select &&
+               session.open_rounds() < waiting(job.session)) {
+      mark_ended(job.session, std::nullopt);  // there was nothing left to select
     }
-    for (State& state : states_) {
-      if (stop_.load()) break;
-      state.weighted->session->end_selection();
-      ATTUNE_RETURN_IF_ERROR(run_until(state, [](const Stage&) { return false; }));
-      tell(state, true);
-    }
-    return {};
+    take_in_order();
+    if (updated || job.stage.kind == StageKind::Confirm) tell(job.session);
   }
 
  private:
+  // A round that was given out and has not ended, or not in its turn.
+  struct Grant {
+    std::size_t task = 0;
+    bool ended = false;
+    std::optional<RoundSummary> summary = {};
+  };
+
+  // What an earlier run left: its last result, and rounds that it did not finish.
+  void adopt(std::size_t task) {
+    const Session& session = *sessions_[task].session;
+    if (const auto last = session.last_round()) {
+      allotment_.grant(task);
+      allotment_.finish(task, last, session.wants_rounds());
+    }
+    for (std::int64_t open = session.open_rounds(); open > 0; --open) {
+      allotment_.grant(task);
+      grants_.push_back({.task = task});
+    }
+  }
+
+  void give_out() {
+    while (!closing_ && static_cast<int>(grants_.size()) < budget_.window) {
+      const auto task = allotment_.next();
+      if (!task) break;
+      allotment_.grant(*task);
+      sessions_[*task].session->grant_round();
+      grants_.push_back({.task = *task});
+    }
+    if (grants_.empty()) close();
+  }
+
+  std::int64_t waiting(std::size_t task) const {
+    return std::count_if(grants_.begin(), grants_.end(),
+                         [&](const Grant& grant) { return grant.task == task && !grant.ended; });
+  }
+
+  void mark_ended(std::size_t task, std::optional<RoundSummary> summary) {
+    const auto grant = std::find_if(grants_.begin(), grants_.end(), [&](const Grant& each) {
+      return each.task == task && !each.ended;
+    });
+    if (grant == grants_.end()) return;
+    grant->ended = true;
+    grant->summary = std::move(summary);
+  }
+
+  void take_in_order() {
+    while (!grants_.empty() && grants_.front().ended) {
+      const Grant grant = std::move(grants_.front());
+      grants_.pop_front();
+      allotment_.finish(grant.task, grant.summary,
+                        sessions_[grant.task].session->wants_rounds() && grant.summary);
+      const double now = elapsed();
+      round_seconds_ = 0.5 * (round_seconds_ + now - std::exchange(last_end_seconds_, now));
+      const auto latency_us = allotment_.latency_us();
+      if (budget_.until_us && latency_us && *latency_us <= *budget_.until_us) close();
+      give_out();
+    }
+  }
+
   double elapsed() const { return seconds_between(start_ns_, clock_.now_ns()); }
 
-  // Microseconds of the model's latency that a second of tuning may gain: what the last round
-  // gained, fading with the rounds that came before.
-  static double promise(const State& state) {
-    if (state.rounds == 0) return std::numeric_limits<double>::infinity();
-    const double gain = std::max(state.last_gain, 0.02 / (1 + state.rounds));
-    return state.weighted->uses * state.best_us * gain / state.round_seconds;
+  // What naming the winners takes is set aside, and what the rounds under way still need; but not
+  // the most of a small budget.
+  bool out_of_time() const {
+    const double closing = budget_.closing_seconds * static_cast<double>(sessions_.size());
+    const double open = round_seconds_ * static_cast<double>(grants_.size());
+    return elapsed() >= budget_.seconds - std::min(0.5 * budget_.seconds, closing) -
+                            std::min(0.25 * budget_.seconds, open);
   }
 
-  State* most_promising() {
-    State* best = nullptr;
-    for (State& state : states_) {
-      if (state.settled) continue;
-      if (best == nullptr || promise(state) > promise(*best)) best = &state;
-    }
-    return best;
+  void close() {
+    closing_ = true;
+    for (const WeightedSession& each : sessions_) each.session->end_selection();
   }
 
-  template <typename IsEnd>
-  Status run_until(State& state, const IsEnd& is_end) {
-    Session& session = *state.weighted->session;
-    for (auto ready = session.ready_stages(); !ready.empty(); ready = session.ready_stages()) {
-      if (stop_.load()) return {};
-      const Stage stage = ready.front();
-      ATTUNE_RETURN_IF_ERROR(session.run(stage));
-      if (is_end(stage)) return {};
-    }
-    return {};
-  }
-
-  Status run_round(State& state) {
-    const double before = elapsed();
-    const double best_before = state.best_us;
-    ATTUNE_RETURN_IF_ERROR(
-        run_until(state, [](const Stage& stage) { return stage.kind == StageKind::Update; }));
-    const Progress progress = state.weighted->session->progress();
-    state.best_us = progress.best_us.value_or(0);
-    state.round_seconds = std::max(1e-3, elapsed() - before);
-    ++state.rounds;
-    if (best_before > 0) {
-      state.last_gain = std::max(0.0, 1 - state.best_us / best_before);
-      const bool gained = state.last_gain >= budget_.least_gain;
-      state.rounds_without_gain = gained ? 0 : state.rounds_without_gain + 1;
-    }
-    const bool full = budget_.trials > 0 && progress.trials >= budget_.trials;
-    const bool ended = state.weighted->session->finished();
-    state.settled = full || ended || !progress.best_us || no_more_rounds(state) ||
-                    state.rounds_without_gain >= budget_.patience;
-    return {};
-  }
-
-  // The session only wants to close: its space is exhausted or its budget spent.
-  static bool no_more_rounds(const State& state) {
-    const auto ready = state.weighted->session->ready_stages();
-    return std::all_of(ready.begin(), ready.end(),
-                       [](const Stage& stage) { return stage.round == kClosing; });
-  }
-
-  void tell(const State& state, bool closing) const {
+  void tell(std::size_t task) const {
     if (!progressed_) return;
-    ModelProgress progress;
-    progress.task = static_cast<std::size_t>(&state - states_.data());
-    progress.tasks = states_.size();
-    progress.elapsed_seconds = elapsed();
-    progress.total_seconds = budget_.seconds;
-    progress.closing = closing;
-    for (const State& each : states_) {
-      progress.settled += each.settled ? 1 : 0;
-      progress.trials += each.weighted->session->progress().trials;
-      progress.latency_us += each.weighted->uses * each.best_us;
+    ModelProgress progress{.task = task,
+                           .settled = allotment_.settled_count(),
+                           .tasks = {},
+                           .trials = 0,
+                           .latency_us = allotment_.known_latency_us(),
+                           .elapsed_seconds = elapsed(),
+                           .total_seconds = budget_.seconds,
+                           .closing = closing_};
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      const Progress one = sessions_[i].session->progress();
+      const double time_us = sessions_[i].weight.uses * one.best_us.value_or(0);
+      progress.tasks.push_back(
+          {.name = one.task,
+           .share = progress.latency_us > 0 ? time_us / progress.latency_us : 0,
+           .trials = one.trials,
+           .best_us = one.best_us,
+           .default_us = one.default_us,
+           .model_quality = one.model_quality,
+           .settled = allotment_.settled(i)});
+      progress.trials += one.trials;
     }
     progressed_(progress);
   }
 
-  const ModelBudget budget_;
-  double closing_seconds_;
+  const std::vector<WeightedSession>& sessions_;
+  const ModelBudget& budget_;
   const Clock& clock_;
   const std::function<void(const ModelProgress&)>& progressed_;
-  const std::atomic<bool>& stop_;
   std::int64_t start_ns_;
-  std::vector<State> states_;
+  Allotment allotment_;
+  std::deque<Grant> grants_;  // in the order in which they were given out
+  double round_seconds_ = 0;  // from the end of one round to that of the next, of late
+  double last_end_seconds_ = 0;
+  bool closing_ = false;
 };
 
 }  // namespace
 
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
-                 double closing_seconds, const Clock& clock,
+                 const Machine& machine, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,
-                 const std::atomic<bool>& stop) {
-  return ModelRun(sessions, budget, closing_seconds, clock, progressed, stop).run();
+                 const std::atomic<bool>& stop, Usage* usage) {
+  ModelAgenda agenda(sessions, budget, clock, progressed);
+  std::vector<Session*> driven;
+  for (const WeightedSession& each : sessions) driven.push_back(each.session);
+  Usage used;
+  const Status status = drive(driven, agenda, machine, clock, &stop, used);
+  if (usage != nullptr) *usage = used;
+  return status;
 }
 
 }  // namespace attune::session

@@ -1,45 +1,60 @@
-// The driver for all tasks of a model: one budget, given out round by round to the task from which
-// the model's latency is expected to gain most. Sessions run one stage at a time, each with all
-// that the machine has.
+// The driver for all tasks of a model: one budget, given out round by round (allotment.h). A few
+// rounds are under way at any time, of different tasks where possible, so that one is selected and
+// built while another is measured. A round is given out when the one that lies `window` before it
+// has ended, knowing of those up to that one alone: equal times lead to equal decisions, in
+// whatever order results arrive.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "tuner/session/allotment.h"
+#include "tuner/session/driver.h"
 #include "tuner/session/session.h"
 
 namespace attune::session {
 
+// A session `on_grant`, with its place in the model.
 struct WeightedSession {
   Session* session = nullptr;
-  double uses = 1;  // how often the model runs the task
+  TaskWeight weight = {};
 };
 
 struct ModelBudget {
   double seconds = 300;
-  std::int64_t trials = 0;  // of each task at most; 0: no limit
-  // Rounds without a gain after which a task is left alone.
-  int patience = 4;
-  double least_gain = 0.005;  // of the task's time, in one round
+  double closing_seconds = 0;           // what naming the winner of one task takes
+  std::optional<double> until_us = {};  // stop when the sum of the tasks' best times is below
+  int window = 2;                       // rounds under way at once
+  AllotmentOptions allotment = {};
+};
+
+struct TaskProgress {
+  std::string name;
+  double share = 0;  // of the sum of the best times so far
+  std::int64_t trials = 0;
+  std::optional<double> best_us, default_us;
+  std::optional<double> model_quality;  // see Progress
+  bool settled = false;
 };
 
 struct ModelProgress {
   std::size_t task = 0;  // the one that just ran
-  std::size_t tasks = 0, settled = 0;
+  std::size_t settled = 0;
+  std::vector<TaskProgress> tasks = {};
   std::int64_t trials = 0;
-  double latency_us = 0;  // sum of uses * best
+  double latency_us = 0;  // sum of uses * best, of tasks that ran
   double elapsed_seconds = 0, total_seconds = 0;
   bool closing = false;
 };
 
-// All sessions are finished afterwards unless `stop` became true. `closing_seconds` is what naming
-// the winner of one task takes.
+// All sessions are finished afterwards unless `stop` became true. `usage` may be null.
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
-                 double closing_seconds, const Clock& clock,
+                 const Machine& machine, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,
-                 const std::atomic<bool>& stop);
+                 const std::atomic<bool>& stop, Usage* usage = nullptr);
 
 }  // namespace attune::session

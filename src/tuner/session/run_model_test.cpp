@@ -31,7 +31,7 @@ class RunModelTest : public testing::Test {
     Options options;
     options.trials = 1'000'000;
     options.batch = 6;
-    options.overlap = false;
+    options.on_grant = true;
     options.search_name = "fake";
     auto session = Session::open({*store_, builder_, runner_, clock_}, task, "cpu -threads=1",
                                  std::make_unique<FakeSearch>(7, size), fake_trace(0), options);
@@ -44,6 +44,7 @@ class RunModelTest : public testing::Test {
   FakeBuilder builder_{world_};
   FakeRunner runner_{world_};
   FakeClock clock_;
+  Machine machine_;
   std::string path_;
   std::unique_ptr<records::Store> store_;
   std::vector<std::unique_ptr<Session>> sessions_;
@@ -55,10 +56,12 @@ TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
   Session& small = open("00000000000000a2", 12);
   std::size_t told = 0;
   const auto status = run_model(
-      {{&large, 1}, {&small, 3}}, {.seconds = 1e6, .patience = 100}, 0.1, clock_,
+      {{&large, {.uses = 1}}, {&small, {.uses = 3}}},
+      {.seconds = 1e6, .closing_seconds = 0.1, .allotment = {.patience = 100}}, machine_, clock_,
       [&](const ModelProgress& progress) {
         ++told;
-        EXPECT_EQ(progress.tasks, 2U);
+        ASSERT_EQ(progress.tasks.size(), 2U);
+        EXPECT_EQ(progress.trials, progress.tasks[0].trials + progress.tasks[1].trials);
       },
       stop_);
   ASSERT_TRUE(status.ok()) << status.error().message;
@@ -71,8 +74,8 @@ TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
 
 TEST_F(RunModelTest, LeavesTasksAloneThatGainNothing) {
   Session& only = open("00000000000000a3", 100'000);
-  const auto status =
-      run_model({{&only, 1}}, {.seconds = 1e6, .patience = 2}, 0.1, clock_, {}, stop_);
+  const auto status = run_model({{&only}}, {.seconds = 1e6, .allotment = {.patience = 2}}, machine_,
+                                clock_, {}, stop_);
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_TRUE(only.finished());
   EXPECT_LT(only.report().trials, 1000);
@@ -81,8 +84,9 @@ TEST_F(RunModelTest, LeavesTasksAloneThatGainNothing) {
 TEST_F(RunModelTest, KeepsToTheTime) {
   Session& only = open("00000000000000a4", 100'000);
   clock_.now = 0;
-  const auto status =
-      run_model({{&only, 1}}, {.seconds = 0.5, .patience = 1'000'000}, 0.1, clock_, {}, stop_);
+  const auto status = run_model(
+      {{&only}}, {.seconds = 0.5, .closing_seconds = 0.1, .allotment = {.patience = 1'000'000}},
+      machine_, clock_, {}, stop_);
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_TRUE(only.finished());
   EXPECT_GT(only.report().trials, 0);

@@ -21,7 +21,10 @@ std::int64_t unix_time_ms() {
 // Options that decide which candidates are chosen and how their times compare.
 std::string options_text(const Options& options) {
   return fmt::format("search={} batch={} overlap={} weights={} finalists={}", options.search_name,
-                     options.batch, options.overlap,
+                     options.batch,
+                     options.on_grant  ? "granted"
+                     : options.overlap ? "true"
+                                       : "false",
                      options.weights == records::Weights::Hot ? "hot" : "cold", options.finalists);
 }
 
@@ -79,10 +82,12 @@ Status Session::Impl::open() {
       auto ledger = Ledger::of(*stored);
       if (!ledger.ok()) return ledger.error();
       ledger_ = std::move(*ledger);
+      granted_ = ledger_.selected_rounds();
       id_ = stored->id;
       seed_ = stored->spec.seed;
       resumed_ = true;
       trials_before_ = ledger_.trials();
+      if (ledger_.finished_rounds() > 0) last_summary_ = summary_of(ledger_.finished_rounds() - 1);
       if (!stored->state.empty()) return search_->restore(stored->state);
       return {};
     }
@@ -122,10 +127,19 @@ std::int64_t Session::Impl::allowance() const {
   return std::min(trials, attempts);
 }
 
+bool Session::Impl::has_more() const { return !selecting_ended_ && allowance() > 0; }
+
 bool Session::Impl::may_select() const {
+  if (!has_more()) return false;
+  if (options_.on_grant) return ledger_.selected_rounds() < granted_;
   const std::int64_t lag = options_.overlap ? 1 : 0;
-  return !selecting_ended_ && ledger_.selected_rounds() - ledger_.finished_rounds() <= lag &&
-         allowance() > 0;
+  return ledger_.selected_rounds() - ledger_.finished_rounds() <= lag;
+}
+
+bool Session::Impl::needs_init() const {
+  if (initialised_) return false;
+  // A session that never got a round has nothing to compare with.
+  return !options_.on_grant || may_select() || ledger_.size() > 0;
 }
 
 bool Session::Impl::is_built(std::int64_t round) const {
@@ -136,7 +150,7 @@ bool Session::Impl::is_built(std::int64_t round) const {
 
 std::vector<Stage> Session::Impl::due_stages() const {
   if (finished_) return {};
-  if (!initialised_) return {{StageKind::Init, 0}};
+  if (needs_init()) return {{StageKind::Init, 0}};
   std::vector<Stage> due;
   const std::int64_t oldest = ledger_.finished_rounds();
   const std::int64_t next = ledger_.selected_rounds();
@@ -159,7 +173,7 @@ std::vector<Stage> Session::Impl::due_stages() const {
   } else if (oldest < next && ledger_.is_profiled(oldest) && !is_running(StageKind::Select)) {
     due.push_back({StageKind::Update, oldest});
   }
-  if (!select && oldest == next) {
+  if (!has_more() && oldest == next) {
     due.push_back({finalists_built_ ? StageKind::Confirm : StageKind::Build, kClosing});
   }
   return due;
@@ -188,6 +202,7 @@ Status Session::Impl::run(const Stage& stage) {
           fmt::format("stage {} of round {} is not ready", name_of(stage.kind), stage.round));
     running_.push_back(stage);
   }
+  const std::int64_t start_ns = context_.clock.now_ns();
   const Status status = [&] {
     switch (stage.kind) {
       case StageKind::Init:
@@ -207,6 +222,7 @@ Status Session::Impl::run(const Stage& stage) {
   }();
   const std::lock_guard lock(mutex_);
   std::erase(running_, stage);
+  worked_seconds_ += seconds_between(start_ns, context_.clock.now_ns());
   last_stage_ = name_of(stage.kind);
   last_round_ = stage.round;
   return status;
@@ -215,6 +231,26 @@ Status Session::Impl::run(const Stage& stage) {
 void Session::Impl::end_selection() {
   const std::lock_guard lock(mutex_);
   selecting_ended_ = true;
+}
+
+void Session::Impl::grant_round() {
+  const std::lock_guard lock(mutex_);
+  ++granted_;
+}
+
+bool Session::Impl::wants_rounds() const {
+  const std::lock_guard lock(mutex_);
+  return has_more();
+}
+
+std::int64_t Session::Impl::open_rounds() const {
+  const std::lock_guard lock(mutex_);
+  return ledger_.selected_rounds() - ledger_.finished_rounds();
+}
+
+std::optional<RoundSummary> Session::Impl::last_round() const {
+  const std::lock_guard lock(mutex_);
+  return last_summary_;
 }
 
 std::optional<std::int64_t> Session::Impl::best_number() const {
@@ -244,6 +280,11 @@ std::vector<Stage> Session::ready_stages() const { return impl_->ready_stages();
 bool Session::finished() const { return impl_->finished(); }
 Status Session::run(const Stage& stage) { return impl_->run(stage); }
 void Session::end_selection() { impl_->end_selection(); }
+void Session::grant_round() { impl_->grant_round(); }
+bool Session::wants_rounds() const { return impl_->wants_rounds(); }
+std::int64_t Session::open_rounds() const { return impl_->open_rounds(); }
+std::optional<RoundSummary> Session::last_round() const { return impl_->last_round(); }
+const Clock& Session::clock() const { return impl_->clock(); }
 Progress Session::progress() const { return impl_->progress(); }
 TaskReport Session::report() const { return impl_->report(); }
 records::SessionId Session::id() const { return impl_->id(); }

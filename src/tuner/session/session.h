@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ struct Options {
   // Select and build a round while the one before it is profiled: for cores that profiling leaves
   // free.
   bool overlap = true;
+  // Rounds are selected only as far as grant_round() was called: for a driver that gives out one
+  // budget over many sessions. `overlap` is without meaning then.
+  bool on_grant = false;
   int finalists = 8;             // compared at the end, besides the default
   std::string search_name = {};  // of space and explorer: sessions resume only with the same
   std::string version = {};      // of the product, for the records
@@ -41,6 +45,7 @@ struct Options {
 };
 
 enum class StageKind : std::uint8_t { Init, Select, Build, Profile, Update, Confirm };
+inline constexpr std::size_t kStageKinds = 6;
 std::string_view name_of(StageKind kind);
 
 enum class Resource : std::uint8_t { HostCores, Device };
@@ -80,9 +85,20 @@ class Session {
   // No more candidates are selected: what is open is finished, and the winner named.
   void end_selection();
 
+  // For sessions `on_grant`: one more round may be selected. Updates wait for the selections that
+  // were granted before them, so that what each selection knows does not depend on the time that
+  // stages take.
+  void grant_round();
+  // Whether a further round could be selected: budget and space have more.
+  bool wants_rounds() const;
+  std::int64_t open_rounds() const;  // selected, but not finished
+  // Of the last round that was updated; empty before.
+  std::optional<RoundSummary> last_round() const;
+
   Progress progress() const;
   TaskReport report() const;
   records::SessionId id() const;
+  const Clock& clock() const;
 
  private:
   class Impl;

@@ -305,7 +305,20 @@ Status Session::Impl::update(std::int64_t round) {
   ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->state()));
   const std::lock_guard lock(mutex_);
   ledger_.finish_round();
+  last_summary_ = summary_of(round);
   return {};
+}
+
+RoundSummary Session::Impl::summary_of(std::int64_t round) const {
+  RoundSummary summary{.round = round,
+                       .trials = ledger_.finished_trials(),
+                       .best_us = ledger_.finished_best_us(),
+                       .default_us = time_of(ledger_.at(0))};
+  for (const std::int64_t number : ledger_.numbers_of(round)) {
+    const records::StageTimes& stages = ledger_.at(number).record->stages;
+    summary.work_seconds += (stages.build_ms + stages.run_ms) * 1e-3;
+  }
+  return summary;
 }
 
 }  // namespace attune::session
