@@ -35,11 +35,12 @@ class Running {
   bool none() const { return lanes_.empty(); }
 
   void start(Session& session, const Job& job) {
+    session.begin(job.stage);
     Lane& lane = lanes_.emplace_back();
     lane.job = job;
     lane.thread = std::thread([this, &session, &lane, job] {
       const std::int64_t start_ns = clock_.now_ns();
-      Status status = session.run(job.stage);
+      Status status = session.perform(job.stage);
       const double seconds = seconds_between(start_ns, clock_.now_ns());
       const std::lock_guard lock(mutex_);
       lane.ended = Ended{job, std::move(status), seconds};
@@ -89,7 +90,8 @@ class Driver {
       if (!more) device_turn_ = !device_turn_;
     }
     for (const Job& job : ready) {
-      if (may_start(job)) running_.start(*sessions_[job.session], job);
+      if (!may_start(job)) continue;
+      running_.start(*sessions_[job.session], job);
     }
   }
 

@@ -24,7 +24,8 @@ class Session::Impl {
 
   std::vector<Stage> ready_stages() const;
   bool finished() const;
-  Status run(const Stage& stage);
+  void begin(const Stage& stage);
+  Status perform(const Stage& stage);
   void end_selection();
   void grant_round();
   bool wants_rounds() const;

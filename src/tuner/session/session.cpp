@@ -173,7 +173,7 @@ std::vector<Stage> Session::Impl::due_stages() const {
   } else if (oldest < next && ledger_.is_profiled(oldest) && !is_running(StageKind::Select)) {
     due.push_back({StageKind::Update, oldest});
   }
-  if (!has_more() && oldest == next) {
+  if (!has_more() && oldest == next && !is_running(StageKind::Select)) {
     due.push_back({finalists_built_ ? StageKind::Confirm : StageKind::Build, kClosing});
   }
   return due;
@@ -193,15 +193,16 @@ bool Session::Impl::finished() const {
   return finished_;
 }
 
-Status Session::Impl::run(const Stage& stage) {
-  {
-    const std::lock_guard lock(mutex_);
-    const std::vector<Stage> due = due_stages();
-    CHECK(std::find(due.begin(), due.end(), stage) != due.end() &&
-              std::find(running_.begin(), running_.end(), stage) == running_.end(),
-          fmt::format("stage {} of round {} is not ready", name_of(stage.kind), stage.round));
-    running_.push_back(stage);
-  }
+void Session::Impl::begin(const Stage& stage) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Stage> due = due_stages();
+  CHECK(std::find(due.begin(), due.end(), stage) != due.end() &&
+            std::find(running_.begin(), running_.end(), stage) == running_.end(),
+        fmt::format("stage {} of round {} is not ready", name_of(stage.kind), stage.round));
+  running_.push_back(stage);
+}
+
+Status Session::Impl::perform(const Stage& stage) {
   const std::int64_t start_ns = context_.clock.now_ns();
   const Status status = [&] {
     switch (stage.kind) {
@@ -278,7 +279,12 @@ Result<std::unique_ptr<Session>> Session::open(Context context, Task task, std::
 
 std::vector<Stage> Session::ready_stages() const { return impl_->ready_stages(); }
 bool Session::finished() const { return impl_->finished(); }
-Status Session::run(const Stage& stage) { return impl_->run(stage); }
+Status Session::run(const Stage& stage) {
+  begin(stage);
+  return perform(stage);
+}
+void Session::begin(const Stage& stage) { impl_->begin(stage); }
+Status Session::perform(const Stage& stage) { return impl_->perform(stage); }
 void Session::end_selection() { impl_->end_selection(); }
 void Session::grant_round() { impl_->grant_round(); }
 bool Session::wants_rounds() const { return impl_->wants_rounds(); }

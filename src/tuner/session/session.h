@@ -82,6 +82,10 @@ class Session {
   // Runs a ready stage. Several stages may run at once, each on its own thread. An Error means that
   // the session cannot go on (the store failed, say); what earlier stages did is kept.
   Status run(const Stage& stage);
+  // The same in two steps: from `begin` on the stage counts as running, wherever and whenever
+  // `perform` is called then.
+  void begin(const Stage& stage);
+  Status perform(const Stage& stage);
   // No more candidates are selected: what is open is finished, and the winner named.
   void end_selection();
 
