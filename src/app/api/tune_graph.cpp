@@ -27,7 +27,7 @@ constexpr std::int64_t kEndlessTrials = 1'000'000'000;
 // compared in the end.
 constexpr int kCompareRounds = 4;
 constexpr double kCompareRoundMs = 0;
-constexpr double kClosingSeconds = 0.3;
+constexpr double kClosingSeconds = 0.15;
 
 // A file that goes when its owner does.
 class TemporaryFile {
