@@ -87,8 +87,7 @@ session::Options session_options(const OperatorModel& model, const TuneOptions& 
   result.resume = options.resume;
   result.use_history = options.history != "none";
   result.overlap = overlap;
-  result.search_name =
-      fmt::format("{} of {}", explore::to_string(options.search), fmt::join(model.allowed, ", "));
+  set_up_search(options, fmt::format("{}", fmt::join(model.allowed, ", ")), result);
   result.version = version();
   return result;
 }
@@ -119,6 +118,17 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
 }
 
 }  // namespace
+
+void set_up_search(const TuneOptions& options, const std::string& among,
+                   session::Options& session) {
+  const MeasuringOptions& measuring = options.measuring;
+  session.batch = measuring.batch.value_or(session.batch);
+  session.run.timeout_ms = 1e3 * measuring.timeout_seconds;
+  session.run.budget_us = measuring.repeats * session.run.repeat_us;
+  session.search_name =
+      fmt::format("{} batch={} timeout={} repeats={} of {}", explore::to_string(options.search),
+                  session.batch, measuring.timeout_seconds, measuring.repeats, among);
+}
 
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
   return {.key = report.key,
@@ -154,6 +164,7 @@ Result<TuneReport> tune(const TuneOptions& options,
                         const std::atomic<bool>& stop) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
+  ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));

@@ -16,11 +16,19 @@
 #include "tuner/explore/explorer.h"
 
 namespace attune::session {
+struct Options;
 struct TaskReport;
 struct Usage;
 }  // namespace attune::session
 
 namespace attune::api {
+
+// How candidates are measured.
+struct MeasuringOptions {
+  std::optional<int> batch = {};  // candidates of a round
+  double timeout_seconds = 10;    // of the calls of one candidate
+  int repeats = 15;               // of a promising candidate, about a millisecond each
+};
 
 struct TuneOptions {
   ModelOptions model = {};
@@ -31,6 +39,7 @@ struct TuneOptions {
   bool resume = false;
   std::uint64_t seed = 0;
   explore::SearchOptions search = {};
+  MeasuringOptions measuring = {};
 };
 
 // Candidates by what became of them, failures only.
@@ -89,6 +98,9 @@ Result<TuneReport> tune(const TuneOptions& options,
                         const std::function<void(const TuneProgress&)>& progressed,
                         const std::atomic<bool>& stop);
 std::string to_json(const TuneReport& report);
+// Puts search and measuring into the options of a session, which is resumed only with the same.
+// `among` says what it searches.
+void set_up_search(const TuneOptions& options, const std::string& among, session::Options& session);
 // One task of a report.
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops);
 // Where the time went, over `seconds` of the whole.

@@ -115,8 +115,7 @@ class GraphTuner {
     result.batch = 16;
     result.on_grant = true;
     result.finalists = 5;
-    result.search_name = fmt::format("{} of a model{}", explore::to_string(options_.tune.search),
-                                     options_.graph.model.exact ? ", exact" : "");
+    set_up_search(options_.tune, options_.graph.model.exact ? "a model, exact" : "a model", result);
     result.version = version();
     result.run.compare_rounds = kCompareRounds;
     result.run.compare_round_ms = kCompareRoundMs;
@@ -280,6 +279,7 @@ class GraphTuner {
 Result<TuneReport> tune_graph(const TuneGraphOptions& options,
                               const std::function<void(const TuneGraphProgress&)>& progressed,
                               const std::atomic<bool>& stop) {
+  ATTUNE_RETURN_IF_ERROR(explore::check(options.tune.search));
   return GraphTuner(options, progressed, stop).run();
 }
 

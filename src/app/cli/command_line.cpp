@@ -60,7 +60,7 @@ void CommandLine::flag(std::string names, bool& into, std::string meaning) {
     into = true;
     return {};
   };
-  arguments_.push_back(std::move(argument));
+  add(std::move(argument));
 }
 
 void CommandLine::text(std::string names, std::string value, std::string& into,
@@ -70,7 +70,7 @@ void CommandLine::text(std::string names, std::string value, std::string& into,
     into = given.back();
     return {};
   };
-  arguments_.push_back(std::move(argument));
+  add(std::move(argument));
 }
 
 void CommandLine::texts(std::string names, std::string value, std::vector<std::string>& into,
@@ -80,7 +80,7 @@ void CommandLine::texts(std::string names, std::string value, std::vector<std::s
     into = given;
     return {};
   };
-  arguments_.push_back(std::move(argument));
+  add(std::move(argument));
 }
 
 void CommandLine::number(std::string names, std::string value, std::optional<std::int64_t>& into,
@@ -92,7 +92,7 @@ void CommandLine::number(std::string names, std::string value, std::optional<std
                   parse_number<std::int64_t>(name, given.back(), least, most, "whole number"));
     return {};
   };
-  arguments_.push_back(std::move(argument));
+  add(std::move(argument));
 }
 
 void CommandLine::real(std::string names, std::string value, std::optional<double>& into,
@@ -103,6 +103,11 @@ void CommandLine::real(std::string names, std::string value, std::optional<doubl
     ATTUNE_ASSIGN(into, parse_number<double>(name, given.back(), least, most, "number"));
     return {};
   };
+  add(std::move(argument));
+}
+
+void CommandLine::add(Argument argument) {
+  argument.group = group_;
   arguments_.push_back(std::move(argument));
 }
 
@@ -191,28 +196,41 @@ Result<Parsed> CommandLine::parse(std::span<const std::string> words) {
   return Parsed::Run;
 }
 
-std::string CommandLine::help() const {
-  std::string usage = fmt::format("usage: attune {}", command_);
-  std::string positionals, options;
+std::string CommandLine::option_lines(const std::string& group) const {
+  std::string lines;
   for (const Argument& argument : arguments_) {
-    if (argument.positional) {
-      usage += argument.is_required ? " " + argument.names : " [" + argument.names + "]";
-      positionals += fmt::format("  {:<24} {}\n", argument.names, argument.meaning);
-      continue;
-    }
+    if (argument.positional || argument.group != group) continue;
     std::string names = argument.names;
     if (const std::size_t comma = names.find(','); comma != std::string::npos) {
       names.insert(comma + 1, " ");
     } else {
       names = "    " + names;
     }
-    options +=
+    lines +=
         fmt::format("  {:<24} {}\n", argument.value.empty() ? names : names + " " + argument.value,
                     argument.meaning);
   }
+  return lines;
+}
+
+std::string CommandLine::help() const {
+  std::string usage = fmt::format("usage: attune {}", command_);
+  std::string positionals;
+  std::vector<std::string> groups;
+  for (const Argument& argument : arguments_) {
+    if (argument.positional) {
+      usage += argument.is_required ? " " + argument.names : " [" + argument.names + "]";
+      positionals += fmt::format("  {:<24} {}\n", argument.names, argument.meaning);
+    } else if (std::find(groups.begin(), groups.end(), argument.group) == groups.end()) {
+      groups.push_back(argument.group);
+    }
+  }
   std::string page = fmt::format("{} [option]...\n\n{}\n\n", usage, summary_);
   if (!positionals.empty()) page += positionals + "\n";
-  page += fmt::format("options:\n{}", options);
+  page += fmt::format("options:\n{}", option_lines(""));
+  for (const std::string& group : groups) {
+    if (!group.empty()) page += fmt::format("\n{}:\n{}", group, option_lines(group));
+  }
   if (!examples_.empty()) page += "\nexamples:\n";
   for (const Example& example : examples_) {
     page += fmt::format("  attune {}\n      {}\n", example.line, example.meaning);

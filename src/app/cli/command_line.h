@@ -41,6 +41,8 @@ class CommandLine {
   void real(std::string names, std::string value, std::optional<double>& into, double least,
             double most, std::string meaning);
 
+  // Options declared from now on are listed under this title.
+  void group(std::string title) { group_ = std::move(title); }
   void example(std::string line, std::string meaning);
 
   // Without the command itself.
@@ -56,6 +58,7 @@ class CommandLine {
     std::string meaning = {};
     bool positional = false;
     bool is_required = false;
+    std::string group = {};  // empty: the general one
     Take take = {};
     std::vector<std::string> given = {};
     std::int64_t times = 0;
@@ -65,7 +68,10 @@ class CommandLine {
   Status check_extras(const std::vector<std::string>& extras) const;
   Status take_values();
 
-  std::string command_, summary_;
+  void add(Argument argument);
+  std::string option_lines(const std::string& group) const;
+
+  std::string command_, summary_, group_;
   std::vector<Argument> arguments_;
   std::vector<Example> examples_;
   bool help_ = false;

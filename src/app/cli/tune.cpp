@@ -7,6 +7,7 @@
 
 #include "app/api/tune_graph.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/search_arguments.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/tune_progress.h"
 #include "app/cli/verbs.h"
@@ -180,14 +181,17 @@ Result<int> run_tune(Words arguments, Console& console) {
   add_store_options(line, options.records, options.history);
   line.flag("--resume", options.resume, "go on with the run that these options began");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
-  line.text("--explorer", "NAME", options.search.explorer, "annealing or random (annealing)");
   line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
   add_speech_options(line, speech, "print one JSON document");
+  const SearchArguments search(line);
   line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");
   line.example("tune matmul:m=1024,n=1024,k=1024", "128 trials on all cores");
   line.example("tune conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1 --seconds 30 --json",
                "half a minute on one core, the result as JSON");
+  line.example("tune dense:m=64,n=512,k=512 --model xgb-rank --chains 128 --steps 500 --batch 64",
+               "as AutoTVM searches");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    search.apply(options);
     const api::ModelKind kind = api::kind_of_model(model.model());
     if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
       api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};

@@ -86,6 +86,8 @@ struct Surroundings {
   const model::History* history = nullptr;
 };
 
+// Whether all names are known and all numbers make sense.
+Status check(const SearchOptions& options);
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
                                                 const Surroundings& surroundings);
 std::vector<std::string_view> explorer_names();

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tuner/explore/annealing.h"
 #include "tuner/explore/genetic.h"
 #include "tuner/explore/grid.h"
 #include "tuner/explore/random.h"
+#include "tuner/features/features.h"
+#include "tuner/model/acquisition.h"
 
 namespace attune::explore {
 namespace {
@@ -47,22 +50,35 @@ std::vector<std::string_view> explorer_names() {
 }
 
 std::string to_string(const SearchOptions& o) {
-  const model::LearnerOptions& l = o.learner;
   return fmt::format(
-      "{} model={}/{}/{}/{}/{}/{} chains={}x{}/{} heat={}-{} whole={} population={}/{}/{} "
-      "epsilon={} alpha={} lambda={} reject={:d} defaults={:d}",
-      o.explorer, l.name, l.features, l.acquisition, l.ensemble, l.optimism, l.seed, o.chains,
-      o.steps, o.first_steps, o.hot, o.cold, o.score_whole, o.population, o.elites, o.mutation,
-      o.random_share, o.new_choice, o.pool, o.reject_hopeless, o.defaults_first);
+      "{} model=({}) seed={} chains={}x{}/{} heat={}-{} whole={} population={}/{}/{} epsilon={} "
+      "alpha={} lambda={} reject={:d} defaults={:d}",
+      o.explorer, model::to_string(o.learner), o.learner.seed, o.chains, o.steps, o.first_steps,
+      o.hot, o.cold, o.score_whole, o.population, o.elites, o.mutation, o.random_share,
+      o.new_choice, o.pool, o.reject_hopeless, o.defaults_first);
+}
+
+Status check(const SearchOptions& options) {
+  const auto one_of = [](std::string_view kind, const std::string& name,
+                         const std::vector<std::string_view>& names) -> Status {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+    return invalid(fmt::format("unknown {} '{}'", kind, name),
+                   fmt::format("{}s are {}", kind, fmt::join(names, ", ")));
+  };
+  ATTUNE_RETURN_IF_ERROR(one_of("explorer", options.explorer, explorer_names()));
+  ATTUNE_RETURN_IF_ERROR(one_of("model", options.learner.name, model::learner_names()));
+  ATTUNE_ASSIGN([[maybe_unused]] const auto kind, features::parse_kind(options.learner.features));
+  ATTUNE_ASSIGN([[maybe_unused]] const auto rule,
+                model::parse_acquisition(options.learner.acquisition));
+  return {};
 }
 
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
                                                 const Surroundings& surroundings) {
-  for (const ExplorerDef& def : kExplorers) {
-    if (def.name == options.explorer) return def.make(options, surroundings);
-  }
-  return invalid(fmt::format("unknown explorer '{}'", options.explorer),
-                 fmt::format("explorers are {}", fmt::join(explorer_names(), ", ")));
+  ATTUNE_RETURN_IF_ERROR(check(options));
+  const auto def = std::find_if(kExplorers.begin(), kExplorers.end(),
+                                [&](const ExplorerDef& d) { return d.name == options.explorer; });
+  return def->make(options, surroundings);
 }
 
 }  // namespace attune::explore

@@ -18,6 +18,10 @@ class EnsembleLearner : public Learner {
   void fit(std::span<const Example> examples) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
   void acquire(std::span<const Query> queries, std::span<double> scores) const override;
+  // The members share what is expensive.
+  double typical_us() const override {
+    return members_.front()->typical_us() + static_cast<double>(members_.size());
+  }
 
  private:
   std::vector<std::unique_ptr<Learner>> members_;

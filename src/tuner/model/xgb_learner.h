@@ -27,6 +27,7 @@ class XgbLearner : public Learner {
 
   void fit(std::span<const Example> examples) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
+  double typical_us() const override { return 50; }
 
  private:
   double raw_score(const space::Point& point, double predicted_us) const;

@@ -102,11 +102,14 @@ Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir:
     programs.push_back({algorithm.name, *algorithm.program});
   }
   Surroundings surroundings;
-  surroundings.space =
-      std::make_unique<space::TemplateSpace>(std::move(programs), templates::all(), target);
+  surroundings.space = std::make_unique<space::TemplateSpace>(
+      std::move(programs), templates::all(), target,
+      options.reject_hopeless ? space::Rejection::Hopeless : space::Rejection::Impossible);
   surroundings.model = std::make_unique<model::AnalyticModel>(target);
+  explore::SearchOptions seeded = options;
+  seeded.learner.seed = hash_combine(seed, options.learner.seed);
   ATTUNE_ASSIGN(auto explorer,
-                explore::make_explorer(options, {*surroundings.space, *surroundings.model}));
+                explore::make_explorer(seeded, {*surroundings.space, *surroundings.model}));
   return std::unique_ptr<Search>(
       std::make_unique<OwningSearch>(std::move(surroundings), std::move(explorer), seed));
 }

@@ -35,7 +35,8 @@ std::optional<std::string_view> find_flaw(const schedule::State& state,
     if (stage.scope == ir::Scope::Stack && bytes > limits.stack_bytes) {
       return "a buffer exceeds the stack";
     }
-    if (stage.scope == ir::Scope::Register && stage.stage.reduction != ir::Reduction::None) {
+    if (limits.spills && stage.scope == ir::Scope::Register &&
+        stage.stage.reduction != ir::Reduction::None) {
       const RegisterTile tile = register_tile(stage, bounds[i], target);
       if (registers_needed(state, stage, tile) > target.vector_registers) {
         return "the register tile spills";

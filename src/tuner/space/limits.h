@@ -15,6 +15,7 @@ struct Limits {
   std::int64_t unrolled_statements = 4096;               // in one basic block
   std::int64_t workspace_bytes = std::int64_t{2} << 30;  // of one stage's buffer
   std::int64_t stack_bytes = std::int64_t{1} << 20;      // of a buffer on the stack
+  bool spills = true;  // register tiles that spill are hopeless, if not fatal
 };
 
 // A few words that say why, or nothing when the schedule may be tried.

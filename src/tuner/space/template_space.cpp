@@ -16,8 +16,9 @@ std::uint64_t hash(const Point& point) {
 }
 
 TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
-                             std::span<const Template> templates, ir::Target target)
-    : target_(std::move(target)), first_index_{0} {
+                             std::span<const Template> templates, ir::Target target,
+                             Rejection rejection)
+    : target_(std::move(target)), rejection_(rejection), first_index_{0} {
   for (NamedProgram& named : programs) {
     const auto fitting = std::find_if(templates.begin(), templates.end(),
                                       [&](const Template& t) { return t.fits(named.program); });
@@ -102,7 +103,8 @@ schedule::Trace TemplateSpace::trace_of(const Point& point) const {
 Result<Scheduled> TemplateSpace::schedule_of(const Point& point) const {
   const Alternative& a = of(point);
   const Values values(a.knobs, point.choices);
-  if (a.schedule_template.reject) {
+  const bool hopeless = rejection_ == Rejection::Hopeless;
+  if (hopeless && a.schedule_template.reject) {
     if (auto reason = a.schedule_template.reject(a.program, target_, values)) {
       return unsupported(std::move(*reason));
     }
@@ -112,7 +114,7 @@ Result<Scheduled> TemplateSpace::schedule_of(const Point& point) const {
     ATTUNE_RETURN_IF_ERROR(schedule::perform(scheduled.state, step));
   }
   ATTUNE_ASSIGN(scheduled.bounds, schedule::infer_bounds(scheduled.state, schedule::Mins::Leave));
-  if (auto reason = find_flaw(scheduled.state, scheduled.bounds, target_)) {
+  if (auto reason = find_flaw(scheduled.state, scheduled.bounds, target_, {.spills = hopeless})) {
     return unsupported(std::string(*reason));
   }
   return scheduled;

@@ -17,11 +17,15 @@ struct NamedProgram {
   ir::Program program;
 };
 
+// What is rejected: all that there is a reason against, or only what is illegal or would take the
+// machine's memory or minutes of compiling.
+enum class Rejection : std::uint8_t { Hopeless, Impossible };
+
 class TemplateSpace : public Space {
  public:
   // Programs that no template fits add nothing; with no alternative at all the space is empty.
   TemplateSpace(std::vector<NamedProgram> programs, std::span<const Template> templates,
-                ir::Target target);
+                ir::Target target, Rejection rejection = Rejection::Hopeless);
 
   std::uint64_t size() const override { return first_index_.back(); }
   Point point_at(std::uint64_t index) const override;
@@ -50,6 +54,7 @@ class TemplateSpace : public Space {
   const Alternative& of(const Point& point) const { return alternatives_[point.alternative]; }
 
   ir::Target target_;
+  Rejection rejection_;
   std::vector<Alternative> alternatives_;
   std::vector<std::uint64_t> first_index_;  // of each alternative, and the total
 };

@@ -81,6 +81,13 @@ TEST(TemplateSpace, TheRegisterRuleHoldsTheSmallerOperand) {
   EXPECT_FALSE(space.schedule_of(point(space, "rows=7 vectors=2 steps=1 pack=1")).ok());
 }
 
+TEST(TemplateSpace, WhatIsHopelessButPossibleCanBeAllowed) {
+  const TemplateSpace space({{"direct", sample_program(64, 96, 64)}}, {&kSampleTemplate, 1},
+                            sample_target(), Rejection::Impossible);
+  EXPECT_TRUE(space.schedule_of(point(space, "rows=1 vectors=1 steps=4 pack=1")).ok());
+  EXPECT_TRUE(space.schedule_of(point(space, "rows=8 vectors=2 steps=4 pack=1")).ok());
+}
+
 TEST(TemplateSpace, UnrolledCodeIsBounded) {
   const TemplateSpace space = sample_space();
   const auto scheduled = space.schedule_of(point(space, "rows=4 vectors=3 steps=8 pack=1"));
