@@ -5,6 +5,7 @@
 #include "compiler/ops/conv2d.h"
 #include "compiler/ops/conv2d_algorithms.h"
 #include "compiler/ops/conv2d_transpose.h"
+#include "compiler/ops/conv2d_transpose_algorithms.h"
 #include "compiler/ops/depthwise.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/matmul.h"
@@ -149,10 +150,12 @@ std::optional<ops::Operator> blocked_operator(const OpCall& call, const TensorTy
     const auto options = transpose_options(call, block);
     if (!same_positions(output, options.output_h(), options.output_w())) return std::nullopt;
     auto program = ops::build_conv2d_transpose(options);
-    if (!program.ok()) return std::nullopt;
+    auto alternatives = ops::build_alternatives(options, "auto");
+    if (!program.ok() || !alternatives.ok()) return std::nullopt;
     built = ops::Operator{.program = std::move(*program),
                           .flops = ops::flops(options),
-                          .tolerance = ops::tolerance_of(options.dtype)};
+                          .tolerance = ops::tolerance_of(options.dtype),
+                          .alternatives = std::move(*alternatives)};
   } else if ((is_pool(call.name) && is_image(call.inputs[0]) && no_negative_pads(call)) ||
              (is_global_pool(call.name) && is_image(call.inputs[0]))) {
     const auto options =

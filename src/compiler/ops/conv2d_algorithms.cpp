@@ -1,8 +1,7 @@
 #include "compiler/ops/conv2d_algorithms.h"
 
-#include <fmt/format.h>
-
 #include "compiler/ops/conv2d_gemm.h"
+#include "compiler/ops/select_algorithms.h"
 #include "compiler/ops/winograd.h"
 
 namespace attune::ops {
@@ -19,22 +18,7 @@ std::span<const Conv2dAlgorithm> conv2d_algorithms() {
 
 Result<std::vector<AlgorithmDef>> build_alternatives(const Conv2dOptions& options,
                                                      const std::string& algo) {
-  std::vector<AlgorithmDef> built;
-  for (const Conv2dAlgorithm& algorithm : conv2d_algorithms()) {
-    if (algo != "auto" && algo != algorithm.name) continue;
-    if (!algorithm.applies(options)) {
-      if (algo == "auto") continue;
-      return invalid(fmt::format("algo={} needs {}", algo, algorithm.needs),
-                     "choose algo=auto or algo=direct");
-    }
-    auto definition = algorithm.build(options);
-    if (definition.ok()) {
-      built.push_back(std::move(definition).value());
-    } else if (algo != "auto") {
-      return std::move(definition).error();
-    }
-  }
-  return built;
+  return build_those_that_apply(conv2d_algorithms(), options, algo);
 }
 
 }  // namespace attune::ops

@@ -1,11 +1,10 @@
 // Transposed convolution of blocked activations with constant weights [ic, oc / groups, kh, kw];
 // the output has (size - 1) * stride + span - padding + output_pad positions.
 //
-// It is written as a gather: an output position meets only every stride-th tap, so the reductions
-// kh and kw count those (with dilation they count all taps, and the useless ones read zero). Axes
-// are those of conv2d, except with a stride and no dilation: there the anchor has the axes n, oc,
-// ph, pw (position modulo stride), y, x (position divided by it), ob, and is linear in all of them.
-// The stage `filter` is [oc, ic, kh, kw] as there, kh and kw rounded up to whole strides.
+// With a stride and no dilation it is written phase by phase (phases.h): the anchor has the axes n,
+// oc, ph, pw (position modulo stride), y, x (position divided by it), ob, reads the taps that meet
+// a place, and is linear in all axes; the stage `filter` is [oc, ic, ph, pw, kh, kw]. Otherwise it
+// is a gather with the axes of conv2d, in which taps that do not meet a position read zero.
 #pragma once
 
 #include "compiler/ops/channels.h"

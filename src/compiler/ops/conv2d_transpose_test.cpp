@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/ir/verify.h"
+#include "compiler/ops/conv2d_transpose_algorithms.h"
 #include "compiler/ops/evaluate_for_test.h"
 
 namespace attune::ops {
@@ -43,7 +45,25 @@ void expect_same(const Conv2dTransposeOptions& options) {
   ASSERT_TRUE(program.ok()) << program.error().message;
   const Values packed = pack(program->inputs[0].buffer->shape, options.ic, data);
   const Values out = evaluate(*program, {{"data", packed}, {"weight", weight}});
-  EXPECT_EQ(unpack(program->outputs[0]->shape, options.oc, out), reference(options, data, weight));
+  const Values expected = reference(options, data, weight);
+  EXPECT_EQ(unpack(program->outputs[0]->shape, options.oc, out), expected);
+  const auto alternatives = build_alternatives(options, "auto");
+  for (const AlgorithmDef& other : *alternatives) {
+    SCOPED_TRACE(other.name);
+    EXPECT_TRUE(ir::verify(other.program).ok());
+    const Values result = unpack(other.program.outputs[0]->shape, options.oc,
+                                 evaluate(other.program, {{"data", packed}, {"weight", weight}}));
+    EXPECT_LE(largest_difference(result, expected), other.tolerance * largest(expected));
+  }
+}
+
+std::vector<std::string> names_of(const Conv2dTransposeOptions& options) {
+  std::vector<std::string> names;
+  const auto alternatives = build_alternatives(options, "auto");
+  for (const AlgorithmDef& other : *alternatives) {
+    names.push_back(other.name);
+  }
+  return names;
 }
 
 TEST(Conv2dTranspose, MatchesTheDefinition) {
@@ -96,6 +116,39 @@ TEST(Conv2dTranspose, TakesOnlyTheTapsThatMeet) {
   EXPECT_EQ(program.find_stage("anchor")->reduce_axes[1], (ir::Axis{"kh", 2}));
   EXPECT_EQ(flops(Conv2dTransposeOptions{.ic = 8, .oc = 8, .h = window, .w = window}),
             2.0 * 8 * 8 * 16 * 16);
+}
+
+TEST(Conv2dTransposeAlgorithms, AgreeWithTheDefinition) {
+  const Window even{.size = 5, .kernel = 4, .stride = 2, .pad_before = 1, .pad_after = 1};
+  const Window odd{.size = 6, .kernel = 3, .stride = 2, .pad_before = 0, .pad_after = 1};
+  const Window three{.size = 4, .kernel = 6, .stride = 3, .pad_before = 2, .pad_after = 1};
+  const Window wide{.size = 7, .kernel = 5, .stride = 2, .pad_before = 2, .pad_after = 2};
+  const Window unstrided{.size = 8, .kernel = 2, .pad_before = 1};
+  const std::vector<std::string> winograd{"winograd2", "winograd3", "winograd4"};
+  const std::pair<Window, Window> pairs[] = {{even, even}, {odd, even},   {three, three},
+                                             {wide, wide}, {even, three}, {unstrided, odd}};
+  for (const auto& [h, w] : pairs) {
+    SCOPED_TRACE(testing::Message() << h.kernel << "/" << h.stride << " " << w.kernel);
+    const Conv2dTransposeOptions options{
+        .n = 2, .ic = 6, .oc = 9, .h = h, .w = w, .output_pad_h = 1, .block = 4};
+    expect_same(options);
+    const std::vector<std::string> names = names_of(options);
+    EXPECT_TRUE(std::equal(winograd.begin(), winograd.end(), names.begin()));
+  }
+}
+
+TEST(Conv2dTransposeAlgorithms, SayWhatTheyNeed) {
+  const Window window{.size = 5, .kernel = 4, .stride = 2, .pad_before = 1, .pad_after = 1};
+  Conv2dTransposeOptions options{.ic = 8, .oc = 8, .h = window, .w = window};
+  EXPECT_EQ(build_alternatives(options, "direct")->size(), 0u);
+  EXPECT_EQ(build_alternatives(options, "winograd4")->front().name, "winograd4");
+  options.groups = 2;
+  EXPECT_EQ(build_alternatives(options, "winograd4").error().message,
+            "algo=winograd4 needs a stride and no dilation, as many taps in both dimensions, one "
+            "group, outputs for a whole tile and floating-point elements");
+  options = {.ic = 8, .oc = 8, .h = window, .w = window};
+  options.w.kernel = 5;
+  EXPECT_TRUE(names_of(options).empty());
 }
 
 TEST(Conv2dTranspose, RefusesAnEmptyOutput) {

@@ -94,10 +94,9 @@ ir::Expr row_sum(const std::vector<double>& row, const std::vector<ir::Expr>& va
 
 }  // namespace
 
-WinogradMatrices winograd_matrices(int m) {
-  CHECK(m == 2 || m == 4 || m == 6, "winograd works on tiles of 2, 4 or 6 outputs");
-  constexpr std::size_t kTaps = 3;
-  const std::size_t tile = static_cast<std::size_t>(m) + kTaps - 1;
+WinogradMatrices winograd_matrices(int m, int taps) {
+  CHECK(m >= 2 && taps >= 2 && m + taps <= 9, "winograd works on tiles of up to 8 inputs");
+  const std::size_t tile = static_cast<std::size_t>(m + taps - 1);
   std::vector<double> points{0, 1, -1, 2, -2, 0.5, -0.5};
   points.resize(tile - 1);
 
@@ -111,7 +110,9 @@ WinogradMatrices winograd_matrices(int m) {
     std::vector<double> row = product_of_roots(points, j);
     row.resize(tile, 0);
     matrices.input.push_back(row);
-    matrices.filter.push_back({1 / scale, points[j] / scale, points[j] * points[j] / scale});
+    std::vector<double> powers{1 / scale};
+    for (int k = 1; k < taps; ++k) powers.push_back(powers.back() * points[j]);
+    matrices.filter.push_back(std::move(powers));
     double power = 1;
     for (auto& output_row : matrices.output) {
       output_row[j] = power;
@@ -119,7 +120,7 @@ WinogradMatrices winograd_matrices(int m) {
     }
   }
   matrices.input.push_back(product_of_roots(points, std::nullopt));
-  matrices.filter.push_back({0, 0, 1});
+  matrices.filter.emplace_back(static_cast<std::size_t>(taps), 0).back() = 1;
   matrices.output.back().back() = 1;
   return matrices;
 }

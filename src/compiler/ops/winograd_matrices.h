@@ -1,6 +1,6 @@
-// The matrices of Winograd's minimal filtering F(m, 3) (Winograd 1980; Lavin and Gray, "Fast
-// Algorithms for Convolutional Neural Networks", 2016): m outputs of a filter with three taps from
-// m + 2 multiplications, y = A^T [(G g) * (B^T d)]. They are made by transposing Toom-Cook
+// The matrices of Winograd's minimal filtering F(m, r) (Winograd 1980; Lavin and Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2016): m outputs of a filter with r taps from
+// m + r - 1 multiplications, y = A^T [(G g) * (B^T d)]. They are made by transposing Toom-Cook
 // multiplication over the points 0, 1, -1, 2, -2, 1/2, -1/2 and infinity.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace attune::ops {
 using Matrix = std::vector<std::vector<double>>;
 
 struct WinogradMatrices {
-  Matrix input;   // B^T, t x t with t = m + 2
-  Matrix filter;  // G, t x 3
+  Matrix input;   // B^T, t x t with t = m + r - 1
+  Matrix filter;  // G, t x r
   Matrix output;  // A^T, m x t
 };
 
-// m is 2, 4 or 6.
-WinogradMatrices winograd_matrices(int m);
+// At least two outputs and taps, at most 8 = m + taps - 1 points.
+WinogradMatrices winograd_matrices(int m, int taps = 3);
 
 // How the terms of a row are bracketed, so that rows that belong to the points a and -a share
 // subexpressions: by the parity of the column (rows of B^T), or column by neighbouring column

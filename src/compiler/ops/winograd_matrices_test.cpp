@@ -21,11 +21,12 @@ TEST(WinogradMatrices, OfFourOutputsAreTheWellKnownOnes) {
 
 // A^T [(G g) * (B^T d)] is the correlation of d with g, for unit vectors and so for all.
 TEST(WinogradMatrices, FilterInOneDimension) {
-  for (const int m : {2, 4, 6}) {
-    const WinogradMatrices matrices = winograd_matrices(m);
-    const std::size_t t = static_cast<std::size_t>(m) + 2;
+  const std::pair<int, int> sizes[] = {{2, 3}, {4, 3}, {6, 3}, {2, 2}, {3, 2}, {4, 2}, {6, 2}};
+  for (const auto& [m, taps] : sizes) {
+    const WinogradMatrices matrices = winograd_matrices(m, taps);
+    const std::size_t t = static_cast<std::size_t>(m + taps - 1);
     for (std::size_t d = 0; d < t; ++d) {
-      for (std::size_t g = 0; g < 3; ++g) {
+      for (std::size_t g = 0; g < static_cast<std::size_t>(taps); ++g) {
         for (std::size_t y = 0; y < static_cast<std::size_t>(m); ++y) {
           double sum = 0;
           for (std::size_t j = 0; j < t; ++j) {

@@ -12,6 +12,7 @@
 #include "compiler/ops/pool.h"
 #include "compiler/ops/reduce.h"
 #include "compiler/ops/softmax.h"
+#include "compiler/ops/winograd_transpose.h"
 #include "compiler/schedule/bounds.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/fused_testing.h"
@@ -65,13 +66,13 @@ ir::Program gemm_program(std::int64_t kernel, std::int64_t block) {
   return ops::build_conv2d_gemm(options).value();
 }
 
-ir::Program transposed_program(std::int64_t block) {
+ops::Conv2dTransposeOptions transposed(std::int64_t block) {
   ops::Conv2dTransposeOptions options;
   options.ic = 24;
   options.oc = 40;
   options.h = options.w = window(9, 4, 2, 1);
   options.block = block;
-  return ops::build_conv2d_transpose(options).value();
+  return options;
 }
 
 // Every kind of program, with the name of the template that must take it.
@@ -92,7 +93,9 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
       {"conv2d", conv2d_program(7, 512, 3, 1, block)},
       {"conv2d", conv2d_program(224, 3, 7, 2, block)},
       {"conv2d", conv2d_program(5, 9, 1, 2, block)},
-      {"conv2d_transpose", transposed_program(block)},
+      {"conv2d_transpose", ops::build_conv2d_transpose(transposed(block)).value()},
+      {"winograd", ops::build_winograd_transpose(transposed(block), 2).value()},
+      {"winograd", ops::build_winograd_transpose(transposed(block), 4).value()},
       {"conv2d_gemm", gemm_program(3, block)},
       {"conv2d_gemm", gemm_program(1, block)},
       {"window", depthwise_program(block)},

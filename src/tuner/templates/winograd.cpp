@@ -2,6 +2,7 @@
 // tiles; then, group of output channels by group, the products of all tiles, from register tiles of
 // tiles x channel blocks, and right away their output transform, so that the products stay in the
 // cache. Transformed weights lie in the order in which they are read and are made ahead of time.
+// The phases of a transposed convolution are one such convolution each, all in the same loops.
 #include <algorithm>
 
 #include "tuner/templates/families.h"
@@ -16,30 +17,57 @@ const std::vector<std::string> kOwn{"filter",     "filter.rows", "filter.wino", 
 
 struct Shape {
   std::int64_t n, oc, ic, tiles, ob;
-  std::int64_t outputs;  // rows and columns that one tile makes
-  std::int64_t points;   // products per tile and channel
-  std::int64_t rows;     // of tiles
+  std::int64_t height, width;  // rows and columns that one tile makes
+  std::int64_t points;         // products per tile and channel, of all phases
+  std::int64_t rows;           // of tiles
+  schedule::Names phases;      // loops over them, if there are any
 };
 
 Shape shape_of(const ir::Program& program) {
   const ir::Stage& anchor = *program.find_stage("anchor");
   const ir::Stage& output = *program.find_stage("output");
-  const std::int64_t outputs = extent_of(*program.find_stage("output.rows"), "y");
-  return {output.axes[0].extent,
-          extent_of(anchor, "oc"),
-          extent_of(anchor, "ic") * extent_of(anchor, "ib"),
-          extent_of(anchor, "tile"),
-          extent_of(anchor, "ob"),
-          outputs,
-          extent_of(anchor, "i") * extent_of(anchor, "j"),
-          (output.axes[2].extent + outputs - 1) / outputs};
+  const std::int64_t places = extent_of(*program.find_stage("output.rows"), "y");
+  Shape shape{.n = output.axes[0].extent,
+              .oc = extent_of(anchor, "oc"),
+              .ic = extent_of(anchor, "ic") * extent_of(anchor, "ib"),
+              .tiles = extent_of(anchor, "tile"),
+              .ob = extent_of(anchor, "ob"),
+              .height = places,
+              .width = places,
+              .points = extent_of(anchor, "i") * extent_of(anchor, "j"),
+              .rows = 1,
+              .phases = {}};
+  if (const std::int64_t ph = extent_of(anchor, "ph"); ph > 0) {
+    const std::int64_t pw = extent_of(anchor, "pw");
+    shape.height *= ph;
+    shape.width *= pw;
+    shape.points *= ph * pw;
+    shape.phases = {"ph", "pw"};
+  }
+  shape.rows = (output.axes[2].extent + shape.height - 1) / shape.height;
+  return shape;
+}
+
+// Names of loops, the phases' where the list says "*".
+schedule::Names with_phases(const Shape& s, const schedule::Names& names) {
+  schedule::Names all;
+  for (const std::string& name : names) {
+    if (name != "*") {
+      all.push_back(name);
+    } else {
+      all.insert(all.end(), s.phases.begin(), s.phases.end());
+    }
+  }
+  return all;
 }
 
 bool fits(const ir::Program& program) {
   const ir::Stage* anchor = program.find_stage("anchor");
   const ir::Stage* transformed = program.find_stage("output.wino");
   const ir::Stage* output = program.find_stage("output");
-  return anchor && has_axes(*anchor, {"i", "j", "oc", "tile", "ob"}, {"ic", "ib"}) &&
+  return anchor &&
+         (has_axes(*anchor, {"i", "j", "oc", "tile", "ob"}, {"ic", "ib"}) ||
+          has_axes(*anchor, {"i", "j", "ph", "pw", "oc", "tile", "ob"}, {"ic", "ib"})) &&
          program.find_stage("input.wino") && program.find_stage("output.rows") && output &&
          transformed && same_extents(*transformed, *output) &&
          Surroundings(program, kOwn).placeable();
@@ -92,21 +120,22 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   return {{"tile", tile}, {"unroll", {{1}}}, {"block", {{block}}}};
 }
 
-void transform_weights(TraceWriter& t, const ir::Program& program, std::int64_t group) {
+void transform_weights(TraceWriter& t, const ir::Program& program, const Shape& s,
+                       std::int64_t group) {
   t.inline_if_present(program, "filter");
   t.compute_at("filter.rows", "filter.wino", "ic");
-  t.reorder("filter.wino", {"oc", "ic", "i", "j"});
+  t.reorder("filter.wino", with_phases(s, {"*", "oc", "ic", "i", "j"}));
   t.unroll("filter.wino", "j");
   t.unroll("filter.rows", "i");
   const std::string width = std::to_string(group);
-  t.layout("filter.wino", {"oc/" + width, "i", "j", "ic", "oc%" + width});
+  t.layout("filter.wino", with_phases(s, {"oc/" + width, "*", "i", "j", "ic", "oc%" + width}));
 }
 
 // All at once, or at the loop of the output that is given.
-void transform_input(TraceWriter& t, const ir::Program& program, std::int64_t columns,
+void transform_input(TraceWriter& t, const ir::Program& program, const Shape& s,
                      const std::string& place) {
-  t.split("input.wino", "tile", {columns});
-  t.reorder("input.wino", {"ic", "tile.0", "tile.1", "i", "j", "ib"});
+  t.split("input.wino", "tile", {s.tiles / (s.n * s.rows)});
+  t.reorder("input.wino", with_phases(s, {"ic", "tile.0", "*", "tile.1", "i", "j", "ib"}));
   if (place.empty()) {
     t.parallel("input.wino", "ic");
   } else {
@@ -119,26 +148,28 @@ void transform_input(TraceWriter& t, const ir::Program& program, std::int64_t co
     t.vectorize("pad", "ib");
   }
   // One column, then one row at a time is written out: a whole tile does not fit into registers.
-  t.reorder("input.rows", {"ic", "tile", "c", "i", "ib"});
+  t.reorder("input.rows", with_phases(s, {"*", "ic", "tile", "c", "i", "ib"}));
   t.unroll("input.rows", "i");
   t.unroll("input.wino", "j");
   t.vectorize("input.rows", "ib");
   t.vectorize("input.wino", "ib");
 }
 
-void multiply(TraceWriter& t, const space::Values& values) {
+void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   const auto tile = values.numbers("tile");
   t.split("anchor", "tile", {tile[0]});
-  t.reorder("anchor", {"i", "j", "tile.0", "tile.1", "oc", "ob"});
+  t.reorder("anchor", with_phases(s, {"*", "i", "j", "tile.0", "tile.1", "oc", "ob"}));
   t.compute_at("cache.anchor", "anchor", "tile.0");
   for (const char* loop : {"tile.1", "oc"}) t.unroll("anchor", loop);
   t.vectorize("anchor", "ob");
   t.registers("cache.anchor");
-  schedule::Names order{"i", "j", "ic", "ib"};
+  schedule::Names order = with_phases(s, {"*", "i", "j", "ic"});
   if (values["unroll"] > 1) {
     t.split("cache.anchor", "ib", {values["unroll"]});
-    order = {"i", "j", "ic", "ib.0", "ib.1"};
+    order.insert(order.end(), {"ib.0", "ib.1"});
     t.unroll("cache.anchor", "ib.1");
+  } else {
+    order.push_back("ib");
   }
   if (tile[1] <= tile[0]) {
     order.insert(order.end(), {"tile", "oc", "ob"});
@@ -161,24 +192,24 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   TraceWriter t;
   surroundings.place(t, target);
   t.cache_write("anchor");
-  transform_weights(t, program, tile[1] * s.ob);
+  transform_weights(t, program, s, tile[1] * s.ob);
   t.inline_stage("output.wino");
   t.split("output", oc, {tile[1]});
-  t.split("output", ow, {s.outputs});
+  t.split("output", ow, {s.width});
   const std::int64_t block = values["block"];
   if (block == 0) {
-    t.split("output", oh, {s.outputs});
+    t.split("output", oh, {s.height});
     t.reorder("output", {n, oc + ".0", oc + ".1", oh + ".0", ow + ".0", oh + ".1", ow + ".1", ob});
   } else {
-    t.split("output", oh, {block, s.outputs});
+    t.split("output", oh, {block, s.height});
     t.reorder("output",
               {n, oh + ".0", oc + ".0", oc + ".1", oh + ".1", ow + ".0", oh + ".2", ow + ".1", ob});
   }
   surroundings.attach(t, target, ow + ".0");
   t.compute_at("output.rows", "output", ow + ".0");
   t.compute_at("anchor", "output", oc + ".0");
-  multiply(t, values);
-  t.reorder("output.rows", {"oc", "tile", "j", "y", "ob"});
+  multiply(t, s, values);
+  t.reorder("output.rows", with_phases(s, {"oc", "tile", "*", "j", "y", "ob"}));
   t.unroll("output.rows", "y");
   t.unroll("output", ow + ".1");
   t.vectorize("output.rows", "ob");
@@ -190,7 +221,7 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
     outer = fused_name({n, outer});
   }
   t.parallel("output", outer);
-  transform_input(t, program, s.tiles / (s.n * s.rows), block == 0 ? "" : outer);
+  transform_input(t, program, s, block == 0 ? "" : outer);
   return t.take();
 }
 

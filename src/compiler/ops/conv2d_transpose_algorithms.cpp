@@ -1,0 +1,37 @@
+#include "compiler/ops/conv2d_transpose_algorithms.h"
+
+#include "compiler/ops/select_algorithms.h"
+#include "compiler/ops/winograd_stages.h"
+#include "compiler/ops/winograd_transpose.h"
+
+namespace attune::ops {
+namespace {
+
+template <int m>
+Conv2dTransposeAlgorithm winograd() {
+  return {
+      "winograd" + std::to_string(m),
+      "a stride and no dilation, as many taps in both dimensions, one group, outputs for a "
+      "whole tile and floating-point elements",
+      [](const Conv2dTransposeOptions& options) { return winograd_transpose_applies(options, m); },
+      [](const Conv2dTransposeOptions& options) -> Result<AlgorithmDef> {
+        ATTUNE_ASSIGN(ir::Program program, build_winograd_transpose(options, m));
+        return AlgorithmDef{"winograd" + std::to_string(m), std::move(program),
+                            winograd_tolerance(m, options.dtype)};
+      }};
+}
+
+}  // namespace
+
+std::span<const Conv2dTransposeAlgorithm> conv2d_transpose_algorithms() {
+  static const std::vector<Conv2dTransposeAlgorithm> all{winograd<2>(), winograd<3>(),
+                                                         winograd<4>()};
+  return all;
+}
+
+Result<std::vector<AlgorithmDef>> build_alternatives(const Conv2dTransposeOptions& options,
+                                                     const std::string& algo) {
+  return build_those_that_apply(conv2d_transpose_algorithms(), options, algo);
+}
+
+}  // namespace attune::ops
