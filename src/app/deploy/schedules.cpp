@@ -26,6 +26,7 @@ std::string likely_algorithm(const graph::Task& task) {
   const std::int64_t channels = extent_of(*anchor, "ic") * extent_of(*anchor, "ib");
   if (channels < 24) return "direct";
   // Few taps of each phase of a transposed convolution: tiles of four have few points.
+  if (program_of(task, "packed4") != nullptr) return "packed4";
   const std::int64_t places = extent_of(*anchor, "y") * extent_of(*anchor, "x");
   if (places >= 64 && program_of(task, "winograd4") != nullptr) return "winograd4";
   if (pixels >= 144 && program_of(task, "winograd4") != nullptr) return "winograd4";

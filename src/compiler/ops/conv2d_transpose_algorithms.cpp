@@ -1,5 +1,6 @@
 #include "compiler/ops/conv2d_transpose_algorithms.h"
 
+#include "compiler/ops/packed_transpose.h"
 #include "compiler/ops/select_algorithms.h"
 #include "compiler/ops/winograd_stages.h"
 #include "compiler/ops/winograd_transpose.h"
@@ -21,11 +22,26 @@ Conv2dTransposeAlgorithm winograd() {
       }};
 }
 
+template <int m>
+Conv2dTransposeAlgorithm packed() {
+  return {
+      "packed" + std::to_string(m),
+      "a stride and no dilation, windows of the same size in both dimensions, one group, "
+      "channels for half a block at most, outputs for a whole tile and floating-point elements",
+      [](const Conv2dTransposeOptions& options) { return packed_transpose_applies(options, m); },
+      [](const Conv2dTransposeOptions& options) -> Result<AlgorithmDef> {
+        ATTUNE_ASSIGN(ir::Program program, build_packed_transpose(options, m));
+        return AlgorithmDef{"packed" + std::to_string(m), std::move(program),
+                            winograd_tolerance(m, options.dtype)};
+      }};
+}
+
 }  // namespace
 
 std::span<const Conv2dTransposeAlgorithm> conv2d_transpose_algorithms() {
-  static const std::vector<Conv2dTransposeAlgorithm> all{winograd<2>(), winograd<3>(),
-                                                         winograd<4>()};
+  static const std::vector<Conv2dTransposeAlgorithm> all{
+      winograd<2>(), winograd<3>(), winograd<4>(), packed<2>(), packed<4>(),
+  };
   return all;
 }
 

@@ -137,6 +137,24 @@ TEST(Conv2dTransposeAlgorithms, AgreeWithTheDefinition) {
   }
 }
 
+TEST(Conv2dTransposeAlgorithms, PackPhasesOfFewChannels) {
+  const Window even{.size = 6, .kernel = 4, .stride = 2, .pad_before = 1, .pad_after = 1};
+  const Window odd{.size = 7, .kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 2};
+  const Window three{.size = 5, .kernel = 3, .stride = 3, .pad_before = 2, .pad_after = 1};
+  const Window plain{.size = 5, .kernel = 4, .stride = 2};
+  for (const Window& window : {even, odd, three, plain}) {
+    for (const std::int64_t oc : {1, 2, 3, 4}) {
+      SCOPED_TRACE(testing::Message() << window.kernel << "/" << window.stride << " " << oc);
+      const Conv2dTransposeOptions options{
+          .n = 2, .ic = 5, .oc = oc, .h = window, .w = window, .block = 8};
+      expect_same(options);
+      const std::vector<std::string> names = names_of(options);
+      const bool packed = std::find(names.begin(), names.end(), "packed4") != names.end();
+      EXPECT_EQ(packed, window.stride == 2);  // nine phases do not divide a block
+    }
+  }
+}
+
 TEST(Conv2dTransposeAlgorithms, SayWhatTheyNeed) {
   const Window window{.size = 5, .kernel = 4, .stride = 2, .pad_before = 1, .pad_after = 1};
   Conv2dTransposeOptions options{.ic = 8, .oc = 8, .h = window, .w = window};

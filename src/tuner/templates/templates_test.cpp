@@ -9,6 +9,7 @@
 #include "compiler/ops/elementwise.h"
 #include "compiler/ops/layernorm.h"
 #include "compiler/ops/matmul.h"
+#include "compiler/ops/packed_transpose.h"
 #include "compiler/ops/pool.h"
 #include "compiler/ops/reduce.h"
 #include "compiler/ops/softmax.h"
@@ -66,10 +67,10 @@ ir::Program gemm_program(std::int64_t kernel, std::int64_t block) {
   return ops::build_conv2d_gemm(options).value();
 }
 
-ops::Conv2dTransposeOptions transposed(std::int64_t block) {
+ops::Conv2dTransposeOptions transposed(std::int64_t block, std::int64_t oc = 40) {
   ops::Conv2dTransposeOptions options;
   options.ic = 24;
-  options.oc = 40;
+  options.oc = oc;
   options.h = options.w = window(9, 4, 2, 1);
   options.block = block;
   return options;
@@ -96,6 +97,7 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
       {"conv2d_transpose", ops::build_conv2d_transpose(transposed(block)).value()},
       {"winograd", ops::build_winograd_transpose(transposed(block), 2).value()},
       {"winograd", ops::build_winograd_transpose(transposed(block), 4).value()},
+      {"winograd", ops::build_packed_transpose(transposed(block, block / 2), 4).value()},
       {"conv2d_gemm", gemm_program(3, block)},
       {"conv2d_gemm", gemm_program(1, block)},
       {"window", depthwise_program(block)},

@@ -2,7 +2,9 @@
 // tiles; then, group of output channels by group, the products of all tiles, from register tiles of
 // tiles x channel blocks, and right away their output transform, so that the products stay in the
 // cache. Transformed weights lie in the order in which they are read and are made ahead of time.
-// The phases of a transposed convolution are one such convolution each, all in the same loops.
+// The phases of a transposed convolution are one such convolution each, all in the same loops;
+// where several share a block, the output picks its elements from their results in a pass of its
+// own.
 #include <algorithm>
 
 #include "tuner/templates/families.h"
@@ -23,9 +25,17 @@ struct Shape {
   schedule::Names phases;      // loops over them, if there are any
 };
 
+// The stage whose loops everything is computed in: the last one, or the results of the convolution
+// where the last one arranges them differently.
+const ir::Stage& host_of(const ir::Program& program) {
+  const ir::Stage& output = *program.find_stage("output");
+  const ir::Stage& transformed = *program.find_stage("output.wino");
+  return same_extents(transformed, output) ? output : transformed;
+}
+
 Shape shape_of(const ir::Program& program) {
   const ir::Stage& anchor = *program.find_stage("anchor");
-  const ir::Stage& output = *program.find_stage("output");
+  const ir::Stage& output = host_of(program);
   const std::int64_t places = extent_of(*program.find_stage("output.rows"), "y");
   Shape shape{.n = output.axes[0].extent,
               .oc = extent_of(anchor, "oc"),
@@ -69,7 +79,7 @@ bool fits(const ir::Program& program) {
          (has_axes(*anchor, {"i", "j", "oc", "tile", "ob"}, {"ic", "ib"}) ||
           has_axes(*anchor, {"i", "j", "ph", "pw", "oc", "tile", "ob"}, {"ic", "ib"})) &&
          program.find_stage("input.wino") && program.find_stage("output.rows") && output &&
-         transformed && same_extents(*transformed, *output) &&
+         transformed && transformed->axes.size() == 5 && output->axes.size() == 5 &&
          Surroundings(program, kOwn).placeable();
 }
 
@@ -139,7 +149,7 @@ void transform_input(TraceWriter& t, const ir::Program& program, const Shape& s,
   if (place.empty()) {
     t.parallel("input.wino", "ic");
   } else {
-    t.compute_at("input.wino", "output", place);
+    t.compute_at("input.wino", host_of(program).name, place);
   }
   t.compute_at("input.rows", "input.wino", "tile.1");
   // The border is copied row of tiles by row of tiles, so that it stays in the nearest cache.
@@ -181,47 +191,56 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   t.vectorize("cache.anchor", "ob");
 }
 
+// The loops of the host down to its tiles.
+void place_outer_loops(TraceWriter& t, const ir::Stage& host, const Shape& s,
+                       const space::Values& values) {
+  const std::string n = host.axes[0].name, oc = host.axes[1].name, oh = host.axes[2].name,
+                    ow = host.axes[3].name, ob = host.axes[4].name;
+  t.split(host.name, oc, {values.numbers("tile")[1]});
+  t.split(host.name, ow, {s.width});
+  if (values["block"] == 0) {
+    t.split(host.name, oh, {s.height});
+    t.reorder(host.name, {n, oc + ".0", oc + ".1", oh + ".0", ow + ".0", oh + ".1", ow + ".1", ob});
+  } else {
+    t.split(host.name, oh, {values["block"], s.height});
+    t.reorder(host.name,
+              {n, oh + ".0", oc + ".0", oc + ".1", oh + ".1", ow + ".0", oh + ".2", ow + ".1", ob});
+  }
+}
+
 schedule::Trace trace(const ir::Program& program, const ir::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
-  const auto tile = values.numbers("tile");
-  const ir::Stage& output = *program.find_stage("output");
-  const std::string n = output.axes[0].name, oc = output.axes[1].name, oh = output.axes[2].name,
-                    ow = output.axes[3].name, ob = output.axes[4].name;
+  const ir::Stage& host = host_of(program);
+  const std::string n = host.axes[0].name, oc = host.axes[1].name, oh = host.axes[2].name,
+                    ow = host.axes[3].name, ob = host.axes[4].name;
+  const bool last = host.name == "output";
   const Surroundings surroundings(program, kOwn);
   TraceWriter t;
   surroundings.place(t, target);
   t.cache_write("anchor");
-  transform_weights(t, program, s, tile[1] * s.ob);
-  t.inline_stage("output.wino");
-  t.split("output", oc, {tile[1]});
-  t.split("output", ow, {s.width});
-  const std::int64_t block = values["block"];
-  if (block == 0) {
-    t.split("output", oh, {s.height});
-    t.reorder("output", {n, oc + ".0", oc + ".1", oh + ".0", ow + ".0", oh + ".1", ow + ".1", ob});
-  } else {
-    t.split("output", oh, {block, s.height});
-    t.reorder("output",
-              {n, oh + ".0", oc + ".0", oc + ".1", oh + ".1", ow + ".0", oh + ".2", ow + ".1", ob});
-  }
-  surroundings.attach(t, target, ow + ".0");
-  t.compute_at("output.rows", "output", ow + ".0");
-  t.compute_at("anchor", "output", oc + ".0");
+  transform_weights(t, program, s, values.numbers("tile")[1] * s.ob);
+  if (last) t.inline_stage("output.wino");
+  place_outer_loops(t, host, s, values);
+  if (last) surroundings.attach(t, target, ow + ".0");
+  t.compute_at("output.rows", host.name, ow + ".0");
+  t.compute_at("anchor", host.name, oc + ".0");
   multiply(t, s, values);
   t.reorder("output.rows", with_phases(s, {"oc", "tile", "*", "j", "y", "ob"}));
   t.unroll("output.rows", "y");
-  t.unroll("output", ow + ".1");
+  t.unroll(host.name, ow + ".1");
   t.vectorize("output.rows", "ob");
-  t.vectorize("output", ob);
+  t.vectorize(host.name, ob);
   // The loop that is split between the threads; what is computed in it is placed after fusing.
+  const std::int64_t block = values["block"];
   std::string outer = block == 0 ? oc + ".0" : oh + ".0";
   if (block > 0 && s.n > 1) {
-    t.fuse("output", {n, outer});
+    t.fuse(host.name, {n, outer});
     outer = fused_name({n, outer});
   }
-  t.parallel("output", outer);
+  t.parallel(host.name, outer);
   transform_input(t, program, s, block == 0 ? "" : outer);
+  if (!last) run_in_vectors(t, *program.find_stage("output"), target, 4, Tail::LastAxis);
   return t.take();
 }
 
