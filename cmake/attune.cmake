@@ -91,7 +91,7 @@ endfunction()
 # The program: everything behind one front door.
 function(attune_program)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
-  attune_layer(deploy app/deploy LINK attune_graph attune_templates attune_builder)
+  attune_layer(deploy app/deploy LINK attune_graph attune_templates attune_model attune_builder)
   attune_layer(api app/api LINK attune_deploy attune_jobs attune_onnx attune_zoo attune_op_spec attune_templates attune_session attune_builder
                attune_records nlohmann_json::nlohmann_json z)
   target_compile_definitions(attune_api PRIVATE ATTUNE_VERSION="${PROJECT_VERSION}")

@@ -63,7 +63,7 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
       continue;
     }
     schedule.trace = std::move(*trace);
-    best_us = *time;
+    schedule.measured_us = best_us = *time;
     return schedule;
   }
   return std::nullopt;

@@ -6,9 +6,9 @@
 
 #include "app/deploy/ahead.h"
 #include "app/deploy/kernels.h"
+#include "app/deploy/layout_choice.h"
 #include "app/deploy/plan_builder.h"
 #include "base/clock.h"
-#include "compiler/graph/layouts.h"
 #include "compiler/graph/passes/passes.h"
 
 namespace attune::deploy {
@@ -98,7 +98,8 @@ Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& opt
   ATTUNE_ASSIGN(graph::Graph computed, compute_constants(optimised, ahead));
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  graph::Graph result = graph::assign_layouts(computed, options.target.lanes(4));
+  ATTUNE_ASSIGN(const graph::LayoutPlan layouts, choose_layouts(computed, options));
+  graph::Graph result = graph::lay_out(computed, layouts).graph;
   ATTUNE_RETURN_IF_ERROR(graph::verify(result));
   if (options.observe) {
     options.observe("layouts", result, seconds_between(start, clock.now_ns()) * 1e3);

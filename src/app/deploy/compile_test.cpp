@@ -33,7 +33,7 @@ struct Case {
   std::function<ValueId(Builder&, const std::vector<ValueId>&)> build;
 };
 
-void expect_same(const Case& test, int threads = 2) {
+void expect_same(const Case& test, int threads = 2, const ChooseSchedule& choose = {}) {
   graph::BuilderOptions options{.run_host = run_host_on_constants, .largest_folded = 1 << 24};
   Builder reference("reference", options);
   Builder builder("model", options);
@@ -51,6 +51,7 @@ void expect_same(const Case& test, int threads = 2) {
   ir::Target target;
   target.threads = threads;
   compile.target = *codegen::resolve_target(target);
+  compile.choose = choose;
   auto model = compile_model(std::move(builder).finish({output}), compile);
   ASSERT_TRUE(model.ok()) << model.error().message;
 
@@ -90,6 +91,12 @@ ops::Attributes conv_attributes(std::int64_t kernel, std::int64_t stride, std::i
           {"pads", Ints{pad, pad, pad, pad}},
           {"dilations", Ints{1, 1}},
           {"group", group}};
+}
+
+ValueId conv(Builder& b, ValueId data, std::int64_t channels, std::int64_t kernel) {
+  const std::int64_t from = b.shape(data)[1];
+  const ValueId weight = b.constant(random_tensor({channels, from, kernel, kernel}, 7));
+  return *b.add("conv", {data, weight}, conv_attributes(kernel, 1, kernel / 2));
 }
 
 TEST(CompileModel, ConvolutionWithBiasAndResidual) {
@@ -157,6 +164,33 @@ TEST(CompileModel, ConcatenatesInPlace) {
                                       {"shape", Ints{1, 64, 8, 8}}};
          return layer(*b.add("slice", {four}, middle), 64, 5);
        }});
+}
+
+TEST(CompileModel, BlocksOfDifferentSizesMeet) {
+  ir::Target target;
+  target.threads = 2;
+  target = *codegen::resolve_target(target);
+  int narrow = 0;
+  // As if narrow blocks were far better for 24 channels and far worse for all others.
+  const ChooseSchedule choose = [&](const graph::Task& task) {
+    Schedule schedule = default_schedule(task, target, false);
+    const ir::Buffer& output = task.op.program.outputs[0];
+    if (output->shape.size() != 5) return schedule;
+    const bool is_narrow = output->shape[4] != target.lanes(4);
+    const bool wants = output->shape[1] * output->shape[4] < 48;
+    narrow += is_narrow && wants;
+    schedule.measured_us = is_narrow == wants ? 1 : 1000;
+    return schedule;
+  };
+  expect_same({{{1, 48, 6, 6}},
+               [](Builder& b, const std::vector<ValueId>& in) {
+                 const ValueId wide = conv(b, in[0], 48, 3);
+                 const ValueId narrow_one = conv(b, wide, 24, 1);
+                 const ValueId sum = *b.add("add", {narrow_one, conv(b, narrow_one, 24, 3)});
+                 return conv(b, sum, 48, 1);
+               }},
+              2, choose);
+  EXPECT_GT(narrow, 0);
 }
 
 TEST(CompileModel, BroadcastsInChains) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "compiler/graph/tasks.h"
@@ -20,6 +21,7 @@ struct Schedule {
   schedule::Trace trace = {};  // begins with `algorithm NAME` unless that is the direct one
   Origin origin = Origin::Default;
   std::string passed_over = {};  // why a faster record was not taken; empty: there is none
+  std::optional<double> measured_us = {};  // of a record
 };
 
 using ChooseSchedule = std::function<Schedule(const graph::Task& task)>;

@@ -1,5 +1,7 @@
 #include "compiler/graph/layouts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -17,7 +19,7 @@ bool keeps_channels(std::string_view op) {
 
 class LayoutPass {
  public:
-  LayoutPass(const Graph& graph, std::int64_t block) : block_(block) {
+  LayoutPass(const Graph& graph, const LayoutPlan& plan) : plan_(plan), result_(layouts_.graph) {
     result_.name = graph.name;
     result_.values = graph.values;
     result_.inputs = graph.inputs;
@@ -31,11 +33,16 @@ class LayoutPass {
     }
   }
 
-  Graph take() { return std::move(result_); }
+  Layouts take() { return std::move(layouts_); }
 
  private:
-  bool is_blocked(ValueId id) const {
-    return id != kNoValue && result_.value(id).layout.is_blocked();
+  std::int64_t block_of(ValueId id) const {
+    return id == kNoValue ? 0 : result_.value(id).layout.block;
+  }
+
+  std::int64_t planned_block(ValueId convolution) const {
+    const auto found = plan_.own.find(convolution);
+    return found == plan_.own.end() ? plan_.block : found->second;
   }
 
   // The value in the wanted layout, moved there if need be; moved only once.
@@ -46,64 +53,96 @@ class LayoutPass {
     const auto key = std::pair(id, wanted.block);
     if (const auto known = moved_.find(key); known != moved_.end()) return known->second;
     const auto fresh = static_cast<ValueId>(result_.values.size());
-    const Value moved{value.name + (wanted.is_blocked() ? ".blocked" : ".plain"), value.type,
-                      nullptr, wanted};
     const std::string name = value.name;
+    const std::string suffix =
+        wanted.is_blocked() ? fmt::format(".blocked{}", wanted.block) : ".plain";
+    const Value moved{name + suffix, value.type, nullptr, wanted};
     result_.values.push_back(moved);
     result_.nodes.push_back({"relayout", name, {id}, {fresh}, {}, {}});
     moved_[key] = fresh;
     return fresh;
   }
 
-  // Whether an operator that can work in any layout should give a blocked result: when the tensor
-  // it mostly reads is blocked.
-  bool follows_blocked(const Node& node) const {
+  // The layout of an operator that can work in any: that of the tensors it mostly reads, blocked
+  // when all of them are.
+  ValueId followed(const Node& node) const {
     const TensorType& type = result_.value(node.outputs[0]).type;
-    if ((type.rank() != 3 && type.rank() != 4) || !type.is_static()) return false;
-    bool any = false;
+    if ((type.rank() != 3 && type.rank() != 4) || !type.is_static()) return kNoValue;
+    ValueId first = kNoValue;
     for (const ValueId id : node.inputs) {
       if (id == kNoValue || result_.value(id).constant != nullptr) continue;
       const bool large = 2 * result_.value(id).type.elements() >= type.elements() ||
                          node.op == "resample" || node.op == "concat";
-      if (is_blocked(id)) {
-        any |= large;
-      } else if (large) {
-        return false;
-      }
+      if (!large) continue;
+      if (block_of(id) == 0) return kNoValue;
+      if (first == kNoValue) first = id;
     }
-    return any;
+    return first;
+  }
+
+  // The output lies like `leader`, which belongs to the same convolution from now on.
+  void follow(Node& node, ValueId leader) {
+    const Layout layout = result_.value(leader).layout;
+    for (ValueId& id : node.inputs) {
+      if (id == kNoValue || block_of(id) == 0) continue;
+      link(owner_.at(leader), owner_.at(id), id);
+      id = with_layout(id, layout);
+    }
+    result_.value(node.outputs[0]).layout = layout;
+    owner_[node.outputs[0]] = owner_.at(leader);
+  }
+
+  void link(ValueId from, ValueId to, ValueId moved) {
+    if (from != to) layouts_.links.push_back({from, to, moved});
+  }
+
+  void add_convolution(Node& node, WantedLayout input, std::int64_t block) {
+    const ValueId output = node.outputs[0];
+    layouts_.convolutions.push_back(output);
+    if (input == WantedLayout::Blocked) {
+      if (block_of(node.inputs[0]) != 0) link(owner_.at(node.inputs[0]), output, node.inputs[0]);
+      node.inputs[0] = with_layout(node.inputs[0], {block});
+    } else {
+      node.inputs[0] = with_layout(node.inputs[0], {});
+    }
+    result_.value(output).layout = {block};
+    owner_[output] = output;
   }
 
   void add(Node node) {
     const ops::OpKind kind = operator_of(node).kind;
     for (auto& body : node.bodies) {
-      body = std::make_shared<const Graph>(assign_layouts(*body, block_));
+      body = std::make_shared<const Graph>(assign_layouts(*body, plan_.block));
     }
-    const auto form = blocked_form(result_, node, block_);
-    if (form) {
-      const bool wants = form->input == WantedLayout::Blocked;
-      if (wants) node.inputs[0] = with_layout(node.inputs[0], {block_});
-      if (form->input == WantedLayout::Plain) node.inputs[0] = with_layout(node.inputs[0], {});
-      if (form->input != WantedLayout::Any || is_blocked(node.inputs[0])) {
-        result_.value(node.outputs[0]).layout = {block_};
-      }
+    const std::int64_t block = node.outputs.empty() ? 0 : planned_block(node.outputs[0]);
+    const auto form = blocked_form(result_, node, block);
+    if (form && form->input != WantedLayout::Any) {
+      add_convolution(node, form->input, block);
+    } else if (form) {
+      if (block_of(node.inputs[0]) != 0) follow(node, node.inputs[0]);
     } else if (kind == ops::OpKind::Elementwise || keeps_channels(node.op)) {
-      if (follows_blocked(node)) result_.value(node.outputs[0]).layout = {block_};
+      if (const ValueId leader = followed(node); leader != kNoValue) follow(node, leader);
     } else if (kind != ops::OpKind::Injective && kind != ops::OpKind::Reduction) {
       for (ValueId& id : node.inputs) id = with_layout(id, {});
     }
     result_.nodes.push_back(std::move(node));
   }
 
-  std::int64_t block_;
-  Graph result_;
+  const LayoutPlan& plan_;
+  Layouts layouts_;
+  Graph& result_;  // that of the layouts
   std::map<std::pair<ValueId, std::int64_t>, ValueId> moved_;
+  std::map<ValueId, ValueId> owner_;  // of blocked values: the convolution whose layout they have
 };
 
 }  // namespace
 
+Layouts lay_out(const Graph& graph, const LayoutPlan& plan) {
+  return LayoutPass(graph, plan).take();
+}
+
 Graph assign_layouts(const Graph& graph, std::int64_t block) {
-  return LayoutPass(graph, block).take();
+  return lay_out(graph, {block}).graph;
 }
 
 }  // namespace attune::graph

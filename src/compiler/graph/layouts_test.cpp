@@ -37,5 +37,26 @@ TEST(AssignLayouts, StaysBlockedBetweenConvolutions) {
   EXPECT_EQ(graph.value(graph.outputs[0]).name, "y");
 }
 
+TEST(LayOut, ChangesBlocksBetweenConvolutionsThatDiffer) {
+  Builder builder("three");
+  const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 4}, {}});
+  const ValueId first = conv(builder, x, 32);
+  const ValueId second = conv(builder, *builder.add("relu", {first}), 24);
+  const ValueId sum = *builder.add("add", {second, conv(builder, second, 24)});
+  const Graph graph = std::move(builder).finish({sum});
+  const Layouts usual = lay_out(graph, {16});
+  ASSERT_EQ(usual.convolutions.size(), 3u);
+  EXPECT_EQ(usual.convolutions[1], second);
+  ASSERT_EQ(usual.links.size(), 3u);  // in a row, and by the sum
+  const Layouts mixed = lay_out(graph, {16, {{second, 8}, {usual.convolutions[2], 8}}});
+  ASSERT_TRUE(verify(mixed.graph).ok());
+  int moves = 0;
+  for (const Node& node : mixed.graph.nodes) moves += node.op == "relayout" ? 1 : 0;
+  EXPECT_EQ(moves, 3);  // in, between, out
+  EXPECT_EQ(mixed.graph.value(first).layout.block, 16);
+  EXPECT_EQ(mixed.graph.value(second).layout.block, 8);
+  EXPECT_EQ(mixed.graph.value(sum).layout.block, 8);
+}
+
 }  // namespace
 }  // namespace attune::graph
