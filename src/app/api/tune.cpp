@@ -8,6 +8,7 @@
 
 #include "app/api/bench.h"
 #include "app/api/known_schedule.h"
+#include "app/api/other_tasks.h"
 #include "app/api/version.h"
 #include "base/clock.h"
 #include "runtime/affinity.h"
@@ -102,13 +103,15 @@ std::string algorithm_named_by(const std::string& text) {
 // Runs the session and reports its task; what surrounds it is the caller's.
 Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOptions& options,
                                         measure::Runner& runner, const measure::CorePlan& cores,
-                                        records::Store& store, session::Observer& observer,
-                                        const std::atomic<bool>& stop, session::Usage& usage) {
+                                        records::Store& store,
+                                        std::shared_ptr<const model::History> history,
+                                        session::Observer& observer, const std::atomic<bool>& stop,
+                                        session::Usage& usage) {
   const session::Task task = task_of(model);
   const SteadyClock clock;
   builder::LocalBuilder builder({.target = model.target, .cores = cores.build});
-  ATTUNE_ASSIGN(auto search,
-                session::make_template_search(task, model.target, options.search, options.seed));
+  ATTUNE_ASSIGN(auto search, session::make_template_search(task, model.target, options.search,
+                                                           options.seed, std::move(history)));
   ATTUNE_ASSIGN(const std::unique_ptr<session::Session> session,
                 session::Session::open({store, builder, runner, clock}, task, model.target_text(),
                                        std::move(search), default_schedule(model).trace,
@@ -179,13 +182,16 @@ Result<TuneReport> tune(const TuneOptions& options,
   ATTUNE_ASSIGN(const std::string path, records_path(options.records));
   ATTUNE_ASSIGN(const std::unique_ptr<records::Store> store, records::open_sqlite_store(path));
   if (history) ATTUNE_RETURN_IF_ERROR(bring_history(model, *history, *store));
+  ATTUNE_ASSIGN(session::LoadedHistory others,
+                learn_from_others(*store, options.history, model.target, {model.task.key}));
   TuneReport report{.target = model.target_text(), .threads = model.target.threads};
+  report.history = session::describe(others);
   ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
   Forwarder forwarder(progressed, report.peak_gflops, !options.trials && options.seconds);
   session::Usage usage;
-  Result<session::TaskReport> outcome =
-      run_session(model, options, *runner, cores, *store, forwarder, stop, usage);
+  Result<session::TaskReport> outcome = run_session(
+      model, options, *runner, cores, *store, std::move(others.history), forwarder, stop, usage);
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
   if (!outcome.ok()) return std::move(outcome).error();
 

@@ -86,6 +86,7 @@ struct TuneReport {
   double seconds = 0;
   std::uint64_t seed = 0;
   std::string records = {};
+  std::string history = {};      // what other tasks taught, for a person; empty: nothing
   bool stopped = false;          // by the user, before its end
   std::string output = {};       // the artifact that was written; of models only
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/api/bench.h"
+#include "app/api/other_tasks.h"
 #include "app/api/race.h"
 #include "app/api/version.h"
 #include "base/clock.h"
@@ -143,6 +144,9 @@ class GraphTuner {
     report_.records = *path;
     auto store = records::open_sqlite_store(*path);
     if (!store.ok()) return store.error();
+    auto others = learn_from_others(**store, options_.tune.history, model_.target, {});
+    if (!others.ok()) return others.error();
+    report_.history = session::describe(*others);
     builder::LocalBuilder builder({.target = model_.target, .cores = cores.build});
     std::vector<std::unique_ptr<session::Session>> sessions;
     std::vector<session::WeightedSession> weighted;
@@ -151,7 +155,7 @@ class GraphTuner {
       const graph::Task& task = tasks.distinct[i];
       const session::Task described = session_task(task, options_.graph.model.exact);
       auto search = session::make_template_search(described, model_.target, options_.tune.search,
-                                                  options_.tune.seed);
+                                                  options_.tune.seed, others->history);
       if (!search.ok()) return search.error();
       const deploy::Schedule untuned =
           deploy::default_schedule(task, model_.target, options_.graph.model.exact);

@@ -93,6 +93,7 @@ Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console&
   };
   ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
   console.end_progress_line();
+  if (!report.history.empty()) console.detail(report.history);
   if (!console.quiet()) tell(report, console);
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? api::to_json(report) + "\n" : table_of(report)));
@@ -151,6 +152,7 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   console.end_progress_line();
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? api::to_json(report) + "\n" : table_of(shortened(report))));
+  if (!report.history.empty()) console.detail(report.history);
   tell_fallbacks(report.fallbacks, console);
   if (report.untuned_is_best) {
     console.note("the default schedules were faster end to end, and were kept");

@@ -74,6 +74,7 @@ class ExplorerSearch : public Search {
 struct Surroundings {
   std::unique_ptr<space::TemplateSpace> space;
   std::unique_ptr<model::AnalyticModel> model;
+  std::shared_ptr<const model::History> history;
 };
 
 class OwningSearch final : public ExplorerSearch {
@@ -93,9 +94,9 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
   return std::make_unique<ExplorerSearch>(std::move(explorer), seed);
 }
 
-Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir::Target& target,
-                                                     const explore::SearchOptions& options,
-                                                     std::uint64_t seed) {
+Result<std::unique_ptr<Search>> make_template_search(
+    const Task& task, const ir::Target& target, const explore::SearchOptions& options,
+    std::uint64_t seed, std::shared_ptr<const model::History> history) {
   std::vector<space::NamedProgram> programs;
   for (const Algorithm& algorithm : task.algorithms) {
     if (!algorithm.competes) continue;
@@ -106,10 +107,12 @@ Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir:
       std::move(programs), templates::all(), target,
       options.reject_hopeless ? space::Rejection::Hopeless : space::Rejection::Impossible);
   surroundings.model = std::make_unique<model::AnalyticModel>(target);
+  if (history && !history->empty()) surroundings.history = std::move(history);
   explore::SearchOptions seeded = options;
   seeded.learner.seed = hash_combine(seed, options.learner.seed);
   ATTUNE_ASSIGN(auto explorer,
-                explore::make_explorer(seeded, {*surroundings.space, *surroundings.model}));
+                explore::make_explorer(seeded, {*surroundings.space, *surroundings.model,
+                                                surroundings.history.get()}));
   return std::unique_ptr<Search>(
       std::make_unique<OwningSearch>(std::move(surroundings), std::move(explorer), seed));
 }

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "compiler/ir/target.h"
 #include "tuner/explore/explorer.h"
+#include "tuner/model/history.h"
 #include "tuner/session/search.h"
 #include "tuner/session/task.h"
 
@@ -18,9 +19,9 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
                                     std::uint64_t seed);
 
 // An explorer over the templates that fit the task's algorithms, on the
-// analytic model; owns all it needs. `target` must be resolved.
-Result<std::unique_ptr<Search>> make_template_search(const Task& task, const ir::Target& target,
-                                                     const explore::SearchOptions& options,
-                                                     std::uint64_t seed);
+// analytic model; owns all it needs. `target` must be resolved; `history` may be null.
+Result<std::unique_ptr<Search>> make_template_search(
+    const Task& task, const ir::Target& target, const explore::SearchOptions& options,
+    std::uint64_t seed, std::shared_ptr<const model::History> history = nullptr);
 
 }  // namespace attune::session

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "tuner/session/history.h"
 #include "tuner/session/impl.h"
 
 namespace attune::session {
@@ -73,6 +74,7 @@ Session::Impl::Impl(Context context, Task task, std::string target, std::unique_
 Status Session::Impl::open() {
   const std::string text = options_text(options_);
   const std::string key = hex64(hash_bytes(text));
+  ATTUNE_RETURN_IF_ERROR(context_.store.put_task(definition_of(task_)));
   if (options_.resume) {
     auto found = context_.store.find_resumable_session(task_.key, target_, key);
     if (!found.ok()) return found.error();
