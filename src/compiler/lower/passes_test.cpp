@@ -238,6 +238,36 @@ B[7] = 0.0f32
 )");
 }
 
+// Three repetitions share the two lines (of 16 elements) that a step reads of A; what B is read for
+// moves on with every repetition.
+TEST(PrefetchLoads, SharesTheNextPanelBetweenRepetitions) {
+  const std::string text = after(prefetch_loads, R"(
+for p in 1 {
+  for r in 3 {
+    for k in 1 with prefetch = next {
+      for j in 8 {
+        B[r * 8 + j] = A[p * 32 + k * 32 + j] + B[r * 8 + k * 8 + j]
+      }
+    }
+  }
+})");
+  EXPECT_NE(text.find("eval @prefetch<i32>(A[k * 32 + p * 32 + r * 16 + 32], 2)"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("prefetch<i32>(B"), std::string::npos) << text;
+}
+
+TEST(PrefetchLoads, LeavesStreamsToTheHardware) {
+  const std::string body = R"(
+for p in 2 {
+  for k in 4 with prefetch = next {
+    B[p * 4 + k] = A[p * 4 + k]
+  }
+}
+)";
+  EXPECT_EQ(after(prefetch_loads, body), body);
+}
+
 TEST(UnrollLoops, WritesIterationsOut) {
   EXPECT_EQ(after(unroll_loops, R"(
 for k in 2 {

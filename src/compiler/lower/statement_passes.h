@@ -11,6 +11,8 @@ ir::Stmt hoist_guards(const ir::Stmt& s);
 ir::Stmt tighten_loops(const ir::Stmt& s);
 // Splits loops so that the main part has no conditions; first and last iterations stand apart.
 ir::Stmt partition_loops(const ir::Stmt& s);
+// Loops with the note `prefetch` ask for what they will read later; after flattening.
+ir::Stmt prefetch_loads(const ir::Stmt& s);
 // Writes unrolled loops out.
 ir::Stmt unroll_loops(const ir::Stmt& s);
 // Turns vectorised loops into vector expressions.

@@ -3,6 +3,7 @@
 // orders: panel by panel, all rows inside, or block of rows by block of rows, all panels inside.
 // With a long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/ir/rewrite.h"
 #include "tuner/templates/dataflow.h"
@@ -59,14 +60,18 @@ std::optional<Right> right_of(const ir::Program& program) {
 }
 
 struct Shape {
-  std::int64_t batch, m, n, k, lanes;
+  std::int64_t batch, m, n, k, lanes, element_bytes;
   std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
 
 Shape shape_of(const ir::Program& program, const ir::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
-  return {std::max<std::int64_t>(1, extent_of(anchor, "b")), extent_of(anchor, "i"),
-          extent_of(anchor, "j"), extent_of(anchor, "k"), lanes_of(anchor, target)};
+  return {std::max<std::int64_t>(1, extent_of(anchor, "b")),
+          extent_of(anchor, "i"),
+          extent_of(anchor, "j"),
+          extent_of(anchor, "k"),
+          lanes_of(anchor, target),
+          anchor.values[0].type().element_bytes()};
 }
 
 Surroundings surroundings_of(const ir::Program& program, const Right& right) {
@@ -101,17 +106,59 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   const bool always = right.prepared || !right.contiguous();
   list.push_back(space::choice_of(
       "pack", always ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{1, 0}));
+  // Panels that lie ready come from far; those that are packed on the way are near already.
+  list.push_back(space::choice_of("prefetch", right.prepared && s.m > 1
+                                                  ? std::vector<std::int64_t>{1, 0}
+                                                  : std::vector<std::int64_t>{0}));
   return list;
+}
+
+// How many rows of the left-hand matrix a tile can walk along without taking the smallest cache's
+// lines from each other: rows whose distance is a multiple of a page all want the same few.
+std::int64_t rows_side_by_side(const Shape& s) {
+  constexpr std::int64_t kPage = 4096, kLinesEach = 6;
+  const std::int64_t bytes = s.k * s.element_bytes;
+  return kLinesEach * (kPage / std::gcd(kPage, bytes));
+}
+
+// The tile for panels that lie ready and come from far: narrow ones, so that there are several for
+// each thread and the next one can be asked for early, split evenly between threads.
+space::Choice streamed_tile(const space::Knob& tiles, const Shape& s, const ir::Target& target) {
+  const std::int64_t in_flight =
+      s.m > 1 ? 8 : 4;  // accumulators that hide the arithmetic's latency
+  const std::int64_t threads = std::max(1, target.threads), vectors = s.vectors();
+  const std::int64_t rows = rows_side_by_side(s);
+  const space::Choice* best = &tiles.choices[0];
+  double best_score = -1;
+  for (const space::Choice& choice : tiles.choices) {
+    const std::int64_t r = choice.numbers[0], v = choice.numbers[1];
+    const std::int64_t rest = s.m % r;
+    const std::int64_t steps =
+        (s.m / r) * std::max(r * v, in_flight) + (rest > 0 ? std::max(rest * v, in_flight) : 0);
+    const std::int64_t panels = (vectors + v - 1) / v;
+    const std::int64_t most = std::min(vectors, (panels + threads - 1) / threads * v);
+    const double useful = static_cast<double>(s.m * v) / static_cast<double>(steps);
+    const double even =
+        std::min(1.0, static_cast<double>(vectors) / static_cast<double>(threads * most));
+    const double loads = static_cast<double>(r + v) / static_cast<double>(r * v);
+    const double score = useful * even - std::max(0.0, loads - 0.6) +
+                         0.001 * static_cast<double>(r * v) - 0.005 * static_cast<double>(v) -
+                         (r > rows ? 0.1 : 0.0);
+    if (score > best_score) best_score = score, best = &choice;
+  }
+  return *best;
 }
 
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program, target);
+  const bool prepared = right_of(program)->prepared;
   const auto tiles = register_tiles("tile", s.m, s.vectors(), target);
-  return {{"tile", best_tile(tiles, s.m, s.vectors())},
+  return {{"tile", prepared ? streamed_tile(tiles, s, target) : best_tile(tiles, s.m, s.vectors())},
           {"block", {{0}}},
           {"unroll", {{1}}},
           {"kc", {{s.k > 4096 ? 512 : 0}}},
-          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}}};
+          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
+          {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}}};
 }
 
 struct Panel {
@@ -214,6 +261,9 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   const bool inside = packs && block == 0 && !p.right.prepared && copied;
   if (packs) pack_panels(t, p.right, {tile[1], lanes}, "anchor", inside ? j + ".0" : "");
   register_tile(t, "anchor", "k", values, lanes);
+  if (values["prefetch"] == 1 && block == 0) {
+    t.annotate("anchor", values["unroll"] > 1 ? "k.0" : "k", "prefetch", "next");
+  }
   if (!p.b.empty() && inside) {
     t.parallel("output", p.b);
   } else {

@@ -46,7 +46,8 @@ space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vec
   const std::int64_t registers = target.vector_registers;
   const std::int64_t most_vectors = std::min<std::int64_t>(vectors, 8);
   // Below this the latency of the arithmetic shows, unless the operator has no more to offer.
-  const std::int64_t fewest = std::min<std::int64_t>(registers / 2, rows * most_vectors);
+  const std::int64_t fewest =
+      std::min<std::int64_t>(registers / 2, std::max<std::int64_t>(1, rows * most_vectors / 2));
   for (std::int64_t v = 1; v <= most_vectors; ++v) {
     for (std::int64_t r = 1; r <= std::min<std::int64_t>(rows, registers - 2); ++r) {
       if (r * v + std::min(r, v) + 1 > registers || r * v < fewest) continue;
