@@ -92,7 +92,8 @@ endfunction()
 function(attune_program)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
   attune_layer(deploy app/deploy LINK attune_graph attune_templates attune_model attune_builder)
-  attune_layer(api app/api LINK attune_deploy attune_jobs attune_onnx attune_zoo attune_op_spec attune_templates attune_session attune_builder
+  attune_layer(api app/api LINK attune_deploy attune_jobs attune_onnx attune_zoo attune_op_spec
+               attune_logs attune_templates attune_session attune_builder
                attune_records nlohmann_json::nlohmann_json z)
   target_compile_definitions(attune_api PRIVATE ATTUNE_VERSION="${PROJECT_VERSION}")
   attune_layer(cli app/cli LINK attune_api)
@@ -130,6 +131,8 @@ function(attune_add_layers)
   attune_layer(templates tuner/templates LINK attune_space TEST_LINK attune_ops)
   attune_layer(space tuner/space LINK attune_schedule)
   attune_layer(features tuner/features LINK attune_space)
+  attune_layer(logs tuner/logs LINK attune_records attune_templates attune_op_spec
+               nlohmann_json::nlohmann_json)
   attune_layer(model tuner/model LINK attune_features ${ATTUNE_XGBOOST} Eigen3::Eigen
                nlohmann_json::nlohmann_json
                TEST_LINK attune_templates attune_ops)

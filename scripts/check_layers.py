@@ -37,6 +37,7 @@ LAYERS = {
     " compiler/schedule compiler/lower compiler/codegen runtime",
     "tuner/space": TUNER_BASICS,
     "tuner/templates": TUNER_BASICS + " tuner/space",
+    "tuner/logs": TUNER_BASICS + " compiler/frontend/op_spec tuner/space tuner/templates runtime",
     "tuner/features": TUNER_BASICS + " tuner/space",
     "tuner/model": TUNER_BASICS + " tuner/space tuner/features",
     "tuner/explore": TUNER_BASICS + " tuner/space tuner/features tuner/model",

@@ -35,12 +35,6 @@ std::string task_name(const std::string& text) {
   return model.ok() ? model->task.spec : text;
 }
 
-records::RecordFilter filter_of(const RecordsOptions& options) {
-  records::RecordFilter filter{.task = task_name(options.task), .target = options.target};
-  if (options.limit) filter.limit = static_cast<std::size_t>(*options.limit);
-  return filter;
-}
-
 RecordRow row_of(const records::Record& record) {
   RecordRow row{.task = record.task_name,
                 .key = record.task_key,
@@ -58,6 +52,12 @@ RecordRow row_of(const records::Record& record) {
 }
 
 }  // namespace
+
+records::RecordFilter filter_of(const RecordsOptions& options) {
+  records::RecordFilter filter{.task = task_name(options.task), .target = options.target};
+  if (options.limit) filter.limit = static_cast<std::size_t>(*options.limit);
+  return filter;
+}
 
 Result<std::vector<RecordRow>> list_records(const RecordsOptions& options) {
   ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
@@ -109,6 +109,15 @@ Result<ImportReport> import_records(const RecordsOptions& options, const std::st
         fmt::format("line {}, column {}: {}", problem.line, problem.column, problem.message));
   }
   return report;
+}
+
+std::string to_json(const ImportReport& report) {
+  return nlohmann::ordered_json{{"format", "attune"},
+                                {"added", report.added},
+                                {"duplicates", report.duplicates},
+                                {"damaged", report.problems.size()},
+                                {"problems", report.problems}}
+      .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Result<std::int64_t> prune_records(const RecordsOptions& options, std::int64_t keep) {

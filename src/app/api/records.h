@@ -9,6 +9,10 @@
 
 #include "base/result.h"
 
+namespace attune::records {
+struct RecordFilter;
+}
+
 namespace attune::api {
 
 struct RecordsOptions {
@@ -17,6 +21,9 @@ struct RecordsOptions {
   std::string target = {};                 // resolved, as records hold it; empty: all
   std::optional<std::int64_t> limit = {};  // of records to list
 };
+
+// What a store is asked for.
+records::RecordFilter filter_of(const RecordsOptions& options);
 
 struct RecordRow {
   std::string task = {};
@@ -46,6 +53,7 @@ struct ImportReport {
   std::int64_t duplicates = 0;
   std::vector<std::string> problems = {};  // "line 3, column 7: …", of lines left out
 };
+std::string to_json(const ImportReport& report);
 Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path);
 
 // Keeps the `keep` fastest of each task; how many were removed.

@@ -49,6 +49,10 @@ Status bring_history(const OperatorModel& model, const std::string& path, record
   for (records::Record& record : best) record.session = 0;
   ATTUNE_ASSIGN(const std::size_t added, store.add_new(best));
   (void)added;
+  ATTUNE_ASSIGN(const std::vector<records::Hint> hints,
+                other->hints({.task = model.task.key, .limit = kBrought}));
+  ATTUNE_ASSIGN(const std::size_t hinted, store.add_hints(hints));
+  (void)hinted;
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "app/cli/records_verbs.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -26,18 +27,12 @@ std::string table_of(const std::vector<api::RecordRow>& rows) {
   return table;
 }
 
-void add_filter(CommandLine& line, api::RecordsOptions& options) {
-  line.text("--records", "PATH", options.records,
-            "the records file (~/.local/share/attune/records.db)");
-  line.text("--target", "T", options.target, "only those of this (resolved) target");
-}
-
 Result<int> run_list(Words arguments, Console& console) {
   CommandLine line("records list", "Lists records, newest first.");
   api::RecordsOptions options;
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
-  add_filter(line, options);
+  add_record_filter(line, options);
   line.number("--limit", "N", options.limit, 1, kMostRecords, "list N records at most");
   add_speech_options(line, speech, "print one JSON document");
   line.example("records list --limit 20", "the newest twenty");
@@ -57,7 +52,7 @@ Result<int> run_best(Words arguments, Console& console) {
   api::RecordsOptions options;
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
-  add_filter(line, options);
+  add_record_filter(line, options);
   add_speech_options(line, speech, "print one JSON document");
   line.example("records best", "how fast each task was");
   line.example("records best matmul:m=1024,n=1024,k=1024 > best.trace",
@@ -82,45 +77,6 @@ Result<int> run_best(Words arguments, Console& console) {
   });
 }
 
-Result<int> run_export(Words arguments, Console& console) {
-  CommandLine line("records export", "Writes records to a file, one JSON line each.");
-  api::RecordsOptions options;
-  Speech speech;
-  std::string file;
-  line.required("FILE", file, "the file to write");
-  line.text("--task", "TASK", options.task, "only those of this operator spec or key");
-  add_filter(line, options);
-  add_speech_options(line, speech, "");
-  line.example("records export all.jsonl", "everything there is");
-  return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const std::int64_t written, api::export_records(options, file));
-    console.note(fmt::format("wrote {} records to {}", written, file));
-    return 0;
-  });
-}
-
-Result<int> run_import(Words arguments, Console& console) {
-  CommandLine line("records import", "Adds the records of a file that are not there yet.");
-  api::RecordsOptions options;
-  Speech speech;
-  std::string file;
-  line.required("FILE", file, "a file that 'records export' wrote");
-  line.text("--records", "PATH", options.records,
-            "the records file (~/.local/share/attune/records.db)");
-  add_speech_options(line, speech, "");
-  line.example("records import all.jsonl", "what another machine has measured");
-  return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const api::ImportReport report, api::import_records(options, file));
-    console.note(
-        fmt::format("added {} records, {} were there already", report.added, report.duplicates));
-    if (report.problems.empty()) return 0;
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("{} lines of '{}' were left out, the first at {}",
-                             report.problems.size(), file, report.problems.front()),
-                 "the other lines were added; export the file anew where it comes from"};
-  });
-}
-
 Result<int> run_prune(Words arguments, Console& console) {
   CommandLine line("records prune", "Removes all but the fastest records of each task.");
   api::RecordsOptions options;
@@ -142,12 +98,20 @@ Result<int> run_prune(Words arguments, Console& console) {
 constexpr Verb kRecordsVerbs[] = {
     {"list", "lists records, newest first", run_list},
     {"best", "the fastest of each task", run_best},
-    {"export", "writes records to a file", run_export},
-    {"import", "adds the records of a file", run_import},
+    {"curve", "the best so far, trial by trial", run_records_curve},
+    {"export", "writes records to a file", run_records_export},
+    {"import", "adds the records of a file, or hints of a tuning log", run_records_import},
+    {"hints", "lists what did well elsewhere", run_records_hints},
     {"prune", "removes all but the fastest", run_prune},
 };
 
 }  // namespace
+
+void add_record_filter(CommandLine& line, api::RecordsOptions& options) {
+  line.text("--records", "PATH", options.records,
+            "the records file (~/.local/share/attune/records.db)");
+  line.text("--target", "T", options.target, "only those of this (resolved) target");
+}
 
 Result<int> run_records(Words arguments, Console& console) {
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {

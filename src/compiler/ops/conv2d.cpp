@@ -108,20 +108,22 @@ Result<ir::Program> build_conv2d(const Conv2dOptions& options) {
 }
 
 Conv2dOptions conv2d_options(const Arguments& arguments) {
-  const auto window = [&](std::string_view size, std::string_view kernel) {
-    return Window{.size = arguments.number(size),
-                  .kernel = arguments.number(kernel),
-                  .stride = arguments.number("stride"),
-                  .pad_before = arguments.number("pad"),
-                  .pad_after = arguments.number("pad"),
-                  .dilation = arguments.number("dilation")};
-  };
   return {.n = arguments.number("n"),
           .ic = arguments.number("ic"),
           .oc = arguments.number("oc"),
           .groups = arguments.number("groups"),
-          .h = window("h", "kh"),
-          .w = window("w", "kw"),
+          .h = {.size = arguments.number("h"),
+                .kernel = arguments.number("kh"),
+                .stride = arguments.number("stride"),
+                .pad_before = arguments.number("pad"),
+                .pad_after = arguments.number("pad_bottom"),
+                .dilation = arguments.number("dilation")},
+          .w = {.size = arguments.number("w"),
+                .kernel = arguments.number("kw"),
+                .stride = arguments.number("stride_w"),
+                .pad_before = arguments.number("pad_w"),
+                .pad_after = arguments.number("pad_right"),
+                .dilation = arguments.number("dilation_w")},
           .block = arguments.block,
           .dtype = arguments.dtype};
 }
@@ -135,8 +137,13 @@ std::vector<Key> conv2d_keys() {
           {"kh"},
           {"kw"},
           {"stride", KeyKind::Number, "1"},
+          {"stride_w", KeyKind::Number, "=stride"},
           {"pad", KeyKind::Number, "0"},
+          {"pad_w", KeyKind::Number, "=pad"},
+          {"pad_bottom", KeyKind::Number, "=pad"},
+          {"pad_right", KeyKind::Number, "=pad_w"},
           {"dilation", KeyKind::Number, "1"},
+          {"dilation_w", KeyKind::Number, "=dilation"},
           {"groups", KeyKind::Number, "1"}};
 }
 

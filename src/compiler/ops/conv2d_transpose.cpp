@@ -162,6 +162,8 @@ Result<ir::Program> build_conv2d_transpose(const Conv2dTransposeOptions& options
 
 Family conv2d_transpose_family() {
   std::vector<Key> keys = conv2d_keys();
+  keys.push_back({"output_pad", KeyKind::Number, "0"});
+  keys.push_back({"output_pad_w", KeyKind::Number, "=output_pad"});
   Key algo{"algo", KeyKind::Word, "auto", {"auto", "direct"}};
   for (const auto& algorithm : conv2d_transpose_algorithms()) algo.words.push_back(algorithm.name);
   keys.push_back(algo);
@@ -173,6 +175,8 @@ Family conv2d_transpose_family() {
                                                  .groups = conv.groups,
                                                  .h = conv.h,
                                                  .w = conv.w,
+                                                 .output_pad_h = arguments.number("output_pad"),
+                                                 .output_pad_w = arguments.number("output_pad_w"),
                                                  .block = conv.block,
                                                  .dtype = conv.dtype};
             ATTUNE_ASSIGN(ir::Program program, build_conv2d_transpose(options));

@@ -25,7 +25,7 @@ Status validate(const DepthwiseOptions& options) {
   const NamedSize sizes[] = {{"n", options.n}, {"c", options.c}, {"block", options.block}};
   ATTUNE_RETURN_IF_ERROR(check_sizes(sizes));
   ATTUNE_RETURN_IF_ERROR(check_window("h", "k", options.h));
-  ATTUNE_RETURN_IF_ERROR(check_window("w", "k", options.w));
+  ATTUNE_RETURN_IF_ERROR(check_window("w", "kw", options.w));
   return check_dtype("depthwise", options.dtype, kProductTypes);
 }
 
@@ -78,21 +78,32 @@ Family depthwise_family() {
            {"w"},
            {"c"},
            {"k"},
+           {"kw", KeyKind::Number, "=k"},
            {"stride", KeyKind::Number, "1"},
-           {"pad", KeyKind::Number, "=k/2"}},
+           {"stride_w", KeyKind::Number, "=stride"},
+           {"pad", KeyKind::Number, "=k/2"},
+           {"pad_w", KeyKind::Number, "=pad"},
+           {"pad_bottom", KeyKind::Number, "=pad"},
+           {"pad_right", KeyKind::Number, "=pad_w"},
+           {"dilation", KeyKind::Number, "1"},
+           {"dilation_w", KeyKind::Number, "=dilation"}},
           [](const Arguments& arguments) -> Result<Operator> {
-            Window window{.kernel = arguments.number("k"),
-                          .stride = arguments.number("stride"),
-                          .pad_before = arguments.number("pad"),
-                          .pad_after = arguments.number("pad")};
-            DepthwiseOptions options{.n = arguments.number("n"),
-                                     .c = arguments.number("c"),
-                                     .h = window,
-                                     .w = window,
-                                     .block = arguments.block,
-                                     .dtype = arguments.dtype};
-            options.h.size = arguments.number("h");
-            options.w.size = arguments.number("w");
+            const DepthwiseOptions options{.n = arguments.number("n"),
+                                           .c = arguments.number("c"),
+                                           .h = {.size = arguments.number("h"),
+                                                 .kernel = arguments.number("k"),
+                                                 .stride = arguments.number("stride"),
+                                                 .pad_before = arguments.number("pad"),
+                                                 .pad_after = arguments.number("pad_bottom"),
+                                                 .dilation = arguments.number("dilation")},
+                                           .w = {.size = arguments.number("w"),
+                                                 .kernel = arguments.number("kw"),
+                                                 .stride = arguments.number("stride_w"),
+                                                 .pad_before = arguments.number("pad_w"),
+                                                 .pad_after = arguments.number("pad_right"),
+                                                 .dilation = arguments.number("dilation_w")},
+                                           .block = arguments.block,
+                                           .dtype = arguments.dtype};
             ATTUNE_ASSIGN(ir::Program program, build_depthwise(options));
             return Operator{.program = std::move(program),
                             .flops = flops(options),

@@ -94,7 +94,23 @@ CREATE TABLE task_programs(
   PRIMARY KEY(task_key, algorithm));
 )sql";
 
-constexpr const char* kMigrations[] = {kRecords, kSessions, kTasks};
+// Schedules from elsewhere; see hint.h. The same schedule from the same place is one hint.
+constexpr const char* kHints = R"sql(
+CREATE TABLE hints(
+  id INTEGER PRIMARY KEY,
+  task_key TEXT NOT NULL,
+  trace_hash INTEGER NOT NULL,
+  foreign_target TEXT NOT NULL,
+  task_name TEXT NOT NULL,
+  trace TEXT NOT NULL,
+  time_us REAL NOT NULL,
+  source TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  UNIQUE(task_key, trace_hash, foreign_target));
+CREATE INDEX hints_by_name ON hints(task_name);
+)sql";
+
+constexpr const char* kMigrations[] = {kRecords, kSessions, kTasks, kHints};
 
 }  // namespace
 

@@ -36,6 +36,8 @@ class SqliteStore final : public Store {
   Status put_task(const TaskDefinition& task) override;
   Result<std::optional<TaskDefinition>> task(const std::string& key) override;
   Result<std::vector<TrialGroup>> sample_trials(const SampleQuery& query) override;
+  Result<std::size_t> add_hints(std::span<const Hint> hints) override;
+  Result<std::vector<Hint>> hints(const HintFilter& filter) override;
 
   Result<SessionId> create_session(const SessionSpec& spec) override;
   Result<std::optional<SessionId>> find_resumable_session(const std::string& task_key,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tuner/records/hint.h"
 #include "tuner/records/record.h"
 #include "tuner/records/task_definition.h"
 #include "tuner/records/trial_sample.h"
@@ -31,6 +32,12 @@ struct RecordFilter {
   std::string task = {};  // a task's key or its name
   std::string target = {};
   std::optional<SessionId> session = {};
+  std::optional<std::size_t> limit = {};
+};
+
+// Which hints to list; an empty text or missing value does not restrict.
+struct HintFilter {
+  std::string task = {};  // a task's key or its name
   std::optional<std::size_t> limit = {};
 };
 
@@ -88,6 +95,11 @@ class Store {
   virtual Result<std::optional<TaskDefinition>> task(const std::string& key) = 0;
   // In the order in which tasks and targets were first recorded.
   virtual Result<std::vector<TrialGroup>> sample_trials(const SampleQuery& query) = 0;
+  // Hints. A schedule that is known from the same place keeps the lower of its times; the number of
+  // those that are new.
+  virtual Result<std::size_t> add_hints(std::span<const Hint> hints) = 0;
+  // Task by task, each schedule once: the best of every place, then the second best, and so on.
+  virtual Result<std::vector<Hint>> hints(const HintFilter& filter) = 0;
 
   // Sessions.
   virtual Result<SessionId> create_session(const SessionSpec& spec) = 0;

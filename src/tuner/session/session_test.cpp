@@ -261,6 +261,30 @@ TEST_F(SessionTest, ANewSessionStartsFromWhatIsKnown) {
   EXPECT_NE(session->report().best_trace, schedule::to_string(fake_trace(37)));
 }
 
+TEST_F(SessionTest, HintsAreTriedFirstUnlessHistoryIsUnwanted) {
+  records::Hint hint{.task_key = fake_task().key,
+                     .task_name = fake_task().name,
+                     .trace = schedule::to_string(fake_trace(37)),
+                     .trace_hash = schedule::hash(fake_trace(37)),
+                     .time_us = 5,
+                     .foreign_target = "llvm",
+                     .source = "autotvm test.log"};
+  records::Hint unreadable = hint;
+  unreadable.trace = "fold the paper";
+  unreadable.trace_hash = 1;
+  ASSERT_TRUE(store_->add_hints(std::vector{unreadable, hint}).ok());
+  for (const bool use_history : {true, false}) {
+    auto session = open({.trials = 12, .use_history = use_history});
+    step(*session);
+    const auto stored = store_->load_session(session->id());
+    ASSERT_TRUE(stored.ok());
+    EXPECT_EQ(stored->candidates[0].candidate.trace_hash, schedule::hash(fake_trace(0)));
+    EXPECT_EQ(stored->candidates[1].candidate.trace_hash == hint.trace_hash, use_history);
+    fresh_store();
+    ASSERT_TRUE(store_->add_hints(std::vector{unreadable, hint}).ok());
+  }
+}
+
 TEST_F(SessionTest, StopLeavesTheSessionToBeResumed) {
   auto session = open({.trials = 40, .batch = 8});
   std::atomic<bool> stop = true;

@@ -11,6 +11,8 @@ namespace {
 // How many of the best known schedules a new session starts from, and how many known results its
 // search is told of.
 constexpr std::size_t kKnownFirst = 4;
+// How many schedules that did well elsewhere it tries right after those.
+constexpr std::size_t kHintsFirst = 4;
 constexpr std::size_t kKnownResults = 5000;
 
 bool is_lost(const runtime::Outcome& outcome) {
@@ -69,6 +71,14 @@ Result<std::vector<schedule::Trace>> Session::Impl::first_traces() {
   for (const records::Record& record : known) {
     auto trace = schedule::parse_trace(record.trace);
     if (trace.ok() && algorithm_of(task_, *trace).ok()) traces.push_back(std::move(*trace));
+  }
+  ATTUNE_ASSIGN(const std::vector<records::Hint> hints,
+                context_.store.hints({.task = task_.key, .limit = kHintsFirst}));
+  for (const records::Hint& hint : hints) {
+    auto trace = schedule::parse_trace(hint.trace);
+    if (!trace.ok()) continue;
+    const auto algorithm = algorithm_of(task_, *trace);
+    if (algorithm.ok() && (*algorithm)->competes) traces.push_back(std::move(*trace));
   }
   return traces;
 }

@@ -48,6 +48,24 @@ TEST(OpSpec, PrintsCanonically) {
             "depthwise:h=56,w=56,c=128,k=5,pad=1");
 }
 
+TEST(OpSpec, RowsAndColumnsMayDiffer) {
+  const OpTask wide = parse("conv2d:h=17,w=17,ic=8,oc=8,kh=1,kw=7,pad=0,pad_w=3");
+  EXPECT_EQ(wide.spec, "conv2d:h=17,w=17,ic=8,oc=8,kh=1,kw=7,pad_w=3");
+  EXPECT_EQ(wide.program.outputs[0]->shape, (std::vector<std::int64_t>{1, 1, 17, 17, 8}));
+  const OpTask uneven =
+      parse("conv2d:h=8,w=8,ic=8,oc=8,kh=3,kw=3,stride=2,pad_bottom=1,pad_right=1");
+  EXPECT_EQ(uneven.program.outputs[0]->shape, (std::vector<std::int64_t>{1, 1, 4, 4, 8}));
+  const OpTask same = parse("conv2d:h=8,w=8,ic=8,oc=8,kh=3,kw=3,pad=1,pad_w=1,pad_right=1");
+  EXPECT_EQ(same.spec, "conv2d:h=8,w=8,ic=8,oc=8,kh=3,kw=3,pad=1");
+  EXPECT_EQ(
+      parse("depthwise:h=8,w=9,c=8,k=3,kw=1,pad_w=0,stride=2,stride_w=1").program.outputs[0]->shape,
+      (std::vector<std::int64_t>{1, 1, 4, 9, 8}));
+  EXPECT_EQ(parse("conv2d_transpose:h=4,w=4,ic=8,oc=8,kh=3,kw=3,stride=2,pad=1,output_pad=1")
+                .program.outputs[0]
+                ->shape,
+            (std::vector<std::int64_t>{1, 1, 8, 8, 8}));
+}
+
 TEST(OpSpec, KeyIsThatOfTheDirectProgram) {
   const std::string base = "conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3";
   EXPECT_EQ(parse(base).key, parse(base + ",algo=direct").key);
@@ -132,7 +150,9 @@ TEST(OpSpec, WrongKeys) {
   EXPECT_EQ(failure("matmul:m=2,n=3").message, "matmul needs k, which is missing");
   EXPECT_EQ(failure("matmul").message, "matmul needs m, n, k, which are missing");
   EXPECT_EQ(failure("depthwise:h=4").hint,
-            "its keys are n (1), h, w, c, k, stride (1), pad (k/2), dtype (f32)");
+            "its keys are n (1), h, w, c, k, kw (k), stride (1), stride_w (stride), pad (k/2), "
+            "pad_w (pad), pad_bottom (pad), pad_right (pad_w), dilation (1), "
+            "dilation_w (dilation), dtype (f32)");
   EXPECT_EQ(failure("matmul:m=2,m=3").message, "key 'm' is given twice");
   EXPECT_EQ(failure("matmul:m").message, "'m' is not of the form key=value");
   EXPECT_EQ(failure("matmul:m=,n=1,k=1").message, "'m=' is not of the form key=value");

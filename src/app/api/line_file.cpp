@@ -1,0 +1,69 @@
+#include "app/api/line_file.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+namespace attune::api {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 16;
+constexpr std::size_t kLongestLine = std::size_t{1} << 26;
+
+Error cannot_read(const std::string& path, const std::string& why) {
+  return {ErrorCode::Io, fmt::format("cannot read '{}': {}", path, why), {}};
+}
+
+struct Close {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+using File = std::unique_ptr<gzFile_s, Close>;
+
+Result<File> open(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Error{ErrorCode::NotFound, fmt::format("cannot read '{}': no such file", path), {}};
+  }
+  if (std::filesystem::is_directory(path, ignored)) return cannot_read(path, "it is a directory");
+  File file(gzopen(path.c_str(), "rb"));
+  if (!file) return cannot_read(path, errno != 0 ? std::strerror(errno) : "out of memory");
+  return file;
+}
+
+}  // namespace
+
+Status visit_lines(const std::string& path, const std::function<bool(std::string_view)>& take) {
+  ATTUNE_ASSIGN(const File file, open(path));
+  std::array<char, kChunk> chunk;
+  std::string rest;
+  while (true) {
+    const int read = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
+    int code = Z_OK;
+    const char* const message = gzerror(file.get(), &code);
+    if (read < 0 || code == Z_BUF_ERROR) {
+      return cannot_read(path, code == Z_BUF_ERROR ? "the compressed data ends early" : message);
+    }
+    if (read == 0) break;
+    std::string_view bytes(chunk.data(), static_cast<std::size_t>(read));
+    for (std::size_t end = bytes.find('\n'); end != std::string_view::npos;
+         end = bytes.find('\n')) {
+      rest += bytes.substr(0, end);
+      bytes.remove_prefix(end + 1);
+      if (!take(rest)) return {};
+      rest.clear();
+    }
+    rest += bytes;
+    if (rest.size() > kLongestLine) {
+      return cannot_read(path, fmt::format("a line is longer than {} MiB", kLongestLine >> 20));
+    }
+  }
+  if (!rest.empty()) take(rest);
+  return {};
+}
+
+}  // namespace attune::api
