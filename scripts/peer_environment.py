@@ -17,13 +17,21 @@ PINNED = {
     "openvino": "openvino==2026.4.1",
     "onnx": "onnx==1.22.0",
     "torch": "torch==2.15.0",
+    "tvm": "apache-tvm==0.27.0.post1",
+    # The newest one crashes under that version of TVM.
+    "tvm_ffi": "apache-tvm-ffi==0.1.14.post1",
+    "xgboost": "xgboost==3.2.0",
+    "cloudpickle": "cloudpickle==3.1.2",
+    "psutil": "psutil==7.2.2",
+    "scipy": "scipy==1.17.1",
+    "tornado": "tornado==6.6.1",
 }
 FOLDER = cache_directory("peers", "venv")
 MARK = "ATTUNE_PEER_ENVIRONMENT"
 
 
-def python():
-    return FOLDER / "bin" / "python"
+def python(folder=FOLDER):
+    return folder / "bin" / "python"
 
 
 def missing(packages):
@@ -31,21 +39,21 @@ def missing(packages):
     return [name for name in packages if importlib.util.find_spec(name) is None]
 
 
-def enter(packages):
+def enter(packages, folder=FOLDER):
     """Goes on inside the environment with the packages there; returns once that is so."""
-    inside = os.environ.get(MARK) == str(FOLDER)
+    inside = os.environ.get(MARK) == str(folder)
     if inside and not missing(packages):
         return
-    if not python().exists():
-        print(f"making a Python environment in {FOLDER}", file=sys.stderr)
-        venv.create(FOLDER, with_pip=True)
+    if not python(folder).exists():
+        print(f"making a Python environment in {folder}", file=sys.stderr)
+        venv.create(folder, with_pip=True)
     if inside:
         wanted = [PINNED[name] for name in missing(packages)]
         print(f"installing {', '.join(wanted)} from PyPI", file=sys.stderr)
-        done = subprocess.run([python(), "-m", "pip", "install", "--quiet", *wanted], check=False)
+        done = subprocess.run([python(folder), "-m", "pip", "install", "--quiet", *wanted], check=False)
         if done.returncode != 0:
             sys.exit(f"pip could not install {', '.join(wanted)}; check the network and try again")
     environment = dict(os.environ)
-    environment[MARK] = str(FOLDER)
+    environment[MARK] = str(folder)
     sys.stdout.flush()
-    os.execve(python(), [str(python()), "-B", *sys.argv], environment)
+    os.execve(python(folder), [str(python(folder)), "-B", *sys.argv], environment)
