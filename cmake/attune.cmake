@@ -154,6 +154,10 @@ function(attune_add_layers)
   add_executable(bench_features ${CMAKE_SOURCE_DIR}/bench/features/features.cpp)
   target_link_libraries(bench_features PRIVATE attune_model attune_templates attune_op_spec
                                                attune_codegen)
+  add_executable(bench_models ${CMAKE_SOURCE_DIR}/bench/models/models.cpp
+                              ${CMAKE_SOURCE_DIR}/bench/models/table.cpp)
+  target_link_libraries(bench_models PRIVATE attune_model attune_templates attune_op_spec
+                                             attune_codegen attune_records)
   attune_program()
   add_executable(bench_ranking ${CMAKE_SOURCE_DIR}/bench/ranking/ranking.cpp)
   target_link_libraries(bench_ranking PRIVATE attune_model attune_templates attune_op_spec

@@ -24,16 +24,19 @@ std::vector<const Example*> fastest_first(std::span<const Example> examples) {
 
 }  // namespace
 
-GpLearner::GpLearner(AcquisitionRule rule, const space::Space& space)
-    : rule_(rule), correction_(space) {}
+GpLearner::GpLearner(AcquisitionRule rule, const space::Space& space,
+                     std::shared_ptr<const Prior> prior)
+    : rule_(rule), prior_(std::move(prior)), correction_(space) {}
 
 void GpLearner::fit(std::span<const Example> examples) {
   std::vector<Observation> observations;
   const auto measured = fastest_first(examples);
-  best_ = measured.empty() ? 0 : std::log(*measured[0]->measured_us);
+  trust_ = prior_->trust(lessons_of(examples, kFastest + kOverrated));
+  best_ = measured.empty() ? 0 : log_time(*measured[0]->measured_us);
   for (const Example* example : measured) {
     observations.push_back(
-        {example->point, std::log(*example->measured_us / example->predicted_us)});
+        {example->point, log_time(*example->measured_us) -
+                             prior_->log_us(example->point, example->predicted_us, trust_)});
   }
   double worst = 0;
   for (const Observation& o : observations) worst = std::max(worst, o.log_ratio);
@@ -53,8 +56,8 @@ void GpLearner::fit(std::span<const Example> examples) {
 
 void GpLearner::score(std::span<const Query> queries, std::span<double> scores) const {
   for (std::size_t i = 0; i < queries.size(); ++i) {
-    scores[i] =
-        std::log(std::max(queries[i].predicted_us, 1e-6)) + correction_.mean(*queries[i].point);
+    const space::Point& point = *queries[i].point;
+    scores[i] = prior_->log_us(point, queries[i].predicted_us, trust_) + correction_.mean(point);
   }
 }
 

@@ -1,16 +1,17 @@
-// The learner of small numbers of trials: the analytic prediction times a Gaussian process over the
-// knobs (correction.h). It knows how uncertain it is by itself.
+// The learner of small numbers of trials: what is believed before (prior.h) times a Gaussian
+// process over the knobs (correction.h). It knows how uncertain it is by itself.
 #pragma once
 
 #include "tuner/model/acquisition.h"
 #include "tuner/model/correction.h"
 #include "tuner/model/learner.h"
+#include "tuner/model/prior.h"
 
 namespace attune::model {
 
 class GpLearner : public Learner {
  public:
-  GpLearner(AcquisitionRule rule, const space::Space& space);
+  GpLearner(AcquisitionRule rule, const space::Space& space, std::shared_ptr<const Prior> prior);
 
   void fit(std::span<const Example> examples) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
@@ -18,6 +19,8 @@ class GpLearner : public Learner {
 
  private:
   AcquisitionRule rule_;
+  std::shared_ptr<const Prior> prior_;
+  Trust trust_;
   double best_ = 0;  // log time
   Correction correction_;
 };

@@ -45,11 +45,22 @@ std::unique_ptr<Learner> replicas(const Plan& plan, const MakeOne& make_one) {
   return std::make_unique<EnsembleLearner>(std::move(members), plan.rule, plan.options.seed);
 }
 
+constexpr auto kRelation = features::Kind::Relation;
+
+// `relation` are relation features, where there are such already.
+std::shared_ptr<const Prior> make_prior(const Plan& plan, bool analytic,
+                                        std::shared_ptr<PointFeatures> relation) {
+  std::shared_ptr<const GlobalModel> global;
+  if (plan.history) global = GlobalModel::train(*plan.history, features::width(kRelation), 0);
+  if (global && !relation) relation = features_of(plan.space, kRelation);
+  return std::make_shared<const Prior>(analytic, std::move(relation), std::move(global));
+}
+
 Made make_xgb(const Plan& plan, Objective objective) {
   ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(plan.options.features));
-  XgbParts parts{objective, features_of(plan.space, kind),
-                 std::make_shared<const Prior>(analytic_is(plan, "prior")),
-                 analytic_is(plan, "feature"), 0};
+  auto rows = features_of(plan.space, kind);
+  auto prior = make_prior(plan, analytic_is(plan, "prior"), kind == kRelation ? rows : nullptr);
+  XgbParts parts{objective, rows, std::move(prior), analytic_is(plan, "feature"), 0};
   return replicas(plan, [&](std::uint64_t seed) {
     parts.seed = seed;
     return std::unique_ptr<Learner>(std::make_unique<XgbLearner>(parts));
@@ -60,7 +71,8 @@ Made make_xgb_rank(const Plan& plan) { return make_xgb(plan, Objective::Rank); }
 Made make_xgb_regression(const Plan& plan) { return make_xgb(plan, Objective::Regression); }
 
 Made make_gp(const Plan& plan) {
-  return std::unique_ptr<Learner>(std::make_unique<GpLearner>(plan.rule, plan.space));
+  return std::unique_ptr<Learner>(
+      std::make_unique<GpLearner>(plan.rule, plan.space, make_prior(plan, true, nullptr)));
 }
 
 Made make_analytic(const Plan&) {

@@ -24,7 +24,7 @@ BoostOptions options_for(Objective objective, std::uint64_t seed) {
 }  // namespace
 
 double XgbLearner::raw_score(const space::Point& point, double predicted_us) const {
-  const double prior = parts_.prior->log_us(point, predicted_us);
+  const double prior = parts_.prior->log_us(point, predicted_us, trust_);
   const double learnt =
       static_cast<double>(trees_.predict(parts_.features->row(point, predicted_us)));
   return parts_.objective == Objective::Rank ? prior - learnt / kRankScale : prior + learnt;
@@ -35,6 +35,7 @@ void XgbLearner::fit(std::span<const Example> examples) {
   offset_ = 0;
   slope_ = 1;
   const auto lessons = lessons_of(examples, kMostLessons);
+  trust_ = parts_.prior->trust(lessons);
   fitted_ = lessons.size() >= 2;
   if (!fitted_) return;
   const bool rank = parts_.objective == Objective::Rank;
@@ -42,7 +43,8 @@ void XgbLearner::fit(std::span<const Example> examples) {
   std::vector<double> priors;
   double mean_error = 0;  // of the prior
   for (const Lesson& lesson : lessons) {
-    priors.push_back(parts_.prior->log_us(lesson.example->point, lesson.example->predicted_us));
+    priors.push_back(
+        parts_.prior->log_us(lesson.example->point, lesson.example->predicted_us, trust_));
     mean_error += (lesson.log_us - priors.back()) / static_cast<double>(lessons.size());
   }
   std::vector<float> features, labels, margins;
@@ -82,7 +84,7 @@ void XgbLearner::score(std::span<const Query> queries, std::span<double> scores)
   for (std::size_t i = 0; i < queries.size(); ++i) {
     const Query& query = queries[i];
     scores[i] = fitted_ ? offset_ + slope_ * raw_score(*query.point, query.predicted_us)
-                        : parts_.prior->log_us(*query.point, query.predicted_us);
+                        : parts_.prior->log_us(*query.point, query.predicted_us, trust_);
   }
 }
 

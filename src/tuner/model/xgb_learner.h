@@ -34,6 +34,7 @@ class XgbLearner : public Learner {
   void calibrate(std::span<const Example> examples);
 
   XgbParts parts_;
+  Trust trust_;
   BoostedTrees trees_;
   bool fitted_ = false;
   double offset_ = 0, slope_ = 1;  // of log time over raw score

@@ -1,0 +1,123 @@
+#include "table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "tuner/features/features.h"
+#include "tuner/model/analytic.h"
+#include "tuner/records/store.h"
+#include "tuner/space/template_space.h"
+#include "tuner/templates/templates.h"
+
+namespace attune::bench {
+namespace {
+
+constexpr std::uint64_t kMostPoints = 2'000'000;
+
+using Times = std::unordered_map<std::uint64_t, std::optional<double>>;  // by trace
+
+struct Recorded {
+  std::string key, target;
+  Times times;
+};
+
+Result<std::map<std::string, Recorded>> read_records(const std::string& path) {
+  ATTUNE_ASSIGN(auto store, records::open_sqlite_store_for_reading(path));
+  std::map<std::string, Recorded> tasks;  // by name and target
+  const auto take = [&](const records::Record& record) -> Status {
+    if (std::holds_alternative<runtime::InfrastructureLost>(record.outcome)) return {};
+    Recorded& task = tasks[record.task_name + " " + record.target];
+    task.key = record.task_key;
+    task.target = record.target;
+    std::optional<double>& known = task.times[record.trace_hash];
+    if (const auto* timing = std::get_if<runtime::Timing>(&record.outcome)) {
+      known = known ? std::min(*known, timing->best_us) : timing->best_us;
+    }
+    return {};
+  };
+  ATTUNE_RETURN_IF_ERROR(store->visit({}, take));
+  return tasks;
+}
+
+Result<Table> table_of(const std::string& name, const Recorded& recorded) {
+  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(recorded.target));
+  ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target(wanted));
+  ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(name, target));
+  std::vector<space::NamedProgram> programs;
+  if (task.algorithm == "auto" || task.algorithm == "direct") {
+    programs.push_back({"direct", task.program});
+  }
+  for (const auto& other : task.alternatives) programs.push_back({other.name, other.program});
+  Table table{name, recorded.key, recorded.target, nullptr, {}, 0};
+  table.space = std::make_unique<space::TemplateSpace>(programs, templates::all(), target);
+  if (table.space->size() > kMostPoints) return unsupported("the space is too large to go through");
+  const model::AnalyticModel model(target);
+  Times left = recorded.times;
+  for (std::uint64_t i = 0; i < table.space->size() && !left.empty(); ++i) {
+    space::Point point = table.space->point_at(i);
+    const auto found = left.find(schedule::hash(table.space->trace_of(point)));
+    if (found == left.end()) continue;
+    if (const auto scheduled = table.space->schedule_of(point); scheduled.ok()) {
+      table.trials.push_back({std::move(point), model.predict_us(*scheduled), found->second});
+    }
+    left.erase(found);
+  }
+  table.foreign = left.size();
+  return table;
+}
+
+model::History::Group group_of(const Table& table) {
+  model::History::Group group;
+  group.task_key = table.key;
+  group.target = table.target;
+  group.width = features::width(features::Kind::Relation);
+  double slowest = 0, least = 1e300;
+  for (const auto& trial : table.trials) {
+    if (trial.measured_us) slowest = std::max(slowest, *trial.measured_us);
+    least = std::min(least, trial.predicted_us);
+  }
+  for (const auto& trial : table.trials) {
+    const auto scheduled = table.space->schedule_of(trial.point);
+    const std::size_t at = group.features.size();
+    group.features.resize(at + group.width);
+    features::extract(features::Kind::Relation, *scheduled, table.space->target(),
+                      {&group.features[at], group.width});
+    const double us = trial.measured_us.value_or(slowest);
+    group.log_ratio.push_back(static_cast<float>(std::log(us / table.best_us())));
+    group.analytic.push_back(static_cast<float>(std::log(trial.predicted_us / least)));
+  }
+  return group;
+}
+
+}  // namespace
+
+double Table::best_us() const {
+  double best = 1e300;
+  for (const auto& trial : trials) best = std::min(best, trial.measured_us.value_or(1e300));
+  return best;
+}
+
+Result<std::vector<Table>> read_tables(const std::string& store, std::size_t least) {
+  ATTUNE_ASSIGN(const auto tasks, read_records(store));
+  std::vector<Table> tables;
+  for (const auto& [name_and_target, recorded] : tasks) {
+    if (recorded.times.size() < least) continue;
+    auto table = table_of(name_and_target.substr(0, name_and_target.find(' ')), recorded);
+    if (table.ok() && table->trials.size() >= least) tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
+model::History history_without(const std::vector<Table>& tables, const Table& left_out) {
+  model::History history;
+  for (const Table& table : tables) {
+    if (table.key != left_out.key) history.add(group_of(table));
+  }
+  return history;
+}
+
+}  // namespace attune::bench
