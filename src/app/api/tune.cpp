@@ -156,10 +156,10 @@ TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
           .algorithm = algorithm_named_by(report.best_trace)};
 }
 
-void add_usage(const session::Usage& usage, double seconds, TuneReport& report) {
-  if (seconds <= 0) return;
-  report.device_busy = usage.device_seconds / seconds;
-  report.search_share = usage.search_seconds() / seconds;
+void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report) {
+  if (report.seconds <= 0) return;
+  report.device_busy = device_seconds / report.seconds;
+  report.search_share = usage.search_seconds() / report.seconds;
   for (std::size_t i = 0; i < session::kStageKinds; ++i) {
     const auto kind = static_cast<session::StageKind>(i);
     report.stage_seconds[std::string(session::name_of(kind))] = usage.seconds_of[i];
@@ -206,7 +206,7 @@ Result<TuneReport> tune(const TuneOptions& options,
   report.latency_ms = whole.latency_ms;
   report.default_latency_ms = whole.default_latency_ms;
   report.seconds = whole.seconds;
-  add_usage(usage, report.seconds, report);
+  add_usage(usage, runner->busy_seconds(), report);
   report.seed = whole.seed;
   report.records = path;
   report.stopped = stop.load();

@@ -104,7 +104,7 @@ std::string to_json(const TuneReport& report);
 void set_up_search(const TuneOptions& options, const std::string& among, session::Options& session);
 // One task of a report.
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops);
-// Where the time went, over `seconds` of the whole.
-void add_usage(const session::Usage& usage, double seconds, TuneReport& report);
+// Where the time went, over `report.seconds`.
+void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report);
 
 }  // namespace attune::api

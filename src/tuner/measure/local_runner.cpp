@@ -1,12 +1,14 @@
 #include "tuner/measure/local_runner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
 #include "base/clock.h"
 #include "runtime/affinity.h"
-#include "tuner/measure/prepared_constants.h"
+#include "tuner/measure/probe/runner.h"
+#include "tuner/measure/probe_request.h"
 
 namespace attune::measure {
 namespace {
@@ -82,24 +84,23 @@ CorePlan plan_cores(int threads) { return plan_cores(runtime::allowed_cores(), t
 class LocalRunner::Impl {
  public:
   Impl(LocalRunnerOptions options, probe::Runner probe)
-      : options_(std::move(options)),
-        probe_(std::move(probe)),
-        constants_(options_.prepared_bytes) {}
+      : options_(std::move(options)), probe_(std::move(probe)) {}
 
   Result<std::vector<RunResult>> measure(std::span<const RunRequest> requests,
                                          const Expectation& expectation, const RunOptions& options);
   Result<std::vector<RunResult>> compare(std::span<const RunRequest> requests,
                                          const Expectation& expectation, const RunOptions& options);
   const std::string& device() const { return options_.device; }
+  double busy_seconds() const { return busy_seconds_; }
 
  private:
-  // The requests that can run, as the child takes them; the others have their outcome in `results`.
+  // The requests as the child takes them.
   struct Ready {
     std::vector<probe::Candidate> candidates;
-    std::vector<std::size_t> places;  // in `results`
+    std::vector<std::size_t> places;  // in the results
   };
-  Result<Ready> prepare(std::span<const RunRequest> requests, const Expectation& expectation,
-                        const RunOptions& options, std::vector<RunResult>& results);
+  static Ready prepare(std::span<const RunRequest> requests, const Expectation& expectation,
+                       const RunOptions& options);
   // Measures ready[begin, end); whether the machine was too unsteady meanwhile.
   Result<bool> pass(const Ready& ready, std::size_t begin, std::size_t end, double best_known_us,
                     const RunOptions& options, std::vector<RunResult>& results);
@@ -110,32 +111,29 @@ class LocalRunner::Impl {
   LocalRunnerOptions options_;
   probe::Runner probe_;
   std::mutex mutex_;  // one request at a time
-  PreparedConstants constants_;
   SteadyClock clock_;
+  std::atomic<double> busy_seconds_ = 0;
 };
 
-Result<LocalRunner::Impl::Ready> LocalRunner::Impl::prepare(std::span<const RunRequest> requests,
-                                                            const Expectation& expectation,
-                                                            const RunOptions& options,
-                                                            std::vector<RunResult>& results) {
+LocalRunner::Impl::Ready LocalRunner::Impl::prepare(std::span<const RunRequest> requests,
+                                                    const Expectation& expectation,
+                                                    const RunOptions& options) {
   Ready ready;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const BuiltCandidate& built = *requests[i].candidate;
-    CHECK(built.main != nullptr, "a candidate that was not built cannot be run");
-    std::vector<probe::Bytes> prepared;
-    if (built.prepare) {
-      ATTUNE_ASSIGN(auto answer,
-                    constants_.of(built, expectation.seed, options.timeout_ms, probe_));
-      if (const auto* failure = std::get_if<runtime::Outcome>(&answer)) {
-        results[i].outcome = *failure;
-        continue;
-      }
-      prepared = std::get<0>(std::move(answer));
-    }
-    ready.candidates.push_back(candidate_of(*built.main, built.threads, expectation.seed, prepared,
-                                            options.weights == records::Weights::Cold));
+  for (std::size_t i = 0; i < requests.size(); ++i) ready.places.push_back(i);
+  // Those with the same prepared constants follow each other, so that few are kept at once. The
+  // first stays first: it may set the pace of the others.
+  const auto preparation = [&](std::size_t i) {
+    const auto& prepare = requests[i].candidate->prepare;
+    return prepare == nullptr ? 0 : prepare->id;
+  };
+  if (!ready.places.empty()) {
+    std::stable_sort(ready.places.begin() + 1, ready.places.end(),
+                     [&](std::size_t a, std::size_t b) { return preparation(a) < preparation(b); });
+  }
+  for (const std::size_t i : ready.places) {
+    ready.candidates.push_back(probe_request(*requests[i].candidate, expectation.seed,
+                                             options.weights == records::Weights::Cold));
     ready.candidates.back().verification = verification_of(requests[i], expectation);
-    ready.places.push_back(i);
   }
   return ready;
 }
@@ -158,6 +156,7 @@ Result<bool> LocalRunner::Impl::pass(const Ready& ready, std::size_t begin, std:
   const std::int64_t start = clock_.now_ns();
   ATTUNE_ASSIGN(const probe::Batch measured, probe_.measure(batch, how));
   const double batch_ms = seconds_between(start, clock_.now_ns()) * 1e3;
+  busy_seconds_ = busy_seconds_ + batch_ms * 1e-3;
   for (std::size_t i = begin; i < end; ++i) {
     results[ready.places[i]] =
         result_of(measured, i - begin, batch_ms / static_cast<double>(batch.size()));
@@ -194,7 +193,7 @@ Result<std::vector<RunResult>> LocalRunner::Impl::measure(std::span<const RunReq
                                                           const RunOptions& options) {
   const std::lock_guard lock(mutex_);
   std::vector<RunResult> results(requests.size());
-  ATTUNE_ASSIGN(const Ready ready, prepare(requests, expectation, options, results));
+  const Ready ready = prepare(requests, expectation, options);
   const std::size_t count = ready.places.size();
   double best_us = options.best_known_us;
   const auto learn_best = [&](std::size_t end) {
@@ -222,7 +221,7 @@ Result<std::vector<RunResult>> LocalRunner::Impl::compare(std::span<const RunReq
                                                           const RunOptions& options) {
   const std::lock_guard lock(mutex_);
   std::vector<RunResult> results(requests.size());
-  ATTUNE_ASSIGN(const Ready ready, prepare(requests, expectation, options, results));
+  const Ready ready = prepare(requests, expectation, options);
   if (ready.places.empty()) return results;
   // A round calls each candidate once to warm up and then for its repeat.
   const double call_us = options.best_known_us;
@@ -238,6 +237,7 @@ Result<std::vector<RunResult>> LocalRunner::Impl::compare(std::span<const RunReq
   const std::int64_t start = clock_.now_ns();
   ATTUNE_ASSIGN(const probe::Batch batch, probe_.measure_interleaved(ready.candidates, how));
   const double batch_ms = seconds_between(start, clock_.now_ns()) * 1e3;
+  busy_seconds_ = busy_seconds_ + (batch_ms - how.round_gap_ms * (how.rounds - 1)) * 1e-3;
   for (std::size_t i = 0; i < ready.places.size(); ++i) {
     results[ready.places[i]] =
         result_of(batch, i, batch_ms / static_cast<double>(ready.places.size()));
@@ -267,5 +267,6 @@ Result<std::vector<RunResult>> LocalRunner::compare(std::span<const RunRequest> 
 }
 
 std::string LocalRunner::device() const { return impl_->device(); }
+double LocalRunner::busy_seconds() const { return impl_->busy_seconds(); }
 
 }  // namespace attune::measure

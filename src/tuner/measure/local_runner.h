@@ -1,5 +1,5 @@
-// The runner on this machine: built candidates become requests to the measuring child. Constants
-// are prepared there once per layout and handed to every candidate that shares it.
+// The runner on this machine: built candidates become requests to the measuring child, which
+// prepares constants once per layout and keeps them for every candidate that shares it.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,6 @@ CorePlan plan_cores(int threads);
 struct LocalRunnerOptions {
   std::vector<int> cores;  // empty: all that this process may use
   std::string device = "local cpu";
-  std::int64_t prepared_bytes = std::int64_t{512} << 20;  // of prepared constants kept
 };
 
 class LocalRunner final : public Runner {
@@ -41,6 +40,7 @@ class LocalRunner final : public Runner {
                                          const Expectation& expectation,
                                          const RunOptions& options) override;
   std::string device() const override;
+  double busy_seconds() const override;
 
  private:
   class Impl;

@@ -124,6 +124,8 @@ class Runner {
                                                  const RunOptions& options) = 0;
   // What it runs on, for the records.
   virtual std::string device() const = 0;
+  // How long the device has worked so far, pauses and waiting not counted.
+  virtual double busy_seconds() const = 0;
 };
 
 }  // namespace attune::measure

@@ -75,11 +75,37 @@ class Running {
   std::list<Lane> lanes_;
 };
 
+// How much longer than needed candidates are measured, so that the device is as busy as the host:
+// where building takes longer than measuring, the time to spare goes into surer timings.
+class Pace {
+ public:
+  explicit Pace(const Machine& machine) : machine_(machine) {}
+
+  void host_worked(double seconds) { host_seconds_ += seconds / machine_.host_stages; }
+  void device_worked(double seconds) {
+    device_seconds_ += seconds;
+    if (machine_.shared || device_seconds_ <= 0) return;
+    stretch_ *= std::clamp(host_seconds_ / device_seconds_, kSlower, kFaster);
+    stretch_ = std::clamp(stretch_, 1.0, kMost);
+    host_seconds_ *= kMemory;
+    device_seconds_ *= kMemory;
+  }
+  double stretch() const { return stretch_; }
+
+ private:
+  static constexpr double kSlower = 0.7, kFaster = 1.4;  // of one step
+  static constexpr double kMost = 12;
+  static constexpr double kMemory = 0.7;
+  const Machine& machine_;
+  double host_seconds_ = 0, device_seconds_ = 0;  // of late
+  double stretch_ = 1;
+};
+
 class Driver {
  public:
   Driver(const std::vector<Session*>& sessions, Agenda& agenda, const Machine& machine,
          const Clock& clock)
-      : sessions_(sessions), agenda_(agenda), machine_(machine), running_(clock) {}
+      : sessions_(sessions), agenda_(agenda), machine_(machine), pace_(machine), running_(clock) {}
 
   void start_ready() {
     const std::vector<Job> ready = agenda_.ready();
@@ -91,6 +117,7 @@ class Driver {
     }
     for (const Job& job : ready) {
       if (!may_start(job)) continue;
+      if (on_device(job)) sessions_[job.session]->stretch_timing(pace_.stretch());
       running_.start(*sessions_[job.session], job);
     }
   }
@@ -100,7 +127,11 @@ class Driver {
   Status finish_one(Usage& usage) {
     Running::Ended ended = running_.wait();
     usage.seconds_of[static_cast<std::size_t>(ended.job.stage.kind)] += ended.seconds;
-    if (on_device(ended.job)) usage.device_seconds += ended.seconds;
+    if (on_device(ended.job)) {
+      pace_.device_worked(ended.seconds);
+    } else {
+      pace_.host_worked(ended.seconds);
+    }
     if (ended.status.ok()) agenda_.ended(ended.job, ended.seconds);
     return std::move(ended.status);
   }
@@ -115,6 +146,7 @@ class Driver {
   const std::vector<Session*>& sessions_;
   Agenda& agenda_;
   const Machine& machine_;
+  Pace pace_;
   Running running_;
   bool device_turn_ = false;
 };

@@ -16,7 +16,7 @@ namespace attune::session {
 
 // What stages run on.
 struct Machine {
-  int host_stages = 1;  // stages on host cores at once
+  int host_stages = 1;  // stages on host cores at once, at least 1
   // The device is made of the host's cores: its stages and the host's take turns, each kind until
   // nothing of it is left to do.
   bool shared = false;
@@ -41,7 +41,6 @@ class Agenda {
 // Where the time went.
 struct Usage {
   double wall_seconds = 0;
-  double device_seconds = 0;                        // of stages on the device
   std::array<double, kStageKinds> seconds_of = {};  // by StageKind; some run side by side
   double search_seconds() const;                    // choosing and learning
 };

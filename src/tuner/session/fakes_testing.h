@@ -117,6 +117,7 @@ class FakeRunner final : public measure::Runner {
     return results;
   }
   std::string device() const override { return "fake"; }
+  double busy_seconds() const override { return 1e-3 * runs; }
   int runs = 0;
 
  private:

@@ -27,6 +27,7 @@ class Session::Impl {
   void begin(const Stage& stage);
   Status perform(const Stage& stage);
   void end_selection();
+  void stretch_timing(double factor);
   void grant_round();
   bool wants_rounds() const;
   std::int64_t open_rounds() const;
@@ -70,7 +71,7 @@ class Session::Impl {
   double tolerance_of(const Entry& entry) const;
   records::Record record_of(const Entry& entry, runtime::Outcome outcome) const;
   Result<std::vector<measure::RunResult>> run_with_retry(
-      const std::vector<measure::RunRequest>& requests, double best_known_us);
+      const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how);
   Status store_profiled(std::vector<records::Record> found);
   void forget_slow_builds();
   std::vector<std::int64_t> finalists() const;
@@ -95,6 +96,7 @@ class Session::Impl {
   std::vector<Stage> running_;
   measure::Expectation expectation_;
   bool initialised_ = false;
+  double stretch_ = 1;        // of the timing's budget
   std::int64_t granted_ = 0;  // rounds that may be selected altogether, when on grant
   std::optional<RoundSummary> last_summary_;
   bool selecting_ended_ = false;  // the search has no more, or time is up

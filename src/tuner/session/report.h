@@ -55,10 +55,10 @@ TuneReport summarize(std::vector<TaskReport> tasks, const std::vector<std::int64
 // What a round brought. Made of records alone, so that equal times lead to equal budgets.
 struct RoundSummary {
   std::int64_t round = 0;
-  std::int64_t trials = 0;           // of all rounds so far
-  std::optional<double> best_us;     // of all rounds so far
-  std::optional<double> default_us;  // empty when it failed, or was not run yet
-  double work_seconds = 0;           // of building and running the round's candidates
+  std::int64_t trials = 0;                // of all rounds so far
+  std::optional<double> best_us = {};     // of all rounds so far
+  std::optional<double> default_us = {};  // empty when it failed, or was not run yet
+  double work_seconds = 0;                // of building and running the round's candidates
 };
 
 // Where a session stands, for a progress line.

@@ -35,6 +35,7 @@ class ModelAgenda final : public Agenda {
       if (seen[task]) return;
       seen[task] = true;
       for (const Stage& stage : sessions_[task].session->ready_stages()) {
+        if (stage.kind == StageKind::Update && !is_next_to_end(task)) continue;
         jobs.push_back({task, stage});
       }
     };
@@ -46,12 +47,8 @@ class ModelAgenda final : public Agenda {
   void ended(const Job& job, double) override {
     const Session& session = *sessions_[job.session].session;
     const bool updated = job.stage.kind == StageKind::Update;
-    if (updated) {
-      mark_ended(job.session, session.last_round());
-    } else if (job.stage.kind == StageKind::Select &&
-               session.open_rounds() < waiting(job.session)) {
-      mark_ended(job.session, std::nullopt);  // there was nothing left to select
-    }
+    if (updated) mark_ended(job.session, session.last_round());
+    if (!session.wants_rounds()) give_up_unselected(job.session);
     take_in_order();
     if (updated || job.stage.kind == StageKind::Confirm) tell(job.session);
   }
@@ -76,6 +73,10 @@ class ModelAgenda final : public Agenda {
       grants_.push_back({.task = task});
     }
   }
+
+  // Rounds end in the order in which they were given out, so that which selections come before an
+  // update does not depend on how long stages take.
+  bool is_next_to_end(std::size_t task) const { return closing_ || grants_.front().task == task; }
 
   void give_out() {
     while (!closing_ && static_cast<int>(grants_.size()) < budget_.window) {
@@ -102,14 +103,23 @@ class ModelAgenda final : public Agenda {
     grant->summary = std::move(summary);
   }
 
+  // The last rounds of a session that has nothing left to select.
+  void give_up_unselected(std::size_t task) {
+    std::int64_t unselected = waiting(task) - sessions_[task].session->open_rounds();
+    for (auto grant = grants_.rbegin(); grant != grants_.rend() && unselected > 0; ++grant) {
+      if (grant->task != task || grant->ended) continue;
+      grant->ended = true;
+      --unselected;
+    }
+  }
+
   void take_in_order() {
     while (!grants_.empty() && grants_.front().ended) {
       const Grant grant = std::move(grants_.front());
       grants_.pop_front();
       allotment_.finish(grant.task, grant.summary,
                         sessions_[grant.task].session->wants_rounds() && grant.summary);
-      const double now = elapsed();
-      round_seconds_ = 0.5 * (round_seconds_ + now - std::exchange(last_end_seconds_, now));
+      ++rounds_ended_;
       const auto latency_us = allotment_.latency_us();
       if (budget_.until_us && latency_us && *latency_us <= *budget_.until_us) close();
       give_out();
@@ -122,9 +132,12 @@ class ModelAgenda final : public Agenda {
   // the most of a small budget.
   bool out_of_time() const {
     const double closing = budget_.closing_seconds * static_cast<double>(sessions_.size());
-    const double open = round_seconds_ * static_cast<double>(grants_.size());
-    return elapsed() >= budget_.seconds - std::min(0.5 * budget_.seconds, closing) -
-                            std::min(0.25 * budget_.seconds, open);
+    const double now = elapsed();
+    const double open = rounds_ended_ == 0 ? 0
+                                           : now / static_cast<double>(rounds_ended_) *
+                                                 static_cast<double>(grants_.size());
+    return now >= budget_.seconds - std::min(0.5 * budget_.seconds, closing) -
+                      std::min(0.25 * budget_.seconds, open);
   }
 
   void close() {
@@ -165,8 +178,7 @@ class ModelAgenda final : public Agenda {
   std::int64_t start_ns_;
   Allotment allotment_;
   std::deque<Grant> grants_;  // in the order in which they were given out
-  double round_seconds_ = 0;  // from the end of one round to that of the next, of late
-  double last_end_seconds_ = 0;
+  std::int64_t rounds_ended_ = 0;
   bool closing_ = false;
 };
 

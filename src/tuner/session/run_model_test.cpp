@@ -25,7 +25,8 @@ class RunModelTest : public testing::Test {
     for (const char* end : {".db", ".db-wal", ".db-shm"}) std::filesystem::remove(path_ + end);
   }
 
-  Session& open(const std::string& key, std::int64_t size) {
+  Session& open(const std::string& key, std::int64_t size, measure::Builder* builder = nullptr,
+                measure::Runner* runner = nullptr) {
     Task task = fake_task();
     task.key = key;
     Options options;
@@ -33,7 +34,9 @@ class RunModelTest : public testing::Test {
     options.batch = 6;
     options.on_grant = true;
     options.search_name = "fake";
-    auto session = Session::open({*store_, builder_, runner_, clock_}, task, "cpu -threads=1",
+    const Context context{*store_, builder == nullptr ? builder_ : *builder,
+                          runner == nullptr ? runner_ : *runner, clock_};
+    auto session = Session::open(context, task, "cpu -threads=1",
                                  std::make_unique<FakeSearch>(7, size), fake_trace(0), options);
     EXPECT_TRUE(session.ok()) << session.error().message;
     sessions_.push_back(std::move(*session));
@@ -70,6 +73,92 @@ TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
   EXPECT_TRUE(large.report().exhausted);
   EXPECT_EQ(large.report().best_trace, schedule::to_string(fake_trace(37)));
   EXPECT_GT(told, 4U);
+}
+
+// Says when building and running meet.
+class Watch {
+ public:
+  explicit Watch(std::atomic<int>& mine, const std::atomic<int>& other, std::atomic<int>& met)
+      : mine_(mine) {
+    ++mine_;
+    if (other > 0) ++met;
+  }
+  ~Watch() { --mine_; }
+
+ private:
+  std::atomic<int>& mine_;
+};
+
+struct Watched {
+  std::atomic<int> building = 0, running = 0, met = 0;
+};
+
+class WatchedBuilder final : public measure::Builder {
+ public:
+  WatchedBuilder(measure::Builder& inner, Watched& watched) : inner_(inner), watched_(watched) {}
+  std::vector<measure::BuiltCandidate> build(
+      std::span<const measure::BuildRequest> requests) override {
+    const Watch watch(watched_.building, watched_.running, watched_.met);
+    return inner_.build(requests);
+  }
+  Result<measure::Expectation> expect(const ir::Program& program, std::uint64_t seed) override {
+    const Watch watch(watched_.building, watched_.running, watched_.met);
+    return inner_.expect(program, seed);
+  }
+
+ private:
+  measure::Builder& inner_;
+  Watched& watched_;
+};
+
+class WatchedRunner final : public measure::Runner {
+ public:
+  WatchedRunner(measure::Runner& inner, Watched& watched) : inner_(inner), watched_(watched) {}
+  Result<std::vector<measure::RunResult>> measure(std::span<const measure::RunRequest> requests,
+                                                  const measure::Expectation& expectation,
+                                                  const measure::RunOptions& options) override {
+    const Watch watch(watched_.running, watched_.building, watched_.met);
+    EXPECT_EQ(watched_.running, 1) << "one device, one stage";
+    return inner_.measure(requests, expectation, options);
+  }
+  Result<std::vector<measure::RunResult>> compare(std::span<const measure::RunRequest> requests,
+                                                  const measure::Expectation& expectation,
+                                                  const measure::RunOptions& options) override {
+    const Watch watch(watched_.running, watched_.building, watched_.met);
+    return inner_.compare(requests, expectation, options);
+  }
+  std::string device() const override { return inner_.device(); }
+  double busy_seconds() const override { return inner_.busy_seconds(); }
+
+ private:
+  measure::Runner& inner_;
+  Watched& watched_;
+};
+
+TEST_F(RunModelTest, OnSharedCoresBuildingAndRunningTakeTurns) {
+  Watched watched;
+  WatchedBuilder builder(builder_, watched);
+  WatchedRunner runner(runner_, watched);
+  std::vector<WeightedSession> weighted;
+  for (const char* key : {"00000000000000c1", "00000000000000c2", "00000000000000c3"}) {
+    weighted.push_back({&open(key, 60, &builder, &runner)});
+  }
+  const auto status = run_model(weighted, {.seconds = 1e6, .window = 4},
+                                {.host_stages = 2, .shared = true}, clock_, {}, stop_);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  for (const WeightedSession& each : weighted) EXPECT_TRUE(each.session->finished());
+  EXPECT_EQ(watched.met, 0);
+}
+
+TEST_F(RunModelTest, StopsWhenTheGoalIsReached) {
+  Session& only = open("00000000000000c4", 100'000);
+  const auto status = run_model(
+      {{&only}},
+      {.seconds = 1e6, .until_us = world_.time_us(0) + 1, .allotment = {.patience = 1'000'000}},
+      machine_, clock_, {}, stop_);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_TRUE(only.finished());
+  EXPECT_LT(only.report().trials, 20) << "the first round was enough";
 }
 
 TEST_F(RunModelTest, LeavesTasksAloneThatGainNothing) {

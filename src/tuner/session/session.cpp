@@ -236,6 +236,11 @@ void Session::Impl::end_selection() {
   selecting_ended_ = true;
 }
 
+void Session::Impl::stretch_timing(double factor) {
+  const std::lock_guard lock(mutex_);
+  stretch_ = factor;
+}
+
 void Session::Impl::grant_round() {
   const std::lock_guard lock(mutex_);
   ++granted_;
@@ -288,6 +293,7 @@ Status Session::run(const Stage& stage) {
 void Session::begin(const Stage& stage) { impl_->begin(stage); }
 Status Session::perform(const Stage& stage) { return impl_->perform(stage); }
 void Session::end_selection() { impl_->end_selection(); }
+void Session::stretch_timing(double factor) { impl_->stretch_timing(factor); }
 void Session::grant_round() { impl_->grant_round(); }
 bool Session::wants_rounds() const { return impl_->wants_rounds(); }
 std::int64_t Session::open_rounds() const { return impl_->open_rounds(); }

@@ -89,6 +89,9 @@ class Session {
   // No more candidates are selected: what is open is finished, and the winner named.
   void end_selection();
 
+  // Candidates that deserve it are timed so many times as long from now on; 1 at first.
+  void stretch_timing(double factor);
+
   // For sessions `on_grant`: one more round may be selected. Updates wait for the selections that
   // were granted before them, so that what each selection knows does not depend on the time that
   // stages take.

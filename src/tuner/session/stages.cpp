@@ -207,9 +207,7 @@ records::Record Session::Impl::record_of(const Entry& entry, runtime::Outcome ou
 }
 
 Result<std::vector<measure::RunResult>> Session::Impl::run_with_retry(
-    const std::vector<measure::RunRequest>& requests, double best_known_us) {
-  measure::RunOptions how = options_.run;
-  how.best_known_us = best_known_us;
+    const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how) {
   ATTUNE_ASSIGN(std::vector<measure::RunResult> results,
                 context_.runner.measure(requests, expectation_, how));
   CHECK(results.size() == requests.size(), "one result per run request");
@@ -238,13 +236,14 @@ Status Session::Impl::profile(std::int64_t round) {
     measure::BuiltCandidate built;
   };
   std::vector<Job> jobs;  // copies: other stages go on meanwhile
-  double best_known_us = 0;
+  measure::RunOptions how = options_.run;
   {
     const std::lock_guard lock(mutex_);
     for (const std::int64_t number : ledger_.numbers_of(round)) {
       if (!ledger_.at(number).record) jobs.push_back({ledger_.at(number), built_.at(number)});
     }
-    if (const auto best = best_number()) best_known_us = *time_of(ledger_.at(*best));
+    if (const auto best = best_number()) how.best_known_us = *time_of(ledger_.at(*best));
+    how.budget_us *= stretch_;
   }
   std::vector<measure::RunRequest> requests;
   for (const Job& job : jobs) {
@@ -252,7 +251,7 @@ Status Session::Impl::profile(std::int64_t round) {
   }
   std::vector<measure::RunResult> results;
   if (!requests.empty()) {
-    auto measured = run_with_retry(requests, best_known_us);
+    auto measured = run_with_retry(requests, how);
     if (!measured.ok()) return measured.error();
     results = std::move(*measured);
   }

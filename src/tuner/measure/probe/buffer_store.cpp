@@ -24,7 +24,14 @@ std::size_t total_bytes(const SlotNeed& need) {
 bool same_fill(const SlotNeed& a, const SlotNeed& b) {
   return a.contents.empty() && b.contents.empty() && a.read_only == b.read_only &&
          a.bytes == b.bytes && a.copies == b.copies && a.stagger == b.stagger && a.type == b.type &&
-         a.seed == b.seed && a.fill_index == b.fill_index;
+         a.seed == b.seed && a.fill_index == b.fill_index && a.prepared_by == b.prepared_by;
+}
+
+void copy_and_protect(BufferStore::Slot& slot) {
+  for (std::int64_t k = 1; k < slot.filled_for.copies; ++k) {
+    std::memcpy(slot.copy(k), slot.memory.data(), slot.filled_for.bytes);
+  }
+  slot.memory.set_writable(false);
 }
 
 void fill_slot(BufferStore::Slot& slot, const SlotNeed& need) {
@@ -33,18 +40,15 @@ void fill_slot(BufferStore::Slot& slot, const SlotNeed& need) {
   slot.copy_stride = stride_of(need);
   slot.filled_for = need;
   slot.filled_for.contents = {};
-  slot.reusable = need.contents.empty();
-  if (!need.read_only) return;
+  slot.reusable = need.contents.empty() && need.prepared_by == 0;
+  if (!need.read_only || need.prepared_by != 0) return;
   if (need.contents.empty()) {
     const auto elements = static_cast<std::int64_t>(need.bytes / runtime::byte_size(need.type));
     runtime::fill(slot.memory.data(), need.type, elements, need.seed, need.fill_index);
   } else {
     std::memcpy(slot.memory.data(), need.contents.data(), need.bytes);
   }
-  for (std::int64_t k = 1; k < need.copies; ++k) {
-    std::memcpy(slot.copy(k), slot.memory.data(), need.bytes);
-  }
-  slot.memory.set_writable(false);
+  copy_and_protect(slot);
 }
 
 }  // namespace
@@ -106,5 +110,15 @@ Result<BufferStore::Slot*> BufferStore::acquire(const SlotNeed& need,
 }
 
 void BufferStore::release(Slot* slot) { --slot->users; }
+
+void BufferStore::open(Slot& slot) {
+  slot.memory.set_writable(true);
+  slot.reusable = false;
+}
+
+void BufferStore::seal(Slot& slot) {
+  copy_and_protect(slot);
+  slot.reusable = true;
+}
 
 }  // namespace attune::probe

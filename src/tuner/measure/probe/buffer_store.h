@@ -24,6 +24,8 @@ struct SlotNeed {
   runtime::DType type = runtime::DType::F32;
   std::uint64_t seed = 0;
   int fill_index = 0;
+  // Not 0: what output `fill_index` of this preparation wrote; filled by whoever runs that.
+  std::uint64_t prepared_by = 0;
 };
 
 class BufferStore {
@@ -32,7 +34,7 @@ class BufferStore {
     GuardedBuffer memory;
     SlotNeed filled_for;
     std::size_t copy_stride = 0;
-    bool reusable = false;  // the contents are those of the fill
+    bool reusable = false;  // the contents are those of the fill, or of the preparation
     int users = 0;
     std::uint64_t last_used = 0;
 
@@ -45,6 +47,9 @@ class BufferStore {
   // are not shared; others are where their contents allow. Give it back with release().
   Result<Slot*> acquire(const SlotNeed& need, const std::vector<Slot*>& taken);
   void release(Slot* slot);
+  // Before and after a preparation writes the first copy of its slots.
+  static void open(Slot& slot);
+  static void seal(Slot& slot);
 
   std::size_t mapped_bytes() const;
 

@@ -31,6 +31,18 @@ struct Buffer {
   int fill_index = -1;
   // Cold weights: calls rotate through copies that exceed the caches.
   bool rotate = false;
+  // A constant that the candidate's preparation writes: which of its outputs; -1: none.
+  int prepared = -1;
+};
+
+// A kernel that computes constants ahead of time. The measuring process runs it once and keeps what
+// it wrote for all candidates whose preparations have the same id.
+struct Preparation {
+  std::uint64_t id = 0;  // with equal ids and seeds the outputs are equal
+  Bytes object = nullptr;
+  std::string symbol = {};
+  std::vector<Buffer> buffers = {};
+  std::int64_t workspace_bytes = 0;
 };
 
 // One element of an output that must come out near `expected`.
@@ -54,6 +66,7 @@ struct Candidate {
   std::int64_t workspace_bytes = 0;
   int threads = 1;
   std::uint64_t seed = 0;
+  std::shared_ptr<const Preparation> preparation = nullptr;
   Verification verification = {};
   bool return_outputs = false;
   // The best time known for the same task, 0 if none: what is far slower stops early.

@@ -70,17 +70,30 @@ void write_buffer(Writer& writer, const Buffer& buffer) {
   writer.value(buffer.role);
   writer.value(buffer.fill_index);
   writer.value(buffer.rotate);
+  writer.value(buffer.prepared);
   const std::span<const std::byte> contents =
       buffer.contents ? std::span<const std::byte>(*buffer.contents) : std::span<const std::byte>();
   writer.blob(contents.data(), contents.size());
 }
 
+// What candidates and preparations have in common.
+template <typename Kernel>
+void write_kernel(Writer& writer, const Kernel& kernel) {
+  writer.blob(kernel.object->data(), kernel.object->size());
+  writer.blob(kernel.symbol.data(), kernel.symbol.size());
+  writer.value(kernel.buffers.size());
+  for (const Buffer& buffer : kernel.buffers) write_buffer(writer, buffer);
+  writer.value(kernel.workspace_bytes);
+}
+
 void write_candidate(Writer& writer, const Candidate& candidate) {
-  writer.blob(candidate.object->data(), candidate.object->size());
-  writer.blob(candidate.symbol.data(), candidate.symbol.size());
-  writer.value(candidate.buffers.size());
-  for (const Buffer& buffer : candidate.buffers) write_buffer(writer, buffer);
-  writer.value(candidate.workspace_bytes);
+  write_kernel(writer, candidate);
+  const Preparation* preparation = candidate.preparation.get();
+  writer.value(preparation != nullptr);
+  if (preparation != nullptr) {
+    write_kernel(writer, *preparation);
+    writer.value(preparation->id);
+  }
   writer.value(candidate.threads);
   writer.value(candidate.seed);
   const Verification& verification = candidate.verification;
@@ -91,7 +104,7 @@ void write_candidate(Writer& writer, const Candidate& candidate) {
   writer.value(candidate.best_known_us);
 }
 
-CandidateView read_candidate(Reader& reader) {
+CandidateView read_kernel(Reader& reader) {
   CandidateView view;
   view.object = reader.blob();
   const std::span<const std::byte> symbol = reader.blob();
@@ -103,9 +116,20 @@ CandidateView read_candidate(Reader& reader) {
     buffer.role = reader.value<Role>();
     buffer.fill_index = reader.value<int>();
     buffer.rotate = reader.value<bool>();
+    buffer.prepared = reader.value<int>();
     view.contents.push_back(reader.blob());
   }
   view.facts.workspace_bytes = reader.value<std::int64_t>();
+  return view;
+}
+
+CandidateView read_candidate(Reader& reader) {
+  CandidateView view = read_kernel(reader);
+  std::shared_ptr<CandidateView> preparation;
+  if (reader.value<bool>()) {
+    preparation = std::make_shared<CandidateView>(read_kernel(reader));
+    view.preparation_id = reader.value<std::uint64_t>();
+  }
   view.facts.threads = reader.value<int>();
   view.facts.seed = reader.value<std::uint64_t>();
   Verification& verification = view.facts.verification;
@@ -116,6 +140,11 @@ CandidateView read_candidate(Reader& reader) {
   verification.relative_tolerance = reader.value<double>();
   view.facts.return_outputs = reader.value<bool>();
   view.facts.best_known_us = reader.value<double>();
+  if (preparation) {
+    preparation->facts.threads = view.facts.threads;
+    preparation->facts.seed = view.facts.seed;
+    view.preparation = std::move(preparation);
+  }
   return view;
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,7 @@ struct Progress {
   std::atomic<std::uint32_t> candidate{0};
   std::atomic<runtime::Phase> phase{runtime::Phase::Load};
   std::atomic<std::int64_t> since_ns{0};
+  std::atomic<bool> preparing{false};  // the kernel that runs is the preparation
   Fault fault = {};
 };
 
@@ -76,6 +78,8 @@ struct CandidateView {
   Candidate facts;
   std::span<const std::byte> object;
   std::vector<std::span<const std::byte>> contents;  // one per buffer, empty: fill
+  std::shared_ptr<const CandidateView> preparation;  // as a candidate of its own; null: none
+  std::uint64_t preparation_id = 0;
 };
 
 class Exchange {

@@ -19,8 +19,9 @@ int stagger_of(std::size_t position) { return static_cast<int>(position * 7 % 16
 
 }  // namespace
 
-LoadedCandidate::LoadedCandidate(const CandidateView& view, BufferStore& store)
-    : view_(view), store_(store) {}
+LoadedCandidate::LoadedCandidate(const CandidateView& view, BufferStore& store,
+                                 std::vector<BufferStore::Slot*> outputs)
+    : view_(view), store_(store), outputs_(std::move(outputs)) {}
 
 LoadedCandidate::~LoadedCandidate() {
   for (BufferStore::Slot* slot : slots_) store_.release(slot);
@@ -44,6 +45,36 @@ Status LoadedCandidate::acquire(const SlotNeed& need, int number) {
   return {};
 }
 
+void LoadedCandidate::borrow(BufferStore::Slot* slot, int number) {
+  ++slot->users;
+  slots_.push_back(slot);
+  watched_.push_back({&slot->memory, number});
+}
+
+std::vector<BufferStore::Slot*> LoadedCandidate::prepared() const {
+  std::vector<BufferStore::Slot*> found;
+  for (std::size_t i = 0; i < view_.facts.buffers.size(); ++i) {
+    const int output = view_.facts.buffers[i].prepared;
+    if (output < 0) continue;
+    found.resize(std::max(found.size(), static_cast<std::size_t>(output) + 1));
+    found[static_cast<std::size_t>(output)] = slots_[i];
+  }
+  return found;
+}
+
+std::vector<BufferStore::Slot*> LoadedCandidate::unprepared() const {
+  std::vector<BufferStore::Slot*> all = prepared();
+  if (std::all_of(all.begin(), all.end(), [](const auto* slot) { return slot->reusable; })) {
+    return {};
+  }
+  for (BufferStore::Slot* slot : all) BufferStore::open(*slot);
+  return all;
+}
+
+void LoadedCandidate::seal_prepared() {
+  for (BufferStore::Slot* slot : prepared()) BufferStore::seal(*slot);
+}
+
 std::int64_t LoadedCandidate::copies_for(std::int64_t rotate_bytes) const {
   constexpr std::int64_t kMostCopies = 65536;
   std::size_t one_set = 0;
@@ -58,9 +89,14 @@ std::int64_t LoadedCandidate::copies_for(std::int64_t rotate_bytes) const {
 Status LoadedCandidate::prepare_buffers(std::int64_t rotate_bytes) {
   const Candidate& facts = view_.facts;
   const std::int64_t copies = copies_for(rotate_bytes);
+  std::size_t borrowed = 0;
   for (std::size_t i = 0; i < facts.buffers.size(); ++i) {
     const Buffer& buffer = facts.buffers[i];
     const int number = static_cast<int>(i);
+    if (buffer.role == Role::Output && borrowed < outputs_.size()) {
+      borrow(outputs_[borrowed++], number);
+      continue;
+    }
     SlotNeed need{.bytes = bytes_of(buffer), .stagger = stagger_of(i)};
     if (buffer.role != Role::Output) {
       need.read_only = true;
@@ -69,6 +105,10 @@ Status LoadedCandidate::prepare_buffers(std::int64_t rotate_bytes) {
       need.type = buffer.type;
       need.seed = facts.seed;
       need.fill_index = buffer.fill_index >= 0 ? buffer.fill_index : number;
+      if (buffer.prepared >= 0) {
+        need.prepared_by = view_.preparation_id;
+        need.fill_index = buffer.prepared;
+      }
     }
     ATTUNE_RETURN_IF_ERROR(acquire(need, number));
   }

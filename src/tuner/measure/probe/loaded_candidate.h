@@ -18,8 +18,10 @@ namespace attune::probe {
 
 class LoadedCandidate {
  public:
-  // `view` and `store` must outlive it.
-  LoadedCandidate(const CandidateView& view, BufferStore& store);
+  // `view` and `store` must outlive it. `outputs`: slots of another candidate that its outputs are
+  // written to, in order; its own when empty.
+  LoadedCandidate(const CandidateView& view, BufferStore& store,
+                  std::vector<BufferStore::Slot*> outputs = {});
   ~LoadedCandidate();
   LoadedCandidate(const LoadedCandidate&) = delete;
   LoadedCandidate& operator=(const LoadedCandidate&) = delete;
@@ -29,6 +31,10 @@ class LoadedCandidate {
 
   Status load_code();
   Status prepare_buffers(std::int64_t rotate_bytes);
+  // What its preparation writes, in order, when that has to run; else empty. `seal_prepared` when
+  // it did.
+  std::vector<BufferStore::Slot*> unprepared() const;
+  void seal_prepared();
   // So that an output that is never written cannot pass for right.
   void poison_outputs();
 
@@ -45,6 +51,8 @@ class LoadedCandidate {
 
  private:
   Status acquire(const SlotNeed& need, int number);
+  void borrow(BufferStore::Slot* slot, int number);
+  std::vector<BufferStore::Slot*> prepared() const;
   std::int64_t copies_for(std::int64_t rotate_bytes) const;
   void lay_out_pointers(std::int64_t copies);
 
@@ -52,7 +60,8 @@ class LoadedCandidate {
   BufferStore& store_;
   std::optional<runtime::KernelModule> module_;
   AttuneKernel kernel_ = nullptr;
-  std::vector<BufferStore::Slot*> slots_;  // one per buffer, then the workspace if there is one
+  std::vector<BufferStore::Slot*> outputs_;  // borrowed
+  std::vector<BufferStore::Slot*> slots_;    // one per buffer, then the workspace if there is one
   std::vector<WatchedBuffer> watched_;
   std::vector<std::vector<void*>> pointers_;  // arguments of call k at k modulo the size
   std::size_t next_ = 0;

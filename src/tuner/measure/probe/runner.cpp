@@ -53,11 +53,46 @@ Status check_buffer(const Buffer& buffer, std::size_t candidate, std::size_t num
     return invalid(where + " is an output and can have no contents and no rotation");
   }
   const auto bytes = static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
+  if (buffer.prepared >= 0 && (buffer.role != Role::Constant || buffer.contents)) {
+    return invalid(where + " is prepared, but is no constant or has contents");
+  }
   if (buffer.contents && buffer.contents->size() != bytes) {
     return invalid(fmt::format("{} has {} bytes of contents, needs {}", where,
                                buffer.contents->size(), bytes));
   }
   return {};
+}
+
+// Each prepared constant names an output of the preparation of its own size.
+Status check_preparation(const Candidate& candidate, std::size_t number) {
+  std::vector<std::size_t> outputs;
+  const auto bytes_of = [](const Buffer& buffer) {
+    return static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
+  };
+  if (candidate.preparation) {
+    const Preparation& preparation = *candidate.preparation;
+    if (!preparation.object) {
+      return invalid(fmt::format("the preparation of candidate {} has no object", number));
+    }
+    for (const Buffer& buffer : preparation.buffers) {
+      if (buffer.role == Role::Output) outputs.push_back(bytes_of(buffer));
+    }
+  }
+  std::size_t prepared = 0;
+  for (const Buffer& buffer : candidate.buffers) {
+    if (buffer.prepared < 0) continue;
+    ++prepared;
+    const auto output = static_cast<std::size_t>(buffer.prepared);
+    if (output >= outputs.size() || outputs[output] != bytes_of(buffer)) {
+      return invalid(
+          fmt::format("candidate {} takes output {} of its preparation, which does not"
+                      " exist or has another size",
+                      number, buffer.prepared));
+    }
+  }
+  if (prepared == outputs.size()) return {};
+  return invalid(fmt::format("candidate {} takes {} of {} outputs of its preparation", number,
+                             prepared, outputs.size()));
 }
 
 Status check_request(std::span<const Candidate> candidates) {
@@ -71,6 +106,7 @@ Status check_request(std::span<const Candidate> candidates) {
     for (std::size_t b = 0; b < candidate.buffers.size(); ++b) {
       ATTUNE_RETURN_IF_ERROR(check_buffer(candidate.buffers[b], i, b));
     }
+    ATTUNE_RETURN_IF_ERROR(check_preparation(candidate, i));
     for (const Sample& sample : candidate.verification.samples) {
       const bool known =
           sample.buffer >= 0 && static_cast<std::size_t>(sample.buffer) < candidate.buffers.size();

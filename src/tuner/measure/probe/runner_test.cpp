@@ -152,6 +152,51 @@ TEST_F(RunnerTest, TakesExplicitContents) {
   EXPECT_EQ(kind_of(outcome_of(add)), "timing");
 }
 
+// Input 0 plus what the preparation made of inputs 0 and 1.
+Candidate with_preparation(Candidate add, const Bytes& code, const std::string& symbol) {
+  const Preparation preparation{
+      .id = 77,
+      .object = code,
+      .symbol = symbol,
+      .buffers = {{.elements = kElements, .role = Role::Constant, .fill_index = 0},
+                  {.elements = kElements, .role = Role::Constant, .fill_index = 1},
+                  {.elements = kElements, .role = Role::Output}}};
+  add.preparation = std::make_shared<const Preparation>(preparation);
+  add.buffers[1].role = Role::Constant;
+  add.buffers[1].prepared = 0;
+  return add;
+}
+
+TEST_F(RunnerTest, RunsAPreparationOnceForAllThatShareIt) {
+  Candidate add = with_preparation(good("add"), good_, "add");
+  add.verification = sums(1);
+  std::vector<float> a(kElements);
+  runtime::fill(a.data(), DType::F32, kElements, 1, 0);
+  for (Sample& sample : add.verification.samples) {
+    sample.expected += static_cast<double>(a[static_cast<std::size_t>(sample.index)]);
+  }
+  for (const bool cold : {false, true}) {
+    add.buffers[1].rotate = cold;
+    EXPECT_EQ(kind_of(outcome_of(add)), "timing") << describe(outcome_of(add));
+    // The same id, and code that would crash: what is there is taken.
+    Candidate again = with_preparation(add, bad_, "write_null");
+    EXPECT_EQ(kind_of(outcome_of(again)), "timing") << describe(outcome_of(again));
+  }
+}
+
+TEST_F(RunnerTest, AFailingPreparationFailsItsCandidate) {
+  Candidate add = with_preparation(good("add"), bad_, "write_null");
+  add.seed = 5;
+  EXPECT_EQ(told(add).substr(0, 18), "crashed in prepare") << told(add);
+  add = with_preparation(good("add"), good_, "add");
+  add.buffers[1].prepared = 3;
+  const auto refused = runner_->measure(std::vector<Candidate>{add}, quick());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "candidate 0 takes output 3 of its preparation, which does not exist or has another "
+            "size");
+}
+
 TEST_F(RunnerTest, AWrongAnswerNamesItsWorstElement) {
   Candidate forgetful = bad("forget_last");
   forgetful.verification = sums(1);

@@ -50,6 +50,10 @@ class Server {
   // Settles candidate k after an answer; false when the asker is gone.
   bool settle(Answer answer, std::uint32_t k);
   void blame_exit(Report& report, Phase phase, int status);
+  // A preparation that fails does so in the phase before the candidate's own.
+  Phase told(Phase phase) const {
+    return exchange_->header().progress.preparing ? Phase::Prepare : phase;
+  }
 
   const Descriptor& channel_;
   const std::vector<int>& cores_;
@@ -126,6 +130,7 @@ Server::Answer Server::command(MessageKind kind, std::uint32_t value) {
   progress.phase = Phase::Load;
   progress.since_ns = clock_.now_ns();
   progress.fault = {};
+  progress.preparing = false;
   if (!worker_has_exchange_) {
     const Message open{.kind = MessageKind::Open, .descriptor = exchange_->descriptor()};
     if (!send(worker_channel_, open)) return Answer::WorkerEnded;
@@ -144,17 +149,17 @@ void Server::blame_exit(Report& report, Phase phase, int status) {
       why += fmt::format(" (memory beyond its limit of {} MiB is refused with a null pointer)",
                          exchange_->header().options.memory_limit_bytes >> 20);
     }
-    report.fail(ReportState::Crashed, phase, why);
+    report.fail(ReportState::Crashed, told(phase), why);
     report.signal = fault.signal;
   } else if (WIFEXITED(status)) {
-    report.fail(ReportState::Crashed, phase,
+    report.fail(ReportState::Crashed, told(phase),
                 fmt::format("ended the process with exit status {}", WEXITSTATUS(status)));
   } else if (WTERMSIG(status) == SIGKILL || !runs_kernel(phase)) {
     report.fail(
         ReportState::Lost, phase,
         fmt::format("the measuring process was killed from outside (signal {})", WTERMSIG(status)));
   } else {
-    report.fail(ReportState::Crashed, phase,
+    report.fail(ReportState::Crashed, told(phase),
                 fmt::format("fatal signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status))));
     report.signal = WTERMSIG(status);
   }
@@ -174,7 +179,7 @@ bool Server::settle(Answer answer, std::uint32_t k) {
     case Answer::TimedOut:
       end_worker();
       report.limit_ms = runs_kernel(phase) ? exchange_->header().options.timeout_ms : kSetUpLimitMs;
-      report.fail(ReportState::TimedOut, phase,
+      report.fail(ReportState::TimedOut, told(phase),
                   fmt::format("no answer after {:.0f} ms", report.limit_ms));
       return true;
     case Answer::WorkerEnded: {

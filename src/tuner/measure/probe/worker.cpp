@@ -85,7 +85,11 @@ class Worker {
   // Loads, prepares, calls once and verifies; the duration of that call, or nothing when the report
   // holds a failure.
   std::optional<double> begin(LoadedCandidate& candidate, std::uint32_t k);
+  // Code and buffers of a candidate or of its preparation.
+  bool load(LoadedCandidate& candidate, std::uint32_t k);
   bool call_once(LoadedCandidate& candidate, std::uint32_t k, double& duration_us);
+  // Runs the preparation unless all that it writes is there; false when the report holds a failure.
+  bool prepare_constants(LoadedCandidate& candidate, const CandidateView& view, std::uint32_t k);
   // Whether the calls so far kept to their bounds and succeeded; if not the report says so.
   bool in_order(const LoadedCandidate& candidate, std::uint32_t k, std::int32_t status);
   bool verified(const LoadedCandidate& candidate, std::uint32_t k);
@@ -117,13 +121,12 @@ void Worker::enter(std::uint32_t k, Phase phase) {
   progress.since_ns = clock_.now_ns();
 }
 
-std::optional<double> Worker::begin(LoadedCandidate& candidate, std::uint32_t k) {
+bool Worker::load(LoadedCandidate& candidate, std::uint32_t k) {
   enter(k, Phase::Load);
-  Fault* fault = &exchange_->header().progress.fault;
-  watch(fault, {});
+  watch(&exchange_->header().progress.fault, {});
   if (const Status loaded = candidate.load_code(); !loaded.ok()) {
     report(k).fail(ReportState::BuildFailed, Phase::Load, loaded.error().message);
-    return std::nullopt;
+    return false;
   }
   enter(k, Phase::Prepare);
   const Candidate& facts = candidate.facts();
@@ -131,12 +134,41 @@ std::optional<double> Worker::begin(LoadedCandidate& candidate, std::uint32_t k)
     report(k).fail(ReportState::Crashed, Phase::Prepare,
                    fmt::format("asks for {} bytes of workspace, more than its limit of {}",
                                facts.workspace_bytes, options().memory_limit_bytes));
-    return std::nullopt;
+    return false;
   }
   if (const Status ready = candidate.prepare_buffers(options().rotate_bytes); !ready.ok()) {
     report(k).fail(ReportState::Lost, Phase::Prepare, ready.error().message);
-    return std::nullopt;
+    return false;
   }
+  return true;
+}
+
+bool Worker::prepare_constants(LoadedCandidate& candidate, const CandidateView& view,
+                               std::uint32_t k) {
+  if (view.preparation == nullptr) return true;
+  const std::vector<BufferStore::Slot*> outputs = candidate.unprepared();
+  if (outputs.empty()) return true;
+  std::atomic<bool>& preparing = exchange_->header().progress.preparing;
+  preparing = true;
+  LoadedCandidate preparation(*view.preparation, store_, outputs);
+  double duration_us = 0.0;
+  bool done = load(preparation, k);
+  if (done) {
+    watch(&exchange_->header().progress.fault, preparation.watched());
+    done = call_once(preparation, k, duration_us);
+  }
+  preparing = false;
+  // A failure of the preparation is one of the candidate, in the phase before its own.
+  if (!done) report(k).phase = Phase::Prepare;
+  enter(k, Phase::Prepare);
+  if (done) candidate.seal_prepared();
+  return done;
+}
+
+std::optional<double> Worker::begin(LoadedCandidate& candidate, std::uint32_t k) {
+  if (!load(candidate, k) || !prepare_constants(candidate, views_[k], k)) return std::nullopt;
+  const Candidate& facts = candidate.facts();
+  Fault* fault = &exchange_->header().progress.fault;
   if (facts.return_outputs || !facts.verification.samples.empty()) candidate.poison_outputs();
   pool_for(facts.threads);
   watch(fault, candidate.watched());
