@@ -162,6 +162,11 @@ function(attune_add_layers)
   add_executable(bench_ranking ${CMAKE_SOURCE_DIR}/bench/ranking/ranking.cpp)
   target_link_libraries(bench_ranking PRIVATE attune_model attune_templates attune_op_spec
                                               attune_builder)
+  add_library(attune_bench_search STATIC ${CMAKE_SOURCE_DIR}/bench/search/variant.cpp
+                                         ${CMAKE_SOURCE_DIR}/bench/search/curve_file.cpp
+                                         ${CMAKE_SOURCE_DIR}/bench/search/search_bench.cpp)
+  target_include_directories(attune_bench_search PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(attune_bench_search PUBLIC attune_session attune_builder attune_op_spec)
   add_executable(bench_search ${CMAKE_SOURCE_DIR}/bench/search/search.cpp)
-  target_link_libraries(bench_search PRIVATE attune_session attune_builder attune_op_spec)
+  target_link_libraries(bench_search PRIVATE attune_bench_search)
 endfunction()

@@ -1,206 +1,167 @@
-// How quickly the search finds good schedules: a long run and several short ones with other seeds,
-// all without history; prints the best time after 1, 2, 4 … trials, and what share of the long
-// run's speed the short ones reach, their winners timed in turns.
+// How quickly searches find good schedules. Every trial goes into a CSV file, from which a search
+// that was cut goes on; tables of what the file holds are printed at the end: the speed reached
+// after so many trials, relative to the best known of the operator.
 //
-// usage: bench_search [-long=N] [-short=N] [-seeds=N] [-explorer=NAME] [-target=TARGET] SPEC...
+// usage: bench_search [-csv=FILE] [-trials=N] [-seeds=N] [-seconds=S] [-target=T] [-retime]
+//                     [-variant=NAME[:key=value,…]]... SPEC...
+// Without -variant: the standard search. -retime measures the winners after -short=N trials (64)
+// and after all in turns, seconds apart, and compares those.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "compiler/codegen/codegen.h"
-#include "compiler/frontend/op_spec/op_spec.h"
-#include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
-#include "tuner/session/explorer_search.h"
+#include "bench/search/search_bench.h"
 
-namespace attune {
+namespace attune::bench {
 namespace {
 
 struct Options {
+  std::string csv = "search.csv", target = "cpu -threads=1";
+  std::size_t trials = 64, short_trials = 64, seeds = 1;
+  double seconds = 1e9;
+  bool retime = false;
+  std::vector<Variant> variants;
   std::vector<std::string> specs;
-  std::size_t long_trials = 1000, short_trials = 64, seeds = 3;
-  std::string explorer = "annealing";
-  std::string target = "cpu -threads=1";
 };
 
-constexpr std::size_t kBatch = 24;
-
-struct Trial {
-  schedule::Trace trace;
-  std::optional<double> us;
-};
-
-// What the benchmark works with.
-struct Bench {
-  const Options& options;
-  ir::Target target;
-  measure::Runner& runner;
-  builder::LocalBuilder& builder;
-  session::Task task = {};
-};
-
-std::vector<measure::BuiltCandidate> build(const Bench& bench, const std::vector<Trial>& trials) {
-  std::vector<measure::BuildRequest> requests;
-  for (const Trial& trial : trials) {
-    const auto algorithm = session::algorithm_of(bench.task, trial.trace);
-    CHECK(algorithm.ok(), "searches propose algorithms of the task");
-    requests.push_back(
-        {static_cast<std::int64_t>(requests.size()), (*algorithm)->program, trial.trace});
-  }
-  return bench.builder.build(requests);
-}
-
-session::Task task_of(const op_spec::OpTask& op) {
-  session::Task task{.key = op.key, .name = op.spec, .flops = op.flops, .algorithms = {}};
-  task.algorithms.push_back({"direct", std::make_shared<const ir::Program>(op.program),
-                             op.tolerance, op.algorithm == "auto" || op.algorithm == "direct"});
-  for (const auto& other : op.alternatives) {
-    task.algorithms.push_back(
-        {other.name, std::make_shared<const ir::Program>(other.program), other.tolerance});
-  }
-  return task;
-}
-
-Status measure_all(const Bench& bench, std::vector<Trial>& trials, double best_us) {
-  const auto built = build(bench, trials);
-  std::vector<measure::RunRequest> runs;
-  std::vector<std::size_t> owners;
-  for (std::size_t i = 0; i < built.size(); ++i) {
-    if (built[i].failure) continue;
-    runs.push_back({&built[i], 0});
-    owners.push_back(i);
-  }
-  ATTUNE_ASSIGN(const auto results, bench.runner.measure(runs, {}, {.best_known_us = best_us}));
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
-    if (timing) trials[owners[i]].us = timing->best_us;
-  }
-  return {};
-}
-
-// The trials of one run, in order.
-Result<std::vector<Trial>> search(const Bench& bench, std::size_t count, std::uint64_t seed) {
-  ATTUNE_ASSIGN(auto explorer, session::make_template_search(bench.task, bench.target,
-                                                             bench.options.explorer, seed));
-  std::vector<Trial> all;
-  double best_us = 0;
-  while (all.size() < count) {
-    std::vector<Trial> batch;
-    for (auto& p : explorer->select(std::min(kBatch, count - all.size()))) {
-      batch.push_back({std::move(p.trace), {}});
-    }
-    if (batch.empty()) break;
-    ATTUNE_RETURN_IF_ERROR(measure_all(bench, batch, best_us));
-    std::vector<session::Observation> observations;
-    for (const Trial& trial : batch) {
-      observations.push_back({schedule::hash(trial.trace), &trial.trace, trial.us});
-      if (trial.us && (best_us == 0 || *trial.us < best_us)) best_us = *trial.us;
-    }
-    explorer->update(observations);
-    for (Trial& trial : batch) all.push_back(std::move(trial));
-  }
-  return all;
-}
-
-const Trial* best_of(const std::vector<Trial>& trials, std::size_t count) {
-  const Trial* best = nullptr;
-  for (std::size_t i = 0; i < std::min(count, trials.size()); ++i) {
-    if (trials[i].us && (!best || *trials[i].us < *best->us)) best = &trials[i];
-  }
-  return best;
-}
-
-void print_curve(std::string_view name, const std::vector<Trial>& trials) {
-  fmt::print("  {:10}", name);
-  for (std::size_t count = 1; count < 2 * trials.size(); count *= 2) {
-    const Trial* best = best_of(trials, count);
-    fmt::print(" {}:{:.1f}", std::min(count, trials.size()), best ? *best->us : 0.0);
-  }
-  std::size_t failed = 0;
-  for (const Trial& trial : trials) failed += !trial.us;
-  fmt::print(" us, {} failed\n", failed);
-}
-
-Status run_spec(Bench bench, const std::string& spec) {
-  ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(spec, bench.target));
-  bench.task = task_of(task);
-  fmt::print("{}\n", task.spec);
-  std::vector<Trial> winners;
-  for (std::size_t seed = 0; seed <= bench.options.seeds; ++seed) {
-    const std::size_t count = seed == 0 ? bench.options.long_trials : bench.options.short_trials;
-    ATTUNE_ASSIGN(const auto trials, search(bench, count, 100 + seed));
-    print_curve(seed == 0 ? "long" : fmt::format("seed {}", seed), trials);
-    const Trial* best = best_of(trials, trials.size());
-    if (!best) return invalid("no candidate could be timed");
-    winners.push_back(*best);
-  }
-  const auto built = build(bench, winners);
-  std::vector<measure::RunRequest> runs;
-  for (const auto& candidate : built) runs.push_back({&candidate, 0});
-  ATTUNE_ASSIGN(const auto results, bench.runner.compare(runs, {}, {}));
-  std::vector<double> us;
-  for (const auto& result : results) {
-    const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
-    us.push_back(timing ? timing->best_us : 0);
-  }
-  double sum = 0;
-  for (std::size_t i = 1; i < us.size(); ++i) sum += us[i] > 0 ? us[0] / us[i] : 0;
-  fmt::print(
-      "  {} trials {:.1f} us, {:.1f} GFLOP/s; {} trials reach {:.1f} % of it, mean of {} "
-      "seeds\n",
-      bench.options.long_trials, us[0], task.flops / us[0] / 1e3, bench.options.short_trials,
-      100 * sum / static_cast<double>(us.size() - 1), us.size() - 1);
-  std::fflush(stdout);
-  return {};
-}
-
-Status run(const Options& options) {
-  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(options.target));
-  ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target(wanted));
-  const measure::CorePlan cores = measure::plan_cores(target.threads);
-  ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
-  builder::LocalBuilder builder({.target = target, .cores = {}});
-  for (const std::string& spec : options.specs) {
-    ATTUNE_RETURN_IF_ERROR(run_spec({options, target, *runner, builder}, spec));
-  }
-  return {};
-}
-
-}  // namespace
-}  // namespace attune
-
-int main(int argc, char** argv) {
-  attune::Options options;
+Result<Options> parse(int argc, char** argv) {
+  Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const auto value = [&](std::string_view name) -> const char* {
       return argument.starts_with(name) ? argv[i] + name.size() : nullptr;
     };
     const auto number = [](const char* text) { return static_cast<std::size_t>(std::atoll(text)); };
-    if (const char* count = value("-long=")) {
-      options.long_trials = number(count);
+    if (const char* path = value("-csv=")) {
+      options.csv = path;
+    } else if (const char* trials = value("-trials=")) {
+      options.trials = number(trials);
     } else if (const char* few = value("-short=")) {
       options.short_trials = number(few);
     } else if (const char* seeds = value("-seeds=")) {
       options.seeds = number(seeds);
-    } else if (const char* explorer = value("-explorer=")) {
-      options.explorer = explorer;
+    } else if (const char* seconds = value("-seconds=")) {
+      options.seconds = std::atof(seconds);
     } else if (const char* target = value("-target=")) {
       options.target = target;
+    } else if (argument == "-retime") {
+      options.retime = true;
+    } else if (const char* variant = value("-variant=")) {
+      ATTUNE_ASSIGN(Variant parsed, parse_variant(variant));
+      options.variants.push_back(std::move(parsed));
     } else {
       options.specs.push_back(argument);
     }
   }
-  if (options.specs.empty()) {
-    options.specs = {"conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,stride=1,pad=1,algo=direct",
-                     "conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,stride=1,pad=1,algo=direct",
-                     "conv2d:h=14,w=14,ic=256,oc=256,kh=3,kw=3,stride=1,pad=1,algo=direct",
-                     "conv2d:h=7,w=7,ic=512,oc=512,kh=3,kw=3,stride=1,pad=1,algo=direct"};
+  if (options.variants.empty()) options.variants.push_back({.name = "standard", .search = {}});
+  if (options.specs.empty()) return invalid("no operator given");
+  return options;
+}
+
+double best_known(const CurveFile& file, const std::string& spec) {
+  double best = 0;
+  for (const auto& [key, curve] : file.curves()) {
+    if (key.spec != spec || curve.empty()) continue;
+    const double us = curve.back().best_us;
+    if (us > 0 && (best == 0 || us < best)) best = us;
   }
-  const attune::Status status = attune::run(options);
-  if (!status.ok()) fmt::print(stderr, "bench_search: {}\n", status.error().message);
+  return best;
+}
+
+// One line per variant: the mean over the seeds of the speed reached, relative to `best`.
+void print_curves(const Options& options, const CurveFile& file, const std::string& spec) {
+  const double best = best_known(file, spec);
+  fmt::print("{}: best {:.2f} us\n", spec, best);
+  for (const Variant& variant : options.variants) {
+    fmt::print("  {:16}", variant.name);
+    std::size_t failed = 0, all = 0;
+    for (std::size_t count = 8; count <= options.trials; count *= 2) {
+      double sum = 0;
+      for (std::size_t seed = 0; seed < options.seeds; ++seed) {
+        const Curve& curve = file.curve({spec, variant.name, seed});
+        const TrialRow* row = best_of(curve, count);
+        sum += row ? best / *row->us : 0;
+        if (count > 8) continue;
+        all += curve.size();
+        for (const TrialRow& trial : curve) failed += !trial.us;
+      }
+      fmt::print(" {}:{:5.1f}", count, 100 * sum / static_cast<double>(options.seeds));
+    }
+    fmt::print(" %, {} of {} failed\n", failed, all);
+  }
+}
+
+Status retime(const Options& options, SearchBench& bench, const CurveFile& file,
+              const std::string& spec) {
+  std::vector<std::string> traces, names;
+  for (const Variant& variant : options.variants) {
+    for (std::size_t seed = 0; seed < options.seeds; ++seed) {
+      const Curve& curve = file.curve({spec, variant.name, seed});
+      for (const std::size_t count : {options.short_trials, options.trials}) {
+        const TrialRow* row = best_of(curve, count);
+        if (!row || curve.size() < count) continue;
+        traces.push_back(row->trace);
+        names.push_back(fmt::format("{}/{}@{}", variant.name, seed, count));
+      }
+    }
+  }
+  if (traces.empty()) return {};
+  ATTUNE_ASSIGN(const auto us, bench.compare(spec, traces));
+  ATTUNE_ASSIGN(const double flops, bench.flops(spec));
+  fmt::print("  in turns:");
+  for (std::size_t i = 0; i < us.size(); ++i) {
+    fmt::print(" {} {:.2f} us{}", names[i], us[i],
+               us[i] > 0 ? fmt::format(" {:.1f} GFLOP/s", flops / us[i] / 1e3) : "");
+  }
+  fmt::print("\n");
+  return {};
+}
+
+Status run(const Options& options) {
+  ATTUNE_ASSIGN(CurveFile file, CurveFile::open(options.csv));
+  ATTUNE_ASSIGN(const auto bench, SearchBench::start(options.target));
+  const auto start = std::chrono::steady_clock::now();
+  const auto out_of_time = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - start).count() > options.seconds;
+  };
+  for (const std::string& spec : options.specs) {
+    for (const Variant& variant : options.variants) {
+      for (std::size_t seed = 0; seed < options.seeds; ++seed) {
+        ATTUNE_ASSIGN(const SearchCost cost,
+                      bench->search({spec, variant, seed, options.trials}, file, out_of_time));
+        if (cost.rounds == 0) continue;
+        const auto rounds = static_cast<double>(cost.rounds);
+        fmt::print(
+            "{} {}/{}: {} trials, measured in {:.1f} s; a round's select {:.0f} ms, update {:.0f} "
+            "ms, longest {:.0f} ms{}\n",
+            spec, variant.name, seed, cost.measured, cost.measure_seconds,
+            1e3 * cost.select_seconds / rounds, 1e3 * cost.update_seconds / rounds,
+            1e3 * cost.longest_choice_seconds, cost.complete ? "" : "; cut");
+      }
+    }
+    print_curves(options, file, spec);
+    if (options.retime && !out_of_time()) {
+      ATTUNE_RETURN_IF_ERROR(retime(options, *bench, file, spec));
+    }
+    std::fflush(stdout);
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace attune::bench
+
+int main(int argc, char** argv) {
+  const auto options = attune::bench::parse(argc, argv);
+  const attune::Status status =
+      options.ok() ? attune::bench::run(*options) : attune::Status(options.error());
+  if (!status.ok()) {
+    fmt::print(stderr, "bench_search: {}\n", status.error().message);
+    if (!status.error().hint.empty()) fmt::print(stderr, "{}\n", status.error().hint);
+  }
   return status.ok() ? 0 : 1;
 }

@@ -1,0 +1,200 @@
+#include "bench/search/search_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "tuner/measure/local_runner.h"
+#include "tuner/session/explorer_search.h"
+
+namespace attune::bench {
+namespace {
+
+class Watch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// A trial of a round: proposed, then known from the file or measured.
+struct Trial {
+  schedule::Trace trace;
+  std::uint64_t hash = 0;
+  std::optional<double> us;
+  bool known = false;
+};
+
+std::vector<Trial> propose(session::Search& search, std::size_t count,
+                           const std::unordered_map<std::uint64_t, const TrialRow*>& known) {
+  std::vector<Trial> trials;
+  for (auto& proposal : search.select(count)) {
+    Trial trial{std::move(proposal.trace), 0, {}, false};
+    trial.hash = schedule::hash(trial.trace);
+    if (const auto found = known.find(trial.hash); found != known.end()) {
+      trial.us = found->second->us;
+      trial.known = true;
+    }
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+void observe(session::Search& search, const std::vector<Trial>& trials) {
+  std::vector<session::Observation> observations;
+  for (const Trial& trial : trials) observations.push_back({trial.hash, &trial.trace, trial.us});
+  search.update(observations);
+}
+
+}  // namespace
+
+SearchBench::SearchBench(ir::Target target, std::unique_ptr<measure::Runner> runner)
+    : target_(std::move(target)),
+      runner_(std::move(runner)),
+      builder_({.target = target_, .cores = {}}) {}
+
+Result<std::unique_ptr<SearchBench>> SearchBench::start(const std::string& target) {
+  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(target));
+  ATTUNE_ASSIGN(ir::Target resolved, codegen::resolve_target(wanted));
+  const measure::CorePlan cores = measure::plan_cores(resolved.threads);
+  ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
+  return std::unique_ptr<SearchBench>(new SearchBench(std::move(resolved), std::move(runner)));
+}
+
+Result<session::Task> SearchBench::task_of(const std::string& spec) const {
+  ATTUNE_ASSIGN(const op_spec::OpTask op, op_spec::parse_op_spec(spec, target_));
+  session::Task task{.key = op.key, .name = op.spec, .flops = op.flops, .algorithms = {}};
+  const auto competes = [&](const std::string& name) {
+    return op.algorithm == "auto" || op.algorithm == name;
+  };
+  task.algorithms.push_back({"direct", std::make_shared<const ir::Program>(op.program),
+                             op.tolerance, competes("direct")});
+  for (const auto& other : op.alternatives) {
+    if (!competes(other.name)) continue;
+    task.algorithms.push_back(
+        {other.name, std::make_shared<const ir::Program>(other.program), other.tolerance});
+  }
+  return task;
+}
+
+Result<double> SearchBench::flops(const std::string& spec) const {
+  ATTUNE_ASSIGN(const op_spec::OpTask op, op_spec::parse_op_spec(spec, target_));
+  return op.flops;
+}
+
+std::vector<measure::BuiltCandidate> SearchBench::build(
+    const session::Task& task, const std::vector<schedule::Trace>& traces) {
+  std::vector<measure::BuildRequest> requests;
+  for (const schedule::Trace& trace : traces) {
+    const auto algorithm = session::algorithm_of(task, trace);
+    CHECK(algorithm.ok(), "traces use algorithms of the task");
+    requests.push_back({static_cast<std::int64_t>(requests.size()), (*algorithm)->program, trace});
+  }
+  return builder_.build(requests);
+}
+
+Result<std::vector<std::optional<double>>> SearchBench::measure(
+    const session::Task& task, const std::vector<schedule::Trace>& traces, const Variant& variant,
+    double best_us) {
+  std::vector<std::optional<double>> times(traces.size());
+  const auto built = build(task, traces);
+  std::vector<measure::RunRequest> runs;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    if (built[i].failure) continue;
+    runs.push_back({&built[i], 0});
+    owners.push_back(i);
+  }
+  measure::RunOptions options{.best_known_us = best_us};
+  options.budget_us = variant.repeats * options.repeat_us;
+  options.timeout_ms = 2000;
+  ATTUNE_ASSIGN(const auto results, runner_->measure(runs, {}, options));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    if (timing) times[owners[i]] = timing->best_us;
+  }
+  return times;
+}
+
+Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
+                                       const std::function<bool()>& out_of_time) {
+  const RunKey key{run.spec, run.variant.name, run.seed};
+  SearchCost cost;
+  if (file.curve(key).size() >= run.trials) return cost;
+  const Curve before = file.curve(key);
+  std::unordered_map<std::uint64_t, const TrialRow*> known;
+  for (const TrialRow& row : before) known.emplace(row.trace_hash, &row);
+  ATTUNE_ASSIGN(const session::Task task, task_of(run.spec));
+  ATTUNE_ASSIGN(auto search,
+                session::make_template_search(task, target_, run.variant.search, run.seed));
+  std::size_t trials = 0;
+  double update_seconds = 0;
+  while (trials < run.trials) {
+    if (out_of_time()) {
+      cost.complete = false;
+      break;
+    }
+    const Watch selecting;
+    auto round = propose(*search, std::min(run.variant.batch, run.trials - trials), known);
+    cost.select_seconds += selecting.seconds();
+    cost.longest_choice_seconds =
+        std::max(cost.longest_choice_seconds, update_seconds + selecting.seconds());
+    if (round.empty()) break;
+    std::vector<schedule::Trace> fresh;
+    for (const Trial& trial : round) {
+      if (!trial.known) fresh.push_back(trial.trace);
+    }
+    const Watch measuring;
+    const Curve& curve = file.curve(key);
+    ATTUNE_ASSIGN(const auto times,
+                  measure(task, fresh, run.variant, curve.empty() ? 0 : curve.back().best_us));
+    cost.measure_seconds += measuring.seconds();
+    std::size_t next = 0;
+    for (Trial& trial : round) {
+      if (trial.known) continue;
+      trial.us = times[next++];
+      ATTUNE_RETURN_IF_ERROR(file.add(key, trial.hash, trial.us, schedule::to_string(trial.trace)));
+    }
+    const Watch updating;
+    observe(*search, round);
+    update_seconds = updating.seconds();
+    cost.update_seconds += update_seconds;
+    trials += round.size();
+    cost.measured += fresh.size();
+    ++cost.rounds;
+  }
+  return cost;
+}
+
+Result<std::vector<double>> SearchBench::compare(const std::string& spec,
+                                                 const std::vector<std::string>& texts) {
+  ATTUNE_ASSIGN(const session::Task task, task_of(spec));
+  std::vector<schedule::Trace> traces;
+  for (std::string text : texts) {
+    std::replace(text.begin(), text.end(), ';', '\n');
+    ATTUNE_ASSIGN(schedule::Trace trace, schedule::parse_trace(text));
+    traces.push_back(std::move(trace));
+  }
+  const auto built = build(task, traces);
+  std::vector<measure::RunRequest> runs;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    if (built[i].failure) continue;
+    runs.push_back({&built[i], 0});
+    owners.push_back(i);
+  }
+  ATTUNE_ASSIGN(const auto results, runner_->compare(runs, {}, {}));
+  std::vector<double> us(traces.size(), 0);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    if (timing) us[owners[i]] = timing->best_us;
+  }
+  return us;
+}
+
+}  // namespace attune::bench

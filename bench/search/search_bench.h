@@ -1,0 +1,64 @@
+// Searches over single operators for the sake of their curves: no history, no defaults unless the
+// variant asks for them, every trial kept. A search that was cut goes on: what was measured is
+// taken from the file, so that the explorer decides as it did and then goes further.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/search/curve_file.h"
+#include "bench/search/variant.h"
+#include "compiler/ir/target.h"
+#include "tuner/measure/builder/local_builder.h"
+#include "tuner/measure/runner.h"
+#include "tuner/session/task.h"
+
+namespace attune::bench {
+
+struct SearchRun {
+  std::string spec;
+  Variant variant;
+  std::uint64_t seed = 0;
+  std::size_t trials = 64;
+};
+
+// How long one search took, in this process.
+struct SearchCost {
+  std::size_t rounds = 0, measured = 0;  // trials that were not in the file
+  double select_seconds = 0, update_seconds = 0, measure_seconds = 0;
+  double longest_choice_seconds = 0;  // select and update of one round
+  bool complete = true;               // false: out of time
+};
+
+class SearchBench {
+ public:
+  // `target` in words, e.g. "cpu -threads=1".
+  static Result<std::unique_ptr<SearchBench>> start(const std::string& target);
+
+  // Adds the trials to the file. `out_of_time` is asked before each round.
+  Result<SearchCost> search(const SearchRun& run, CurveFile& file,
+                            const std::function<bool()>& out_of_time);
+  // Times in microseconds of schedules (';' between the steps), measured in turns; 0 for those that
+  // fail.
+  Result<std::vector<double>> compare(const std::string& spec,
+                                      const std::vector<std::string>& traces);
+  Result<double> flops(const std::string& spec) const;
+  const ir::Target& target() const { return target_; }
+
+ private:
+  SearchBench(ir::Target target, std::unique_ptr<measure::Runner> runner);
+  Result<session::Task> task_of(const std::string& spec) const;
+  std::vector<measure::BuiltCandidate> build(const session::Task& task,
+                                             const std::vector<schedule::Trace>& traces);
+  Result<std::vector<std::optional<double>>> measure(const session::Task& task,
+                                                     const std::vector<schedule::Trace>& traces,
+                                                     const Variant& variant, double best_us);
+
+  ir::Target target_;
+  std::unique_ptr<measure::Runner> runner_;
+  builder::LocalBuilder builder_;
+};
+
+}  // namespace attune::bench
