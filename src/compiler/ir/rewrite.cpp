@@ -128,10 +128,26 @@ Stmt map_children(const Stmt& s, const StmtFn& f, const ExprFn& g) {
 
 void visit(const Expr& e, const std::function<void(const Expr&)>& f) {
   f(e);
-  map_children(e, [&](const Expr& child) {
-    visit(child, f);
-    return child;
-  });
+  const auto visit_all = [&](const std::vector<Expr>& list) {
+    for (const Expr& child : list) visit(child, f);
+  };
+  std::visit(Match{
+                 [](const IntImm&) {},
+                 [](const FloatImm&) {},
+                 [](const Var&) {},
+                 [&](const Binary& x) { visit(x.lhs, f), visit(x.rhs, f); },
+                 [&](const Math& x) { visit_all(x.args); },
+                 [&](const Select& x) {
+                   visit(x.condition, f), visit(x.if_true, f), visit(x.if_false, f);
+                 },
+                 [&](const Cast& x) { visit(x.value, f); },
+                 [&](const Load& x) { visit_all(x.index); },
+                 [&](const Ramp& x) { visit(x.base, f), visit(x.stride, f); },
+                 [&](const Broadcast& x) { visit(x.value, f); },
+                 [&](const VectorReduce& x) { visit(x.value, f); },
+                 [&](const Opaque& x) { visit_all(x.args); },
+             },
+             e->kind);
 }
 
 void visit(const Stmt& s, const std::function<void(const Stmt&)>& f,

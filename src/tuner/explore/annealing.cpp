@@ -11,15 +11,14 @@
 namespace attune::explore {
 namespace {
 
-// What looking at a new point costs before the learner is asked, and what all of them may take in a
-// selection. Estimates, so that what is chosen does not depend on how busy the machine is.
-constexpr double kPredictionUs = 25, kSelectionUs = 60'000;
-constexpr std::size_t kFirstFactor = 2;  // as much more in the first round
-constexpr int kStartDraws = 20;          // tries to find a point that is not rejected, per chain
-constexpr std::size_t kReviewed = 32;    // random points that show how scores differ
-constexpr std::size_t kBestChains = 4;   // go on from the best that was measured
-constexpr int kIdleSteps = 50;           // without a promising new point
-constexpr double kJump = 0.03;           // probability that a chain looks anywhere
+// What looking at new points may take in a selection. It is compared with estimates, so that what
+// is chosen does not depend on how busy the machine is.
+constexpr double kSelectionUs = 60'000, kFirstSelectionUs = 120'000;
+constexpr int kStartDraws = 20;         // tries to find a point that is not rejected, per chain
+constexpr std::size_t kReviewed = 32;   // random points that show how scores differ
+constexpr std::size_t kBestChains = 4;  // go on from the best that was measured
+constexpr int kIdleSteps = 50;          // without a promising new point
+constexpr double kJump = 0.03;          // probability that a chain looks anywhere
 
 double deviation_of(std::span<const double> scores) {
   if (scores.size() < 2) return 1;
@@ -45,28 +44,30 @@ AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const Surroun
       ledger_(surroundings, options.reject_hopeless),
       learner_(std::move(learner)) {}
 
-// How many points one selection may look at.
-std::size_t AnnealingExplorer::affordable() const {
-  return static_cast<std::size_t>(kSelectionUs / (kPredictionUs + learner_->typical_us()));
+// What looking at one point costs.
+double AnnealingExplorer::effort_us(const space::Point& point) const {
+  return ledger_.space().effort_us(point.alternative) + learner_->typical_us();
 }
 
 int AnnealingExplorer::steps(bool first) const {
   if (first && options_.first_steps > 0) return options_.first_steps;
   if (options_.steps > 0) return options_.steps;
-  const std::size_t all = affordable() * (first ? kFirstFactor : 1);
-  return static_cast<int>(
-      std::max<std::size_t>(all / std::max<std::size_t>(options_.chains, 1), 1));
+  double step_us = 0;  // of all chains
+  for (const space::Point& point : chains_) step_us += effort_us(point);
+  return static_cast<int>((first ? kFirstSelectionUs : kSelectionUs) / step_us) + 1;
 }
 
 double AnnealingExplorer::scan(Scorer& scorer, Pool& pool) {
   const space::Space& space = ledger_.space();
   const std::uint64_t size = space.size(), stride = scan_stride(size);
-  const std::size_t more = affordable() * (scanned_ == 0 ? kFirstFactor : 1);
-  scanned_ = std::min<std::uint64_t>(size, scanned_ + more);
+  double left_us = scanned_ == 0 ? kFirstSelectionUs : kSelectionUs;
   std::vector<space::Point> points;
-  for (std::uint64_t i = 0, index = 0; i < scanned_; ++i, index = (index + stride) % size) {
+  for (std::uint64_t i = 0, index = 0; i < size; ++i, index = (index + stride) % size) {
+    if (i >= scanned_ && left_us <= 0) break;
     points.push_back(space.point_at(index));
+    if (i >= scanned_) left_us -= effort_us(points.back());
   }
+  scanned_ = points.size();
   const auto scores = scorer.score(points);
   std::vector<double> accepted;
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -39,7 +39,7 @@ class AnnealingExplorer : public Explorer {
   bool step_chains(std::vector<Chain>& chains, double temperature, Scorer& scorer, Pool& pool,
                    Rng& rng);
   void add_neighbours_of_best(Scorer& scorer, Pool& pool);
-  std::size_t affordable() const;
+  double effort_us(const space::Point& point) const;
   int steps(bool first) const;
 
   SearchOptions options_;

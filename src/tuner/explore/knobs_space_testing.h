@@ -57,6 +57,7 @@ class KnobsSpace : public space::Space {
   const ir::Target& target() const override { return target_; }
   std::size_t alternatives() const override { return 1; }
   const std::vector<space::Knob>& knobs(std::uint32_t) const override { return knobs_; }
+  double effort_us(std::uint32_t) const override { return 20; }
 
  private:
   ir::Target target_;

@@ -6,7 +6,7 @@ namespace attune::space {
 namespace {
 
 std::vector<Knob> knobs() {
-  return {split_divisors("tile", 6, 2), choice_of("order", {0, 1, 2}),
+  return {split_by("tile", {.extent = 6, .parts = 3}), choice_of("order", {0, 1, 2}),
           annotate_with("pack", {0, 1})};
 }
 

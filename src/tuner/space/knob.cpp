@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include "base/check.h"
 
@@ -49,6 +51,43 @@ Knob split_knob(std::string name, int inner, const std::vector<std::int64_t>& ca
   factor_lists(candidates, inner, 1, prefix, fits, knob.choices);
   CHECK(!knob.choices.empty(), "knob '" + knob.name + "' has no choices");
   return knob;
+}
+
+// The inner factors that the policy allows, ascending.
+std::vector<std::int64_t> factors_of(const SplitRule& rule, std::int64_t largest) {
+  const SplitPolicy policy = rule.policy;
+  std::set<std::int64_t> factors;
+  if (policy == SplitPolicy::Factors || policy == SplitPolicy::Verbose) {
+    for (std::int64_t d = 1; d * d <= rule.extent; ++d) {
+      if (rule.extent % d == 0) factors.insert({d, rule.extent / d});
+    }
+  }
+  if (policy == SplitPolicy::PowersOfTwo || policy == SplitPolicy::Verbose) {
+    for (std::int64_t power = 1; power <= largest; power *= 2) factors.insert(power);
+  }
+  if (policy == SplitPolicy::All) {
+    const std::int64_t last = rule.max_factor > 0 ? std::min(rule.max_factor, largest) : largest;
+    for (std::int64_t size = 1; size <= last; ++size) factors.insert(size);
+  }
+  return {factors.begin(), factors.end()};
+}
+
+// All ways to take the loops of the groups in turns: `taken` of each are placed already.
+void interleave(const std::vector<int>& group_sizes, std::vector<int>& taken, Choice& order,
+                std::vector<Choice>& out) {
+  std::int64_t first = 0;
+  bool complete = true;
+  for (std::size_t g = 0; g < group_sizes.size(); ++g) {
+    if (taken[g] < group_sizes[g]) {
+      complete = false;
+      order.numbers.push_back(first + taken[g]++);
+      interleave(group_sizes, taken, order, out);
+      --taken[g];
+      order.numbers.pop_back();
+    }
+    first += group_sizes[g];
+  }
+  if (complete) out.push_back(order);
 }
 
 double distance(const Choice& a, const Choice& b) {
@@ -101,29 +140,20 @@ std::optional<Choice> parse_choice(std::string_view text) {
   }
 }
 
-Knob split_divisors(std::string name, std::int64_t extent, int inner, std::int64_t max_product) {
-  CHECK(extent > 0, "a loop has at least one iteration");
-  std::vector<std::int64_t> divisors;
-  for (std::int64_t d = 1; d * d <= extent; ++d) {
-    if (extent % d != 0) continue;
-    divisors.push_back(d);
-    if (d * d != extent) divisors.push_back(extent / d);
+Knob split_by(std::string name, const SplitRule& rule) {
+  CHECK(rule.extent > 0 && rule.parts > 1, "a loop of some iterations is split in two at least");
+  const bool powers =
+      rule.policy == SplitPolicy::PowersOfTwo || rule.policy == SplitPolicy::Verbose;
+  std::int64_t covering = 1;
+  while (covering < rule.extent) covering *= 2;
+  const std::int64_t largest = powers && rule.tails ? covering : rule.extent;
+  std::vector<std::int64_t> candidates;
+  for (const std::int64_t factor : factors_of(rule, largest)) {
+    if (rule.max_factor == 0 || factor <= rule.max_factor) candidates.push_back(factor);
   }
-  std::sort(divisors.begin(), divisors.end());
-  return split_knob(std::move(name), inner, divisors, [&](std::int64_t product) {
-    return product <= extent && extent % product == 0 &&
-           (max_product == 0 || product <= max_product);
-  });
-}
-
-Knob split_powers_of_two(std::string name, std::int64_t extent, int inner,
-                         std::int64_t max_product) {
-  CHECK(extent > 0, "a loop has at least one iteration");
-  std::vector<std::int64_t> powers{1};
-  while (powers.back() < extent) powers.push_back(powers.back() * 2);
-  const std::int64_t largest = powers.back();
-  return split_knob(std::move(name), inner, powers, [&](std::int64_t product) {
-    return product <= largest && (max_product == 0 || product <= max_product);
+  return split_knob(std::move(name), rule.parts - 1, candidates, [&](std::int64_t product) {
+    return product <= largest && (rule.max_product == 0 || product <= rule.max_product) &&
+           (rule.tails || rule.extent % product == 0);
   });
 }
 
@@ -155,6 +185,49 @@ Knob reorder_among(std::string name, std::vector<std::vector<std::int64_t>> orde
   Knob knob{std::move(name), KnobKind::Reorder, {}};
   for (auto& order : orders) add_once(knob.choices, {std::move(order)});
   CHECK(!knob.choices.empty(), "knob '" + knob.name + "' has no choices");
+  return knob;
+}
+
+Knob reorder_all(std::string name, int loops) {
+  CHECK(loops > 0, "there are loops to reorder");
+  std::vector<std::int64_t> order(static_cast<std::size_t>(loops));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::vector<std::int64_t>> orders;
+  do {
+    orders.push_back(order);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return reorder_among(std::move(name), std::move(orders));
+}
+
+Knob reorder_interleaved(std::string name, const std::vector<int>& group_sizes) {
+  Knob knob{std::move(name), KnobKind::Reorder, {}};
+  std::vector<int> taken(group_sizes.size(), 0);
+  Choice order;
+  interleave(group_sizes, taken, order, knob.choices);
+  return knob;
+}
+
+Knob annotate_loops(std::string name, int loops, AnnotatePolicy policy) {
+  CHECK(loops > 0, "there are loops to annotate");
+  const auto count = static_cast<std::size_t>(loops);
+  const auto unroll = static_cast<std::int64_t>(Annotation::Unroll);
+  const auto vectorize = static_cast<std::int64_t>(Annotation::Vectorize);
+  const bool tries = policy != AnnotatePolicy::Unroll && policy != AnnotatePolicy::Vectorize;
+  const bool unrolls =
+      policy != AnnotatePolicy::Vectorize && policy != AnnotatePolicy::TryVectorize;
+  const bool in_vectors = policy != AnnotatePolicy::Unroll && policy != AnnotatePolicy::TryUnroll;
+  Knob knob{std::move(name), KnobKind::Annotate, {}};
+  for (const bool vectors : {false, true}) {
+    if (vectors ? !in_vectors : in_vectors && !tries) continue;
+    const std::size_t open = count - (vectors ? 1 : 0);
+    for (std::size_t unrolled = 0; unrolled <= (unrolls ? open : 0); ++unrolled) {
+      if (unrolls && !tries && unrolled < open) continue;
+      Choice choice{std::vector<std::int64_t>(count, 0)};
+      if (vectors) choice.numbers.back() = vectorize;
+      for (std::size_t i = 0; i < unrolled; ++i) choice.numbers[open - 1 - i] = unroll;
+      knob.choices.push_back(std::move(choice));
+    }
+  }
   return knob;
 }
 

@@ -29,13 +29,25 @@ struct Knob {
   std::vector<Choice> choices;  // at least one, no two alike
 };
 
-// Splits of a loop of `extent` iterations into one outer and `inner` inner loops; the choices hold
-// the inner factors, and `max_product` bounds their product (0: no bound).
-// All factors that divide without rest.
-Knob split_divisors(std::string name, std::int64_t extent, int inner, std::int64_t max_product = 0);
-// Powers of two up to the first that covers the extent, dividing or not.
-Knob split_powers_of_two(std::string name, std::int64_t extent, int inner,
-                         std::int64_t max_product = 0);
+// Which inner factors a split chooses from (as in AutoTVM).
+enum class SplitPolicy : std::uint8_t {
+  Factors,      // of the extent
+  PowersOfTwo,  // up to the first that covers the extent
+  Verbose,      // both
+  All,          // every size
+};
+
+// A split of a loop into `parts` loops, of which the outermost takes what the others leave.
+struct SplitRule {
+  std::int64_t extent = 1;
+  int parts = 2;
+  SplitPolicy policy = SplitPolicy::Factors;
+  bool tails = false;            // the product of the inner factors need not divide the extent
+  std::int64_t max_factor = 0;   // of one inner loop; 0: no bound
+  std::int64_t max_product = 0;  // of all inner loops
+};
+// The choices hold the inner factors, outermost first.
+Knob split_by(std::string name, const SplitRule& rule);
 // One inner factor; all tile sizes t <= max_tile that cut the extent into ceil(extent / t) tiles of
 // nearly equal width: 14 -> 1, 2, 3, 4, 5, 7, 14.
 Knob split_even_tails(std::string name, std::int64_t extent, std::int64_t max_tile);
@@ -45,8 +57,26 @@ Knob split_list(std::string name, std::int64_t extent, const std::vector<std::in
 // One number each; repetitions are dropped.
 Knob choice_of(std::string name, const std::vector<std::int64_t>& values);
 Knob annotate_with(std::string name, const std::vector<std::int64_t>& values);
-// Permutations of 0 … n-1, given as lists.
+
+// What may be done with a loop, and the numbers that stand for it.
+enum class Annotation : std::uint8_t { None = 0, Unroll = 1, Vectorize = 2 };
+enum class AnnotatePolicy : std::uint8_t {
+  Unroll,        // all loops
+  Vectorize,     // the innermost loop
+  TryUnroll,     // the innermost ones or none
+  TryVectorize,  // the innermost loop or none
+  TryBoth,       // the innermost loop in vectors or not, those around it unrolled or not
+};
+// One annotation per loop, outermost first.
+Knob annotate_loops(std::string name, int loops, AnnotatePolicy policy);
+
+// Orders of n loops, given as the positions that they had before.
 Knob reorder_among(std::string name, std::vector<std::vector<std::int64_t>> orders);
+// All permutations, in lexicographic order.
+Knob reorder_all(std::string name, int loops);
+// All orders that leave the order within each group of loops as it is; the groups follow each other
+// in the numbering.
+Knob reorder_interleaved(std::string name, const std::vector<int>& group_sizes);
 
 // The position of a choice, or of the one nearest to it (by the logarithms of the numbers).
 std::size_t nearest_choice(const Knob& knob, const Choice& wanted);

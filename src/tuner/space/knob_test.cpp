@@ -12,16 +12,50 @@ std::vector<std::string> texts(const Knob& knob) {
 }
 using Texts = std::vector<std::string>;
 
-TEST(Knob, DivisorsLeaveNoRest) {
-  EXPECT_EQ(texts(split_divisors("t", 12, 1)), (Texts{"1", "2", "3", "4", "6", "12"}));
-  EXPECT_EQ(texts(split_divisors("t", 6, 2)),
+TEST(Knob, FactorsLeaveNoRest) {
+  EXPECT_EQ(texts(split_by("t", {.extent = 12})), (Texts{"1", "2", "3", "4", "6", "12"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .parts = 3})),
             (Texts{"1x1", "1x2", "1x3", "1x6", "2x1", "2x3", "3x1", "3x2", "6x1"}));
-  EXPECT_EQ(texts(split_divisors("t", 12, 1, 4)), (Texts{"1", "2", "3", "4"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 12, .max_product = 4})), (Texts{"1", "2", "3", "4"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .parts = 3, .max_factor = 2})),
+            (Texts{"1x1", "1x2", "2x1"}));
+}
+
+TEST(Knob, FactorsWithTailsMayMultiplyToAnything) {
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .parts = 3, .tails = true})),
+            (Texts{"1x1", "1x2", "1x3", "1x6", "2x1", "2x2", "2x3", "3x1", "3x2", "6x1"}));
 }
 
 TEST(Knob, PowersOfTwoReachTheExtent) {
-  EXPECT_EQ(texts(split_powers_of_two("t", 6, 1)), (Texts{"1", "2", "4", "8"}));
-  EXPECT_EQ(texts(split_powers_of_two("t", 64, 1, 16)), (Texts{"1", "2", "4", "8", "16"}));
+  const SplitPolicy policy = SplitPolicy::PowersOfTwo;
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .policy = policy, .tails = true})),
+            (Texts{"1", "2", "4", "8"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .policy = policy})), (Texts{"1", "2"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 64, .policy = policy, .max_product = 16})),
+            (Texts{"1", "2", "4", "8", "16"}));
+}
+
+TEST(Knob, VerboseSplitsAreBothAndAllAreAll) {
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .policy = SplitPolicy::Verbose, .tails = true})),
+            (Texts{"1", "2", "3", "4", "6", "8"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 5, .policy = SplitPolicy::All, .tails = true})),
+            (Texts{"1", "2", "3", "4", "5"}));
+}
+
+TEST(Knob, OrdersByPolicy) {
+  EXPECT_EQ(texts(reorder_all("r", 3)),
+            (Texts{"0x1x2", "0x2x1", "1x0x2", "1x2x0", "2x0x1", "2x1x0"}));
+  EXPECT_EQ(texts(reorder_interleaved("r", {2, 1})), (Texts{"0x1x2", "0x2x1", "2x0x1"}));
+  EXPECT_EQ(reorder_interleaved("r", {3, 2}).choices.size(), 10u);
+}
+
+TEST(Knob, AnnotationsByPolicy) {
+  EXPECT_EQ(texts(annotate_loops("a", 2, AnnotatePolicy::Unroll)), (Texts{"1x1"}));
+  EXPECT_EQ(texts(annotate_loops("a", 2, AnnotatePolicy::Vectorize)), (Texts{"0x2"}));
+  EXPECT_EQ(texts(annotate_loops("a", 2, AnnotatePolicy::TryUnroll)), (Texts{"0x0", "0x1", "1x1"}));
+  EXPECT_EQ(texts(annotate_loops("a", 2, AnnotatePolicy::TryVectorize)), (Texts{"0x0", "0x2"}));
+  EXPECT_EQ(texts(annotate_loops("a", 2, AnnotatePolicy::TryBoth)),
+            (Texts{"0x0", "0x1", "1x1", "0x2", "1x2"}));
 }
 
 TEST(Knob, EvenTailsAreTilesOfNearlyEqualWidth) {

@@ -61,6 +61,9 @@ class Space {
   virtual const ir::Target& target() const = 0;
   virtual std::size_t alternatives() const = 0;
   virtual const std::vector<Knob>& knobs(std::uint32_t alternative) const = 0;
+  // About how long it takes to schedule a point of the alternative and to predict its time; an
+  // estimate from its program, the same on every machine.
+  virtual double effort_us(std::uint32_t alternative) const = 0;
 };
 
 }  // namespace attune::space

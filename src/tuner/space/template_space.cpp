@@ -5,9 +5,27 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "compiler/ir/rewrite.h"
 #include "tuner/space/limits.h"
 
 namespace attune::space {
+namespace {
+
+// Stages and the nodes of their values are what schedules and predictions walk over, again and
+// again.
+double effort_of(const ir::Program& program) {
+  constexpr double kStageUs = 8, kNodeUs = 0.066;
+  double us = 0;
+  for (const ir::Stage& stage : program.stages) {
+    us += kStageUs;
+    for (const ir::Expr& value : stage.values) {
+      ir::visit(value, [&](const ir::Expr&) { us += kNodeUs; });
+    }
+  }
+  return us;
+}
+
+}  // namespace
 
 std::uint64_t hash(const Point& point) {
   std::uint64_t h = hash_combine(0x5eedull, point.alternative);
@@ -26,9 +44,10 @@ TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
     auto knobs = fitting->knobs(named.program, target_);
     first_index_.push_back(first_index_.back() + config_count(knobs));
     auto unscheduled = schedule::initial_state(named.program);
+    const double effort_us = effort_of(named.program);
     if (named.name.empty()) named.name = "direct";
     alternatives_.push_back({std::move(named.name), std::move(named.program),
-                             std::move(unscheduled), *fitting, std::move(knobs)});
+                             std::move(unscheduled), *fitting, std::move(knobs), effort_us});
   }
 }
 

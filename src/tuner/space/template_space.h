@@ -42,6 +42,9 @@ class TemplateSpace : public Space {
   const std::vector<Knob>& knobs(std::uint32_t alternative) const override {
     return alternatives_[alternative].knobs;
   }
+  double effort_us(std::uint32_t alternative) const override {
+    return alternatives_[alternative].effort_us;
+  }
 
  private:
   struct Alternative {
@@ -50,6 +53,7 @@ class TemplateSpace : public Space {
     schedule::State unscheduled;
     Template schedule_template;
     std::vector<Knob> knobs;
+    double effort_us;
   };
   const Alternative& of(const Point& point) const { return alternatives_[point.alternative]; }
 
