@@ -174,6 +174,32 @@ TEST_F(Commands, CheckPassesForEveryFamily) {
   EXPECT_GE(cases, 20u);
 }
 
+TEST_F(Commands, AutotvmLogsGoBothWays) {
+  const std::string spec = "dense:m=8,n=32,k=16";
+  const std::string from = directory_.file("from.db"), to = directory_.file("to.db");
+  const std::string log = directory_.file("tuned.log");
+  output_of({"tune", spec, "--trials", "6", "--threads", "1", "-q", "--records", from});
+  output_of({"records", "export", log, "--format=autotvm", "-q", "--records", from});
+  const Json report = Json::parse(
+      output_of({"records", "import", log, "--threads", "1", "--json", "--records", to}));
+  EXPECT_EQ(report.at("format"), "autotvm");
+  EXPECT_GE(report.at("mapped"), 6);
+  EXPECT_EQ(report.at("tasks"), Json::array({spec}));
+  EXPECT_EQ(report.at("unmapped"), Json::object());
+  // Hints of the same schedules, the best first; no records.
+  EXPECT_EQ(Json::parse(output_of({"records", "list", "--json", "--records", to})).at("records"),
+            Json::array());
+  const Json hints =
+      Json::parse(output_of({"records", "hints", spec, "--json", "--records", to})).at("hints");
+  ASSERT_GE(hints.size(), 6u);
+  EXPECT_EQ(hints[0].at("trace"), output_of({"records", "best", spec, "--records", from}));
+  const Json curves =
+      Json::parse(output_of({"records", "curve", spec, "--json", "--records", from})).at("curves");
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].at("trials"), curves[0].at("bests_us").size());
+  EXPECT_EQ(curves[0].at("best_us"), curves[0].at("bests_us").back());
+}
+
 TEST_F(Commands, RecordsOfAMissingFileAreEmpty) {
   EXPECT_EQ(Json::parse(output_of({"records", "list", "--json"})),
             Json::parse("{\"records\": []}"));

@@ -20,6 +20,7 @@ class CommandLines : public test::BadCommands {
     directory_.write("algorithm.trace", "algorithm winograd9\n");
     directory_.write("damaged.db", std::string(5000, 'x'));
     directory_.write("text.npy", "hello");
+    directory_.write("damaged.log", "# a comment\n{\"input\": [\"llvm\", \"t\", []],\n");
     directory_.write("damaged.jsonl", "{\"schema\": 1,\n");
   }
 };
@@ -232,6 +233,19 @@ TEST_F(CommandLines, RecordsFiles) {
       {"bench softmax:m=4,n=4 --history {dir}/none.db", 1,
        "there is no records file '{dir}/none.db'",
        "name an existing one with --history, or 'none'"},
+      {"records import {dir}/none.jsonl --format=tvm", 2, "--format=tvm is not known",
+       "choose one of auto, attune, autotvm"},
+      {"records export {dir}/x.log --format=auto", 2, "--format=auto is not known",
+       "choose one of attune, autotvm"},
+      {"records import {dir}/none.log --format=autotvm", 1,
+       "cannot read '{dir}/none.log': no such file"},
+      {"records import {dir} --format=autotvm", 1, "cannot read '{dir}': it is a directory"},
+      {"records import {dir}/damaged.log --format=autotvm -q", 1,
+       "1 line of '{dir}/damaged.log' was left out, the first at line 2, column 32: syntax error "
+       "while parsing object key - unexpected end of input; expected string literal",
+       "the other lines were read as ever"},
+      {"records curve --csv --json", 2, "--csv and --json are both given",
+       "leave out one of the two"},
       {"records import {dir}/none.jsonl", 1, "cannot read '{dir}/none.jsonl': no such file"},
   });
   EXPECT_EQ(directory_.read("damaged.db"), before);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/api/anchor_hints.h"
 #include "app/api/bench.h"
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
@@ -161,9 +162,14 @@ class GraphTuner {
       if (!search.ok()) return search.error();
       const deploy::Schedule untuned =
           deploy::default_schedule(task, model_.target, options_.graph.model.exact);
+      session::Options chosen = session_options(weights_of(task, cold));
+      if (chosen.use_history) {
+        auto hints = anchor_hints(**store, described, model_.target);
+        if (!hints.ok()) return hints.error();
+        chosen.hints = std::move(*hints);
+      }
       auto opened = session::Session::open(context, described, ir::to_string(model_.target),
-                                           std::move(*search), untuned.trace,
-                                           session_options(weights_of(task, cold)));
+                                           std::move(*search), untuned.trace, std::move(chosen));
       if (!opened.ok()) return opened.error();
       sessions.push_back(std::move(*opened));
       const auto uses = static_cast<double>(tasks.uses[i]);

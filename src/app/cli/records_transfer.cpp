@@ -31,10 +31,13 @@ std::string describe(const api::LogImportReport& report, bool dry_run) {
     text += fmt::format("; {} of the auto-scheduler skipped", report.auto_scheduler);
   }
   if (report.comments > 0) text += fmt::format("; {} comment lines", report.comments);
-  text += fmt::format("\n{} are of {} tasks of ours", report.with_task, report.tasks.size());
-  text += fmt::format("\n{} became {} schedules to try first", report.mapped, report.schedules);
-  if (!dry_run) text += fmt::format(", {} of them new", report.added);
-  text += "\n";
+  text += fmt::format("\n{} records are of {} {} of ours\n", report.with_task, report.tasks.size(),
+                      report.tasks.size() == 1 ? "task" : "tasks");
+  if (report.schedules > 0) {
+    text += fmt::format("{} records became {} {} to try first", report.mapped, report.schedules,
+                        report.schedules == 1 ? "schedule" : "schedules");
+    text += dry_run ? "\n" : fmt::format(", {} new\n", report.added);
+  }
   text += table_of("records without a schedule of ours:", report.unmapped);
   text += table_of("knobs without a counterpart:", report.ignored_knobs);
   return text;

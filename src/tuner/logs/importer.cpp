@@ -65,7 +65,9 @@ std::string Importer::place(const LogRecord& record) {
                   .time_us = time_us,
                   .foreign_target = record.target,
                   .source = source_,
-                  .created_at_ms = now_ms_};
+                  .created_at_ms = now_ms_,
+                  .anchor_key = task.anchor_key(),
+                  .config = found.config};
   return {};
 }
 

@@ -4,14 +4,25 @@
 
 #include <optional>
 
+#include "tuner/logs/adapt.h"
 #include "tuner/logs/knobs.h"
 #include "tuner/templates/templates.h"
 
 namespace attune::logs {
 namespace {
 
-// The default with the settings applied. Settings that are hopeless together give way one by one,
-// the last first, for a schedule that can be tried.
+// Whether one of the settings is a knob of the space.
+bool any_known(const space::TemplateSpace& space, const space::Settings& settings) {
+  for (const auto& [name, choice] : settings) {
+    for (const space::Knob& knob : space.knobs(0)) {
+      if (knob.name == name) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<space::Point> nearest_point(const space::TemplateSpace& space,
                                    const space::Settings& settings) {
   const space::Point fallback = space.defaults()[0];
@@ -34,20 +45,10 @@ Result<space::Point> nearest_point(const space::TemplateSpace& space,
   }
 }
 
-// Whether one of the settings is a knob of the space.
-bool any_known(const space::TemplateSpace& space, const space::Settings& settings) {
-  for (const auto& [name, choice] : settings) {
-    for (const space::Knob& knob : space.knobs(0)) {
-      if (knob.name == name) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 MappedTask::MappedTask(op_spec::OpTask task, ir::Target target)
-    : task_(std::move(task)), target_(std::move(target)) {}
+    : task_(std::move(task)),
+      target_(std::move(target)),
+      anchor_key_(logs::anchor_key(task_.program)) {}
 
 const AlgorithmSpace* MappedTask::algorithm(const std::string& name) {
   if (const auto known = spaces_.find(name); known != spaces_.end()) return &known->second;
@@ -109,7 +110,8 @@ std::variant<MappedSchedule, Unmapped> Mapper::schedule_of(MappedTask& task,
   if (!point.ok()) {
     return Unmapped{fmt::format("its schedule is hopeless here: {}", point.error().message)};
   }
-  return MappedSchedule{algorithm->space->trace_of(*point), std::move(knobs.ignored)};
+  return MappedSchedule{algorithm->space->trace_of(*point),
+                        config_text(name, *algorithm->space, *point), std::move(knobs.ignored)};
 }
 
 }  // namespace attune::logs

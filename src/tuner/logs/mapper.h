@@ -27,6 +27,7 @@ class MappedTask {
   MappedTask(op_spec::OpTask task, ir::Target target);
 
   const op_spec::OpTask& task() const { return task_; }
+  const std::string& anchor_key() const { return anchor_key_; }
   // Made when first asked for; null when the task has no such algorithm.
   const AlgorithmSpace* algorithm(const std::string& name);
   // "winograd4" or another of its kind; "" when the task has none.
@@ -35,13 +36,21 @@ class MappedTask {
  private:
   op_spec::OpTask task_;
   ir::Target target_;
+  std::string anchor_key_;
   std::map<std::string, AlgorithmSpace> spaces_;
 };
 
 struct MappedSchedule {
   schedule::Trace trace;
+  std::string config;  // see adapt.h
   std::vector<std::string> ignored_knobs;
 };
+
+// The default point of a space's only alternative with the settings applied, as near as its choices
+// allow. Settings that are hopeless together give way one by one, the last first, for a schedule
+// that can be tried.
+Result<space::Point> nearest_point(const space::TemplateSpace& space,
+                                   const space::Settings& settings);
 
 class Mapper {
  public:

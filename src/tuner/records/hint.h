@@ -17,6 +17,10 @@ struct Hint {
   std::string foreign_target;  // where that was, in the words of its source
   std::string source;          // "autotvm FILE"
   std::int64_t created_at_ms = 0;
+  // What tasks that are built around the same operator share with this one, and the choices that
+  // make the schedule, for use there; empty when not known.
+  std::string anchor_key = {};
+  std::string config = {};
 };
 
 }  // namespace attune::records

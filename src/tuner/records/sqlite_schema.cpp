@@ -110,7 +110,13 @@ CREATE TABLE hints(
 CREATE INDEX hints_by_name ON hints(task_name);
 )sql";
 
-constexpr const char* kMigrations[] = {kRecords, kSessions, kTasks, kHints};
+constexpr const char* kHintAnchors = R"sql(
+ALTER TABLE hints ADD COLUMN anchor_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE hints ADD COLUMN config TEXT NOT NULL DEFAULT '';
+CREATE INDEX hints_by_anchor ON hints(anchor_key);
+)sql";
+
+constexpr const char* kMigrations[] = {kRecords, kSessions, kTasks, kHints, kHintAnchors};
 
 }  // namespace
 

@@ -18,7 +18,9 @@ Hint hint(std::uint64_t trace, double time_us, const std::string& place,
           .time_us = time_us,
           .foreign_target = place,
           .source = "autotvm a.log",
-          .created_at_ms = 5};
+          .created_at_ms = 5,
+          .anchor_key = "anchor of " + task,
+          .config = "direct tile=" + std::to_string(trace)};
 }
 
 class HintsTest : public testing::Test {
@@ -52,6 +54,7 @@ TEST_F(HintsTest, AreKeptWhole) {
   EXPECT_EQ(found[0].foreign_target, "llvm");
   EXPECT_EQ(found[0].source, "autotvm a.log");
   EXPECT_EQ(found[0].created_at_ms, 5);
+  EXPECT_EQ(found[0].config, "direct tile=1");
 }
 
 TEST_F(HintsTest, TheSameScheduleOfOnePlaceIsOneHintWithItsLowestTime) {
@@ -73,6 +76,7 @@ TEST_F(HintsTest, AreFoundByKeyOrName) {
   add({hint(1, 10, "llvm"), hint(2, 5, "llvm", "0000000000000001")});
   EXPECT_EQ(order(), "1");
   EXPECT_EQ(order({.task = "matmul:0000000000000001"}), "2");
+  EXPECT_EQ(order({.anchor = "anchor of 0000000000000001"}), "2");
   EXPECT_EQ(order({}), "2 1");
 }
 

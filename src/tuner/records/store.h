@@ -37,7 +37,8 @@ struct RecordFilter {
 
 // Which hints to list; an empty text or missing value does not restrict.
 struct HintFilter {
-  std::string task = {};  // a task's key or its name
+  std::string task = {};    // a task's key or its name
+  std::string anchor = {};  // an anchor's key
   std::optional<std::size_t> limit = {};
 };
 

@@ -38,6 +38,9 @@ struct Options {
   // Rounds are selected only as far as grant_round() was called: for a driver that gives out one
   // budget over many sessions. `overlap` is without meaning then.
   bool on_grant = false;
+  // Schedules that did well elsewhere, to be tried early together with the store's hints, unless
+  // history is unwanted.
+  std::vector<schedule::Trace> hints = {};
   int finalists = 8;             // compared at the end, besides the default
   std::string search_name = {};  // of space and explorer: sessions resume only with the same
   std::string version = {};      // of the product, for the records

@@ -274,12 +274,15 @@ TEST_F(SessionTest, HintsAreTriedFirstUnlessHistoryIsUnwanted) {
   unreadable.trace_hash = 1;
   ASSERT_TRUE(store_->add_hints(std::vector{unreadable, hint}).ok());
   for (const bool use_history : {true, false}) {
-    auto session = open({.trials = 12, .use_history = use_history});
+    auto session =
+        open({.trials = 12, .use_history = use_history, .hints = {fake_trace(41), fake_trace(37)}});
     step(*session);
     const auto stored = store_->load_session(session->id());
     ASSERT_TRUE(stored.ok());
     EXPECT_EQ(stored->candidates[0].candidate.trace_hash, schedule::hash(fake_trace(0)));
     EXPECT_EQ(stored->candidates[1].candidate.trace_hash == hint.trace_hash, use_history);
+    EXPECT_EQ(stored->candidates[2].candidate.trace_hash == schedule::hash(fake_trace(41)),
+              use_history);
     fresh_store();
     ASSERT_TRUE(store_->add_hints(std::vector{unreadable, hint}).ok());
   }

@@ -80,6 +80,7 @@ Result<std::vector<schedule::Trace>> Session::Impl::first_traces() {
     const auto algorithm = algorithm_of(task_, *trace);
     if (algorithm.ok() && (*algorithm)->competes) traces.push_back(std::move(*trace));
   }
+  traces.insert(traces.end(), options_.hints.begin(), options_.hints.end());
   return traces;
 }
 
