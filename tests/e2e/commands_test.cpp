@@ -200,6 +200,28 @@ TEST_F(Commands, AutotvmLogsGoBothWays) {
   EXPECT_EQ(curves[0].at("best_us"), curves[0].at("bests_us").back());
 }
 
+TEST_F(Commands, TheRestOfADamagedLogIsImported) {
+  const std::string line =
+      R"({"input": ["llvm", "dense_pack.x86", [["TENSOR", [8, 16], "float32"], )"
+      R"(["TENSOR", [32, 16], "float32"], null, "float32"], {}], "config": {"index": 0, )"
+      R"("code_hash": null, "entity": [["tile_y", "sp", [-1, 4]], ["tile_x", "sp", [-1, 16]]]}, )"
+      R"("result": [[0.0001], 0, 1.0, 1600000000.0], "version": 0.2, "tvm_version": "0.8.0"})";
+  directory_.write("tuned.log", "# a comment\n{\"input\": [\"llvm\", \"t\", []],\n" + line + "\n");
+  const std::string file = directory_.file("tuned.log"), store = directory_.file("records.db");
+  const test::ProcessResult result = run({"records", "import", file, "--json", "--records", store});
+  EXPECT_EQ(result.status, 1);
+  const std::string where =
+      "line 2, column 29: syntax error while parsing object key - unexpected end of input; "
+      "expected string literal";
+  EXPECT_EQ(result.errors, where + "\nattune: error: 1 line of '" + file +
+                               "' was left out, the first at " + where +
+                               "\nhint: the other lines were read as ever\n");
+  const Json report = Json::parse(result.output);
+  EXPECT_EQ(report.at("problems"), Json::array({where}));
+  EXPECT_EQ(report.at("added"), 1);
+  EXPECT_EQ(report.at("comments"), 1);
+}
+
 TEST_F(Commands, RecordsOfAMissingFileAreEmpty) {
   EXPECT_EQ(Json::parse(output_of({"records", "list", "--json"})),
             Json::parse("{\"records\": []}"));
