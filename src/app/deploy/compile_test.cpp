@@ -201,6 +201,26 @@ TEST(CompileModel, BroadcastsInChains) {
                }});
 }
 
+// Heads are read where they lie: few rows without panels, many with panels packed on the way.
+TEST(CompileModel, AttentionReadsHeadsInPlace) {
+  for (const std::int64_t rows : {5, 100}) {
+    const auto build = [&](Builder& b, const std::vector<ValueId>& in) {
+      const auto heads = [&](std::int64_t number, const Ints& perm) {
+        const ValueId part = *b.add("slice", {in[0]},
+                                    {{"starts", Ints{0, 0, number * 24}},
+                                     {"steps", Ints{1, 1, 1}},
+                                     {"shape", Ints{1, rows, 24}}});
+        const ValueId apart = *b.add("reshape", {part}, {{"shape", Ints{1, rows, 3, 8}}});
+        return *b.add("transpose", {apart}, {{"perm", perm}});
+      };
+      const ValueId scores = *b.add("matmul", {heads(0, {0, 2, 1, 3}), heads(1, {0, 2, 3, 1})});
+      const ValueId weights = *b.add("softmax", {scores}, {{"axis", std::int64_t{3}}});
+      return *b.add("matmul", {weights, heads(2, {0, 2, 1, 3})});
+    };
+    expect_same({{{1, rows, 72}}, build});
+  }
+}
+
 TEST(CompileModel, MovesElements) {
   expect_same({{{2, 3, 8}}, [](Builder& b, const std::vector<ValueId>& in) {
                  const ValueId turned = *b.add("transpose", {in[0]}, {{"perm", Ints{2, 0, 1}}});

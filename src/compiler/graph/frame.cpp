@@ -139,4 +139,24 @@ ir::Expr read_element(const ir::Buffer& buffer, const Layout& layout,
   return ir::load(buffer, place);
 }
 
+ir::Expr guarded(const ir::Expr& value, const Frame& frame) {
+  if (!frame.is_ragged()) return value;
+  return ir::select(frame.index[1] < ir::Expr(frame.shape[1]), value, ir::zero_of(value.type()));
+}
+
+bool is_per_channel(const Value& value, const Frame& frame) {
+  if (value.constant == nullptr || value.type.elements() != frame.shape[1]) return false;
+  const std::size_t rank = value.type.shape.size();
+  const std::size_t behind = frame.shape.size() - 2;  // dimensions behind the channels
+  if (rank < behind + 1 || rank > frame.shape.size()) return false;
+  return value.type.shape[rank - behind - 1] == frame.shape[1];
+}
+
+ir::Expr immediate(const Constant& constant) {
+  const ir::DType type = constant.type.dtype;
+  if (type.is_float()) return ir::float_imm(constant.real(0), type);
+  return type.is_bool() ? ir::bool_imm(constant.integer(0) != 0)
+                        : ir::int_imm(constant.integer(0), type);
+}
+
 }  // namespace attune::graph

@@ -51,4 +51,11 @@ std::optional<std::vector<std::int64_t>> shape_in_frame(const Frame& frame, cons
 ir::Expr read_element(const ir::Buffer& buffer, const Layout& layout,
                       const std::vector<ir::Expr>& index);
 
+// `value`, or zero in lanes of the frame that stand for no element.
+ir::Expr guarded(const ir::Expr& value, const Frame& frame);
+// Whether a value is a constant with one element per channel of the frame.
+bool is_per_channel(const Value& value, const Frame& frame);
+// The first element of a constant.
+ir::Expr immediate(const Constant& constant);
+
 }  // namespace attune::graph

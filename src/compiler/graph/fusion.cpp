@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/graph/anchors.h"
+#include "compiler/graph/movement.h"
 
 namespace attune::graph {
 namespace {
@@ -31,6 +32,7 @@ class Fusion {
     }
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
       join_producers(static_cast<int>(n));
+      take_in_movement(static_cast<int>(n));
     }
   }
 
@@ -129,6 +131,51 @@ class Fusion {
       if (group(producer).size() + group(node).size() > kLargestGroup) continue;
       merge(producer, node);
     }
+  }
+
+  // Chains of views, transposes and slices that only this node reads: transposes go on from where
+  // a chain begins, and products of matrices read through it where rows stay rows.
+  void take_in_movement(int node) {
+    const Node& reader = graph_.nodes[static_cast<std::size_t>(node)];
+    const bool product = reader.op == "matmul" && reader.inputs.size() == 2 &&
+                         graph_.value(reader.inputs[1]).type.rank() > 2 &&
+                         !graph_.value(reader.outputs[0]).layout.is_blocked();
+    if (!product && !(reader.op == "transpose" && is_movement(graph_, reader))) return;
+    for (const ValueId input : reader.inputs) {
+      const std::vector<int> chain = movement_before(node, input);
+      const bool rows = std::all_of(chain.begin(), chain.end(), [&](int n) {
+        return keeps_neighbours(graph_, graph_.nodes[static_cast<std::size_t>(n)]);
+      });
+      if (product && !rows) continue;
+      for (const int member : chain) {
+        if (group_of_[static_cast<std::size_t>(member)] !=
+            group_of_[static_cast<std::size_t>(node)]) {
+          merge(member, node);
+        }
+      }
+    }
+  }
+
+  // Nearest first; the last one needs a kernel of its own if it is not taken in.
+  std::vector<int> movement_before(int reader, ValueId id) {
+    std::vector<int> chain;
+    for (int node = reader;;) {
+      const int producer = producer_of(id);
+      if (producer < 0 || !only_reader(id, node) || !only_moves(producer)) break;
+      if (pieces_.is_free[static_cast<std::size_t>(producer)]) break;
+      chain.push_back(producer);
+      node = producer;
+      id = graph_.nodes[static_cast<std::size_t>(node)].inputs[0];
+    }
+    while (!chain.empty() && stands_alone(chain.back())) chain.pop_back();
+    return chain;
+  }
+
+  bool only_moves(int node) {
+    const auto& members = group(node);
+    return std::all_of(members.begin(), members.end(), [&](int m) {
+      return is_movement(graph_, graph_.nodes[static_cast<std::size_t>(m)]);
+    });
   }
 
   void merge(int producer, int node) {

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "compiler/graph/anchors.h"
+#include "compiler/graph/movement.h"
 #include "compiler/graph/program.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/rewrite.h"
@@ -43,15 +44,11 @@ class GroupProgram {
     stages_ = 0;
     const ValueId output = node_at(group_.last()).outputs[0];
     if (anchor != nullptr) {
-      for (const ValueId id : anchor->inputs) {
-        const ir::Buffer& buffer = program_.inputs[inputs_.size()].buffer;
-        buffers_.emplace(std::pair(id, buffer->shape), buffer);
-        inputs_.push_back(id);
-      }
+      bind_inputs(*anchor);
       add_anchor(*anchor, node_at(anchor_node_), anchor_node_ == group_.last());
     }
     for (const int member : group_.nodes) {
-      if (member == anchor_node_) continue;
+      if (member == anchor_node_ || before_.count(member) > 0) continue;
       ATTUNE_RETURN_IF_ERROR(add_node(node_at(member), member == group_.last()));
     }
     program_.outputs = {results_.at(output)};
@@ -61,11 +58,47 @@ class GroupProgram {
   void set_anchor(int node, const Frame& frame) {
     anchor_node_ = node;
     frame_ = frame;
+    before_.clear();
+    for (const int member : group_.nodes) {
+      if (member < node && is_movement(graph_, node_at(member))) before_.insert(member);
+    }
   }
   const std::vector<ValueId>& inputs() const { return inputs_; }
 
  private:
   const Node& node_at(int index) const { return graph_.nodes[static_cast<std::size_t>(index)]; }
+
+  // The anchor's operands: values from outside of the group, or read from behind movement.
+  void bind_inputs(const Anchor& anchor) {
+    const std::vector<ir::Input> declared = std::exchange(program_.inputs, {});
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const ValueId id = anchor.inputs[i];
+      if (is_moved(id)) continue;
+      buffers_.emplace(std::pair(id, declared[i].buffer->shape), declared[i].buffer);
+      inputs_.push_back(id);
+      program_.inputs.push_back(declared[i]);
+    }
+    for (std::size_t i = declared.size(); i-- > 0;) {
+      if (is_moved(anchor.inputs[i])) add_moved(anchor.inputs[i], declared[i].buffer);
+    }
+  }
+
+  bool is_moved(ValueId id) const {
+    return std::any_of(before_.begin(), before_.end(),
+                       [&](int member) { return node_at(member).outputs[0] == id; });
+  }
+
+  // A stage before all others that is the operand itself.
+  void add_moved(ValueId id, const ir::Buffer& operand) {
+    const Frame frame = plain_frame(operand->shape);
+    const ir::Expr value = moved_element(
+        graph_, before_, id, unmerged_index(graph_.value(id).type.shape, frame.variables()),
+        [&](ValueId source, const std::vector<ir::Expr>& at) { return read_of(source)(at); });
+    const ir::Expr element = ir::simplify(value, frame.ranges());
+    program_.stages.insert(
+        program_.stages.begin(),
+        {operand->name, frame.axes, {}, ir::Reduction::None, {element}, {operand}});
+  }
 
   // The frame that elementwise nodes share: as few axes as all operands allow.
   void choose_frame() {
@@ -168,28 +201,6 @@ class GroupProgram {
     return guarded(
         read_element(buffer, value.layout, ops::broadcast_index(value.type.shape, frame.index)),
         frame);
-  }
-
-  // Zero in lanes that stand for no element.
-  static ir::Expr guarded(const ir::Expr& value, const Frame& frame) {
-    if (!frame.is_ragged()) return value;
-    return ir::select(frame.index[1] < ir::Expr(frame.shape[1]), value, ir::zero_of(value.type()));
-  }
-
-  static ir::Expr immediate(const Constant& constant) {
-    const ir::DType type = constant.type.dtype;
-    if (type.is_float()) return ir::float_imm(constant.real(0), type);
-    return type.is_bool() ? ir::bool_imm(constant.integer(0) != 0)
-                          : ir::int_imm(constant.integer(0), type);
-  }
-
-  // A constant with one element per channel.
-  static bool is_per_channel(const Value& value, const Frame& frame) {
-    if (value.constant == nullptr || value.type.elements() != frame.shape[1]) return false;
-    const std::size_t rank = value.type.shape.size();
-    const std::size_t behind = frame.shape.size() - 2;  // dimensions behind the channels
-    if (rank < behind + 1 || rank > frame.shape.size()) return false;
-    return value.type.shape[rank - behind - 1] == frame.shape[1];
   }
 
   // The constant in whole blocks, computed ahead.
@@ -316,6 +327,7 @@ class GroupProgram {
   const Graph& graph_;
   const Group& group_;
   int anchor_node_ = -1;
+  std::set<int> before_;  // movement that the anchor reads through
   Frame frame_;
   ir::Program program_;
   std::vector<ValueId> inputs_;

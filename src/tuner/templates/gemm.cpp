@@ -259,6 +259,7 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   const bool packs = values["pack"] == 1 || p.right.prepared;
   const bool copied = p.right.stage == nullptr || p.right.private_use;
   const bool inside = packs && block == 0 && !p.right.prepared && copied;
+  if (!packs && p.right.stage && only_moves(*p.right.stage)) t.inline_stage(p.right.tensor);
   if (packs) pack_panels(t, p.right, {tile[1], lanes}, "anchor", inside ? j + ".0" : "");
   register_tile(t, "anchor", "k", values, lanes);
   if (values["prefetch"] == 1 && block == 0) {
@@ -296,7 +297,11 @@ schedule::Trace cut_reduction(const ir::Target& target, const space::Values& val
   t.unroll("anchor", "i.1");
   t.unroll("anchor", "j.1");
   t.vectorize("anchor", "j.2");
-  if (values["pack"] == 1) pack_panels(t, p.right, {tile[1], lanes}, "rf.anchor", {});
+  if (values["pack"] == 1) {
+    pack_panels(t, p.right, {tile[1], lanes}, "rf.anchor", {});
+  } else if (!p.right.prepared && p.right.stage && only_moves(*p.right.stage)) {
+    t.inline_stage(p.right.tensor);
+  }
   register_tile(t, "rf.anchor", "k_1", values, lanes);
   parallel_with_batch(t, p, p.i + ".0");
   t.vectorize("output", p.j + ".1");
