@@ -92,6 +92,9 @@ endfunction()
 function(attune_program)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
   attune_layer(deploy app/deploy LINK attune_graph attune_templates attune_model attune_builder)
+  set(bundle ${CMAKE_SOURCE_DIR}/src/app/deploy/bundle.jsonl)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/app/deploy/bundle.cpp PROPERTIES
+    COMPILE_DEFINITIONS "ATTUNE_BUNDLE=\"${bundle}\"" OBJECT_DEPENDS ${bundle})
   attune_layer(api app/api LINK attune_deploy attune_jobs attune_onnx attune_zoo attune_op_spec
                attune_logs attune_templates attune_session attune_builder
                attune_records nlohmann_json::nlohmann_json z)

@@ -11,6 +11,7 @@
 
 #include "app/api/npy.h"
 #include "app/deploy/ahead.h"
+#include "app/deploy/shipped.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/zoo/zoo.h"
@@ -67,6 +68,24 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
     return schedule;
   }
   return std::nullopt;
+}
+
+// A schedule of the bundle for a task that nothing is known about here.
+std::optional<deploy::Schedule> shipped_schedule(const deploy::Bundle& bundle,
+                                                 const graph::Task& task, const ir::Target& target,
+                                                 bool exact, bool cold,
+                                                 const deploy::Schedule& untuned) {
+  const deploy::ScheduledTask wanted{
+      .key = task.key,
+      .weights = weights_of(task, cold),
+      .program_of = [&](const std::string& algorithm) -> const ir::Program* {
+        return exact && algorithm != "direct" ? nullptr : deploy::program_of(task, algorithm);
+      },
+      .default_trace = untuned.trace};
+  std::vector<deploy::ShippedSchedule> found = deploy::shipped_schedules(bundle, wanted, target);
+  if (found.empty()) return std::nullopt;
+  return deploy::Schedule{
+      std::move(found[0].algorithm), std::move(found[0].trace), deploy::Origin::Shipped, {}};
 }
 
 }  // namespace
@@ -177,18 +196,26 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
     ATTUNE_ASSIGN(auto store, records::open_sqlite_store_for_reading(path));
     stores.push_back(std::move(store));
   }
+  ATTUNE_ASSIGN(deploy::Bundle shipped, deploy::shipped_bundle());
+  const auto bundle = std::make_shared<const deploy::Bundle>(std::move(shipped));
   auto mutex = std::make_shared<std::mutex>();
   const std::string text = ir::to_string(target);
   return Know([=](const graph::Task& task) {
     std::optional<deploy::Schedule> best;
     std::string passed_over;
     double best_us = std::numeric_limits<double>::infinity();
-    const std::lock_guard lock(*mutex);
-    for (const auto& store : stores) {
-      if (auto found = best_record(*store, task, text, exact, cold, best_us, passed_over))
-        best = std::move(found);
+    {
+      const std::lock_guard lock(*mutex);
+      for (const auto& store : stores) {
+        if (auto found = best_record(*store, task, text, exact, cold, best_us, passed_over))
+          best = std::move(found);
+      }
     }
     KnownTask known = best ? KnownTask{std::move(*best), best_us} : untuned(task);
+    if (!best) {
+      auto other = shipped_schedule(*bundle, task, target, exact, cold, known.schedule);
+      if (other) known.schedule = std::move(*other);
+    }
     known.schedule.passed_over = std::move(passed_over);
     return known;
   });

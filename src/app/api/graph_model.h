@@ -57,10 +57,11 @@ Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std:
 
 // Compiles with the best records of the stores that the options name, else default schedules.
 deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options);
-// What is known of a task: the schedule of its fastest record, else the default one.
+// What is known of a task: the schedule of its fastest record, else one that ships with the
+// program, else the default one.
 struct KnownTask {
   deploy::Schedule schedule = {};
-  std::optional<double> recorded_us = {};  // of the record; nothing: it is the default schedule
+  std::optional<double> recorded_us = {};  // of the record; nothing: it is another schedule
 };
 // `cold`: see has_cold_weights().
 Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Target& target,

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/api/text_file.h"
+#include "app/deploy/shipped.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 #include "tuner/templates/templates.h"
@@ -52,6 +53,27 @@ Result<std::optional<KnownSchedule>> best_of(const OperatorModel& model, const s
   return std::optional<KnownSchedule>();
 }
 
+// From the bundle, for an operator that nothing is known about here; else the default one.
+Result<KnownSchedule> shipped_or_default(const OperatorModel& model) {
+  KnownSchedule usual = default_schedule(model);
+  ATTUNE_ASSIGN(const deploy::Bundle bundle, deploy::shipped_bundle());
+  const deploy::ScheduledTask task{
+      .key = model.task.key,
+      .program_of = [&](const std::string& name) -> const ir::Program* {
+        for (const Algorithm& algorithm : model.algorithms) {
+          if (algorithm.name == name && allowed(model, name)) return algorithm.program.get();
+        }
+        return nullptr;
+      },
+      .default_trace = usual.trace};
+  std::vector<deploy::ShippedSchedule> found =
+      deploy::shipped_schedules(bundle, task, model.target);
+  if (found.empty()) return usual;
+  ATTUNE_ASSIGN(Algorithm algorithm, model.algorithm_of(found[0].trace));
+  return KnownSchedule{
+      std::move(found[0].trace), std::move(algorithm), ScheduleSource::Shipped, {}};
+}
+
 }  // namespace
 
 std::string_view name_of(ScheduleSource source) {
@@ -60,6 +82,8 @@ std::string_view name_of(ScheduleSource source) {
       return "file";
     case ScheduleSource::Record:
       return "record";
+    case ScheduleSource::Shipped:
+      return "shipped";
     case ScheduleSource::Default:
       break;
   }
@@ -102,7 +126,8 @@ Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleO
     if (!found) continue;
     if (!best || found->recorded_us < best->recorded_us) best = std::move(found);
   }
-  return best ? std::move(*best) : default_schedule(model);
+  if (best) return std::move(*best);
+  return options.history == "none" ? default_schedule(model) : shipped_or_default(model);
 }
 
 std::string describe(const KnownSchedule& known) {
@@ -111,6 +136,8 @@ std::string describe(const KnownSchedule& known) {
       return "the schedule of the file";
     case ScheduleSource::Record:
       return "the best schedule of the records";
+    case ScheduleSource::Shipped:
+      return "a schedule that ships with the program";
     case ScheduleSource::Default:
       break;
   }

@@ -1,5 +1,5 @@
-// Which schedule a command works with: one from a file, the best that was ever measured, or the
-// default of the operator's template.
+// Which schedule a command works with: one from a file, the best that was ever measured, one that
+// ships with the program, or the default of the operator's template.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,12 @@ struct ScheduleOptions {
   std::string file = {};     // a trace in text; empty: none
   bool use_default = false;  // whatever is known
   std::string records = {};  // the store; empty: the default one
-  std::string history = {};  // a further store to look into; empty or "none": no other
+  // A further store to look into; "none": no other, and no schedules that ship with the program.
+  std::string history = {};
 };
 
-enum class ScheduleSource { File, Record, Default };
-// "file", "record", "default".
+enum class ScheduleSource { File, Record, Shipped, Default };
+// "file", "record", "shipped", "default".
 std::string_view name_of(ScheduleSource source);
 
 struct KnownSchedule {

@@ -48,6 +48,14 @@ std::string to_json(const std::vector<RecordRow>& rows);
 // How many were written.
 Result<std::int64_t> export_records(const RecordsOptions& options, const std::string& path);
 
+struct BundleReport {
+  std::int64_t tasks = 0;      // that were written
+  std::int64_t undefined = 0;  // left out: what they compute is not known
+};
+// Writes the `keep` fastest schedules of each task as a bundle (see app/deploy/bundle.h).
+Result<BundleReport> write_bundle(const RecordsOptions& options, std::int64_t keep,
+                                  const std::string& path);
+
 struct ImportReport {
   std::int64_t added = 0;
   std::int64_t duplicates = 0;

@@ -106,8 +106,10 @@ Result<TasksReport> tasks(const TasksOptions& options) {
   for (std::size_t i = 0; i < found.distinct.size(); ++i) {
     const graph::Task& task = found.distinct[i];
     const KnownTask known = know(task);
+    const bool shipped = known.schedule.origin == deploy::Origin::Shipped;
+    const std::string kind = known.recorded_us ? "record" : shipped ? "shipped" : "default";
     report.tasks.push_back({task.key, task.name, found.uses[i], known.schedule.algorithm,
-                            task.op.flops, known.recorded_us});
+                            task.op.flops, kind, known.recorded_us});
   }
   if (!options.run) return report;
   ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
@@ -121,10 +123,9 @@ std::string to_json(const TasksReport& report) {
       {"model", report.model}, {"target", report.target}, {"threads", report.threads}};
   json["tasks"] = nlohmann::ordered_json::array();
   for (const TaskRow& row : report.tasks) {
-    nlohmann::ordered_json task{
-        {"key", row.key},     {"name", row.name},
-        {"uses", row.uses},   {"algorithm", row.algorithm},
-        {"flops", row.flops}, {"schedule", row.recorded_us ? "record" : "default"}};
+    nlohmann::ordered_json task{{"key", row.key},     {"name", row.name},
+                                {"uses", row.uses},   {"algorithm", row.algorithm},
+                                {"flops", row.flops}, {"schedule", row.schedule}};
     if (row.recorded_us) task["best_us"] = *row.recorded_us;
     if (row.milliseconds) task["latency_ms"] = *row.milliseconds;
     if (row.percent) task["percent"] = *row.percent;

@@ -24,7 +24,8 @@ struct TaskRow {
   std::int64_t uses = 0;  // in one run of the model
   std::string algorithm = {};
   double flops = 0;                         // of one use
-  std::optional<double> recorded_us = {};   // of the record it uses; nothing: the default schedule
+  std::string schedule = {};                // "record", "shipped" or "default"
+  std::optional<double> recorded_us = {};   // of the record
   std::optional<double> milliseconds = {};  // of all uses in one run
   std::optional<double> percent = {};       // of the run time
 };

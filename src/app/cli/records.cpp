@@ -95,6 +95,31 @@ Result<int> run_prune(Words arguments, Console& console) {
   });
 }
 
+Result<int> run_bundle(Words arguments, Console& console) {
+  CommandLine line("records bundle",
+                   "Writes the fastest schedules of each task as a bundle to ship.");
+  api::RecordsOptions options;
+  Speech speech;
+  std::string file;
+  std::optional<std::int64_t> keep;
+  line.required("FILE", file, "the file to write");
+  line.number("--keep", "N", keep, 1, 64, "the N fastest of each task and target (2)");
+  line.text("--records", "PATH", options.records,
+            "the records file (~/.local/share/attune/records.db)");
+  add_speech_options(line, speech, "");
+  line.example("records bundle src/app/deploy/bundle.jsonl", "for the next build");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    ATTUNE_ASSIGN(const api::BundleReport report,
+                  api::write_bundle(options, keep.value_or(2), file));
+    console.note(fmt::format("wrote {} tasks to {}", report.tasks, file));
+    if (report.undefined > 0) {
+      console.note(
+          fmt::format("left out {} tasks whose definition is not known", report.undefined));
+    }
+    return 0;
+  });
+}
+
 constexpr Verb kRecordsVerbs[] = {
     {"list", "lists records, newest first", run_list},
     {"best", "the fastest of each task", run_best},
@@ -102,6 +127,7 @@ constexpr Verb kRecordsVerbs[] = {
     {"export", "writes records to a file", run_records_export},
     {"import", "adds the records of a file, or hints of a tuning log", run_records_import},
     {"hints", "lists what did well elsewhere", run_records_hints},
+    {"bundle", "writes the fastest schedules as a bundle to ship", run_bundle},
     {"prune", "removes all but the fastest", run_prune},
 };
 

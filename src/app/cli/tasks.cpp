@@ -16,7 +16,7 @@ std::string page_of(const api::TasksReport& report) {
   };
   for (const api::TaskRow& row : report.tasks) {
     const std::string known =
-        row.recorded_us ? fmt::format("record, {:.4g} µs", *row.recorded_us) : "default";
+        row.recorded_us ? fmt::format("record, {:.4g} µs", *row.recorded_us) : row.schedule;
     page += fmt::format("{:<16}  {:>6} {:>9} {:>5} {:>9.1f}  {:<10} {:<22} {}\n", row.key,
                         number(row.percent, "{:.1f}"), number(row.milliseconds, "{:.4f}"), row.uses,
                         row.flops * 1e-6, row.algorithm, known, row.name);

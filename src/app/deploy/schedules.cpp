@@ -40,6 +40,8 @@ std::string_view name_of(Origin origin) {
   switch (origin) {
     case Origin::Record:
       return "recorded";
+    case Origin::Shipped:
+      return "shipped";
     case Origin::Default:
       return "default";
     case Origin::Plain:

@@ -11,9 +11,10 @@
 
 namespace attune::deploy {
 
-// Where a schedule comes from: a record, a template, or nowhere: the program as it is written.
-enum class Origin { Record, Default, Plain };
-// "recorded", "default", "plain".
+// Where a schedule comes from: a record, the bundle that ships with the program, a template, or
+// nowhere: the program as it is written.
+enum class Origin { Record, Shipped, Default, Plain };
+// "recorded", "shipped", "default", "plain".
 std::string_view name_of(Origin origin);
 
 struct Schedule {

@@ -1,0 +1,177 @@
+#include "app/deploy/bundle.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "compiler/ir/parse.h"
+#include "tuner/records/record_json.h"
+#include "tuner/templates/templates.h"
+
+// The bytes of the file that the build names, between two symbols.
+__asm__(
+    ".section .rodata\n"
+    ".global attune_bundle_begin, attune_bundle_end\n"
+    ".hidden attune_bundle_begin, attune_bundle_end\n"
+    "attune_bundle_begin:\n"
+    ".incbin \"" ATTUNE_BUNDLE
+    "\"\n"
+    "attune_bundle_end:\n"
+    ".byte 0\n"
+    ".previous\n");
+extern "C" {
+extern const char attune_bundle_begin[];
+extern const char attune_bundle_end[];
+}
+
+namespace attune::deploy {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t points_of(const ir::Stage& stage) {
+  std::int64_t points = 1;
+  for (const ir::Axis& axis : stage.axes) points *= axis.extent;
+  for (const ir::Axis& axis : stage.reduce_axes) points *= axis.extent;
+  return points;
+}
+
+const ir::Stage* anchor_of(const ir::Program& program) {
+  if (const ir::Stage* anchor = program.find_stage("anchor")) return anchor;
+  const ir::Stage* largest = nullptr;
+  for (const ir::Stage& stage : program.stages) {
+    if (!largest || points_of(stage) > points_of(*largest)) largest = &stage;
+  }
+  return largest;
+}
+
+Json to_json(const BundledTask& task) {
+  Json shape = Json::object();
+  for (const auto& [loop, extent] : task.shape.extents) shape[loop] = extent;
+  Json best = Json::array();
+  for (const BundledSchedule& schedule : task.best) {
+    best.push_back({{"us", schedule.time_us}, {"trace", schedule.trace}});
+  }
+  return {{"schema", kBundleSchema},
+          {"key", task.key},
+          {"name", task.name},
+          {"target", task.target},
+          {"weights", task.weights == records::Weights::Cold ? "cold" : "hot"},
+          {"family", task.shape.family},
+          {"shape", std::move(shape)},
+          {"best", std::move(best)}};
+}
+
+Result<BundledTask> from_json(const std::string& line) {
+  try {
+    const Json json = Json::parse(line);
+    if (const int schema = json.at("schema").get<int>(); schema != kBundleSchema) {
+      return invalid(fmt::format("it has schema {}, this attune reads {}", schema, kBundleSchema));
+    }
+    BundledTask task{json.at("key").get<std::string>(),
+                     json.at("name").get<std::string>(),
+                     json.at("target").get<std::string>(),
+                     json.at("weights").get<std::string>() == "cold" ? records::Weights::Cold
+                                                                     : records::Weights::Hot,
+                     {json.at("family").get<std::string>(), {}},
+                     {}};
+    for (const auto& [loop, extent] : json.at("shape").items()) {
+      task.shape.extents.emplace_back(loop, extent.get<std::int64_t>());
+    }
+    for (const Json& schedule : json.at("best")) {
+      task.best.push_back(
+          {schedule.at("trace").get<std::string>(), schedule.at("us").get<double>()});
+    }
+    return task;
+  } catch (const Json::exception& failure) {
+    return Error{ErrorCode::Corrupt, failure.what(), {}};
+  }
+}
+
+}  // namespace
+
+TaskShape shape_of(const ir::Program& direct) {
+  TaskShape shape;
+  const ir::Stage* anchor = anchor_of(direct);
+  if (!anchor) return shape;
+  shape.family = fmt::format("{} {}", templates::template_for(direct).name,
+                             ir::to_string(anchor->outputs[0]->type));
+  for (const auto* axes : {&anchor->axes, &anchor->reduce_axes}) {
+    for (const ir::Axis& axis : *axes) shape.extents.emplace_back(axis.name, axis.extent);
+  }
+  return shape;
+}
+
+double distance(const TaskShape& a, const TaskShape& b) {
+  constexpr double kOther = std::numeric_limits<double>::infinity();
+  if (a.family != b.family || a.extents.size() != b.extents.size()) return kOther;
+  double sum = 0;
+  for (std::size_t i = 0; i < a.extents.size(); ++i) {
+    if (a.extents[i].first != b.extents[i].first) return kOther;
+    sum += std::abs(std::log2(static_cast<double>(a.extents[i].second) /
+                              static_cast<double>(b.extents[i].second)));
+  }
+  return sum;
+}
+
+std::string to_lines(const Bundle& bundle) {
+  std::string lines;
+  for (const BundledTask& task : bundle) {
+    lines += to_json(task).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return lines;
+}
+
+Result<Bundle> parse_bundle(std::string_view lines) {
+  Bundle bundle;
+  for (std::size_t number = 1; !lines.empty(); ++number) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string line(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto task = from_json(line);
+    if (!task.ok()) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("line {} of the bundle: {}", number, task.error().message),
+                   "make it anew, or ignore it with --history none"};
+    }
+    bundle.push_back(std::move(*task));
+  }
+  return bundle;
+}
+
+Result<Bundle> shipped_bundle() {
+  return parse_bundle(
+      {attune_bundle_begin, static_cast<std::size_t>(attune_bundle_end - attune_bundle_begin)});
+}
+
+Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& undefined) {
+  undefined = 0;
+  Bundle bundle;
+  ATTUNE_ASSIGN(const auto groups, store.sample_trials({.fastest = 1, .spread = 0}));
+  for (const records::TrialGroup& group : groups) {
+    ATTUNE_ASSIGN(const auto definition, store.task(group.task_key));
+    if (!definition || definition->programs.empty() ||
+        definition->programs.front().algorithm != "direct") {
+      ++undefined;
+      continue;
+    }
+    ATTUNE_ASSIGN(const ir::Program direct, ir::parse_program(definition->programs.front().text));
+    BundledTask task{group.task_key, definition->name, group.target,
+                     group.weights,  shape_of(direct), {}};
+    ATTUNE_ASSIGN(
+        const auto top,
+        store.top({.task_key = group.task_key, .target = group.target, .weights = group.weights},
+                  keep));
+    for (const records::Record& record : top) {
+      const auto time = records::competing_time_us(record.outcome);
+      if (time) task.best.push_back({record.trace, *time});
+    }
+    if (!task.best.empty()) bundle.push_back(std::move(task));
+  }
+  return bundle;
+}
+
+}  // namespace attune::deploy

@@ -1,0 +1,55 @@
+// The bundle: the best schedules of the zoo's tasks on the machines at hand, shipped with the
+// program as JSON lines, one per task, target and kind of weights. It holds what is needed to find
+// a schedule for the same task, or for one that is much like it; no programs, and no records: the
+// times are those of another machine.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/ir/tensor_expr.h"
+#include "tuner/records/store.h"
+
+namespace attune::deploy {
+
+// What kind of task it is, and how large: schedules may fit other tasks of the same family.
+struct TaskShape {
+  std::string family;                                         // template, type and loops
+  std::vector<std::pair<std::string, std::int64_t>> extents;  // of the anchor's loops
+  friend bool operator==(const TaskShape&, const TaskShape&) = default;
+};
+TaskShape shape_of(const ir::Program& direct);
+// Sum over the loops of |log2 of the ratio of their extents|; infinite for another family.
+double distance(const TaskShape& a, const TaskShape& b);
+
+struct BundledSchedule {
+  std::string trace;  // as text
+  double time_us = 0;
+};
+
+struct BundledTask {
+  std::string key, name;
+  std::string target;  // resolved, as text
+  records::Weights weights = records::Weights::Hot;
+  TaskShape shape;
+  std::vector<BundledSchedule> best;  // the fastest first
+};
+
+using Bundle = std::vector<BundledTask>;
+
+inline constexpr int kBundleSchema = 1;
+std::string to_lines(const Bundle& bundle);
+// The error names the line.
+Result<Bundle> parse_bundle(std::string_view lines);
+
+// The one that was linked in.
+Result<Bundle> shipped_bundle();
+
+// The `keep` fastest verified schedules of every task, target and weights of a store; tasks without
+// definition are left out, and counted in `undefined`.
+Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& undefined);
+
+}  // namespace attune::deploy

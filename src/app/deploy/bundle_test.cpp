@@ -1,0 +1,177 @@
+#include "app/deploy/bundle.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "app/deploy/shipped.h"
+#include "compiler/ir/print.h"
+#include "tuner/space/template_space.h"
+#include "tuner/templates/templates.h"
+
+namespace attune::deploy {
+namespace {
+
+ir::Program product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  ir::Program program{"product", {}, {}, {}};
+  const ir::Buffer a = ir::add_input(program, "a", ir::kF32, {m, k});
+  const ir::Buffer b = ir::add_input(program, "b", ir::kF32, {k, n});
+  const ir::Buffer anchor = ir::add_reduce(
+      program, "anchor", {{"i", m}, {"j", n}}, {{"k", k}}, ir::Reduction::Sum,
+      ir::load(a, {ir::var("i"), ir::var("k")}) * ir::load(b, {ir::var("k"), ir::var("j")}));
+  program.outputs = {ir::add_compute(program, "output", {{"i", m}, {"j", n}},
+                                     ir::load(anchor, {ir::var("i"), ir::var("j")}))};
+  return program;
+}
+
+ir::Target target_of(int threads, const std::string& cpu = "znver3") {
+  ir::Target target;
+  target.cpu = cpu;
+  target.threads = threads;
+  return target;
+}
+
+class ShippedTest : public testing::Test {
+ protected:
+  ScheduledTask task(const std::string& key) const {
+    return {.key = key,
+            .program_of = [this](const std::string& algorithm) -> const ir::Program* {
+              return algorithm == "direct" ? &program_ : nullptr;
+            },
+            .default_trace = slow_};
+  }
+  BundledTask bundled(const std::string& key, const ir::Target& target, std::int64_t m,
+                      const schedule::Trace& trace) const {
+    return {key,
+            "product",
+            ir::to_string(target),
+            records::Weights::Hot,
+            shape_of(product(m, 256, 256)),
+            {{schedule::to_string(trace), 5}}};
+  }
+
+  const ir::Program program_ = product(256, 256, 256);
+  const schedule::Trace good_ = templates::default_trace(program_, target_of(1));
+  const schedule::Trace slow_ = {schedule::Split{"anchor", "k", {2}}};
+};
+
+TEST(TaskShape, MeasuresHowFarTasksAreApart) {
+  const TaskShape shape = shape_of(product(64, 32, 16));
+  EXPECT_EQ(shape.extents,
+            (std::vector<std::pair<std::string, std::int64_t>>{{"i", 64}, {"j", 32}, {"k", 16}}));
+  EXPECT_EQ(distance(shape, shape), 0);
+  EXPECT_DOUBLE_EQ(distance(shape, shape_of(product(128, 16, 16))), 2);
+  TaskShape other = shape;
+  other.family = "pooling f32";
+  EXPECT_TRUE(std::isinf(distance(shape, other)));
+}
+
+TEST_F(ShippedTest, TheSameTaskOnTheSameTargetIsTrusted) {
+  const Bundle bundle = {bundled("aa", target_of(1), 256, slow_)};
+  ScheduledTask wanted = task("aa");
+  wanted.default_trace = good_;  // which the model thinks is faster
+  const auto found = shipped_schedules(bundle, wanted, target_of(1));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].same_task);
+  EXPECT_EQ(schedule::hash(found[0].trace), schedule::hash(slow_));
+  EXPECT_EQ(found[0].algorithm, "direct");
+}
+
+TEST_F(ShippedTest, ANeighbourIsTakenWhereItLooksNoSlowerThanTheDefault) {
+  const Bundle bundle = {bundled("bb", target_of(1), 512, good_)};
+  const auto found = shipped_schedules(bundle, task("aa"), target_of(1));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(found[0].same_task);
+  ScheduledTask wanted = task("aa");
+  wanted.default_trace = good_;
+  const Bundle slow = {bundled("bb", target_of(1), 512, slow_)};
+  EXPECT_TRUE(shipped_schedules(slow, wanted, target_of(1)).empty());
+}
+
+TEST_F(ShippedTest, WhatDoesNotFitIsLeftAlone) {
+  const auto none = [&](const BundledTask& other) {
+    return shipped_schedules({other}, task("aa"), target_of(1)).empty();
+  };
+  EXPECT_FALSE(none(bundled("bb", target_of(1), 256, good_)));
+  EXPECT_FALSE(none(bundled("bb", target_of(2), 256, good_)));           // other threads
+  EXPECT_TRUE(none(bundled("bb", target_of(1, "znver4"), 256, good_)));  // another processor
+  EXPECT_TRUE(none(bundled("bb", target_of(1), 256 * 16, good_)));       // much larger
+  EXPECT_TRUE(none(bundled("aa", target_of(1), 256, {schedule::Algorithm{"winograd4"}})));
+  EXPECT_TRUE(none(bundled("aa", target_of(1), 256, {schedule::Split{"epilogue.0", "i", {2}}})));
+}
+
+TEST_F(ShippedTest, TheNearestComesFirst) {
+  const Bundle bundle = {bundled("bb", target_of(1), 512, good_),
+                         bundled("cc", target_of(1), 256, slow_),
+                         bundled("aa", target_of(2), 256, good_)};
+  const auto found = shipped_schedules(bundle, task("aa"), target_of(1), 8);
+  ASSERT_EQ(found.size(), 2u);  // the good one of two tasks is one schedule
+  EXPECT_EQ(schedule::hash(found[0].trace), schedule::hash(slow_));
+}
+
+TEST(Bundle, ReadsWhatItWrites) {
+  const Bundle bundle = {{"aa",
+                          "product",
+                          "cpu -threads=2",
+                          records::Weights::Cold,
+                          shape_of(product(8, 8, 8)),
+                          {{"split anchor k 2\n", 1.5}}}};
+  const auto read = parse_bundle(to_lines(bundle));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ(to_lines(*read), to_lines(bundle));
+  EXPECT_EQ(read->front().shape, bundle.front().shape);
+  EXPECT_EQ(read->front().weights, records::Weights::Cold);
+}
+
+TEST(Bundle, NamesTheLineThatIsDamaged) {
+  const auto damaged = parse_bundle("\n{\"schema\": 2}\n");
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.error().message, "line 2 of the bundle: it has schema 2, this attune reads 1");
+  EXPECT_FALSE(parse_bundle("{").ok());
+}
+
+TEST(Bundle, TheShippedOneIsSound) {
+  const auto bundle = shipped_bundle();
+  ASSERT_TRUE(bundle.ok()) << bundle.error().message;
+  for (const BundledTask& task : *bundle) {
+    EXPECT_TRUE(ir::parse_target(task.target).ok()) << task.target;
+    EXPECT_FALSE(task.best.empty());
+    for (const BundledSchedule& schedule : task.best) {
+      EXPECT_TRUE(schedule::parse_trace(schedule.trace).ok()) << schedule.trace;
+    }
+  }
+}
+
+TEST(Bundle, IsMadeOfTheFastestOfAStore) {
+  const std::string path = testing::TempDir() + "/attune_bundle_test." + std::to_string(getpid());
+  auto store = records::open_sqlite_store(path).value();
+  const ir::Program program = product(8, 8, 8);
+  ASSERT_TRUE(
+      store->put_task({"aa", "product", 1024, {{"direct", ir::to_string(program), 0}}}).ok());
+  for (int i = 0; i < 6; ++i) {
+    records::Record record;
+    record.task_key = i == 5 ? "undefined" : "aa";
+    record.target = "cpu -threads=1";
+    record.trace = "split anchor k " + std::to_string(i + 2) + "\n";
+    record.trace_hash = static_cast<std::uint64_t>(i);
+    record.outcome = runtime::Timing{.best_us = 10.0 - i, .repeats = 1};
+    record.verified = i != 4;
+    ASSERT_TRUE(store->add(std::vector{record}).ok());
+  }
+  std::size_t undefined = 0;
+  const auto bundle = make_bundle(*store, 2, undefined);
+  ASSERT_TRUE(bundle.ok()) << bundle.error().message;
+  EXPECT_EQ(undefined, 1u);
+  ASSERT_EQ(bundle->size(), 1u);
+  EXPECT_EQ(bundle->front().shape, shape_of(program));
+  ASSERT_EQ(bundle->front().best.size(), 2u);
+  EXPECT_EQ(bundle->front().best[0].trace, "split anchor k 5\n");
+  store.reset();
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
+}
+
+}  // namespace
+}  // namespace attune::deploy

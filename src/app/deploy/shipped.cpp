@@ -1,0 +1,99 @@
+#include "app/deploy/shipped.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tuner/model/analytic.h"
+#include "tuner/space/limits.h"
+
+namespace attune::deploy {
+namespace {
+
+// Tasks further away than this teach nothing: a factor of four altogether.
+constexpr double kFarthest = 2;
+// What another number of threads counts for.
+constexpr double kOtherThreads = 0.5;
+constexpr std::size_t kLookedAt = 6;
+
+struct Candidate {
+  const BundledTask* task = nullptr;
+  double distance = 0;
+};
+
+std::string algorithm_of(const schedule::Trace& trace) {
+  const auto* step = trace.empty() ? nullptr : std::get_if<schedule::Algorithm>(&trace.front());
+  return step == nullptr ? "direct" : step->name;
+}
+
+std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trace& trace,
+                                 const ir::Target& target) {
+  const ir::Program* program = task.program_of(algorithm_of(trace));
+  if (program == nullptr) return std::nullopt;
+  auto state = schedule::replay(*program, trace);
+  if (!state.ok()) return std::nullopt;
+  auto bounds = schedule::infer_bounds(*state, schedule::Mins::Leave);
+  if (!bounds.ok() || space::find_flaw(*state, *bounds, target)) return std::nullopt;
+  return model::predict({std::move(*state), std::move(*bounds)}, target, {}).us;
+}
+
+// The same processor; the number of threads may differ.
+bool same_processor(const ir::Target& a, const ir::Target& b) {
+  return a.kind == b.kind && a.triple == b.triple && a.cpu == b.cpu && a.features == b.features;
+}
+
+// Nearest first; those at the same distance by weights, then in the order of the bundle.
+std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask& task,
+                                      const ir::Target& target) {
+  const ir::Program* direct = task.program_of("direct");
+  const TaskShape shape = direct == nullptr ? TaskShape{} : shape_of(*direct);
+  std::vector<Candidate> found;
+  for (const BundledTask& other : bundle) {
+    double away = other.key == task.key ? 0 : distance(shape, other.shape);
+    if (away > kFarthest) continue;
+    // Equal shapes with something else fused to them.
+    if (other.key != task.key) away += 0.1;
+    if (other.weights != task.weights) away += 0.05;
+    const auto measured_on = ir::parse_target(other.target);
+    if (!measured_on.ok() || !same_processor(*measured_on, target)) continue;
+    if (measured_on->threads != target.threads) away += kOtherThreads;
+    found.push_back({&other, away});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  return found;
+}
+
+}  // namespace
+
+std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const ScheduledTask& task,
+                                               const ir::Target& target, std::size_t most) {
+  std::vector<ShippedSchedule> chosen;
+  std::vector<Candidate> candidates = candidates_for(bundle, task, target);
+  if (candidates.empty()) return chosen;
+  candidates.resize(std::min(candidates.size(), kLookedAt));
+  const double default_us = predict_us(task, task.default_trace, target)
+                                .value_or(std::numeric_limits<double>::infinity());
+  const std::string text = ir::to_string(target);
+  for (const Candidate& candidate : candidates) {
+    const BundledTask& other = *candidate.task;
+    for (const BundledSchedule& schedule : other.best) {
+      if (chosen.size() == most) return chosen;
+      auto trace = schedule::parse_trace(schedule.trace);
+      if (!trace.ok()) continue;
+      const auto us = predict_us(task, *trace, target);
+      const bool measured = other.key == task.key && other.target == text;
+      if (!us || (!measured && *us > default_us)) continue;
+      const bool repeated =
+          std::any_of(chosen.begin(), chosen.end(), [&](const ShippedSchedule& s) {
+            return schedule::hash(s.trace) == schedule::hash(*trace);
+          });
+      if (repeated) continue;
+      const std::string algorithm = algorithm_of(*trace);
+      chosen.push_back({std::move(*trace), algorithm, schedule.time_us, other.key == task.key,
+                        other.name, other.target});
+    }
+  }
+  return chosen;
+}
+
+}  // namespace attune::deploy
