@@ -11,7 +11,6 @@
 
 #include "app/api/npy.h"
 #include "app/deploy/ahead.h"
-#include "app/deploy/shipped.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/zoo/zoo.h"
@@ -68,24 +67,6 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
     return schedule;
   }
   return std::nullopt;
-}
-
-// A schedule of the bundle for a task that nothing is known about here.
-std::optional<deploy::Schedule> shipped_schedule(const deploy::Bundle& bundle,
-                                                 const graph::Task& task, const ir::Target& target,
-                                                 bool exact, bool cold,
-                                                 const deploy::Schedule& untuned) {
-  const deploy::ScheduledTask wanted{
-      .key = task.key,
-      .weights = weights_of(task, cold),
-      .program_of = [&](const std::string& algorithm) -> const ir::Program* {
-        return exact && algorithm != "direct" ? nullptr : deploy::program_of(task, algorithm);
-      },
-      .default_trace = untuned.trace};
-  std::vector<deploy::ShippedSchedule> found = deploy::shipped_schedules(bundle, wanted, target);
-  if (found.empty()) return std::nullopt;
-  return deploy::Schedule{
-      std::move(found[0].algorithm), std::move(found[0].trace), deploy::Origin::Shipped, {}};
 }
 
 }  // namespace
@@ -180,6 +161,16 @@ deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptio
   return compile;
 }
 
+deploy::ScheduledTask scheduled_task(const graph::Task& task, const ir::Target& target, bool exact,
+                                     bool cold) {
+  return {.key = task.key,
+          .weights = weights_of(task, cold),
+          .program_of = [&task, exact](const std::string& algorithm) -> const ir::Program* {
+            return exact && algorithm != "direct" ? nullptr : deploy::program_of(task, algorithm);
+          },
+          .default_trace = deploy::default_schedule(task, target, exact).trace};
+}
+
 Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Target& target,
                                                                  const ScheduleOptions& schedule,
                                                                  bool exact, bool cold) {
@@ -213,8 +204,12 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
     }
     KnownTask known = best ? KnownTask{std::move(*best), best_us} : untuned(task);
     if (!best) {
-      auto other = shipped_schedule(*bundle, task, target, exact, cold, known.schedule);
-      if (other) known.schedule = std::move(*other);
+      auto found =
+          deploy::shipped_schedules(*bundle, scheduled_task(task, target, exact, cold), target);
+      if (!found.empty()) {
+        known.schedule = {std::move(found[0].algorithm), std::move(found[0].trace),
+                          deploy::Origin::Shipped};
+      }
     }
     known.schedule.passed_over = std::move(passed_over);
     return known;

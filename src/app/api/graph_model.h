@@ -57,6 +57,9 @@ Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std:
 
 // Compiles with the best records of the stores that the options name, else default schedules.
 deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options);
+// The task as the bundle's look-up sees it; `task` must outlive it.
+deploy::ScheduledTask scheduled_task(const graph::Task& task, const ir::Target& target, bool exact,
+                                     bool cold);
 // What is known of a task: the schedule of its fastest record, else one that ships with the
 // program, else the default one.
 struct KnownTask {

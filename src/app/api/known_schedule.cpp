@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "app/api/text_file.h"
-#include "app/deploy/shipped.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 #include "tuner/templates/templates.h"
@@ -55,20 +54,10 @@ Result<std::optional<KnownSchedule>> best_of(const OperatorModel& model, const s
 
 // From the bundle, for an operator that nothing is known about here; else the default one.
 Result<KnownSchedule> shipped_or_default(const OperatorModel& model) {
-  KnownSchedule usual = default_schedule(model);
   ATTUNE_ASSIGN(const deploy::Bundle bundle, deploy::shipped_bundle());
-  const deploy::ScheduledTask task{
-      .key = model.task.key,
-      .program_of = [&](const std::string& name) -> const ir::Program* {
-        for (const Algorithm& algorithm : model.algorithms) {
-          if (algorithm.name == name && allowed(model, name)) return algorithm.program.get();
-        }
-        return nullptr;
-      },
-      .default_trace = usual.trace};
   std::vector<deploy::ShippedSchedule> found =
-      deploy::shipped_schedules(bundle, task, model.target);
-  if (found.empty()) return usual;
+      deploy::shipped_schedules(bundle, scheduled_task(model), model.target);
+  if (found.empty()) return default_schedule(model);
   ATTUNE_ASSIGN(Algorithm algorithm, model.algorithm_of(found[0].trace));
   return KnownSchedule{
       std::move(found[0].trace), std::move(algorithm), ScheduleSource::Shipped, {}};
@@ -111,6 +100,17 @@ KnownSchedule default_schedule(const OperatorModel& model) {
   schedule::Trace trace = templates::default_trace(*chosen->program, model.target);
   if (chosen->name != "direct") trace.insert(trace.begin(), schedule::Algorithm{chosen->name});
   return {std::move(trace), *chosen, ScheduleSource::Default, {}};
+}
+
+deploy::ScheduledTask scheduled_task(const OperatorModel& model) {
+  return {.key = model.task.key,
+          .program_of = [&model](const std::string& name) -> const ir::Program* {
+            for (const Algorithm& algorithm : model.algorithms) {
+              if (algorithm.name == name && allowed(model, name)) return algorithm.program.get();
+            }
+            return nullptr;
+          },
+          .default_trace = default_schedule(model).trace};
 }
 
 Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleOptions& options) {

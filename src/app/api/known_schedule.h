@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/api/model.h"
+#include "app/deploy/shipped.h"
 #include "base/result.h"
 #include "compiler/schedule/trace.h"
 
@@ -37,6 +38,8 @@ Result<std::string> records_path(const std::string& option);
 Result<std::optional<std::string>> history_path(const std::string& option);
 
 KnownSchedule default_schedule(const OperatorModel& model);
+// The operator as the bundle's look-up sees it; `model` must outlive it.
+deploy::ScheduledTask scheduled_task(const OperatorModel& model);
 Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleOptions& options);
 
 // "the best of the records", for a person.

@@ -29,4 +29,42 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
   return session::load_history(stores, options);
 }
 
+Status bring_best(records::Store& from, const records::BestQuery& query, records::Store& to) {
+  constexpr std::size_t kBrought = 16;
+  ATTUNE_ASSIGN(std::vector<records::Record> best, from.top(query, kBrought));
+  if (best.empty()) return {};
+  for (records::Record& record : best) record.session = 0;
+  ATTUNE_ASSIGN(const std::size_t added, to.add_new(best));
+  (void)added;
+  return {};
+}
+
+Result<deploy::Bundle> bundle_for(const std::string& history) {
+  if (history == "none") return deploy::Bundle();
+  return deploy::shipped_bundle();
+}
+
+Status hint_shipped(const deploy::Bundle& bundle, const deploy::ScheduledTask& task,
+                    const std::string& task_name, const ir::Target& target, records::Store& store) {
+  constexpr std::size_t kHints = 4;
+  std::vector<records::Hint> hints;
+  for (const deploy::ShippedSchedule& schedule :
+       deploy::shipped_schedules(bundle, task, target, kHints)) {
+    hints.push_back({.task_key = task.key,
+                     .task_name = task_name,
+                     .trace = schedule::to_string(schedule.trace),
+                     .trace_hash = schedule::hash(schedule.trace),
+                     .time_us = schedule.time_us,
+                     .foreign_target = schedule.same_task
+                                           ? schedule.target
+                                           : schedule.task + " on " + schedule.target,
+                     .source = "shipped",
+                     .created_at_ms = 0});
+  }
+  if (hints.empty()) return {};
+  ATTUNE_ASSIGN(const std::size_t added, store.add_hints(hints));
+  (void)added;
+  return {};
+}
+
 }  // namespace attune::api

@@ -1,10 +1,11 @@
 // What a tuning run starts from besides the records of its own tasks: those of all others, in its
-// own store and in one that the user names.
+// own store and in one that the user names, and what ships with the program.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "app/deploy/shipped.h"
 #include "base/result.h"
 #include "compiler/ir/target.h"
 #include "tuner/session/history.h"
@@ -16,5 +17,14 @@ namespace attune::api {
 Result<session::LoadedHistory> learn_from_others(records::Store& own, const std::string& history,
                                                  const ir::Target& target,
                                                  std::vector<std::string> except);
+
+// Copies the best of another store, so that a session finds them among what is known.
+Status bring_best(records::Store& from, const records::BestQuery& query, records::Store& to);
+
+// The bundle that ships with the program; empty when the option --history is "none".
+Result<deploy::Bundle> bundle_for(const std::string& history);
+// Makes hints of the bundle's schedules that suit the task: a session tries them first.
+Status hint_shipped(const deploy::Bundle& bundle, const deploy::ScheduledTask& task,
+                    const std::string& task_name, const ir::Target& target, records::Store& store);
 
 }  // namespace attune::api

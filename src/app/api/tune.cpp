@@ -40,22 +40,6 @@ session::Task task_of(const OperatorModel& model) {
   return task;
 }
 
-// Copies the best of another store, so that the session finds them among what is known.
-Status bring_history(const OperatorModel& model, const std::string& path, records::Store& store) {
-  constexpr std::size_t kBrought = 16;
-  ATTUNE_ASSIGN(const auto other, records::open_sqlite_store_for_reading(path));
-  const records::BestQuery query{.task_key = model.task.key, .target = model.target_text()};
-  ATTUNE_ASSIGN(std::vector<records::Record> best, other->top(query, kBrought));
-  for (records::Record& record : best) record.session = 0;
-  ATTUNE_ASSIGN(const std::size_t added, store.add_new(best));
-  (void)added;
-  ATTUNE_ASSIGN(const std::vector<records::Hint> hints,
-                other->hints({.task = model.task.key, .limit = kBrought}));
-  ATTUNE_ASSIGN(const std::size_t hinted, store.add_hints(hints));
-  (void)hinted;
-  return {};
-}
-
 class Forwarder final : public session::Observer {
  public:
   Forwarder(const std::function<void(const TuneProgress&)>& progressed, double peak_gflops,
@@ -185,7 +169,14 @@ Result<TuneReport> tune(const TuneOptions& options,
                     {.cores = cores.measure, .device = probe::describe_machine().cpu}));
   ATTUNE_ASSIGN(const std::string path, records_path(options.records));
   ATTUNE_ASSIGN(const std::unique_ptr<records::Store> store, records::open_sqlite_store(path));
-  if (history) ATTUNE_RETURN_IF_ERROR(bring_history(model, *history, *store));
+  if (history) {
+    ATTUNE_ASSIGN(const auto other, records::open_sqlite_store_for_reading(*history));
+    ATTUNE_RETURN_IF_ERROR(
+        bring_best(*other, {.task_key = model.task.key, .target = model.target_text()}, *store));
+  }
+  ATTUNE_ASSIGN(const deploy::Bundle bundle, bundle_for(options.history));
+  ATTUNE_RETURN_IF_ERROR(
+      hint_shipped(bundle, scheduled_task(model), model.task.spec, model.target, *store));
   ATTUNE_ASSIGN(session::LoadedHistory others,
                 learn_from_others(*store, options.history, model.target, {model.task.key}));
   TuneReport report{.target = model.target_text(), .threads = model.target.threads};

@@ -147,6 +147,7 @@ class GraphTuner {
     report_.records = *path;
     auto store = records::open_sqlite_store(*path);
     if (!store.ok()) return store.error();
+    ATTUNE_RETURN_IF_ERROR(bring_known(tasks, cold, **store));
     auto others = learn_from_others(**store, options_.tune.history, model_.target, {});
     if (!others.ok()) return others.error();
     report_.history = session::describe(*others);
@@ -178,6 +179,25 @@ class GraphTuner {
     ATTUNE_RETURN_IF_ERROR(session::run_model(weighted, budget(cores), machine(cores), clock_,
                                               forward(tasks), stop_, &usage_));
     for (const auto& session : sessions) reports_.push_back(session->report());
+    return {};
+  }
+
+  // What the history that the user named and the bundle know about the tasks.
+  Status bring_known(const deploy::ModelTasks& tasks, bool cold, records::Store& store) const {
+    ATTUNE_ASSIGN(const std::optional<std::string> path, history_path(options_.tune.history));
+    std::unique_ptr<records::Store> named;
+    if (path) {
+      ATTUNE_ASSIGN(named, records::open_sqlite_store_for_reading(*path));
+    }
+    ATTUNE_ASSIGN(const deploy::Bundle bundle, bundle_for(options_.tune.history));
+    for (const graph::Task& task : tasks.distinct) {
+      const records::BestQuery query{.task_key = task.key,
+                                     .target = ir::to_string(model_.target),
+                                     .weights = weights_of(task, cold)};
+      if (named) ATTUNE_RETURN_IF_ERROR(bring_best(*named, query, store));
+      const auto described = scheduled_task(task, model_.target, options_.graph.model.exact, cold);
+      ATTUNE_RETURN_IF_ERROR(hint_shipped(bundle, described, task.name, model_.target, store));
+    }
     return {};
   }
 
