@@ -45,9 +45,9 @@ Status visit_lines(const std::string& path, const std::function<bool(std::string
     const int read = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
     int code = Z_OK;
     const char* const message = gzerror(file.get(), &code);
-    if (read < 0 || code == Z_BUF_ERROR) {
-      return cannot_read(path, code == Z_BUF_ERROR ? "the compressed data ends early" : message);
-    }
+    const bool ends_early = code == Z_BUF_ERROR;
+    if (read < 0 && !ends_early) return cannot_read(path, message);
+    if (read <= 0 && ends_early) return cannot_read(path, "the compressed data ends early");
     if (read == 0) break;
     std::string_view bytes(chunk.data(), static_cast<std::size_t>(read));
     for (std::size_t end = bytes.find('\n'); end != std::string_view::npos;

@@ -145,13 +145,15 @@ Mapped transposed(std::string_view name, const LogRecord& record, const Argument
                   window_text(windows->h, windows->w), extra.first, extra.second, type)};
 }
 
-// [m, k] times [n, k], the second perhaps in panels of columns: [n/b, k, b].
+// [m, k] times [n, k], the second perhaps in panels of columns, [n/b, k, b], or of both,
+// [n/b, k/c, b, c].
 Mapped dense(const Arguments& arguments, const std::string& type) {
   const auto& left = arguments.tensor(0).shape;
   const auto& right = arguments.tensor(1).shape;
-  if (left.size() != 2 || right.size() < 2 || right.size() > 3) return impossible();
+  if (left.size() != 2 || right.size() < 2 || right.size() > 4) return impossible();
   const std::int64_t n = right.size() == 2 ? right[0] : right[0] * right[2];
-  if (left[1] != right[1]) return impossible();
+  const std::int64_t k = right.size() == 4 ? right[1] * right[3] : right[1];
+  if (left[1] != k) return impossible();
   return Workload{fmt::format("dense:m={},n={},k={},dtype={}", left[0], n, left[1], type)};
 }
 
@@ -188,7 +190,7 @@ bool has_other_weights(std::string_view name) {
   // Weights that were transformed ahead, sparse or packed into bits are no plain weights.
   for (const std::string_view part :
        {"without_weight_transform", "without_transform", "weight_transform", "bitserial", "sparse",
-        "HWNC", "deformable", "winograd_nnpack"}) {
+        "HWNC", "deformable", "winograd_nnpack", "conv2d_packed"}) {
     if (contains(name, part)) return true;
   }
   return false;

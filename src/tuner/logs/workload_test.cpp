@@ -96,6 +96,9 @@ TEST(Workload, Products) {
             "dense:m=4,n=1000,k=256");
   EXPECT_EQ(mapped("dense_pack.x86", tensors("[4,256]", "[10,256,16]", R"(, null, "float32")")),
             "dense:m=4,n=160,k=256");
+  EXPECT_EQ(
+      mapped("dense_vnni.x86", tensors("[4,256]", "[10,64,16,4]", R"(, null, "int32")", "int8")),
+      "dense:m=4,n=160,k=256,dtype=i8");
   EXPECT_EQ(mapped("matmul.x86", tensors("[4,8]", "[8,6]", R"(, null, "float32", false, false)")),
             "matmul:m=4,n=6,k=8");
   EXPECT_EQ(mapped("batch_matmul.x86", tensors("[2,4,8]", "[2,6,8]", ", [2, 4, 6]")),
@@ -117,6 +120,9 @@ TEST(Workload, ReasonsForTheRest) {
   EXPECT_EQ(mapped("conv3d_ncdhw.cuda", "[]"), "operator conv3d_ncdhw.cuda is not supported");
   EXPECT_EQ(mapped("layout_transform", tensors("[1,8,8,8]", "[1]", "")),
             "operator layout_transform is not supported");
+  EXPECT_EQ(
+      mapped("conv2d_packed.vta", tensors("[1,1,8,8,1,16]", "[1,1,3,3,16,16]", plain, "int8")),
+      "operator conv2d_packed.vta is not supported");
   EXPECT_EQ(mapped("conv2d_winograd_without_weight_transform.x86", "[]"),
             "operator conv2d_winograd_without_weight_transform.x86 is not supported");
   EXPECT_EQ(
