@@ -30,7 +30,10 @@ std::string describe(const api::LogImportReport& report, bool dry_run) {
   if (report.auto_scheduler > 0) {
     text += fmt::format("; {} of the auto-scheduler skipped", report.auto_scheduler);
   }
-  if (report.comments > 0) text += fmt::format("; {} comment lines", report.comments);
+  if (report.comments > 0) {
+    text +=
+        fmt::format("; {} comment {}", report.comments, report.comments == 1 ? "line" : "lines");
+  }
   text += fmt::format("\n{} records are of {} {} of ours\n", report.with_task, report.tasks.size(),
                       report.tasks.size() == 1 ? "task" : "tasks");
   if (report.schedules > 0) {

@@ -89,7 +89,7 @@ TEST(Importer, SaysWhyKnobsDoNotMap) {
        line_of("llvm", "dense_pack.x86", arguments, R"([["attune.algorithm", "ot", "magic"]])")});
   EXPECT_EQ(report.unmapped, (Counts{{"algorithm magic does not fit its task", 1},
                                      {"it has no knobs", 1},
-                                     {"none of its knobs is known", 1}}));
+                                     {"none of its knobs is known: vthread", 1}}));
 }
 
 TEST(Importer, WinogradIsAnAlgorithm) {

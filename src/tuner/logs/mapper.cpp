@@ -1,6 +1,7 @@
 #include "tuner/logs/mapper.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 
@@ -104,7 +105,8 @@ std::variant<MappedSchedule, Unmapped> Mapper::schedule_of(MappedTask& task,
       translate_knobs(record.entities, record.task, algorithm->template_name, target_.lanes(4));
   // Which algorithm was best is worth knowing even when none of its knobs is.
   if (name == "direct" && !any_known(*algorithm->space, knobs.settings)) {
-    return Unmapped{record.entities.empty() ? "it has no knobs" : "none of its knobs is known"};
+    if (record.entities.empty()) return Unmapped{"it has no knobs"};
+    return Unmapped{fmt::format("none of its knobs is known: {}", fmt::join(knobs.ignored, ", "))};
   }
   const Result<space::Point> point = nearest_point(*algorithm->space, knobs.settings);
   if (!point.ok()) {
