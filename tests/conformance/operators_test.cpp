@@ -24,6 +24,8 @@ constexpr const char* kSpecs[] = {
     "conv2d:h=9,w=7,ic=12,oc=20,kh=3,kw=3,pad=1",
     "conv2d:h=12,w=13,ic=3,oc=16,kh=5,kw=5,stride=2,pad=2",
     "conv2d:h=10,w=8,ic=16,oc=32,kh=1,kw=1,stride=2",
+    "conv2d:h=21,w=22,ic=4,oc=20,kh=8,kw=8,stride=4",
+    "conv2d:n=2,h=13,w=12,ic=20,oc=24,kh=4,kw=4,stride=2,pad=1",
     "conv2d:h=9,w=9,ic=8,oc=12,kh=3,kw=3,pad=2,dilation=2",
     "conv2d:h=8,w=7,ic=32,oc=32,kh=3,kw=3,pad=1,groups=2",
     "conv2d:h=8,w=7,ic=32,oc=32,kh=3,kw=3,pad=1,groups=32",

@@ -16,14 +16,51 @@ std::int64_t extent_of(const ir::Stage& stage, std::string_view axis) {
   return 0;
 }
 
+// Multiplications of a program's anchor, and what the transforms of Winograd cost beside them.
+double work_of(const ir::Program& program) {
+  const ir::Stage& anchor = *program.find_stage("anchor");
+  double products = 1;
+  for (const std::vector<ir::Axis>* axes : {&anchor.axes, &anchor.reduce_axes}) {
+    for (const ir::Axis& axis : *axes) products *= static_cast<double>(axis.extent);
+  }
+  const std::int64_t in = extent_of(anchor, "ic") * extent_of(anchor, "ib");
+  const std::int64_t out = extent_of(anchor, "oc") * extent_of(anchor, "ob");
+  const std::int64_t points = extent_of(anchor, "i") * extent_of(anchor, "j");
+  return products + static_cast<double>(points * extent_of(anchor, "tile") * (6 * in + 5 * out));
+}
+
+// A strided convolution whose phases become channels: where that takes far fewer multiplications.
+std::string likely_folded_algorithm(const graph::Task& task) {
+  constexpr double kGain = 1.3;
+  constexpr std::int64_t kFewestTiles = 8;
+  std::string best = "direct";
+  double least = work_of(task.op.program) / kGain;
+  for (const char* name : {"winograd4", "winograd3", "winograd2"}) {
+    const ir::Program* program = program_of(task, name);
+    if (program == nullptr) continue;
+    const double work = work_of(*program);
+    if (extent_of(*program->find_stage("anchor"), "tile") < kFewestTiles || work >= least) continue;
+    least = work;
+    best = name;
+  }
+  return best;
+}
+
 // Winograd with tiles of four pays when there are enough tiles to use each transformed weight
 // several times and enough channels to use each transformed tile; with few tiles F(2) reads fewer
 // weights (docs/performance.md).
 std::string likely_algorithm(const graph::Task& task) {
   const ir::Stage* anchor = task.op.program.find_stage("anchor");
-  if (anchor == nullptr) return "direct";
+  const ir::Program* other = program_of(task, "winograd2");
+  if (other == nullptr) other = program_of(task, "winograd4");
+  if (anchor == nullptr || other == nullptr) return "direct";
   const std::int64_t pixels = extent_of(*anchor, "oh") * extent_of(*anchor, "ow");
-  const std::int64_t channels = extent_of(*anchor, "ic") * extent_of(*anchor, "ib");
+  const std::int64_t channels =
+      extent_of(*anchor, "ic") * std::max<std::int64_t>(1, extent_of(*anchor, "ib"));
+  const ir::Stage& tiled = *other->find_stage("anchor");
+  if (extent_of(tiled, "ic") * extent_of(tiled, "ib") != channels) {
+    return likely_folded_algorithm(task);
+  }
   if (channels < 24) return "direct";
   // Few taps of each phase of a transposed convolution: tiles of four have few points.
   if (program_of(task, "packed4") != nullptr) return "packed4";

@@ -8,10 +8,8 @@ namespace attune::ops {
 
 std::span<const Conv2dAlgorithm> conv2d_algorithms() {
   static const std::vector<Conv2dAlgorithm> all{
-      winograd_algorithm<2>(),
-      winograd_algorithm<4>(),
-      winograd_algorithm<6>(),
-      conv2d_gemm_algorithm(),
+      winograd_algorithm<2>(), winograd_algorithm<3>(), winograd_algorithm<4>(),
+      winograd_algorithm<6>(), conv2d_gemm_algorithm(),
   };
   return all;
 }

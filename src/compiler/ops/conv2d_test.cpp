@@ -177,6 +177,15 @@ TEST(Conv2dAlgorithms, AgreeWithTheDefinition) {
   expect_alternatives(square(14, 5, 6, 3, 1, 0), 4);
   expect_alternatives(square(8, 20, 3, 3, 1, 2), 4);
   expect_alternatives(square(7, 3, 6, 3, 2, 1), 1);  // only gemm, from plain channels
+  expect_alternatives(square(21, 4, 6, 8, 4, 0), 4);
+  expect_alternatives(square(12, 6, 5, 4, 2, 0), 4);
+  expect_alternatives(square(13, 9, 3, 4, 2, 1), 4);
+  expect_alternatives(square(17, 3, 6, 7, 2, 3), 3);  // windows of four taps: no winograd3
+  expect_alternatives(square(13, 5, 8, 5, 2, 2), 2);
+  Conv2dOptions oblong = square(10, 6, 8, 6, 3, 1);
+  oblong.n = 2;
+  oblong.w = {.size = 11, .kernel = 4, .stride = 2, .pad_before = 0, .pad_after = 2};
+  expect_alternatives(oblong, 3);
   expect_alternatives(square(6, 9, 6, 1, 1, 0), 1);
 }
 
@@ -202,8 +211,9 @@ TEST(Conv2dAlgorithms, NamedOnesMustApply) {
   ASSERT_EQ(one->size(), 1u);
   EXPECT_EQ(one->front().name, "winograd4");
   EXPECT_EQ(build_alternatives(square(8, 8, 8, 3, 2, 1), "winograd4").error().message,
-            "algo=winograd4 needs a 3x3 kernel with stride 1 and dilation 1, one group, more than "
-            "4 input channels and floating-point elements");
+            "algo=winograd4 needs a 3x3 kernel with stride 1, or a stride that leaves several taps "
+            "and far fewer multiplications; dilation 1, one group, more than 4 input channels "
+            "unless there is a stride, and floating-point elements");
   Conv2dOptions grouped = square(8, 8, 8, 3, 1, 1);
   grouped.groups = 2;
   EXPECT_EQ(build_alternatives(grouped, "gemm").error().message, "algo=gemm needs one group");

@@ -1,4 +1,5 @@
-// Winograd convolution F(m, 3), m = 2, 4 or 6: a 3x3 convolution with stride 1. Its stages are
+// Winograd convolution F(m, r): a 3x3 convolution with stride 1 (r = 3), or one with a stride whose
+// phases become channels (folded_conv2d.h; r taps are left in each dimension). Its stages are
 //   filter       canonical weights, zero-filled to whole blocks
 //   pad          the input, zero-filled to whole tiles
 //   those of winograd_stages.h
@@ -11,15 +12,17 @@
 
 namespace attune::ops {
 
-bool winograd_applies(const Conv2dOptions& options);
+bool winograd_applies(const Conv2dOptions& options, int m);
 Result<ir::Program> build_winograd(const Conv2dOptions& options, int m);
 
 template <int m>
 Conv2dAlgorithm winograd_algorithm() {
   return {"winograd" + std::to_string(m),
-          "a 3x3 kernel with stride 1 and dilation 1, one group, more than 4 input channels and "
-          "floating-point elements",
-          winograd_applies, [](const Conv2dOptions& options) -> Result<AlgorithmDef> {
+          "a 3x3 kernel with stride 1, or a stride that leaves several taps and far fewer "
+          "multiplications; dilation 1, one group, more than 4 input channels unless there is a "
+          "stride, and floating-point elements",
+          [](const Conv2dOptions& options) { return winograd_applies(options, m); },
+          [](const Conv2dOptions& options) -> Result<AlgorithmDef> {
             ATTUNE_ASSIGN(ir::Program program, build_winograd(options, m));
             return AlgorithmDef{"winograd" + std::to_string(m), std::move(program),
                                 winograd_tolerance(m, options.dtype)};

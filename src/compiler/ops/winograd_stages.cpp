@@ -57,7 +57,8 @@ class Stages {
     if (tiles_.column_offset) column = column + tiles_.column_offset;
 
     const auto pixels = terms(tiles_.t(), [&](const ir::Expr& r) {
-      return ir::cast(ir::kF32, ir::load(input, {image, at[0], row + r, column, at[2]}));
+      return ir::cast(ir::kF32,
+                      ir::load(input, joined({{image, at[0], row + r, column}, lane_of(at[2])})));
     });
     const ir::Buffer rows =
         ir::add_compute(program_, "input.rows", axes(i, {"c", tiles_.t()}, rest),
@@ -92,6 +93,11 @@ class Stages {
   }
 
  private:
+  Index lane_of(const ir::Expr& lane) const {
+    if (tiles_.in_columns == 0) return {lane};
+    return {lane / ir::Expr(tiles_.in_columns), lane % ir::Expr(tiles_.in_columns)};
+  }
+
   static Index joined(const std::vector<Index>& parts) {
     Index all;
     for (const Index& part : parts) all.insert(all.end(), part.begin(), part.end());

@@ -22,6 +22,7 @@ struct WinogradTiles {
   int taps = 3;
   std::int64_t n = 1, rows = 1, columns = 1;  // images; tiles over one
   ChannelCut in = {1, 1};
+  std::int64_t in_columns = 0;  // lanes of the input are two dimensions, the last of this extent
   std::int64_t oc_blocks = 1, block = 8;
   std::vector<ir::Axis> phases = {};
   // Where a phase's tiles begin in the input, in terms of its axes; empty: at the border.

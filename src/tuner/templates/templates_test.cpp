@@ -13,6 +13,7 @@
 #include "compiler/ops/pool.h"
 #include "compiler/ops/reduce.h"
 #include "compiler/ops/softmax.h"
+#include "compiler/ops/winograd.h"
 #include "compiler/ops/winograd_transpose.h"
 #include "compiler/schedule/bounds.h"
 #include "tuner/space/template_space.h"
@@ -67,6 +68,15 @@ ir::Program gemm_program(std::int64_t kernel, std::int64_t block) {
   return ops::build_conv2d_gemm(options).value();
 }
 
+ir::Program folded_program(std::int64_t block) {
+  ops::Conv2dOptions options;
+  options.ic = 3;
+  options.oc = 40;
+  options.h = options.w = window(33, 7, 2, 3);
+  options.block = block;
+  return ops::build_winograd(options, 4).value();
+}
+
 ops::Conv2dTransposeOptions transposed(std::int64_t block, std::int64_t oc = 40) {
   ops::Conv2dTransposeOptions options;
   options.ic = 24;
@@ -95,6 +105,7 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
       {"conv2d", conv2d_program(224, 3, 7, 2, block)},
       {"conv2d", conv2d_program(5, 9, 1, 2, block)},
       {"conv2d_transpose", ops::build_conv2d_transpose(transposed(block)).value()},
+      {"winograd", folded_program(block)},
       {"winograd", ops::build_winograd_transpose(transposed(block), 2).value()},
       {"winograd", ops::build_winograd_transpose(transposed(block), 4).value()},
       {"winograd", ops::build_packed_transpose(transposed(block, block / 2), 4).value()},

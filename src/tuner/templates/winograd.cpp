@@ -124,6 +124,14 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.tiles, s.oc, target);
   space::Choice tile = best_tile(tiles, s.tiles, s.oc);
+  const auto splits = [&](const space::Choice& choice) {
+    return imbalance((s.oc + choice.numbers[1] - 1) / choice.numbers[1], target) < 1.05;
+  };
+  if (!splits(tile)) {
+    space::Knob even = tiles;
+    std::erase_if(even.choices, [&](const space::Choice& choice) { return !splits(choice); });
+    if (!even.choices.empty()) tile = best_tile(even, s.tiles, s.oc);
+  }
   const std::int64_t block = best_block(s, tile.numbers[1], target);
   // Tiles beyond the end of a block are transformed and multiplied in vain.
   if (block > 0) tile = best_tile(tiles, block * (s.tiles / (s.n * s.rows)), s.oc);
@@ -155,7 +163,7 @@ void transform_input(TraceWriter& t, const ir::Program& program, const Shape& s,
   // The border is copied row of tiles by row of tiles, so that it stays in the nearest cache.
   if (program.find_stage("pad")) {
     t.compute_at("pad", "input.wino", "tile.0");
-    t.vectorize("pad", "ib");
+    t.vectorize("pad", program.find_stage("pad")->axes.back().name);
   }
   // One column, then one row at a time is written out: a whole tile does not fit into registers.
   t.reorder("input.rows", with_phases(s, {"*", "ic", "tile", "c", "i", "ib"}));
