@@ -49,7 +49,7 @@ std::string likely_folded_algorithm(const graph::Task& task) {
 // Winograd with tiles of four pays when there are enough tiles to use each transformed weight
 // several times and enough channels to use each transformed tile; with few tiles F(2) reads fewer
 // weights (docs/performance.md).
-std::string likely_algorithm(const graph::Task& task) {
+std::string likely_algorithm(const graph::Task& task, const ir::Target& target) {
   const ir::Stage* anchor = task.op.program.find_stage("anchor");
   const ir::Program* other = program_of(task, "winograd2");
   if (other == nullptr) other = program_of(task, "winograd4");
@@ -67,6 +67,14 @@ std::string likely_algorithm(const graph::Task& task) {
   const std::int64_t places = extent_of(*anchor, "y") * extent_of(*anchor, "x");
   if (places >= 64 && program_of(task, "winograd4") != nullptr) return "winograd4";
   if (pixels >= 144 && program_of(task, "winograd4") != nullptr) return "winograd4";
+  // Weights that stay in the cache may be many.
+  const ir::Program* four = program_of(task, "winograd4");
+  if (pixels >= 36 && four != nullptr) {
+    const ir::Stage& products = *four->find_stage("anchor");
+    const std::int64_t weights = extent_of(products, "i") * extent_of(products, "j") * channels *
+                                 extent_of(products, "oc") * extent_of(products, "ob") * 4;
+    if (weights < target.l2_bytes) return "winograd4";
+  }
   if (pixels >= 36 && program_of(task, "winograd2") != nullptr) return "winograd2";
   return "direct";
 }
@@ -97,7 +105,7 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 
 Schedule default_schedule(const graph::Task& task, const ir::Target& target, bool exact) {
   Schedule chosen;
-  if (!exact) chosen.algorithm = likely_algorithm(task);
+  if (!exact) chosen.algorithm = likely_algorithm(task, target);
   chosen.trace = templates::default_trace(*program_of(task, chosen.algorithm), target);
   if (chosen.algorithm != "direct") {
     chosen.trace.insert(chosen.trace.begin(), schedule::Algorithm{chosen.algorithm});

@@ -95,13 +95,15 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
           space::choice_of("block", blocks)};
 }
 
-// Blocks of tiles whose transformed inputs stay in the cache, unless the transformed weights, which
-// every block reads again, are too large for that.
+// Blocks of tiles whose transformed inputs and products stay in the cache, unless the transformed
+// weights, which every block reads again, are too large for that.
 std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const ir::Target& target) {
   constexpr std::int64_t kElement = 4;
   const std::int64_t groups = (s.oc + channel_blocks - 1) / channel_blocks;
   const std::int64_t weights = s.points * s.ic * s.oc * s.ob * kElement;
   const std::int64_t row = s.points * s.ic * s.tiles / (s.n * s.rows) * kElement;
+  const std::int64_t products =
+      s.points * channel_blocks * s.ob * s.tiles / (s.n * s.rows) * kElement;
   const bool splits_well = imbalance(groups, target) < 1.05;
   if (splits_well && (weights > 3 * target.l2_bytes || row * s.rows * s.n < target.l2_bytes)) {
     return 0;
@@ -109,7 +111,7 @@ std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const ir::T
   std::int64_t best = 1;
   double least = 0;
   for (std::int64_t rows = 1; rows <= 14; ++rows) {
-    if (rows > s.rows || (rows > 1 && rows * row > target.l2_bytes / 2)) continue;
+    if (rows > s.rows || (rows > 1 && rows * (row + products) > target.l2_bytes)) continue;
     const std::int64_t blocks = (s.rows + rows - 1) / rows;
     const double uneven = static_cast<double>(blocks * rows) / static_cast<double>(s.rows);
     // Each block reads all weights once.
