@@ -16,6 +16,7 @@ class GpLearner : public Learner {
   void fit(std::span<const Example> examples) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
   void acquire(std::span<const Query> queries, std::span<double> scores) const override;
+  double typical_us() const override { return prior_->uses_history() ? 60 : 3; }
 
  private:
   AcquisitionRule rule_;

@@ -8,6 +8,7 @@
 #include "tuner/model/analytic_learner.h"
 #include "tuner/model/ensemble_learner.h"
 #include "tuner/model/gp_learner.h"
+#include "tuner/model/tree_gru_learner.h"
 #include "tuner/model/xgb_learner.h"
 
 namespace attune::model {
@@ -60,7 +61,8 @@ Made make_xgb(const Plan& plan, Objective objective) {
   ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(plan.options.features));
   auto rows = features_of(plan.space, kind);
   auto prior = make_prior(plan, analytic_is(plan, "prior"), kind == kRelation ? rows : nullptr);
-  XgbParts parts{objective, rows, std::move(prior), analytic_is(plan, "feature"), 0};
+  XgbParts parts{objective, rows, std::move(prior), analytic_is(plan, "feature")};
+  if (kind == features::Kind::Knob) parts.typical_us = 3;
   return replicas(plan, [&](std::uint64_t seed) {
     parts.seed = seed;
     return std::unique_ptr<Learner>(std::make_unique<XgbLearner>(parts));
@@ -69,6 +71,20 @@ Made make_xgb(const Plan& plan, Objective objective) {
 
 Made make_xgb_rank(const Plan& plan) { return make_xgb(plan, Objective::Rank); }
 Made make_xgb_regression(const Plan& plan) { return make_xgb(plan, Objective::Regression); }
+
+Made make_tree_gru(const Plan& plan, Objective objective) {
+  TreeGruParts parts{objective, std::make_shared<PointTrees>(plan.space),
+                     make_prior(plan, analytic_is(plan, "prior"), nullptr)};
+  return replicas(plan, [&](std::uint64_t seed) {
+    parts.seed = seed;
+    return std::unique_ptr<Learner>(std::make_unique<TreeGruLearner>(parts));
+  });
+}
+
+Made make_tree_gru_rank(const Plan& plan) { return make_tree_gru(plan, Objective::Rank); }
+Made make_tree_gru_regression(const Plan& plan) {
+  return make_tree_gru(plan, Objective::Regression);
+}
 
 Made make_gp(const Plan& plan) {
   return std::unique_ptr<Learner>(
@@ -83,6 +99,8 @@ constexpr std::array kLearners{
     LearnerDef{"gp", make_gp},
     LearnerDef{"xgb-rank", make_xgb_rank},
     LearnerDef{"xgb-regression", make_xgb_regression},
+    LearnerDef{"treegru-rank", make_tree_gru_rank},
+    LearnerDef{"treegru-regression", make_tree_gru_regression},
     LearnerDef{"analytic", make_analytic},
 };
 

@@ -28,6 +28,7 @@ class Prior {
         std::shared_ptr<const GlobalModel> global);
 
   double log_us(const space::Point& point, double predicted_us, Trust trust) const;
+  bool uses_history() const { return global_ != nullptr; }
   // What these lessons say about it: 1 each without any.
   Trust trust(std::span<const Lesson> lessons) const;
 

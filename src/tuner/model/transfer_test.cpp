@@ -105,9 +105,10 @@ TEST_P(Transfer, HistoryOfAnotherWidthIsLeftAlone) {
   EXPECT_EQ(pair_accuracy(*make(&narrow), unseen_), pair_accuracy(*make(nullptr), unseen_));
 }
 
-INSTANTIATE_TEST_SUITE_P(Learners, Transfer, testing::Values("gp", "xgb-rank", "xgb-regression"),
+INSTANTIATE_TEST_SUITE_P(Learners, Transfer,
+                         testing::Values("gp", "xgb-rank", "xgb-regression", "treegru-rank"),
                          [](const auto& i) {
-                           return i.param.substr(0, 3) + i.param.substr(i.param.size() - 2);
+                           return i.param.substr(0, 2) + i.param.substr(i.param.size() - 2);
                          });
 
 }  // namespace
