@@ -26,4 +26,10 @@ inline double seconds_between(std::int64_t start_ns, std::int64_t end_ns) {
   return static_cast<double>(end_ns - start_ns) * 1e-9;
 }
 
+// Milliseconds since 1970, for records; may jump when the clock of the machine is set.
+inline std::int64_t unix_time_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
 }  // namespace attune

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +10,7 @@
 #include "app/api/line_file.h"
 #include "app/api/model.h"
 #include "app/api/version.h"
+#include "base/clock.h"
 #include "base/atomic_file.h"
 #include "compiler/codegen/codegen.h"
 #include "tuner/logs/exporter.h"
@@ -51,11 +51,6 @@ LogImportReport report_of(const logs::Importer& importer) {
 Error unknown_format(const std::string& name, const char* known) {
   return invalid(fmt::format("--format={} is not known", name),
                  fmt::format("choose one of {}", known));
-}
-
-std::int64_t unix_time_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 }  // namespace

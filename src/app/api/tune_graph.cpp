@@ -8,6 +8,7 @@
 
 #include "app/api/anchor_hints.h"
 #include "app/api/bench.h"
+#include "app/api/layout_trials.h"
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
 #include "app/api/version.h"
@@ -80,8 +81,7 @@ class GraphTuner {
     report_.threads = model_.target.threads;
     report_.target = ir::to_string(model_.target);
     ATTUNE_ASSIGN(report_.peak_gflops, quick_peak_gflops(report_.threads));
-    ATTUNE_ASSIGN(graph::Graph prepared,
-                  deploy::prepare_graph(std::move(model_.graph), compile_options()));
+    ATTUNE_ASSIGN(graph::Graph prepared, prepare(*runner, cores));
     const bool cold = has_cold_weights(prepared, model_.target);
     ATTUNE_ASSIGN(deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
     const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
@@ -101,6 +101,25 @@ class GraphTuner {
     return invalid(fmt::format("{} threads are asked for, but this process may use {} cores",
                                model_.target.threads, available.size()),
                    fmt::format("choose --threads {} or fewer", available.size()));
+  }
+
+  // With layouts by what was measured, here or before.
+  Result<graph::Graph> prepare(measure::Runner& runner, const measure::CorePlan& cores) {
+    const bool cold = has_cold_weights(model_.graph, model_.target);
+    ATTUNE_ASSIGN(const std::string path, records_path(options_.tune.records));
+    ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
+    builder::LocalBuilder builder({.target = model_.target, .cores = cores.build});
+    LayoutTrials trials({.target = model_.target,
+                         .exact = options_.graph.model.exact,
+                         .cold = cold,
+                         .use_records = options_.tune.resume || options_.tune.history != "none"},
+                        *store, builder, runner);
+    deploy::CompileOptions compile = compile_options();
+    compile.before_layouts = [&](const std::vector<graph::Task>& tasks) {
+      return trials.time(tasks);
+    };
+    compile.choose = [&](const graph::Task& task) { return trials.schedule_of(task); };
+    return deploy::prepare_graph(std::move(model_.graph), compile);
   }
 
   deploy::CompileOptions compile_options() const {

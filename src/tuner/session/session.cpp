@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -13,11 +12,6 @@
 
 namespace attune::session {
 namespace {
-
-std::int64_t unix_time_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
 
 // Options that decide which candidates are chosen and how their times compare.
 std::string options_text(const Options& options) {

@@ -1,6 +1,5 @@
 // The stages of a round: select, build, profile, update.
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "tuner/session/impl.h"
@@ -22,11 +21,6 @@ bool is_lost(const runtime::Outcome& outcome) {
 std::optional<double> observed_time(const runtime::Outcome& outcome) {
   const auto* timing = std::get_if<runtime::Timing>(&outcome);
   return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
-}
-
-std::int64_t unix_time_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 }  // namespace

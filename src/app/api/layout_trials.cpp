@@ -1,0 +1,99 @@
+#include "app/api/layout_trials.h"
+
+#include <utility>
+
+#include "app/api/graph_model.h"
+#include "app/api/version.h"
+#include "base/clock.h"
+#include "tuner/records/record_json.h"
+
+namespace attune::api {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;  // of the inputs
+
+double tolerance_of(const graph::Task& task, const std::string& algorithm) {
+  for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    if (other.name == algorithm) return other.tolerance;
+  }
+  return task.op.tolerance;
+}
+
+}  // namespace
+
+LayoutTrials::LayoutTrials(Options options, records::Store& store, measure::Builder& builder,
+                           measure::Runner& runner)
+    : options_(std::move(options)), store_(store), builder_(builder), runner_(runner) {}
+
+deploy::Schedule LayoutTrials::schedule_of(const graph::Task& task) const {
+  deploy::Schedule schedule = deploy::default_schedule(task, options_.target, options_.exact);
+  if (const auto known = known_us_.find(task.key); known != known_us_.end()) {
+    schedule.measured_us = known->second;
+  }
+  return schedule;
+}
+
+Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
+  std::vector<const graph::Task*> unknown;
+  std::vector<deploy::Schedule> schedules;
+  std::vector<measure::BuildRequest> requests;
+  for (const graph::Task& task : tasks) {
+    if (options_.use_records) {
+      auto best = store_.best({.task_key = task.key,
+                               .target = ir::to_string(options_.target),
+                               .weights = weights_of(task, options_.cold)});
+      if (!best.ok()) return best.error();
+      const auto us = *best ? records::competing_time_us((*best)->outcome) : std::nullopt;
+      if (us) {
+        known_us_[task.key] = *us;
+        continue;
+      }
+    }
+    schedules.push_back(deploy::default_schedule(task, options_.target, options_.exact));
+    const ir::Program* program = deploy::program_of(task, schedules.back().algorithm);
+    requests.push_back({.number = static_cast<std::int64_t>(requests.size()),
+                        .program = std::make_shared<ir::Program>(*program),
+                        .trace = schedules.back().trace});
+    unknown.push_back(&task);
+  }
+  const std::vector<measure::BuiltCandidate> built = builder_.build(requests);
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    if (built[i].failure) continue;
+    ATTUNE_RETURN_IF_ERROR(time_one(*unknown[i], schedules[i], built[i]));
+  }
+  return {};
+}
+
+Status LayoutTrials::time_one(const graph::Task& task, const deploy::Schedule& schedule,
+                              const measure::BuiltCandidate& built) {
+  auto expectation = builder_.expect(task.op.program, kSeed);
+  if (!expectation.ok()) return expectation.error();
+  const measure::RunRequest request{
+      &built, tolerance_of(task, schedule.algorithm) * expectation->magnitude};
+  measure::RunOptions how;
+  how.weights = weights_of(task, options_.cold);
+  auto results = runner_.measure({&request, 1}, *expectation, how);
+  if (!results.ok()) return results.error();
+  const measure::RunResult& result = results->front();
+  const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
+  if (timing == nullptr || !timing->verified) return {};
+  records::Record record;
+  record.task_key = task.key;
+  record.task_name = task.name;
+  record.target = ir::to_string(options_.target);
+  record.trace = schedule::to_string(schedule.trace);
+  record.trace_hash = schedule::hash(schedule.trace);
+  record.outcome = result.outcome;
+  record.weights = how.weights;
+  record.stages = {built.build_ms, result.run_ms, result.wait_ms};
+  record.product_version = version();
+  record.device = runner_.device();
+  record.noise = result.noise;
+  record.verified = true;
+  record.created_at_ms = unix_time_ms();
+  if (const auto us = records::competing_time_us(record.outcome)) known_us_[task.key] = *us;
+  auto added = store_.add({&record, 1});
+  return added.ok() ? Status() : added.error();
+}
+
+}  // namespace attune::api

@@ -1,0 +1,43 @@
+// Default schedules of a model's convolutions, timed in every layout that is in question, so that
+// layouts are chosen by what was measured. The times go into the records, where compiling later
+// finds them and chooses the same.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/deploy/schedules.h"
+#include "base/result.h"
+#include "tuner/measure/runner.h"
+#include "tuner/records/store.h"
+
+namespace attune::api {
+
+class LayoutTrials {
+ public:
+  struct Options {
+    ir::Target target;
+    bool exact = false;
+    bool cold = false;         // see has_cold_weights()
+    bool use_records = false;  // what is known already is not timed again
+  };
+  LayoutTrials(Options options, records::Store& store, measure::Builder& builder,
+               measure::Runner& runner);
+
+  Status time(const std::vector<graph::Task>& tasks);
+  // The default schedule, with its time if it was measured.
+  deploy::Schedule schedule_of(const graph::Task& task) const;
+
+ private:
+  Status time_one(const graph::Task& task, const deploy::Schedule& schedule,
+                  const measure::BuiltCandidate& built);
+
+  Options options_;
+  records::Store& store_;
+  measure::Builder& builder_;
+  measure::Runner& runner_;
+  std::map<std::string, double> known_us_;  // by the key of the task
+};
+
+}  // namespace attune::api
