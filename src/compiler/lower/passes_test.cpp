@@ -257,6 +257,25 @@ for p in 1 {
   EXPECT_EQ(text.find("prefetch<i32>(B"), std::string::npos) << text;
 }
 
+// The walk along the panel has two loops.
+TEST(PrefetchLoads, KnowsPartsOfThePanel) {
+  const std::string text = after(prefetch_loads, R"(
+for p in 1 {
+  for r in 2 {
+    for k in 2 {
+      for l in 1 with prefetch = next {
+        for j in 8 {
+          B[r * 8 + j] = A[p * 32 + k * 16 + l * 16 + j]
+        }
+      }
+    }
+  }
+})");
+  EXPECT_NE(text.find("eval @prefetch<i32>(A[p * 32 + k * 16 + l * 16 + r * 16 + 32], 2)"),
+            std::string::npos)
+      << text;
+}
+
 TEST(PrefetchLoads, LeavesStreamsToTheHardware) {
   const std::string body = R"(
 for p in 2 {

@@ -1,8 +1,9 @@
 // A loop with the note `prefetch next` asks for what it will read later. Of a load in its body that
 // moves on with some loop around, the panel loop, and is repeated by the loops between the two, the
 // repetitions share the work: each step of the loop asks for its part of the cache lines that the
-// same step reads in the next iteration of the panel loop. Loads that nothing repeats are left to
-// the hardware, which follows streams by itself.
+// same step reads in the next iteration of the panel loop. Loops inside of the repeated ones belong
+// to the walk along the panel. Loads that nothing repeats are left to the hardware, which follows
+// streams by itself.
 #include <algorithm>
 #include <optional>
 
@@ -44,9 +45,14 @@ std::optional<Next> next_of(const ir::Load& load, const ir::For& loop, const Sur
   Next next;
   next.repetition = Expr(0);
   std::int64_t panel = 0;
-  for (std::size_t i = around.size(); i-- > 0 && panel == 0;) {
-    panel = index->coefficient(around[i].loop->var);
-    if (panel != 0) break;
+  for (std::size_t i = around.size(); i-- > 0;) {
+    const std::int64_t coefficient = index->coefficient(around[i].loop->var);
+    if (coefficient != 0) {
+      // Before anything is repeated, this is still the walk along the panel.
+      if (next.repetitions == 1) continue;
+      panel = coefficient;
+      break;
+    }
     if (around[i].extent == 0) return {};
     // The innermost of the loops counts fastest.
     next.repetition = next.repetition +

@@ -1,7 +1,8 @@
 // Direct convolution on blocked activations, nChw[B]c. A register tile is pixels x output-channel
-// blocks (x rows on small images); its accumulators live in registers over the whole reduction. The
-// border is not padded: loops are cut where the window leaves the image. Weights lie in the order
-// in which they are read. Also fits transposed convolution without stride, which has the same axes.
+// blocks (x rows on small images); its accumulators live in registers over a part of the reduction,
+// and the parts are added up in the cache. The border is not padded: loops are cut where the window
+// leaves the image. Weights lie in the order in which they are read. Also fits transposed
+// convolution without stride, which has the same axes.
 #include <algorithm>
 
 #include "tuner/templates/families.h"
@@ -147,12 +148,30 @@ std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
   return ow + ".0";
 }
 
-void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& values) {
+// Input channels (blocks of them) that one register tile sums up.
+std::int64_t part_of(const ir::Program& program, const Shape& s) {
+  return steps_of_part(*program.find_stage("anchor"), s.ic,
+                       s.kh * s.kw * std::max<std::int64_t>(s.ib, 1));
+}
+
+// The sum of the parts; what they are, rf.anchor, is computed at it.
+void place_sum_of_parts(TraceWriter& t) {
+  t.reorder("anchor", {"n", "ic_0", "oh", "ow", "oc", "ob"});
+  t.compute_at("rf.anchor", "anchor", "ic_0");
+  t.unroll("anchor", "oh");
+  t.unroll("anchor", "ow");
+  t.unroll("anchor", "oc");
+  t.vectorize("anchor", "ob");
+}
+
+// `ic` is the loop over input channels of `stage`, the anchor or a part of it.
+void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& values,
+                         const std::string& stage, const std::string& ic) {
   const auto tile = values.numbers("tile");
-  schedule::Names order{"n", "ic", "kh", "kw"};
+  schedule::Names order{"n", ic, "kh", "kw"};
   const std::int64_t unrolled = values["unroll"];
   if (s.ib > 0 && unrolled < s.ib) {
-    t.split("anchor", "ib", {unrolled});
+    t.split(stage, "ib", {unrolled});
     order.insert(order.end(), {"ib.0", "ib.1"});
   } else if (s.ib > 0) {
     order.push_back("ib");
@@ -163,17 +182,17 @@ void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& va
   } else {
     order.insert(order.end(), {"oc", "oh", "ow", "ob"});
   }
-  t.reorder("anchor", order);
-  t.registers("anchor");
-  if (s.ib > 0) t.unroll("anchor", unrolled < s.ib ? "ib.1" : "ib");
+  t.reorder(stage, order);
+  t.registers(stage);
+  if (s.ib > 0) t.unroll(stage, unrolled < s.ib ? "ib.1" : "ib");
   if (values["unroll_kw"] == 1) {
-    t.unroll("anchor", "kw");
-    t.annotate("anchor", "kw", "launder", "on");
+    t.unroll(stage, "kw");
+    t.annotate(stage, "kw", "launder", "on");
   }
-  t.unroll("anchor", "oh");
-  t.unroll("anchor", "ow");
-  t.unroll("anchor", "oc");
-  t.vectorize("anchor", "ob");
+  t.unroll(stage, "oh");
+  t.unroll(stage, "ow");
+  t.unroll(stage, "oc");
+  t.vectorize(stage, "ob");
 }
 
 schedule::Trace trace(const ir::Program& program, const ir::Target& target,
@@ -183,10 +202,17 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   TraceWriter t;
   surroundings.place(t, target);
   t.inline_if_present(program, "pad");
+  const std::int64_t part = part_of(program, s);
+  const bool in_parts = part < s.ic;
+  if (in_parts) {
+    t.split("anchor", "ic", {part});
+    t.rfactor("anchor", "ic.0");
+  }
   const std::string tile_loop = place_outer_loops(t, *program.find_stage("output"), values);
   surroundings.attach(t, target, tile_loop);
   t.compute_at("anchor", "output", tile_loop);
-  place_register_tile(t, s, values);
+  if (in_parts) place_sum_of_parts(t);
+  place_register_tile(t, s, values, in_parts ? "rf.anchor" : "anchor", in_parts ? "ic_1" : "ic");
   const std::string group = std::to_string(values.numbers("tile")[1] * s.ob);
   if (s.ib > 1) {
     const std::string block = std::to_string(s.ib);

@@ -1,7 +1,8 @@
 // Matrix products: matmul, dense and batch_matmul. Register tiles of rows x vectors; the right-hand
 // matrix lies in panels as wide as a tile, packed at run time (matmul) or ahead (dense). Two loop
 // orders: panel by panel, all rows inside, or block of rows by block of rows, all panels inside.
-// With a long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
+// Accumulators live in registers over a part of the reduction; a tile adds its parts up. With a
+// long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
 #include <algorithm>
 #include <numeric>
 
@@ -15,6 +16,7 @@ namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kRowsToPack = 96;
+constexpr std::int64_t kFewRows = 8;
 
 // The right-hand matrix: which tensor it is, and which of its dimensions the columns and the
 // reduction run along.
@@ -61,17 +63,22 @@ std::optional<Right> right_of(const ir::Program& program) {
 
 struct Shape {
   std::int64_t batch, m, n, k, lanes, element_bytes;
+  std::int64_t part;  // of k, that one register tile sums up
   std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
 
 Shape shape_of(const ir::Program& program, const ir::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
+  const std::int64_t m = extent_of(anchor, "i"), k = extent_of(anchor, "k");
+  // With few rows the time goes into reading the right-hand matrix, and short parts cost nothing.
+  const std::int64_t part = steps_of_part(anchor, k, 1, m <= kFewRows ? 128 : 384);
   return {std::max<std::int64_t>(1, extent_of(anchor, "b")),
-          extent_of(anchor, "i"),
+          m,
           extent_of(anchor, "j"),
-          extent_of(anchor, "k"),
+          k,
           lanes_of(anchor, target),
-          anchor.values[0].type().element_bytes()};
+          anchor.values[0].type().element_bytes(),
+          part};
 }
 
 Surroundings surroundings_of(const ir::Program& program, const Right& right) {
@@ -156,7 +163,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   return {{"tile", prepared ? streamed_tile(tiles, s, target) : best_tile(tiles, s.m, s.vectors())},
           {"block", {{0}}},
           {"unroll", {{1}}},
-          {"kc", {{s.k > 4096 ? 512 : 0}}},
+          {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
           {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
           {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}}};
 }
@@ -236,6 +243,17 @@ void parallel_with_batch(TraceWriter& t, const Parts& p, const std::string& oute
   }
 }
 
+// The sum of the parts of a tile; what they are, rf.anchor, is computed at it.
+void place_sum_of_parts(TraceWriter& t, std::int64_t lanes) {
+  t.split("anchor", "j", {lanes});
+  t.reorder("anchor", {"k_0", "i", "j.0", "j.1"});
+  t.annotate("anchor", "*", "init", "select");
+  t.compute_at("rf.anchor", "anchor", "k_0");
+  t.unroll("anchor", "i");
+  t.unroll("anchor", "j.0");
+  t.vectorize("anchor", "j.1");
+}
+
 schedule::Trace whole_reduction(const ir::Target& target, const space::Values& values,
                                 const Parts& p) {
   TraceWriter t;
@@ -243,6 +261,12 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   const std::int64_t block = values["block"], lanes = p.shape.lanes;
   const std::string &i = p.i, &j = p.j;
   p.surroundings.place(t, target);
+  const bool in_parts = p.shape.part < p.shape.k;
+  if (in_parts) {
+    t.split("anchor", "k", {p.shape.part});
+    t.rfactor("anchor", "k.0");
+  }
+  const std::string summed = in_parts ? "rf.anchor" : "anchor";
   t.split("output", i, block == 0 ? schedule::Numbers{tile[0]} : schedule::Numbers{block, tile[0]});
   t.split("output", j, {tile[1], lanes});
   const std::string row = i + (block == 0 ? ".1" : ".2");
@@ -260,10 +284,12 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   const bool copied = p.right.stage == nullptr || p.right.private_use;
   const bool inside = packs && block == 0 && !p.right.prepared && copied;
   if (!packs && p.right.stage && only_moves(*p.right.stage)) t.inline_stage(p.right.tensor);
-  if (packs) pack_panels(t, p.right, {tile[1], lanes}, "anchor", inside ? j + ".0" : "");
-  register_tile(t, "anchor", "k", values, lanes);
+  if (in_parts) place_sum_of_parts(t, lanes);
+  if (packs) pack_panels(t, p.right, {tile[1], lanes}, summed, inside ? j + ".0" : "");
+  const std::string k = in_parts ? "k_1" : "k";
+  register_tile(t, summed, k, values, lanes);
   if (values["prefetch"] == 1 && block == 0) {
-    t.annotate("anchor", values["unroll"] > 1 ? "k.0" : "k", "prefetch", "next");
+    t.annotate(summed, values["unroll"] > 1 ? k + ".0" : k, "prefetch", "next");
   }
   if (!p.b.empty() && inside) {
     t.parallel("output", p.b);

@@ -40,6 +40,18 @@ std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target) {
       1, target.lanes(static_cast<int>(stage.values[0].type().element_bytes())));
 }
 
+std::int64_t steps_of_part(const ir::Stage& stage, std::int64_t extent, std::int64_t terms,
+                           std::int64_t longest) {
+  const bool rounds = stage.reduction == ir::Reduction::Sum && stage.values[0].type().is_float();
+  if (!rounds || extent * terms < longest * 3 / 2) return extent;
+  const std::int64_t most = std::max<std::int64_t>(1, longest / terms);
+  // Equal parts spare the loops a test.
+  for (std::int64_t steps = most; steps > most / 2; --steps) {
+    if (extent % steps == 0) return steps;
+  }
+  return ceil_div(extent, ceil_div(extent, most));
+}
+
 space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
                            const ir::Target& target) {
   space::Knob knob{std::move(name), space::KnobKind::Split, {}};

@@ -1,6 +1,6 @@
 // Windows over one channel: depthwise convolution and pooling. A register tile is rows x pixels of
 // one channel block; the window is written out, so that neighbouring outputs share the inputs they
-// read.
+// read. Large windows are summed up in parts.
 #include <algorithm>
 
 #include "tuner/templates/families.h"
@@ -10,6 +10,7 @@
 namespace attune::templates {
 namespace {
 
+constexpr std::int64_t kTermsOfPart = 48;
 constexpr std::int64_t kWrittenOut = 32;  // taps; larger windows keep their rows as a loop
 
 const std::vector<std::string> kOwn{"filter", "pad"};
@@ -78,6 +79,20 @@ std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
   return ow + ".0";
 }
 
+// The loops of one register tile of `stage`, the anchor or a part of it, with those of the window
+// around it, some of them written out.
+void place_register_tile(TraceWriter& t, const std::string& stage, const schedule::Names& window,
+                         const schedule::Names& written_out) {
+  schedule::Names order{"n", "c"};
+  order.insert(order.end(), window.begin(), window.end());
+  order.insert(order.end(), {"oh", "ow", "cb"});
+  t.reorder(stage, order);
+  for (const std::string& loop : written_out) t.unroll(stage, loop);
+  t.unroll(stage, "oh");
+  t.unroll(stage, "ow");
+  t.vectorize(stage, "cb");
+}
+
 schedule::Trace trace(const ir::Program& program, const ir::Target& target,
                       const space::Values& values) {
   const ir::Stage& a = *program.find_stage("anchor");
@@ -85,16 +100,24 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   TraceWriter t;
   surroundings.place(t, target);
   t.inline_if_present(program, "pad");
+  const std::int64_t rows = extent_of(a, "kh");
+  const std::int64_t part = steps_of_part(a, rows, extent_of(a, "kw"), kTermsOfPart);
+  if (part < rows) {
+    t.split("anchor", "kh", {part});
+    t.rfactor("anchor", "kh.0");
+  }
   const std::string tile_loop = place_outer_loops(t, *program.find_stage("output"), values);
   surroundings.attach(t, target, tile_loop);
   t.compute_at("anchor", "output", tile_loop);
-  t.registers("anchor");
-  t.reorder("anchor", {"n", "c", "kh", "kw", "oh", "ow", "cb"});
-  if (values["unroll_kh"] == 1) t.unroll("anchor", "kh");
-  t.unroll("anchor", "kw");
-  t.unroll("anchor", "oh");
-  t.unroll("anchor", "ow");
-  t.vectorize("anchor", "cb");
+  const std::string summed = part < rows ? "rf.anchor" : "anchor";
+  const std::string kh = part < rows ? "kh_1" : "kh";
+  if (part < rows) {
+    place_register_tile(t, "anchor", {"kh_0"}, {});
+    t.compute_at(summed, "anchor", "kh_0");
+  }
+  t.registers(summed);
+  place_register_tile(t, summed, {kh, "kw"},
+                      values["unroll_kh"] == 1 ? schedule::Names{kh, "kw"} : schedule::Names{"kw"});
   if (program.find_stage("filter")) {
     const std::string block = std::to_string(extent_of(a, "cb"));
     t.layout("filter", {"c/" + block, "kh", "kw", "c%" + block});
