@@ -95,7 +95,12 @@ Result<ir::Program> build_conv2d(const Conv2dOptions& options) {
   const Conv2dInputs inputs = add_conv2d_inputs(program, options);
   const ir::Buffer filter = add_conv2d_filter(program, options, inputs.weight);
   const ir::Buffer input = add_conv2d_pad(program, options, inputs.data);
+  add_conv2d_products(program, options, input, filter);
+  return check_memory(std::move(program));
+}
 
+void add_conv2d_products(ir::Program& program, const Conv2dOptions& options,
+                         const ir::Buffer& input, const ir::Buffer& filter) {
   const ChannelCut cut = options.cut();
   std::vector<ir::Axis> reduce{
       {"ic", cut.blocks}, {"kh", options.h.kernel}, {"kw", options.w.kernel}};
@@ -104,7 +109,6 @@ Result<ir::Program> build_conv2d(const Conv2dOptions& options) {
   const ir::Buffer anchor = ir::add_reduce(program, "anchor", axes, reduce, ir::Reduction::Sum,
                                            anchor_value(options, input, filter));
   add_output(program, anchor, axes, result_of(options.dtype));
-  return check_memory(std::move(program));
 }
 
 Conv2dOptions conv2d_options(const Arguments& arguments) {

@@ -46,6 +46,9 @@ std::vector<ir::Axis> conv2d_output_axes(const Conv2dOptions& options);
 // The input with its border, as the stage `pad` where there is one; `extra` adds to the border.
 ir::Buffer add_conv2d_pad(ir::Program& program, const Conv2dOptions& options,
                           const ir::Buffer& data, const Border& extra = {});
+// The stages `anchor` and `output` of the direct form.
+void add_conv2d_products(ir::Program& program, const Conv2dOptions& options,
+                         const ir::Buffer& input, const ir::Buffer& filter);
 
 Family conv2d_family();
 

@@ -1,6 +1,7 @@
 #include "compiler/ops/conv2d_algorithms.h"
 
 #include "compiler/ops/conv2d_gemm.h"
+#include "compiler/ops/conv2d_merged.h"
 #include "compiler/ops/select_algorithms.h"
 #include "compiler/ops/winograd.h"
 
@@ -9,7 +10,7 @@ namespace attune::ops {
 std::span<const Conv2dAlgorithm> conv2d_algorithms() {
   static const std::vector<Conv2dAlgorithm> all{
       winograd_algorithm<2>(), winograd_algorithm<3>(), winograd_algorithm<4>(),
-      winograd_algorithm<6>(), conv2d_gemm_algorithm(),
+      winograd_algorithm<6>(), conv2d_gemm_algorithm(), conv2d_merged_algorithm(),
   };
   return all;
 }

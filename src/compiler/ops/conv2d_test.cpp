@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ops/conv2d_algorithms.h"
+#include "compiler/ops/conv2d_merged.h"
 #include "compiler/ops/evaluate_for_test.h"
 
 namespace attune::ops {
@@ -124,7 +125,29 @@ TEST(Conv2d, Groups) {
     Conv2dOptions options = square(4, ic * groups, oc * groups, 3, 1, 1);
     options.groups = groups;
     expect_direct(options);
+    const auto merged = build_alternatives(options, "merged");
+    if (!merged.ok()) continue;
+    const Case c = random_case(options, 8);
+    EXPECT_EQ(largest_difference(run(merged->front().program, c), reference(c)), 0);
   }
+}
+
+TEST(Conv2d, GroupsThatArePartsOfABlockAreMerged) {
+  const auto merged = [](std::int64_t ic, std::int64_t oc, std::int64_t groups) {
+    Conv2dOptions options = square(4, ic * groups, oc * groups, 3, 1, 1);
+    options.groups = groups;
+    return groups_to_merge(options);
+  };
+  EXPECT_EQ(merged(4, 8, 3), 1);  // whole blocks
+  EXPECT_EQ(merged(2, 2, 8), 2);
+  EXPECT_EQ(merged(1, 2, 8), 4);
+  EXPECT_EQ(merged(3, 3, 4), 4);
+  EXPECT_EQ(merged(3, 3, 3), 3);   // all of them
+  EXPECT_EQ(merged(3, 3, 10), 1);  // no such number
+  Conv2dOptions whole = square(4, 8, 8, 3, 1, 1);
+  whole.groups = 2;
+  EXPECT_EQ(build_alternatives(whole, "merged").error().message,
+            "algo=merged needs groups that are parts of a block, a few of which make whole ones");
 }
 
 TEST(Conv2d, StagesHaveTheirRoles) {

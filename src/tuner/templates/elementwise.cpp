@@ -13,16 +13,31 @@ namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kLongestValue = 400;  // nodes of a value after inlining
-constexpr double kWastedWork = 40;           // nodes computed again per element, at most
+// Nodes computed again per element, at most: little, none, much.
+constexpr std::int64_t kWastedWork[] = {40, 0, 400};
 
 bool fits(const ir::Program&) { return true; }
 
-std::vector<space::Knob> knobs(const ir::Program&, const ir::Target&) {
-  return {space::choice_of("unroll", {1, 2, 4, 8})};
+std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+  std::vector<space::Knob> list{space::choice_of("unroll", {1, 2, 4, 8})};
+  const bool producers = program.stages.size() > 1;
+  list.push_back(space::choice_of(
+      "waste", producers ? std::vector<std::int64_t>(std::begin(kWastedWork), std::end(kWastedWork))
+                         : std::vector<std::int64_t>{kWastedWork[0]}));
+  // Rows of a transposition that are taken together.
+  list.push_back(space::choice_of("cache_tile", {16, 8, 32}));
+  // Little work is done before other threads have begun.
+  list.push_back(space::annotate_with("parallel", target.threads > 1
+                                                      ? std::vector<std::int64_t>{1, 0}
+                                                      : std::vector<std::int64_t>{1}));
+  return list;
 }
 
 space::Settings default_values(const ir::Program&, const ir::Target&) {
-  return {{"unroll", {{4}}}};
+  return {{"unroll", {{4}}},
+          {"waste", {{kWastedWork[0]}}},
+          {"cache_tile", {{16}}},
+          {"parallel", {{1}}}};
 }
 
 bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
@@ -41,7 +56,7 @@ struct Inlined {
   ir::Program program;
 };
 
-Inlined inline_producers(const ir::Program& program) {
+Inlined inline_producers(const ir::Program& program, double wasted_work) {
   const std::set<ir::Buffer> constants = constants_of(program);
   std::map<ir::Buffer, std::int64_t> length;  // of what is inlined
   std::vector<const ir::Stage*> chosen;
@@ -62,7 +77,7 @@ Inlined inline_producers(const ir::Program& program) {
     }
     const double again = reads / iterations(stage) - 1;
     const bool moves = only_moves(stage);
-    if (!moves && static_cast<double>(own) * again > kWastedWork) continue;
+    if (!moves && static_cast<double>(own) * again > wasted_work) continue;
     if (places > 1 && own * places > kLongestValue) continue;
     length[stage.outputs[0]] = own;
     chosen.push_back(&stage);
@@ -87,10 +102,12 @@ bool reads_in_place(const ir::Program& program, const ir::Stage& host, const ir:
 
 schedule::Trace trace(const ir::Program& whole, const ir::Target& target,
                       const space::Values& values) {
-  Inlined inlined = inline_producers(whole);
+  Inlined inlined = inline_producers(whole, static_cast<double>(values["waste"]));
   const ir::Program& program = inlined.program;
   const std::set<ir::Buffer> constants = constants_of(program);
-  const std::int64_t unroll = values["unroll"];
+  LoopStyle style = values["unroll"];
+  style.parallel = values["parallel"] == 1;
+  style.cache_tile = values["cache_tile"];
   std::set<const ir::Stage*> placed;
   TraceWriter t(std::move(inlined.steps));
   for (std::size_t i = program.stages.size(); i-- > 0;) {
@@ -98,7 +115,7 @@ schedule::Trace trace(const ir::Program& whole, const ir::Target& target,
     if (constants.count(stage.outputs[0]) > 0 && !is_output(program, stage)) continue;
     if (placed.count(&stage) > 0) continue;
     if (reduces(stage)) {
-      run_reduction(t, stage, target, unroll);
+      run_reduction(t, stage, target, style);
       continue;
     }
     std::vector<const ir::Stage*> within;
@@ -110,7 +127,7 @@ schedule::Trace trace(const ir::Program& whole, const ir::Target& target,
       }
     }
     const std::string tiles =
-        run_in_vectors(t, stage, target, unroll, within.empty() ? Tail::Fused : Tail::LastAxis);
+        run_in_vectors(t, stage, target, style, within.empty() ? Tail::Fused : Tail::LastAxis);
     for (const ir::Stage* other : within) {
       if (tiles.empty()) continue;
       run_reduction_at(t, *other, stage, tiles, target);

@@ -10,7 +10,6 @@ namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kLongestBody = 160;  // nodes written out in one loop body
-constexpr std::int64_t kCacheTile = 16;     // rows of a transposition that share cache lines
 
 std::vector<const ir::Load*> loads_of(const ir::Stage& stage) {
   std::vector<const ir::Load*> loads;
@@ -70,12 +69,12 @@ struct Across {
   std::int64_t tile = 0;
 };
 
-Across transposed_axis(const ir::Stage& stage, const VectorLoops& loops) {
+Across transposed_axis(const ir::Stage& stage, const VectorLoops& loops, std::int64_t tile) {
   if (loops.vector.size() != 1 || strides_of(stage, loops.vector[0]).scattered == 0) return {};
   for (std::size_t i = loops.outer; i-- > 0;) {
     const ir::Axis& axis = stage.axes[i];
-    if (axis.extent >= kCacheTile && strides_of(stage, axis.name).contiguous > 0) {
-      return {axis.name, kCacheTile};
+    if (axis.extent >= tile && strides_of(stage, axis.name).contiguous > 0) {
+      return {axis.name, tile};
     }
     // The lanes of a blocked layout: c % 16 in the last dimension.
     for (const ir::Load* load : loads_of(stage)) {
@@ -119,10 +118,10 @@ VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::
 }
 
 std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                           std::int64_t unroll, Tail tail) {
-  VectorLoops loops = vector_loops(stage, target, unroll, tail);
+                           const LoopStyle& style, Tail tail) {
+  VectorLoops loops = vector_loops(stage, target, style.unroll, tail);
   if (loops.vector.empty()) return {};
-  const Across across = transposed_axis(stage, loops);
+  const Across across = transposed_axis(stage, loops, style.cache_tile);
   if (across.tile > 0) loops.vectors = 1;
   if (loops.vector.size() > 1) t.fuse(stage.name, loops.vector);
   const std::string vector = fused_name(loops.vector);
@@ -154,7 +153,7 @@ std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Tar
     t.reorder(stage.name, order);
     tiles = rows.back();
   }
-  t.parallel(stage.name, outer);
+  if (style.parallel) t.parallel(stage.name, outer);
   t.unroll(stage.name, vector + ".1");
   t.vectorize(stage.name, vector + ".2");
   return tiles;
@@ -218,21 +217,21 @@ bool reduce_along(TraceWriter& t, const ir::Stage& stage, const ir::Target& targ
 }  // namespace
 
 void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                   std::int64_t unroll) {
+                   const LoopStyle& style) {
   const bool over_axes = vectorizes_over_axes(stage, target);
   schedule::Names rows = names_of(stage.axes);
   if (over_axes && stage.outputs.size() == 1) {
     t.cache_write(stage.name);
     const std::string& last = rows.back();
     const std::string vector = last;
-    t.split(stage.name, vector, {unroll, lanes_of(stage, target)});
+    t.split(stage.name, vector, {style.unroll, lanes_of(stage, target)});
     rows.pop_back();
     const std::string tiles = vector + ".0";
     t.compute_at("cache." + stage.name, stage.name, tiles);
     t.registers("cache." + stage.name);
     tile_loops(t, "cache." + stage.name, stage, lanes_of(stage, target));
     if (rows.size() > 1) t.fuse(stage.name, rows);
-    t.parallel(stage.name, rows.empty() ? tiles : fused_name(rows));
+    if (style.parallel) t.parallel(stage.name, rows.empty() ? tiles : fused_name(rows));
     t.unroll(stage.name, vector + ".1");
     t.vectorize(stage.name, vector + ".2");
     return;
@@ -241,14 +240,14 @@ void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& tar
     tile_loops(t, stage.name, stage, lanes_of(stage, target));
     rows.pop_back();
     if (rows.size() > 1) t.fuse(stage.name, rows);
-    if (!rows.empty()) t.parallel(stage.name, fused_name(rows));
+    if (!rows.empty() && style.parallel) t.parallel(stage.name, fused_name(rows));
     return;
   }
   const bool factored = reduce_along(t, stage, target);
   if (rows.empty()) return;
   if (rows.size() > 1) t.fuse(stage.name, rows);
   if (factored) t.compute_at("rf." + stage.name, stage.name, fused_name(rows));
-  t.parallel(stage.name, fused_name(rows));
+  if (style.parallel) t.parallel(stage.name, fused_name(rows));
 }
 
 void run_reduction_at(TraceWriter& t, const ir::Stage& stage, const ir::Stage& host,

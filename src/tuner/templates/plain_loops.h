@@ -7,6 +7,15 @@
 
 namespace attune::templates {
 
+// What may be chosen about such loops.
+struct LoopStyle {
+  std::int64_t unroll;           // vectors written out
+  bool parallel = true;          // between the threads
+  std::int64_t cache_tile = 16;  // rows of a transposition that are taken together
+
+  LoopStyle(std::int64_t vectors) : unroll(vectors) {}
+};
+
 // How the innermost loops of a stage run over its axes.
 struct VectorLoops {
   std::size_t outer = 0;     // axes before the vector's
@@ -25,11 +34,11 @@ VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::
 // A stage without reduction over its whole region: in vectors along its last axes, all outside of
 // that in parallel. Returns the loop over tiles of vectors, empty without one.
 std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                           std::int64_t unroll, Tail tail = Tail::Fused);
+                           const LoopStyle& style, Tail tail = Tail::Fused);
 
 // A reduction over any axes, computed by itself.
 void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
-                   std::int64_t unroll);
+                   const LoopStyle& style);
 // Whether a reduction runs in vectors along its last axis.
 bool vectorizes_over_axes(const ir::Stage& stage, const ir::Target& target);
 // One that is computed at the loop over tiles of `host`, a stage with the same extents that runs in

@@ -11,7 +11,8 @@
 namespace attune::templates {
 namespace {
 
-constexpr std::int64_t kShortValue = 6;  // is computed again rather than kept
+// Up to this length a value is computed again rather than kept: short ones, none, long ones.
+constexpr std::int64_t kComputedAgain[] = {6, 0, 48};
 
 bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
 
@@ -71,11 +72,12 @@ bool fits(const ir::Program& program) {
 }
 
 std::vector<space::Knob> knobs(const ir::Program&, const ir::Target&) {
-  return {space::choice_of("vectors", {1, 2, 4}), space::choice_of("unroll", {1, 2, 4})};
+  return {space::choice_of("vectors", {1, 2, 4, 8}), space::choice_of("unroll", {1, 2, 4, 8}),
+          space::choice_of("again", {std::begin(kComputedAgain), std::end(kComputedAgain)})};
 }
 
 space::Settings default_values(const ir::Program&, const ir::Target&) {
-  return {{"vectors", {{4}}}, {"unroll", {{2}}}};
+  return {{"vectors", {{4}}}, {"unroll", {{2}}}, {"again", {{kComputedAgain[0]}}}};
 }
 
 schedule::Names names_of(const std::vector<ir::Axis>& axes) {
@@ -128,11 +130,12 @@ bool runs_along(const ir::Stage& stage, std::size_t rows) {
 }
 
 // Values along the row that are short, and all that are read once and not again and again.
-bool is_inlined(const ir::Program& program, const ir::Stage& stage, std::size_t rows) {
+bool is_inlined(const ir::Program& program, const ir::Stage& stage, std::size_t rows,
+                std::int64_t computed_again) {
   if (reduces(stage) || is_output(program, stage)) return false;
   if (only_moves(stage)) return true;
   const bool along = runs_along(stage, rows);
-  if (along && length_of(stage) <= kShortValue) return true;
+  if (along && length_of(stage) <= computed_again) return true;
   const auto readers = readers_of(program, stage);
   return readers.size() == 1 && runs_along(*readers[0], rows) == along &&
          reads_of(*readers[0]).at(stage.outputs[0]) == 1;
@@ -147,11 +150,11 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   std::vector<std::string> placed;  // last first
   for (const ir::Stage& stage : program.stages) {
     if (constants.count(stage.outputs[0]) > 0 || &stage == &output) continue;
-    if (is_inlined(program, stage, rows)) t.inline_stage(stage.name);
+    if (is_inlined(program, stage, rows, values["again"])) t.inline_stage(stage.name);
   }
   for (const ir::Stage& stage : program.stages) {
     if (constants.count(stage.outputs[0]) > 0 || &stage == &output) continue;
-    if (is_inlined(program, stage, rows)) continue;
+    if (is_inlined(program, stage, rows, values["again"])) continue;
     if (reduces(stage) && reduce_in_vectors(t, stage, target, values["vectors"])) {
       placed.insert(placed.begin(), "rf." + stage.name);
     }
