@@ -28,6 +28,7 @@ constexpr const char* kSpecs[] = {
     "conv2d:h=10,w=9,ic=9,oc=12,kh=4,kw=4,stride=2,pad=1",
     "conv2d:h=9,w=9,ic=8,oc=12,kh=3,kw=3,pad=2,dilation=2",
     "conv2d:h=8,w=7,ic=32,oc=32,kh=3,kw=3,pad=1,groups=2",
+    "conv2d:h=8,w=7,ic=32,oc=32,kh=3,kw=3,pad=1,groups=8",
     "conv2d:h=8,w=7,ic=32,oc=32,kh=3,kw=3,pad=1,groups=32",
     "conv2d:n=2,h=8,w=8,ic=16,oc=16,kh=3,kw=3,pad=1",
     "depthwise:h=11,w=9,c=20,k=3",
