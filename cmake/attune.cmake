@@ -154,6 +154,8 @@ function(attune_add_layers)
   add_executable(bench_score ${CMAKE_SOURCE_DIR}/bench/score/score.cpp)
   target_link_libraries(bench_score PRIVATE attune_model attune_templates attune_op_spec
                                             attune_codegen)
+  add_executable(bench_transfer ${CMAKE_SOURCE_DIR}/bench/transfer/transfer.cpp)
+  target_link_libraries(bench_transfer PRIVATE attune_session attune_codegen)
   add_executable(bench_features ${CMAKE_SOURCE_DIR}/bench/features/features.cpp)
   target_link_libraries(bench_features PRIVATE attune_model attune_templates attune_op_spec
                                                attune_codegen)

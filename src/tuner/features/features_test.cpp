@@ -70,6 +70,15 @@ TEST(Features, RelationSeesTilesThreadsAndCaches) {
   EXPECT_NE(base, features_of(Kind::Relation, point, small));
 }
 
+TEST(Features, NotesOfLoopsAreSeen) {
+  const TemplateSpace space = space::sample_space();
+  const space::Scheduled point = scheduled(space, "rows=4 vectors=3 steps=4 pack=0");
+  space::Scheduled noted = point;
+  perform(noted, schedule::Annotate{"anchor", "k.0", "prefetch", "next"});
+  EXPECT_NE(features_of(Kind::Relation, point), features_of(Kind::Relation, noted));
+  EXPECT_NE(features_of(Kind::Context, point), features_of(Kind::Context, noted));
+}
+
 TEST(Features, RelationOfTheSameTilesIsNearAcrossShapes) {
   const auto distance = [](const std::vector<float>& a, const std::vector<float>& b) {
     double sum = 0;

@@ -148,6 +148,9 @@ StageFacts stage_facts(const schedule::State& state,
   Spans still = facts.tile.spans;
   for (std::size_t i = 0; i < still.size; ++i) still[i] = 1;
   fill_counts(nest, stage.stage.axes.size(), still, facts.loops);
+  for (std::size_t i = nest.own; i < facts.loops.size(); ++i) {
+    facts.loops[i].noted = !stage.iters[stage.loops[i - nest.own]].notes.empty();
+  }
   for (const Operand& operand : operands_of(state, nests, index, facts.tile)) {
     add_touches(operand, stage.stage, nest, still, facts.loops);
   }
@@ -183,6 +186,7 @@ void encode_loop(const LoopFacts& loop, float* out) {
     *out++ = loop.kind == kind ? 1 : 0;
   }
   *out++ = loop.reduce ? 1 : 0;
+  *out++ = loop.noted ? 1 : 0;
   *out++ = log_of(loop.outside);
   *out++ = log_of(loop.inside);
   for (std::size_t slot = 0; slot < kSlots; ++slot) {

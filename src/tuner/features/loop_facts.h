@@ -27,6 +27,7 @@ struct LoopFacts {
   double extent = 1;
   ir::LoopKind kind = ir::LoopKind::Serial;
   bool reduce = false;
+  bool noted = false;  // carries a note: launder, prefetch
   double outside = 1;  // iterations of this loop and those around it
   double inside = 1;   // iterations of this loop and those inside of it
   std::array<Touch, kSlots> touches;
@@ -52,7 +53,7 @@ StageFacts stage_facts(const schedule::State& state,
 std::vector<std::size_t> busiest_stages(const std::vector<space::StageNest>& nests);
 
 // A loop as numbers, into `out`.
-inline constexpr std::size_t kLoopWidth = 8 + kSlots * 4;
+inline constexpr std::size_t kLoopWidth = 9 + kSlots * 4;
 void encode_loop(const LoopFacts& loop, float* out);
 
 // log2 of a number that is at least 1 (counts, bytes), and 0 for less.

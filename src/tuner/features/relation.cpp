@@ -24,10 +24,11 @@ constexpr Thresholds kTileBytes{9, 1, 18};
 constexpr Thresholds kSlotBytes{6, 2, 10};
 constexpr Thresholds kSlotReuse{0, 2, 7};
 constexpr Thresholds kStrides{0, 4, 4};
-constexpr std::size_t kCacheSizes = 6, kAnnotations = 4, kBodyFacts = 13, kProgramFacts = 12;
+constexpr std::size_t kCacheSizes = 6, kAnnotations = 4, kBodyFacts = 13, kProgramFacts = 12,
+                      kMainFacts = 8;
 constexpr std::size_t kWidth = kTileBytes.count + kCacheSizes +
                                kSlots * (kSlotBytes.count + kSlotReuse.count + kStrides.count) +
-                               2 * kAnnotations + 2 * kBodyFacts + kProgramFacts;
+                               2 * kAnnotations + 2 * kBodyFacts + kMainFacts + kProgramFacts;
 
 class Writer {
  public:
@@ -135,6 +136,57 @@ void put_body(Writer& out, const schedule::State& state, const StageFacts& facts
   out.put(log_ratio(facts.iterations, main_iterations));
 }
 
+// Rows of a buffer that one step of the body reads and that lie a multiple of this apart: they
+// share lines of the first-level cache.
+constexpr std::int64_t kAlias = 4096;
+
+double aliased_rows(const schedule::Access& access, const space::Spans& step) {
+  std::int64_t stride = access.buffer->type.bytes();
+  double rows = 1;
+  for (std::size_t d = access.dims.size(); d-- > 0;) {
+    const std::int64_t whole = access.buffer->shape[d];
+    if (stride % kAlias == 0) {
+      rows *= static_cast<double>(space::dim_span(access.dims[d], step, whole));
+    }
+    stride *= whole;
+  }
+  return rows;
+}
+
+// How the operands of the heaviest stage lie in memory, and what its loops were told.
+void put_main(Writer& out, const schedule::State& state, const StageFacts& main) {
+  const schedule::StageState& stage = *state.stages[main.stage];
+  space::Spans step = main.tile.spans;
+  for (std::size_t i = stage.stage.axes.size(); i < step.size; ++i) step[i] = 1;
+  double row_major_rows = 1, largest = 0;
+  float packed = 0, made = 0;
+  for (const schedule::Access& access : stage.accesses) {
+    const bool row_major = space::layout_of(state, access.buffer).empty();
+    if (row_major) row_major_rows = std::max(row_major_rows, aliased_rows(access, step));
+    packed += row_major ? 0.0F : 1.0F;
+    made += state.producer_of(access.buffer) >= 0 ? 1.0F : 0.0F;
+    double elements = 1;
+    for (std::int64_t extent : access.buffer->shape) elements *= static_cast<double>(extent);
+    largest = std::max(largest, elements);
+  }
+  bool launder = false, prefetch = false, chained = false;
+  for (int loop : stage.loops) {
+    launder |= schedule::find_note(stage.iters[loop].notes, "launder") != nullptr;
+    prefetch |= schedule::find_note(stage.iters[loop].notes, "prefetch") != nullptr;
+  }
+  if (main.tile.body > 0) {
+    chained = stage.iters[stage.loops[static_cast<std::size_t>(main.tile.body - 1)]].reduce;
+  }
+  out.put(log_of(row_major_rows));
+  out.put(packed);
+  out.put(made);
+  out.put(log_of(largest));
+  out.put(launder ? 1 : 0);
+  out.put(prefetch ? 1 : 0);
+  out.put(schedule::find_note(stage.notes, "init") ? 1 : 0);
+  out.put(chained ? 1 : 0);
+}
+
 struct Parallelism {
   double balance = 1;  // busy threads by all threads
   double chunks = 1;   // iterations of the parallel loop per thread
@@ -198,6 +250,7 @@ void extract_relation(const space::Scheduled& scheduled, const ir::Target& targe
   } else {
     writer.skip(kBodyFacts);
   }
+  put_main(writer, state, main);
   put_program(writer, state, nests, main, target);
   CHECK(writer.written() == kWidth, "relation features have another width");
 }
