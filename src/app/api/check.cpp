@@ -99,6 +99,7 @@ Bytes pack(const CheckCase& result) {
   append_value(bytes, result.status);
   append_value(bytes, result.max_abs_error);
   append_value(bytes, result.max_rel_error);
+  append_value(bytes, result.by_rounding);
   bytes.insert(bytes.end(), result.message.begin(), result.message.end());
   return bytes;
 }
@@ -107,6 +108,7 @@ void unpack(std::span<const char> bytes, CheckCase& result) {
   result.status = take_value<CheckStatus>(bytes);
   result.max_abs_error = take_value<double>(bytes);
   result.max_rel_error = take_value<double>(bytes);
+  result.by_rounding = take_value<std::int64_t>(bytes);
   result.message.assign(bytes.begin(), bytes.end());
 }
 
@@ -217,6 +219,7 @@ std::string to_json(const CheckCase& result) {
   json["status"] = name_of(result.status);
   json["max_abs_error"] = result.max_abs_error;
   json["max_rel_error"] = result.max_rel_error;
+  json["by_rounding"] = result.by_rounding;
   json["message"] = result.message;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -123,22 +123,23 @@ Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions
   ATTUNE_ASSIGN(ModelSession session, ModelSession::create(model, false));
   ATTUNE_RETURN_IF_ERROR(session.run(inputs));
   ATTUNE_ASSIGN(const std::vector<Tensor> outputs, session.outputs());
-  std::int64_t elements = 0, by_rounding = 0;
+  std::int64_t elements = 0;
   for (const NamedTensor& expected : data.outputs) {
     const auto& named = model.plan().outputs;
     const auto found = std::find_if(named.begin(), named.end(), [&](const auto& output) {
       return output.name == expected.name;
     });
     if (found == named.end()) return invalid(fmt::format("there is no output '{}'", expected.name));
-    by_rounding +=
+    result.by_rounding +=
         compare(expected, outputs[static_cast<std::size_t>(found - named.begin())], {}, result);
     elements += expected.tensor.elements();
   }
   if (result.status == CheckStatus::Wrong) return {};
   result.status = CheckStatus::Pass;
   result.message = fmt::format("{} elements agree", elements);
-  if (by_rounding > 0) {
-    result.message += fmt::format(", {} of them but for the rounding of the largest", by_rounding);
+  if (result.by_rounding > 0) {
+    result.message +=
+        fmt::format(", {} of them but for the rounding of the largest", result.by_rounding);
   }
   std::vector<std::string> bound;
   for (const auto& [name, constant] : graph.constants) bound.push_back(name);
