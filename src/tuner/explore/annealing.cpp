@@ -14,11 +14,12 @@ namespace {
 // What looking at new points may take in a selection. It is compared with estimates, so that what
 // is chosen does not depend on how busy the machine is.
 constexpr double kSelectionUs = 60'000, kFirstSelectionUs = 120'000;
-constexpr int kStartDraws = 20;         // tries to find a point that is not rejected, per chain
-constexpr std::size_t kReviewed = 32;   // random points that show how scores differ
-constexpr std::size_t kBestChains = 4;  // go on from the best that was measured
-constexpr int kIdleSteps = 50;          // without a promising new point
-constexpr double kJump = 0.03;          // probability that a chain looks anywhere
+constexpr int kStartDraws = 20;           // tries to find a point that is not rejected, per chain
+constexpr std::size_t kReviewed = 32;     // random points that show how scores differ
+constexpr std::size_t kBestChains = 4;    // go on from the best that was measured
+constexpr int kIdleSteps = 50;            // without a promising new point
+constexpr std::size_t kTrialsOfEach = 2;  // alternative, whatever is predicted
+constexpr double kJump = 0.03;            // probability that a chain looks anywhere
 
 double deviation_of(std::span<const double> scores) {
   if (scores.size() < 2) return 1;
@@ -161,6 +162,17 @@ void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool) {
   }
 }
 
+// A prediction that is wrong about a whole alternative must not keep it from being tried.
+std::vector<space::Point> AnnealingExplorer::untried_leaders(const Pool& pool) const {
+  std::map<std::uint32_t, std::size_t> trials;
+  for (const Entry& entry : ledger_.entries()) ++trials[entry.point.alternative];
+  std::vector<space::Point> untried;
+  for (const auto& [alternative, leader] : pool.leaders()) {
+    if (trials[alternative] < kTrialsOfEach) untried.push_back(leader.point);
+  }
+  return untried;
+}
+
 // The most promising points that may be proposed, judged with the uncertainty.
 AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t count, Rng& rng) {
   Scorer scorer(ledger_, *learner_);
@@ -169,6 +181,7 @@ AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t count, R
   const bool whole = ledger_.space().size() <= options_.score_whole;
   result.deviation = whole ? scan(scorer, pool) : walk(scorer, pool, rng);
   if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool);
+  result.untried = untried_leaders(pool);
   result.best = pool.take();
   std::vector<model::Query> queries;
   for (const Scored& candidate : result.best) {
@@ -195,6 +208,10 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
       static_cast<std::size_t>(std::ceil(options_.pool * static_cast<double>(batch)));
   const Candidates pool = candidates(std::max(batch, wanted), rng);
   BatchPicker picker(options_.new_choice * pool.deviation);
+  for (const space::Point& point : pool.untried) {
+    if (proposals.size() + random >= batch) break;
+    if (auto proposal = ledger_.propose(point, known)) proposals.push_back(std::move(*proposal));
+  }
   for (const Proposal& proposal : proposals) picker.include(proposal.point);
   for (const Scored& candidate : pool.best) picker.add(candidate.point, candidate.score);
   while (proposals.size() + random < batch) {

@@ -22,8 +22,9 @@ class AnnealingExplorer : public Explorer {
 
  private:
   struct Candidates {
-    std::vector<Scored> best;  // best first
-    double deviation = 1;      // of scores all over the space
+    std::vector<Scored> best;           // best first
+    double deviation = 1;               // of scores all over the space
+    std::vector<space::Point> untried;  // the most promising of alternatives that were not tried
   };
   struct Chain {
     space::Point point;
@@ -31,6 +32,7 @@ class AnnealingExplorer : public Explorer {
   };
 
   Candidates candidates(std::size_t count, Rng& rng);
+  std::vector<space::Point> untried_leaders(const Pool& pool) const;
   // Both give back the deviation of scores.
   double scan(Scorer& scorer, Pool& pool);
   double walk(Scorer& scorer, Pool& pool, Rng& rng);

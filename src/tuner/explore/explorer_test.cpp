@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "tuner/explore/annealing.h"
 #include "tuner/explore/random.h"
@@ -195,6 +196,31 @@ TEST(Annealing, AvoidsWhatFails) {
     explorer->update(findings);
   }
   EXPECT_LT(static_cast<double>(failed), 0.2 * static_cast<double>(all));
+}
+
+// Thinks that one of two algorithms is slow.
+class PartialModel : public model::CostModel {
+ public:
+  double predict_us(const space::Scheduled& scheduled) const override {
+    return scheduled.state.stages.size() > 3 ? 100 : 500;
+  }
+};
+
+TEST(Annealing, TriesEveryAlternativeWhateverIsPredicted) {
+  ir::Program other = space::sample_program(64, 96, 64);
+  const ir::Buffer result = other.outputs[0];
+  other.outputs = {ir::add_compute(other, "copy", {{"i", 64}, {"j", 96}},
+                                   ir::load(result, {ir::var("i"), ir::var("j")}))};
+  const TemplateSpace space({{"direct", space::sample_program(64, 96, 64)}, {"other", other}},
+                            {&space::kSampleTemplate, 1}, space::sample_target());
+  const PartialModel model;
+  const auto explorer =
+      std::move(make_explorer({.random_share = 0, .defaults_first = false}, {space, model}))
+          .value();
+  Rng rng(1);
+  std::set<std::uint32_t> tried;
+  for (const Proposal& p : explorer->select(8, {}, rng)) tried.insert(p.point.alternative);
+  EXPECT_EQ(tried.size(), 2u);
 }
 
 // Thinks that nothing works unless an operand is packed.

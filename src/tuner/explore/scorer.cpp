@@ -27,6 +27,10 @@ std::vector<std::optional<double>> Scorer::score(std::span<const space::Point> p
 }
 
 bool Pool::add(const space::Point& point, double score) {
+  const auto leader = leaders_.find(point.alternative);
+  if ((leader == leaders_.end() || score < leader->second.score) && !ledger_.gone(point)) {
+    leaders_.insert_or_assign(point.alternative, Scored{point, score});
+  }
   if (capacity_ == 0) return false;
   if (heap_.size() == capacity_ && score >= heap_.front().scored.score) return false;
   if (!seen_.insert(space::hash(point)).second || ledger_.gone(point)) return false;

@@ -2,6 +2,7 @@
 // at a time, and about none twice.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -41,6 +42,8 @@ class Pool {
   bool add(const space::Point& point, double score);
   // Best first; ties in the order in which they came.
   std::vector<Scored> take();
+  // The most promising of each alternative.
+  const std::map<std::uint32_t, Scored>& leaders() const { return leaders_; }
 
  private:
   struct Member {
@@ -56,6 +59,7 @@ class Pool {
   std::size_t count_ = 0;
   std::vector<Member> heap_;  // the worst first
   Hashes seen_;
+  std::map<std::uint32_t, Scored> leaders_;
 };
 
 }  // namespace attune::explore
