@@ -162,26 +162,39 @@ void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool) {
   }
 }
 
-// A prediction that is wrong about a whole alternative must not keep it from being tried.
-std::vector<space::Point> AnnealingExplorer::untried_leaders(const Pool& pool) const {
+// A prediction that is wrong about a whole alternative must not keep it from being tried: half of
+// the first batch goes to all of them alike, and no later batch leaves one out that was hardly
+// tried.
+std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
+                                                            std::size_t batch) const {
   std::map<std::uint32_t, std::size_t> trials;
-  for (const Entry& entry : ledger_.entries()) ++trials[entry.point.alternative];
-  std::vector<space::Point> untried;
-  for (const auto& [alternative, leader] : pool.leaders()) {
-    if (trials[alternative] < kTrialsOfEach) untried.push_back(leader.point);
+  bool first = true;
+  for (const Entry& entry : ledger_.entries()) {
+    ++trials[entry.point.alternative];
+    first &= !entry.finished;
   }
-  return untried;
+  const std::size_t share = batch / 2 / std::max<std::size_t>(pool.leaders().size(), 1);
+  std::vector<space::Point> chosen;
+  for (const auto& [alternative, leaders] : pool.leaders()) {
+    const std::size_t wanted = first ? std::max(kTrialsOfEach, share) : kTrialsOfEach;
+    for (std::size_t i = 0; i < leaders.size() && trials[alternative] < wanted; ++i) {
+      chosen.push_back(leaders[i].point);
+      ++trials[alternative];
+    }
+  }
+  return chosen;
 }
 
 // The most promising points that may be proposed, judged with the uncertainty.
-AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t count, Rng& rng) {
+AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t batch, Rng& rng) {
   Scorer scorer(ledger_, *learner_);
-  Pool pool(ledger_, count);
+  const double wanted = std::ceil(options_.pool * static_cast<double>(batch));
+  Pool pool(ledger_, std::max(batch, static_cast<std::size_t>(wanted)));
   Candidates result;
   const bool whole = ledger_.space().size() <= options_.score_whole;
   result.deviation = whole ? scan(scorer, pool) : walk(scorer, pool, rng);
   if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool);
-  result.untried = untried_leaders(pool);
+  result.leaders = leaders_to_try(pool, batch);
   result.best = pool.take();
   std::vector<model::Query> queries;
   for (const Scored& candidate : result.best) {
@@ -204,11 +217,9 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
   if (options_.defaults_first) add_defaults(proposals, batch, ledger_, known);
   const auto random =
       static_cast<std::size_t>(options_.random_share * static_cast<double>(batch) + rng.uniform());
-  const auto wanted =
-      static_cast<std::size_t>(std::ceil(options_.pool * static_cast<double>(batch)));
-  const Candidates pool = candidates(std::max(batch, wanted), rng);
+  const Candidates pool = candidates(batch, rng);
   BatchPicker picker(options_.new_choice * pool.deviation);
-  for (const space::Point& point : pool.untried) {
+  for (const space::Point& point : pool.leaders) {
     if (proposals.size() + random >= batch) break;
     if (auto proposal = ledger_.propose(point, known)) proposals.push_back(std::move(*proposal));
   }

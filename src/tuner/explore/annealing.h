@@ -24,15 +24,15 @@ class AnnealingExplorer : public Explorer {
   struct Candidates {
     std::vector<Scored> best;           // best first
     double deviation = 1;               // of scores all over the space
-    std::vector<space::Point> untried;  // the most promising of alternatives that were not tried
+    std::vector<space::Point> leaders;  // of alternatives that were hardly tried
   };
   struct Chain {
     space::Point point;
     std::optional<double> score;  // nothing: rejected
   };
 
-  Candidates candidates(std::size_t count, Rng& rng);
-  std::vector<space::Point> untried_leaders(const Pool& pool) const;
+  Candidates candidates(std::size_t batch, Rng& rng);
+  std::vector<space::Point> leaders_to_try(const Pool& pool, std::size_t batch) const;
   // Both give back the deviation of scores.
   double scan(Scorer& scorer, Pool& pool);
   double walk(Scorer& scorer, Pool& pool, Rng& rng);

@@ -26,11 +26,21 @@ std::vector<std::optional<double>> Scorer::score(std::span<const space::Point> p
   return result;
 }
 
+void Pool::lead(const space::Point& point, double score) {
+  std::vector<Scored>& leaders = leaders_[point.alternative];
+  if (leaders.size() == kLeaders && score >= leaders.back().score) return;
+  const bool there = std::any_of(leaders.begin(), leaders.end(),
+                                 [&](const Scored& leader) { return leader.point == point; });
+  if (there || ledger_.gone(point)) return;
+  const auto place =
+      std::upper_bound(leaders.begin(), leaders.end(), score,
+                       [](double value, const Scored& leader) { return value < leader.score; });
+  leaders.insert(place, {point, score});
+  if (leaders.size() > kLeaders) leaders.pop_back();
+}
+
 bool Pool::add(const space::Point& point, double score) {
-  const auto leader = leaders_.find(point.alternative);
-  if ((leader == leaders_.end() || score < leader->second.score) && !ledger_.gone(point)) {
-    leaders_.insert_or_assign(point.alternative, Scored{point, score});
-  }
+  lead(point, score);
   if (capacity_ == 0) return false;
   if (heap_.size() == capacity_ && score >= heap_.front().scored.score) return false;
   if (!seen_.insert(space::hash(point)).second || ledger_.gone(point)) return false;

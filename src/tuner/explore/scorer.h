@@ -42,8 +42,8 @@ class Pool {
   bool add(const space::Point& point, double score);
   // Best first; ties in the order in which they came.
   std::vector<Scored> take();
-  // The most promising of each alternative.
-  const std::map<std::uint32_t, Scored>& leaders() const { return leaders_; }
+  // The few most promising of each alternative, best first.
+  const std::map<std::uint32_t, std::vector<Scored>>& leaders() const { return leaders_; }
 
  private:
   struct Member {
@@ -54,12 +54,15 @@ class Pool {
       return number < other.number;
     }
   };
+  void lead(const space::Point& point, double score);
+
+  static constexpr std::size_t kLeaders = 4;
   const Ledger& ledger_;
   std::size_t capacity_;
   std::size_t count_ = 0;
   std::vector<Member> heap_;  // the worst first
   Hashes seen_;
-  std::map<std::uint32_t, Scored> leaders_;
+  std::map<std::uint32_t, std::vector<Scored>> leaders_;
 };
 
 }  // namespace attune::explore
