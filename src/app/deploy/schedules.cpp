@@ -63,10 +63,11 @@ std::string likely_algorithm(const graph::Task& task, const ir::Target& target) 
     return likely_folded_algorithm(task);
   }
   if (channels < 24) return "direct";
-  // Few taps of each phase of a transposed convolution: tiles of four have few points.
+  // The phases of a transposed convolution have few taps: fewer tiles are enough.
   if (program_of(task, "packed4") != nullptr) return "packed4";
   const std::int64_t places = extent_of(*anchor, "y") * extent_of(*anchor, "x");
-  if (places >= 64 && program_of(task, "winograd4") != nullptr) return "winograd4";
+  if (places >= 256 && program_of(task, "winograd4") != nullptr) return "winograd4";
+  if (places >= 64) return "winograd2";
   if (pixels >= 144 && program_of(task, "winograd4") != nullptr) return "winograd4";
   // Weights that stay in the cache may be many.
   const ir::Program* four = program_of(task, "winograd4");

@@ -68,6 +68,22 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
           space::choice_of("unroll", {1, 2, 4})};
 }
 
+// The widest register tile with all pixels of a thread's share of the rows, if there is one.
+std::optional<space::Choice> whole_share(const Shape& s, const ir::Target& target) {
+  const std::int64_t threads = std::max(1, target.threads);
+  const auto rows = tile_rows_of(s);
+  if (s.y % threads != 0 || std::find(rows.begin(), rows.end(), s.y / threads) == rows.end()) {
+    return {};
+  }
+  const std::int64_t pixels = s.y / threads * s.x;
+  for (std::int64_t blocks = 3; blocks >= 1; --blocks) {
+    const std::int64_t needed = pixels * blocks + std::min(pixels, blocks) + 1;
+    if (s.oc % blocks == 0 && needed <= target.vector_registers)
+      return space::Choice{{s.x, blocks}};
+  }
+  return {};
+}
+
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.x, s.oc, target);
@@ -79,6 +95,12 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   });
   if (!even.choices.empty()) tile = best_tile(even, s.x, s.oc);
   const std::int64_t rows = std::clamp<std::int64_t>(s.y / std::max(1, target.threads), 1, 4);
+  // On an image of one register tile for each thread all weights are read once.
+  if (const auto whole = whole_share(s, target)) {
+    const std::int64_t share = s.y / std::max(1, target.threads);
+    return {{"tile", *whole},     {"tile_rows", {{share}}}, {"rows", {{share}}},
+            {"outer", {{kRows}}}, {"border", {{kGuarded}}}, {"unroll", {{1}}}};
+  }
   return {{"tile", tile},
           {"tile_rows", {{1}}},
           {"rows", {{even.choices.empty() ? rows : s.y}}},

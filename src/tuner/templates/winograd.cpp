@@ -83,6 +83,16 @@ bool fits(const ir::Program& program) {
          Surroundings(program, kOwn).placeable();
 }
 
+std::int64_t weight_bytes(const Shape& s) {
+  constexpr std::int64_t kElement = 4;
+  return s.points * s.ic * s.oc * s.ob * kElement;
+}
+
+// Whether they come from far away each time.
+bool large_weights(const Shape& s, const ir::Target& target) {
+  return 2 * weight_bytes(s) > target.l2_bytes;
+}
+
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   std::vector<std::int64_t> blocks{0};
@@ -90,6 +100,9 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
     if (rows < s.rows || s.n > 1) blocks.push_back(std::min(rows, s.rows));
   }
   return {register_tiles("tile", s.tiles, s.oc, target), space::choice_of("unroll", {1, 2, 4}),
+          // Whether the weights of the next product are asked for while those of this one are used.
+          space::choice_of("prefetch", large_weights(s, target) ? std::vector<std::int64_t>{0, 1}
+                                                                : std::vector<std::int64_t>{0}),
           // Rows of tiles that run through all steps before the next ones do, split between the
           // threads; 0: all tiles at once, output channels split between the threads.
           space::choice_of("block", blocks)};
@@ -100,7 +113,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
 std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const ir::Target& target) {
   constexpr std::int64_t kElement = 4;
   const std::int64_t groups = (s.oc + channel_blocks - 1) / channel_blocks;
-  const std::int64_t weights = s.points * s.ic * s.oc * s.ob * kElement;
+  const std::int64_t weights = weight_bytes(s);
   const std::int64_t row = s.points * s.ic * s.tiles / (s.n * s.rows) * kElement;
   const std::int64_t products =
       s.points * channel_blocks * s.ob * s.tiles / (s.n * s.rows) * kElement;
@@ -137,7 +150,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   const std::int64_t block = best_block(s, tile.numbers[1], target);
   // Tiles beyond the end of a block are transformed and multiplied in vain.
   if (block > 0) tile = best_tile(tiles, block * (s.tiles / (s.n * s.rows)), s.oc);
-  return {{"tile", tile}, {"unroll", {{1}}}, {"block", {{block}}}};
+  return {{"tile", tile}, {"unroll", {{1}}}, {"prefetch", {{0}}}, {"block", {{block}}}};
 }
 
 void transform_weights(TraceWriter& t, const ir::Program& program, const Shape& s,
@@ -197,6 +210,9 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
     order.insert(order.end(), {"oc", "tile", "ob"});
   }
   t.reorder("cache.anchor", order);
+  if (values["prefetch"] == 1) {
+    t.annotate("cache.anchor", values["unroll"] > 1 ? "ib.0" : "ib", "prefetch", "next");
+  }
   for (const char* loop : {"tile", "oc"}) t.unroll("cache.anchor", loop);
   t.vectorize("cache.anchor", "ob");
 }
