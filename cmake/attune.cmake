@@ -159,10 +159,12 @@ function(attune_add_layers)
   add_executable(bench_features ${CMAKE_SOURCE_DIR}/bench/features/features.cpp)
   target_link_libraries(bench_features PRIVATE attune_model attune_templates attune_op_spec
                                                attune_codegen)
-  add_executable(bench_models ${CMAKE_SOURCE_DIR}/bench/models/models.cpp
-                              ${CMAKE_SOURCE_DIR}/bench/models/table.cpp)
-  target_link_libraries(bench_models PRIVATE attune_model attune_templates attune_op_spec
-                                             attune_codegen attune_records)
+  add_library(attune_bench_tables STATIC ${CMAKE_SOURCE_DIR}/bench/models/table.cpp)
+  target_include_directories(attune_bench_tables PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(attune_bench_tables PUBLIC attune_model attune_templates attune_op_spec
+                                                   attune_codegen attune_records)
+  add_executable(bench_models ${CMAKE_SOURCE_DIR}/bench/models/models.cpp)
+  target_link_libraries(bench_models PRIVATE attune_bench_tables)
   attune_program()
   add_executable(bench_ranking ${CMAKE_SOURCE_DIR}/bench/ranking/ranking.cpp)
   target_link_libraries(bench_ranking PRIVATE attune_model attune_templates attune_op_spec
@@ -171,7 +173,7 @@ function(attune_add_layers)
                                          ${CMAKE_SOURCE_DIR}/bench/search/curve_file.cpp
                                          ${CMAKE_SOURCE_DIR}/bench/search/search_bench.cpp)
   target_include_directories(attune_bench_search PUBLIC ${CMAKE_SOURCE_DIR})
-  target_link_libraries(attune_bench_search PUBLIC attune_session attune_builder attune_op_spec)
+  target_link_libraries(attune_bench_search PUBLIC attune_session attune_builder attune_bench_tables)
   add_executable(bench_search ${CMAKE_SOURCE_DIR}/bench/search/search.cpp)
   target_link_libraries(bench_search PRIVATE attune_bench_search)
 endfunction()

@@ -15,7 +15,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "table.h"
+#include "bench/models/table.h"
 
 namespace attune::bench {
 namespace {
@@ -177,7 +177,7 @@ void print(const std::string& name, const Report& report) {
 Status add_task(const Options& options, const std::vector<Table>& tables, const Table& table,
                 const std::string& name, Report& report) {
   const model::History history =
-      options.history ? history_without(tables, table) : model::History{};
+      options.history ? history_without(tables, table.key) : model::History{};
   for (std::uint64_t seed = 0; seed < options.seeds; ++seed) {
     model::LearnerOptions learner = options.learner;
     learner.name = name;

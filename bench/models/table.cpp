@@ -1,9 +1,8 @@
-#include "table.h"
+#include "bench/models/table.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
@@ -17,13 +16,6 @@ namespace attune::bench {
 namespace {
 
 constexpr std::uint64_t kMostPoints = 2'000'000;
-
-using Times = std::unordered_map<std::uint64_t, std::optional<double>>;  // by trace
-
-struct Recorded {
-  std::string key, target;
-  Times times;
-};
 
 Result<std::map<std::string, Recorded>> read_records(const std::string& path) {
   ATTUNE_ASSIGN(auto store, records::open_sqlite_store_for_reading(path));
@@ -43,6 +35,8 @@ Result<std::map<std::string, Recorded>> read_records(const std::string& path) {
   return tasks;
 }
 
+}  // namespace
+
 Result<Table> table_of(const std::string& name, const Recorded& recorded) {
   ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(recorded.target));
   ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target(wanted));
@@ -56,7 +50,7 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
   table.space = std::make_unique<space::TemplateSpace>(programs, templates::all(), target);
   if (table.space->size() > kMostPoints) return unsupported("the space is too large to go through");
   const model::AnalyticModel model(target);
-  Times left = recorded.times;
+  auto left = recorded.times;
   for (std::uint64_t i = 0; i < table.space->size() && !left.empty(); ++i) {
     space::Point point = table.space->point_at(i);
     const auto found = left.find(schedule::hash(table.space->trace_of(point)));
@@ -70,22 +64,27 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
   return table;
 }
 
-model::History::Group group_of(const Table& table) {
+namespace {
+
+model::History::Group group_of(const Table& table, features::Kind kind) {
   model::History::Group group;
   group.task_key = table.key;
   group.target = table.target;
-  group.width = features::width(features::Kind::Relation);
+  group.width = features::width(kind, *table.space);
   double slowest = 0, least = 1e300;
   for (const auto& trial : table.trials) {
     if (trial.measured_us) slowest = std::max(slowest, *trial.measured_us);
     least = std::min(least, trial.predicted_us);
   }
   for (const auto& trial : table.trials) {
-    const auto scheduled = table.space->schedule_of(trial.point);
     const std::size_t at = group.features.size();
     group.features.resize(at + group.width);
-    features::extract(features::Kind::Relation, *scheduled, table.space->target(),
-                      {&group.features[at], group.width});
+    const std::span<float> row(&group.features[at], group.width);
+    if (kind == features::Kind::Knob) {
+      features::extract_knobs(*table.space, trial.point, row);
+    } else {
+      features::extract(kind, *table.space->schedule_of(trial.point), table.space->target(), row);
+    }
     const double us = trial.measured_us.value_or(slowest);
     group.log_ratio.push_back(static_cast<float>(std::log(us / table.best_us())));
     group.analytic.push_back(static_cast<float>(std::log(trial.predicted_us / least)));
@@ -112,10 +111,11 @@ Result<std::vector<Table>> read_tables(const std::string& store, std::size_t lea
   return tables;
 }
 
-model::History history_without(const std::vector<Table>& tables, const Table& left_out) {
-  model::History history;
+model::History history_without(const std::vector<Table>& tables, const std::string& key,
+                               features::Kind kind) {
+  model::History history(kind);
   for (const Table& table : tables) {
-    if (table.key != left_out.key) history.add(group_of(table));
+    if (table.key != key) history.add(group_of(table, kind));
   }
   return history;
 }

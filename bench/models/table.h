@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +13,12 @@
 #include "tuner/model/learner.h"
 
 namespace attune::bench {
+
+// Times of a task's schedules by the hash of their traces; none of those that failed.
+struct Recorded {
+  std::string key, target;
+  std::unordered_map<std::uint64_t, std::optional<double>> times;
+};
 
 struct Table {
   std::string name;  // of the task
@@ -23,10 +31,14 @@ struct Table {
   double best_us() const;
 };
 
+// Of the operator spec `name`.
+Result<Table> table_of(const std::string& name, const Recorded& recorded);
+
 // All tasks of the store that are operator specs and have at least `least` trials.
 Result<std::vector<Table>> read_tables(const std::string& store, std::size_t least);
 
-// What the other tables teach about the task of this one.
-model::History history_without(const std::vector<Table>& tables, const Table& left_out);
+// What the tables of other tasks than this one teach.
+model::History history_without(const std::vector<Table>& tables, const std::string& key,
+                               features::Kind kind = features::Kind::Relation);
 
 }  // namespace attune::bench

@@ -2,10 +2,11 @@
 // that was cut goes on; tables of what the file holds are printed at the end: the speed reached
 // after so many trials, relative to the best known of the operator.
 //
-// usage: bench_search [-csv=FILE] [-trials=N] [-seeds=N] [-seconds=S] [-target=T] [-retime]
-//                     [-variant=NAME[:key=value,…]]... SPEC...
-// Without -variant: the standard search. -retime measures the winners after -short=N trials (64)
-// and after all in turns, seconds apart, and compares those.
+// usage: bench_search [-csv=FILE] [-lessons=FILE] [-trials=N] [-seeds=N] [-seconds=S] [-target=T]
+//                     [-retime] [-variant=NAME[:key=value,…]]... SPEC...
+// Without -variant: the standard search. Variants with history learn from the trials of -lessons,
+// a file of the same kind, those of the operator itself left out. -retime measures the winners
+// after -short=N trials (64) and after all in turns, seconds apart, and compares those.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -19,7 +20,7 @@ namespace attune::bench {
 namespace {
 
 struct Options {
-  std::string csv = "search.csv", target = "cpu -threads=1";
+  std::string csv = "search.csv", lessons, target = "cpu -threads=1";
   std::size_t trials = 64, short_trials = 64, seeds = 1;
   double seconds = 1e9;
   bool retime = false;
@@ -37,6 +38,8 @@ Result<Options> parse(int argc, char** argv) {
     const auto number = [](const char* text) { return static_cast<std::size_t>(std::atoll(text)); };
     if (const char* path = value("-csv=")) {
       options.csv = path;
+    } else if (const char* lessons = value("-lessons=")) {
+      options.lessons = lessons;
     } else if (const char* trials = value("-trials=")) {
       options.trials = number(trials);
     } else if (const char* few = value("-short=")) {
@@ -124,6 +127,11 @@ Status run(const Options& options) {
   ATTUNE_ASSIGN(CurveFile file, CurveFile::open(options.csv));
   ATTUNE_ASSIGN(const auto bench, SearchBench::start(options.target));
   const auto start = std::chrono::steady_clock::now();
+  if (!options.lessons.empty()) {
+    ATTUNE_ASSIGN(const CurveFile lessons, CurveFile::open(options.lessons));
+    ATTUNE_ASSIGN(const std::size_t trials, bench->learn_from(lessons));
+    fmt::print("learning from {} trials of other operators\n", trials);
+  }
   const auto out_of_time = [&] {
     const auto now = std::chrono::steady_clock::now();
     return std::chrono::duration<double>(now - start).count() > options.seconds;

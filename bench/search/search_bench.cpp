@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <unordered_map>
 
 #include "compiler/codegen/codegen.h"
@@ -87,6 +88,31 @@ Result<double> SearchBench::flops(const std::string& spec) const {
   return op.flops;
 }
 
+Result<std::size_t> SearchBench::learn_from(const CurveFile& lessons) {
+  std::map<std::string, Recorded> operators;
+  for (const auto& [key, curve] : lessons.curves()) {
+    Recorded& recorded = operators[key.spec];
+    recorded.target = ir::to_string(target_);
+    for (const TrialRow& row : curve) recorded.times.emplace(row.trace_hash, row.us);
+  }
+  std::size_t trials = 0;
+  for (auto& [spec, recorded] : operators) {
+    ATTUNE_ASSIGN(const session::Task task, task_of(spec));
+    recorded.key = task.key;
+    ATTUNE_ASSIGN(Table table, table_of(spec, recorded));
+    trials += table.trials.size();
+    if (!table.trials.empty()) lessons_.push_back(std::move(table));
+  }
+  return trials;
+}
+
+Result<std::shared_ptr<const model::History>> SearchBench::history_for(
+    const session::Task& task, const Variant& variant) const {
+  if (variant.history == "none") return std::shared_ptr<const model::History>();
+  ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(variant.history));
+  return std::make_shared<const model::History>(history_without(lessons_, task.key, kind));
+}
+
 std::vector<measure::BuiltCandidate> SearchBench::build(
     const session::Task& task, const std::vector<schedule::Trace>& traces) {
   std::vector<measure::BuildRequest> requests;
@@ -130,8 +156,9 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
   std::unordered_map<std::uint64_t, const TrialRow*> known;
   for (const TrialRow& row : before) known.emplace(row.trace_hash, &row);
   ATTUNE_ASSIGN(const session::Task task, task_of(run.spec));
-  ATTUNE_ASSIGN(auto search,
-                session::make_template_search(task, target_, run.variant.search, run.seed));
+  ATTUNE_ASSIGN(const auto history, history_for(task, run.variant));
+  ATTUNE_ASSIGN(auto search, session::make_template_search(task, target_, run.variant.search,
+                                                           run.seed, history));
   std::size_t trials = 0;
   double update_seconds = 0;
   while (trials < run.trials) {

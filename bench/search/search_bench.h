@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/models/table.h"
 #include "bench/search/curve_file.h"
 #include "bench/search/variant.h"
 #include "compiler/ir/target.h"
@@ -37,6 +38,8 @@ class SearchBench {
   // `target` in words, e.g. "cpu -threads=1".
   static Result<std::unique_ptr<SearchBench>> start(const std::string& target);
 
+  // What variants with history learn from: trials of other operators. Returns how many there are.
+  Result<std::size_t> learn_from(const CurveFile& lessons);
   // Adds the trials to the file. `out_of_time` is asked before each round.
   Result<SearchCost> search(const SearchRun& run, CurveFile& file,
                             const std::function<bool()>& out_of_time);
@@ -50,6 +53,9 @@ class SearchBench {
  private:
   SearchBench(ir::Target target, std::unique_ptr<measure::Runner> runner);
   Result<session::Task> task_of(const std::string& spec) const;
+  // Null where the variant wants none.
+  Result<std::shared_ptr<const model::History>> history_for(const session::Task& task,
+                                                            const Variant& variant) const;
   std::vector<measure::BuiltCandidate> build(const session::Task& task,
                                              const std::vector<schedule::Trace>& traces);
   Result<std::vector<std::optional<double>>> measure(const session::Task& task,
@@ -59,6 +65,7 @@ class SearchBench {
   ir::Target target_;
   std::unique_ptr<measure::Runner> runner_;
   builder::LocalBuilder builder_;
+  std::vector<Table> lessons_;
 };
 
 }  // namespace attune::bench

@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "tuner/features/features.h"
+
 namespace attune::bench {
 namespace {
 
@@ -53,6 +55,7 @@ const std::map<std::string, Set>& setters() {
       {"optimism", number([](Variant & v) -> auto& { return v.search.learner.optimism; })},
       {"batch", number([](Variant & v) -> auto& { return v.batch; })},
       {"repeats", number([](Variant & v) -> auto& { return v.repeats; })},
+      {"history", words([](Variant & v) -> auto& { return v.history; })},
       {"epsilon", number([](Variant & v) -> auto& { return v.search.random_share; })},
       {"diversity", number([](Variant & v) -> auto& { return v.search.new_choice; })},
       {"pool", number([](Variant & v) -> auto& { return v.search.pool; })},
@@ -88,6 +91,8 @@ Result<Variant> parse_variant(std::string_view text) {
     ATTUNE_RETURN_IF_ERROR(setter->second(variant, pair.substr(equals + 1)));
   }
   ATTUNE_RETURN_IF_ERROR(explore::check(variant.search));
+  if (variant.history == "none") return variant;
+  ATTUNE_RETURN_IF_ERROR(features::parse_kind(variant.history));
   return variant;
 }
 

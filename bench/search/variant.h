@@ -15,7 +15,8 @@ struct Variant {
   std::string name;
   explore::SearchOptions search;
   std::size_t batch = 24;
-  int repeats = 15;  // of a promising candidate, about a millisecond each
+  std::string history = "none";  // or the features that other tasks are learnt from by
+  int repeats = 15;              // of a promising candidate, about a millisecond each
 };
 
 Result<Variant> parse_variant(std::string_view text);

@@ -1,10 +1,13 @@
-// What other tasks taught: relation features of schedules and how fast they were, relative to the
-// best of their task, so that they can be learnt from together whatever the shapes.
+// What other tasks taught: features of schedules and how fast they were, relative to the best of
+// their task, so that they can be learnt from together whatever the shapes. Relation features are
+// made for that; other kinds serve to see what they are worth.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tuner/features/features.h"
 
 namespace attune::model {
 
@@ -21,11 +24,15 @@ class History {
     std::vector<float> analytic;   // log of predicted microseconds, less its least in the group
   };
 
+  explicit History(features::Kind kind = features::Kind::Relation) : kind_(kind) {}
+
+  features::Kind kind() const { return kind_; }
   void add(Group group) { groups_.push_back(std::move(group)); }
   const std::vector<Group>& groups() const { return groups_; }
   bool empty() const { return groups_.empty(); }
 
  private:
+  features::Kind kind_;
   std::vector<Group> groups_;
 };
 

@@ -46,21 +46,27 @@ std::unique_ptr<Learner> replicas(const Plan& plan, const MakeOne& make_one) {
   return std::make_unique<EnsembleLearner>(std::move(members), plan.rule, plan.options.seed);
 }
 
-constexpr auto kRelation = features::Kind::Relation;
+features::Kind history_kind(const Plan& plan) {
+  return plan.history ? plan.history->kind() : features::Kind::Relation;
+}
 
-// `relation` are relation features, where there are such already.
+// `rows` are features of the kind that the history has, where there are such already.
 std::shared_ptr<const Prior> make_prior(const Plan& plan, bool analytic,
-                                        std::shared_ptr<PointFeatures> relation) {
+                                        std::shared_ptr<PointFeatures> rows) {
+  const features::Kind kind = history_kind(plan);
   std::shared_ptr<const GlobalModel> global;
-  if (plan.history) global = GlobalModel::train(*plan.history, features::width(kRelation), 0);
-  if (global && !relation) relation = features_of(plan.space, kRelation);
-  return std::make_shared<const Prior>(analytic, std::move(relation), std::move(global));
+  if (plan.history) {
+    global = GlobalModel::train(*plan.history, features::width(kind, plan.space), 0);
+  }
+  if (global && !rows) rows = features_of(plan.space, kind);
+  return std::make_shared<const Prior>(analytic, std::move(rows), std::move(global));
 }
 
 Made make_xgb(const Plan& plan, Objective objective) {
   ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(plan.options.features));
   auto rows = features_of(plan.space, kind);
-  auto prior = make_prior(plan, analytic_is(plan, "prior"), kind == kRelation ? rows : nullptr);
+  auto prior =
+      make_prior(plan, analytic_is(plan, "prior"), kind == history_kind(plan) ? rows : nullptr);
   XgbParts parts{objective, rows, std::move(prior), analytic_is(plan, "feature")};
   if (kind == features::Kind::Knob) parts.typical_us = 3;
   return replicas(plan, [&](std::uint64_t seed) {

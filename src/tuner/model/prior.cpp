@@ -20,9 +20,9 @@ struct Moments {
 
 }  // namespace
 
-Prior::Prior(bool analytic, std::shared_ptr<PointFeatures> relation,
+Prior::Prior(bool analytic, std::shared_ptr<PointFeatures> features,
              std::shared_ptr<const GlobalModel> global)
-    : analytic_(analytic), relation_(std::move(relation)), global_(std::move(global)) {}
+    : analytic_(analytic), features_(std::move(features)), global_(std::move(global)) {}
 
 double Prior::log_us(const space::Point& point, double predicted_us, Trust trust) const {
   double sum = 0;
@@ -38,7 +38,7 @@ double Prior::correction(const space::Point& point, double predicted_us) const {
     return static_cast<double>(known->second);
   }
   if (corrections_.size() == kMostRemembered) corrections_.clear();
-  const double value = global_->correction(relation_->row(point, predicted_us));
+  const double value = global_->correction(features_->row(point, predicted_us));
   corrections_.emplace(key, static_cast<float>(value));
   return static_cast<double>(static_cast<float>(value));
 }

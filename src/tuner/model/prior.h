@@ -23,8 +23,8 @@ struct Trust {
 // For one thread at a time.
 class Prior {
  public:
-  // `relation` are the features of the space's points, `global` may be null.
-  Prior(bool analytic, std::shared_ptr<PointFeatures> relation,
+  // `features` are those of the space's points that `global`, which may be null, knows.
+  Prior(bool analytic, std::shared_ptr<PointFeatures> features,
         std::shared_ptr<const GlobalModel> global);
 
   double log_us(const space::Point& point, double predicted_us, Trust trust) const;
@@ -37,7 +37,7 @@ class Prior {
   double correction(const space::Point& point, double predicted_us) const;
 
   bool analytic_;
-  std::shared_ptr<PointFeatures> relation_;
+  std::shared_ptr<PointFeatures> features_;
   std::shared_ptr<const GlobalModel> global_;
   mutable std::unordered_map<std::uint64_t, float> corrections_;  // by point
 };

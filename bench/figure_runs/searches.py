@@ -1,0 +1,136 @@
+"""Figures 4 to 9: searches over operators, made by bench_search and drawn as curves."""
+import csv
+import subprocess
+import time
+
+import svg
+
+# layer: (H = W, input channels, output channels, kernel, stride)
+LAYERS = {
+    "C1": (224, 3, 64, 7, 2), "C2": (56, 64, 64, 3, 1), "C3": (56, 64, 64, 1, 1),
+    "C4": (56, 64, 128, 3, 2), "C5": (56, 64, 128, 1, 2), "C6": (28, 128, 128, 3, 1),
+    "C7": (28, 128, 256, 3, 2), "C8": (28, 128, 256, 1, 2), "C9": (14, 256, 256, 3, 1),
+    "C10": (14, 256, 512, 3, 2), "C11": (14, 256, 512, 1, 2), "C12": (7, 512, 512, 3, 1),
+}
+LESSONS = ["C1", "C2", "C3", "C4", "C5", "C6"]  # what the figures of transfer learn from
+LESSON_TRIALS = 48
+# Nothing is ruled out beforehand and no default schedule is tried first: the searches alone.
+ALL = "reject=0,defaults=0,batch=16"
+PAPER = "analytic=none," + ALL  # models as in the paper, which know no analytic prediction
+VARIANTS = {
+    "random": "explorer=random," + ALL,
+    "genetic": "explorer=genetic,population=32," + ALL,
+    "xgb-rank": "model=xgb-rank," + PAPER,
+    "xgb-regression": "model=xgb-regression," + PAPER,
+    "treegru-rank": "model=treegru-rank," + PAPER,
+    "treegru-regression": "model=treegru-regression," + PAPER,
+    "alpha-0": "model=xgb-rank,diversity=0," + PAPER,
+    "pool-2": "model=xgb-rank,pool=2," + PAPER,
+    "gp": "model=gp," + ALL,
+    "gp-mean": "model=gp,acquisition=mean," + ALL,
+    "gp-improvement": "model=gp,acquisition=improvement," + ALL,
+    "gp-history": "model=gp,history=relation," + ALL,
+    "gp-context": "model=gp,history=context," + ALL,
+    "gp-knob": "model=gp,history=knob," + ALL,
+}
+# figure: (title, layers, {variant: what the legend says}, variants shown with twice the trials)
+FIGURES = {
+    4: ("Learned models, genetic and random search", ("C2", "C6", "C9"),
+        {"gp": "gp (with analytic model)", "xgb-rank": "xgb-rank", "treegru-rank": "treegru-rank",
+         "genetic": "genetic", "random": "random"}, ("genetic", "random")),
+    5: ("Rank and regression objectives", ("C2", "C6", "C9"),
+        {"xgb-rank": "xgb-rank", "xgb-regression": "xgb-regression", "treegru-rank": "treegru-rank",
+         "treegru-regression": "treegru-regression"}, ()),
+    6: ("Diversity of batches", ("C6", "C9"),
+        {"xgb-rank": "α = 0.03, λ = 8", "alpha-0": "α = 0", "pool-2": "α = 0.03, λ = 2"}, ()),
+    7: ("Uncertainty: what is measured next", ("C6", "C9"),
+        {"gp-mean": "mean", "gp": "optimism (lower bound)",
+         "gp-improvement": "expected improvement"}, ()),
+    8: ("Transfer from C1–C6", ("C7", "C8", "C9"),
+        {"gp-history": "gp with history", "gp": "gp", "xgb-rank": "xgb-rank", "random": "random"},
+        ()),
+    9: ("Invariance: features of the history C1–C6", ("C7", "C8", "C9"),
+        {"gp-history": "relation", "gp-context": "context", "gp-knob": "knob", "gp": "no history"},
+        ()),
+}
+
+
+def spec(layer):
+    size, inputs, outputs, kernel, stride = LAYERS[layer]
+    return (f"conv2d:h={size},w={size},ic={inputs},oc={outputs},kh={kernel},kw={kernel},"
+            f"stride={stride},pad={kernel // 2}")
+
+
+def flops(layer):
+    size, inputs, outputs, kernel, stride = LAYERS[layer]
+    return 2 * (size // stride) ** 2 * outputs * inputs * kernel ** 2
+
+
+class Runs:
+    """The trials made so far, in a folder; adds to them while time is left."""
+
+    def __init__(self, program, folder, trials, seeds, seconds):
+        self.program, self.trials, self.seeds = program, trials, seeds
+        self.file, self.lessons = folder / "trials.csv", folder / "lessons.csv"
+        self.end = time.monotonic() + seconds
+
+    def search(self, file, layers, variants, trials, seeds):
+        left = self.end - time.monotonic()
+        if left <= 0 or not variants:
+            return
+        command = [self.program, f"-csv={file}", f"-trials={trials}", f"-seeds={seeds}",
+                   f"-seconds={left:.1f}", *(f"-variant={v}:{VARIANTS[v]}" for v in variants)]
+        if self.lessons.exists() and any("history" in VARIANTS[v] for v in variants):
+            command.append(f"-lessons={self.lessons}")
+        subprocess.run([*command, *map(spec, layers)], stdout=subprocess.DEVNULL, check=True)
+
+    def add(self, number):
+        """One seed after the other, so that all curves are there when time ends early."""
+        _, layers, variants, doubled = FIGURES[number]
+        if number in (8, 9):
+            self.search(self.lessons, LESSONS, ["random"], LESSON_TRIALS, 1)
+        for seeds in range(1, self.seeds + 1):
+            self.search(self.file, layers, [v for v in variants if v not in doubled], self.trials,
+                        seeds)
+            self.search(self.file, layers, doubled, 2 * self.trials, seeds)
+
+    def curves(self):
+        """{(spec, variant): [the best times of a seed's trials]}, of seeds with all trials."""
+        found = {}
+        with open(self.file, encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream):
+                seeds = found.setdefault((row["spec"], row["variant"]), {})
+                seeds.setdefault(row["seed"], []).append(float(row["best_us"] or 0))
+        return {key: [c for _, c in sorted(seeds.items()) if len(c) >= self.trials][:self.seeds]
+                for key, seeds in found.items()}
+
+
+def speeds(layer, curves, trials, factor):
+    """(trial, GFLOP/s of the best so far, mean over the seeds), with `factor` trials for one."""
+    curves = [curve for curve in curves if len(curve) >= factor * trials]
+    shown = sorted({1, 2, *range(4, trials + 1, 4), trials})
+    rates = []
+    for trial in shown if curves else []:
+        times = [curve[factor * trial - 1] for curve in curves]
+        rates.append((trial, sum(flops(layer) / us / 1e3 for us in times if us) / len(times)))
+    return rates, len(curves)
+
+
+def figure(runs, number):
+    """Title, axis, panels and rows of the table; panels without curves are left out."""
+    title, layers, variants, doubled = FIGURES[number]
+    curves, panels, rows = runs.curves(), [], []
+    series = [(v, 1, legend) for v, legend in variants.items()]
+    series += [(v, 2, variants[v] + svg.TWICE) for v in doubled]
+    for layer in layers:
+        lines = {}
+        for variant, factor, legend in series:
+            line, seeds = speeds(layer, curves.get((spec(layer), variant), []), runs.trials, factor)
+            if line:
+                lines[legend] = line
+            rows += [{"operator": layer, "variant": legend, "seeds": seeds, "trial": trial,
+                      "gflops": f"{rate:.1f}"} for trial, rate in line]
+        if lines:
+            panels.append((layer, lines))
+    axis = f"GFLOP/s of the best so far over trials; mean over {runs.seeds} seeds"
+    return f"Figure {number}. {title}", axis, panels, rows, svg.line_panel
