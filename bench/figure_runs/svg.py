@@ -36,22 +36,24 @@ def frame(x, width, title, low, high):
 
 
 def line_panel(x, panel, colours):
-    """panel: title, {series: [(trial, value)]}. The axis begins where the curves are after a few."""
+    """panel: title, {series: [(trial, value)]}. The axis begins where the slowest is after a quarter."""
     title, series = panel
     points = [point for curve in series.values() for point in curve]
     last = max(trial for trial, _ in points)
-    values = [value for trial, value in points if trial >= last / 16]
+    values = [value for trial, value in points if trial >= last / 4]
     low, high = min(values), max(values)
     low -= 0.05 * (high - low) + 0.01 * high
     parts, place = frame(x, PANEL, title, low, high + 0.03 * (high - low))
     for trial in ticks(0, last):
         parts.append(text(x + PANEL * trial / last, TOP + HEIGHT + 15, f"{trial:g}", "middle"))
+    parts.append(f'<clipPath id="{title}"><rect x="{x}" y="{TOP}" width="{PANEL}" '
+                 f'height="{HEIGHT}"/></clipPath>')
     for name, curve in series.items():
-        path = " ".join(f"{x + PANEL * trial / last:.1f},{place(max(value, low)):.1f}"
+        path = " ".join(f"{x + PANEL * trial / last:.1f},{place(value):.1f}"
                         for trial, value in curve)
         dash = ' stroke-dasharray="5 3"' if name.endswith(TWICE) else ""
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colours[name]}" '
-                     f'stroke-width="1.8"{dash}/>')
+                     f'stroke-width="1.8"{dash} clip-path="url(#{title})"/>')
     return parts
 
 
