@@ -76,11 +76,15 @@ struct SessionCandidate {
   std::int64_t round = 0;
   CandidateStatus status = CandidateStatus::Selected;
   std::optional<Record> record;  // exactly when profiled
+  // The time that it was profiled with; the record's may be of a later look. Empty when it had none
+  // or was profiled by a version that did not keep it.
+  std::optional<double> first_us = {};
 };
 
 struct SessionRound {
   std::int64_t round = 0;
   bool finished = false;
+  std::int64_t asked = 0;  // how many candidates the search was asked for; 0: not known
 };
 
 // Everything known about a session, in the order in which it happened.

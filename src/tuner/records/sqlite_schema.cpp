@@ -116,7 +116,16 @@ ALTER TABLE hints ADD COLUMN config TEXT NOT NULL DEFAULT '';
 CREATE INDEX hints_by_anchor ON hints(anchor_key);
 )sql";
 
-constexpr const char* kMigrations[] = {kRecords, kSessions, kTasks, kHints, kHintAnchors};
+// What a session must know to be repeated: how many candidates were asked for, and what the first
+// look at each gave. A second look replaces the time in its record, but not what the search was
+// told.
+constexpr const char* kFirstLooks = R"sql(
+ALTER TABLE session_candidates ADD COLUMN first_us REAL;
+ALTER TABLE session_rounds ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr const char* kMigrations[] = {kRecords, kSessions,    kTasks,
+                                       kHints,   kHintAnchors, kFirstLooks};
 
 }  // namespace
 

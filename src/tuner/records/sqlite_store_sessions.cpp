@@ -57,14 +57,16 @@ Result<std::optional<SessionId>> SqliteStore::find_resumable_session(
 }
 
 Status SqliteStore::append_selected(SessionId session, std::int64_t round,
-                                    std::span<const Candidate> candidates,
-                                    const std::string& state) {
+                                    std::span<const Candidate> candidates, const std::string& state,
+                                    std::int64_t asked) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
-  ATTUNE_ASSIGN(Statement open,
-                database_.prepare("INSERT OR IGNORE INTO session_rounds VALUES(?, ?, 0)"));
-  ATTUNE_RETURN_IF_ERROR(open.bind(session, round).run());
+  ATTUNE_ASSIGN(
+      Statement open,
+      database_.prepare("INSERT OR IGNORE INTO session_rounds(session_id, round, finished, asked)"
+                        " VALUES(?, ?, 0, ?)"));
+  ATTUNE_RETURN_IF_ERROR(open.bind(session, round, asked).run());
   if (database_.changed_rows() == 0) {
     return continued_elsewhere(session, fmt::format("round {} is there already", round));
   }
@@ -110,7 +112,8 @@ Result<std::vector<RecordId>> SqliteStore::mark_profiled(
   ATTUNE_RETURN_IF_ERROR(require_session(session));
   ATTUNE_ASSIGN(RecordInserter inserter, RecordInserter::create(database_));
   ATTUNE_ASSIGN(Statement update,
-                database_.prepare("UPDATE session_candidates SET status = ?1, record_id = ?2"
+                database_.prepare("UPDATE session_candidates SET status = ?1, record_id = ?2,"
+                                  " first_us = ?5"
                                   " WHERE session_id = ?3 AND number = ?4 AND status != ?1"));
   std::vector<RecordId> ids;
   ids.reserve(profiled.size());
@@ -119,7 +122,11 @@ Result<std::vector<RecordId>> SqliteStore::mark_profiled(
     record.session = session;
     record.number = p.number;
     ATTUNE_ASSIGN(const RecordId id, inserter.insert(record));
-    ATTUNE_RETURN_IF_ERROR(update.bind(std::string_view(kProfiled), id, session, p.number).run());
+    const auto* timing = std::get_if<runtime::Timing>(&record.outcome);
+    const std::optional<double> first_us =
+        timing == nullptr ? std::nullopt : std::optional(timing->best_us);
+    update.bind(std::string_view(kProfiled), id, session, p.number, first_us);
+    ATTUNE_RETURN_IF_ERROR(update.run());
     if (database_.changed_rows() == 0) {
       return continued_elsewhere(session, fmt::format("candidate {} awaits no result", p.number));
     }
@@ -166,10 +173,11 @@ Status SqliteStore::finish_session(SessionId session) {
 }
 
 Result<std::vector<SessionCandidate>> SqliteStore::load_candidates(SessionId session) {
-  ATTUNE_ASSIGN(Statement rows,
-                database_.prepare("SELECT number, trace, trace_hash, predicted_us, round, status,"
-                                  " record_id FROM session_candidates WHERE session_id = ?"
-                                  " ORDER BY number"));
+  ATTUNE_ASSIGN(
+      Statement rows,
+      database_.prepare("SELECT number, trace, trace_hash, predicted_us, round, status,"
+                        " record_id, first_us FROM session_candidates WHERE session_id = ?"
+                        " ORDER BY number"));
   ATTUNE_ASSIGN(Statement find, database_.prepare(std::string(kSelectRecord) + "WHERE r.id = ?"));
   rows.bind(session);
   std::vector<SessionCandidate> candidates;
@@ -180,6 +188,7 @@ Result<std::vector<SessionCandidate>> SqliteStore::load_candidates(SessionId ses
     entry.candidate = {rows.integer(0), rows.text(1), rows.unsigned_integer(2), rows.real(3)};
     entry.round = rows.integer(4);
     entry.status = parse_status(rows.text(5));
+    if (!rows.is_null(7)) entry.first_us = rows.real(7);
     if (entry.status != CandidateStatus::Profiled) continue;
     ATTUNE_ASSIGN(const bool found, find.bind(rows.integer(6)).step());
     if (!found) {
@@ -209,13 +218,14 @@ Result<Session> SqliteStore::load_session(SessionId id) {
                   row.integer(6)};
   session.finished = row.integer(7) != 0;
   session.state = row.text(8);
-  ATTUNE_ASSIGN(Statement rounds, database_.prepare("SELECT round, finished FROM session_rounds"
-                                                    " WHERE session_id = ? ORDER BY round"));
+  ATTUNE_ASSIGN(Statement rounds,
+                database_.prepare("SELECT round, finished, asked FROM session_rounds"
+                                  " WHERE session_id = ? ORDER BY round"));
   rounds.bind(id);
   while (true) {
     ATTUNE_ASSIGN(const bool next, rounds.step());
     if (!next) break;
-    session.rounds.push_back({rounds.integer(0), rounds.integer(1) != 0});
+    session.rounds.push_back({rounds.integer(0), rounds.integer(1) != 0, rounds.integer(2)});
   }
   ATTUNE_ASSIGN(session.candidates, load_candidates(id));
   return session;

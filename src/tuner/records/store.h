@@ -109,8 +109,8 @@ class Store {
       const std::string& task_key, const std::string& target, const std::string& options_key) = 0;
   // Opens `round` with these candidates; a finished session is open again.
   virtual Status append_selected(SessionId session, std::int64_t round,
-                                 std::span<const Candidate> candidates,
-                                 const std::string& state) = 0;
+                                 std::span<const Candidate> candidates, const std::string& state,
+                                 std::int64_t asked = 0) = 0;
   virtual Status mark_built(SessionId session, std::span<const std::int64_t> numbers) = 0;
   // Stores the records and their places in the session; the ids in the same order.
   virtual Result<std::vector<RecordId>> mark_profiled(

@@ -184,6 +184,12 @@ class ModelAgenda final : public Agenda {
 
 }  // namespace
 
+std::unique_ptr<Agenda> make_model_agenda(
+    const std::vector<WeightedSession>& sessions, const ModelBudget& budget, const Clock& clock,
+    const std::function<void(const ModelProgress&)>& progressed) {
+  return std::make_unique<ModelAgenda>(sessions, budget, clock, progressed);
+}
+
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
                  const Machine& machine, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,11 @@ struct ModelProgress {
   double elapsed_seconds = 0, total_seconds = 0;
   bool closing = false;
 };
+
+// What run_model drives; all must outlive it.
+std::unique_ptr<Agenda> make_model_agenda(
+    const std::vector<WeightedSession>& sessions, const ModelBudget& budget, const Clock& clock,
+    const std::function<void(const ModelProgress&)>& progressed);
 
 // All sessions are finished afterwards unless `stop` became true. `usage` may be null.
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,

@@ -114,6 +114,10 @@ bool Session::Impl::is_running(StageKind kind) const {
 }
 
 std::int64_t Session::Impl::allowance() const {
+  if (!options_.round_sizes.empty()) {
+    const auto next = static_cast<std::size_t>(ledger_.selected_rounds());
+    return next < options_.round_sizes.size() ? options_.round_sizes[next] : 0;
+  }
   // Open candidates count as trials until their round is finished: selection must not depend on how
   // far building and profiling happen to be.
   const std::int64_t open = ledger_.open_candidates();

@@ -38,9 +38,15 @@ struct Options {
   // Rounds are selected only as far as grant_round() was called: for a driver that gives out one
   // budget over many sessions. `overlap` is without meaning then.
   bool on_grant = false;
+<<<<<<< HEAD
   // Schedules that did well elsewhere, to be tried early together with the store's hints, unless
   // history is unwanted.
   std::vector<schedule::Trace> hints = {};
+=======
+  // Not empty: as many rounds, and so many candidates asked for in each, as in a session that is
+  // repeated.
+  std::vector<std::int64_t> round_sizes = {};
+>>>>>>> 680931f (session, records: sessions can be repeated from their records)
   int finalists = 8;             // compared at the end, besides the default
   std::string search_name = {};  // of space and explorer: sessions resume only with the same
   std::string version = {};      // of the product, for the records

@@ -118,7 +118,8 @@ Status Session::Impl::select(std::int64_t round) {
     }
     // A small first round gives the device something to do soon.
     const std::int64_t batch = round == 0 ? (options_.batch + 2) / 3 : options_.batch;
-    count = static_cast<std::size_t>(std::min(batch, allowance()));
+    const bool repeated = !options_.round_sizes.empty();
+    count = static_cast<std::size_t>(repeated ? allowance() : std::min(batch, allowance()));
   }
   // Nobody else adds candidates, so their number and hashes may be read without the mutex.
   auto entries = gather(round, count);
@@ -130,7 +131,8 @@ Status Session::Impl::select(std::int64_t round) {
   }
   std::vector<records::Candidate> candidates;
   for (const Entry& entry : *entries) candidates.push_back(entry.candidate);
-  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->state()));
+  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->state(),
+                                                        static_cast<std::int64_t>(count)));
   const std::lock_guard lock(mutex_);
   ledger_.add_round(std::move(*entries));
   finalists_built_ = false;
