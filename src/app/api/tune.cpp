@@ -1,7 +1,6 @@
 #include "app/api/tune.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,36 +8,18 @@
 #include "app/api/bench.h"
 #include "app/api/known_schedule.h"
 #include "app/api/other_tasks.h"
-#include "app/api/version.h"
+#include "app/api/tune_tasks.h"
 #include "base/clock.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/records/store.h"
-#include "tuner/session/explorer_search.h"
 #include "tuner/session/run_local.h"
 #include "tuner/session/session.h"
 
 namespace attune::api {
 namespace {
-
-constexpr std::int64_t kDefaultTrials = 128;
-// What a budget of seconds alone stands for.
-constexpr std::int64_t kEndlessTrials = 1'000'000'000;
-
-session::Task task_of(const OperatorModel& model) {
-  session::Task task{
-      .key = model.task.key, .name = model.task.spec, .flops = model.task.flops, .algorithms = {}};
-  for (const Algorithm& algorithm : model.algorithms) {
-    const bool competes = std::find(model.allowed.begin(), model.allowed.end(), algorithm.name) !=
-                          model.allowed.end();
-    // The direct one is the reference even where it does not compete.
-    if (!competes && algorithm.name != "direct") continue;
-    task.algorithms.push_back({algorithm.name, algorithm.program, algorithm.tolerance, competes});
-  }
-  return task;
-}
 
 class Forwarder final : public session::Observer {
  public:
@@ -67,20 +48,6 @@ class Forwarder final : public session::Observer {
   bool limited_by_time_;
 };
 
-session::Options session_options(const OperatorModel& model, const TuneOptions& options,
-                                 bool overlap) {
-  session::Options result;
-  result.trials = options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
-  result.seconds = options.seconds.value_or(0);
-  result.seed = options.seed;
-  result.resume = options.resume;
-  result.use_history = options.history != "none";
-  result.overlap = overlap;
-  set_up_search(options, fmt::format("{}", fmt::join(model.allowed, ", ")), result);
-  result.version = version();
-  return result;
-}
-
 std::string algorithm_named_by(const std::string& text) {
   const Result<schedule::Trace> trace = schedule::parse_trace(text);
   if (!trace.ok() || trace->empty()) return "direct";
@@ -95,31 +62,17 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
                                         std::shared_ptr<const model::History> history,
                                         session::Observer& observer, const std::atomic<bool>& stop,
                                         session::Usage& usage) {
-  const session::Task task = task_of(model);
   const SteadyClock clock;
   builder::LocalBuilder builder({.target = model.target, .cores = cores.build});
-  ATTUNE_ASSIGN(auto search, session::make_template_search(task, model.target, options.search,
-                                                           options.seed, std::move(history)));
-  ATTUNE_ASSIGN(const std::unique_ptr<session::Session> session,
-                session::Session::open({store, builder, runner, clock}, task, model.target_text(),
-                                       std::move(search), default_schedule(model).trace,
-                                       session_options(model, options, cores.overlap)));
+  ATTUNE_ASSIGN(
+      const std::unique_ptr<session::Session> session,
+      open_session({store, builder, runner, clock}, tunable_task(model, options, cores.overlap),
+                   model.target, options.search, std::move(history)));
   ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &observer, &stop, &usage));
   return session->report();
 }
 
 }  // namespace
-
-void set_up_search(const TuneOptions& options, const std::string& among,
-                   session::Options& session) {
-  const MeasuringOptions& measuring = options.measuring;
-  session.batch = measuring.batch.value_or(session.batch);
-  session.run.timeout_ms = 1e3 * measuring.timeout_seconds;
-  session.run.budget_us = measuring.repeats * session.run.repeat_us;
-  session.search_name =
-      fmt::format("{} batch={} timeout={} repeats={} of {}", explore::to_string(options.search),
-                  session.batch, measuring.timeout_seconds, measuring.repeats, among);
-}
 
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
   return {.key = report.key,
@@ -127,6 +80,7 @@ TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
           .trials = report.trials,
           .failed = report.failed,
           .failures = report.failures,
+          .timed = report.timed,
           .best_us = report.best_us,
           .default_us = report.default_us,
           .gflops = report.gflops,
@@ -201,6 +155,7 @@ Result<TuneReport> tune(const TuneOptions& options,
   report.seed = whole.seed;
   report.records = path;
   report.stopped = stop.load();
+  report.until_latency_ms = options.until_latency_ms;
   return report;
 }
 
@@ -247,6 +202,10 @@ std::string to_json(const TuneReport& report) {
     json["fallbacks"] = fallbacks_json(report.fallbacks);
   }
   json["stopped"] = report.stopped;
+  if (report.until_latency_ms) {
+    json["until_latency_ms"] = *report.until_latency_ms;
+    json["reached"] = report.reached();
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -27,7 +27,8 @@ namespace attune::api {
 struct MeasuringOptions {
   std::optional<int> batch = {};  // candidates of a round
   double timeout_seconds = 10;    // of the calls of one candidate
-  int repeats = 15;               // of a promising candidate, about a millisecond each
+  // Of a promising candidate, about a millisecond each; by default 15, and 5 in a whole model.
+  std::optional<int> repeats = {};
 };
 
 struct TuneOptions {
@@ -36,6 +37,7 @@ struct TuneOptions {
   std::string history = {};            // a further store to start from; "none": start from nothing
   std::optional<std::int64_t> trials;  // of the task altogether; by default 128 without `seconds`
   std::optional<double> seconds;
+  std::optional<double> until_latency_ms = {};  // enough: stop as soon as it is as fast as this
   bool resume = false;
   std::uint64_t seed = 0;
   explore::SearchOptions search = {};
@@ -62,6 +64,7 @@ struct TunedTask {
   std::string key = {}, name = {};
   std::int64_t trials = 0, failed = 0;
   Failures failures = {};
+  std::int64_t timed = 0;  // candidates that ran and gave right answers, the default among them
   std::optional<double> best_us = {}, default_us = {};
   double gflops = 0, percent_of_peak = 0, seconds = 0;
   bool exhausted = false;
@@ -71,6 +74,9 @@ struct TunedTask {
   std::string trace = {};      // of the best
   std::string algorithm = {};  // of that trace; figures count the operations of the direct one
   std::int64_t uses = 1;       // how often the model runs it
+
+  // Candidates were tried, and none ran but perhaps the default.
+  bool all_failed() const { return failed > 0 && timed <= (default_us ? 1 : 0); }
 };
 
 struct TuneReport {
@@ -91,6 +97,11 @@ struct TuneReport {
   std::string output = {};       // the artifact that was written; of models only
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
   Fallbacks fallbacks = {};      // tasks of the artifact that did not compile as chosen
+  std::optional<double> until_latency_ms = {};  // what was asked for
+
+  bool reached() const {
+    return !until_latency_ms || (latency_ms && *latency_ms <= *until_latency_ms);
+  }
 };
 
 // `progressed` is called after each stage. When `stop` becomes true the stages that run are
@@ -99,9 +110,6 @@ Result<TuneReport> tune(const TuneOptions& options,
                         const std::function<void(const TuneProgress&)>& progressed,
                         const std::atomic<bool>& stop);
 std::string to_json(const TuneReport& report);
-// Puts search and measuring into the options of a session, which is resumed only with the same.
-// `among` says what it searches.
-void set_up_search(const TuneOptions& options, const std::string& among, session::Options& session);
 // One task of a report.
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops);
 // Where the time went, over `report.seconds`.

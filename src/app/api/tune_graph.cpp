@@ -6,30 +6,24 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/api/anchor_hints.h"
 #include "app/api/bench.h"
 #include "app/api/layout_trials.h"
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
-#include "app/api/version.h"
+#include "app/api/tune_tasks.h"
 #include "base/clock.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/records/store.h"
-#include "tuner/session/explorer_search.h"
 #include "tuner/session/run_model.h"
 
 namespace attune::api {
 namespace {
 
 constexpr double kDefaultSeconds = 300;
-constexpr std::int64_t kEndlessTrials = 1'000'000'000;
-// The closing comparison of one task, shorter than that of a single operator: the whole model is
-// compared in the end.
-constexpr int kCompareRounds = 4;
-constexpr double kCompareRoundMs = 0;
+// What comparing the best of one task takes.
 constexpr double kClosingSeconds = 0.15;
 
 // A file that goes when its owner does.
@@ -47,19 +41,6 @@ class TemporaryFile {
  private:
   std::string path_;
 };
-
-session::Task session_task(const graph::Task& task, bool exact) {
-  session::Task result{
-      .key = task.key, .name = task.name, .flops = task.op.flops, .algorithms = {}};
-  result.algorithms.push_back(
-      {"direct", std::make_shared<ir::Program>(task.op.program), task.op.tolerance, true});
-  if (exact) return result;
-  for (const ops::AlgorithmDef& other : task.op.alternatives) {
-    result.algorithms.push_back(
-        {other.name, std::make_shared<ir::Program>(other.program), other.tolerance, true});
-  }
-  return result;
-}
 
 class GraphTuner {
  public:
@@ -127,24 +108,6 @@ class GraphTuner {
     return compile;
   }
 
-  session::Options session_options(records::Weights weights) const {
-    session::Options result;
-    result.trials = options_.tune.trials.value_or(kEndlessTrials);
-    result.seed = options_.tune.seed;
-    result.resume = options_.tune.resume;
-    result.use_history = options_.tune.history != "none";
-    result.weights = weights;
-    result.batch = 16;
-    result.on_grant = true;
-    result.finalists = 5;
-    set_up_search(options_.tune, options_.graph.model.exact ? "a model, exact" : "a model", result);
-    result.version = version();
-    result.run.budget_us = 5'000;
-    result.run.compare_rounds = kCompareRounds;
-    result.run.compare_round_ms = kCompareRoundMs;
-    return result;
-  }
-
   // Compiled before anything else, so that it is known how long that takes.
   Status write_untuned(deploy::ModelTasks& tasks, const std::string& path) {
     const std::int64_t start = clock_.now_ns();
@@ -154,6 +117,11 @@ class GraphTuner {
     tasks = std::move(untuned->tasks);
     untuned_fallbacks_ = std::move(untuned->fallbacks);
     finish_seconds_ = seconds_between(start, clock_.now_ns()) + race_options().seconds;
+    if (!options_.tune.until_latency_ms) return {};
+    // What tasks gain is gained by the whole: that needs to be known.
+    auto latency_ms = race({path}, {.threads = model_.target.threads, .seconds = 1});
+    if (!latency_ms.ok()) return latency_ms.error();
+    untuned_us_ = latency_ms->front() * 1e3;
     return {};
   }
 
@@ -174,26 +142,13 @@ class GraphTuner {
     std::vector<std::unique_ptr<session::Session>> sessions;
     std::vector<session::WeightedSession> weighted;
     const session::Context context{**store, builder, runner, clock_};
-    for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
-      const graph::Task& task = tasks.distinct[i];
-      const session::Task described = session_task(task, options_.graph.model.exact);
-      auto search = session::make_template_search(described, model_.target, options_.tune.search,
-                                                  options_.tune.seed, others->history);
-      if (!search.ok()) return search.error();
-      const deploy::Schedule untuned =
-          deploy::default_schedule(task, model_.target, options_.graph.model.exact);
-      session::Options chosen = session_options(weights_of(task, cold));
-      if (chosen.use_history) {
-        auto hints = anchor_hints(**store, described, model_.target);
-        if (!hints.ok()) return hints.error();
-        chosen.hints = std::move(*hints);
-      }
-      auto opened = session::Session::open(context, described, ir::to_string(model_.target),
-                                           std::move(*search), untuned.trace, std::move(chosen));
+    for (const TunableTask& task :
+         tunable_tasks(tasks, model_, options_.tune, options_.graph.model.exact, cold)) {
+      auto opened =
+          open_session(context, task, model_.target, options_.tune.search, others->history);
       if (!opened.ok()) return opened.error();
       sessions.push_back(std::move(*opened));
-      const auto uses = static_cast<double>(tasks.uses[i]);
-      weighted.push_back({sessions.back().get(), {.uses = uses, .prior = uses * described.flops}});
+      weighted.push_back({sessions.back().get(), task.weight});
     }
     ATTUNE_RETURN_IF_ERROR(session::run_model(weighted, budget(cores), machine(cores), clock_,
                                               forward(tasks), stop_, &usage_));
@@ -228,9 +183,11 @@ class GraphTuner {
     const double all = options_.tune.seconds.value_or(kDefaultSeconds);
     result.seconds = endless ? 1e9 : std::max(all - spent - finish_seconds_, 0.25 * all);
     result.closing_seconds = kClosingSeconds;
-    // One round on the device and one before it; where they take turns, a few of each kind at once
-    // leave fewer cores idle.
-    result.window = cores.overlap ? 2 : 4;
+    result.window = model_window(cores.overlap);
+    if (options_.tune.until_latency_ms) {
+      result.goal = session::Goal{.before_us = untuned_us_,
+                                  .until_us = *options_.tune.until_latency_ms * 1e3};
+    }
     return result;
   }
 
@@ -311,6 +268,7 @@ class GraphTuner {
     add_usage(usage_, device_seconds_, report_);
     report_.seed = options_.tune.seed;
     report_.stopped = stop_.load();
+    report_.until_latency_ms = options_.tune.until_latency_ms;
     return std::move(report_);
   }
 
@@ -325,6 +283,7 @@ class GraphTuner {
   session::Usage usage_;
   double device_seconds_ = 0;  // of measuring and racing
   Fallbacks untuned_fallbacks_;
+  double untuned_us_ = 0;      // of the whole model; 0: not needed
   double finish_seconds_ = 0;  // what compiling and racing the tuned model will take
 };
 

@@ -46,9 +46,8 @@ SearchArguments::SearchArguments(CommandLine& line) {
   line.flag("--no-reject", no_reject_, "measure even what is known to be hopeless");
   line.real("--timeout", "S", timeout_, 0.001, 3600,
             fmt::format("seconds that a candidate may run ({})", measuring.timeout_seconds));
-  line.number(
-      "--repeats", "N", repeats_, 1, 10'000,
-      fmt::format("timings of a promising candidate, a millisecond each ({})", measuring.repeats));
+  line.number("--repeats", "N", repeats_, 1, 10'000,
+              "timings of a promising candidate, a millisecond each (15; 5 in a model)");
   line.group("");
 }
 

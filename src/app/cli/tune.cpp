@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "app/api/tune_graph.h"
+#include "app/api/tune_replay.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/search_arguments.h"
 #include "app/cli/shared_options.h"
@@ -50,21 +52,62 @@ std::string table_of(const api::TuneReport& report) {
   return table;
 }
 
+// "3 build_failed, 1 wrong_answer".
+std::string failures_text(const api::Failures& failures) {
+  std::vector<std::string> kinds;
+  for (const auto& [kind, count] : failures) kinds.push_back(fmt::format("{} {}", count, kind));
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+// How the time was used, for -v.
+std::string usage_text(const api::TuneReport& report) {
+  std::string text = fmt::format("device busy {:.0f} % of the time, search {:.1f} %; seconds of",
+                                 100 * report.device_busy, 100 * report.search_share);
+  for (const auto& [stage, seconds] : report.stage_seconds) {
+    text += fmt::format(" {} {:.1f}", stage, seconds);
+  }
+  return text;
+}
+
+// "12ms", "350us", "0.5s"; milliseconds without a unit.
+Result<std::optional<double>> parse_latency_ms(const std::string& text) {
+  if (text.empty()) return std::optional<double>();
+  const std::size_t digits = text.find_first_not_of("0123456789.");
+  const std::string unit = digits == std::string::npos ? "ms" : text.substr(digits);
+  const double scale = unit == "us" || unit == "µs" ? 1e-3 : unit == "s" ? 1e3 : 1;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool whole = end == text.c_str() + (digits == std::string::npos ? text.size() : digits);
+  if (digits == 0 || !whole || value <= 0 || (scale == 1 && unit != "ms")) {
+    return invalid(fmt::format("--until-latency '{}' is no time", text),
+                   "write it as 12ms, 350us or 0.5s");
+  }
+  return std::optional<double>(value * scale);
+}
+
+Error not_reached(const api::TuneReport& report) {
+  return {ErrorCode::Exhausted,
+          fmt::format("{:.4g} ms was not reached: the best is {}", *report.until_latency_ms,
+                      milliseconds_text(report.latency_ms)),
+          "what was found is kept; go on with --resume and a larger budget"};
+}
+
 // What happened, in a line or two, for a person.
 void tell(const api::TuneReport& report, Console& console) {
   for (const api::TunedTask& task : report.tasks) {
     std::string line =
         fmt::format("{} trials in {:.1f} s ({:.1f} a second), {} failed", task.trials,
                     report.seconds, report.trials_per_second, task.failed);
-    std::vector<std::string> kinds;
-    for (const auto& [kind, count] : task.failures)
-      kinds.push_back(fmt::format("{} {}", count, kind));
-    if (!kinds.empty()) line += fmt::format(" ({})", fmt::join(kinds, ", "));
+    if (!task.failures.empty()) line += fmt::format(" ({})", failures_text(task.failures));
     if (task.algorithm != "direct") {
       line += fmt::format("; the best uses {}, its speed counts the operations of the direct way",
                           task.algorithm);
     }
-    if (task.exhausted) line += "; the space has no more candidates";
+    if (task.exhausted) {
+      const bool empty = task.trials + task.failed <= 1;
+      line += empty ? "; the space is empty: there is nothing but the default schedule to try"
+                    : "; the space has no more candidates";
+    }
     if (task.best_is_default) line += "; the default schedule is still the best";
     console.note(line);
     if (!task.default_failure.empty()) {
@@ -103,9 +146,18 @@ Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console&
     return interrupt.exit_status();
   }
   if (!report.latency_ms) {
-    return Error{ErrorCode::Unsupported, "no candidate ran, not even the default schedule",
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("no candidate ran, not even the default schedule: {}",
+                             failures_text(report.tasks.front().failures)),
                  "'attune records list' says what became of each"};
   }
+  if (const api::TunedTask& task = report.tasks.front(); task.all_failed()) {
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("all candidates failed: {}; the default schedule stays",
+                             failures_text(task.failures)),
+                 "'attune records list' says what became of each"};
+  }
+  if (!report.reached()) return not_reached(report);
   console.note(fmt::format("next: attune bench {}", repeat_command(options)));
   return 0;
 }
@@ -134,6 +186,38 @@ api::TuneReport shortened(api::TuneReport report) {
   return report;
 }
 
+// Tasks of which nothing ran but the default; an error when there are no others.
+Status tell_failures(const api::TuneReport& report, Console& console) {
+  if (report.tasks.empty()) {
+    console.note("the model has no task to tune; it is compiled as it is");
+    return {};
+  }
+  api::Failures failures;
+  std::size_t failed = 0;
+  for (const api::TunedTask& task : report.tasks) {
+    if (!task.all_failed()) continue;
+    ++failed;
+    for (const auto& [kind, count] : task.failures) failures[kind] += count;
+    console.note(fmt::format("all candidates of {} failed: {}; its default schedule stays",
+                             task.name, failures_text(task.failures)));
+  }
+  if (failed < report.tasks.size()) return {};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("all candidates failed: {}; the default schedules stay, compiled to {}",
+                           failures_text(failures), report.output),
+               "'attune records list' says what became of each"};
+}
+
+Result<int> tell_replay(const api::ReplayReport& report, const Speech& speech, Console& console) {
+  std::string text;
+  for (const api::RepeatedTask& task : report.tasks) {
+    text += fmt::format("{:<44} {:>6} candidates  {}\n", task.name, task.traces.size(),
+                        task.difference.value_or("as in session " + std::to_string(task.session)));
+  }
+  ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(report) + "\n" : text));
+  return report.same() ? 0 : 1;
+}
+
 Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speech,
                        Console& console) {
   const Interrupt interrupt;
@@ -153,7 +237,9 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? api::to_json(report) + "\n" : table_of(shortened(report))));
   if (!report.history.empty()) console.detail(report.history);
+  console.detail(usage_text(report));
   tell_fallbacks(report.fallbacks, console);
+  ATTUNE_RETURN_IF_ERROR(tell_failures(report, console));
   if (report.untuned_is_best) {
     console.note("the default schedules were faster end to end, and were kept");
   }
@@ -161,6 +247,7 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
                            report.default_latency_ms.value_or(0), report.latency_ms.value_or(0),
                            report.output));
   if (report.stopped && interrupt.exit_status() != 0) return interrupt.exit_status();
+  if (!report.reached()) return not_reached(report);
   console.note(fmt::format("next: attune bench {}", report.output));
   return 0;
 }
@@ -174,13 +261,16 @@ Result<int> run_tune(Words arguments, Console& console) {
   api::TuneOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;
-  std::string output;
+  std::string output, until_latency, replay;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
   line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates (128)");
   line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds");
+  line.text("--until-latency", "TIME", until_latency, "stop when it is as fast as TIME, e.g. 12ms");
   add_store_options(line, options.records, options.history);
+  line.text("--replay", "RECORDS", replay,
+            "choose again as the run in RECORDS did, from its outcomes; builds and runs nothing");
   line.flag("--resume", options.resume, "go on with the run that these options began");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
   line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
@@ -194,6 +284,7 @@ Result<int> run_tune(Words arguments, Console& console) {
                "as AutoTVM searches");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     search.apply(options);
+    ATTUNE_ASSIGN(options.until_latency_ms, parse_latency_ms(until_latency));
     const api::ModelKind kind = api::kind_of_model(model.model());
     if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
       api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};
@@ -201,7 +292,9 @@ Result<int> run_tune(Words arguments, Console& console) {
       whole.output = output.empty() ? api::artifact_name(model.model()) : output;
       ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
       ATTUNE_ASSIGN(whole.graph.constants, constants.take());
-      return tune_model(whole, speech, console);
+      if (replay.empty()) return tune_model(whole, speech, console);
+      ATTUNE_ASSIGN(const api::ReplayReport repeated, api::replay_graph(whole, replay));
+      return tell_replay(repeated, speech, console);
     }
     if (!output.empty()) {
       return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
@@ -209,7 +302,9 @@ Result<int> run_tune(Words arguments, Console& console) {
     }
     options.model = model.take();
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    return tune(options, speech, console);
+    if (replay.empty()) return tune(options, speech, console);
+    ATTUNE_ASSIGN(const api::ReplayReport repeated, api::replay(options, replay));
+    return tell_replay(repeated, speech, console);
   });
 }
 

@@ -73,6 +73,7 @@ void Allotment::finish(std::size_t task, const std::optional<RoundSummary>& summ
   const double before_us =
       standing.best_us > 0 ? standing.best_us : summary->default_us.value_or(0);
   standing.best_us = *summary->best_us;
+  standing.default_us = summary->default_us.value_or(0);
   const double gain = before_us > 0 ? std::max(0.0, 1 - standing.best_us / before_us) : 0;
   standing.gain = first ? gain : kFresh * gain + (1 - kFresh) * standing.gain;
   standing.rounds_without_gain = gain >= options_.least_gain ? 0 : standing.rounds_without_gain + 1;
@@ -89,15 +90,17 @@ std::size_t Allotment::settled_count() const {
   return count;
 }
 
-std::optional<double> Allotment::latency_us() const {
-  const bool all = std::all_of(standings_.begin(), standings_.end(),
-                               [](const Standing& each) { return each.best_us > 0; });
-  return all ? std::optional(known_latency_us()) : std::nullopt;
-}
-
-double Allotment::known_latency_us() const {
+double Allotment::latency_us() const {
   double sum = 0;
   for (const Standing& each : standings_) sum += each.weight.uses * each.best_us;
+  return sum;
+}
+
+double Allotment::gained_us() const {
+  double sum = 0;
+  for (const Standing& each : standings_) {
+    if (each.default_us > 0) sum += each.weight.uses * (each.default_us - each.best_us);
+  }
   return sum;
 }
 

@@ -37,10 +37,10 @@ class Allotment {
 
   bool settled(std::size_t task) const;
   std::size_t settled_count() const;
-  // Sum of the best times over all uses; empty while a task has none.
-  std::optional<double> latency_us() const;
-  // The same of those that have one.
-  double known_latency_us() const;
+  // Sums over all uses of the tasks that ran: of their best times, and of what those are below the
+  // defaults'.
+  double latency_us() const;
+  double gained_us() const;
 
  private:
   struct Standing {
@@ -51,6 +51,7 @@ class Allotment {
     double gain = 0;           // relative, of late
     double round_seconds = 0;  // of late
     double best_us = 0;        // 0: none yet
+    double default_us = 0;     // 0: none
     bool ended = false;        // no candidates are left, or all failed
   };
   double promise(const Standing& standing) const;

@@ -121,6 +121,7 @@ TaskReport Session::Impl::report() const {
   report.trials = ledger_.trials();
   report.trials_this_run = report.trials - trials_before_;
   report.failures = ledger_.failures();
+  report.timed = ledger_.timed();
   for (const auto& [kind, count] : report.failures) report.failed += count;
   report.seconds = options_.on_grant ? worked_seconds_ : elapsed_seconds();
   report.exhausted = exhausted_;

@@ -44,6 +44,7 @@ class Session::Impl {
   std::vector<Stage> due_stages() const;
   bool is_running(StageKind kind) const;
   bool has_more() const;  // of budget and space
+  bool hopeless() const;  // nothing but the default ever ran
   bool may_select() const;
   bool needs_init() const;
   std::int64_t allowance() const;  // how many more candidates the budget lets select now

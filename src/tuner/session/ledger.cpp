@@ -106,6 +106,11 @@ std::int64_t Ledger::open_candidates() const {
                        [&](const Entry& entry) { return entry.round >= finished_; });
 }
 
+std::int64_t Ledger::timed() const {
+  return std::count_if(entries_.begin(), entries_.end(),
+                       [](const Entry& entry) { return time_of(entry).has_value(); });
+}
+
 FailureCounts Ledger::failures() const {
   FailureCounts counts;
   for (const Entry& entry : entries_) {

@@ -52,6 +52,7 @@ class Ledger {
   std::optional<double> finished_best_us() const;
   std::int64_t open_candidates() const;  // of rounds that are not finished
   FailureCounts failures() const;
+  std::int64_t timed() const;  // candidates that ran and gave right answers
   // The fastest first; at most `count`.
   std::vector<std::int64_t> fastest(std::size_t count) const;
 

@@ -23,6 +23,7 @@ struct TaskReport {
   std::int64_t trials_this_run = 0;  // those of this run alone
   std::int64_t failed = 0;           // of all candidates, those with an outcome other than a timing
   FailureCounts failures;
+  std::int64_t timed = 0;  // of all candidates, those with a timing
   // From the closing comparison; empty when no candidate (not even the default) ran.
   std::optional<double> best_us;
   std::optional<double> default_us;  // empty when the default schedule failed

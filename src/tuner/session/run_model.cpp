@@ -79,6 +79,7 @@ class ModelAgenda final : public Agenda {
   bool is_next_to_end(std::size_t task) const { return closing_ || grants_.front().task == task; }
 
   void give_out() {
+    if (goal_is_reached()) close();
     while (!closing_ && static_cast<int>(grants_.size()) < budget_.window) {
       const auto task = allotment_.next();
       if (!task) break;
@@ -87,6 +88,11 @@ class ModelAgenda final : public Agenda {
       grants_.push_back({.task = *task});
     }
     if (grants_.empty()) close();
+  }
+
+  bool goal_is_reached() const {
+    if (!budget_.goal) return false;
+    return budget_.goal->before_us - allotment_.gained_us() <= budget_.goal->until_us;
   }
 
   std::int64_t waiting(std::size_t task) const {
@@ -120,8 +126,6 @@ class ModelAgenda final : public Agenda {
       allotment_.finish(grant.task, grant.summary,
                         sessions_[grant.task].session->wants_rounds() && grant.summary);
       ++rounds_ended_;
-      const auto latency_us = allotment_.latency_us();
-      if (budget_.until_us && latency_us && *latency_us <= *budget_.until_us) close();
       give_out();
     }
   }
@@ -151,7 +155,8 @@ class ModelAgenda final : public Agenda {
                            .settled = allotment_.settled_count(),
                            .tasks = {},
                            .trials = 0,
-                           .latency_us = allotment_.known_latency_us(),
+                           .latency_us = allotment_.latency_us(),
+                           .gained_us = allotment_.gained_us(),
                            .elapsed_seconds = elapsed(),
                            .total_seconds = budget_.seconds,
                            .closing = closing_};

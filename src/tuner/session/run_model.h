@@ -25,11 +25,17 @@ struct WeightedSession {
   TaskWeight weight = {};
 };
 
+// Stop when the model is fast enough: what it took before, less what its tasks gained.
+struct Goal {
+  double before_us = 0;
+  double until_us = 0;
+};
+
 struct ModelBudget {
   double seconds = 300;
-  double closing_seconds = 0;           // what naming the winner of one task takes
-  std::optional<double> until_us = {};  // stop when the sum of the tasks' best times is below
-  int window = 2;                       // rounds under way at once
+  double closing_seconds = 0;  // what naming the winner of one task takes
+  std::optional<Goal> goal = {};
+  int window = 2;  // rounds under way at once
   AllotmentOptions allotment = {};
 };
 
@@ -48,6 +54,7 @@ struct ModelProgress {
   std::vector<TaskProgress> tasks = {};
   std::int64_t trials = 0;
   double latency_us = 0;  // sum of uses * best, of tasks that ran
+  double gained_us = 0;   // sum of uses * (default - best)
   double elapsed_seconds = 0, total_seconds = 0;
   bool closing = false;
 };

@@ -26,8 +26,12 @@ std::string options_text(const Options& options) {
 // Candidates that fail to build are no trials; this many attempts per trial end a hopeless search.
 constexpr std::int64_t kAttemptsPerTrial = 4;
 constexpr std::int64_t kSpareAttempts = 100;
+// So do this many rounds in which nothing ran but the default schedule.
+constexpr std::int64_t kHopelessRounds = 4;
 
 }  // namespace
+
+std::string options_key(const Options& options) { return hex64(hash_bytes(options_text(options))); }
 
 std::string_view name_of(StageKind kind) {
   switch (kind) {
@@ -67,7 +71,7 @@ Session::Impl::Impl(Context context, Task task, std::string target, std::unique_
 
 Status Session::Impl::open() {
   const std::string text = options_text(options_);
-  const std::string key = hex64(hash_bytes(text));
+  const std::string key = options_key(options_);
   ATTUNE_RETURN_IF_ERROR(context_.store.put_task(definition_of(task_)));
   if (options_.resume) {
     auto found = context_.store.find_resumable_session(task_.key, target_, key);
@@ -127,7 +131,16 @@ std::int64_t Session::Impl::allowance() const {
   return std::min(trials, attempts);
 }
 
-bool Session::Impl::has_more() const { return !selecting_ended_ && allowance() > 0; }
+bool Session::Impl::hopeless() const {
+  const std::int64_t default_timed = ledger_.size() > 0 && time_of(ledger_.at(0)) ? 1 : 0;
+  return ledger_.finished_rounds() >= kHopelessRounds && ledger_.timed() <= default_timed;
+}
+
+bool Session::Impl::has_more() const {
+  const bool enough = options_.until_us > 0 && last_summary_ && last_summary_->best_us &&
+                      *last_summary_->best_us <= options_.until_us;
+  return !selecting_ended_ && !enough && !hopeless() && allowance() > 0;
+}
 
 bool Session::Impl::may_select() const {
   if (!has_more()) return false;

@@ -27,6 +27,7 @@ namespace attune::session {
 struct Options {
   std::int64_t trials = 128;  // of the task altogether, earlier runs included when resumed
   double seconds = 0;         // of this run; 0: no limit
+  double until_us = 0;        // enough: no rounds after one that reached this; 0: no limit
   std::uint64_t seed = 0;
   bool resume = false;
   bool use_history = true;  // start from the best known records of the same task and target
@@ -38,20 +39,20 @@ struct Options {
   // Rounds are selected only as far as grant_round() was called: for a driver that gives out one
   // budget over many sessions. `overlap` is without meaning then.
   bool on_grant = false;
-<<<<<<< HEAD
   // Schedules that did well elsewhere, to be tried early together with the store's hints, unless
   // history is unwanted.
   std::vector<schedule::Trace> hints = {};
-=======
   // Not empty: as many rounds, and so many candidates asked for in each, as in a session that is
   // repeated.
   std::vector<std::int64_t> round_sizes = {};
->>>>>>> 680931f (session, records: sessions can be repeated from their records)
   int finalists = 8;             // compared at the end, besides the default
   std::string search_name = {};  // of space and explorer: sessions resume only with the same
   std::string version = {};      // of the product, for the records
   measure::RunOptions run = {};  // weights and best_known_us are the session's
 };
+
+// What sessions must have in common to be resumed or repeated, in `SessionSpec::options_key`.
+std::string options_key(const Options& options);
 
 enum class StageKind : std::uint8_t { Init, Select, Build, Profile, Update, Confirm };
 inline constexpr std::size_t kStageKinds = 6;

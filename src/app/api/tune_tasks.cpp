@@ -1,0 +1,122 @@
+#include "app/api/tune_tasks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "app/api/anchor_hints.h"
+#include "app/api/known_schedule.h"
+#include "app/api/version.h"
+#include "tuner/session/explorer_search.h"
+
+namespace attune::api {
+namespace {
+
+constexpr std::int64_t kDefaultTrials = 128;
+// What a budget of seconds alone stands for.
+constexpr std::int64_t kEndlessTrials = 1'000'000'000;
+// Repeats of a promising candidate. One task of many is timed more briefly: there are more of them,
+// and the whole model is compared in the end.
+constexpr int kRepeats = 15;
+constexpr int kModelRepeats = 5;
+constexpr int kModelCompareRounds = 4;
+
+session::Task task_of(const OperatorModel& model) {
+  session::Task task{
+      .key = model.task.key, .name = model.task.spec, .flops = model.task.flops, .algorithms = {}};
+  for (const Algorithm& algorithm : model.algorithms) {
+    const bool competes = std::find(model.allowed.begin(), model.allowed.end(), algorithm.name) !=
+                          model.allowed.end();
+    // The direct one is the reference even where it does not compete.
+    if (!competes && algorithm.name != "direct") continue;
+    task.algorithms.push_back({algorithm.name, algorithm.program, algorithm.tolerance, competes});
+  }
+  return task;
+}
+
+session::Task task_of(const graph::Task& task, bool exact) {
+  session::Task result{
+      .key = task.key, .name = task.name, .flops = task.op.flops, .algorithms = {}};
+  result.algorithms.push_back(
+      {"direct", std::make_shared<ir::Program>(task.op.program), task.op.tolerance, true});
+  if (exact) return result;
+  for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    result.algorithms.push_back(
+        {other.name, std::make_shared<ir::Program>(other.program), other.tolerance, true});
+  }
+  return result;
+}
+
+session::Options options_of(const TuneOptions& options, const std::string& among, int batch,
+                            int repeats) {
+  const MeasuringOptions& measuring = options.measuring;
+  session::Options result;
+  result.seed = options.seed;
+  result.resume = options.resume;
+  result.use_history = options.history != "none";
+  result.batch = measuring.batch.value_or(batch);
+  result.run.timeout_ms = 1e3 * measuring.timeout_seconds;
+  repeats = measuring.repeats.value_or(repeats);
+  result.run.budget_us = repeats * result.run.repeat_us;
+  result.search_name =
+      fmt::format("{} batch={} timeout={} repeats={} of {}", explore::to_string(options.search),
+                  result.batch, measuring.timeout_seconds, repeats, among);
+  result.version = version();
+  return result;
+}
+
+}  // namespace
+
+TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, bool overlap) {
+  TunableTask result{.task = task_of(model), .untuned = default_schedule(model).trace};
+  result.options = options_of(options, fmt::format("{}", fmt::join(model.allowed, ", ")),
+                              session::Options{}.batch, kRepeats);
+  result.options.trials =
+      options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
+  result.options.seconds = options.seconds.value_or(0);
+  result.options.overlap = overlap;
+  if (options.until_latency_ms) result.options.until_us = *options.until_latency_ms * 1e3;
+  return result;
+}
+
+std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const GraphModel& model,
+                                       const TuneOptions& options, bool exact, bool cold) {
+  constexpr int kBatch = 16;
+  std::vector<TunableTask> result;
+  for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
+    const graph::Task& task = tasks.distinct[i];
+    TunableTask& one = result.emplace_back();
+    one.task = task_of(task, exact);
+    one.untuned = deploy::default_schedule(task, model.target, exact).trace;
+    one.options = options_of(options, exact ? "a model, exact" : "a model", kBatch, kModelRepeats);
+    one.options.trials = options.trials.value_or(kEndlessTrials);
+    one.options.weights = weights_of(task, cold);
+    one.options.on_grant = true;
+    one.options.finalists = 5;
+    // Without pauses: the whole model is compared in the end.
+    one.options.run.compare_rounds = kModelCompareRounds;
+    one.options.run.compare_round_ms = 0;
+    const auto uses = static_cast<double>(tasks.uses[i]);
+    one.weight = {.uses = uses, .prior = uses * one.task.flops};
+  }
+  return result;
+}
+
+int model_window(bool overlap) { return overlap ? 2 : 4; }
+
+Result<std::unique_ptr<session::Session>> open_session(
+    const session::Context& context, const TunableTask& task, const ir::Target& target,
+    const explore::SearchOptions& search, std::shared_ptr<const model::History> history) {
+  ATTUNE_ASSIGN(auto made, session::make_template_search(task.task, target, search,
+                                                         task.options.seed, std::move(history)));
+  session::Options options = task.options;
+  // Schedules of the same anchor among other surroundings; an operator has none.
+  if (options.on_grant && options.use_history) {
+    ATTUNE_ASSIGN(options.hints, anchor_hints(context.store, task.task, target));
+  }
+  return session::Session::open(context, task.task, ir::to_string(target), std::move(made),
+                                task.untuned, std::move(options));
+}
+
+}  // namespace attune::api

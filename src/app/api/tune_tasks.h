@@ -1,0 +1,42 @@
+// What a tuning run and its repetition have in common: the tasks of an operator or of a model, each
+// with its default schedule and the options of its session.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/api/graph_model.h"
+#include "app/api/tune.h"
+#include "app/deploy/compile.h"
+#include "base/result.h"
+#include "compiler/ir/target.h"
+#include "tuner/model/history.h"
+#include "tuner/session/run_model.h"
+#include "tuner/session/session.h"
+
+namespace attune::api {
+
+struct TunableTask {
+  session::Task task;
+  schedule::Trace untuned;
+  session::Options options = {};
+  session::TaskWeight weight = {};
+};
+
+// `overlap`: building has cores of its own.
+TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, bool overlap);
+
+// `cold`: the weights of the model do not stay in the caches.
+std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const GraphModel& model,
+                                       const TuneOptions& options, bool exact, bool cold);
+
+// How many rounds of a model are under way at once: one on the device and one before it; where
+// building and measuring take turns, a few of each kind at once leave fewer cores idle.
+int model_window(bool overlap);
+
+Result<std::unique_ptr<session::Session>> open_session(
+    const session::Context& context, const TunableTask& task, const ir::Target& target,
+    const explore::SearchOptions& search, std::shared_ptr<const model::History> history);
+
+}  // namespace attune::api
