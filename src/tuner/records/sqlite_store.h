@@ -45,7 +45,7 @@ class SqliteStore final : public Store {
                                                           const std::string& options_key) override;
   Status append_selected(SessionId session, std::int64_t round,
                          std::span<const Candidate> candidates, const std::string& state,
-                         std::int64_t asked) override;
+                         std::int64_t asked = 0) override;
   Status mark_built(SessionId session, std::span<const std::int64_t> numbers) override;
   Result<std::vector<RecordId>> mark_profiled(SessionId session,
                                               std::span<const ProfiledCandidate> profiled) override;

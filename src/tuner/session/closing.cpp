@@ -94,15 +94,27 @@ Status Session::Impl::store_comparison(const std::vector<Entry>& entries,
     const std::int64_t number = record.number;
     ledger_.settle(number, std::move(record));
   }
-  // A single quick look below the winner's time was a lucky one, or it would be a finalist's: it
-  // stays on record, but must not be taken for the best.
-  for (std::int64_t number = 0; winner_us && number < ledger_.size(); ++number) {
-    const Entry& entry = ledger_.at(number);
-    const auto time_us = time_of(entry);
-    if (!time_us || *time_us >= *winner_us || compared_us_.count(number) != 0) continue;
-    confirmations.push_back({entry.record->id, entry.record->outcome, entry.record->noise, false});
-  }
+  if (winner_us) ATTUNE_RETURN_IF_ERROR(withdraw_lucky(*winner_us, confirmations));
   return context_.store.confirm(confirmations);
+}
+
+// A single quick look below the winner's time was a lucky one, or it would be a finalist's: it
+// stays on record, but must not be taken for the best.
+Status Session::Impl::withdraw_lucky(double winner_us,
+                                     std::vector<records::Confirmation>& confirmations) const {
+  const auto is_lucky = [&](std::int64_t number) {
+    const auto time_us = ledger_.time_us(number);
+    return time_us && *time_us < winner_us && compared_us_.count(number) == 0;
+  };
+  bool any = false;
+  for (std::int64_t number = 0; number < ledger_.size() && !any; ++number) any = is_lucky(number);
+  if (!any) return {};
+  return context_.store.visit({.session = id_}, [&](const records::Record& record) {
+    if (record.number < ledger_.size() && is_lucky(record.number)) {
+      confirmations.push_back({record.id, record.outcome, record.noise, false});
+    }
+    return Status();
+  });
 }
 
 std::optional<std::int64_t> Session::Impl::winner() const {
@@ -152,11 +164,9 @@ std::optional<double> Session::Impl::model_quality() const {
   std::vector<std::pair<double, double>> seen;  // predicted and measured
   for (std::int64_t number = std::max<std::int64_t>(0, ledger_.size() - kLast);
        number < ledger_.size(); ++number) {
-    const Entry& entry = ledger_.at(number);
-    const auto time_us = time_of(entry);
-    if (time_us && entry.candidate.predicted_us > 0) {
-      seen.emplace_back(entry.candidate.predicted_us, *time_us);
-    }
+    const auto time_us = ledger_.time_us(number);
+    const double predicted_us = ledger_.predicted_us(number);
+    if (time_us && predicted_us > 0) seen.emplace_back(predicted_us, *time_us);
   }
   std::int64_t pairs = 0, right = 0;
   for (std::size_t i = 0; i < seen.size(); ++i) {

@@ -78,6 +78,7 @@ class Session::Impl {
   std::vector<std::int64_t> finalists() const;
   Status store_comparison(const std::vector<Entry>& entries,
                           std::vector<measure::RunResult> results);
+  Status withdraw_lucky(double winner_us, std::vector<records::Confirmation>& confirmations) const;
   std::optional<std::int64_t> winner() const;
 
   Context context_;

@@ -46,26 +46,67 @@ Result<Ledger> Ledger::of(const records::Session& session) {
 void Ledger::add_round(std::vector<Entry> entries) {
   rounds_.push_back({.first = size(), .count = static_cast<std::int64_t>(entries.size())});
   for (Entry& entry : entries) {
-    CHECK(entry.candidate.number == size(), "candidates are numbered in order");
+    const std::int64_t number = entry.candidate.number;
+    CHECK(number == size(), "candidates are numbered in order");
     hashes_.insert(entry.candidate.trace_hash);
-    entries_.push_back(std::move(entry));
+    marks_.push_back({.predicted_us = static_cast<float>(entry.candidate.predicted_us)});
+    std::optional<records::Record> record = std::move(entry.record);
+    entry.record.reset();
+    kept_.emplace(number, std::move(entry));
+    if (record) settle(number, std::move(*record));
   }
 }
 
+void Ledger::count(const records::Record& record, std::int64_t by) {
+  trials_ += is_trial(record.outcome) ? by : 0;
+  if (std::holds_alternative<runtime::Timing>(record.outcome)) {
+    timed_ += by;
+    return;
+  }
+  const auto kind = failures_.try_emplace(std::string(runtime::kind_of(record.outcome)), 0).first;
+  kind->second += by;
+  if (kind->second == 0) failures_.erase(kind);
+}
+
 void Ledger::settle(std::int64_t number, records::Record record) {
-  entries_[static_cast<std::size_t>(number)].record = std::move(record);
+  Entry& entry = kept_.at(number);
+  if (entry.record) count(*entry.record, -1);
+  count(record, 1);
+  entry.record = std::move(record);
+  Mark& mark = marks_[static_cast<std::size_t>(number)];
+  mark.time_us = time_of(entry).value_or(0);
+  mark.profiled = true;
+  mark.trial = is_trial(entry.record->outcome);
 }
 
 void Ledger::finish_round() {
   CHECK(finished_ < selected_rounds() && is_profiled(finished_),
         "a round is finished when all of it is profiled");
+  for (const std::int64_t number : numbers_of(finished_)) {
+    const Mark& mark = marks_[static_cast<std::size_t>(number)];
+    finished_trials_ += mark.trial ? 1 : 0;
+    if (mark.time_us <= 0) continue;
+    finished_best_us_ = std::min(finished_best_us_.value_or(mark.time_us), mark.time_us);
+  }
   ++finished_;
+  forget_slow();
+}
+
+void Ledger::forget_slow() {
+  const std::vector<std::int64_t> fast = fastest(kKept);
+  const std::unordered_set<std::int64_t> keep(fast.begin(), fast.end());
+  std::erase_if(kept_, [&](const auto& item) {
+    const auto& [number, entry] = item;
+    // The last round stays too: its times of building and running are still asked for.
+    return number != 0 && entry.round + 1 < finished_ && keep.count(number) == 0;
+  });
 }
 
 bool Ledger::is_profiled(std::int64_t round) const {
-  const std::vector<std::int64_t> numbers = numbers_of(round);
-  return std::all_of(numbers.begin(), numbers.end(),
-                     [&](std::int64_t number) { return at(number).record.has_value(); });
+  const Round& found = rounds_[static_cast<std::size_t>(round)];
+  const auto first = marks_.begin() + static_cast<std::ptrdiff_t>(found.first);
+  return std::all_of(first, first + static_cast<std::ptrdiff_t>(found.count),
+                     [](const Mark& mark) { return mark.profiled; });
 }
 
 std::vector<std::int64_t> Ledger::numbers_of(std::int64_t round) const {
@@ -75,59 +116,30 @@ std::vector<std::int64_t> Ledger::numbers_of(std::int64_t round) const {
   return numbers;
 }
 
-const Entry& Ledger::at(std::int64_t number) const {
-  return entries_[static_cast<std::size_t>(number)];
+const Entry& Ledger::at(std::int64_t number) const { return kept_.at(number); }
+
+std::optional<double> Ledger::time_us(std::int64_t number) const {
+  const double time_us = marks_[static_cast<std::size_t>(number)].time_us;
+  return time_us > 0 ? std::optional(time_us) : std::nullopt;
 }
 
-std::int64_t Ledger::trials() const {
-  return std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
-    return entry.record && is_trial(entry.record->outcome);
-  });
-}
-
-std::int64_t Ledger::finished_trials() const {
-  return std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.round < finished_ && entry.record && is_trial(entry.record->outcome);
-  });
-}
-
-std::optional<double> Ledger::finished_best_us() const {
-  std::optional<double> best_us;
-  for (const Entry& entry : entries_) {
-    const auto time_us = time_of(entry);
-    if (entry.round >= finished_ || !time_us) continue;
-    best_us = std::min(best_us.value_or(*time_us), *time_us);
-  }
-  return best_us;
+double Ledger::predicted_us(std::int64_t number) const {
+  return static_cast<double>(marks_[static_cast<std::size_t>(number)].predicted_us);
 }
 
 std::int64_t Ledger::open_candidates() const {
-  return std::count_if(entries_.begin(), entries_.end(),
-                       [&](const Entry& entry) { return entry.round >= finished_; });
-}
-
-std::int64_t Ledger::timed() const {
-  return std::count_if(entries_.begin(), entries_.end(),
-                       [](const Entry& entry) { return time_of(entry).has_value(); });
-}
-
-FailureCounts Ledger::failures() const {
-  FailureCounts counts;
-  for (const Entry& entry : entries_) {
-    if (!entry.record || std::holds_alternative<runtime::Timing>(entry.record->outcome)) continue;
-    ++counts[std::string(runtime::kind_of(entry.record->outcome))];
-  }
-  return counts;
+  if (finished_ == selected_rounds()) return 0;
+  return size() - rounds_[static_cast<std::size_t>(finished_)].first;
 }
 
 std::vector<std::int64_t> Ledger::fastest(std::size_t count) const {
+  CHECK(count <= kKept, "only so many of the fastest are kept");
   std::vector<std::int64_t> numbers;
-  for (const Entry& entry : entries_) {
-    if (time_of(entry)) numbers.push_back(entry.candidate.number);
+  for (const auto& [number, entry] : kept_) {
+    if (time_us(number)) numbers.push_back(number);
   }
-  std::stable_sort(numbers.begin(), numbers.end(), [&](std::int64_t a, std::int64_t b) {
-    return *time_of(at(a)) < *time_of(at(b));
-  });
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [&](std::int64_t a, std::int64_t b) { return *time_us(a) < *time_us(b); });
   if (numbers.size() > count) numbers.resize(count);
   return numbers;
 }

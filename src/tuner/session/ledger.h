@@ -1,8 +1,11 @@
 // What a session knows: its candidates, round by round, and what became of them. The same after
-// loading it from the store as when it was written there.
+// loading it from the store as when it was written there. Candidates of open rounds, the fastest
+// and the default are kept whole; of all others a few numbers, so that memory stays small over a
+// hundred thousand.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_set>
 #include <vector>
@@ -33,6 +36,7 @@ class Ledger {
 
   // Opens the next round.
   void add_round(std::vector<Entry> entries);
+  // Once per candidate, and again for those that are kept when they were looked at once more.
   void settle(std::int64_t number, records::Record record);
   void finish_round();  // the oldest that is open
 
@@ -42,29 +46,50 @@ class Ledger {
   // Numbers of a round's candidates, ascending.
   std::vector<std::int64_t> numbers_of(std::int64_t round) const;
 
+  // Of candidates that are kept whole.
   const Entry& at(std::int64_t number) const;
-  std::int64_t size() const { return static_cast<std::int64_t>(entries_.size()); }
+  // Of all.
+  std::optional<double> time_us(std::int64_t number) const;
+  double predicted_us(std::int64_t number) const;
+  std::int64_t size() const { return static_cast<std::int64_t>(marks_.size()); }
   bool knows(std::uint64_t trace_hash) const { return hashes_.count(trace_hash) != 0; }
 
-  std::int64_t trials() const;
+  std::int64_t trials() const { return trials_; }
   // Of finished rounds alone: what selection may depend on.
-  std::int64_t finished_trials() const;
-  std::optional<double> finished_best_us() const;
+  std::int64_t finished_trials() const { return finished_trials_; }
+  std::optional<double> finished_best_us() const { return finished_best_us_; }
   std::int64_t open_candidates() const;  // of rounds that are not finished
-  FailureCounts failures() const;
-  std::int64_t timed() const;  // candidates that ran and gave right answers
-  // The fastest first; at most `count`.
+  const FailureCounts& failures() const { return failures_; }
+  std::int64_t timed() const { return timed_; }  // candidates that ran and gave right answers
+  // The fastest first; at most `count`, which must not exceed kKept.
   std::vector<std::int64_t> fastest(std::size_t count) const;
+
+  // So many of the fastest are kept whole.
+  static constexpr std::size_t kKept = 32;
 
  private:
   struct Round {
     std::int64_t first = 0;
     std::int64_t count = 0;
   };
-  std::vector<Entry> entries_;  // by number
+  // What is remembered of every candidate.
+  struct Mark {
+    double time_us = 0;  // 0: none
+    float predicted_us = 0;
+    bool profiled = false;
+    bool trial = false;
+  };
+  void count(const records::Record& record, std::int64_t by);
+  void forget_slow();
+
+  std::vector<Mark> marks_;             // by number
+  std::map<std::int64_t, Entry> kept_;  // by number
   std::vector<Round> rounds_;
   std::int64_t finished_ = 0;
   std::unordered_set<std::uint64_t> hashes_;
+  std::int64_t trials_ = 0, timed_ = 0, finished_trials_ = 0;
+  std::optional<double> finished_best_us_;
+  FailureCounts failures_;
 };
 
 }  // namespace attune::session

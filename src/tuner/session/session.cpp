@@ -284,6 +284,7 @@ Result<std::unique_ptr<Session>> Session::open(Context context, Task task, std::
                                                std::unique_ptr<Search> search,
                                                schedule::Trace default_trace, Options options) {
   CHECK(!task.algorithms.empty(), "a task has at least its direct algorithm");
+  options.finalists = std::min(options.finalists, static_cast<int>(Ledger::kKept));
   if (options.trials < 1 || options.batch < 1) {
     return invalid(
         fmt::format("{} trials in batches of {} make no session", options.trials, options.batch),
