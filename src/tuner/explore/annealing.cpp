@@ -21,6 +21,8 @@ constexpr int kIdleSteps = 50;            // without a promising new point
 constexpr std::size_t kTrialsOfEach = 2;  // alternative, whatever is predicted
 constexpr double kJump = 0.03;            // probability that a chain looks anywhere
 
+bool better(const Scored& a, const Scored& b) { return a.score < b.score; }
+
 double deviation_of(std::span<const double> scores) {
   if (scores.size() < 2) return 1;
   const auto count = static_cast<double>(scores.size());
@@ -174,13 +176,19 @@ std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
     first &= !entry.finished;
   }
   const std::size_t share = batch / 2 / std::max<std::size_t>(pool.leaders().size(), 1);
-  std::vector<space::Point> chosen;
+  const std::size_t wanted = first ? std::max(kTrialsOfEach, share) : kTrialsOfEach;
+  std::vector<std::vector<Scored>> ranks;  // the first of each alternative, the second …
   for (const auto& [alternative, leaders] : pool.leaders()) {
-    const std::size_t wanted = first ? std::max(kTrialsOfEach, share) : kTrialsOfEach;
     for (std::size_t i = 0; i < leaders.size() && trials[alternative] < wanted; ++i) {
-      chosen.push_back(leaders[i].point);
+      if (ranks.size() <= i) ranks.emplace_back();
+      ranks[i].push_back(leaders[i]);
       ++trials[alternative];
     }
+  }
+  std::vector<space::Point> chosen;
+  for (std::vector<Scored>& rank : ranks) {
+    std::stable_sort(rank.begin(), rank.end(), better);
+    for (Scored& leader : rank) chosen.push_back(std::move(leader.point));
   }
   return chosen;
 }
@@ -203,8 +211,7 @@ AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t batch, R
   std::vector<double> scores(queries.size());
   if (!queries.empty()) learner_->acquire(queries, scores);
   for (std::size_t i = 0; i < scores.size(); ++i) result.best[i].score = scores[i];
-  std::stable_sort(result.best.begin(), result.best.end(),
-                   [](const Scored& a, const Scored& b) { return a.score < b.score; });
+  std::stable_sort(result.best.begin(), result.best.end(), better);
   return result;
 }
 
