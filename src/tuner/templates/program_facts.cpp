@@ -41,10 +41,10 @@ std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target) {
 }
 
 std::int64_t steps_of_part(const ir::Stage& stage, std::int64_t extent, std::int64_t terms,
-                           std::int64_t longest) {
+                           std::int64_t length) {
   const bool rounds = stage.reduction == ir::Reduction::Sum && stage.values[0].type().is_float();
-  if (!rounds || extent * terms < longest * 3 / 2) return extent;
-  const std::int64_t most = std::max<std::int64_t>(1, longest / terms);
+  if (!rounds || extent * terms < length * 3 / 2) return extent;
+  const std::int64_t most = std::max<std::int64_t>(1, (length + terms / 2) / terms);
   // Equal parts spare the loops a test.
   for (std::int64_t steps = most; steps > most / 2; --steps) {
     if (extent % steps == 0) return steps;

@@ -23,11 +23,11 @@ std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target);
 
 // Sums are taken in parts, and those added up: rounding errors of a sum of n terms grow with the
 // square root of n, those of n / p parts of p terms with the root of p + n / p. How many of
-// `extent` steps, each of `terms` terms, make a part of at most `longest` terms (or one step); all
-// of them where they are hardly more, and where nothing is rounded. Adding up parts of a hundred
-// terms costs a hundredth.
+// `extent` steps, each of `terms` terms, make a part of about `length` terms; all of them where
+// they are hardly more, and where nothing is rounded. Adding up parts of a hundred terms costs a
+// hundredth.
 std::int64_t steps_of_part(const ir::Stage& stage, std::int64_t extent, std::int64_t terms,
-                           std::int64_t longest = 128);
+                           std::int64_t length = 128);
 
 // Register tiles of rows x vectors: `rows` broadcasts meet `vectors` vectors, one accumulator each.
 // All that fit into the registers (accumulators + the smaller operand, held, + 1) and keep the

@@ -232,5 +232,16 @@ TEST(RegisterTiles, ShrinkWithTheExtents) {
   }
 }
 
+TEST(Templates, SumsHavePartsOfAboutTheSameLength) {
+  const ir::Program product = ops::build_matmul({.m = 4, .n = 4, .k = 4}).value();
+  const ir::Stage& sum = *product.find_stage("anchor");
+  EXPECT_EQ(steps_of_part(sum, 4, 9 * 16), 1);
+  EXPECT_EQ(steps_of_part(sum, 8, 9 * 8), 2);
+  EXPECT_EQ(steps_of_part(sum, 3, 7 * 7), 3);  // hardly more than one part
+  EXPECT_EQ(steps_of_part(sum, 1024, 1, 384), 256);
+  EXPECT_EQ(steps_of_part(sum, 37, 16), 8);
+  EXPECT_EQ(steps_of_part(*product.find_stage("output"), 1024, 1), 1024);
+}
+
 }  // namespace
 }  // namespace attune::templates
