@@ -13,7 +13,7 @@ namespace {
 
 // What looking at new points may take in a selection. It is compared with estimates, so that what
 // is chosen does not depend on how busy the machine is.
-constexpr double kSelectionUs = 60'000, kFirstSelectionUs = 120'000;
+constexpr double kSelectionUs = 40'000, kFirstSelectionUs = 100'000;
 constexpr int kStartDraws = 20;           // tries to find a point that is not rejected, per chain
 constexpr std::size_t kReviewed = 32;     // random points that show how scores differ
 constexpr std::size_t kBestChains = 4;    // go on from the best that was measured
