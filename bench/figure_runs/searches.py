@@ -12,6 +12,8 @@ LAYERS = {
     "C7": (28, 128, 256, 3, 2), "C8": (28, 128, 256, 1, 2), "C9": (14, 256, 256, 3, 1),
     "C10": (14, 256, 512, 3, 2), "C11": (14, 256, 512, 1, 2), "C12": (7, 512, 512, 3, 1),
 }
+PRODUCT = "matmul"  # of another kind than what is learnt from
+PRODUCT_SIZE = 512
 LESSONS = ["C1", "C2", "C3", "C4", "C5", "C6"]  # what the figures of transfer learn from
 LESSON_TRIALS = 48
 # Nothing is ruled out beforehand and no default schedule is tried first: the searches alone.
@@ -49,19 +51,23 @@ FIGURES = {
     8: ("Transfer from C1–C6", ("C7", "C8", "C9"),
         {"gp-history": "gp with history", "gp": "gp", "xgb-rank": "xgb-rank", "random": "random"},
         ()),
-    9: ("Invariance: features of the history C1–C6", ("C7", "C8", "C9"),
+    9: ("Invariance: features of the history C1–C6", ("C7", "C8", "C9", PRODUCT),
         {"gp-history": "relation", "gp-context": "context", "gp-knob": "knob", "gp": "no history"},
         ()),
 }
 
 
 def spec(layer):
+    if layer == PRODUCT:
+        return f"matmul:m={PRODUCT_SIZE},n={PRODUCT_SIZE},k={PRODUCT_SIZE}"
     size, inputs, outputs, kernel, stride = LAYERS[layer]
     return (f"conv2d:h={size},w={size},ic={inputs},oc={outputs},kh={kernel},kw={kernel},"
             f"stride={stride},pad={kernel // 2}")
 
 
 def flops(layer):
+    if layer == PRODUCT:
+        return 2 * PRODUCT_SIZE ** 3
     size, inputs, outputs, kernel, stride = LAYERS[layer]
     return 2 * (size // stride) ** 2 * outputs * inputs * kernel ** 2
 
