@@ -221,6 +221,21 @@ TEST(CompileModel, AttentionReadsHeadsInPlace) {
   }
 }
 
+// Large products take Strassen's seven products, also with rows and sums that do not divide.
+TEST(CompileModel, LargeProductsWithEpilogues) {
+  for (const int threads : {1, 2}) {
+    expect_same({{{70, 150}, {70, 160}},
+                 [](Builder& b, const std::vector<ValueId>& in) {
+                   const ValueId weight = b.constant(random_tensor({150, 160}, 3));
+                   const ValueId bias = b.constant(random_tensor({160}, 4));
+                   const ValueId product = *b.add("matmul", {in[0], weight});
+                   const ValueId sum = *b.add("add", {product, bias});
+                   return *b.add("relu", {*b.add("add", {sum, in[1]})});
+                 }},
+                threads);
+  }
+}
+
 TEST(CompileModel, MovesElements) {
   expect_same({{{2, 3, 8}}, [](Builder& b, const std::vector<ValueId>& in) {
                  const ValueId turned = *b.add("transpose", {in[0]}, {{"perm", Ints{2, 0, 1}}});

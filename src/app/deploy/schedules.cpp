@@ -51,6 +51,7 @@ std::string likely_folded_algorithm(const graph::Task& task) {
 // weights (docs/performance.md).
 std::string likely_algorithm(const graph::Task& task, const ir::Target& target) {
   const ir::Stage* anchor = task.op.program.find_stage("anchor");
+  if (program_of(task, "strassen") != nullptr) return "strassen";
   if (program_of(task, "merged") != nullptr) return "merged";
   const ir::Program* other = program_of(task, "winograd2");
   if (other == nullptr) other = program_of(task, "winograd4");

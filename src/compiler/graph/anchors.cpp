@@ -10,6 +10,7 @@
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/matmul.h"
 #include "compiler/ops/pool.h"
+#include "compiler/ops/strassen.h"
 
 namespace attune::graph {
 namespace {
@@ -199,14 +200,15 @@ std::optional<std::int64_t> common_batch(const TensorType& a, const TensorType& 
   return batch;
 }
 
-std::optional<Anchor> matrix_anchor(const Graph& graph, const Node& node, const OpCall& call) {
+Result<std::optional<Anchor>> matrix_anchor(const Graph& graph, const Node& node,
+                                            const OpCall& call) {
   const TensorType& a = call.inputs[0];
   const TensorType& b = call.inputs[1];
   const TensorType& output = graph.value(node.outputs[0]).type;
   if (a.rank() < 2 || b.rank() < 2 || a.dtype != b.dtype || output.elements() == 0 ||
       a.elements() == 0 || !contains(ops::kProductTypes, a.dtype) ||
       output.dtype != ops::result_of(a.dtype) || !a.is_static() || !b.is_static()) {
-    return std::nullopt;
+    return std::optional<Anchor>();
   }
   const int rank = output.rank();
   ops::MatmulOptions options{
@@ -226,11 +228,15 @@ std::optional<Anchor> matrix_anchor(const Graph& graph, const Node& node, const 
     anchor.frame = merged_frame(
         output.shape, {{0, rank - 2}, {rank - 2, rank - 1}, {rank - 1, rank}}, {"b", "i", "j"});
   }
-  if (!program.ok()) return std::nullopt;
+  if (!program.ok()) return std::optional<Anchor>();
   anchor.op = {.program = std::move(*program),
                .flops = batches * ops::flops(options),
                .tolerance = ops::tolerance_of(a.dtype)};
-  return anchor;
+  if (b.rank() == 2 && call.constants[1] != nullptr && ops::strassen_applies(options)) {
+    ATTUNE_ASSIGN(ops::AlgorithmDef strassen, ops::build_strassen(options));
+    anchor.op.alternatives.push_back(std::move(strassen));
+  }
+  return std::optional(std::move(anchor));
 }
 
 }  // namespace

@@ -9,103 +9,16 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
 #include "compiler/schedule/loop_values.h"
+#include "compiler/schedule/read_ranges.h"
 
 namespace attune::schedule {
 namespace {
-
-// Consecutive values of one axis: they begin at `offset` (a form over loop variables) + sum of
-// coefficient * (where the host's axis begins), and are `extent` many.
-struct Range {
-  std::vector<std::pair<int, std::int64_t>> terms;  // sorted by host axis
-  ir::Linear offset;
-  std::int64_t extent = 1;
-};
-// What is needed of one stage during one iteration of the host loop, one range per axis and reduce
-// axis; empty when nothing is.
-using Region = std::vector<Range>;
 
 Extents full_extents(const ir::Stage& stage) {
   Extents extents;
   for (const ir::Axis& axis : stage.axes) extents.push_back(axis.extent);
   for (const ir::Axis& axis : stage.reduce_axes) extents.push_back(axis.extent);
   return extents;
-}
-
-void add_term(Range& range, int axis, std::int64_t coefficient) {
-  auto at = range.terms.begin();
-  while (at != range.terms.end() && at->first < axis) ++at;
-  if (at == range.terms.end() || at->first != axis) {
-    range.terms.insert(at, {axis, coefficient});
-  } else if ((at->second += coefficient) == 0) {
-    range.terms.erase(at);
-  }
-}
-
-// The values that one dimension of a read takes over the reader's region.
-Range image(const AccessDim& dim, const Region& reader) {
-  Range range{{}, {{}, dim.constant}, 1};
-  for (const auto& [axis, coefficient] : dim.terms) {
-    const Range& from = reader[static_cast<std::size_t>(axis)];
-    const std::int64_t moves = from.extent - 1;
-    range.extent += moves * std::abs(coefficient);
-    if (from.offset.terms.empty()) {
-      range.offset.constant += from.offset.constant * coefficient;
-    } else {
-      range.offset = ir::add(range.offset, from.offset, coefficient);
-    }
-    if (coefficient < 0) range.offset.constant += moves * coefficient;
-    for (const auto& [host, factor] : from.terms) add_term(range, host, factor * coefficient);
-  }
-  return range;
-}
-
-// The host as expressions: where its axes begin, and the ranges of all loop variables in there.
-// Only made when an index is not linear.
-struct HostValues {
-  std::vector<ir::Expr> begin;
-  ir::Ranges ranges;
-};
-
-ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host) {
-  ir::Expr sum = range.offset.to_expr();
-  for (const auto& [axis, coefficient] : range.terms) {
-    sum = sum + host[static_cast<std::size_t>(axis)] * ir::Expr(coefficient);
-  }
-  return sum;
-}
-
-// The same for an index that is not linear: with the reader's axes written as begin + variable it
-// often simplifies to something that is ((o*4 + v) / 4 = o for v < 4).
-std::optional<Range> general_image(const ir::Expr& index, const ir::Stage& stage,
-                                   const Region& reader, const HostValues& host) {
-  ir::Bindings bindings;
-  ir::Ranges ranges = host.ranges;
-  std::map<std::string, std::int64_t> moving;
-  for (std::size_t i = 0; i < reader.size(); ++i) {
-    const bool reduce = i >= stage.axes.size();
-    const ir::Axis& axis = reduce ? stage.reduce_axes[i - stage.axes.size()] : stage.axes[i];
-    ir::Expr value = begin_of(reader[i], host.begin);
-    if (reader[i].extent > 1) {
-      const std::string name = "%" + axis.name;
-      moving[name] = reader[i].extent - 1;
-      ranges = ranges.with(name, ir::Interval::extent(reader[i].extent));
-      value = value + ir::var(name);
-    }
-    bindings[axis.name] = value;
-  }
-  const auto form = ir::linear_of(ir::simplify(ir::substitute(index, bindings), ranges));
-  if (!form) return {};
-  Range range{{}, {{}, form->constant}, 1};
-  for (const auto& [name, coefficient] : form->terms) {
-    const auto found = moving.find(name);
-    if (found == moving.end()) {
-      range.offset.terms.emplace_back(name, coefficient);
-      continue;
-    }
-    range.extent += found->second * std::abs(coefficient);
-    if (coefficient < 0) range.offset.constant += found->second * coefficient;
-  }
-  return range;
 }
 
 // Reads of one stage, collected: the union of ranges that differ by a constant, and the whole axis
@@ -115,16 +28,18 @@ class Collector {
   explicit Collector(const ir::Stage& stage) : stage_(stage), dims_(stage.axes.size()) {}
 
   void add(const Access& access, const ir::Stage& reading, const Region& reader,
-           const HostValues* host) {
+           const HostValues* host, bool by_host) {
     for (std::size_t d = 0; d < dims_.size(); ++d) {
       if (whole(d)) continue;
       const AccessDim& dim = access.dims[d];
       if (dim.linear) {
         unite(d, image(dim, reader));
-      } else if (auto range = general_image(dim.index, reading, reader, *host)) {
-        unite(d, std::move(*range));
       } else {
-        make_whole(d);
+        auto range = general_image(dim.index, reading, reader, *host);
+        if (by_host && (!range || range->extent >= stage_.axes[d].extent)) {
+          range = host_image(dim.index, reading, *host);
+        }
+        range ? unite(d, std::move(*range)) : make_whole(d);
       }
     }
     read_ = true;
@@ -211,7 +126,7 @@ class IterationRegions {
       for (const Access& access : stage.accesses) {
         const auto& outputs = definition.outputs;
         if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
-        collector.add(access, stage.stage, region, values_);
+        collector.add(access, stage.stage, region, values_, reader == host);
       }
     }
     return collector.take();
@@ -320,7 +235,19 @@ bool all_linear(const State& state) {
 
 HostValues host_values(const State& state, const std::vector<StageBounds>& bounds, int host,
                        int at) {
-  HostValues values{host_begin(*state.stages[host], bounds[host], at), {}};
+  const StageState& outer = *state.stages[host];
+  HostValues values{host_begin(outer, bounds[host], at), {}, {}, {}};
+  values.axes.resize(outer.iters.size());
+  for (std::size_t i = 0; i < outer.loops.size(); ++i) {
+    const std::string variable = loop_variable(outer, outer.loops[i]);
+    values.axes[outer.loops[i]] = ir::var(variable);
+    if (static_cast<int>(i) > at) values.moving[variable] = bounds[host].iters[outer.loops[i]];
+  }
+  fill_values(outer, bounds[host].iters, values.axes);
+  values.axes.resize(outer.stage.axes.size() + outer.stage.reduce_axes.size());
+  for (std::size_t i = 0; i < outer.stage.axes.size(); ++i) {
+    values.axes[i] = bounds[host].min[i] + values.axes[i];
+  }
   for (std::size_t i = static_cast<std::size_t>(host); i < state.stages.size(); ++i) {
     const StageState& stage = *state.stages[i];
     for (int loop : stage.loops) {

@@ -43,6 +43,22 @@ TEST(Bounds, OfStencils) {
             "[output_x * 2 +8]");
 }
 
+// Both halves of the output read the same few elements of a tile.
+TEST(Bounds, OfReadsFromSeveralPlaces) {
+  const char* halves = R"(program halves {
+  input a: f32[32]
+  stage first(x: 32) = a[x] + a[x]
+  stage 'output'(x: 64) = first[x % 32]
+  output 'output'
+}
+)";
+  EXPECT_EQ(region(halves,
+                   "split output x 32\nsplit output x.1 8\nreorder output x.1.0 x.0 x.1.1\n"
+                   "compute_at first output x.1.0",
+                   "first"),
+            "[output_x_1_0 * 8 +8]");
+}
+
 TEST(Bounds, OfChainsAttachedToAttachedStages) {
   const char* trace = "split output x 4\ncompute_at second output x.0\ncompute_at first second x";
   EXPECT_EQ(region(kStencil, trace, "first"), "[output_x_0 * 8 + second_x +5]");

@@ -6,6 +6,7 @@
 namespace attune::templates {
 
 space::Template gemm();
+space::Template strassen();
 space::Template conv2d();
 space::Template winograd();
 space::Template conv2d_gemm();

@@ -4,12 +4,12 @@
 // Accumulators live in registers over a part of the reduction; a tile adds its parts up. With a
 // long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/ir/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"
+#include "tuner/templates/register_tile.h"
 #include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
@@ -120,52 +120,18 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   return list;
 }
 
-// How many rows of the left-hand matrix a tile can walk along without taking the smallest cache's
-// lines from each other: rows whose distance is a multiple of a page all want the same few.
-std::int64_t rows_side_by_side(const Shape& s) {
-  constexpr std::int64_t kPage = 4096, kLinesEach = 6;
-  const std::int64_t bytes = s.k * s.element_bytes;
-  return kLinesEach * (kPage / std::gcd(kPage, bytes));
-}
-
-// The tile for panels that lie ready and come from far: narrow ones, so that there are several for
-// each thread and the next one can be asked for early, split evenly between threads.
-space::Choice streamed_tile(const space::Knob& tiles, const Shape& s, const ir::Target& target) {
-  const std::int64_t in_flight =
-      s.m > 1 ? 8 : 4;  // accumulators that hide the arithmetic's latency
-  const std::int64_t threads = std::max(1, target.threads), vectors = s.vectors();
-  const std::int64_t rows = rows_side_by_side(s);
-  const space::Choice* best = &tiles.choices[0];
-  double best_score = -1;
-  for (const space::Choice& choice : tiles.choices) {
-    const std::int64_t r = choice.numbers[0], v = choice.numbers[1];
-    const std::int64_t rest = s.m % r;
-    const std::int64_t steps =
-        (s.m / r) * std::max(r * v, in_flight) + (rest > 0 ? std::max(rest * v, in_flight) : 0);
-    const std::int64_t panels = (vectors + v - 1) / v;
-    const std::int64_t most = std::min(vectors, (panels + threads - 1) / threads * v);
-    const double useful = static_cast<double>(s.m * v) / static_cast<double>(steps);
-    const double even =
-        std::min(1.0, static_cast<double>(vectors) / static_cast<double>(threads * most));
-    const double loads = static_cast<double>(r + v) / static_cast<double>(r * v);
-    const double score = useful * even - std::max(0.0, loads - 0.6) +
-                         0.001 * static_cast<double>(r * v) - 0.005 * static_cast<double>(v) -
-                         (r > rows ? 0.1 : 0.0);
-    if (score > best_score) best_score = score, best = &choice;
-  }
-  return *best;
-}
-
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program, target);
   const bool prepared = right_of(program)->prepared;
   const auto tiles = register_tiles("tile", s.m, s.vectors(), target);
-  return {{"tile", prepared ? streamed_tile(tiles, s, target) : best_tile(tiles, s.m, s.vectors())},
-          {"block", {{0}}},
-          {"unroll", {{1}}},
-          {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
-          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
-          {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}}};
+  return {
+      {"tile", prepared ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
+                        : best_tile(tiles, s.m, s.vectors())},
+      {"block", {{0}}},
+      {"unroll", {{1}}},
+      {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
+      {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
+      {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}}};
 }
 
 struct Panel {
@@ -199,31 +165,6 @@ void pack_panels(TraceWriter& t, const Right& right, Panel panel, const std::str
   layout.insert(layout.end(), {j + "/" + width, k, j + "%" + width});
   t.layout(packed, layout);
   if (loop.empty() && !right.prepared) t.parallel(packed, batched ? layout[0] : j + ".0");
-}
-
-// The loops of one register tile of `stage`, whose own axes are i and j and reduction `k`.
-void register_tile(TraceWriter& t, const std::string& stage, const std::string& k,
-                   const space::Values& values, std::int64_t lanes) {
-  const auto tile = values.numbers("tile");
-  t.registers(stage);
-  t.split(stage, "j", {lanes});
-  const std::int64_t unrolled = values["unroll"];
-  schedule::Names order{k};
-  if (unrolled > 1) {
-    t.split(stage, k, {unrolled});
-    order = {k + ".0", k + ".1"};
-    t.unroll(stage, k + ".1");
-  }
-  // The smaller operand is loaded first and held, the other streams.
-  if (tile[1] <= tile[0]) {
-    order.insert(order.end(), {"i", "j.0", "j.1"});
-  } else {
-    order.insert(order.end(), {"j.0", "i", "j.1"});
-  }
-  t.reorder(stage, order);
-  t.unroll(stage, "i");
-  t.unroll(stage, "j.0");
-  t.vectorize(stage, "j.1");
 }
 
 // What both orders of loops start from.
@@ -288,9 +229,6 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   if (packs) pack_panels(t, p.right, {tile[1], lanes}, summed, inside ? j + ".0" : "");
   const std::string k = in_parts ? "k_1" : "k";
   register_tile(t, summed, k, values, lanes);
-  if (values["prefetch"] == 1 && block == 0) {
-    t.annotate(summed, values["unroll"] > 1 ? k + ".0" : k, "prefetch", "next");
-  }
   if (!p.b.empty() && inside) {
     t.parallel("output", p.b);
   } else {

@@ -6,8 +6,9 @@
 namespace attune::templates {
 
 std::span<const space::Template> all() {
-  static const space::Template list[] = {gemm(),        conv2d(), winograd(), conv2d_transpose(),
-                                         conv2d_gemm(), window(), rows(),     elementwise()};
+  static const space::Template list[] = {
+      gemm(),        strassen(), conv2d(), winograd(),   conv2d_transpose(),
+      conv2d_gemm(), window(),   rows(),   elementwise()};
   return list;
 }
 

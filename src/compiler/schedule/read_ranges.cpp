@@ -1,0 +1,97 @@
+#include "compiler/schedule/read_ranges.h"
+
+#include <cstdlib>
+
+#include "compiler/ir/rewrite.h"
+
+namespace attune::schedule {
+namespace {
+
+void add_term(Range& range, int axis, std::int64_t coefficient) {
+  auto at = range.terms.begin();
+  while (at != range.terms.end() && at->first < axis) ++at;
+  if (at == range.terms.end() || at->first != axis) {
+    range.terms.insert(at, {axis, coefficient});
+  } else if ((at->second += coefficient) == 0) {
+    range.terms.erase(at);
+  }
+}
+
+// An index as a range, if it is linear in variables: `moving` ones run, the others stand still.
+std::optional<Range> range_of(const ir::Expr& index, const ir::Ranges& ranges,
+                              const std::map<std::string, std::int64_t>& moving) {
+  const auto form = ir::linear_of(ir::simplify(index, ranges));
+  if (!form) return {};
+  Range range{{}, {{}, form->constant}, 1};
+  for (const auto& [name, coefficient] : form->terms) {
+    const auto found = moving.find(name);
+    if (found == moving.end()) {
+      range.offset.terms.emplace_back(name, coefficient);
+      continue;
+    }
+    const std::int64_t moves = (found->second - 1) * coefficient;
+    range.extent += std::abs(moves);
+    if (moves < 0) range.offset.constant += moves;
+  }
+  return range;
+}
+
+}  // namespace
+
+Range image(const AccessDim& dim, const Region& reader) {
+  Range range{{}, {{}, dim.constant}, 1};
+  for (const auto& [axis, coefficient] : dim.terms) {
+    const Range& from = reader[static_cast<std::size_t>(axis)];
+    const std::int64_t moves = from.extent - 1;
+    range.extent += moves * std::abs(coefficient);
+    if (from.offset.terms.empty()) {
+      range.offset.constant += from.offset.constant * coefficient;
+    } else {
+      range.offset = ir::add(range.offset, from.offset, coefficient);
+    }
+    if (coefficient < 0) range.offset.constant += moves * coefficient;
+    for (const auto& [host, factor] : from.terms) add_term(range, host, factor * coefficient);
+  }
+  return range;
+}
+
+ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host) {
+  ir::Expr sum = range.offset.to_expr();
+  for (const auto& [axis, coefficient] : range.terms) {
+    sum = sum + host[static_cast<std::size_t>(axis)] * ir::Expr(coefficient);
+  }
+  return sum;
+}
+
+std::optional<Range> general_image(const ir::Expr& index, const ir::Stage& stage,
+                                   const Region& reader, const HostValues& host) {
+  ir::Bindings bindings;
+  ir::Ranges ranges = host.ranges;
+  std::map<std::string, std::int64_t> moving;
+  for (std::size_t i = 0; i < reader.size(); ++i) {
+    const bool reduce = i >= stage.axes.size();
+    const ir::Axis& axis = reduce ? stage.reduce_axes[i - stage.axes.size()] : stage.axes[i];
+    ir::Expr value = begin_of(reader[i], host.begin);
+    if (reader[i].extent > 1) {
+      const std::string name = "%" + axis.name;
+      moving[name] = reader[i].extent;
+      ranges = ranges.with(name, ir::Interval::extent(reader[i].extent));
+      value = value + ir::var(name);
+    }
+    bindings[axis.name] = value;
+  }
+  return range_of(ir::substitute(index, bindings), ranges, moving);
+}
+
+std::optional<Range> host_image(const ir::Expr& index, const ir::Stage& stage,
+                                const HostValues& host) {
+  ir::Bindings bindings;
+  for (std::size_t i = 0; i < host.axes.size(); ++i) {
+    const bool reduce = i >= stage.axes.size();
+    const ir::Axis& axis = reduce ? stage.reduce_axes[i - stage.axes.size()] : stage.axes[i];
+    bindings[axis.name] = host.axes[i];
+  }
+  return range_of(ir::substitute(index, bindings), host.ranges, host.moving);
+}
+
+}  // namespace attune::schedule

@@ -1,0 +1,51 @@
+// Which values of an axis reads touch while the loops inside of some loop, the host's, run: regions
+// of stages that are computed there are made of such ranges.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/linear.h"
+#include "compiler/ir/simplify.h"
+#include "compiler/schedule/state.h"
+
+namespace attune::schedule {
+
+// Consecutive values of one axis: they begin at `offset` (a form over loop variables) + sum of
+// coefficient * (where the host's axis begins), and are `extent` many.
+struct Range {
+  std::vector<std::pair<int, std::int64_t>> terms;  // sorted by host axis
+  ir::Linear offset;
+  std::int64_t extent = 1;
+};
+// What is needed of one stage during one iteration of the host loop, one range per axis and reduce
+// axis; empty when nothing is.
+using Region = std::vector<Range>;
+
+// The host as expressions: where its axes begin, and the ranges of all loop variables in there.
+// Only made when an index is not linear.
+struct HostValues {
+  std::vector<ir::Expr> begin;
+  ir::Ranges ranges;
+  // Its axes by all of its loops, and the extents of those that run during one iteration.
+  std::vector<ir::Expr> axes;
+  std::map<std::string, std::int64_t> moving;
+};
+
+// Where a range begins, given where the host's axes do.
+ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host);
+
+// The values that one dimension of a read takes over the reader's region.
+Range image(const AccessDim& dim, const Region& reader);
+// The same for an index that is not linear: with the reader's axes written as begin + variable it
+// often simplifies to something that is ((o*4 + v) / 4 = o for v < 4).
+std::optional<Range> general_image(const ir::Expr& index, const ir::Stage& stage,
+                                   const Region& reader, const HostValues& host);
+// The same for a read by the host itself, by its loops: finer where one axis has several that run
+// ((h*64 + t*8 + l) % 64 = t*8 + l for l < 8, whatever h is).
+std::optional<Range> host_image(const ir::Expr& index, const ir::Stage& stage,
+                                const HostValues& host);
+
+}  // namespace attune::schedule
