@@ -221,7 +221,9 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     exhausted_ = batch > 0;
     return proposals;
   }
+  const bool first = ledger_.unused();
   if (options_.defaults_first) add_defaults(proposals, batch, ledger_, known);
+  const auto defaults = static_cast<std::ptrdiff_t>(proposals.size());
   const auto random =
       static_cast<std::size_t>(options_.random_share * static_cast<double>(batch) + rng.uniform());
   const Candidates pool = candidates(batch, rng);
@@ -241,6 +243,12 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     }
   }
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
+  // A run that is cut short has measured the most promising ones.
+  if (first) {
+    std::stable_sort(
+        proposals.begin() + defaults, proposals.end(),
+        [](const Proposal& a, const Proposal& b) { return a.predicted_us < b.predicted_us; });
+  }
   return proposals;
 }
 
