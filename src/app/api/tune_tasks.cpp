@@ -103,7 +103,7 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Gr
   return result;
 }
 
-int model_window(bool overlap) { return overlap ? 2 : 4; }
+int model_window(bool overlap) { return overlap ? 3 : 4; }
 
 Result<std::unique_ptr<session::Session>> open_session(
     const session::Context& context, const TunableTask& task, const ir::Target& target,

@@ -85,7 +85,7 @@ class Pace {
   void device_worked(double seconds) {
     device_seconds_ += seconds;
     if (machine_.shared || device_seconds_ <= 0) return;
-    stretch_ *= std::clamp(host_seconds_ / device_seconds_, kSlower, kFaster);
+    stretch_ *= std::clamp(kAhead * host_seconds_ / device_seconds_, kSlower, kFaster);
     stretch_ = std::clamp(stretch_, 1.0, kMost);
     host_seconds_ *= kMemory;
     device_seconds_ *= kMemory;
@@ -93,7 +93,8 @@ class Pace {
   double stretch() const { return stretch_; }
 
  private:
-  static constexpr double kSlower = 0.7, kFaster = 1.4;  // of one step
+  static constexpr double kSlower = 0.7, kFaster = 2;  // of one step
+  static constexpr double kAhead = 1.1;                // the host is to be done a little earlier
   static constexpr double kMost = 12;
   static constexpr double kMemory = 0.7;
   const Machine& machine_;
