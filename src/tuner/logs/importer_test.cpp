@@ -67,7 +67,7 @@ TEST(Importer, MapsKnobs) {
   // 14 pixels by 32 channels, two vectors of this target, and the kernel row written out.
   EXPECT_NE(hint.trace.find("split output ow 14\n"), std::string::npos) << hint.trace;
   EXPECT_NE(hint.trace.find("split output oc 2\n"), std::string::npos) << hint.trace;
-  EXPECT_NE(hint.trace.find("unroll anchor kw"), std::string::npos) << hint.trace;
+  EXPECT_NE(hint.trace.find("unroll rf.anchor kw\n"), std::string::npos) << hint.trace;
 }
 
 TEST(Importer, KeepsTheLowestTimeOfASchedule) {

@@ -36,8 +36,8 @@ class Learner {
 
   // Learns from all examples given; what was learnt before is forgotten.
   virtual void fit(std::span<const Example> examples) = 0;
-  // One score per query, less is better: on the scale of the log of the time in microseconds, though
-  // where the objective is rank only the order is meant to be right.
+  // One score per query, less is better: on the scale of the log of the time in microseconds,
+  // though where the objective is rank only the order is meant to be right.
   virtual void score(std::span<const Query> queries, std::span<double> scores) const = 0;
   // Scores with the uncertainty taken into account, for choosing what to measure; may cost far more
   // than `score`, so that it is asked of the most promising points alone.
