@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <set>
 
 #include "app/api/npy.h"
 #include "app/deploy/ahead.h"
@@ -224,9 +225,12 @@ Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
 }
 
 bool has_cold_weights(const graph::Graph& graph, const ir::Target& target) {
+  std::set<graph::ValueId> used;
+  for (const graph::Node& node : graph.nodes) used.insert(node.inputs.begin(), node.inputs.end());
+  used.erase(graph::kNoValue);
   std::int64_t bytes = 0;
-  for (const graph::Value& value : graph.values) {
-    if (value.constant != nullptr) bytes += value.type.bytes();
+  for (const graph::ValueId id : used) {
+    if (graph.value(id).constant != nullptr) bytes += graph.value(id).type.bytes();
   }
   // Others use the last cache too, and algorithms with fewer multiplications have more weights.
   return bytes > target.l3_bytes / 3;

@@ -75,7 +75,8 @@ Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
                                                const ScheduleOptions& schedule, bool exact,
                                                bool cold);
 
-// Whether the weights of the model exceed the last cache, so that each run reads them from memory.
+// Asked of a graph as it was loaded. Whether the weights of the model exceed the last cache, so
+// that each run reads them from memory.
 bool has_cold_weights(const graph::Graph& graph, const ir::Target& target);
 // How a task of such a model, or of another, is measured.
 records::Weights weights_of(const graph::Task& task, bool cold);

@@ -62,8 +62,8 @@ class GraphTuner {
     report_.threads = model_.target.threads;
     report_.target = ir::to_string(model_.target);
     ATTUNE_ASSIGN(report_.peak_gflops, quick_peak_gflops(report_.threads));
-    ATTUNE_ASSIGN(graph::Graph prepared, prepare(*runner, cores));
-    const bool cold = has_cold_weights(prepared, model_.target);
+    const bool cold = has_cold_weights(model_.graph, model_.target);
+    ATTUNE_ASSIGN(graph::Graph prepared, prepare(*runner, cores, cold));
     ATTUNE_ASSIGN(deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
     const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(write_untuned(tasks, before.path()));
@@ -85,8 +85,7 @@ class GraphTuner {
   }
 
   // With layouts by what was measured, here or before.
-  Result<graph::Graph> prepare(measure::Runner& runner, const measure::CorePlan& cores) {
-    const bool cold = has_cold_weights(model_.graph, model_.target);
+  Result<graph::Graph> prepare(measure::Runner& runner, const measure::CorePlan& cores, bool cold) {
     ATTUNE_ASSIGN(const std::string path, records_path(options_.tune.records));
     ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
     builder::LocalBuilder builder({.target = model_.target, .cores = cores.build});

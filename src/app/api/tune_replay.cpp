@@ -200,9 +200,12 @@ Result<ReplayReport> replay(const TuneOptions& options, const std::string& recor
 
 Result<ReplayReport> replay_graph(const TuneGraphOptions& options, const std::string& records) {
   ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
-  const deploy::CompileOptions compile = compile_options(model, options.graph);
+  const bool cold = has_cold_weights(model.graph, model.target);
+  deploy::CompileOptions compile = compile_options(model, options.graph);
+  // The layouts that were chosen then.
+  ATTUNE_ASSIGN(compile.choose, known_schedules(model.target, {.records = records},
+                                                options.graph.model.exact, cold));
   ATTUNE_ASSIGN(graph::Graph prepared, deploy::prepare_graph(std::move(model.graph), compile));
-  const bool cold = has_cold_weights(prepared, model.target);
   ATTUNE_ASSIGN(const deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
   const bool overlap = has_overlap(model.target);
   Repetition repetition(options.tune, model.target, records);
