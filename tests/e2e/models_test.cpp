@@ -146,14 +146,12 @@ TEST_F(Models, RecordsThatFitNoLongerAreNamed) {
   ASSERT_EQ(list.size(), 3u) << list;
   for (const Json& fallback : list) {
     EXPECT_EQ(fallback.at("wanted"), "recorded");
-    // What takes its place depends on what ships for this machine.
-    const auto used = fallback.at("used").get<std::string>();
-    EXPECT_TRUE(used == "default" || used == "shipped") << used;
+    EXPECT_EQ(fallback.at("used"), "default");
     EXPECT_NE(fallback.at("reason").get<std::string>().find(reason), std::string::npos) << list;
     const std::string named =
-        fmt::format("task {} '{}': its recorded schedule gave way to the {} one: {}\n",
+        fmt::format("task {} '{}': its recorded schedule gave way to the default one: {}\n",
                     fallback.at("key").get<std::string>(), fallback.at("name").get<std::string>(),
-                    used, fallback.at("reason").get<std::string>());
+                    fallback.at("reason").get<std::string>());
     EXPECT_NE(with("-v").errors.find("\n" + named), std::string::npos) << named;
     if (fallback != list[0]) continue;
     const std::string warning =
@@ -164,8 +162,7 @@ TEST_F(Models, RecordsThatFitNoLongerAreNamed) {
 }
 
 TEST_F(Models, TasksAreListedWithTheirShares) {
-  const Json measured =
-      Json::parse(output_of({"tasks", "mlp", "--seconds", "0.01", "--history", "none", "--json"}));
+  const Json measured = Json::parse(output_of({"tasks", "mlp", "--seconds", "0.01", "--json"}));
   double percent = measured.at("other_percent").get<double>();
   for (const Json& task : measured.at("tasks")) {
     percent += task.at("percent").get<double>();
