@@ -90,18 +90,8 @@ Family depthwise_family() {
           [](const Arguments& arguments) -> Result<Operator> {
             const DepthwiseOptions options{.n = arguments.number("n"),
                                            .c = arguments.number("c"),
-                                           .h = {.size = arguments.number("h"),
-                                                 .kernel = arguments.number("k"),
-                                                 .stride = arguments.number("stride"),
-                                                 .pad_before = arguments.number("pad"),
-                                                 .pad_after = arguments.number("pad_bottom"),
-                                                 .dilation = arguments.number("dilation")},
-                                           .w = {.size = arguments.number("w"),
-                                                 .kernel = arguments.number("kw"),
-                                                 .stride = arguments.number("stride_w"),
-                                                 .pad_before = arguments.number("pad_w"),
-                                                 .pad_after = arguments.number("pad_right"),
-                                                 .dilation = arguments.number("dilation_w")},
+                                           .h = rows_of(arguments, "k"),
+                                           .w = columns_of(arguments),
                                            .block = arguments.block,
                                            .dtype = arguments.dtype};
             ATTUNE_ASSIGN(ir::Program program, build_depthwise(options));

@@ -62,4 +62,22 @@ ir::Buffer add_border(ir::Program& program, const ir::Buffer& data,
   return ir::add_compute(program, "pad", axes, inside ? ir::select(inside, value, fill) : value);
 }
 
+Window rows_of(const Arguments& arguments, std::string_view kernel_h) {
+  return {.size = arguments.number("h"),
+          .kernel = arguments.number(kernel_h),
+          .stride = arguments.number("stride"),
+          .pad_before = arguments.number("pad"),
+          .pad_after = arguments.number("pad_bottom"),
+          .dilation = arguments.number("dilation")};
+}
+
+Window columns_of(const Arguments& arguments) {
+  return {.size = arguments.number("w"),
+          .kernel = arguments.number("kw"),
+          .stride = arguments.number("stride_w"),
+          .pad_before = arguments.number("pad_w"),
+          .pad_after = arguments.number("pad_right"),
+          .dilation = arguments.number("dilation_w")};
+}
+
 }  // namespace attune::ops

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/ops/family.h"
 
 namespace attune::ops {
 
@@ -45,5 +46,10 @@ struct Border {
 // axes. Returns `data` itself when there is no border.
 ir::Buffer add_border(ir::Program& program, const ir::Buffer& data,
                       const std::vector<std::string>& names, const Border& border, ir::Expr fill);
+
+// What the spec of a convolution says about its rows and columns; `kernel_h` is the key of the
+// kernel's height. The other keys are h, w, kw, stride, pad and dilation, by direction.
+Window rows_of(const Arguments& arguments, std::string_view kernel_h);
+Window columns_of(const Arguments& arguments);
 
 }  // namespace attune::ops
