@@ -88,6 +88,30 @@ function(attune_onnx_messages)
   target_link_libraries(attune_onnx_messages PUBLIC protobuf::libprotobuf-lite)
 endfunction()
 
+# The fleet's messages and the stubs of its services, from the .proto files of src/fleet/wire. Users
+# include "fleet/wire/jobs.grpc.pb.h".
+function(attune_wire_messages)
+  find_package(Protobuf REQUIRED)
+  find_library(ATTUNE_GRPC grpc++ REQUIRED)
+  find_program(ATTUNE_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+  set(generated ${CMAKE_BINARY_DIR}/generated)
+  set(stem fleet/wire/jobs)
+  file(MAKE_DIRECTORY ${generated})
+  set(outputs ${generated}/${stem}.pb.cc ${generated}/${stem}.pb.h ${generated}/${stem}.grpc.pb.cc
+              ${generated}/${stem}.grpc.pb.h)
+  add_custom_command(
+    OUTPUT ${outputs}
+    COMMAND protobuf::protoc --cpp_out=${generated} --grpc_out=${generated}
+            --plugin=protoc-gen-grpc=${ATTUNE_GRPC_PLUGIN} -I ${CMAKE_SOURCE_DIR}/src
+            ${CMAKE_SOURCE_DIR}/src/${stem}.proto
+    DEPENDS ${CMAKE_SOURCE_DIR}/src/${stem}.proto)
+  add_library(attune_wire_messages STATIC ${outputs})
+  target_compile_options(attune_wire_messages PRIVATE -w)
+  target_compile_definitions(attune_wire_messages PUBLIC GRPC_USE_PROTO_LITE)
+  target_include_directories(attune_wire_messages SYSTEM PUBLIC ${generated})
+  target_link_libraries(attune_wire_messages PUBLIC ${ATTUNE_GRPC} protobuf::libprotobuf-lite)
+endfunction()
+
 # The program: everything behind one front door.
 function(attune_program)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
@@ -147,6 +171,7 @@ function(attune_add_layers)
   target_link_libraries(bench_codegen PRIVATE attune_codegen attune_runtime)
   attune_layer(measure tuner/measure LINK attune_probe attune_schedule attune_records)
   attune_layer(builder tuner/measure/builder LINK attune_measure attune_lower attune_codegen)
+  attune_wire_messages()
   attune_layer(jobs fleet/jobs SUBDIRS policies LINK attune_base nlohmann_json::nlohmann_json)
   attune_layer(session tuner/session LINK attune_measure attune_explore attune_templates)
   add_executable(bench_trials ${CMAKE_SOURCE_DIR}/bench/trials/trials.cpp)

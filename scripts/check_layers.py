@@ -47,7 +47,9 @@ LAYERS = {
     "fleet/tracker": "fleet/wire runtime tuner/measure/probe",
     "fleet/agent": "fleet/wire runtime tuner/measure/probe",
     "fleet/remote_runner": "fleet/wire tuner/measure/runner.h",
-    "fleet/jobs": "",
+    "fleet/jobs": "tuner/records fleet/wire",
+    "fleet/server": "fleet/jobs fleet/wire tuner/records",
+    "fleet/worker": "fleet/wire",
     "app/deploy": "compiler runtime tuner",
     "app/api": "app/deploy compiler runtime tuner fleet",
     "app/cli": "app/api",
@@ -56,7 +58,7 @@ LAYERS = {
 }
 
 # Who sees protobuf: its own headers, and those it generates (*.pb.h, in the build directory).
-PROTOBUF_USERS = ["compiler/frontend/onnx", "compiler/frontend/zoo"]
+PROTOBUF_USERS = ["compiler/frontend/onnx", "compiler/frontend/zoo", "fleet"]
 
 # Third-party headers, and the directories that may include them.
 THIRD_PARTY = {
@@ -67,6 +69,7 @@ THIRD_PARTY = {
     r"CLI/": ["app/cli"],
     r"zlib\.h$": ["app/api"],
     r"google/protobuf/": PROTOBUF_USERS,
+    r"(grpc|grpcpp)/": ["fleet"],
     r"(fmt|spdlog|nlohmann)/": ["base", "compiler", "tuner", "fleet", "app"],
     r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$": [],  # in *_test.cpp only
 }
