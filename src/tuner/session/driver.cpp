@@ -11,145 +11,180 @@
 namespace attune::session {
 namespace {
 
-bool on_device(const Job& job) { return resource_of(job.stage) == Resource::Device; }
+Work work_of(const Job& job) {
+  return {.kind = name_of(job.stage.kind),
+          .resource = resource_of(job.stage),
+          .owner = static_cast<std::int64_t>(job.session),
+          .round = job.stage.round};
+}
 
-// The stages that run, each on a thread of its own.
+// What somebody waits for: rung from any thread, heard once.
+class Bell {
+ public:
+  void ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;
+};
+
+// Has the bell rung by the grants for as long as it lives.
+class Watching {
+ public:
+  Watching(Grants& grants, Bell& bell) : grants_(grants) {
+    grants_.watch([&bell] { bell.ring(); });
+  }
+  ~Watching() { grants_.watch({}); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  Grants& grants_;
+};
+
+struct Ended {
+  Work work;
+  std::optional<Job> job = {};  // of a session
+  Status status = {};
+  double seconds = 0;
+};
+
+// On the thread that is to do it.
+void perform(const std::function<Status()>& what, Grants& grants, const Clock& clock,
+             Ended& ended) {
+  const std::int64_t start_ns = clock.now_ns();
+  ended.status = grants.enter(ended.work);
+  if (ended.status.ok()) ended.status = what();
+  ended.seconds = seconds_between(start_ns, clock.now_ns());
+}
+
+// What runs, each on a thread of its own.
 class Running {
  public:
-  struct Ended {
-    Job job;
-    Status status;
-    double seconds = 0;
-  };
-
-  explicit Running(const Clock& clock) : clock_(clock) {}
+  Running(Grants& grants, const Clock& clock, Bell& bell)
+      : grants_(grants), clock_(clock), bell_(bell) {}
   ~Running() {
     for (Lane& lane : lanes_) lane.thread.join();
   }
 
-  int count(Resource resource) const {
-    return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
-      return resource_of(lane.job.stage) == resource;
-    }));
-  }
   bool none() const { return lanes_.empty(); }
 
-  void start(Session& session, const Job& job) {
-    session.begin(job.stage);
+  void start(const Work& work, std::optional<Job> job, std::function<Status()> what) {
     Lane& lane = lanes_.emplace_back();
-    lane.job = job;
-    lane.thread = std::thread([this, &session, &lane, job] {
-      const std::int64_t start_ns = clock_.now_ns();
-      Status status = session.perform(job.stage);
-      const double seconds = seconds_between(start_ns, clock_.now_ns());
-      const std::lock_guard lock(mutex_);
-      lane.ended = Ended{job, std::move(status), seconds};
-      changed_.notify_all();
+    lane.ended.work = work;
+    lane.ended.job = job;
+    lane.thread = std::thread([this, &lane, what = std::move(what)] {
+      perform(what, grants_, clock_, lane.ended);
+      lane.done.store(true);
+      bell_.ring();
     });
   }
 
-  Ended wait() {
-    std::unique_lock lock(mutex_);
-    auto done = lanes_.end();
-    changed_.wait(lock, [&] {
-      done = std::find_if(lanes_.begin(), lanes_.end(),
-                          [](const Lane& lane) { return lane.ended.has_value(); });
-      return done != lanes_.end();
-    });
-    Ended ended = std::move(*done->ended);
-    lock.unlock();
+  std::optional<Ended> take_ended() {
+    const auto done = std::find_if(lanes_.begin(), lanes_.end(),
+                                   [](const Lane& lane) { return lane.done.load(); });
+    if (done == lanes_.end()) return std::nullopt;
     done->thread.join();
+    Ended ended = std::move(done->ended);
     lanes_.erase(done);
     return ended;
   }
 
  private:
   struct Lane {
-    Job job;
     std::thread thread;
-    std::optional<Ended> ended;
+    Ended ended;
+    std::atomic<bool> done = false;
   };
+  Grants& grants_;
   const Clock& clock_;
-  std::mutex mutex_;  // guards what has ended
-  std::condition_variable changed_;
+  Bell& bell_;
   std::list<Lane> lanes_;
-};
-
-// How much longer than needed candidates are measured, so that the device is as busy as the host:
-// where building takes longer than measuring, the time to spare goes into surer timings.
-class Pace {
- public:
-  explicit Pace(const Machine& machine) : machine_(machine) {}
-
-  void host_worked(double seconds) { host_seconds_ += seconds / machine_.host_stages; }
-  void device_worked(double seconds) {
-    device_seconds_ += seconds;
-    if (machine_.shared || device_seconds_ <= 0) return;
-    stretch_ *= std::clamp(kAhead * host_seconds_ / device_seconds_, kSlower, kFaster);
-    stretch_ = std::clamp(stretch_, 1.0, kMost);
-    host_seconds_ *= kMemory;
-    device_seconds_ *= kMemory;
-  }
-  double stretch() const { return stretch_; }
-
- private:
-  static constexpr double kSlower = 0.7, kFaster = 2;  // of one step
-  static constexpr double kAhead = 1.1;                // the host is to be done a little earlier
-  static constexpr double kMost = 12;
-  static constexpr double kMemory = 0.7;
-  const Machine& machine_;
-  double host_seconds_ = 0, device_seconds_ = 0;  // of late
-  double stretch_ = 1;
 };
 
 class Driver {
  public:
-  Driver(const std::vector<Session*>& sessions, Agenda& agenda, const Machine& machine,
-         const Clock& clock)
-      : sessions_(sessions), agenda_(agenda), machine_(machine), pace_(machine), running_(clock) {}
+  Driver(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants, const Clock& clock,
+         std::vector<Errand> errands)
+      : sessions_(sessions),
+        agenda_(agenda),
+        grants_(grants),
+        errands_(std::move(errands)),
+        watching_(grants, bell_),
+        running_(grants, clock, bell_) {}
 
-  void start_ready() {
-    const std::vector<Job> ready = agenda_.ready();
-    if (machine_.shared && running_.none()) {
-      // The other kind has its turn only when nothing is left of this one.
-      const bool more = std::any_of(ready.begin(), ready.end(),
-                                    [&](const Job& job) { return on_device(job) == device_turn_; });
-      if (!more) device_turn_ = !device_turn_;
+  // Whether more may come of what is ready, though nothing of it started.
+  bool start_ready() {
+    const std::vector<Job> jobs = agenda_.ready();
+    std::vector<Work> ready;
+    for (const Job& job : jobs) ready.push_back(work_of(job));
+    for (const Errand& errand : errands_) ready.push_back(errand.work);
+    if (ready.empty() && running_.none()) return false;
+    for (const Work& work : grants_.choose(ready)) {
+      const auto place = std::find(ready.begin(), ready.end(), work);
+      CHECK(place != ready.end(), "what is granted was asked for");
+      const auto index = static_cast<std::size_t>(place - ready.begin());
+      if (index < jobs.size()) {
+        start(work, jobs[index]);
+      } else {
+        start_errand(work);
+      }
     }
-    for (const Job& job : ready) {
-      if (!may_start(job)) continue;
-      if (on_device(job)) sessions_[job.session]->stretch_timing(pace_.stretch());
-      running_.start(*sessions_[job.session], job);
-    }
+    return true;
   }
 
   bool idle() const { return running_.none(); }
+  void wait() { bell_.wait(); }
 
-  Status finish_one(Usage& usage) {
-    Running::Ended ended = running_.wait();
-    usage.seconds_of[static_cast<std::size_t>(ended.job.stage.kind)] += ended.seconds;
-    if (on_device(ended.job)) {
-      pace_.device_worked(ended.seconds);
-    } else {
-      pace_.host_worked(ended.seconds);
+  // The first error of those that have ended.
+  Status take_ended(Usage& usage) {
+    Status failed;
+    while (std::optional<Ended> ended = running_.take_ended()) {
+      grants_.ended(ended->work, ended->seconds, ended->status);
+      if (ended->job) {
+        usage.seconds_of[static_cast<std::size_t>(ended->job->stage.kind)] += ended->seconds;
+      }
+      if (!ended->status.ok()) {
+        if (failed.ok()) failed = std::move(ended->status);
+      } else if (ended->job) {
+        agenda_.ended(*ended->job, ended->seconds);
+      }
     }
-    if (ended.status.ok()) agenda_.ended(ended.job, ended.seconds);
-    return std::move(ended.status);
+    return failed;
   }
 
  private:
-  bool may_start(const Job& job) const {
-    if (machine_.shared && on_device(job) != device_turn_) return false;
-    return on_device(job) ? running_.count(Resource::Device) == 0
-                          : running_.count(Resource::HostCores) < machine_.host_stages;
+  void start(const Work& work, const Job& job) {
+    Session& session = *sessions_[job.session];
+    if (work.resource == Resource::Device) session.stretch_timing(grants_.timing_stretch());
+    session.begin(job.stage);
+    running_.start(work, job, [&session, stage = job.stage] { return session.perform(stage); });
+  }
+
+  void start_errand(const Work& work) {
+    const auto errand = std::find_if(errands_.begin(), errands_.end(),
+                                     [&](const Errand& each) { return each.work == work; });
+    running_.start(work, std::nullopt, std::move(errand->perform));
+    errands_.erase(errand);
   }
 
   const std::vector<Session*>& sessions_;
   Agenda& agenda_;
-  const Machine& machine_;
-  Pace pace_;
+  Grants& grants_;
+  std::vector<Errand> errands_;  // that did not start yet
+  Bell bell_;
+  Watching watching_;
   Running running_;
-  bool device_turn_ = false;
 };
 
 }  // namespace
@@ -159,21 +194,40 @@ double Usage::search_seconds() const {
          seconds_of[static_cast<std::size_t>(StageKind::Update)];
 }
 
-Status drive(const std::vector<Session*>& sessions, Agenda& agenda, const Machine& machine,
-             const Clock& clock, const std::atomic<bool>* stop, Usage& usage) {
+Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants,
+             const Clock& clock, const std::atomic<bool>* stop, Usage& usage,
+             std::vector<Errand> errands) {
   const std::int64_t start_ns = clock.now_ns();
-  Driver driver(sessions, agenda, machine, clock);
+  Driver driver(sessions, agenda, grants, clock, std::move(errands));
   Status failed;
   for (;;) {
     const bool stopping = !failed.ok() || (stop != nullptr && stop->load());
-    if (!stopping) driver.start_ready();
-    if (driver.idle()) break;
-    if (Status status = driver.finish_one(usage); !status.ok() && failed.ok()) {
+    const bool more = !stopping && driver.start_ready();
+    if (driver.idle() && !more) break;
+    driver.wait();
+    if (Status status = driver.take_ended(usage); !status.ok() && failed.ok()) {
       failed = std::move(status);
     }
   }
   usage.wall_seconds += seconds_between(start_ns, clock.now_ns());
   return failed;
+}
+
+Status run_errand(const Errand& errand, Grants& grants, const Clock& clock,
+                  const std::atomic<bool>* stop) {
+  Bell bell;
+  const Watching watching(grants, bell);
+  for (;;) {
+    if (stop != nullptr && stop->load()) {
+      return Error{ErrorCode::Exhausted, "stopped before its end", {}};
+    }
+    if (!grants.choose({errand.work}).empty()) break;
+    bell.wait();
+  }
+  Ended ended{.work = errand.work};
+  perform(errand.perform, grants, clock, ended);
+  grants.ended(errand.work, ended.seconds, ended.status);
+  return std::move(ended.status);
 }
 
 }  // namespace attune::session

@@ -1,26 +1,20 @@
-// The one loop that runs stages: it takes those that an agenda wants, starts each as soon as its
-// resource is free, and tells the agenda what has ended. Sessions, budgets and their order are the
-// agenda's affair; cores and device are the driver's.
+// The one loop that runs stages: it takes those that an agenda wants, starts each as soon as it is
+// granted, and tells the agenda what has ended. Sessions, budgets and their order are the agenda's
+// affair; cores and devices are that of the grants.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "tuner/session/grants.h"
 #include "tuner/session/session.h"
 
 namespace attune::session {
-
-// What stages run on.
-struct Machine {
-  int host_stages = 1;  // stages on host cores at once, at least 1
-  // The device is made of the host's cores: its stages and the host's take turns, each kind until
-  // nothing of it is left to do.
-  bool shared = false;
-};
 
 // A stage of one of the sessions.
 struct Job {
@@ -38,6 +32,12 @@ class Agenda {
   virtual void ended(const Job& job, double seconds) = 0;
 };
 
+// Work beside the stages, ready from the start. The driver returns when all of them are done.
+struct Errand {
+  Work work;
+  std::function<Status()> perform;
+};
+
 // Where the time went.
 struct Usage {
   double wall_seconds = 0;
@@ -47,7 +47,12 @@ struct Usage {
 
 // Until the agenda wants nothing more. When `stop` becomes true, or a stage fails, those that run
 // are waited for and no others begin; the error of the first that failed is returned.
-Status drive(const std::vector<Session*>& sessions, Agenda& agenda, const Machine& machine,
-             const Clock& clock, const std::atomic<bool>* stop, Usage& usage);
+Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants,
+             const Clock& clock, const std::atomic<bool>* stop, Usage& usage,
+             std::vector<Errand> errands = {});
+
+// One errand on the calling thread, when it is granted. An error when `stop` became true before.
+Status run_errand(const Errand& errand, Grants& grants, const Clock& clock,
+                  const std::atomic<bool>* stop);
 
 }  // namespace attune::session

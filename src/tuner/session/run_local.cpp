@@ -7,9 +7,11 @@ namespace {
 
 class OneSession final : public Agenda {
  public:
-  OneSession(Session& session, Observer* observer) : session_(session), observer_(observer) {}
+  OneSession(Session& session, Observer* observer, const std::atomic<bool>* enough)
+      : session_(session), observer_(observer), enough_(enough) {}
 
   std::vector<Job> ready() override {
+    if (enough_ != nullptr && enough_->load()) session_.end_selection();
     std::vector<Job> jobs;
     for (const Stage& stage : session_.ready_stages()) jobs.push_back({0, stage});
     return jobs;
@@ -21,16 +23,24 @@ class OneSession final : public Agenda {
  private:
   Session& session_;
   Observer* observer_;
+  const std::atomic<bool>* enough_;
 };
 
 }  // namespace
 
 Status run_local(Session& session, Observer* observer, const std::atomic<bool>* stop,
                  Usage* usage) {
-  OneSession agenda(session, observer);
-  Usage used;
   // A session that shares its cores with the device has one stage ready at a time.
-  const Status status = drive({&session}, agenda, {}, session.clock(), stop, used);
+  LocalGrants grants({});
+  return run_granted(session, grants, session.clock(), observer, stop, nullptr, usage);
+}
+
+Status run_granted(Session& session, Grants& grants, const Clock& clock, Observer* observer,
+                   const std::atomic<bool>* stop, const std::atomic<bool>* enough, Usage* usage) {
+  OneSession agenda(session, observer, enough);
+  Usage used;
+  const std::vector<Session*> sessions = {&session};
+  const Status status = drive(sessions, agenda, grants, clock, stop, used);
   if (usage != nullptr) *usage = used;
   CHECK(!status.ok() || session.finished() || (stop != nullptr && stop->load()),
         "a session that is not finished has a ready stage");

@@ -1,5 +1,5 @@
-// The driver of one session on this machine: all of its stages that are ready, side by side where
-// the session lets them.
+// The driver of one session: all of its stages that are ready, side by side where the session lets
+// them.
 #pragma once
 
 #include <atomic>
@@ -15,5 +15,10 @@ namespace attune::session {
 // stages that run are finished, and the session is left to be resumed.
 Status run_local(Session& session, Observer* observer = nullptr,
                  const std::atomic<bool>* stop = nullptr, Usage* usage = nullptr);
+
+// The same for stages that are granted elsewhere. When `enough` becomes true no more candidates are
+// selected, and what is open is finished.
+Status run_granted(Session& session, Grants& grants, const Clock& clock, Observer* observer,
+                   const std::atomic<bool>* stop, const std::atomic<bool>* enough, Usage* usage);
 
 }  // namespace attune::session

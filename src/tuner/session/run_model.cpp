@@ -28,7 +28,7 @@ class ModelAgenda final : public Agenda {
   }
 
   std::vector<Job> ready() override {
-    if (!closing_ && out_of_time()) close();
+    if (!closing_ && (out_of_time() || enough())) close();
     std::vector<Job> jobs;
     std::vector<bool> seen(sessions_.size(), false);
     const auto add = [&](std::size_t task) {
@@ -144,6 +144,8 @@ class ModelAgenda final : public Agenda {
                       std::min(0.25 * budget_.seconds, open);
   }
 
+  bool enough() const { return budget_.enough != nullptr && budget_.enough->load(); }
+
   void close() {
     closing_ = true;
     for (const WeightedSession& each : sessions_) each.session->end_selection();
@@ -196,16 +198,24 @@ std::unique_ptr<Agenda> make_model_agenda(
 }
 
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
-                 const Machine& machine, const Clock& clock,
+                 Grants& grants, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,
-                 const std::atomic<bool>& stop, Usage* usage) {
+                 const std::atomic<bool>& stop, Usage* usage, std::vector<Errand> errands) {
   ModelAgenda agenda(sessions, budget, clock, progressed);
   std::vector<Session*> driven;
   for (const WeightedSession& each : sessions) driven.push_back(each.session);
   Usage used;
-  const Status status = drive(driven, agenda, machine, clock, &stop, used);
+  const Status status = drive(driven, agenda, grants, clock, &stop, used, std::move(errands));
   if (usage != nullptr) *usage = used;
   return status;
+}
+
+Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
+                 const Machine& machine, const Clock& clock,
+                 const std::function<void(const ModelProgress&)>& progressed,
+                 const std::atomic<bool>& stop, Usage* usage) {
+  LocalGrants grants(machine);
+  return run_model(sessions, budget, grants, clock, progressed, stop, usage);
 }
 
 }  // namespace attune::session

@@ -36,6 +36,8 @@ struct ModelBudget {
   double closing_seconds = 0;  // what naming the winner of one task takes
   std::optional<Goal> goal = {};
   int window = 2;  // rounds under way at once
+  // Not null: when it becomes true no more rounds are given out, and what is open is finished.
+  const std::atomic<bool>* enough = nullptr;
   AllotmentOptions allotment = {};
 };
 
@@ -64,7 +66,14 @@ std::unique_ptr<Agenda> make_model_agenda(
     const std::vector<WeightedSession>& sessions, const ModelBudget& budget, const Clock& clock,
     const std::function<void(const ModelProgress&)>& progressed);
 
-// All sessions are finished afterwards unless `stop` became true. `usage` may be null.
+// All sessions are finished afterwards unless `stop` became true. `usage` may be null. The errands
+// are done in between, and all of them before it returns.
+Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
+                 Grants& grants, const Clock& clock,
+                 const std::function<void(const ModelProgress&)>& progressed,
+                 const std::atomic<bool>& stop, Usage* usage = nullptr,
+                 std::vector<Errand> errands = {});
+// The same by local grants.
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
                  const Machine& machine, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,

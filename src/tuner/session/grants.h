@@ -1,0 +1,87 @@
+// Leave to start. Whoever runs stages says what is ready; whoever gives out cores and devices says
+// what may start, at once or later. For one run on one machine that is a rule of a few lines
+// (LocalGrants); where many jobs share their machines, it is the scheduler of them all.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "tuner/session/session.h"
+
+namespace attune::session {
+
+inline constexpr std::int64_t kErrand = -1;
+
+// A stage of a session, or an errand: what a run does besides, such as compiling the whole model.
+struct Work {
+  std::string_view kind = {};  // of what never goes: the name of a stage, or one like it
+  Resource resource = Resource::HostCores;
+  std::int64_t owner = kErrand;  // the number of the session
+  std::int64_t round = 0;        // errands: one number each
+  friend auto operator<=>(const Work&, const Work&) = default;
+};
+
+class Grants {
+ public:
+  virtual ~Grants() = default;
+  // Those of what is ready, given in the order in which it is best run, that may start now; they
+  // count as running from here on. What is no longer among the ready ones is no longer wanted.
+  virtual std::vector<Work> choose(const std::vector<Work>& ready) = 0;
+  // On the thread that runs it, before anything else: takes the thread to the cores it was given.
+  virtual Status enter(const Work&) { return {}; }
+  // What ran is over.
+  virtual void ended(const Work& work, double seconds, const Status& status) = 0;
+  // Candidates that deserve it are timed so many times as long.
+  virtual double timing_stretch() const { return 1; }
+  // From now on `changed` is called, from any thread, when choose() may have a new answer though
+  // nothing has ended, or when a wish came that those who wait should know of.
+  virtual void watch(std::function<void()> changed) = 0;
+};
+
+// What stages of one run have on a machine.
+struct Machine {
+  int host_stages = 1;  // stages on host cores at once, at least 1
+  // The device is made of the host's cores: its stages and the host's take turns, each kind until
+  // nothing of it is left to do.
+  bool shared = false;
+};
+
+// How much longer than needed candidates are measured, so that the device is as busy as the host:
+// where building takes longer than measuring, the time to spare goes into surer timings.
+class Pace {
+ public:
+  explicit Pace(const Machine& machine) : machine_(machine) {}
+  void host_worked(double seconds);
+  void device_worked(double seconds);
+  double stretch() const { return stretch_; }
+
+ private:
+  Machine machine_;
+  double host_seconds_ = 0, device_seconds_ = 0;  // of late
+  double stretch_ = 1;
+};
+
+// All of the machine is this run's: what is ready starts as soon as its resource is free.
+class LocalGrants final : public Grants {
+ public:
+  explicit LocalGrants(const Machine& machine) : machine_(machine), pace_(machine) {}
+  std::vector<Work> choose(const std::vector<Work>& ready) override;
+  void ended(const Work& work, double seconds, const Status& status) override;
+  double timing_stretch() const override { return pace_.stretch(); }
+  void watch(std::function<void()>) override {}
+
+ private:
+  bool may_start(const Work& work) const;
+
+  Machine machine_;
+  Pace pace_;
+  int on_host_ = 0, on_device_ = 0;  // that run
+  bool device_turn_ = false;
+};
+
+}  // namespace attune::session
