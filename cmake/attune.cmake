@@ -93,6 +93,10 @@ endfunction()
 function(attune_wire_messages)
   find_package(Protobuf REQUIRED)
   find_library(ATTUNE_GRPC grpc++ REQUIRED)
+  # What the headers of gRPC use directly.
+  find_library(ATTUNE_GRPC_CORE grpc REQUIRED)
+  find_library(ATTUNE_GPR gpr REQUIRED)
+  find_library(ATTUNE_ABSL_SYNCHRONIZATION absl_synchronization REQUIRED)
   find_program(ATTUNE_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
   set(generated ${CMAKE_BINARY_DIR}/generated)
   set(stem fleet/wire/jobs)
@@ -109,7 +113,8 @@ function(attune_wire_messages)
   target_compile_options(attune_wire_messages PRIVATE -w)
   target_compile_definitions(attune_wire_messages PUBLIC GRPC_USE_PROTO_LITE)
   target_include_directories(attune_wire_messages SYSTEM PUBLIC ${generated})
-  target_link_libraries(attune_wire_messages PUBLIC ${ATTUNE_GRPC} protobuf::libprotobuf-lite)
+  target_link_libraries(attune_wire_messages PUBLIC ${ATTUNE_GRPC} ${ATTUNE_GRPC_CORE} ${ATTUNE_GPR}
+                        ${ATTUNE_ABSL_SYNCHRONIZATION} protobuf::libprotobuf-lite)
 endfunction()
 
 # The program: everything behind one front door.
