@@ -38,14 +38,14 @@ ir::Expr add_term(const ir::Expr& sum, const Term& term) {
   return term.factor > 0 ? scaled : term.value * ir::float_imm(term.factor, term.value.type());
 }
 
-// The sum of the terms with the last one positive, and the sign that was taken out.
+// The sum of the terms without the factor of the last one, and that factor.
 Term bracketed(const std::vector<Term>& terms) {
-  const double sign = terms.back().factor < 0 ? -1 : 1;
+  const double factor = terms.back().factor;
   ir::Expr sum;
   for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
-    sum = add_term(sum, {sign * term->factor, term->value});
+    sum = add_term(sum, {term->factor / factor, term->value});
   }
-  return {sign, sum};
+  return {factor, sum};
 }
 
 std::vector<Term> by_parity(const std::vector<Term>& terms) {
@@ -92,13 +92,24 @@ ir::Expr row_sum(const std::vector<double>& row, const std::vector<ir::Expr>& va
   return sum;
 }
 
+// Points that keep the rounding errors of f32 small, found by trying all multiples of 1/16 and 1/8
+// on random data: with four and five points their root mean square is 0.6 and 0.45 times that of
+// the usual points 0, 1, -1, 2 (and -2); with other numbers the usual ones are as good as any. All
+// entries of B^T and A^T are exact in f32.
+std::vector<double> points_for(std::size_t count) {
+  if (count == 4) return {0, 0.75, -0.75, 1.75};
+  if (count == 5) return {0, 0.625, -0.625, 1.5, -1.5};
+  std::vector<double> points{0, 1, -1, 2, -2, 0.5, -0.5};
+  points.resize(count);
+  return points;
+}
+
 }  // namespace
 
 WinogradMatrices winograd_matrices(int m, int taps) {
   CHECK(m >= 2 && taps >= 2 && m + taps <= 9, "winograd works on tiles of up to 8 inputs");
   const std::size_t tile = static_cast<std::size_t>(m + taps - 1);
-  std::vector<double> points{0, 1, -1, 2, -2, 0.5, -0.5};
-  points.resize(tile - 1);
+  const std::vector<double> points = points_for(tile - 1);
 
   WinogradMatrices matrices;
   matrices.output.assign(static_cast<std::size_t>(m), std::vector<double>(tile, 0));

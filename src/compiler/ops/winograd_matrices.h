@@ -1,7 +1,7 @@
 // The matrices of Winograd's minimal filtering F(m, r) (Winograd 1980; Lavin and Gray, "Fast
 // Algorithms for Convolutional Neural Networks", 2016): m outputs of a filter with r taps from
 // m + r - 1 multiplications, y = A^T [(G g) * (B^T d)]. They are made by transposing Toom-Cook
-// multiplication over the points 0, 1, -1, 2, -2, 1/2, -1/2 and infinity.
+// multiplication over infinity and a few small numbers.
 #pragma once
 
 #include <vector>
