@@ -75,12 +75,32 @@ TEST(CoLocation, ForbiddenPairsDoNotRunTogether) {
   rules.forbid(1, 0);
   Scheduler scheduler({{"host", 2}, {"device", 1}}, policy("fair"), rules);
   const JobIndex a = scheduler.add_job(job_of(2), 0), b = scheduler.add_job(job_of(2), 0);
-  scheduler.offer({a, 0, 0, 1}, 0);
-  scheduler.offer({b, 1, 1, 1}, 0);
+  scheduler.offer({a, 0, 0, 1, 0}, 0);
+  scheduler.offer({b, 1, 1, 1, 1}, 0);
   const auto starts = scheduler.dispatch(0);
   ASSERT_EQ(starts.size(), 1u);
   scheduler.finish(starts[0].stage, 3, 3);
   EXPECT_EQ(scheduler.dispatch(3).size(), 1u);
+}
+
+TEST(CoLocation, WhatClashesWithEverythingGetsItsTurn) {
+  CoLocation rules;
+  rules.forbid(1, 0);
+  Scheduler scheduler({{"host", 1}, {"device", 1}}, policy("latency"), rules);
+  const JobIndex small = scheduler.add_job(job_of(1), 0), large = scheduler.add_job(job_of(9), 0);
+  scheduler.offer({small, 0, 0, 1, 0}, 0);
+  scheduler.offer({large, 1, 1, 1, 1}, 0);
+  double now = 0;
+  bool started = false;
+  for (int turn = 0; turn < 10 && !started; ++turn) {
+    const auto starts = scheduler.dispatch(now);
+    ASSERT_EQ(starts.size(), 1u);
+    started = starts[0].job == large;
+    now += 2;
+    scheduler.finish(starts[0].stage, now, 2);
+    scheduler.offer({small, 0, 0, 1, 0}, now);
+  }
+  EXPECT_TRUE(started);
 }
 
 TEST(Scheduler, ALostStageRunsAgainAndItsUnitsAreFree) {

@@ -21,7 +21,10 @@ Scheduler::Scheduler(const std::vector<Pool>& pools, const Policy& policy, CoLoc
 JobIndex Scheduler::add_job(JobSpec spec, double now) {
   const auto index = static_cast<JobIndex>(jobs_.size());
   if (spec.user >= users_.size()) users_.resize(spec.user + 1);
-  jobs_.push_back({.user = spec.user, .priority = spec.priority, .submitted_at = now});
+  jobs_.push_back({.user = spec.user,
+                   .priority = spec.priority,
+                   .submitted_at = now,
+                   .attained_seconds = spec.attained_seconds});
   details_.push_back(
       {Predictor(std::move(spec.usual_seconds)), std::move(spec.stages_left), spec.prefetch});
   predict_remaining(index);
@@ -39,7 +42,8 @@ StageId Scheduler::offer(const Offer& offer, double now) {
                     .amount = offer.amount,
                     .predicted_seconds = job.predictor.seconds(offer.kind),
                     .ready_at = now,
-                    .continues = job.last_finished == now && job.last_pool == offer.pool});
+                    .continues = job.last_finished == now && job.last_pool == offer.pool,
+                    .group = offer.group});
   return ready_.back().id;
 }
 
@@ -89,6 +93,8 @@ void Scheduler::requeue(StageId stage, double now) {
   ready_.push_back(again);
 }
 
+void Scheduler::abandon(StageId stage) { release(position_of(stage)); }
+
 void Scheduler::withdraw(JobIndex job) {
   std::erase_if(ready_, [&](const StageView& stage) { return stage.job == job; });
 }
@@ -101,6 +107,20 @@ void Scheduler::set_active(JobIndex job, bool active) {
 void Scheduler::set_stages_left(JobIndex job, std::vector<double> stages_left) {
   details_[job].stages_left = std::move(stages_left);
   predict_remaining(job);
+}
+
+void Scheduler::set_usual_seconds(JobIndex job, std::vector<double> usual_seconds) {
+  details_[job].predictor = Predictor(std::move(usual_seconds));
+  details_[job].stages_left.clear();
+  predict_remaining(job);
+}
+
+const std::vector<int>& Scheduler::slots_of(StageId stage) const {
+  return taken_[position_of(stage)].slots;
+}
+
+double Scheduler::predicted_seconds(JobIndex job, std::uint32_t kind) const {
+  return details_[job].predictor.seconds(kind);
 }
 
 View Scheduler::view(double now) const {

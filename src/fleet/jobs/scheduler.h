@@ -23,6 +23,7 @@ struct JobSpec {
   std::vector<double> usual_seconds = {};
   std::vector<double> stages_left = {};
   int prefetch = 1;  // batches in flight at once
+  double attained_seconds = 0;
 };
 
 struct Offer {
@@ -30,6 +31,7 @@ struct Offer {
   std::uint32_t kind = 0;
   std::uint32_t pool = 0;
   int amount = 1;
+  std::uint32_t group = 0;  // that co-location rules speak of
 };
 
 struct Start {
@@ -53,12 +55,24 @@ class Scheduler {
   void finish(StageId stage, double now, double seconds);
   // A running stage is to be done again: its worker was lost, or its measurements were disturbed.
   void requeue(StageId stage, double now);
+  // A running stage is given up; the time that it had teaches nothing.
+  void abandon(StageId stage);
   // Takes back what is ready but not running.
   void withdraw(JobIndex job);
   // Paused jobs and those that ended are not counted among the active ones.
   void set_active(JobIndex job, bool active);
   // Corrects how many stages of each kind are to come.
   void set_stages_left(JobIndex job, std::vector<double> stages_left);
+  // Says anew what is usual for the kinds of stages of a job; what was observed is forgotten.
+  void set_usual_seconds(JobIndex job, std::vector<double> usual_seconds);
+  // From here on stages of the two groups do not start beside each other.
+  void forbid(std::uint32_t group, std::uint32_t other) { rules_.forbid(group, other); }
+
+  // Units of its pool that a running stage has, from 0.
+  const std::vector<int>& slots_of(StageId stage) const;
+  double predicted_seconds(JobIndex job, std::uint32_t kind) const;
+  // By kind; empty: not known.
+  const std::vector<double>& stages_left(JobIndex job) const { return details_[job].stages_left; }
 
   View view(double now) const;
   std::size_t running() const { return running_.size(); }

@@ -44,9 +44,10 @@ struct StageView {
   double ready_at = 0;
   // It became ready because a stage of the same job on the same pool just finished.
   bool continues = false;
+  std::uint32_t group = 0;  // stages of one group disturb others alike
 };
 
-// Which kinds of stages may not run at the same time, as found by measuring.
+// Which groups of stages may not run at the same time, as found by measuring.
 class CoLocation {
  public:
   void forbid(std::uint32_t a, std::uint32_t b);
@@ -54,7 +55,7 @@ class CoLocation {
   bool empty() const { return forbidden_.empty(); }
 
  private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> forbidden_;  // the smaller kind first
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> forbidden_;  // the smaller first
 };
 
 struct View {

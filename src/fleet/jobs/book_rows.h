@@ -1,0 +1,28 @@
+// What a scheduler keeps on disk of its jobs and of the stages that ran.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fleet/wire/jobs.pb.h"
+
+namespace attune::jobs {
+
+// What is kept of a job. Of one that has not ended the state is QUEUED or PAUSED.
+struct JobRow {
+  std::int64_t number = 0;
+  v1::Job job = {};
+  std::string key = {};               // of its submission, or empty
+  std::optional<v1::Wish> wish = {};  // STOP or CANCEL, asked for
+  bool foreign = false;               // of another tuner, which registered it
+};
+
+// What is kept of a stage that ran.
+struct StageRow {
+  v1::Bar bar = {};
+  std::int64_t epoch = 0, stage = 0;
+  v1::StageEnd end = v1::COMPLETED;
+};
+
+}  // namespace attune::jobs

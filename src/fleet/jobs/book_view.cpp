@@ -1,0 +1,212 @@
+// What people see of the book: states in words, places in queues, predicted ends, how busy pools
+// are.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fleet/jobs/book.h"
+#include "fleet/jobs/outlook.h"
+
+namespace attune::jobs {
+namespace {
+
+// Utilisation is of this long until now, and so are the bars of all jobs together.
+constexpr double kUtilisationSeconds = 60;
+constexpr double kBarsSeconds = 600;
+
+}  // namespace
+
+// What is worked out once for all jobs of a snapshot.
+struct Book::Outlook {
+  double now = 0;
+  std::vector<double> ends;                         // by index of the scheduler; 0: not known
+  std::unordered_map<JobIndex, int> pool_position;  // among those that wait for the same pool
+  std::unordered_map<std::string, int> queue_position;
+  std::vector<std::string> keys;
+};
+
+Book::Outlook Book::outlook(double now) const {
+  Outlook outlook;
+  outlook.now = now;
+  outlook.ends.assign(by_index_.size(), 0.0);
+  outlook.keys = device_keys();
+  predict_ends(outlook);
+  find_places(outlook);
+  return outlook;
+}
+
+void Book::predict_ends(Outlook& outlook) const {
+  const View view = scheduler_.view(outlook.now);
+  std::vector<int> capacities;
+  for (const PoolView& pool : view.pools) capacities.push_back(pool.capacity);
+  std::vector<Demand> demands;
+  std::vector<JobIndex> who;
+  for (JobIndex index = 0; index < view.jobs.size(); ++index) {
+    const auto& left = scheduler_.stages_left(index);
+    if (!view.jobs[index].active || left.empty()) continue;
+    Demand demand{view.jobs[index].remaining_seconds, std::vector<double>(capacities.size(), 0.0)};
+    const v1::Job& job = entries_[by_index_[index]].row.job;
+    for (std::uint32_t kind = 0; kind < left.size(); ++kind) {
+      const v1::StageKind& stage = job.kinds(static_cast<int>(kind));
+      demand.pool_seconds[*pool_of(stage.pool())] +=
+          left[kind] * scheduler_.predicted_seconds(index, kind) * std::max(stage.amount(), 1);
+    }
+    demands.push_back(std::move(demand));
+    who.push_back(index);
+  }
+  const std::vector<double> ends = shared_ends(demands, capacities);
+  for (std::size_t i = 0; i < who.size(); ++i) outlook.ends[who[i]] = outlook.now + ends[i];
+}
+
+void Book::find_places(Outlook& outlook) const {
+  struct Waiting {
+    Rank rank;
+    const StageView* stage;
+  };
+  const View view = scheduler_.view(outlook.now);
+  std::vector<Waiting> waiting;
+  constexpr double kLast = std::numeric_limits<double>::infinity();
+  for (const StageView& stage : view.ready) {
+    const auto rank = options_.policy->rank(view, stage);
+    waiting.push_back({rank.value_or(Rank{kLast, kLast, kLast}), &stage});
+  }
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
+  std::vector<int> places(view.pools.size(), 0);
+  for (const Waiting& each : waiting) {
+    if (outlook.pool_position.count(each.stage->job) != 0) continue;
+    outlook.pool_position[each.stage->job] = ++places[each.stage->pool];
+  }
+  std::vector<const Entry*> queue;
+  for (const Entry& entry : entries_) {
+    if (!entry.ended() && !entry.paused && entry.worker == 0) queue.push_back(&entry);
+  }
+  std::stable_sort(queue.begin(), queue.end(), [](const Entry* a, const Entry* b) {
+    return a->row.job.spec().priority() > b->row.job.spec().priority();
+  });
+  std::map<std::string, int> devices;
+  for (const Entry* entry : queue) {
+    outlook.queue_position[entry->id()] = ++devices[entry->row.job.spec().device()];
+  }
+}
+
+void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1::Job& job) const {
+  const std::string& device = job.spec().device();
+  if (entry.worker == 0) {
+    job.set_state(v1::QUEUED);
+    job.set_queue_position(outlook.queue_position.at(entry.id()));
+    const auto& keys = outlook.keys;
+    job.set_waiting_for("worker");
+    if (entry.row.foreign) {
+      job.set_reason("waits for its tuner to come back");
+    } else if (std::find(keys.begin(), keys.end(), device) != keys.end()) {
+      job.set_reason("waits for a worker");
+    } else {
+      job.set_waiting_for(device);
+      job.set_reason(fmt::format("no worker has a device '{}'; there are {}", device,
+                                 keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
+    }
+    return;
+  }
+  job.set_state(v1::RUNNING);
+  const auto runs = [](const auto& stage) { return stage.second.runs; };
+  if (!entry.stages.empty() && std::none_of(entry.stages.begin(), entry.stages.end(), runs)) {
+    const Stage& first = entry.stages.begin()->second;
+    const std::string& pool = job.kinds(static_cast<int>(first.kind)).pool();
+    job.set_state(v1::WAITING);
+    job.set_waiting_for(pool);
+    job.set_reason(fmt::format("waits for {}", pool));
+    const auto position = outlook.pool_position.find(entry.index);
+    if (position != outlook.pool_position.end()) job.set_queue_position(position->second);
+  }
+  if (entry.row.wish) {
+    job.set_reason(entry.row.wish == v1::STOP ? "is being stopped" : "is being cancelled");
+  }
+}
+
+v1::Job Book::picture(const Entry& entry, const Outlook& outlook) const {
+  v1::Job job = entry.row.job;
+  if (entry.ended()) return job;
+  if (entry.paused) {
+    job.set_state(v1::PAUSED);
+    return job;
+  }
+  say_what_it_waits_for(entry, outlook, job);
+  job.set_predicted_end(outlook.ends[entry.index]);
+  return job;
+}
+
+v1::Job Book::picture_at(const Entry& entry, double now) const {
+  return picture(entry, outlook(now));
+}
+
+void Book::add_pools(v1::Snapshot& snapshot, double now) const {
+  const View view = scheduler_.view(now);
+  const double since = std::max(now - kUtilisationSeconds, opened_at_);
+  std::map<std::string, double> used;
+  const auto add = [&](const v1::Bar& bar, double end) {
+    used[bar.pool()] += std::max(0.0, end - std::max(bar.started_at(), since)) * bar.slots_size();
+  };
+  for (auto bar = bars_.rbegin(); bar != bars_.rend() && bar->ended_at() > since; ++bar) {
+    add(*bar, bar->ended_at());
+  }
+  for (const StageView& stage : view.running) {
+    const Place place = places_.at(stage.id);
+    const double started = entries_[place.entry].stages.at(place.stage).started_at;
+    used[options_.pools[stage.pool].name] += stage.amount * (now - std::max(started, since));
+  }
+  for (std::size_t i = 0; i < options_.pools.size(); ++i) {
+    v1::PoolState& pool = *snapshot.add_pools();
+    pool.set_name(options_.pools[i].name);
+    pool.set_capacity(view.pools[i].capacity);
+    pool.set_used(view.pools[i].capacity - view.pools[i].free);
+    const double all = view.pools[i].capacity * (now - since);
+    pool.set_utilisation(all > 0 ? std::min(1.0, used[options_.pools[i].name] / all) : 0);
+  }
+}
+
+void Book::add_bars(const std::string& job, v1::Snapshot& snapshot) const {
+  for (const v1::Bar& bar : bars_) {
+    if (job.empty() ? bar.ended_at() < snapshot.now() - kBarsSeconds : bar.job() != job) continue;
+    *snapshot.add_bars() = bar;
+  }
+  for (const StageView& stage : scheduler_.view(snapshot.now()).running) {
+    const Place place = places_.at(stage.id);
+    const Entry& entry = entries_[place.entry];
+    if (!job.empty() && entry.id() != job) continue;
+    v1::Bar& bar = *snapshot.add_bars();
+    bar.set_job(entry.id());
+    bar.set_kind(entry.row.job.kinds(static_cast<int>(stage.kind)).name());
+    bar.set_pool(options_.pools[stage.pool].name);
+    for (const int slot : scheduler_.slots_of(stage.id)) bar.add_slots(slot);
+    bar.set_ready_at(stage.ready_at);
+    bar.set_started_at(entry.stages.at(place.stage).started_at);
+  }
+}
+
+Result<v1::Snapshot> Book::snapshot(const v1::ListRequest& request, double now) const {
+  v1::Snapshot snapshot;
+  snapshot.set_now(now);
+  snapshot.set_policy(std::string(options_.policy->name));
+  const Outlook seen = outlook(now);
+  std::string job;
+  if (!request.job().empty()) {
+    ATTUNE_ASSIGN(const std::size_t position, find(request.job()));
+    job = entries_[position].id();
+    *snapshot.add_jobs() = picture(entries_[position], seen);
+  } else {
+    for (const Entry& entry : entries_) {
+      v1::Job& each = *snapshot.add_jobs();
+      each = picture(entry, seen);
+      each.clear_result_json();
+    }
+  }
+  for (const std::string& key : seen.keys) snapshot.add_device_keys(key);
+  add_pools(snapshot, now);
+  if (request.with_bars()) add_bars(job, snapshot);
+  return snapshot;
+}
+
+}  // namespace attune::jobs

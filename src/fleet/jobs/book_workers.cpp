@@ -1,0 +1,298 @@
+// Workers of the book: who they are, which jobs they have, and what happens when one is lost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "fleet/jobs/book.h"
+
+namespace attune::jobs {
+namespace {
+
+// A job that takes so many workers along, one after the other, without ever finishing a stage, is
+// itself what is wrong.
+constexpr int kMostLosses = 10;
+
+}  // namespace
+
+v1::ToWorker& Book::send(WorkerId worker, bool acknowledges) {
+  effects_.messages.push_back({.worker = worker, .acknowledges = acknowledges});
+  return effects_.messages.back().what;
+}
+
+void Book::refuse(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage,
+                  const std::string& why) {
+  v1::Refused& refused = *send(worker, false).mutable_refused();
+  refused.set_job(job);
+  refused.set_epoch(epoch);
+  refused.set_stage(stage);
+  refused.set_why(why);
+}
+
+void Book::know(WorkerId worker, const Entry& entry, std::int64_t stage) {
+  v1::Known& known = *send(worker, true).mutable_known();
+  known.set_job(entry.id());
+  known.set_epoch(entry.row.job.epoch());
+  known.set_stage(stage);
+}
+
+void Book::order(const Entry& entry) {
+  v1::Order& order = *send(entry.worker, true).mutable_order();
+  order.set_job(entry.id());
+  order.set_epoch(entry.row.job.epoch());
+  order.set_wish(*entry.row.wish);
+}
+
+// The job that the worker speaks of, when it has it in this epoch; else the worker is told so.
+Book::Entry* Book::fenced(WorkerId worker, const std::string& job, std::int64_t epoch,
+                          std::int64_t stage) {
+  const auto found = by_id_.find(job);
+  if (found == by_id_.end()) {
+    refuse(worker, job, epoch, stage, fmt::format("there is no job '{}'", job));
+    return nullptr;
+  }
+  Entry& entry = entries_[found->second];
+  const std::int64_t now_at = entry.row.job.epoch();
+  if (epoch != now_at) {
+    refuse(worker, job, epoch, stage,
+           fmt::format("epoch {} of the job is over, it is at {}", epoch, now_at));
+    return nullptr;
+  }
+  if (entry.worker != worker) {
+    // A repeated end of a job is as well known as the first.
+    if (entry.ended() && stage == -1) {
+      know(worker, entry, stage);
+    } else {
+      refuse(worker, job, epoch, stage,
+             entry.ended() ? "the job has ended" : "another worker has the job");
+    }
+    return nullptr;
+  }
+  return &entry;
+}
+
+void Book::joined(WorkerId worker, bool local, double now) {
+  CHECK(worker != 0 && workers_.count(worker) == 0, "a connection joins once");
+  workers_[worker] = {.local = local, .heard_at = now};
+}
+
+void Book::hello(WorkerId id, const v1::Hello& hello) {
+  Worker& worker = workers_.at(id);
+  if (hello.version() != options_.version) {
+    refuse(id, "", 0, 0,
+           fmt::format("the worker is of version {}, the scheduler of {}", hello.version(),
+                       options_.version));
+    effects_.close.push_back(id);
+    workers_.erase(id);
+    return;
+  }
+  const std::string base = hello.name().empty() ? "worker" : hello.name();
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) {
+      return other.first != id && other.second.name == name;
+    });
+  };
+  worker.hello = hello;
+  worker.name = base;
+  for (int i = 2; taken(worker.name); ++i) worker.name = fmt::format("{}-{}", base, i);
+  v1::Welcome& welcome = *send(id, false).mutable_welcome();
+  welcome.set_worker(worker.name);
+  welcome.set_beat_seconds(options_.beat_seconds);
+  welcome.set_lease_seconds(options_.lease_seconds);
+}
+
+void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;  // its connection is being closed
+  found->second.heard_at = now;
+  if (message.has_hello()) return hello(id, message.hello());
+  if (found->second.name.empty()) return refuse(id, "", 0, 0, "the first message must be hello");
+  switch (message.what_case()) {
+    case v1::FromWorker::kKinds: {
+      const v1::Kinds& kinds = message.kinds();
+      if (Entry* entry = fenced(id, kinds.job(), kinds.epoch(), 0)) take_kinds(*entry, kinds, now);
+      return;
+    }
+    case v1::FromWorker::kOffer: {
+      const v1::Offer& offer = message.offer();
+      Entry* entry = fenced(id, offer.job(), offer.epoch(), offer.stage());
+      if (entry != nullptr) take_offer(id, *entry, offer, now);
+      return;
+    }
+    case v1::FromWorker::kFinished: {
+      const v1::Finished& finished = message.finished();
+      Entry* entry = fenced(id, finished.job(), finished.epoch(), finished.stage());
+      if (entry != nullptr) take_finished(id, *entry, finished, now);
+      return;
+    }
+    case v1::FromWorker::kProgress: {
+      const v1::Progress& progress = message.progress();
+      Entry* entry = fenced(id, progress.job(), progress.epoch(), 0);
+      if (entry != nullptr) take_progress(*entry, progress);
+      return;
+    }
+    case v1::FromWorker::kEnded: {
+      const v1::Ended& ended = message.ended();
+      Entry* entry = fenced(id, ended.job(), ended.epoch(), -1);
+      if (entry == nullptr) return;
+      entry->row.job.set_result_json(ended.result_json());
+      end(*entry, ended.state() < v1::DONE ? v1::FAILED : ended.state(), ended.reason(), now);
+      return know(id, *entry, -1);
+    }
+    case v1::FromWorker::kRegister:
+      return take_registration(id, message.register_(), now);
+    default:
+      return;
+  }
+}
+
+// A foreign job starts with its tuner, or goes on with it in a new epoch when that comes back.
+void Book::take_registration(WorkerId id, const v1::Register& registration, double now) {
+  v1::SubmitRequest request;
+  *request.mutable_spec() = registration.spec();
+  if (request.spec().model().empty()) request.mutable_spec()->set_model("another tuner's");
+  request.mutable_spec()->set_no_wait(false);
+  request.set_idempotency_key(registration.idempotency_key());
+  const Result<v1::SubmitReply> reply = submit(request, now);
+  if (!reply.ok()) return refuse(id, "", 0, -2, reply.error().message);
+  const std::size_t position = by_id_.at(reply->job().id());
+  Entry& entry = entries_[position];
+  if (entry.ended() || entry.worker != 0) {
+    return refuse(id, entry.id(), 0, -2,
+                  entry.ended() ? "the job has ended" : "another worker has the job");
+  }
+  entry.row.foreign = true;
+  entry.orphaned_at = -1;
+  entry.worker = id;
+  entry.row.job.set_worker(workers_.at(id).name);
+  entry.row.job.set_epoch(entry.row.job.epoch() + 1);
+  if (entry.row.job.started_at() == 0) entry.row.job.set_started_at(now);
+  entry.finished.clear();
+  workers_.at(id).jobs.push_back(position);
+  scheduler_.set_active(entry.index, !entry.paused);
+  touch(entry);
+  know(id, entry, -2);
+  v1::Kinds kinds;
+  *kinds.mutable_kinds() = registration.kinds();
+  take_kinds(entry, kinds, now);
+}
+
+void Book::left(WorkerId id, double now) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  Worker& worker = found->second;
+  worker.open = false;
+  // Elsewhere a stage may go on although the connection is gone: nobody else gets what it holds
+  // before the lease is over.
+  const bool runs = std::any_of(worker.jobs.begin(), worker.jobs.end(), [&](std::size_t job) {
+    const auto& stages = entries_[job].stages;
+    return std::any_of(stages.begin(), stages.end(),
+                       [](const auto& stage) { return stage.second.runs; });
+  });
+  if (worker.local || !runs) lose(id, now);
+}
+
+void Book::lose(WorkerId id, double now) {
+  const auto found = workers_.find(id);
+  const Worker worker = std::move(found->second);
+  workers_.erase(found);
+  if (worker.local) effects_.kill.push_back(id);
+  if (worker.open) {
+    refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
+    effects_.close.push_back(id);
+  }
+  for (const std::size_t position : worker.jobs) take_back(entries_[position], now);
+}
+
+void Book::take_back(Entry& entry, double now) {
+  entry.worker = 0;
+  entry.row.job.clear_worker();
+  drop_stages(entry);
+  scheduler_.set_active(entry.index, false);
+  touch(entry);
+  if (entry.row.foreign) return end(entry, v1::FAILED, "its tuner went away", now);
+  if (entry.row.wish == v1::CANCEL) return end(entry, v1::CANCELLED, "", now);
+  if (++entry.losses >= kMostLosses) {
+    end(entry, v1::FAILED,
+        fmt::format("{} workers were lost with it without finishing a stage", entry.losses), now);
+  }
+}
+
+void Book::time_passed(double now) {
+  std::vector<WorkerId> silent;
+  for (const auto& [id, worker] : workers_) {
+    if (now - worker.heard_at >= options_.lease_seconds) silent.push_back(id);
+  }
+  for (const WorkerId id : silent) lose(id, now);
+  for (Entry& entry : entries_) {
+    if (entry.ended() || entry.orphaned_at < 0 || entry.worker != 0) continue;
+    if (now - entry.orphaned_at < options_.lease_seconds) continue;
+    end(entry, v1::FAILED, "its tuner went away", now);
+  }
+}
+
+double Book::next_deadline() const {
+  double deadline = std::numeric_limits<double>::infinity();
+  if (!thinking_.empty()) deadline = hold_until_;
+  for (const auto& [id, worker] : workers_) {
+    deadline = std::min(deadline, worker.heard_at + options_.lease_seconds);
+  }
+  for (const Entry& entry : entries_) {
+    if (entry.ended() || entry.orphaned_at < 0 || entry.worker != 0) continue;
+    deadline = std::min(deadline, entry.orphaned_at + options_.lease_seconds);
+  }
+  return deadline;
+}
+
+int Book::parked_workers() const {
+  return static_cast<int>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    return !entry.ended() && entry.paused && entry.worker != 0;
+  }));
+}
+
+// Important jobs first, then in the order of their coming.
+void Book::give_out_jobs(double now) {
+  std::vector<std::size_t> queue;
+  bool sorted = false;
+  for (auto& [id, worker] : workers_) {
+    if (worker.name.empty() || !worker.open || !worker.hello.takes_jobs()) continue;
+    if (!worker.jobs.empty()) continue;
+    if (!std::exchange(sorted, true)) {
+      for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const Entry& entry = entries_[i];
+        if (entry.ended() || entry.paused || entry.worker != 0 || entry.row.foreign) continue;
+        queue.push_back(i);
+      }
+      std::stable_sort(queue.begin(), queue.end(), [&](std::size_t a, std::size_t b) {
+        return entries_[a].row.job.spec().priority() > entries_[b].row.job.spec().priority();
+      });
+    }
+    const auto& devices = worker.hello.devices();
+    const auto next = std::find_if(queue.begin(), queue.end(), [&](std::size_t job) {
+      const std::string& device = entries_[job].row.job.spec().device();
+      return std::find(devices.begin(), devices.end(), device) != devices.end();
+    });
+    if (next == queue.end()) continue;
+    assign(*next, id, now);
+    queue.erase(next);
+  }
+}
+
+void Book::assign(std::size_t position, WorkerId id, double now) {
+  Entry& entry = entries_[position];
+  Worker& worker = workers_.at(id);
+  v1::Job& job = entry.row.job;
+  entry.worker = id;
+  entry.finished.clear();
+  worker.jobs.push_back(position);
+  job.set_worker(worker.name);
+  job.set_epoch(job.epoch() + 1);
+  if (job.started_at() == 0) job.set_started_at(now);
+  scheduler_.set_active(entry.index, true);
+  touch(entry);
+  *send(id, true).mutable_assign()->mutable_job() = job;
+  if (entry.row.wish) order(entry);
+}
+
+}  // namespace attune::jobs
