@@ -178,7 +178,6 @@ function(attune_add_layers)
   attune_layer(builder tuner/measure/builder LINK attune_measure attune_lower attune_codegen)
   attune_wire_messages()
   attune_layer(wire fleet/wire LINK attune_base attune_wire_messages)
-  attune_layer(jobs fleet/jobs SUBDIRS policies LINK attune_base nlohmann_json::nlohmann_json)
   attune_layer(worker fleet/worker LINK attune_wire)
   attune_layer(jobs fleet/jobs SUBDIRS policies LINK attune_base attune_wire_messages
                nlohmann_json::nlohmann_json)
