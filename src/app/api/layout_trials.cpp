@@ -4,6 +4,7 @@
 
 #include "app/api/graph_model.h"
 #include "app/api/version.h"
+#include "app/api/workshop.h"
 #include "base/clock.h"
 #include "tuner/records/record_json.h"
 
@@ -21,9 +22,8 @@ double tolerance_of(const graph::Task& task, const std::string& algorithm) {
 
 }  // namespace
 
-LayoutTrials::LayoutTrials(Options options, records::Store& store, measure::Builder& builder,
-                           measure::Runner& runner)
-    : options_(std::move(options)), store_(store), builder_(builder), runner_(runner) {}
+LayoutTrials::LayoutTrials(Options options, records::Store& store, Workshop& workshop)
+    : options_(std::move(options)), store_(store), workshop_(workshop) {}
 
 deploy::Schedule LayoutTrials::schedule_of(const graph::Task& task) const {
   deploy::Schedule schedule = deploy::default_schedule(task, options_.target, options_.exact);
@@ -56,23 +56,30 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
                         .trace = schedules.back().trace});
     unknown.push_back(&task);
   }
-  const std::vector<measure::BuiltCandidate> built = builder_.build(requests);
+  if (unknown.empty()) return {};
+  const std::vector<measure::BuiltCandidate> built = workshop_.builder().build(requests);
+  std::vector<measure::Expectation> expected(unknown.size());
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     if (built[i].failure) continue;
-    ATTUNE_RETURN_IF_ERROR(time_one(*unknown[i], schedules[i], built[i]));
+    ATTUNE_ASSIGN(expected[i], workshop_.builder().expect(unknown[i]->op.program, kSeed));
   }
-  return {};
+  return workshop_.errand("layouts", session::Resource::Device, [&]() -> Status {
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      if (built[i].failure) continue;
+      ATTUNE_RETURN_IF_ERROR(time_one(*unknown[i], schedules[i], built[i], expected[i]));
+    }
+    return {};
+  });
 }
 
 Status LayoutTrials::time_one(const graph::Task& task, const deploy::Schedule& schedule,
-                              const measure::BuiltCandidate& built) {
-  auto expectation = builder_.expect(task.op.program, kSeed);
-  if (!expectation.ok()) return expectation.error();
-  const measure::RunRequest request{
-      &built, tolerance_of(task, schedule.algorithm) * expectation->magnitude};
+                              const measure::BuiltCandidate& built,
+                              const measure::Expectation& expectation) {
+  const measure::RunRequest request{&built,
+                                    tolerance_of(task, schedule.algorithm) * expectation.magnitude};
   measure::RunOptions how;
   how.weights = weights_of(task, options_.cold);
-  auto results = runner_.measure({&request, 1}, *expectation, how);
+  auto results = workshop_.runner().measure({&request, 1}, expectation, how);
   if (!results.ok()) return results.error();
   const measure::RunResult& result = results->front();
   const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
@@ -87,7 +94,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const deploy::Schedule& s
   record.weights = how.weights;
   record.stages = {built.build_ms, result.run_ms, result.wait_ms};
   record.product_version = version();
-  record.device = runner_.device();
+  record.device = workshop_.runner().device();
   record.noise = result.noise;
   record.verified = true;
   record.created_at_ms = unix_time_ms();

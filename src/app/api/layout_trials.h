@@ -14,6 +14,8 @@
 
 namespace attune::api {
 
+class Workshop;
+
 class LayoutTrials {
  public:
   struct Options {
@@ -22,21 +24,20 @@ class LayoutTrials {
     bool cold = false;         // see has_cold_weights()
     bool use_records = false;  // what is known already is not timed again
   };
-  LayoutTrials(Options options, records::Store& store, measure::Builder& builder,
-               measure::Runner& runner);
+  LayoutTrials(Options options, records::Store& store, Workshop& workshop);
 
+  // On host cores and, for the measuring, on the device.
   Status time(const std::vector<graph::Task>& tasks);
   // The default schedule, with its time if it was measured.
   deploy::Schedule schedule_of(const graph::Task& task) const;
 
  private:
   Status time_one(const graph::Task& task, const deploy::Schedule& schedule,
-                  const measure::BuiltCandidate& built);
+                  const measure::BuiltCandidate& built, const measure::Expectation& expectation);
 
   Options options_;
   records::Store& store_;
-  measure::Builder& builder_;
-  measure::Runner& runner_;
+  Workshop& workshop_;
   std::map<std::string, double> known_us_;  // by the key of the task
 };
 

@@ -9,11 +9,8 @@
 #include "app/api/known_schedule.h"
 #include "app/api/other_tasks.h"
 #include "app/api/tune_tasks.h"
+#include "app/api/workshop.h"
 #include "base/clock.h"
-#include "runtime/affinity.h"
-#include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
-#include "tuner/measure/probe/machine.h"
 #include "tuner/records/store.h"
 #include "tuner/session/run_local.h"
 #include "tuner/session/session.h"
@@ -57,18 +54,18 @@ std::string algorithm_named_by(const std::string& text) {
 
 // Runs the session and reports its task; what surrounds it is the caller's.
 Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOptions& options,
-                                        measure::Runner& runner, const measure::CorePlan& cores,
-                                        records::Store& store,
+                                        Workshop& workshop, records::Store& store,
                                         std::shared_ptr<const model::History> history,
                                         session::Observer& observer, const std::atomic<bool>& stop,
                                         session::Usage& usage) {
-  const SteadyClock clock;
-  builder::LocalBuilder builder({.target = model.target, .cores = cores.build});
-  ATTUNE_ASSIGN(
-      const std::unique_ptr<session::Session> session,
-      open_session({store, builder, runner, clock}, tunable_task(model, options, cores.overlap),
-                   model.target, options.search, std::move(history)));
-  ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &observer, &stop, &usage));
+  ATTUNE_ASSIGN(const std::unique_ptr<session::Session> session,
+                open_session({store, workshop.builder(), workshop.runner(), workshop.clock()},
+                             tunable_task(model, options, workshop.overlap()), model.target,
+                             options.search, std::move(history)));
+  ATTUNE_RETURN_IF_ERROR(workshop.aside([&] {
+    return session::run_granted(*session, workshop.grants(), workshop.clock(), &observer, &stop,
+                                workshop.enough(), &usage);
+  }));
   return session->report();
 }
 
@@ -107,20 +104,21 @@ void add_usage(const session::Usage& usage, double device_seconds, TuneReport& r
 Result<TuneReport> tune(const TuneOptions& options,
                         const std::function<void(const TuneProgress&)>& progressed,
                         const std::atomic<bool>& stop) {
-  const SteadyClock clock;
+  LocalWorkshop workshop;
+  return tune(options, progressed, stop, workshop);
+}
+
+Result<TuneReport> tune(const TuneOptions& options,
+                        const std::function<void(const TuneProgress&)>& progressed,
+                        const std::atomic<bool>& stop, Workshop& workshop) {
+  const Clock& clock = workshop.clock();
   const std::int64_t start = clock.now_ns();
   ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));
   ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options.history));
-  const std::vector<int> available = runtime::allowed_cores();
-  const measure::CorePlan cores = measure::plan_cores(available, model.target.threads);
-  // The runner forks before this process has threads, and the store is opened after that, so that
-  // the child holds none of its files.
-  ATTUNE_ASSIGN(const std::unique_ptr<measure::LocalRunner> runner,
-                measure::LocalRunner::start(
-                    {.cores = cores.measure, .device = probe::describe_machine().cpu}));
+  ATTUNE_RETURN_IF_ERROR(workshop.open(model.target));
   ATTUNE_ASSIGN(const std::string path, records_path(options.records));
   ATTUNE_ASSIGN(const std::unique_ptr<records::Store> store, records::open_sqlite_store(path));
   if (history) {
@@ -131,17 +129,19 @@ Result<TuneReport> tune(const TuneOptions& options,
   ATTUNE_ASSIGN(const deploy::Bundle bundle, bundle_for(options.history));
   ATTUNE_RETURN_IF_ERROR(
       hint_shipped(bundle, scheduled_task(model), model.task.spec, model.target, *store));
-  ATTUNE_ASSIGN(session::LoadedHistory others,
-                learn_from_others(*store, options.history, model.target, {model.task.key}));
+  session::LoadedHistory others;
+  ATTUNE_RETURN_IF_ERROR(workshop.errand("history", session::Resource::HostCores, [&]() -> Status {
+    ATTUNE_ASSIGN(others,
+                  learn_from_others(*store, options.history, model.target, {model.task.key}));
+    return {};
+  }));
   TuneReport report{.target = model.target_text(), .threads = model.target.threads};
   report.history = session::describe(others);
-  ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
-  ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
+  ATTUNE_ASSIGN(report.peak_gflops, peak_gflops(workshop, report.threads));
   Forwarder forwarder(progressed, report.peak_gflops, !options.trials && options.seconds);
   session::Usage usage;
   Result<session::TaskReport> outcome = run_session(
-      model, options, *runner, cores, *store, std::move(others.history), forwarder, stop, usage);
-  ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
+      model, options, workshop, *store, std::move(others.history), forwarder, stop, usage);
   if (!outcome.ok()) return std::move(outcome).error();
 
   const session::TuneReport whole =
@@ -151,7 +151,7 @@ Result<TuneReport> tune(const TuneOptions& options,
   report.latency_ms = whole.latency_ms;
   report.default_latency_ms = whole.default_latency_ms;
   report.seconds = whole.seconds;
-  add_usage(usage, runner->busy_seconds(), report);
+  add_usage(usage, workshop.runner().busy_seconds(), report);
   report.seed = whole.seed;
   report.records = path;
   report.stopped = stop.load();

@@ -31,6 +31,8 @@ struct MeasuringOptions {
   std::optional<int> repeats = {};
 };
 
+class Workshop;
+
 struct TuneOptions {
   ModelOptions model = {};
   std::string records = {};            // the store; empty: the default one
@@ -109,6 +111,10 @@ struct TuneReport {
 Result<TuneReport> tune(const TuneOptions& options,
                         const std::function<void(const TuneProgress&)>& progressed,
                         const std::atomic<bool>& stop);
+// The same elsewhere than alone on this machine.
+Result<TuneReport> tune(const TuneOptions& options,
+                        const std::function<void(const TuneProgress&)>& progressed,
+                        const std::atomic<bool>& stop, Workshop& workshop);
 std::string to_json(const TuneReport& report);
 // One task of a report.
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops);

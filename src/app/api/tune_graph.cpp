@@ -11,11 +11,9 @@
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
 #include "app/api/tune_tasks.h"
+#include "app/api/workshop.h"
 #include "base/clock.h"
 #include "runtime/affinity.h"
-#include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
-#include "tuner/measure/probe/machine.h"
 #include "tuner/records/store.h"
 #include "tuner/session/run_model.h"
 
@@ -46,37 +44,45 @@ class GraphTuner {
  public:
   GraphTuner(const TuneGraphOptions& options,
              const std::function<void(const TuneGraphProgress&)>& progressed,
-             const std::atomic<bool>& stop)
-      : options_(options), progressed_(progressed), stop_(stop), start_ns_(clock_.now_ns()) {}
+             const std::atomic<bool>& stop, Workshop& workshop)
+      : options_(options),
+        progressed_(progressed),
+        stop_(stop),
+        workshop_(workshop),
+        clock_(workshop.clock()),
+        start_ns_(clock_.now_ns()) {}
 
   Result<TuneReport> run() {
-    ATTUNE_ASSIGN(model_, load_graph(options_.graph));
-    ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options_.tune.history));
-    const std::vector<int> available = runtime::allowed_cores();
-    ATTUNE_RETURN_IF_ERROR(check_threads(available));
-    const measure::CorePlan cores = measure::plan_cores(available, model_.target.threads);
-    // The runner forks before this process has threads.
-    ATTUNE_ASSIGN(const auto runner,
-                  measure::LocalRunner::start(
-                      {.cores = cores.measure, .device = probe::describe_machine().cpu}));
+    ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
+    ATTUNE_RETURN_IF_ERROR(check_threads(runtime::allowed_cores()));
+    ATTUNE_RETURN_IF_ERROR(workshop_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = ir::to_string(model_.target);
-    ATTUNE_ASSIGN(report_.peak_gflops, quick_peak_gflops(report_.threads));
+    ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(workshop_, report_.threads));
     const bool cold = has_cold_weights(model_.graph, model_.target);
-    ATTUNE_ASSIGN(graph::Graph prepared, prepare(*runner, cores, cold));
-    ATTUNE_ASSIGN(deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
+    deploy::ModelTasks tasks;
     const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
-    ATTUNE_RETURN_IF_ERROR(write_untuned(tasks, before.path()));
-    // Building must not disturb measuring.
-    ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
-    const Status tuned = tune_tasks(tasks, *runner, cores, cold);
-    device_seconds_ = runner->busy_seconds();
-    ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available));
-    if (!tuned.ok()) return tuned.error();
+    ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
+      ATTUNE_ASSIGN(graph::Graph prepared, prepare(cold));
+      ATTUNE_ASSIGN(tasks, deploy::collect_tasks(std::move(prepared)));
+      return write_untuned(tasks, before.path());
+    }));
+    ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] { return tune_tasks(tasks, cold); }));
+    device_seconds_ = workshop_.runner().busy_seconds();
     return finish(std::move(tasks), before.path());
   }
 
  private:
+  Status on_host(std::string_view kind, const std::function<Status()>& work) {
+    return workshop_.errand(kind, session::Resource::HostCores, work);
+  }
+
+  Status load() {
+    ATTUNE_ASSIGN(model_, load_graph(options_.graph));
+    ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options_.tune.history));
+    return {};
+  }
+
   Status check_threads(const std::vector<int>& available) const {
     if (static_cast<std::size_t>(model_.target.threads) <= available.size()) return {};
     return invalid(fmt::format("{} threads are asked for, but this process may use {} cores",
@@ -85,15 +91,14 @@ class GraphTuner {
   }
 
   // With layouts by what was measured, here or before.
-  Result<graph::Graph> prepare(measure::Runner& runner, const measure::CorePlan& cores, bool cold) {
+  Result<graph::Graph> prepare(bool cold) {
     ATTUNE_ASSIGN(const std::string path, records_path(options_.tune.records));
     ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
-    builder::LocalBuilder builder({.target = model_.target, .cores = cores.build});
     LayoutTrials trials({.target = model_.target,
                          .exact = options_.graph.model.exact,
                          .cold = cold,
                          .use_records = options_.tune.resume || options_.tune.history != "none"},
-                        *store, builder, runner);
+                        *store, workshop_);
     deploy::CompileOptions compile = compile_options();
     compile.before_layouts = [&](const std::vector<graph::Task>& tasks) {
       return trials.time(tasks);
@@ -118,40 +123,47 @@ class GraphTuner {
     finish_seconds_ = seconds_between(start, clock_.now_ns()) + race_options().seconds;
     if (!options_.tune.until_latency_ms) return {};
     // What tasks gain is gained by the whole: that needs to be known.
-    auto latency_ms = race({path}, {.threads = model_.target.threads, .seconds = 1});
-    if (!latency_ms.ok()) return latency_ms.error();
-    untuned_us_ = latency_ms->front() * 1e3;
-    return {};
+    return workshop_.errand("race", session::Resource::Device, [&]() -> Status {
+      ATTUNE_ASSIGN(const std::vector<double> latency_ms,
+                    race({path}, {.threads = model_.target.threads, .seconds = 1}));
+      untuned_us_ = latency_ms.front() * 1e3;
+      return {};
+    });
   }
 
   RaceOptions race_options() const { return {.threads = model_.target.threads}; }
 
-  Status tune_tasks(const deploy::ModelTasks& tasks, measure::Runner& runner,
-                    const measure::CorePlan& cores, bool cold) {
+  Status tune_tasks(const deploy::ModelTasks& tasks, bool cold) {
     auto path = records_path(options_.tune.records);
     if (!path.ok()) return path.error();
     report_.records = *path;
     auto store = records::open_sqlite_store(*path);
     if (!store.ok()) return store.error();
-    ATTUNE_RETURN_IF_ERROR(bring_known(tasks, cold, **store));
-    auto others = learn_from_others(**store, options_.tune.history, model_.target, {});
-    if (!others.ok()) return others.error();
-    report_.history = session::describe(*others);
-    builder::LocalBuilder builder({.target = model_.target, .cores = cores.build});
     std::vector<std::unique_ptr<session::Session>> sessions;
     std::vector<session::WeightedSession> weighted;
-    const session::Context context{**store, builder, runner, clock_};
-    for (const TunableTask& task :
-         tunable_tasks(tasks, model_, options_.tune, options_.graph.model.exact, cold)) {
-      auto opened =
-          open_session(context, task, model_.target, options_.tune.search, others->history);
-      if (!opened.ok()) return opened.error();
-      sessions.push_back(std::move(*opened));
-      weighted.push_back({sessions.back().get(), task.weight});
-    }
-    ATTUNE_RETURN_IF_ERROR(session::run_model(weighted, budget(cores), machine(cores), clock_,
+    ATTUNE_RETURN_IF_ERROR(on_host(
+        "history", [&] { return open_sessions(tasks, cold, **store, sessions, weighted); }));
+    ATTUNE_RETURN_IF_ERROR(session::run_model(weighted, budget(), workshop_.grants(), clock_,
                                               forward(tasks), stop_, &usage_));
     for (const auto& session : sessions) reports_.push_back(session->report());
+    return {};
+  }
+
+  Status open_sessions(const deploy::ModelTasks& tasks, bool cold, records::Store& store,
+                       std::vector<std::unique_ptr<session::Session>>& sessions,
+                       std::vector<session::WeightedSession>& weighted) {
+    ATTUNE_RETURN_IF_ERROR(bring_known(tasks, cold, store));
+    ATTUNE_ASSIGN(const session::LoadedHistory others,
+                  learn_from_others(store, options_.tune.history, model_.target, {}));
+    report_.history = session::describe(others);
+    const session::Context context{store, workshop_.builder(), workshop_.runner(), clock_};
+    for (const TunableTask& task :
+         tunable_tasks(tasks, model_, options_.tune, options_.graph.model.exact, cold)) {
+      ATTUNE_ASSIGN(auto opened, open_session(context, task, model_.target, options_.tune.search,
+                                              others.history));
+      sessions.push_back(std::move(opened));
+      weighted.push_back({sessions.back().get(), task.weight});
+    }
     return {};
   }
 
@@ -174,7 +186,7 @@ class GraphTuner {
     return {};
   }
 
-  session::ModelBudget budget(const measure::CorePlan& cores) const {
+  session::ModelBudget budget() const {
     session::ModelBudget result;
     const double spent = seconds_between(start_ns_, clock_.now_ns());
     const bool endless = options_.tune.trials && !options_.tune.seconds;
@@ -182,16 +194,13 @@ class GraphTuner {
     const double all = options_.tune.seconds.value_or(kDefaultSeconds);
     result.seconds = endless ? 1e9 : std::max(all - spent - finish_seconds_, 0.25 * all);
     result.closing_seconds = kClosingSeconds;
-    result.window = model_window(cores.overlap);
+    result.window = workshop_.window();
+    result.enough = workshop_.enough();
     if (options_.tune.until_latency_ms) {
       result.goal = session::Goal{.before_us = untuned_us_,
                                   .until_us = *options_.tune.until_latency_ms * 1e3};
     }
     return result;
-  }
-
-  static session::Machine machine(const measure::CorePlan& cores) {
-    return {.host_stages = static_cast<int>(cores.build.size()), .shared = !cores.overlap};
   }
 
   std::function<void(const session::ModelProgress&)> forward(const deploy::ModelTasks& tasks) {
@@ -230,14 +239,19 @@ class GraphTuner {
       }
       return schedule;
     };
-    ATTUNE_ASSIGN(const deploy::CompiledModel tuned,
-                  deploy::compile_tasks(std::move(tasks), compile));
+    deploy::CompiledModel tuned;
     const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
-    ATTUNE_RETURN_IF_ERROR(deploy::write(tuned, after.path()));
-    const std::int64_t race_start = clock_.now_ns();
-    ATTUNE_ASSIGN(const std::vector<double> latencies,
-                  race({untuned, after.path()}, race_options()));
-    device_seconds_ += seconds_between(race_start, clock_.now_ns());
+    ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
+      ATTUNE_ASSIGN(tuned, deploy::compile_tasks(std::move(tasks), compile));
+      return deploy::write(tuned, after.path());
+    }));
+    std::vector<double> latencies;
+    ATTUNE_RETURN_IF_ERROR(workshop_.errand("race", session::Resource::Device, [&]() -> Status {
+      const std::int64_t race_start = clock_.now_ns();
+      ATTUNE_ASSIGN(latencies, race({untuned, after.path()}, race_options()));
+      device_seconds_ += seconds_between(race_start, clock_.now_ns());
+      return {};
+    }));
     report_.default_latency_ms = latencies[0];
     report_.latency_ms = std::min(latencies[0], latencies[1]);
     report_.untuned_is_best = latencies[0] < latencies[1];
@@ -274,7 +288,8 @@ class GraphTuner {
   const TuneGraphOptions& options_;
   const std::function<void(const TuneGraphProgress&)>& progressed_;
   const std::atomic<bool>& stop_;
-  const SteadyClock clock_;
+  Workshop& workshop_;
+  const Clock& clock_;
   std::int64_t start_ns_;
   GraphModel model_;
   TuneReport report_;
@@ -291,8 +306,15 @@ class GraphTuner {
 Result<TuneReport> tune_graph(const TuneGraphOptions& options,
                               const std::function<void(const TuneGraphProgress&)>& progressed,
                               const std::atomic<bool>& stop) {
+  LocalWorkshop workshop;
+  return tune_graph(options, progressed, stop, workshop);
+}
+
+Result<TuneReport> tune_graph(const TuneGraphOptions& options,
+                              const std::function<void(const TuneGraphProgress&)>& progressed,
+                              const std::atomic<bool>& stop, Workshop& workshop) {
   ATTUNE_RETURN_IF_ERROR(explore::check(options.tune.search));
-  return GraphTuner(options, progressed, stop).run();
+  return GraphTuner(options, progressed, stop, workshop).run();
 }
 
 }  // namespace attune::api

@@ -28,5 +28,9 @@ struct TuneGraphProgress {
 Result<TuneReport> tune_graph(const TuneGraphOptions& options,
                               const std::function<void(const TuneGraphProgress&)>& progressed,
                               const std::atomic<bool>& stop);
+// The same elsewhere than alone on this machine.
+Result<TuneReport> tune_graph(const TuneGraphOptions& options,
+                              const std::function<void(const TuneGraphProgress&)>& progressed,
+                              const std::atomic<bool>& stop, Workshop& workshop);
 
 }  // namespace attune::api

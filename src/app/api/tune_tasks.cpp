@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "app/api/anchor_hints.h"
+#include "app/api/bench.h"
 #include "app/api/known_schedule.h"
 #include "app/api/version.h"
+#include "app/api/workshop.h"
 #include "tuner/session/explorer_search.h"
 
 namespace attune::api {
@@ -104,6 +106,15 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Gr
 }
 
 int model_window(bool overlap) { return overlap ? 3 : 4; }
+
+Result<double> peak_gflops(Workshop& workshop, int threads) {
+  double peak = 0;
+  ATTUNE_RETURN_IF_ERROR(workshop.errand("peak", session::Resource::Device, [&]() -> Status {
+    ATTUNE_ASSIGN(peak, quick_peak_gflops(threads));
+    return {};
+  }));
+  return peak;
+}
 
 Result<std::unique_ptr<session::Session>> open_session(
     const session::Context& context, const TunableTask& task, const ir::Target& target,

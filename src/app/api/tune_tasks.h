@@ -35,6 +35,9 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Gr
 // one before that; where building and measuring take turns, one more leaves fewer cores idle.
 int model_window(bool overlap);
 
+// Of as many cores, measured on those that measure.
+Result<double> peak_gflops(Workshop& workshop, int threads);
+
 Result<std::unique_ptr<session::Session>> open_session(
     const session::Context& context, const TunableTask& task, const ir::Target& target,
     const explore::SearchOptions& search, std::shared_ptr<const model::History> history);

@@ -213,21 +213,19 @@ Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& gran
   return failed;
 }
 
-Status run_errand(const Errand& errand, Grants& grants, const Clock& clock,
-                  const std::atomic<bool>* stop) {
+Status await_leave(const Work& work, Grants& grants, const std::atomic<bool>* stop) {
   Bell bell;
   const Watching watching(grants, bell);
   for (;;) {
     if (stop != nullptr && stop->load()) {
       return Error{ErrorCode::Exhausted, "stopped before its end", {}};
     }
-    if (!grants.choose({errand.work}).empty()) break;
+    if (!grants.choose({work}).empty()) break;
     bell.wait();
   }
-  Ended ended{.work = errand.work};
-  perform(errand.perform, grants, clock, ended);
-  grants.ended(errand.work, ended.seconds, ended.status);
-  return std::move(ended.status);
+  Status entered = grants.enter(work);
+  if (!entered.ok()) grants.ended(work, 0, entered);
+  return entered;
 }
 
 }  // namespace attune::session

@@ -51,8 +51,9 @@ Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& gran
              const Clock& clock, const std::atomic<bool>* stop, Usage& usage,
              std::vector<Errand> errands = {});
 
-// One errand on the calling thread, when it is granted. An error when `stop` became true before.
-Status run_errand(const Errand& errand, Grants& grants, const Clock& clock,
-                  const std::atomic<bool>* stop);
+// Waits on the calling thread until this work is granted, and takes the thread to its cores; who
+// calls says grants.ended() when it is done. An error when `stop` became true before, or when the
+// cores cannot be had; the work is not running then.
+Status await_leave(const Work& work, Grants& grants, const std::atomic<bool>* stop);
 
 }  // namespace attune::session

@@ -181,9 +181,7 @@ TEST_F(GrantedTest, ModelsEndEarlyToo) {
 
 TEST_F(GrantedTest, AnErrandThatIsNoLongerWantedIsNotRun) {
   stop_ = true;
-  const Status status =
-      run_errand({{.kind = "race"}, [] { return Status(); }}, grants_, clock_, &stop_);
-  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(await_leave({.kind = "race"}, grants_, &stop_).ok());
   EXPECT_TRUE(grants_.entered.empty());
 }
 
