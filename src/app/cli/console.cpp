@@ -37,13 +37,14 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::size_t terminal_width() {
+Screen terminal_size(int descriptor) {
   winsize size = {};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
-  return size.ws_col;
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col < 20 || size.ws_row < 5) return {};
+  return {.columns = size.ws_col, .rows = size.ws_row};
 }
 
-// The first `columns` characters of UTF-8 text.
+}  // namespace
+
 std::string_view fitting(std::string_view text, std::size_t columns) {
   std::size_t seen = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,8 +53,6 @@ std::string_view fitting(std::string_view text, std::size_t columns) {
   }
   return text;
 }
-
-}  // namespace
 
 Console::Console() {
   // Opened for the direction that is never used, so that using them still fails.
@@ -64,6 +63,7 @@ Console::Console() {
   // Instead of a signal, what is written beyond a limit fails with an error.
   for (int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_IGN);
   terminal_ = ::isatty(STDERR_FILENO) == 1;
+  output_terminal_ = ::isatty(STDOUT_FILENO) == 1;
 }
 
 Status Console::print(std::string_view text) {
@@ -77,6 +77,14 @@ Status Console::print(std::string_view text) {
   std::string reason = failure == EBADF ? "it is closed" : std::strerror(failure);
   reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
   return Error{ErrorCode::Io, fmt::format("cannot write to standard output: {}", reason), {}};
+}
+
+Screen Console::screen() const { return terminal_size(STDOUT_FILENO); }
+
+Status Console::redraw(const std::string& page) {
+  const std::string back = drawn_lines_ > 0 ? fmt::format("\033[{}A\r\033[J", drawn_lines_) : "";
+  drawn_lines_ = static_cast<std::size_t>(std::count(page.begin(), page.end(), '\n'));
+  return print(back + page);
 }
 
 void Console::note(std::string_view line) {
@@ -98,7 +106,7 @@ void Console::error(const Error& error) {
 
 void Console::progress_line(std::string_view line) {
   if (quiet_) return;
-  complain(fmt::format("\r\033[K{}", fitting(line, terminal_width() - 1)));
+  complain(fmt::format("\r\033[K{}", fitting(line, terminal_size(STDERR_FILENO).columns - 1)));
   line_open_ = true;
 }
 

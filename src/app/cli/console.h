@@ -2,12 +2,22 @@
 // standard error.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 
 namespace attune::cli {
+
+// The first `columns` characters of UTF-8 text.
+std::string_view fitting(std::string_view text, std::size_t columns);
+
+// A terminal.
+struct Screen {
+  std::size_t columns = 80, rows = 24;
+  bool colours = false;
+};
 
 class Console {
  public:
@@ -31,6 +41,11 @@ class Console {
   void clear_progress_line();
   bool is_terminal() const { return terminal_; }
 
+  // A page of results that the next one takes the place of; only where output_is_terminal().
+  Status redraw(const std::string& page);
+  bool output_is_terminal() const { return output_terminal_; }
+  Screen screen() const;  // its size
+
   void set_quiet(bool quiet) { quiet_ = quiet; }
   void set_verbose(bool verbose) { verbose_ = verbose; }
   bool quiet() const { return quiet_; }
@@ -39,8 +54,10 @@ class Console {
  private:
   bool quiet_ = false;
   bool verbose_ = false;
-  bool terminal_ = false;  // standard error is one
+  bool terminal_ = false;         // standard error is one
+  bool output_terminal_ = false;  // standard output is one
   bool line_open_ = false;
+  std::size_t drawn_lines_ = 0;  // of the page that redraw() takes away
 };
 
 }  // namespace attune::cli

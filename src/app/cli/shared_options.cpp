@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -59,6 +60,21 @@ Result<api::Constants> ConstantArguments::take() const {
     }
   }
   return constants;
+}
+
+Result<std::optional<double>> parse_latency_ms(const std::string& text) {
+  if (text.empty()) return std::optional<double>();
+  const std::size_t digits = text.find_first_not_of("0123456789.");
+  const std::string unit = digits == std::string::npos ? "ms" : text.substr(digits);
+  const double scale = unit == "us" || unit == "µs" ? 1e-3 : unit == "s" ? 1e3 : 1;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool whole = end == text.c_str() + (digits == std::string::npos ? text.size() : digits);
+  if (digits == 0 || !whole || value <= 0 || (scale == 1 && unit != "ms")) {
+    return invalid(fmt::format("--until-latency '{}' is no time", text),
+                   "write it as 12ms, 350us or 0.5s");
+  }
+  return std::optional<double>(value * scale);
 }
 
 std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console) {

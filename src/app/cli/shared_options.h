@@ -33,6 +33,7 @@ class ShapeArguments {
  public:
   explicit ShapeArguments(CommandLine& line);
   Result<api::Shapes> take() const;
+  const std::vector<std::string>& texts() const { return texts_; }
 
  private:
   std::vector<std::string> texts_;
@@ -43,10 +44,15 @@ class ConstantArguments {
  public:
   explicit ConstantArguments(CommandLine& line);
   Result<api::Constants> take() const;
+  const std::vector<std::string>& texts() const { return texts_; }
 
  private:
   std::vector<std::string> texts_;
 };
+
+// The value of --until-latency: "12ms", "350us", "0.5s"; milliseconds without a unit, nothing when
+// it is empty.
+Result<std::optional<double>> parse_latency_ms(const std::string& text);
 
 // How far compiling a model is, as a line on a terminal; from any thread.
 std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "app/api/tune_graph.h"
 #include "app/api/tune_replay.h"
@@ -67,22 +66,6 @@ std::string usage_text(const api::TuneReport& report) {
     text += fmt::format(" {} {:.1f}", stage, seconds);
   }
   return text;
-}
-
-// "12ms", "350us", "0.5s"; milliseconds without a unit.
-Result<std::optional<double>> parse_latency_ms(const std::string& text) {
-  if (text.empty()) return std::optional<double>();
-  const std::size_t digits = text.find_first_not_of("0123456789.");
-  const std::string unit = digits == std::string::npos ? "ms" : text.substr(digits);
-  const double scale = unit == "us" || unit == "µs" ? 1e-3 : unit == "s" ? 1e3 : 1;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const bool whole = end == text.c_str() + (digits == std::string::npos ? text.size() : digits);
-  if (digits == 0 || !whole || value <= 0 || (scale == 1 && unit != "ms")) {
-    return invalid(fmt::format("--until-latency '{}' is no time", text),
-                   "write it as 12ms, 350us or 0.5s");
-  }
-  return std::optional<double>(value * scale);
 }
 
 Error not_reached(const api::TuneReport& report) {

@@ -1,0 +1,158 @@
+#include "app/api/jobs.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <random>
+
+#include "app/api/graph_model.h"
+#include "app/api/job_options.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/worker/client.h"
+
+namespace attune::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string absolute_path(const std::string& path) {
+  std::error_code failure;
+  const fs::path absolute = fs::absolute(path, failure);
+  return failure ? path : absolute.lexically_normal().string();
+}
+
+std::string current_user() {
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry != nullptr ? entry->pw_name : fmt::format("{}", ::getuid());
+}
+
+std::string new_key() {
+  std::random_device source;
+  std::string key;
+  for (int i = 0; i < 4; ++i) key += fmt::format("{:08x}", source());
+  return key;
+}
+
+// "sizes=FILE.npy" with the file's absolute path, other values as they are.
+std::string absolute_constant(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || !text.ends_with(".npy")) return text;
+  return text.substr(0, equals + 1) + absolute_path(text.substr(equals + 1));
+}
+
+Status check_operator(const SubmitOptions& options) {
+  if (!options.output.empty()) {
+    return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
+                       "leave it out; the result is in the records");
+  }
+  ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
+  ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  return check_fits_memory(model, Purpose::Tune);
+}
+
+Status check_graph(const SubmitOptions& options) {
+  GraphOptions graph{.model = options.model};
+  for (const std::string& text : options.shapes) {
+    ATTUNE_ASSIGN(auto shape, parse_shape(text));
+    graph.shapes.insert(std::move(shape));
+  }
+  for (const std::string& text : options.constants) {
+    ATTUNE_ASSIGN(auto constant, parse_constant(text));
+    graph.constants.insert(std::move(constant));
+  }
+  ATTUNE_ASSIGN(const GraphModel model, load_graph(graph));
+  return check_runs_here(model.target);
+}
+
+Status check_model(const SubmitOptions& options, ModelKind kind) {
+  switch (kind) {
+    case ModelKind::Operator:
+      return check_operator(options);
+    case ModelKind::Zoo:
+    case ModelKind::Onnx:
+      return check_graph(options);
+    case ModelKind::Artifact:
+      break;
+  }
+  return unsupported(
+      fmt::format("'{}' is an artifact, which is compiled already", options.model.model),
+      "submit the model that it was compiled from");
+}
+
+Result<worker::ClientOptions> client_options(const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(const std::string state, wire::state_directory(scheduler.state));
+  worker::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
+  if (scheduler.waiting) {
+    options.waiting = [state, tell = scheduler.waiting] { tell(state); };
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<worker::JobRequest> job_request(const SubmitOptions& options) {
+  ATTUNE_ASSIGN(const ir::Target target, ir::parse_target(options.model.target));
+  const ModelKind kind = kind_of_model(options.model.model);
+  ATTUNE_RETURN_IF_ERROR(check_model(options, kind));
+  JobOptions further{.target = options.model.target,
+                     .exact = options.model.exact,
+                     .shapes = options.shapes,
+                     .history = options.history};
+  for (const std::string& text : options.constants) {
+    further.constants.push_back(absolute_constant(text));
+  }
+  if (!options.records.empty()) further.records = absolute_path(options.records);
+  if (!options.history.empty() && options.history != "none") {
+    further.history = absolute_path(options.history);
+  }
+  worker::JobRequest request{.name = options.name,
+                             .user = options.user.empty() ? current_user() : options.user,
+                             .priority = options.priority,
+                             .model = options.model.model,
+                             .device = options.device.empty() ? target.kind : options.device,
+                             .threads = options.model.threads,
+                             .trials = options.trials.value_or(0),
+                             .seconds = options.seconds.value_or(0),
+                             .until_latency_ms = options.until_latency_ms.value_or(0),
+                             .prefetch = options.prefetch,
+                             .seed = options.seed,
+                             .options_json = to_json(further),
+                             .no_wait = options.no_wait};
+  if (kind == ModelKind::Onnx) request.model = absolute_path(request.model);
+  if (kind != ModelKind::Operator) {
+    request.output =
+        absolute_path(options.output.empty() ? artifact_name(options.model.model) : options.output);
+  }
+  return request;
+}
+
+Result<worker::Submitted> submit_job(const SubmitOptions& options,
+                                     const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(const worker::JobRequest request, job_request(options));
+  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
+  return worker::Client(std::move(client))
+      .submit(request, options.key.empty() ? new_key() : options.key);
+}
+
+Result<worker::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
+  return worker::Client(std::move(client)).list(job, true);
+}
+
+Result<worker::JobStatus> control_job(const std::string& job, worker::Wish wish,
+                                      const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
+  return worker::Client(std::move(client)).control(job, wish);
+}
+
+Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOptions& scheduler,
+                  const std::function<bool(const worker::Overview&)>& show,
+                  const std::atomic<bool>& stop) {
+  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
+  client.stop = &stop;
+  return worker::Client(std::move(client)).watch(job, tick_seconds, show);
+}
+
+}  // namespace attune::api

@@ -1,0 +1,62 @@
+// Jobs of a scheduler that is shared with others: submitted, asked about, paused, ended.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/api/model.h"
+#include "base/result.h"
+#include "fleet/worker/overview.h"
+
+namespace attune::api {
+
+// Which scheduler.
+struct SchedulerOptions {
+  std::string state = {};  // its directory; empty: the default one
+  double patience_seconds = 10;
+  // Told when no scheduler answers and the search for one begins.
+  std::function<void(const std::string& state)> waiting = {};
+};
+
+struct SubmitOptions {
+  ModelOptions model = {};
+  std::vector<std::string> shapes = {}, constants = {};  // as parse_shape and parse_constant read
+  std::string records = {}, history = {};                // as TuneOptions
+  std::optional<std::int64_t> trials = {};
+  std::optional<double> seconds = {}, until_latency_ms = {};
+  std::string name = {};    // empty: the scheduler chooses one
+  std::string user = {};    // empty: who runs this
+  std::string device = {};  // empty: the kind of the target
+  double priority = 1;
+  int prefetch = 1;
+  std::uint64_t seed = 0;
+  std::string output = {};  // empty: NAME.attune here, for models
+  bool no_wait = false;
+  std::string key = {};  // the same key again is the same job; empty: a new one
+};
+
+// What is sent: files by absolute path, everything that can be seen to be wrong refused.
+Result<worker::JobRequest> job_request(const SubmitOptions& options);
+
+Result<worker::Submitted> submit_job(const SubmitOptions& options,
+                                     const SchedulerOptions& scheduler);
+// All jobs, or the one with this id or name.
+Result<worker::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler);
+Result<worker::JobStatus> control_job(const std::string& job, worker::Wish wish,
+                                      const SchedulerOptions& scheduler);
+// The state now, whenever it changed, and after every tick without a change (0: never), until
+// `show` returns false or `stop` is set.
+Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOptions& scheduler,
+                  const std::function<bool(const worker::Overview&)>& show,
+                  const std::atomic<bool>& stop);
+
+// {"jobs": […], "pools": […], …}; with the tuner's reports of jobs that ended where asked for.
+// One line, or many for a person.
+enum class JsonForm { Line, Pretty };
+std::string to_json(const worker::Overview& overview, bool with_results, JsonForm form);
+std::string to_json(const worker::JobStatus& job);
+
+}  // namespace attune::api

@@ -1,0 +1,78 @@
+#include "app/api/jobs.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/api/job_options.h"
+
+namespace attune::api {
+namespace {
+
+SubmitOptions options_for(const std::string& model) { return {.model = {.model = model}}; }
+
+TEST(JobRequest, OfAnOperatorWritesNoArtifact) {
+  SubmitOptions options = options_for("matmul:m=32,n=32,k=32");
+  options.model.threads = 1;
+  options.trials = 8;
+  options.records = "here.db";
+  options.history = "none";
+  const auto request = job_request(options);
+  ASSERT_TRUE(request.ok()) << request.error().message;
+  EXPECT_EQ(request->model, "matmul:m=32,n=32,k=32");
+  EXPECT_EQ(request->output, "");
+  EXPECT_EQ(request->device, "cpu");
+  EXPECT_EQ(request->trials, 8);
+  EXPECT_FALSE(request->user.empty());
+  const auto further = parse_job_options(request->options_json);
+  ASSERT_TRUE(further.ok());
+  EXPECT_EQ(further->records, (std::filesystem::current_path() / "here.db").string());
+  EXPECT_EQ(further->history, "none");
+}
+
+TEST(JobRequest, OfAModelHasPathsThatHoldElsewhere) {
+  SubmitOptions options = options_for("squeezenet1_1");
+  const auto request = job_request(options);
+  ASSERT_TRUE(request.ok()) << request.error().message;
+  EXPECT_EQ(request->output, (std::filesystem::current_path() / "squeezenet1_1.attune").string());
+}
+
+TEST(JobRequest, RefusesWhatCannotBeTuned) {
+  const auto message = [](const SubmitOptions& options) {
+    const auto request = job_request(options);
+    return request.ok() ? "" : request.error().message;
+  };
+  EXPECT_EQ(message(options_for("resnet81")), "there is no model, file or operator 'resnet81'");
+  EXPECT_EQ(message(options_for("x.attune")),
+            "'x.attune' is an artifact, which is compiled already");
+  SubmitOptions options = options_for("matmul:m=32,n=32,k=32");
+  options.output = "x.attune";
+  EXPECT_EQ(message(options),
+            "tuning an operator writes no artifact, so that --output has no meaning");
+  options = options_for("matmul:m=32,n=32,k=32");
+  options.model.threads = 1000;
+  EXPECT_EQ(message(options).substr(0, 27), "1000 threads are asked for,");
+}
+
+TEST(JobsJson, HasTheFieldsThatProgramsRead) {
+  worker::Overview overview{.policy = "fair", .now = 5};
+  worker::JobStatus job{.id = "3", .state = worker::JobState::Done, .trials = 12, .best_ms = 1.5};
+  job.request.name = "night \xff";
+  job.result_json = R"({"latency_ms": 1.5})";
+  overview.jobs = {job};
+  overview.pools = {{"host", 2, 1, 0.5}};
+  const auto json = nlohmann::json::parse(to_json(overview, true, JsonForm::Line));
+  EXPECT_EQ(json["jobs"][0]["state"], "done");
+  EXPECT_EQ(json["jobs"][0]["trials"], 12);
+  EXPECT_EQ(json["jobs"][0]["best_ms"], 1.5);
+  EXPECT_TRUE(json["jobs"][0]["default_ms"].is_null());
+  EXPECT_EQ(json["jobs"][0]["result"]["latency_ms"], 1.5);
+  EXPECT_EQ(json["pools"][0]["utilisation"], 0.5);
+  EXPECT_FALSE(
+      nlohmann::json::parse(to_json(overview, false, JsonForm::Pretty))["jobs"][0].contains(
+          "result"));
+}
+
+}  // namespace
+}  // namespace attune::api

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include "app/api/jobs.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/jobs_view.h"
+#include "app/cli/scheduler_options.h"
+#include "app/cli/shared_options.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+namespace {
+
+// Until the job has ended; what became of it.
+Result<worker::JobStatus> wait_for(const worker::JobStatus& submitted,
+                                   const api::SchedulerOptions& scheduler, Console& console,
+                                   const Interrupt& interrupt) {
+  worker::JobStatus newest = submitted;
+  std::string told;
+  ATTUNE_RETURN_IF_ERROR(api::watch_jobs(
+      submitted.id, 0.25, scheduler,
+      [&](const worker::Overview& overview) {
+        if (overview.jobs.empty()) return true;
+        newest = overview.jobs.front();
+        const std::string line = job_line(newest, overview.now);
+        if (console.is_terminal()) {
+          console.progress_line(line);
+        } else if (std::exchange(told, line) != line) {
+          console.note(line);
+        }
+        return !worker::has_ended(newest.state);
+      },
+      interrupt.requested()));
+  console.clear_progress_line();
+  return newest;
+}
+
+Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOptions& scheduler,
+                   bool wait, const Speech& speech, Console& console) {
+  ATTUNE_ASSIGN(const worker::Submitted submitted, api::submit_job(options, scheduler));
+  const worker::JobStatus& job = submitted.job;
+  console.note(fmt::format(
+      "{} '{}' (job {}){}", submitted.already_known ? "already submitted:" : "submitted",
+      job.request.name, job.id, wait ? "" : fmt::format("; next: attune jobs watch {}", job.id)));
+  if (!wait) {
+    if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(job) + "\n"));
+    return 0;
+  }
+  const Interrupt interrupt;
+  ATTUNE_ASSIGN(const worker::JobStatus ended, wait_for(job, scheduler, console, interrupt));
+  if (!worker::has_ended(ended.state)) {
+    console.note(fmt::format("the job goes on: attune jobs watch {}", job.id));
+    return interrupt.exit_status();
+  }
+  ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(ended) + "\n"
+                                                   : job_line(ended, ended.ended_at) + "\n"));
+  return ended.state == worker::JobState::Failed ? 1 : 0;
+}
+
+}  // namespace
+
+Result<int> run_submit(Words arguments, Console& console) {
+  CommandLine line("submit",
+                   "Hands a tuning job to the scheduler, which interleaves it with the jobs of "
+                   "others.");
+  api::SubmitOptions options;
+  Speech speech;
+  std::string until_latency;
+  std::optional<std::int64_t> seed, prefetch;
+  std::optional<double> priority;
+  bool wait = false;
+  const ModelArguments model(line);
+  const ShapeArguments shapes(line);
+  const ConstantArguments constants(line);
+  line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates of each task");
+  line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds of tuning");
+  line.text("--until-latency", "TIME", until_latency, "stop when it is as fast as TIME, e.g. 12ms");
+  add_store_options(line, options.records, options.history);
+  line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
+  line.text("-o,--output", "FILE", options.output,
+            "the artifact (NAME.attune); an operator spec has none");
+  add_speech_options(line, speech, "print one JSON document");
+  line.group("among other jobs");
+  SchedulerArguments scheduler(line);
+  line.text("--name", "NAME", options.name, "what to call it (after the model)");
+  line.text("--user", "NAME", options.user, "whose job it is (yours)");
+  line.real("--priority", "W", priority, 0.001, 1000, "its weight: 2 is twice as important (1)");
+  line.text("--device", "KEY", options.device, "the kind of device to measure on (cpu)");
+  line.number("--prefetch", "N", prefetch, 1, 64, "batches in flight at once (1)");
+  line.flag("--no-wait", options.no_wait, "fail when no worker has the device, do not wait");
+  line.text("--key", "TEXT", options.key,
+            "the same key again is the same job, not a second one (a new one each time)");
+  line.flag("--wait", wait, "return when the job has ended");
+  line.example("submit resnet18 --seconds 300 --name night", "a whole model, to resnet18.attune");
+  line.example("submit matmul:m=512,n=512,k=512 --trials 64 --threads 1 --wait",
+               "an operator; waits for its end");
+  line.example("submit model.onnx --until-latency 12ms --priority 2",
+               "twice as important as others, until it is fast enough");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    options.model = model.take();
+    options.shapes = shapes.texts();
+    options.constants = constants.texts();
+    if (const auto given = shapes.take(); !given.ok()) return given.error();
+    ATTUNE_ASSIGN(options.until_latency_ms, parse_latency_ms(until_latency));
+    options.seed = static_cast<std::uint64_t>(seed.value_or(0));
+    options.prefetch = static_cast<int>(prefetch.value_or(1));
+    options.priority = priority.value_or(1);
+    return submit(options, scheduler.take(console), wait, speech, console);
+  });
+}
+
+}  // namespace attune::cli
