@@ -31,7 +31,7 @@ struct SubmitOptions {
   std::string user = {};    // empty: who runs this
   std::string device = {};  // empty: the kind of the target
   double priority = 1;
-  int prefetch = 1;
+  int prefetch = 0;  // 0: as the scheduler does
   std::uint64_t seed = 0;
   std::string output = {};  // empty: NAME.attune here, for models
   bool no_wait = false;

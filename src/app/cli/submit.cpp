@@ -85,7 +85,7 @@ Result<int> run_submit(Words arguments, Console& console) {
   line.text("--user", "NAME", options.user, "whose job it is (yours)");
   line.real("--priority", "W", priority, 0.001, 1000, "its weight: 2 is twice as important (1)");
   line.text("--device", "KEY", options.device, "the kind of device to measure on (cpu)");
-  line.number("--prefetch", "N", prefetch, 1, 64, "batches in flight at once (1)");
+  line.number("--prefetch", "N", prefetch, 1, 64, "batches in flight at once (as the scheduler)");
   line.flag("--no-wait", options.no_wait, "fail when no worker has the device, do not wait");
   line.text("--key", "TEXT", options.key,
             "the same key again is the same job, not a second one (a new one each time)");
@@ -102,7 +102,7 @@ Result<int> run_submit(Words arguments, Console& console) {
     if (const auto given = shapes.take(); !given.ok()) return given.error();
     ATTUNE_ASSIGN(options.until_latency_ms, parse_latency_ms(until_latency));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    options.prefetch = static_cast<int>(prefetch.value_or(1));
+    options.prefetch = static_cast<int>(prefetch.value_or(0));
     options.priority = priority.value_or(1);
     return submit(options, scheduler.take(console), wait, speech, console);
   });
