@@ -1,13 +1,9 @@
 #include "app/api/tune.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "app/api/bench.h"
 #include "app/api/known_schedule.h"
 #include "app/api/other_tasks.h"
+#include "app/api/tune_log.h"
 #include "app/api/tune_tasks.h"
 #include "app/api/workshop.h"
 #include "base/clock.h"
@@ -20,37 +16,51 @@ namespace {
 
 class Forwarder final : public session::Observer {
  public:
-  Forwarder(const std::function<void(const TuneProgress&)>& progressed, double peak_gflops,
-            bool limited_by_time)
-      : progressed_(progressed), peak_gflops_(peak_gflops), limited_by_time_(limited_by_time) {}
+  Forwarder(const TuneOptions& options, const Progressed& progressed, const Clock& clock,
+            std::int64_t start_ns, double peak_gflops)
+      : options_(options),
+        progressed_(progressed),
+        clock_(clock),
+        start_ns_(start_ns),
+        peak_gflops_(peak_gflops) {}
 
   void progressed(const session::Progress& p) override {
     if (!progressed_) return;
-    progressed_({.task = p.task,
-                 .stage = p.stage,
-                 .trials = p.trials,
-                 .trials_total = p.trials_total,
-                 .best_us = p.best_us,
-                 .best_gflops = p.best_gflops,
-                 .percent_of_peak = peak_gflops_ > 0 ? 100 * p.best_gflops / peak_gflops_ : 0,
-                 .failures = p.failures,
-                 .elapsed_seconds = p.elapsed_seconds,
-                 .eta_seconds = p.eta_seconds,
-                 .limited_by_time = limited_by_time_});
+    const bool limited_by_time = !options_.trials && options_.seconds;
+    const bool ended = p.stage == session::name_of(session::StageKind::Confirm);
+    TuneProgress progress{.stage = p.stage,
+                          .round = p.round,
+                          .stage_seconds = p.stage_seconds,
+                          .trials = p.trials,
+                          .latency_ms = p.best_us.value_or(0) * 1e-3,
+                          .failures = p.failures,
+                          .elapsed_seconds = seconds_between(start_ns_, clock_.now_ns()),
+                          .left_seconds = p.eta_seconds,
+                          .closing = p.round == session::kClosing};
+    if (!limited_by_time) progress.trials_total = p.trials_total;
+    progress.failed = failed_candidates(p.failed, p.key, p.task);
+    progress.tasks.push_back(
+        {.key = p.key,
+         .name = p.task,
+         .share = 1,
+         .trials = p.trials,
+         .best_us = p.best_us,
+         .default_us = p.default_us,
+         .best_gflops = p.best_gflops,
+         .percent_of_peak = peak_gflops_ > 0 ? 100 * p.best_gflops / peak_gflops_ : 0,
+         .model_quality = p.model_quality,
+         .settled = ended,
+         .left_seconds = p.eta_seconds});
+    progressed_(progress);
   }
 
  private:
-  const std::function<void(const TuneProgress&)>& progressed_;
+  const TuneOptions& options_;
+  const Progressed& progressed_;
+  const Clock& clock_;
+  std::int64_t start_ns_;
   double peak_gflops_;
-  bool limited_by_time_;
 };
-
-std::string algorithm_named_by(const std::string& text) {
-  const Result<schedule::Trace> trace = schedule::parse_trace(text);
-  if (!trace.ok() || trace->empty()) return "direct";
-  const auto* step = std::get_if<schedule::Algorithm>(&trace->front());
-  return step == nullptr ? "direct" : step->name;
-}
 
 // Runs the session and reports its task; what surrounds it is the caller's.
 Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOptions& options,
@@ -69,48 +79,8 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
   return session->report();
 }
 
-}  // namespace
-
-TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
-  return {.key = report.key,
-          .name = report.name,
-          .trials = report.trials,
-          .failed = report.failed,
-          .failures = report.failures,
-          .timed = report.timed,
-          .best_us = report.best_us,
-          .default_us = report.default_us,
-          .gflops = report.gflops,
-          .percent_of_peak = peak_gflops > 0 ? 100 * report.gflops / peak_gflops : 0,
-          .seconds = report.seconds,
-          .exhausted = report.exhausted,
-          .resumed = report.resumed,
-          .best_is_default = report.best_is_default,
-          .default_failure = report.default_failure,
-          .trace = report.best_trace,
-          .algorithm = algorithm_named_by(report.best_trace)};
-}
-
-void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report) {
-  if (report.seconds <= 0) return;
-  report.device_busy = device_seconds / report.seconds;
-  report.search_share = usage.search_seconds() / report.seconds;
-  for (std::size_t i = 0; i < session::kStageKinds; ++i) {
-    const auto kind = static_cast<session::StageKind>(i);
-    report.stage_seconds[std::string(session::name_of(kind))] = usage.seconds_of[i];
-  }
-}
-
-Result<TuneReport> tune(const TuneOptions& options,
-                        const std::function<void(const TuneProgress&)>& progressed,
-                        const std::atomic<bool>& stop) {
-  LocalWorkshop workshop;
-  return tune(options, progressed, stop, workshop);
-}
-
-Result<TuneReport> tune(const TuneOptions& options,
-                        const std::function<void(const TuneProgress&)>& progressed,
-                        const std::atomic<bool>& stop, Workshop& workshop) {
+Result<TuneReport> tune_operator(const TuneOptions& options, const Progressed& progressed,
+                                 const std::atomic<bool>& stop, Workshop& workshop) {
   const Clock& clock = workshop.clock();
   const std::int64_t start = clock.now_ns();
   ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
@@ -138,7 +108,7 @@ Result<TuneReport> tune(const TuneOptions& options,
   TuneReport report{.target = model.target_text(), .threads = model.target.threads};
   report.history = session::describe(others);
   ATTUNE_ASSIGN(report.peak_gflops, peak_gflops(workshop, report.threads));
-  Forwarder forwarder(progressed, report.peak_gflops, !options.trials && options.seconds);
+  Forwarder forwarder(options, progressed, clock, start, report.peak_gflops);
   session::Usage usage;
   Result<session::TaskReport> outcome = run_session(
       model, options, workshop, *store, std::move(others.history), forwarder, stop, usage);
@@ -146,7 +116,7 @@ Result<TuneReport> tune(const TuneOptions& options,
 
   const session::TuneReport whole =
       session::summarize({*outcome}, {}, seconds_between(start, clock.now_ns()), options.seed);
-  report.tasks.push_back(tuned_task(*outcome, report.peak_gflops));
+  add_task(*outcome, 1, report);
   report.trials_per_second = whole.trials_per_second;
   report.latency_ms = whole.latency_ms;
   report.default_latency_ms = whole.default_latency_ms;
@@ -159,54 +129,19 @@ Result<TuneReport> tune(const TuneOptions& options,
   return report;
 }
 
-std::string to_json(const TuneReport& report) {
-  using Json = nlohmann::ordered_json;
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
-  Json json;
-  json["tasks"] = Json::array();
-  for (const TunedTask& task : report.tasks) {
-    Json failures = Json::object();
-    for (const auto& [kind, count] : task.failures) failures[kind] = count;
-    json["tasks"].push_back({{"key", task.key},
-                             {"name", task.name},
-                             {"trials", task.trials},
-                             {"failed", task.failed},
-                             {"failures", failures},
-                             {"best_us", or_null(task.best_us)},
-                             {"default_us", or_null(task.default_us)},
-                             {"gflops", task.gflops},
-                             {"percent_of_peak", task.percent_of_peak},
-                             {"seconds", task.seconds},
-                             {"exhausted", task.exhausted},
-                             {"resumed", task.resumed},
-                             {"uses", task.uses},
-                             {"algorithm", task.algorithm},
-                             {"trace", task.trace}});
-  }
-  json["trials_per_second"] = report.trials_per_second;
-  json["device_busy"] = report.device_busy;
-  json["search_share"] = report.search_share;
-  json["stage_seconds"] = report.stage_seconds;
-  json["latency_ms"] = or_null(report.latency_ms);
-  json["default_latency_ms"] = or_null(report.default_latency_ms);
-  json["seconds"] = report.seconds;
-  json["seed"] = report.seed;
-  json["peak_gflops"] = report.peak_gflops;
-  json["threads"] = report.threads;
-  json["target"] = report.target;
-  json["records"] = report.records;
-  if (!report.output.empty()) {
-    json["output"] = report.output;
-    json["fallbacks"] = fallbacks_json(report.fallbacks);
-  }
-  json["stopped"] = report.stopped;
-  if (report.until_latency_ms) {
-    json["until_latency_ms"] = *report.until_latency_ms;
-    json["reached"] = report.reached();
-  }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}  // namespace
+
+Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
+                        const std::atomic<bool>& stop) {
+  LocalWorkshop workshop;
+  return tune(options, progressed, stop, workshop);
+}
+
+Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
+                        const std::atomic<bool>& stop, Workshop& workshop) {
+  return with_log(options.model, options, progressed, [&](const Progressed& both) {
+    return tune_operator(options, both, stop, workshop);
+  });
 }
 
 }  // namespace attune::api

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <type_traits>
 
 #include "app/api/bench.h"
 #include "app/api/layout_trials.h"
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
+#include "app/api/tune_log.h"
 #include "app/api/tune_tasks.h"
 #include "app/api/workshop.h"
 #include "base/clock.h"
@@ -42,8 +44,7 @@ class TemporaryFile {
 
 class GraphTuner {
  public:
-  GraphTuner(const TuneGraphOptions& options,
-             const std::function<void(const TuneGraphProgress&)>& progressed,
+  GraphTuner(const TuneGraphOptions& options, const Progressed& progressed,
              const std::atomic<bool>& stop, Workshop& workshop)
       : options_(options),
         progressed_(progressed),
@@ -63,9 +64,9 @@ class GraphTuner {
     deploy::ModelTasks tasks;
     const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
-      ATTUNE_ASSIGN(graph::Graph prepared, prepare(cold));
+      ATTUNE_ASSIGN(graph::Graph prepared, whole_stage("layouts", [&] { return prepare(cold); }));
       ATTUNE_ASSIGN(tasks, deploy::collect_tasks(std::move(prepared)));
-      return write_untuned(tasks, before.path());
+      return whole_stage("compile", [&] { return write_untuned(tasks, before.path()); });
     }));
     ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] { return tune_tasks(tasks, cold); }));
     device_seconds_ = workshop_.runner().busy_seconds();
@@ -143,8 +144,9 @@ class GraphTuner {
     std::vector<session::WeightedSession> weighted;
     ATTUNE_RETURN_IF_ERROR(on_host(
         "history", [&] { return open_sessions(tasks, cold, **store, sessions, weighted); }));
-    ATTUNE_RETURN_IF_ERROR(session::run_model(weighted, budget(), workshop_.grants(), clock_,
-                                              forward(tasks), stop_, &usage_));
+    ATTUNE_RETURN_IF_ERROR(session::run_model(
+        weighted, budget(), workshop_.grants(), clock_,
+        [this](const session::ModelProgress& progress) { forward(progress); }, stop_, &usage_));
     for (const auto& session : sessions) reports_.push_back(session->report());
     return {};
   }
@@ -203,19 +205,67 @@ class GraphTuner {
     return result;
   }
 
-  std::function<void(const session::ModelProgress&)> forward(const deploy::ModelTasks& tasks) {
-    return [this, &tasks](const session::ModelProgress& p) {
+  double elapsed_seconds() const { return seconds_between(start_ns_, clock_.now_ns()); }
+
+  // What the whole run has left: of its time, or of its trials at the rate so far.
+  std::optional<double> left_seconds(std::int64_t trials, std::size_t tasks) const {
+    const bool endless = options_.tune.trials && !options_.tune.seconds;
+    if (!endless) {
+      return std::max(0.0, options_.tune.seconds.value_or(kDefaultSeconds) - elapsed_seconds());
+    }
+    if (trials == 0) return std::nullopt;
+    const auto done = static_cast<double>(trials);
+    const double all = static_cast<double>(*options_.tune.trials) * static_cast<double>(tasks);
+    return std::max(0.0, all - done) * elapsed_seconds() / done;
+  }
+
+  void forward(const session::ModelProgress& p) {
+    if (!progressed_) return;
+    TuneProgress progress{.task = p.task,
+                          .stage = std::string(session::name_of(p.stage.kind)),
+                          .round = p.stage.round,
+                          .stage_seconds = p.stage_seconds,
+                          .trials = p.trials,
+                          .latency_ms = p.latency_us * 1e-3,
+                          .failures = p.failures,
+                          .elapsed_seconds = elapsed_seconds(),
+                          .left_seconds = left_seconds(p.trials, p.tasks.size()),
+                          .closing = p.closing};
+    progress.failed = failed_candidates(p.failed, p.tasks[p.task].key, p.tasks[p.task].name);
+    for (const session::TaskProgress& task : p.tasks) {
+      progress.tasks.push_back({.key = task.key,
+                                .name = task.name,
+                                .share = task.share,
+                                .trials = task.trials,
+                                .best_us = task.best_us,
+                                .default_us = task.default_us,
+                                .model_quality = task.model_quality,
+                                .settled = task.settled,
+                                .left_seconds = task.left_seconds});
+    }
+    last_ = progress;
+    progressed_(progress);
+  }
+
+  // A stage of the whole model, said when it begins and when it has ended.
+  template <typename Work>
+  std::invoke_result_t<Work> whole_stage(const char* name, const Work& work) {
+    const std::int64_t start = clock_.now_ns();
+    const auto tell = [&](bool begins) {
       if (!progressed_) return;
-      progressed_({.task = tasks.distinct[p.task].name,
-                   .stage = p.closing ? "confirm" : "update",
-                   .tasks = p.tasks.size(),
-                   .settled = p.settled,
-                   .trials = p.trials,
-                   .latency_ms = p.latency_us * 1e-3,
-                   .elapsed_seconds = seconds_between(start_ns_, clock_.now_ns()),
-                   .total_seconds =
-                       options_.tune.seconds.value_or(options_.tune.trials ? 0 : kDefaultSeconds)});
+      last_.of_whole = true;
+      last_.begins = begins;
+      last_.stage = name;
+      last_.failed.clear();
+      last_.stage_seconds = seconds_between(start, clock_.now_ns());
+      last_.elapsed_seconds = elapsed_seconds();
+      last_.left_seconds = left_seconds(last_.trials, last_.tasks.size());
+      progressed_(last_);
     };
+    tell(true);
+    auto result = work();
+    tell(false);
+    return result;
   }
 
   // Tuned and untuned artifacts are raced; the faster one becomes the output.
@@ -242,13 +292,17 @@ class GraphTuner {
     deploy::CompiledModel tuned;
     const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
-      ATTUNE_ASSIGN(tuned, deploy::compile_tasks(std::move(tasks), compile));
+      ATTUNE_ASSIGN(tuned, whole_stage("compile", [&] {
+                      return deploy::compile_tasks(std::move(tasks), compile);
+                    }));
       return deploy::write(tuned, after.path());
     }));
     std::vector<double> latencies;
     ATTUNE_RETURN_IF_ERROR(workshop_.errand("race", session::Resource::Device, [&]() -> Status {
       const std::int64_t race_start = clock_.now_ns();
-      ATTUNE_ASSIGN(latencies, race({untuned, after.path()}, race_options()));
+      ATTUNE_ASSIGN(latencies, whole_stage("race", [&] {
+                      return race({untuned, after.path()}, race_options());
+                    }));
       device_seconds_ += seconds_between(race_start, clock_.now_ns());
       return {};
     }));
@@ -272,10 +326,7 @@ class GraphTuner {
     const double seconds = seconds_between(start_ns_, clock_.now_ns());
     const session::TuneReport whole =
         session::summarize(reports_, uses, seconds, options_.tune.seed);
-    for (const session::TaskReport& task : reports_) {
-      report_.tasks.push_back(tuned_task(task, report_.peak_gflops));
-    }
-    for (std::size_t i = 0; i < report_.tasks.size(); ++i) report_.tasks[i].uses = uses[i];
+    for (std::size_t i = 0; i < reports_.size(); ++i) add_task(reports_[i], uses[i], report_);
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
     add_usage(usage_, device_seconds_, report_);
@@ -286,7 +337,8 @@ class GraphTuner {
   }
 
   const TuneGraphOptions& options_;
-  const std::function<void(const TuneGraphProgress&)>& progressed_;
+  const Progressed& progressed_;
+  TuneProgress last_;  // what was last told
   const std::atomic<bool>& stop_;
   Workshop& workshop_;
   const Clock& clock_;
@@ -303,18 +355,18 @@ class GraphTuner {
 
 }  // namespace
 
-Result<TuneReport> tune_graph(const TuneGraphOptions& options,
-                              const std::function<void(const TuneGraphProgress&)>& progressed,
+Result<TuneReport> tune_graph(const TuneGraphOptions& options, const Progressed& progressed,
                               const std::atomic<bool>& stop) {
   LocalWorkshop workshop;
   return tune_graph(options, progressed, stop, workshop);
 }
 
-Result<TuneReport> tune_graph(const TuneGraphOptions& options,
-                              const std::function<void(const TuneGraphProgress&)>& progressed,
+Result<TuneReport> tune_graph(const TuneGraphOptions& options, const Progressed& progressed,
                               const std::atomic<bool>& stop, Workshop& workshop) {
   ATTUNE_RETURN_IF_ERROR(explore::check(options.tune.search));
-  return GraphTuner(options, progressed, stop, workshop).run();
+  return with_log(options.graph.model, options.tune, progressed, [&](const Progressed& both) {
+    return GraphTuner(options, both, stop, workshop).run();
+  });
 }
 
 }  // namespace attune::api

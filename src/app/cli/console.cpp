@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "app/cli/text_width.h"
+
 namespace attune::cli {
 namespace {
 
@@ -104,6 +106,33 @@ void Console::error(const Error& error) {
   complain(text);
 }
 
+Screen Console::progress_screen() const { return terminal_size(STDERR_FILENO); }
+
+std::string Console::back_to_first_line() {
+  // A terminal that became narrower has wrapped them.
+  const std::size_t columns = progress_screen().columns;
+  std::size_t rows = 0;
+  for (const std::size_t length : drawn_) {
+    rows += std::max<std::size_t>(1, (length + columns - 1) / columns);
+  }
+  drawn_.clear();
+  return rows == 0 ? "\r" : fmt::format("\r\033[{}A", rows);
+}
+
+void Console::progress_lines(const std::vector<std::string>& lines) {
+  if (quiet_) return;
+  end_open_line();
+  const std::size_t columns = progress_screen().columns;
+  // In one piece, and each line over the old one: nothing flickers.
+  std::string text = back_to_first_line();
+  for (const std::string& line : lines) {
+    const std::string shown = shortened(one_line(line), columns - 1);
+    text += shown + "\033[K\n";
+    drawn_.push_back(text_columns(shown));
+  }
+  complain(text + "\033[J");
+}
+
 void Console::progress_line(std::string_view line) {
   if (quiet_) return;
   complain(fmt::format("\r\033[K{}", fitting(line, terminal_size(STDERR_FILENO).columns - 1)));
@@ -111,15 +140,19 @@ void Console::progress_line(std::string_view line) {
 }
 
 void Console::clear_progress_line() {
-  if (!line_open_) return;
-  complain("\r\033[K");
+  if (line_open_) complain("\r\033[K");
+  line_open_ = false;
+  if (!drawn_.empty()) complain(back_to_first_line() + "\033[J");
+}
+
+void Console::end_open_line() {
+  if (line_open_) complain("\n");
   line_open_ = false;
 }
 
 void Console::end_progress_line() {
-  if (!line_open_) return;
-  complain("\n");
-  line_open_ = false;
+  end_open_line();
+  drawn_.clear();
 }
 
 }  // namespace attune::cli

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -34,12 +35,16 @@ class Console {
   // "attune: error: …" and "hint: …".
   void error(const Error& error);
 
-  // A line that is written over by the next; only where is_terminal().
+  // Lines that are written over by the next; only where is_terminal(). The cursor waits below them
+  // and stays visible, so that whatever ends the program leaves the terminal as it should be.
+  void progress_lines(const std::vector<std::string>& lines);
+  // One line, with the cursor at its end.
   void progress_line(std::string_view line);
   void end_progress_line();
-  // Takes it away instead.
+  // Takes them away instead.
   void clear_progress_line();
   bool is_terminal() const { return terminal_; }
+  Screen progress_screen() const;  // the size of where progress is shown
 
   // A page of results that the next one takes the place of; only where output_is_terminal().
   Status redraw(const std::string& page);
@@ -52,12 +57,17 @@ class Console {
   bool verbose() const { return verbose_; }
 
  private:
+  void end_open_line();
+  // What moves the cursor to where the progress lines begin; they count as gone.
+  std::string back_to_first_line();
+
   bool quiet_ = false;
   bool verbose_ = false;
   bool terminal_ = false;         // standard error is one
   bool output_terminal_ = false;  // standard output is one
   bool line_open_ = false;
-  std::size_t drawn_lines_ = 0;  // of the page that redraw() takes away
+  std::vector<std::size_t> drawn_;  // characters of the progress lines that stand above the cursor
+  std::size_t drawn_lines_ = 0;     // of the page that redraw() takes away
 };
 
 }  // namespace attune::cli

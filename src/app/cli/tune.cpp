@@ -1,9 +1,6 @@
 #include "app/api/tune.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "app/api/tune_graph.h"
 #include "app/api/tune_replay.h"
@@ -11,51 +8,17 @@
 #include "app/cli/search_arguments.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/tune_progress.h"
+#include "app/cli/tune_texts.h"
 #include "app/cli/verbs.h"
 
 namespace attune::cli {
 namespace {
 
-std::string milliseconds_text(const std::optional<double>& ms) {
-  return ms ? fmt::format("{:.4g} ms", *ms) : "none";
-}
+// Between the lines of a run that is not watched on a terminal.
+constexpr double kOperatorLineSeconds = 2, kModelLineSeconds = 5;
 
-std::string gain_text(const std::optional<double>& before, const std::optional<double>& after) {
-  return before && after ? fmt::format("{:.2f}x", *before / *after) : "";
-}
-
-std::optional<double> as_ms(const std::optional<double>& us) {
-  if (!us) return std::nullopt;
-  return *us * 1e-3;
-}
-
-void add_row(std::string& table, const std::string& name, const std::optional<double>& before,
-             const std::optional<double>& after, const std::string& speed) {
-  table += fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", name, milliseconds_text(before),
-                       milliseconds_text(after), gain_text(before, after), speed);
-}
-
-std::string table_of(const api::TuneReport& report) {
-  std::string table =
-      fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", "task", "before", "after", "gain", "speed");
-  for (const api::TunedTask& task : report.tasks) {
-    std::string speed;
-    if (task.gflops > 0) {
-      speed = fmt::format("{:.1f} GFLOP/s, {:.1f} % of peak", task.gflops, task.percent_of_peak);
-    }
-    add_row(table, task.name, as_ms(task.default_us), as_ms(task.best_us), speed);
-  }
-  if (report.tasks.size() > 1) {
-    add_row(table, "whole", report.default_latency_ms, report.latency_ms, "");
-  }
-  return table;
-}
-
-// "3 build_failed, 1 wrong_answer".
-std::string failures_text(const api::Failures& failures) {
-  std::vector<std::string> kinds;
-  for (const auto& [kind, count] : failures) kinds.push_back(fmt::format("{} {}", count, kind));
-  return fmt::format("{}", fmt::join(kinds, ", "));
+void tell_log(const api::TuneReport& report, Console& console) {
+  if (!report.log_failure.empty()) console.note(report.log_failure);
 }
 
 // How the time was used, for -v.
@@ -110,19 +73,20 @@ std::string repeat_command(const api::TuneOptions& options) {
 
 Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console& console) {
   const Interrupt interrupt;
-  TuneProgressLine line(console);
+  TuneDisplay display(console, kOperatorLineSeconds);
   bool told = options.trials.has_value() || options.seconds.has_value();
   const auto show = [&](const api::TuneProgress& progress) {
-    if (!told) console.note(fmt::format("no budget given: {} trials", progress.trials_total));
+    if (!told) console.note(fmt::format("no budget given: {} trials", *progress.trials_total));
     told = true;
-    line.show(progress);
+    display.show(progress);
   };
   ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
-  console.end_progress_line();
+  console.clear_progress_line();  // what follows says more
   if (!report.history.empty()) console.detail(report.history);
   if (!console.quiet()) tell(report, console);
   ATTUNE_RETURN_IF_ERROR(
-      console.print(speech.json ? api::to_json(report) + "\n" : table_of(report)));
+      console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
+  tell_log(report, console);
   if (report.stopped && interrupt.exit_status() != 0) {
     console.note(
         fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
@@ -143,30 +107,6 @@ Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console&
   if (!report.reached()) return not_reached(report);
   console.note(fmt::format("next: attune bench {}", repeat_command(options)));
   return 0;
-}
-
-std::string model_progress_text(const api::TuneGraphProgress& p) {
-  std::string text = fmt::format("{}/{} tasks settled  {} trials  sum {:.4g} ms  {}", p.settled,
-                                 p.tasks, p.trials, p.latency_ms, p.task);
-  if (p.total_seconds > 0) {
-    text += fmt::format("  {:.0f} of {:.0f} s", p.elapsed_seconds, p.total_seconds);
-  }
-  return text;
-}
-
-// The tasks that matter most, so that the table of a large model stays readable.
-api::TuneReport shortened(api::TuneReport report) {
-  constexpr std::size_t kMost = 20;
-  const auto share = [](const api::TunedTask& task) {
-    return task.default_us.value_or(0) * static_cast<double>(task.uses);
-  };
-  std::stable_sort(report.tasks.begin(), report.tasks.end(),
-                   [&](const auto& a, const auto& b) { return share(a) > share(b); });
-  if (report.tasks.size() > kMost) report.tasks.resize(kMost);
-  for (api::TunedTask& task : report.tasks) {
-    if (task.uses > 1) task.name += fmt::format(" (x{})", task.uses);
-  }
-  return report;
 }
 
 // Tasks of which nothing ran but the default; an error when there are no others.
@@ -205,20 +145,15 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
                        Console& console) {
   const Interrupt interrupt;
   if (!options.tune.trials && !options.tune.seconds) console.note("no budget given: 300 seconds");
-  double next_seconds = 0;
-  const auto show = [&](const api::TuneGraphProgress& progress) {
-    if (console.is_terminal()) {
-      console.progress_line(model_progress_text(progress));
-    } else if (progress.elapsed_seconds >= next_seconds) {
-      next_seconds = progress.elapsed_seconds + 5;
-      console.note(model_progress_text(progress));
-    }
-  };
+  TuneDisplay display(console, kModelLineSeconds);
   ATTUNE_ASSIGN(const api::TuneReport report,
-                api::tune_graph(options, show, interrupt.requested()));
-  console.end_progress_line();
+                api::tune_graph(
+                    options, [&](const api::TuneProgress& progress) { display.show(progress); },
+                    interrupt.requested()));
+  console.clear_progress_line();  // what follows says more
   ATTUNE_RETURN_IF_ERROR(
-      console.print(speech.json ? api::to_json(report) + "\n" : table_of(shortened(report))));
+      console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
+  tell_log(report, console);
   if (!report.history.empty()) console.detail(report.history);
   console.detail(usage_text(report));
   tell_fallbacks(report.fallbacks, console);
@@ -256,6 +191,7 @@ Result<int> run_tune(Words arguments, Console& console) {
             "choose again as the run in RECORDS did, from its outcomes; builds and runs nothing");
   line.flag("--resume", options.resume, "go on with the run that these options began");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
+  line.text("--log", "FILE", options.log, "append what happens to FILE, one JSON object per line");
   line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
   add_speech_options(line, speech, "print one JSON document");
   const SearchArguments search(line);
@@ -263,6 +199,8 @@ Result<int> run_tune(Words arguments, Console& console) {
   line.example("tune matmul:m=1024,n=1024,k=1024", "128 trials on all cores");
   line.example("tune conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1 --seconds 30 --json",
                "half a minute on one core, the result as JSON");
+  line.example("tune mobilenet_v2 --seconds 300 --log run.jsonl",
+               "and how it went, event by event");
   line.example("tune dense:m=64,n=512,k=512 --model xgb-rank --chains 128 --steps 500 --batch 64",
                "as AutoTVM searches");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {

@@ -2,51 +2,59 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include "app/cli/text_width.h"
+#include "app/cli/tune_table.h"
 
 namespace attune::cli {
 namespace {
 
-// Between plain lines, which stay where they are written.
-constexpr double kPlainSeconds = 2;
-
-std::string duration_text(double seconds) {
-  if (seconds < 60) return fmt::format("{:.0f} s", std::ceil(seconds));
-  const auto whole = static_cast<long>(seconds);
-  return fmt::format("{} min {} s", whole / 60, whole % 60);
-}
-
+// Between two drawings of the table: no eye needs more.
+constexpr double kDrawSeconds = 0.1;
 // Long specs leave no room for what changes.
-std::string short_name(const std::string& task) {
-  constexpr std::size_t kMost = 40;
-  return task.size() <= kMost ? task : task.substr(0, kMost - 1) + "…";
+constexpr std::size_t kNameColumns = 40;
+
+std::string best_text(const api::TaskProgress& task) {
+  if (!task.best_us) return {};
+  std::string text = fmt::format("  best {:.4g} µs", *task.best_us);
+  if (task.best_gflops > 0) {
+    text +=
+        fmt::format(", {:.1f} GFLOP/s ({:.0f} % of peak)", task.best_gflops, task.percent_of_peak);
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string progress_text(const api::TuneProgress& p) {
-  std::string text = p.limited_by_time ? fmt::format("{}  {} trials", short_name(p.task), p.trials)
-                                       : fmt::format("{}  {}/{} trials", short_name(p.task),
-                                                     p.trials, p.trials_total);
-  if (p.best_us) {
-    text += fmt::format("  best {:.4g} µs", *p.best_us);
-    if (p.best_gflops > 0) {
-      text += fmt::format(", {:.1f} GFLOP/s ({:.0f} % of peak)", p.best_gflops, p.percent_of_peak);
-    }
+  if (p.tasks.size() != 1) {
+    std::string text = tune_summary(p);
+    if (!p.of_whole && !p.tasks.empty()) text += "  " + p.tasks[p.task].name;
+    return text;
   }
+  const api::TaskProgress& task = p.tasks.front();
+  std::string text = shortened(task.name, kNameColumns);
+  text += p.trials_total ? fmt::format("  {}/{} trials", p.trials, *p.trials_total)
+                         : fmt::format("  {} trials", p.trials);
+  text += best_text(task);
   for (const auto& [kind, count] : p.failures) text += fmt::format("  {} {}", count, kind);
-  if (p.stage == "confirm") return text;
-  if (p.eta_seconds) text += fmt::format("  ETA {}", duration_text(*p.eta_seconds));
+  if (p.left_seconds && !p.closing)
+    text += fmt::format("  {} left", duration_text(*p.left_seconds));
   return text;
 }
 
-void TuneProgressLine::show(const api::TuneProgress& progress) {
+void TuneDisplay::show(const api::TuneProgress& progress) {
+  const bool ended = progress.closing && progress.stage == "confirm";
+  const bool due = progress.elapsed_seconds >= next_seconds_;
   if (console_.is_terminal()) {
-    console_.progress_line(progress_text(progress));
+    if (!due && !progress.of_whole && !ended) return;
+    next_seconds_ = progress.elapsed_seconds + kDrawSeconds;
+    const Screen size = console_.progress_screen();
+    // The cursor stands on a line of its own below the table, and one column stays free.
+    console_.progress_lines(tune_table(progress, size.columns - 1, size.rows - 1));
     return;
   }
-  if (progress.elapsed_seconds < next_seconds_ || progress.trials == 0) return;
-  next_seconds_ = progress.elapsed_seconds + kPlainSeconds;
+  if (!due || progress.trials == 0 || progress.begins) return;
+  next_seconds_ = progress.elapsed_seconds + line_seconds_;
   console_.note(progress_text(progress));
 }
 

@@ -1,25 +1,28 @@
-// What a person sees while tuning goes on: one line that changes on a terminal, a line now and then
-// elsewhere.
+// What a person sees while tuning goes on: a table that changes in place on a terminal, a line now
+// and then elsewhere.
 #pragma once
 
 #include <string>
 
-#include "app/api/tune.h"
+#include "app/api/tune_progress.h"
 #include "app/cli/console.h"
 
 namespace attune::cli {
 
-// "matmul:…  48/128 trials  best 24.1 µs, 88.9 GFLOP/s (92 % of peak)  2 timed_out  ETA 5 s"
+// "matmul:…  48/128 trials  best 24.1 µs, 88.9 GFLOP/s (92 % of peak)  2 timed_out  5 s left"
 std::string progress_text(const api::TuneProgress& progress);
 
-class TuneProgressLine {
+class TuneDisplay {
  public:
-  explicit TuneProgressLine(Console& console) : console_(console) {}
+  // `line_seconds`: between plain lines, which stay where they are written.
+  TuneDisplay(Console& console, double line_seconds)
+      : console_(console), line_seconds_(line_seconds) {}
   void show(const api::TuneProgress& progress);
 
  private:
   Console& console_;
-  double next_seconds_ = 0;  // when the next plain line is due
+  double line_seconds_;
+  double next_seconds_ = 0;  // when the next line, or the next drawing of the table, is due
 };
 
 }  // namespace attune::cli

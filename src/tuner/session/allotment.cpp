@@ -90,6 +90,13 @@ std::size_t Allotment::settled_count() const {
   return count;
 }
 
+std::optional<double> Allotment::seconds_to_settle(std::size_t task) const {
+  const Standing& standing = standings_[task];
+  if (settled(task)) return 0;
+  if (standing.finished == 0) return std::nullopt;
+  return (options_.patience - standing.rounds_without_gain) * standing.round_seconds;
+}
+
 double Allotment::latency_us() const {
   double sum = 0;
   for (const Standing& each : standings_) sum += each.weight.uses * each.best_us;

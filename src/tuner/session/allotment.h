@@ -37,6 +37,9 @@ class Allotment {
 
   bool settled(std::size_t task) const;
   std::size_t settled_count() const;
+  // How long its rounds would take until it is settled, if none of them gained; 0 when it is, empty
+  // before the first round is back.
+  std::optional<double> seconds_to_settle(std::size_t task) const;
   // Sums over all uses of the tasks that ran: of their best times, and of what those are below the
   // defaults'.
   double latency_us() const;

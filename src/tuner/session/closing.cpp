@@ -133,6 +133,7 @@ TaskReport Session::Impl::report() const {
   report.trials = ledger_.trials();
   report.trials_this_run = report.trials - trials_before_;
   report.failures = ledger_.failures();
+  report.examples = ledger_.failure_examples();
   report.timed = ledger_.timed();
   for (const auto& [kind, count] : report.failures) report.failed += count;
   report.seconds = options_.on_grant ? worked_seconds_ : elapsed_seconds();
@@ -182,6 +183,7 @@ std::optional<double> Session::Impl::model_quality() const {
 Progress Session::Impl::progress() const {
   const std::lock_guard lock(mutex_);
   Progress progress;
+  progress.key = task_.key;
   progress.task = task_.name;
   progress.stage = last_stage_;
   progress.round = last_round_;

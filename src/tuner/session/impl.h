@@ -34,6 +34,7 @@ class Session::Impl {
   std::optional<RoundSummary> last_round() const;
   const Clock& clock() const { return context_.clock; }
   Progress progress() const;
+  std::vector<FailedCandidate> take_failed();
   TaskReport report() const;
   records::SessionId id() const { return id_; }
 
@@ -74,6 +75,7 @@ class Session::Impl {
   Result<std::vector<measure::RunResult>> run_with_retry(
       const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how);
   Status store_profiled(std::vector<records::Record> found);
+  void note_failure(const records::Record& record);
   void forget_slow_builds();
   std::vector<std::int64_t> finalists() const;
   Status store_comparison(const std::vector<Entry>& entries,
@@ -108,6 +110,7 @@ class Session::Impl {
   bool finished_ = false;
   std::map<std::int64_t, double> compared_us_;  // of the closing comparison
   double worked_seconds_ = 0;                   // of all stages
+  std::vector<FailedCandidate> failed_;         // of late
   std::string last_stage_;
   std::int64_t last_round_ = 0;
   std::int64_t trials_before_ = 0;  // of earlier runs

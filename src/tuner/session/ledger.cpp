@@ -17,6 +17,13 @@ std::optional<double> time_of(const Entry& entry) {
   return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
 }
 
+FailedCandidate failed_candidate(const records::Record& record) {
+  return {.number = record.number,
+          .kind = std::string(runtime::kind_of(record.outcome)),
+          .reason = runtime::describe(record.outcome),
+          .trace = record.trace};
+}
+
 Result<Ledger> Ledger::of(const records::Session& session) {
   Ledger ledger;
   std::size_t next = 0;
@@ -64,6 +71,7 @@ void Ledger::count(const records::Record& record, std::int64_t by) {
     return;
   }
   const auto kind = failures_.try_emplace(std::string(runtime::kind_of(record.outcome)), 0).first;
+  if (examples_.count(kind->first) == 0) examples_[kind->first] = failed_candidate(record);
   kind->second += by;
   if (kind->second == 0) failures_.erase(kind);
 }
@@ -100,6 +108,12 @@ void Ledger::forget_slow() {
     // The last round stays too: its times of building and running are still asked for.
     return number != 0 && entry.round + 1 < finished_ && keep.count(number) == 0;
   });
+}
+
+std::vector<FailedCandidate> Ledger::failure_examples() const {
+  std::vector<FailedCandidate> examples;
+  for (const auto& [kind, count] : failures_) examples.push_back(examples_.at(kind));
+  return examples;
 }
 
 bool Ledger::is_profiled(std::int64_t round) const {

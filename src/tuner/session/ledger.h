@@ -29,6 +29,9 @@ bool is_trial(const runtime::Outcome& outcome);
 // The time when the outcome is a timing that counts, i.e. of a candidate whose answers are right.
 std::optional<double> time_of(const Entry& entry);
 
+// What is said about a record that is no timing.
+FailedCandidate failed_candidate(const records::Record& record);
+
 class Ledger {
  public:
   // Fails when a stored trace does not parse.
@@ -60,6 +63,7 @@ class Ledger {
   std::optional<double> finished_best_us() const { return finished_best_us_; }
   std::int64_t open_candidates() const;  // of rounds that are not finished
   const FailureCounts& failures() const { return failures_; }
+  std::vector<FailedCandidate> failure_examples() const;  // the first of each kind
   std::int64_t timed() const { return timed_; }  // candidates that ran and gave right answers
   // The fastest first; at most `count`, which must not exceed kKept.
   std::vector<std::int64_t> fastest(std::size_t count) const;
@@ -90,6 +94,7 @@ class Ledger {
   std::int64_t trials_ = 0, timed_ = 0, finished_trials_ = 0;
   std::optional<double> finished_best_us_;
   FailureCounts failures_;
+  std::map<std::string, FailedCandidate, std::less<>> examples_;  // by kind
 };
 
 }  // namespace attune::session

@@ -16,8 +16,14 @@ class OneSession final : public Agenda {
     for (const Stage& stage : session_.ready_stages()) jobs.push_back({0, stage});
     return jobs;
   }
-  void ended(const Job&, double) override {
-    if (observer_ != nullptr) observer_->progressed(session_.progress());
+  void ended(const Job& job, double seconds) override {
+    if (observer_ == nullptr) return;
+    Progress progress = session_.progress();
+    progress.stage = name_of(job.stage.kind);
+    progress.round = job.stage.round;
+    progress.stage_seconds = seconds;
+    progress.failed = session_.take_failed();
+    observer_->progressed(progress);
   }
 
  private:

@@ -23,7 +23,10 @@ class ModelAgenda final : public Agenda {
         progressed_(progressed),
         start_ns_(clock.now_ns()),
         allotment_(weights_of(sessions), budget.allotment) {
-    for (std::size_t task = 0; task < sessions_.size(); ++task) adopt(task);
+    for (std::size_t task = 0; task < sessions_.size(); ++task) {
+      adopt(task);
+      seen_.push_back(sessions_[task].session->progress());
+    }
     give_out();
   }
 
@@ -44,13 +47,13 @@ class ModelAgenda final : public Agenda {
     return jobs;
   }
 
-  void ended(const Job& job, double) override {
+  void ended(const Job& job, double seconds) override {
     const Session& session = *sessions_[job.session].session;
     const bool updated = job.stage.kind == StageKind::Update;
     if (updated) mark_ended(job.session, session.last_round());
     if (!session.wants_rounds()) give_up_unselected(job.session);
     take_in_order();
-    if (updated || job.stage.kind == StageKind::Confirm) tell(job.session);
+    tell(job, seconds);
   }
 
  private:
@@ -151,31 +154,43 @@ class ModelAgenda final : public Agenda {
     for (const WeightedSession& each : sessions_) each.session->end_selection();
   }
 
-  void tell(std::size_t task) const {
+  void tell(const Job& job, double seconds) {
     if (!progressed_) return;
-    ModelProgress progress{.task = task,
+    Session& session = *sessions_[job.session].session;
+    seen_[job.session] = session.progress();
+    ModelProgress progress{.task = job.session,
+                           .stage = job.stage,
+                           .stage_seconds = seconds,
+                           .failed = session.take_failed(),
                            .settled = allotment_.settled_count(),
                            .tasks = {},
                            .trials = 0,
+                           .failures = {},
                            .latency_us = allotment_.latency_us(),
                            .gained_us = allotment_.gained_us(),
                            .elapsed_seconds = elapsed(),
                            .total_seconds = budget_.seconds,
                            .closing = closing_};
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-      const Progress one = sessions_[i].session->progress();
-      const double time_us = sessions_[i].weight.uses * one.best_us.value_or(0);
-      progress.tasks.push_back(
-          {.name = one.task,
-           .share = progress.latency_us > 0 ? time_us / progress.latency_us : 0,
-           .trials = one.trials,
-           .best_us = one.best_us,
-           .default_us = one.default_us,
-           .model_quality = one.model_quality,
-           .settled = allotment_.settled(i)});
-      progress.trials += one.trials;
+      progress.tasks.push_back(task_progress(i, progress.latency_us));
+      progress.trials += seen_[i].trials;
+      for (const auto& [kind, count] : seen_[i].failures) progress.failures[kind] += count;
     }
     progressed_(progress);
+  }
+
+  TaskProgress task_progress(std::size_t task, double latency_us) const {
+    const Progress& seen = seen_[task];
+    const double time_us = sessions_[task].weight.uses * seen.best_us.value_or(0);
+    return {.key = seen.key,
+            .name = seen.task,
+            .share = latency_us > 0 ? std::min(1.0, time_us / latency_us) : 0,
+            .trials = seen.trials,
+            .best_us = seen.best_us,
+            .default_us = seen.default_us,
+            .model_quality = seen.model_quality,
+            .settled = allotment_.settled(task),
+            .left_seconds = allotment_.seconds_to_settle(task)};
   }
 
   const std::vector<WeightedSession>& sessions_;
@@ -184,7 +199,8 @@ class ModelAgenda final : public Agenda {
   const std::function<void(const ModelProgress&)>& progressed_;
   std::int64_t start_ns_;
   Allotment allotment_;
-  std::deque<Grant> grants_;  // in the order in which they were given out
+  std::vector<Progress> seen_;  // of each session, when a stage of it last ended
+  std::deque<Grant> grants_;    // in the order in which they were given out
   std::int64_t rounds_ended_ = 0;
   bool closing_ = false;
 };

@@ -42,19 +42,25 @@ struct ModelBudget {
 };
 
 struct TaskProgress {
-  std::string name;
+  std::string key, name;
   double share = 0;  // of the sum of the best times so far
   std::int64_t trials = 0;
   std::optional<double> best_us, default_us;
   std::optional<double> model_quality;  // see Progress
   bool settled = false;
+  std::optional<double> left_seconds;  // until it is settled, if nothing more is gained
 };
 
+// After each stage.
 struct ModelProgress {
-  std::size_t task = 0;  // the one that just ran
+  std::size_t task = 0;  // the one whose stage just ended
+  Stage stage = {};
+  double stage_seconds = 0;
+  std::vector<FailedCandidate> failed = {};  // found by that stage
   std::size_t settled = 0;
   std::vector<TaskProgress> tasks = {};
   std::int64_t trials = 0;
+  FailureCounts failures = {};
   double latency_us = 0;  // sum of uses * best, of tasks that ran
   double gained_us = 0;   // sum of uses * (default - best)
   double elapsed_seconds = 0, total_seconds = 0;

@@ -272,6 +272,11 @@ std::optional<RoundSummary> Session::Impl::last_round() const {
   return last_summary_;
 }
 
+std::vector<FailedCandidate> Session::Impl::take_failed() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failed_, {});
+}
+
 std::optional<std::int64_t> Session::Impl::best_number() const {
   const std::vector<std::int64_t> best = ledger_.fastest(1);
   return best.empty() ? std::nullopt : std::optional(best.front());
@@ -312,6 +317,7 @@ std::int64_t Session::open_rounds() const { return impl_->open_rounds(); }
 std::optional<RoundSummary> Session::last_round() const { return impl_->last_round(); }
 const Clock& Session::clock() const { return impl_->clock(); }
 Progress Session::progress() const { return impl_->progress(); }
+std::vector<FailedCandidate> Session::take_failed() { return impl_->take_failed(); }
 TaskReport Session::report() const { return impl_->report(); }
 records::SessionId Session::id() const { return impl_->id(); }
 

@@ -113,6 +113,8 @@ class Session {
   std::optional<RoundSummary> last_round() const;
 
   Progress progress() const;
+  // Candidates that failed since this was last asked; the latest thousand when nobody asks.
+  std::vector<FailedCandidate> take_failed();
   TaskReport report() const;
   records::SessionId id() const;
   const Clock& clock() const;

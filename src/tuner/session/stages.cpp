@@ -277,11 +277,19 @@ Status Session::Impl::store_profiled(std::vector<records::Record> found) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < found.size(); ++i) {
     found[i].id = (*ids)[i];
+    note_failure(found[i]);
     const std::int64_t number = found[i].number;
     ledger_.settle(number, std::move(found[i]));
   }
   forget_slow_builds();
   return {};
+}
+
+void Session::Impl::note_failure(const records::Record& record) {
+  constexpr std::size_t kMost = 1000;
+  if (std::holds_alternative<runtime::Timing>(record.outcome)) return;
+  if (failed_.size() == kMost) failed_.erase(failed_.begin());
+  failed_.push_back(failed_candidate(record));
 }
 
 void Session::Impl::forget_slow_builds() {

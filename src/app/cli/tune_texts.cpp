@@ -1,0 +1,99 @@
+#include "app/cli/tune_texts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "app/cli/text_width.h"
+
+namespace attune::cli {
+namespace {
+
+std::string gain_text(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? fmt::format("{:.2f}x", *before / *after) : "";
+}
+
+std::optional<double> as_ms(const std::optional<double>& us) {
+  if (!us) return std::nullopt;
+  return *us * 1e-3;
+}
+
+void add_row(std::string& table, const std::string& name, const std::optional<double>& before,
+             const std::optional<double>& after, const std::string& speed) {
+  table += fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", name, milliseconds_text(before),
+                       milliseconds_text(after), gain_text(before, after), speed);
+}
+
+// The tasks that matter most, so that the table of a large model stays readable.
+std::vector<api::TunedTask> shown_tasks(const api::TuneReport& report) {
+  constexpr std::size_t kMost = 20;
+  const auto share = [](const api::TunedTask& task) {
+    return task.default_us.value_or(0) * static_cast<double>(task.uses);
+  };
+  std::vector<api::TunedTask> tasks = report.tasks;
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [&](const auto& a, const auto& b) { return share(a) > share(b); });
+  if (tasks.size() > kMost) tasks.resize(kMost);
+  for (api::TunedTask& task : tasks) {
+    if (task.uses > 1) task.name += fmt::format(" (x{})", task.uses);
+  }
+  return tasks;
+}
+
+std::string table_of(const api::TuneReport& report) {
+  std::string table =
+      fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", "task", "before", "after", "gain", "speed");
+  for (const api::TunedTask& task : shown_tasks(report)) {
+    std::string speed;
+    if (task.gflops > 0) {
+      speed = fmt::format("{:.1f} GFLOP/s, {:.1f} % of peak", task.gflops, task.percent_of_peak);
+    }
+    add_row(table, task.name, as_ms(task.default_us), as_ms(task.best_us), speed);
+  }
+  if (report.tasks.size() > 1) {
+    add_row(table, "whole", report.default_latency_ms, report.latency_ms, "");
+  }
+  return table;
+}
+
+// Reasons may be long and have several lines; the records have them whole.
+std::string first_line(const std::string& text) {
+  constexpr std::size_t kMost = 120;
+  return shortened(text.substr(0, text.find('\n')), kMost);
+}
+
+// A bar for each kind, the longest for the most frequent, with one example.
+std::string histogram_of(const std::vector<api::FailureKind>& failures) {
+  constexpr double kLongest = 20;
+  std::string text;
+  for (const api::FailureKind& each : failures) {
+    const double part = static_cast<double>(each.count) / static_cast<double>(failures[0].count);
+    const auto bar = static_cast<std::size_t>(std::max(1.0, kLongest * part));
+    text += fmt::format("{:<20} {:>7}  {}\n", each.kind, each.count, std::string(bar, '#'));
+    text += fmt::format("  e.g. candidate {} of {}: {}\n", each.example.candidate,
+                        each.example.task, first_line(each.example.reason));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string milliseconds_text(const std::optional<double>& ms) {
+  return ms ? fmt::format("{:.4g} ms", *ms) : "none";
+}
+
+std::string failures_text(const api::Failures& failures) {
+  std::vector<std::string> kinds;
+  for (const auto& [kind, count] : failures) kinds.push_back(fmt::format("{} {}", count, kind));
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+std::string text_of(const api::TuneReport& report) {
+  std::string text = table_of(report);
+  if (!report.failures.empty()) text += "\nfailures\n" + histogram_of(report.failures);
+  return text;
+}
+
+}  // namespace attune::cli
