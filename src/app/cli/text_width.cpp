@@ -39,7 +39,7 @@ std::string right_aligned(std::string_view text, std::size_t columns) {
   return blanks(shown, columns) + shown;
 }
 
-std::string duration_text(double seconds) {
+std::string spelled_duration(double seconds) {
   if (seconds < 60) return fmt::format("{:.0f} s", std::ceil(seconds));
   const auto whole = static_cast<long>(seconds);
   return fmt::format("{} min {} s", whole / 60, whole % 60);

@@ -14,6 +14,6 @@ std::string shortened(std::string_view text, std::size_t columns);
 std::string left_aligned(std::string_view text, std::size_t columns);
 std::string right_aligned(std::string_view text, std::size_t columns);
 // For a person: "5 s", "3 min 5 s".
-std::string duration_text(double seconds);
+std::string spelled_duration(double seconds);
 
 }  // namespace attune::cli

@@ -38,7 +38,7 @@ std::string progress_text(const api::TuneProgress& p) {
   text += best_text(task);
   for (const auto& [kind, count] : p.failures) text += fmt::format("  {} {}", count, kind);
   if (p.left_seconds && !p.closing)
-    text += fmt::format("  {} left", duration_text(*p.left_seconds));
+    text += fmt::format("  {} left", spelled_duration(*p.left_seconds));
   return text;
 }
 

@@ -40,7 +40,7 @@ std::string left_text(const TaskProgress& task, const TuneProgress& progress) {
   if (progress.closing) return "closing";
   if (!task.left_seconds) return task.trials > 0 ? "-" : "waiting";
   // It cannot take longer than the whole.
-  return duration_text(std::min(*task.left_seconds, progress.left_seconds.value_or(1e9)));
+  return spelled_duration(std::min(*task.left_seconds, progress.left_seconds.value_or(1e9)));
 }
 
 struct Column {
@@ -152,7 +152,7 @@ std::string tune_summary(const TuneProgress& p) {
   if (p.tasks.size() > 1 && p.latency_ms > 0) add(fmt::format("sum {:.4g} ms", p.latency_ms));
   for (const auto& [kind, count] : p.failures) add(fmt::format("{} {}", count, kind));
   add(doing_text(p));
-  if (p.left_seconds) add(fmt::format("{} left", duration_text(*p.left_seconds)));
+  if (p.left_seconds) add(fmt::format("{} left", spelled_duration(*p.left_seconds)));
   return text;
 }
 
