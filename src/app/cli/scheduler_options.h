@@ -1,7 +1,9 @@
-// --state: which scheduler a command speaks to.
+// Options about schedulers: --state, which one a command speaks to, and lists of cores.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/api/jobs.h"
 #include "app/cli/command_line.h"
@@ -18,5 +20,9 @@ class SchedulerArguments {
  private:
   std::string state_;
 };
+
+// "0,2-3" as the cores it means, in this order; empty for an empty text. `option` is named in the
+// message about a wrong one.
+Result<std::vector<int>> parse_cores(std::string_view option, const std::string& text);
 
 }  // namespace attune::cli

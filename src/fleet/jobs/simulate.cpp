@@ -1,51 +1,14 @@
 #include "fleet/jobs/simulate.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <map>
-#include <queue>
 #include <unordered_map>
 
 #include "base/check.h"
+#include "fleet/jobs/shared_pool.h"
 
 namespace attune::jobs {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-// A pool as its stages see it: while more of it is in use than there is, all of them progress more
-// slowly. Progress is counted in seconds of undisturbed work that each of them had.
-class SharedPool {
- public:
-  explicit SharedPool(int capacity) : capacity_(capacity) {}
-
-  void start(StageId stage, int amount, double seconds) {
-    ends_.push({progress_ + seconds, stage});
-    amounts_[stage] = amount;
-    in_use_ += amount;
-  }
-  double next_end(double now) const {
-    return ends_.empty() ? kNever : now + (ends_.top().first - progress_) / rate();
-  }
-  void advance(double seconds) { progress_ += seconds * rate(); }
-  StageId pop() {
-    const StageId stage = ends_.top().second;
-    ends_.pop();
-    in_use_ -= amounts_.extract(stage).mapped();
-    return stage;
-  }
-
- private:
-  double rate() const { return in_use_ <= capacity_ ? 1.0 : double(capacity_) / in_use_; }
-
-  using End = std::pair<double, StageId>;
-  int capacity_;
-  int in_use_ = 0;
-  double progress_ = 0;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
-  std::unordered_map<StageId, int> amounts_;
-};
 
 class Simulation {
  public:
@@ -122,14 +85,14 @@ class Simulation {
 
   // To the next thing that happens; false when nothing will.
   bool advance() {
-    double next =
-        next_arrival_ < arrivals_.size() ? drawn_[arrivals_[next_arrival_]].job.submit_at : kNever;
+    double next = next_arrival_ < arrivals_.size() ? drawn_[arrivals_[next_arrival_]].job.submit_at
+                                                   : SharedPool::kNever;
     SharedPool* ending = nullptr;
     for (SharedPool& pool : shared_) {
       const double end = pool.next_end(now_);
       if (end < next) next = end, ending = &pool;
     }
-    if (next == kNever) return false;
+    if (next == SharedPool::kNever) return false;
     for (SharedPool& pool : shared_) pool.advance(next - now_);
     now_ = next;
     if (ending != nullptr) complete(ending->pop());

@@ -1,0 +1,252 @@
+#include "app/api/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "app/api/executable.h"
+#include "app/api/looping_child.h"
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "fleet/wire/state_directory.h"
+#include "runtime/affinity.h"
+#include "tuner/model/boosted_trees.h"
+
+namespace attune::api {
+namespace {
+
+constexpr int kRounds = 5;
+
+using Repeat = std::function<Status()>;
+
+Result<OperatorModel> operator_of(const std::string& spec, std::size_t threads) {
+  return load_model({.model = spec, .threads = static_cast<int>(threads)});
+}
+
+// Compiles a convolution again and again.
+Result<Repeat> building() {
+  ATTUNE_ASSIGN(OperatorModel model,
+                operator_of("conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,pad=1", 1));
+  auto kept = std::make_shared<OperatorModel>(std::move(model));
+  return Repeat([kept, known = default_schedule(*kept)]() -> Status {
+    if (const auto built = build_schedule(*kept, known); !built.ok()) return built.error();
+    return {};
+  });
+}
+
+// Trains trees as a cost model does after a few hundred trials.
+Result<Repeat> learning() {
+  constexpr std::size_t kRows = 512, kWidth = 64;
+  struct Table {
+    std::vector<float> features, labels;
+  };
+  auto table = std::make_shared<Table>();
+  Rng rng(1);
+  for (std::size_t i = 0; i < kRows * kWidth; ++i) {
+    table->features.push_back(static_cast<float>(rng.uniform()));
+  }
+  for (std::size_t i = 0; i < kRows; ++i) {
+    table->labels.push_back(table->features[i * kWidth] + table->features[i * kWidth + 1]);
+  }
+  return Repeat([table]() -> Status {
+    model::BoostedTrees::train({kWidth, table->features, table->labels, {}, {}}, {.depth = 6});
+    return {};
+  });
+}
+
+// Runs an operator as profiling does, some milliseconds at a time.
+Result<Repeat> running(const std::string& spec, std::size_t threads) {
+  constexpr double kSeconds = 2e-3;
+  ATTUNE_ASSIGN(const OperatorModel model, operator_of(spec, threads));
+  ATTUNE_ASSIGN(const measure::BuiltCandidate built,
+                build_schedule(model, default_schedule(model)));
+  ATTUNE_ASSIGN(Executable loaded, Executable::load(model, built));
+  auto executable = std::make_shared<Executable>(std::move(loaded));
+  executable->fill_inputs(1);
+  ATTUNE_RETURN_IF_ERROR(executable->start_threads());
+  ATTUNE_RETURN_IF_ERROR(executable->prepare());
+  ATTUNE_RETURN_IF_ERROR(executable->run());
+  const SteadyClock clock;
+  const std::int64_t begin = clock.now_ns();
+  ATTUNE_RETURN_IF_ERROR(executable->run());
+  const double once = std::max(1e-7, seconds_between(begin, clock.now_ns()));
+  return Repeat([executable, calls = std::max(1, static_cast<int>(kSeconds / once))]() -> Status {
+    for (int i = 0; i < calls; ++i) ATTUNE_RETURN_IF_ERROR(executable->run());
+    return {};
+  });
+}
+
+// Something that runs on some cores, and what it stands for.
+struct Subject {
+  std::string name;
+  LoopingChild child;
+};
+
+Result<Subject> subject_of(std::string_view name, const std::vector<int>& cores) {
+  const std::size_t threads = cores.size();
+  const auto prepare = [&]() -> Result<Repeat> {
+    if (name == jobs::kBuilding) return building();
+    if (name == jobs::kLearning) return learning();
+    if (name == jobs::kProfileCompute) return running("matmul:m=192,n=192,k=192", threads);
+    return running("elementwise:m=4096,n=4096,op=relu", threads);
+  };
+  ATTUNE_ASSIGN(LoopingChild child, LoopingChild::start(std::string(name), cores, prepare));
+  return Subject{std::string(name), std::move(child)};
+}
+
+// What may run at the same time: stages of the host beside those of the device, and beside each
+// other where there are cores for two.
+struct Plan {
+  std::vector<Subject> subjects;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+};
+
+Result<Plan> plan_of(const std::vector<int>& host, const std::vector<int>& device) {
+  Plan plan;
+  for (const std::string_view name : {jobs::kBuilding, jobs::kLearning}) {
+    ATTUNE_ASSIGN(Subject subject, subject_of(name, {host[0]}));
+    plan.subjects.push_back(std::move(subject));
+  }
+  for (const std::string_view name : {jobs::kProfileCompute, jobs::kProfileMemory}) {
+    ATTUNE_ASSIGN(Subject subject, subject_of(name, device));
+    plan.subjects.push_back(std::move(subject));
+  }
+  plan.pairs = {{0, 2}, {0, 3}, {1, 2}, {1, 3}};
+  if (host.size() < 2) return plan;
+  for (const std::string_view name : {jobs::kBuilding, jobs::kLearning}) {
+    ATTUNE_ASSIGN(Subject subject, subject_of(name, {host[1]}));
+    plan.subjects.push_back(std::move(subject));
+  }
+  plan.pairs.insert(plan.pairs.end(), {{0, 4}, {0, 5}, {1, 5}});
+  return plan;
+}
+
+using Times = std::vector<double>;
+
+// Lets these run for a while; the times of each.
+std::vector<Times> let_run(const std::vector<const LoopingChild*>& children, double seconds) {
+  const SteadyClock clock;
+  for (const LoopingChild* child : children) child->go();
+  // What was cached before is brought back first.
+  const auto part = [&](double share) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(share * seconds));
+    return clock.now_ns();
+  };
+  const std::int64_t begin = part(0.15), end = part(0.85);
+  for (const LoopingChild* child : children) child->halt();
+  std::vector<Times> times;
+  for (const LoopingChild* child : children) times.push_back(child->repetitions(begin, end));
+  return times;
+}
+
+jobs::CoLocationMatrix measure_pairs(const Plan& plan, double seconds,
+                                     const std::function<void(const std::string&)>& told) {
+  const std::size_t phases = kRounds * (plan.subjects.size() + plan.pairs.size());
+  const double phase = seconds / static_cast<double>(phases);
+  std::vector<std::vector<Times>> alone(plan.subjects.size());
+  std::vector<std::vector<Times>> first(plan.pairs.size()), second(plan.pairs.size());
+  for (int round = 0; round < kRounds; ++round) {
+    told(fmt::format("round {} of {}", round + 1, kRounds));
+    for (std::size_t i = 0; i < plan.subjects.size(); ++i) {
+      alone[i].push_back(let_run({&plan.subjects[i].child}, phase)[0]);
+    }
+    for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
+      const auto [a, b] = plan.pairs[i];
+      auto times = let_run({&plan.subjects[a].child, &plan.subjects[b].child}, phase);
+      first[i].push_back(std::move(times[0]));
+      second[i].push_back(std::move(times[1]));
+    }
+  }
+  jobs::CoLocationMatrix matrix;
+  for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
+    const auto [a, b] = plan.pairs[i];
+    const std::string &one = plan.subjects[a].name, &other = plan.subjects[b].name;
+    matrix.pairs.push_back({one, other, slowdown_of(alone[a], first[i])});
+    matrix.pairs.push_back({other, one, slowdown_of(alone[b], second[i])});
+  }
+  return matrix;
+}
+
+double median(Times times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+// Cores of host and device as a scheduler gives them out unless it is told otherwise.
+Status choose_cores(CalibrateOptions& options) {
+  const std::vector<int> allowed = runtime::allowed_cores();
+  if (allowed.size() < 2) {
+    return unsupported("this process may use one core only, on which nothing runs side by side",
+                       "allow it a second one");
+  }
+  if (options.device_cores.empty()) options.device_cores = {allowed.back()};
+  if (options.host_cores.empty()) {
+    for (const int core : allowed) {
+      const auto& taken = options.device_cores;
+      if (std::find(taken.begin(), taken.end(), core) == taken.end()) {
+        options.host_cores.push_back(core);
+      }
+    }
+  }
+  for (const std::vector<int>* cores : {&options.host_cores, &options.device_cores}) {
+    if (cores->empty()) return invalid("no core is left for the host", "give the device fewer");
+    for (const int core : *cores) {
+      if (std::find(allowed.begin(), allowed.end(), core) != allowed.end()) continue;
+      return invalid(fmt::format("core {} is none that this process may use", core),
+                     fmt::format("choose from {} to {}", allowed.front(), allowed.back()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+double slowdown_of(const std::vector<Times>& alone, const std::vector<Times>& beside) {
+  CHECK(alone.size() == beside.size(), "rounds alone and rounds together come in pairs");
+  Times ratios;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    if (alone[i].empty() || beside[i].empty()) continue;
+    ratios.push_back(median(beside[i]) / median(alone[i]));
+  }
+  return ratios.empty() ? 1 : median(ratios);
+}
+
+Result<CalibrateReport> calibrate(const CalibrateOptions& given,
+                                  const std::function<void(const std::string&)>& told) {
+  CalibrateOptions options = given;
+  ATTUNE_RETURN_IF_ERROR(choose_cores(options));
+  CalibrateReport report;
+  if (options.output.empty()) {
+    ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
+    std::error_code failure;
+    std::filesystem::create_directories(state, failure);
+    if (failure) return write_error(state, failure.value());
+    report.file = wire::colocation_path(state);
+  } else {
+    report.file = options.output;
+  }
+  told("preparing what is measured");
+  ATTUNE_ASSIGN(const Plan plan, plan_of(options.host_cores, options.device_cores));
+  report.matrix = measure_pairs(plan, options.seconds, told);
+  report.matrix.host_cores = options.host_cores;
+  report.matrix.device_cores = options.device_cores;
+  report.apart = jobs::kinds_apart(report.matrix);
+  ATTUNE_RETURN_IF_ERROR(write_file_atomically(report.file, jobs::to_json(report.matrix) + "\n"));
+  return report;
+}
+
+std::string to_json(const CalibrateReport& report) {
+  auto json = nlohmann::ordered_json::parse(jobs::to_json(report.matrix));
+  json["apart"] = report.apart;
+  json["file"] = report.file;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace attune::api
