@@ -170,6 +170,18 @@ void Book::start(const Start& begun, double now) {
 void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& finished, double now) {
   v1::Job& job = entry.row.job;
   const auto found = entry.stages.find(finished.stage());
+  // The worker takes its offer back, which may have been granted meanwhile.
+  if (found != entry.stages.end() && finished.end() == v1::COMPLETED && finished.seconds() == 0) {
+    if (found->second.runs) {
+      scheduler_.abandon(found->second.id);
+    } else {
+      scheduler_.withdraw_stage(found->second.id);
+    }
+    places_.erase(found->second.id);
+    entry.stages.erase(found);
+    entry.finished.insert(finished.stage());
+    return know(worker, entry, finished.stage());
+  }
   if (found == entry.stages.end() || !found->second.runs) {
     if (entry.finished.count(finished.stage()) != 0) return know(worker, entry, finished.stage());
     return refuse(worker, entry.id(), job.epoch(), finished.stage(), "the stage was not started");
@@ -184,7 +196,7 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   row.bar.set_ready_at(stage.ready_at);
   row.bar.set_started_at(stage.started_at);
   row.bar.set_ended_at(now);
-  const double seconds = finished.seconds() > 0 ? finished.seconds() : now - stage.started_at;
+  const double seconds = std::max(finished.seconds(), 0.0);
   if (finished.end() == v1::COMPLETED) {
     scheduler_.finish(stage.id, now, seconds);
     job.set_stages_done(static_cast<int>(stage.kind),

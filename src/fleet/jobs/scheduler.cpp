@@ -99,6 +99,10 @@ void Scheduler::withdraw(JobIndex job) {
   std::erase_if(ready_, [&](const StageView& stage) { return stage.job == job; });
 }
 
+void Scheduler::withdraw_stage(StageId stage) {
+  std::erase_if(ready_, [&](const StageView& view) { return view.id == stage; });
+}
+
 void Scheduler::set_active(JobIndex job, bool active) {
   jobs_[job].active = active;
   find_oldest();

@@ -59,6 +59,7 @@ class Scheduler {
   void abandon(StageId stage);
   // Takes back what is ready but not running.
   void withdraw(JobIndex job);
+  void withdraw_stage(StageId stage);
   // Paused jobs and those that ended are not counted among the active ones.
   void set_active(JobIndex job, bool active);
   // Corrects how many stages of each kind are to come.

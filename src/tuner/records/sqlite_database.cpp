@@ -144,6 +144,12 @@ Result<Database> Database::open(const std::string& address, int flags, std::stri
   return database;
 }
 
+Result<Database> Database::open_file(const std::string& path, Access access) {
+  const int flags = access == Access::Read ? SQLITE_OPEN_READONLY
+                                           : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  return open(path, flags, path);
+}
+
 Status Database::execute(const std::string& sql) {
   const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status{} : Status{last_error()};

@@ -1,5 +1,5 @@
-// A thin owner of SQLite's handles with errors turned into Results. Inside of the records library
-// only; nothing here knows about records.
+// A thin owner of SQLite's handles with errors turned into Results, for the records and for other
+// state in files of its own.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +66,9 @@ class Database {
  public:
   // `address` is a SQLite URI or file name; `name` is what messages call the file.
   static Result<Database> open(const std::string& address, int flags, std::string name);
+  // A file by its name, made when it is to be written and is not there.
+  enum class Access { Read, Write };
+  static Result<Database> open_file(const std::string& path, Access access);
 
   Status execute(const std::string& sql);
   Result<Statement> prepare(std::string_view sql) const;

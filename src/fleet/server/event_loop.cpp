@@ -1,0 +1,139 @@
+#include "fleet/server/event_loop.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+
+namespace attune::server {
+namespace {
+
+// Those who watch see changes at most so often.
+constexpr double kBetweenSnapshots = 0.25;
+
+}  // namespace
+
+double unix_seconds(double unix_start, std::chrono::steady_clock::time_point steady_start) {
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - steady_start;
+  return unix_start + since.count();
+}
+
+EventLoop::EventLoop(jobs::Book book, Journal& journal, World& world)
+    : book_(std::move(book)),
+      journal_(journal),
+      world_(world),
+      unix_start_(static_cast<double>(unix_time_ms()) * 1e-3),
+      steady_start_(std::chrono::steady_clock::now()),
+      thread_([this] { run(); }) {}
+
+EventLoop::~EventLoop() { stop(); }
+
+double EventLoop::now() const { return unix_seconds(unix_start_, steady_start_); }
+
+bool EventLoop::post(Event event) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    events_.push_back(std::move(event));
+  }
+  posted_.notify_one();
+  return true;
+}
+
+void EventLoop::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  posted_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+double EventLoop::deadline() const {
+  double deadline = book_.next_deadline();
+  for (const auto& [id, watcher] : watchers_) {
+    if (watcher.ready && watcher.news) deadline = std::min(deadline, watcher.next_at);
+  }
+  return deadline;
+}
+
+void EventLoop::run() {
+  while (true) {
+    std::vector<Event> events;
+    const double until = deadline();
+    {
+      std::unique_lock lock(mutex_);
+      const auto due = [&] { return stopping_ || !events_.empty(); };
+      if (std::isinf(until)) {
+        posted_.wait(lock, due);
+      } else {
+        const std::chrono::duration<double> after(until - unix_start_);
+        posted_.wait_until(
+            lock,
+            steady_start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(after),
+            due);
+      }
+      if (stopping_ && events_.empty()) return;
+      events.swap(events_);
+    }
+    hear(events);
+  }
+}
+
+void EventLoop::hear(const std::vector<Event>& events) {
+  Turn turn{.book = book_, .now = now()};
+  for (const Event& event : events) event(turn);
+  book_.time_passed(turn.now);
+  jobs::Effects effects = book_.settle(turn.now);
+  const bool changed = turn.changed || !effects.jobs.empty() || !effects.messages.empty();
+  carry_out(std::move(effects), std::move(turn.waiting));
+  tell_watchers(turn.now, changed);
+}
+
+void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting) {
+  for (const jobs::WorkerId worker : effects.kill) world_.kill(worker);
+  for (jobs::Message& message : effects.messages) {
+    if (!message.acknowledges) {
+      world_.send(message.worker, message.what);
+      continue;
+    }
+    waiting.push_back(
+        [this, worker = message.worker, what = std::move(message.what)](const Status& written) {
+          if (written.ok()) world_.send(worker, what);
+        });
+  }
+  journal_.append(std::move(effects.jobs), std::move(effects.stages), std::move(waiting));
+  for (const jobs::WorkerId worker : effects.close) world_.close(worker);
+  world_.parked(book_.parked_workers());
+}
+
+bool EventLoop::watch(std::uint64_t watcher, v1::ListRequest request, Deliver deliver) {
+  return post(
+      [this, watcher, request = std::move(request), deliver = std::move(deliver)](Turn& turn) {
+        watchers_[watcher] = {.request = request, .deliver = deliver, .next_at = turn.now};
+      });
+}
+
+void EventLoop::watcher_ready(std::uint64_t watcher) {
+  post([this, watcher](Turn&) {
+    if (const auto found = watchers_.find(watcher); found != watchers_.end()) {
+      found->second.ready = true;
+    }
+  });
+}
+
+void EventLoop::unwatch(std::uint64_t watcher) {
+  post([this, watcher](Turn&) { watchers_.erase(watcher); });
+}
+
+void EventLoop::tell_watchers(double now, bool changed) {
+  for (auto& [id, watcher] : watchers_) {
+    watcher.news = watcher.news || changed;
+    if (!watcher.news || !watcher.ready || now < watcher.next_at) continue;
+    watcher.news = watcher.ready = false;
+    watcher.next_at = now + kBetweenSnapshots;
+    watcher.deliver(book_.snapshot(watcher.request, now));
+  }
+}
+
+}  // namespace attune::server

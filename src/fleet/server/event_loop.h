@@ -1,0 +1,90 @@
+// The one thread that owns the book. Events come from connections and are taken in groups: the book
+// hears them, settles, and what it answers is carried out. Messages that acknowledge something go
+// out when the journal has written it, others at once. Between events the thread sleeps until the
+// next one or until a lease ends.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "fleet/jobs/book.h"
+#include "fleet/server/journal.h"
+
+namespace attune::server {
+
+// What the loop does to the world. `send` comes from the loop's thread and the journal's.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual void send(jobs::WorkerId worker, const v1::ToWorker& message) = 0;
+  virtual void close(jobs::WorkerId worker) = 0;
+  // Returns when the process of a local worker has ended.
+  virtual void kill(jobs::WorkerId worker) = 0;
+  // So many local workers are held by paused jobs.
+  virtual void parked(int workers) = 0;
+};
+
+// What an event may use, all in the same moment.
+struct Turn {
+  jobs::Book& book;
+  double now;
+  std::vector<Acknowledge> waiting = {};
+  bool changed = false;  // something that people see
+};
+using Event = std::function<void(Turn&)>;
+
+// Gets a snapshot, or the error in its place; called again when `watcher_ready` was.
+using Deliver = std::function<void(Result<v1::Snapshot>)>;
+
+class EventLoop {
+ public:
+  EventLoop(jobs::Book book, Journal& journal, World& world);
+  ~EventLoop();  // stops
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // False when the loop has stopped: the event will not be heard.
+  bool post(Event event);
+  // The events posted before are still heard.
+  void stop();
+
+  // Snapshots for a watcher, the first at once, then when something changed and it is ready again.
+  bool watch(std::uint64_t watcher, v1::ListRequest request, Deliver deliver);
+  void watcher_ready(std::uint64_t watcher);
+  void unwatch(std::uint64_t watcher);
+
+ private:
+  struct Watcher {
+    v1::ListRequest request;
+    Deliver deliver;
+    bool ready = true, news = true;
+    double next_at = 0;
+  };
+  void run();
+  void hear(const std::vector<Event>& events);
+  void carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting);
+  void tell_watchers(double now, bool changed);
+  double deadline() const;
+  double now() const;
+
+  jobs::Book book_;
+  Journal& journal_;
+  World& world_;
+  std::map<std::uint64_t, Watcher> watchers_;  // the thread's
+  double unix_start_;
+  std::chrono::steady_clock::time_point steady_start_;
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::vector<Event> events_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+// Unix seconds of a clock that never goes back, given what both clocks said at one moment.
+double unix_seconds(double unix_start, std::chrono::steady_clock::time_point steady_start);
+
+}  // namespace attune::server

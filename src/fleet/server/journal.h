@@ -1,0 +1,50 @@
+// Writes what happened to the state file, on a thread of its own, so that the scheduler goes on
+// deciding while the disk works. What gathers meanwhile is written together. Those who wait for an
+// acknowledgement are called when all that was appended before is on the disk.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "fleet/server/state_file.h"
+
+namespace attune::server {
+
+// Called once, with the error when what it waits for could not be written.
+using Acknowledge = std::function<void(const Status&)>;
+
+class Journal {
+ public:
+  // `on_failure` is called at the first failure; nothing is written from then on.
+  Journal(StateFile file, std::function<void(const Error&)> on_failure);
+  ~Journal();  // after all has been written
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  void append(std::vector<jobs::JobRow> jobs, std::vector<jobs::StageRow> stages,
+              std::vector<Acknowledge> waiting);
+
+ private:
+  struct Batch {
+    std::vector<jobs::JobRow> jobs;
+    std::vector<jobs::StageRow> stages;
+    std::vector<Acknowledge> waiting;
+    bool empty() const { return jobs.empty() && stages.empty() && waiting.empty(); }
+  };
+  void run();
+  Status write(Batch& batch);
+
+  StateFile file_;
+  std::function<void(const Error&)> on_failure_;
+  Status failure_;
+  std::mutex mutex_;
+  std::condition_variable appended_;
+  Batch gathered_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace attune::server

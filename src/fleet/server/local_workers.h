@@ -1,0 +1,66 @@
+// Worker processes that the scheduler starts by itself: so many at a time, each in a process group
+// of its own. They die with the scheduler; one that ends is replaced, and ones that end at once are
+// replaced ever more slowly.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fleet/jobs/book.h"
+
+namespace attune::server {
+
+struct LocalWorkersOptions {
+  std::vector<std::string> command;  // the program and its arguments
+  int count = 0;
+  std::string log_folder;    // for worker-N.log, what they print
+  int lock_descriptor = -1;  // that they inherit
+  std::vector<int> cores;    // that they may use; empty: those of the scheduler
+  std::function<void(const std::string&)> note = {};  // a line about one that ended by itself
+};
+
+class LocalWorkers {
+ public:
+  explicit LocalWorkers(LocalWorkersOptions options);
+  ~LocalWorkers();  // kills them all
+  LocalWorkers(const LocalWorkers&) = delete;
+  LocalWorkers& operator=(const LocalWorkers&) = delete;
+
+  void start();
+  // Remembers whose connection it is, when the process is one of ours.
+  bool adopt(jobs::WorkerId worker, std::int64_t pid);
+  // With all that it started; returns when it has ended.
+  void kill(jobs::WorkerId worker);
+  // Workers beyond the number, for those that are held by paused jobs.
+  void set_extra(int extra);
+
+ private:
+  struct Child {
+    int descriptor = -1;  // readable when the process has ended
+    int number = 0;       // from 0, of its log
+    double started_at = 0;
+    bool killed = false;  // by us
+  };
+  void run();
+  void spawn_missing(double now);
+  bool spawn(double now);
+  void reap(int pid, double now);
+  int free_number() const;
+
+  LocalWorkersOptions options_;
+  int wake_ = -1;
+  std::mutex mutex_;
+  std::map<int, Child> children_;
+  std::map<jobs::WorkerId, int> adopted_;
+  int extra_ = 0;
+  bool stopping_ = false;
+  double next_spawn_at_ = 0;  // the thread's
+  int quick_ends_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace attune::server

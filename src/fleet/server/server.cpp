@@ -1,0 +1,145 @@
+#include "fleet/server/server.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "fleet/server/event_loop.h"
+#include "fleet/server/local_workers.h"
+#include "fleet/server/service.h"
+#include "fleet/server/state_lock.h"
+#include "fleet/wire/state_directory.h"
+
+namespace attune::server {
+namespace {
+
+constexpr std::int64_t kRecalledStages = 20'000;
+
+jobs::BookOptions book_options(const ServerOptions& options) {
+  jobs::BookOptions book{.pools = {{"host", {}}, {"cpu", {options.profile_cores}}},
+                         .policy = options.policy,
+                         .apart = options.apart,
+                         .quotas = options.quotas,
+                         .version = options.version,
+                         .prefetch = options.prefetch,
+                         .lease_seconds = options.lease_seconds,
+                         .beat_seconds = options.beat_seconds,
+                         .settle_seconds = options.settle_seconds,
+                         .local_workers = options.workers > 0};
+  for (const int core : options.host_cores) book.pools[0].units.push_back({core});
+  for (const auto& [key, count] : options.devices) {
+    book.pools.push_back({key, std::vector<std::vector<int>>(static_cast<std::size_t>(count))});
+  }
+  return book;
+}
+
+std::vector<jobs::Pool> pools_of(const jobs::BookOptions& options) {
+  std::vector<jobs::Pool> pools;
+  for (const jobs::BookPool& pool : options.pools) {
+    pools.push_back({pool.name, static_cast<int>(pool.units.size())});
+  }
+  return pools;
+}
+
+LocalWorkersOptions worker_options(const ServerOptions& options, int lock_descriptor) {
+  LocalWorkersOptions workers{.command = options.worker_command,
+                              .count = options.workers,
+                              .log_folder = options.state,
+                              .lock_descriptor = lock_descriptor,
+                              .cores = options.host_cores,
+                              .note = options.note};
+  workers.cores.insert(workers.cores.end(), options.profile_cores.begin(),
+                       options.profile_cores.end());
+  return workers;
+}
+
+}  // namespace
+
+// In the order of their making; each may use those above it.
+struct Server::Parts final : World {
+  explicit Parts(ServerOptions given, StateLock taken)
+      : options(std::move(given)),
+        lock(std::move(taken)),
+        workers(worker_options(options, lock.workers_descriptor())),
+        service(make_service([this](jobs::WorkerId worker, std::int64_t pid) {
+          return workers.adopt(worker, pid);
+        })),
+        failed(::eventfd(0, EFD_CLOEXEC)) {}
+
+  ~Parts() override {
+    std::remove(wire::address_path(options.state).c_str());
+    service->shut_down();
+    if (loop) loop->stop();
+    journal.reset();
+    loop.reset();
+    ::close(failed);
+  }
+
+  Status open() {
+    const jobs::BookOptions book = book_options(options);
+    ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
+    ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
+    ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs());
+    ATTUNE_ASSIGN(const std::vector<jobs::StageRow> stages, file.read_stages(kRecalledStages));
+    std::vector<v1::Bar> bars;
+    for (const jobs::StageRow& stage : stages) bars.push_back(stage.bar);
+    jobs::Book filled(book, std::move(rows), static_cast<double>(unix_time_ms()) * 1e-3);
+    filled.recall(bars);
+    journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
+    loop.emplace(std::move(filled), *journal, *this);
+    ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));
+    ATTUNE_RETURN_IF_ERROR(
+        write_file_atomically(wire::address_path(options.state), service->address() + "\n"));
+    workers.start();
+    return {};
+  }
+
+  void fail(const Error& error) {
+    const std::lock_guard guard(mutex);
+    if (failure.ok()) failure = error;
+    ::eventfd_write(failed, 1);
+  }
+
+  void send(jobs::WorkerId worker, const v1::ToWorker& message) override {
+    service->send(worker, message);
+  }
+  void close(jobs::WorkerId worker) override { service->close(worker); }
+  void kill(jobs::WorkerId worker) override { workers.kill(worker); }
+  void parked(int count) override { workers.set_extra(count); }
+
+  ServerOptions options;
+  StateLock lock;
+  LocalWorkers workers;
+  std::unique_ptr<Service> service;
+  int failed;
+  std::mutex mutex;
+  Status failure;
+  std::optional<Journal> journal;
+  std::optional<EventLoop> loop;
+};
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  ATTUNE_ASSIGN(StateLock lock, StateLock::take(options.state));
+  auto parts = std::make_unique<Parts>(std::move(options), std::move(lock));
+  ATTUNE_RETURN_IF_ERROR(parts->open());
+  return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+std::string Server::address() const { return parts_->service->address(); }
+
+int Server::failure_descriptor() const { return parts_->failed; }
+
+Status Server::failure() const {
+  const std::lock_guard guard(parts_->mutex);
+  return parts_->failure;
+}
+
+}  // namespace attune::server

@@ -1,0 +1,53 @@
+// The scheduler as a server: its state in a folder, gRPC on the loopback device, local workers.
+// Nothing of gRPC is seen here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/jobs/policy.h"
+
+namespace attune::server {
+
+struct ServerOptions {
+  std::string state;  // folder
+  std::string version;
+  const jobs::Policy* policy = nullptr;
+  int prefetch = 2;                         // of jobs that do not say
+  std::vector<int> host_cores;              // one unit of "host" each
+  std::vector<int> profile_cores;           // the one device "cpu", together
+  std::map<std::string, int> devices = {};  // of other kinds: how many, which workers bring
+  std::map<std::string, int> quotas = {};   // of users: units at once
+  std::vector<std::pair<std::string, std::string>> apart = {};  // kinds that disturb each other
+  int workers = 0;
+  std::vector<std::string> worker_command = {};       // the program and its arguments
+  std::function<void(const std::string&)> note = {};  // lines for the person who started it
+  double lease_seconds = 10;
+  double beat_seconds = 2;
+  double settle_seconds = 0.002;
+};
+
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> start(ServerOptions options);
+  ~Server();  // ends it
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::string address() const;  // "127.0.0.1:PORT"
+  // Readable when the server cannot go on; failure() says why then.
+  int failure_descriptor() const;
+  Status failure() const;
+
+ private:
+  struct Parts;
+  explicit Server(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace attune::server

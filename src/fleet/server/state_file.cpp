@@ -1,0 +1,235 @@
+#include "fleet/server/state_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <filesystem>
+
+namespace attune::server {
+namespace {
+
+constexpr std::int64_t kApplication = 0x4174746a;  // "Attj"
+constexpr std::int64_t kVersion = 1;
+constexpr int kBusyTimeoutMs = 10000;
+
+constexpr const char* kSchema = R"(
+CREATE TABLE jobs (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, state INTEGER NOT NULL,
+  key TEXT NOT NULL, wish INTEGER NOT NULL, is_foreign INTEGER NOT NULL, job BLOB NOT NULL);
+CREATE UNIQUE INDEX jobs_key ON jobs(key) WHERE key <> '';
+CREATE TABLE stages (
+  job TEXT NOT NULL, epoch INTEGER NOT NULL, stage INTEGER NOT NULL, kind TEXT NOT NULL,
+  pool TEXT NOT NULL, slots TEXT NOT NULL, ready_at REAL NOT NULL, started_at REAL NOT NULL,
+  ended_at REAL NOT NULL, how INTEGER NOT NULL, PRIMARY KEY (job, epoch, stage)) WITHOUT ROWID;
+CREATE INDEX stages_end ON stages(ended_at);
+CREATE TABLE pools (number INTEGER PRIMARY KEY, name TEXT NOT NULL, capacity INTEGER NOT NULL);
+)";
+
+std::vector<int> numbers_of(const std::string& text) {
+  std::vector<int> numbers;
+  for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+    int number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) break;
+    numbers.push_back(number);
+    at = next + 1;
+  }
+  return numbers;
+}
+
+Error damaged(const std::string& path, const std::string& detail) {
+  return {ErrorCode::Corrupt, fmt::format("state file '{}' is damaged: {}", path, detail), {}};
+}
+
+}  // namespace
+
+// The words of the store of records, said of this file.
+Error StateFile::explain(Error error) const {
+  constexpr std::string_view kTheirs = "records file";
+  if (const auto at = error.message.find(kTheirs); at != std::string::npos) {
+    error.message.replace(at, kTheirs.size(), "state file");
+  }
+  switch (error.code) {
+    case ErrorCode::Exhausted:
+      error.hint = "free some space and start the scheduler again; what it acknowledged is safe";
+      break;
+    case ErrorCode::Corrupt:
+      error.hint = "move it away, or name another folder with --state DIR; it was not changed";
+      break;
+    default:
+      error.hint = "name another folder with --state DIR";
+      break;
+  }
+  return error;
+}
+
+Status StateFile::check_version() const {
+  ATTUNE_ASSIGN(const std::int64_t application, database_.integer("PRAGMA application_id"));
+  ATTUNE_ASSIGN(const std::int64_t version, database_.integer("PRAGMA user_version"));
+  if (application != kApplication) {
+    return Error{ErrorCode::Corrupt,
+                 fmt::format("'{}' is no state file of a scheduler", database_.name()),
+                 {}};
+  }
+  if (version == kVersion) return {};
+  return Error{ErrorCode::Corrupt,
+               fmt::format("state file '{}' has version {}, this program knows {}",
+                           database_.name(), version, kVersion),
+               {}};
+}
+
+Status StateFile::prepare_to_write() {
+  ATTUNE_ASSIGN(const std::string verdict, database_.text("PRAGMA quick_check(1)"));
+  if (verdict != "ok") return damaged(database_.name(), verdict.substr(0, verdict.find('\n')));
+  ATTUNE_RETURN_IF_ERROR(database_.execute("PRAGMA journal_mode=WAL"));
+  ATTUNE_RETURN_IF_ERROR(database_.execute("PRAGMA synchronous=FULL"));
+  ATTUNE_ASSIGN(const std::int64_t tables, database_.integer("SELECT count(*) FROM sqlite_master"));
+  if (tables != 0) return check_version();
+  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(database_));
+  ATTUNE_RETURN_IF_ERROR(database_.execute(kSchema));
+  ATTUNE_RETURN_IF_ERROR(database_.execute(
+      fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplication, kVersion)));
+  return transaction.commit();
+}
+
+Result<StateFile> StateFile::open(const std::string& path) {
+  using Access = records::Database::Access;
+  Result<records::Database> database = records::Database::open_file(path, Access::Write);
+  if (!database.ok()) {
+    Error error = database.error();
+    error.message = fmt::format("cannot open state file '{}'", path);
+    error.hint = "name another folder with --state DIR";
+    return error;
+  }
+  StateFile file(std::move(*database));
+  file.database_.set_busy_timeout_ms(kBusyTimeoutMs);
+  if (const Status status = file.prepare_to_write(); !status.ok()) {
+    return file.explain(status.error());
+  }
+  return file;
+}
+
+Result<StateFile> StateFile::open_to_read(const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    return Error{ErrorCode::NotFound, fmt::format("there is no state file '{}'", path),
+                 "no scheduler ran with this --state DIR"};
+  }
+  ATTUNE_ASSIGN(records::Database database,
+                records::Database::open_file(path, records::Database::Access::Read));
+  StateFile file(std::move(database));
+  file.database_.set_busy_timeout_ms(kBusyTimeoutMs);
+  if (const Status status = file.check_version(); !status.ok()) {
+    return file.explain(status.error());
+  }
+  return file;
+}
+
+Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
+  std::vector<jobs::JobRow> rows;
+  ATTUNE_ASSIGN(records::Statement statement,
+                database_.prepare("SELECT number, key, wish, is_foreign, job FROM jobs "
+                                  "ORDER BY number"));
+  while (true) {
+    const Result<bool> row = statement.step();
+    if (!row.ok()) return explain(row.error());
+    if (!*row) return rows;
+    jobs::JobRow& job = rows.emplace_back();
+    job.number = statement.integer(0);
+    job.key = statement.text(1);
+    if (statement.integer(2) >= 0) job.wish = static_cast<v1::Wish>(statement.integer(2));
+    job.foreign = statement.integer(3) != 0;
+    if (!job.job.ParseFromString(statement.text(4)) || job.job.id().empty()) {
+      return explain(damaged(database_.name(), fmt::format("job {} is unreadable", job.number)));
+    }
+  }
+}
+
+Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) const {
+  std::vector<jobs::StageRow> rows;
+  ATTUNE_ASSIGN(
+      records::Statement statement,
+      database_.prepare("SELECT * FROM (SELECT job, epoch, stage, kind, pool, slots, ready_at, "
+                        "started_at, ended_at, how FROM stages ORDER BY ended_at DESC LIMIT ?) "
+                        "ORDER BY ended_at"));
+  statement.bind(most);
+  while (true) {
+    const Result<bool> row = statement.step();
+    if (!row.ok()) return explain(row.error());
+    if (!*row) return rows;
+    jobs::StageRow& stage = rows.emplace_back();
+    stage.bar.set_job(statement.text(0));
+    stage.epoch = statement.integer(1);
+    stage.stage = statement.integer(2);
+    stage.bar.set_kind(statement.text(3));
+    stage.bar.set_pool(statement.text(4));
+    for (const int slot : numbers_of(statement.text(5))) stage.bar.add_slots(slot);
+    stage.bar.set_ready_at(statement.real(6));
+    stage.bar.set_started_at(statement.real(7));
+    stage.bar.set_ended_at(statement.real(8));
+    stage.end = static_cast<v1::StageEnd>(statement.integer(9));
+  }
+}
+
+Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
+  std::vector<jobs::Pool> pools;
+  ATTUNE_ASSIGN(records::Statement statement,
+                database_.prepare("SELECT name, capacity FROM pools ORDER BY number"));
+  while (true) {
+    const Result<bool> row = statement.step();
+    if (!row.ok()) return explain(row.error());
+    if (!*row) return pools;
+    pools.push_back({statement.text(0), static_cast<int>(statement.integer(1))});
+  }
+}
+
+Status StateFile::write_rows(const std::vector<jobs::JobRow>& jobs,
+                             const std::vector<jobs::StageRow>& stages) {
+  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(database_));
+  ATTUNE_ASSIGN(records::Statement put_job,
+                database_.prepare("INSERT OR REPLACE INTO jobs VALUES (?,?,?,?,?,?,?,?)"));
+  for (const jobs::JobRow& row : jobs) {
+    const std::string bytes = row.job.SerializeAsString();
+    const std::int64_t wish = row.wish ? std::int64_t{*row.wish} : -1;
+    ATTUNE_RETURN_IF_ERROR(put_job
+                               .bind(row.number, row.job.id(), row.job.spec().name(),
+                                     std::int64_t{row.job.state()}, row.key, wish, row.foreign,
+                                     records::Blob{bytes})
+                               .run());
+  }
+  ATTUNE_ASSIGN(records::Statement put_stage,
+                database_.prepare("INSERT INTO stages VALUES (?,?,?,?,?,?,?,?,?,?)"));
+  for (const jobs::StageRow& row : stages) {
+    const v1::Bar& bar = row.bar;
+    ATTUNE_RETURN_IF_ERROR(put_stage
+                               .bind(bar.job(), row.epoch, row.stage, bar.kind(), bar.pool(),
+                                     fmt::format("{}", fmt::join(bar.slots(), ",")), bar.ready_at(),
+                                     bar.started_at(), bar.ended_at(), std::int64_t{row.end})
+                               .run());
+  }
+  return transaction.commit();
+}
+
+Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
+                        const std::vector<jobs::StageRow>& stages) {
+  const Status status = write_rows(jobs, stages);
+  return status.ok() ? status : Status(explain(status.error()));
+}
+
+Status StateFile::write_pools(const std::vector<jobs::Pool>& pools) {
+  const auto put = [&]() -> Status {
+    ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(database_));
+    ATTUNE_RETURN_IF_ERROR(database_.execute("DELETE FROM pools"));
+    ATTUNE_ASSIGN(records::Statement statement,
+                  database_.prepare("INSERT INTO pools VALUES (?,?,?)"));
+    for (std::size_t i = 0; i < pools.size(); ++i) {
+      ATTUNE_RETURN_IF_ERROR(
+          statement.bind(std::int64_t(i), pools[i].name, std::int64_t{pools[i].capacity}).run());
+    }
+    return transaction.commit();
+  };
+  const Status status = put();
+  return status.ok() ? status : Status(explain(status.error()));
+}
+
+}  // namespace attune::server

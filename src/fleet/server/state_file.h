@@ -1,0 +1,44 @@
+// The state of a scheduler on disk, scheduler.db in its folder: jobs, and the stages that ran. What
+// was written is there after a crash of the process or of the machine. Several processes may read
+// it at any time, one writes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/jobs/book_rows.h"
+#include "fleet/jobs/scheduler.h"
+#include "tuner/records/sqlite_database.h"
+
+namespace attune::server {
+
+class StateFile {
+ public:
+  // Makes the file when there is none. A damaged one is refused and stays as it is.
+  static Result<StateFile> open(const std::string& path);
+  // Only to look at.
+  static Result<StateFile> open_to_read(const std::string& path);
+
+  Result<std::vector<jobs::JobRow>> read_jobs() const;  // by number
+  // Stages that finished, of the last `most` of them, or all, in the order of their end.
+  Result<std::vector<jobs::StageRow>> read_stages(std::int64_t most = -1) const;
+  Result<std::vector<jobs::Pool>> read_pools() const;
+
+  // All of it, or nothing when it fails; on the disk when it returns.
+  Status write(const std::vector<jobs::JobRow>& jobs, const std::vector<jobs::StageRow>& stages);
+  Status write_pools(const std::vector<jobs::Pool>& pools);
+
+ private:
+  explicit StateFile(records::Database database) : database_(std::move(database)) {}
+  Error explain(Error error) const;
+  Status write_rows(const std::vector<jobs::JobRow>& jobs,
+                    const std::vector<jobs::StageRow>& stages);
+  Status prepare_to_write();
+  Status check_version() const;
+
+  mutable records::Database database_;
+};
+
+}  // namespace attune::server
