@@ -124,8 +124,8 @@ function(attune_program)
   set(bundle ${CMAKE_SOURCE_DIR}/src/app/deploy/bundle.jsonl)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/app/deploy/bundle.cpp PROPERTIES
     COMPILE_DEFINITIONS "ATTUNE_BUNDLE=\"${bundle}\"" OBJECT_DEPENDS ${bundle})
-  attune_layer(api app/api LINK attune_deploy attune_jobs attune_worker attune_onnx attune_zoo
-               attune_op_spec attune_logs attune_templates attune_session attune_builder
+  attune_layer(api app/api LINK attune_deploy attune_jobs attune_server attune_worker attune_onnx
+               attune_zoo attune_op_spec attune_logs attune_templates attune_session attune_builder
                attune_records nlohmann_json::nlohmann_json z)
   target_compile_definitions(attune_api PRIVATE ATTUNE_VERSION="${PROJECT_VERSION}")
   attune_layer(cli app/cli LINK attune_api)

@@ -76,6 +76,7 @@ std::span<const Verb> verbs() {
       {"tasks", "lists the tasks of a model and what is known about each", run_tasks},
       {"records", "lists, exports, imports and prunes what was measured", run_records},
       {"zoo", "lists the models that come along, and writes them as ONNX", run_zoo},
+      {"scheduler", "runs many tuning jobs on cores and devices that they share", run_scheduler},
       {"submit", "hands a tuning job to the scheduler that many share", run_submit},
       {"jobs", "lists, watches, pauses and ends the jobs of the scheduler", run_jobs},
       {"simulate", "compares policies for many tuning jobs, on a virtual clock", run_simulate},

@@ -28,6 +28,7 @@ Result<int> run_tasks(Words arguments, Console& console);
 Result<int> run_records(Words arguments, Console& console);
 Result<int> run_zoo(Words arguments, Console& console);
 Result<int> run_simulate(Words arguments, Console& console);
+Result<int> run_scheduler(Words arguments, Console& console);
 Result<int> run_submit(Words arguments, Console& console);
 Result<int> run_jobs(Words arguments, Console& console);
 Result<int> run_doctor(Words arguments, Console& console);

@@ -1,0 +1,130 @@
+#include "app/api/scheduler.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/api/text_file.h"
+#include "app/api/version.h"
+#include "fleet/jobs/colocation_file.h"
+#include "fleet/server/server.h"
+#include "fleet/wire/state_directory.h"
+#include "runtime/affinity.h"
+
+namespace attune::api {
+namespace {
+
+Status check_allowed(const std::vector<int>& allowed, const std::vector<int>& asked) {
+  for (const int core : asked) {
+    if (std::find(allowed.begin(), allowed.end(), core) != allowed.end()) continue;
+    return invalid(fmt::format("this process may not use core {}", core),
+                   fmt::format("it may use {}", fmt::join(allowed, ", ")));
+  }
+  return {};
+}
+
+// Those that are not taken, or all when nothing is left.
+std::vector<int> rest_of(const std::vector<int>& allowed, const std::vector<int>& taken) {
+  std::vector<int> rest;
+  for (const int core : allowed) {
+    if (std::find(taken.begin(), taken.end(), core) == taken.end()) rest.push_back(core);
+  }
+  return rest.empty() ? allowed : rest;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> read_apart(const std::string& state) {
+  const std::string path = wire::colocation_path(state);
+  std::vector<std::pair<std::string, std::string>> apart;
+  if (!std::filesystem::exists(path)) return apart;
+  ATTUNE_ASSIGN(const std::string text, read_text_file(path));
+  const Result<jobs::CoLocationMatrix> matrix = jobs::parse_colocation(text);
+  if (!matrix.ok()) {
+    return Error{ErrorCode::Corrupt, fmt::format("'{}': {}", path, matrix.error().message),
+                 "remove it, or write it anew with 'attune scheduler calibrate'"};
+  }
+  return jobs::kinds_apart(*matrix);
+}
+
+// SIGINT and SIGTERM as something to wait for, as long as the object lives.
+class EndSignals {
+ public:
+  EndSignals() {
+    ::sigemptyset(&signals_);
+    ::sigaddset(&signals_, SIGINT);
+    ::sigaddset(&signals_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    descriptor_ = ::signalfd(-1, &signals_, SFD_CLOEXEC);
+  }
+  ~EndSignals() {
+    ::close(descriptor_);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  // Until one comes, or the other descriptor is readable.
+  void wait_with(int other) const {
+    pollfd waiting[] = {{descriptor_, POLLIN, 0}, {other, POLLIN, 0}};
+    while (::poll(waiting, 2, -1) < 0 && errno == EINTR) {
+    }
+    signalfd_siginfo taken;
+    if (waiting[0].revents != 0) (void)!::read(descriptor_, &taken, sizeof taken);
+  }
+
+ private:
+  sigset_t signals_ = {}, before_ = {};
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
+Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<int>& host,
+                            const std::vector<int>& profile) {
+  ATTUNE_RETURN_IF_ERROR(check_allowed(allowed, host));
+  ATTUNE_RETURN_IF_ERROR(check_allowed(allowed, profile));
+  CorePlan plan{host, profile};
+  if (plan.profile.empty()) {
+    plan.profile = plan.host.empty() ? std::vector<int>{allowed.back()} : rest_of(allowed, host);
+  }
+  if (plan.host.empty()) plan.host = rest_of(allowed, plan.profile);
+  return plan;
+}
+
+Status serve_jobs(const ServeOptions& options,
+                  const std::function<void(const Serving&)>& on_ready) {
+  ATTUNE_ASSIGN(const jobs::Policy* policy, jobs::find_policy(options.policy));
+  ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
+  ATTUNE_ASSIGN(const CorePlan cores,
+                plan_cores(runtime::allowed_cores(), options.host_cores, options.profile_cores));
+  ATTUNE_ASSIGN(auto apart, read_apart(state));
+  std::error_code ignored;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  const EndSignals signals;
+  // The scheduler itself stays away from the cores that are measured on; so do its threads.
+  ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.host));
+  const auto kept_apart = static_cast<int>(apart.size());
+  ATTUNE_ASSIGN(const std::unique_ptr<server::Server> server,
+                server::Server::start({.state = state,
+                                       .version = version(),
+                                       .policy = policy,
+                                       .prefetch = options.prefetch,
+                                       .host_cores = cores.host,
+                                       .profile_cores = cores.profile,
+                                       .devices = options.devices,
+                                       .quotas = options.quotas,
+                                       .apart = std::move(apart),
+                                       .workers = options.workers,
+                                       .worker_command = {program, "worker", "--state", state},
+                                       .note = options.note}));
+  on_ready({state, server->address(), cores, kept_apart});
+  signals.wait_with(server->failure_descriptor());
+  return server->failure();
+}
+
+}  // namespace attune::api

@@ -1,0 +1,46 @@
+// The scheduler of many jobs as a daemon: serves until it is told to end by a signal.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attune::api {
+
+// What jobs share: cores of the host, one unit each, and the cores that are measured on, together
+// one device.
+struct CorePlan {
+  std::vector<int> host, profile;
+
+  friend bool operator==(const CorePlan&, const CorePlan&) = default;
+};
+
+// Of the cores that the process may use the last is for measuring, unless something else is asked
+// for; what is not named gets the rest. With one core in all both have it, in turn.
+Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<int>& host,
+                            const std::vector<int>& profile);
+
+struct ServeOptions {
+  std::string state = {};  // folder; empty: the default one
+  std::string policy = "makespan";
+  int workers = 4;
+  int prefetch = 2;
+  std::vector<int> host_cores = {}, profile_cores = {};
+  std::map<std::string, int> devices = {};  // of further kinds, that workers elsewhere bring
+  std::map<std::string, int> quotas = {};   // of users: units of all resources at once
+  std::function<void(const std::string&)> note = {};
+};
+
+struct Serving {
+  std::string state = {}, address = {};
+  CorePlan cores = {};
+  int kept_apart = 0;  // pairs of kinds of stages, from a calibration
+};
+
+// Returns after SIGINT or SIGTERM, or with the error that ended it.
+Status serve_jobs(const ServeOptions& options, const std::function<void(const Serving&)>& on_ready);
+
+}  // namespace attune::api

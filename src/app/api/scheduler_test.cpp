@@ -1,0 +1,26 @@
+#include "app/api/scheduler.h"
+
+#include <gtest/gtest.h>
+
+namespace attune::api {
+namespace {
+
+using Cores = std::vector<int>;
+
+TEST(CorePlan, TheLastCoreIsForMeasuringUnlessToldOtherwise) {
+  EXPECT_EQ(*plan_cores({0, 1}, {}, {}), (CorePlan{{0}, {1}}));
+  EXPECT_EQ(*plan_cores({0, 1, 2, 3}, {}, {2, 3}), (CorePlan{{0, 1}, {2, 3}}));
+  EXPECT_EQ(*plan_cores({0, 1, 2, 3}, {1}, {}), (CorePlan{{1}, {0, 2, 3}}));
+  EXPECT_EQ(*plan_cores({5}, {}, {}), (CorePlan{{5}, {5}}));
+  EXPECT_EQ(*plan_cores({0, 1}, {}, {0, 1}), (CorePlan{{0, 1}, {0, 1}}));
+}
+
+TEST(CorePlan, OtherCoresAreRefused) {
+  const auto plan = plan_cores({0, 1}, {}, {7});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message, "this process may not use core 7");
+  EXPECT_EQ(plan.error().hint, "it may use 0, 1");
+}
+
+}  // namespace
+}  // namespace attune::api

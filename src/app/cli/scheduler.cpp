@@ -1,0 +1,77 @@
+#include "app/api/scheduler.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "app/cli/shared_options.h"
+#include "app/cli/verbs.h"
+
+namespace attune::cli {
+namespace {
+
+// "KEY=3", and "KEY" alone for one.
+Status take_count(const std::string& option, const std::string& text,
+                  std::map<std::string, int>& into) {
+  const std::size_t at = text.find('=');
+  const std::string key = text.substr(0, at);
+  int count = at == std::string::npos ? 1 : 0;
+  if (at != std::string::npos)
+    std::from_chars(text.data() + at + 1, text.data() + text.size(), count);
+  if (key.empty() || count < 1) {
+    return invalid(fmt::format("{} '{}' is not NAME=COUNT", option, text),
+                   fmt::format("for example {} cuda=2", option));
+  }
+  into[key] = count;
+  return {};
+}
+
+std::string words_of(const api::Serving& serving) {
+  std::string line = fmt::format("serving {} at {}: host stages on core {}, measuring on core {}",
+                                 serving.state, serving.address, fmt::join(serving.cores.host, ","),
+                                 fmt::join(serving.cores.profile, ","));
+  if (serving.kept_apart > 0) {
+    line += fmt::format(", {} pairs of stages kept apart", serving.kept_apart);
+  }
+  return line;
+}
+
+}  // namespace
+
+Result<int> run_scheduler(Words arguments, Console& console) {
+  CommandLine line("scheduler",
+                   "Runs the tuning jobs of many people on the cores and devices that they share, "
+                   "until it is interrupted.");
+  Speech speech;
+  api::ServeOptions options;
+  std::optional<std::int64_t> workers, prefetch;
+  std::vector<std::string> devices, quotas;
+  line.text("--state", "DIR", options.state,
+            "where its state is kept (~/.local/share/attune/scheduler)");
+  line.text("--policy", "NAME", options.policy, "which stage goes first (makespan)");
+  line.number("--workers", "N", workers, 0, 1000, "jobs worked on at the same time (4)");
+  line.number("--prefetch", "N", prefetch, 1, 1000, "batches of a job in flight at once (2)");
+  line.texts("--device", "KEY=N", devices, "devices of another kind, which workers bring along");
+  line.texts("--quota", "USER=N", quotas, "units of all resources that a user has at once");
+  add_speech_options(line, speech, "");
+  line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
+  line.example("scheduler --policy fair-share --workers 8 --quota ann=2",
+               "shares them fairly among users");
+  return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    if (workers) options.workers = static_cast<int>(*workers);
+    if (prefetch) options.prefetch = static_cast<int>(*prefetch);
+    for (const std::string& text : devices) {
+      ATTUNE_RETURN_IF_ERROR(take_count("--device", text, options.devices));
+    }
+    for (const std::string& text : quotas) {
+      ATTUNE_RETURN_IF_ERROR(take_count("--quota", text, options.quotas));
+    }
+    options.note = [&](const std::string& text) { console.note(text); };
+    ATTUNE_RETURN_IF_ERROR(api::serve_jobs(
+        options, [&](const api::Serving& serving) { console.note(words_of(serving)); }));
+    return 0;
+  });
+}
+
+}  // namespace attune::cli
