@@ -87,6 +87,8 @@ std::span<const Pass> passes() {
       {"fold_constants", "small nodes of constants become constants", fold_constants},
       {"simplify_control", "decided branches, constants known to bodies", simplify_control,
        "if loop"},
+      {"hoist_invariants", "what a loop computes anew each time goes before it", hoist_invariants,
+       "loop"},
       {"simplify_views", "reshapes, transposes and the like that do nothing", simplify_views},
       {"recognise_activations", "activations that are written out", recognise_activations},
       {"simplify_arithmetic", "arithmetic with constants that does nothing", simplify_arithmetic},

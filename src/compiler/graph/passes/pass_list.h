@@ -7,6 +7,7 @@ namespace attune::graph {
 
 Result<Graph> fold_constants(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_control(const Graph& graph, const PassContext& context);
+Result<Graph> hoist_invariants(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_views(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_arithmetic(const Graph& graph, const PassContext& context);
 Result<Graph> recognise_activations(const Graph& graph, const PassContext& context);
