@@ -72,6 +72,7 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
                 open_session({store, workshop.builder(), workshop.runner(), workshop.clock()},
                              tunable_task(model, options, workshop.overlap()), model.target,
                              options.search, std::move(history)));
+  workshop.expect_tasks(1);
   ATTUNE_RETURN_IF_ERROR(workshop.aside([&] {
     return session::run_granted(*session, workshop.grants(), workshop.clock(), &observer, &stop,
                                 workshop.enough(), &usage);

@@ -144,6 +144,7 @@ class GraphTuner {
     std::vector<session::WeightedSession> weighted;
     ATTUNE_RETURN_IF_ERROR(on_host(
         "history", [&] { return open_sessions(tasks, cold, **store, sessions, weighted); }));
+    workshop_.expect_tasks(sessions.size());
     ATTUNE_RETURN_IF_ERROR(session::run_model(
         weighted, budget(), workshop_.grants(), clock_,
         [this](const session::ModelProgress& progress) { forward(progress); }, stop_, &usage_));

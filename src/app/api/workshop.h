@@ -36,6 +36,9 @@ class Workshop {
   // When it becomes true the run ends with the best so far; may be null.
   virtual const std::atomic<bool>* enough() const { return nullptr; }
 
+  // Told how many tasks there are to tune, before they are.
+  virtual void expect_tasks(std::size_t) {}
+
   // Does it where it does not disturb measuring.
   virtual Status aside(const std::function<Status()>& work) = 0;
 

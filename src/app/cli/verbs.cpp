@@ -22,7 +22,9 @@ std::string help_page() {
       "operator\n"
       "(matmul:m=1024,n=1024,k=1024).\n\n"
       "commands:\n";
-  for (const Verb& verb : verbs()) page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+  for (const Verb& verb : verbs()) {
+    if (!verb.summary.empty()) page += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+  }
   page +=
       "\n'attune COMMAND --help' shows its options and examples; 'attune --version' the version.\n"
       "\nexamples:\n"
@@ -80,6 +82,7 @@ std::span<const Verb> verbs() {
       {"submit", "hands a tuning job to the scheduler that many share", run_submit},
       {"jobs", "lists, watches, pauses and ends the jobs of the scheduler", run_jobs},
       {"simulate", "compares policies for many tuning jobs, on a virtual clock", run_simulate},
+      {"worker", "", run_worker},
       {"doctor", "says what this machine has and how fast it is", run_doctor},
   };
   return all;
@@ -92,7 +95,7 @@ Result<int> dispatch(std::string_view prefix, std::span<const Verb> among, Words
   std::vector<std::string> names;
   for (const Verb& verb : among) {
     if (verb.name == words[0]) return verb.run(words.subspan(1), console);
-    names.emplace_back(verb.name);
+    if (!verb.summary.empty()) names.emplace_back(verb.name);
   }
   const bool option = words[0].starts_with('-');
   const std::string guess = option ? "" : nearest(words[0], names);

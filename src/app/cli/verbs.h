@@ -15,7 +15,7 @@ using Words = std::span<const std::string>;
 
 struct Verb {
   std::string_view name;
-  std::string_view summary;  // for the list of commands
+  std::string_view summary;  // for the list of commands; empty: not in it
   Result<int> (*run)(Words arguments, Console& console);
 };
 
@@ -31,6 +31,7 @@ Result<int> run_simulate(Words arguments, Console& console);
 Result<int> run_scheduler(Words arguments, Console& console);
 Result<int> run_submit(Words arguments, Console& console);
 Result<int> run_jobs(Words arguments, Console& console);
+Result<int> run_worker(Words arguments, Console& console);
 Result<int> run_doctor(Words arguments, Console& console);
 
 std::span<const Verb> verbs();

@@ -1,0 +1,39 @@
+// What a job keeps between its workers: its records, from which the next worker goes on, and its
+// report once it is done. One worker at a time has it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace attune::api {
+
+class JobFolder {
+ public:
+  // Makes the folder where it is missing and waits until no other worker has it, or `dropped`.
+  static Result<JobFolder> open(const std::string& path, const std::atomic<bool>& dropped);
+  JobFolder(JobFolder&& other) noexcept;
+  JobFolder& operator=(JobFolder&&) = delete;
+  ~JobFolder();
+
+  std::string records() const { return path_ + "/records.db"; }
+  std::string artifact() const { return path_ + "/model.attune"; }
+
+  // The report of the job, once all that it says has happened.
+  std::optional<std::string> report() const;
+  Status keep_report(const std::string& json) const;
+  // Brings its records into another store; again is the same as once.
+  Status merge_into(const std::string& store) const;
+
+ private:
+  JobFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  void sweep() const;
+
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace attune::api

@@ -1,0 +1,276 @@
+#include "app/api/job_tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/api/compile_graph.h"
+#include "app/api/job_folder.h"
+#include "app/api/job_options.h"
+#include "app/api/race.h"
+#include "app/api/text_file.h"
+#include "app/api/tune_graph.h"
+#include "base/atomic_file.h"
+#include "fleet/wire/state_directory.h"
+#include "runtime/affinity.h"
+#include "tuner/records/record_json.h"
+#include "tuner/records/store.h"
+
+namespace attune::api {
+namespace {
+
+using session::Resource;
+
+// Of a round, for predictions before its like was seen.
+constexpr double kRoundTrials = 16;
+// What is left of a budget of seconds that an earlier worker used up.
+constexpr double kLeastSeconds = 1;
+
+class JobTuning {
+ public:
+  JobTuning(const worker::JobStatus& job, JobOptions options, JobFolder& folder, worker::Link& link,
+            RemoteGrants& grants, const JobWishes& wishes)
+      : job_(job),
+        options_(std::move(options)),
+        folder_(folder),
+        link_(link),
+        grants_(grants),
+        wishes_(wishes),
+        holding_{job.id, job.epoch},
+        workshop_(grants, wishes, std::max(job.request.prefetch, 1),
+                  [this](std::size_t tasks) { say_tasks(tasks); }) {}
+
+  Result<TuneReport> run() {
+    ATTUNE_RETURN_IF_ERROR(find_threads());
+    ATTUNE_ASSIGN(const std::string store, records_path(options_.records));
+    store_ = store;
+    ATTUNE_ASSIGN(std::optional<TuneReport> known, known_answer());
+    if (known) return std::move(*known);
+    ATTUNE_ASSIGN(TuneReport report, is_operator() ? tune_operator() : tune_model());
+    report.records = store_;
+    report.stopped = wishes_.enough;
+    return report;
+  }
+
+  // What the job was submitted for: an artifact where it was asked for.
+  Status deliver(TuneReport& report) const {
+    if (job_.request.output.empty() || report.output.empty()) return {};
+    ATTUNE_ASSIGN(const std::string bytes, read_text_file(folder_.artifact()));
+    ATTUNE_RETURN_IF_ERROR(write_file_atomically(job_.request.output, bytes));
+    report.output = job_.request.output;
+    return {};
+  }
+
+  const std::string& store() const { return store_; }
+
+ private:
+  bool is_operator() const { return kind_of_model(job_.request.model) == ModelKind::Operator; }
+
+  // As many as the device has, unless the job says.
+  Status find_threads() {
+    threads_ = job_.request.threads;
+    if (threads_ > 0) return {};
+    return workshop_.errand("peak", Resource::Device, [&] {
+      threads_ = static_cast<int>(runtime::allowed_cores().size());
+      return Status();
+    });
+  }
+
+  ModelOptions model_options() const {
+    return {.model = job_.request.model,
+            .target = options_.target,
+            .threads = threads_,
+            .exact = options_.exact};
+  }
+
+  TuneOptions tune_options() const {
+    TuneOptions tune;
+    tune.model = model_options();
+    tune.records = folder_.records();
+    // The user's store teaches as it does where it is tuned into.
+    tune.history = options_.history;
+    if (tune.history.empty() && std::filesystem::exists(store_)) tune.history = store_;
+    tune.resume = true;
+    tune.seed = job_.request.seed;
+    const worker::JobRequest& request = job_.request;
+    if (request.trials > 0) tune.trials = request.trials;
+    if (request.seconds > 0) {
+      tune.seconds = std::max(request.seconds - job_.attained_seconds, kLeastSeconds);
+    }
+    if (request.until_latency_ms > 0) tune.until_latency_ms = request.until_latency_ms;
+    return tune;
+  }
+
+  Result<GraphOptions> graph_options() const {
+    GraphOptions graph{.model = model_options()};
+    for (const std::string& text : options_.shapes) {
+      ATTUNE_ASSIGN(auto shape, parse_shape(text));
+      graph.shapes.insert(std::move(shape));
+    }
+    for (const std::string& text : options_.constants) {
+      ATTUNE_ASSIGN(auto constant, parse_constant(text));
+      graph.constants.insert(std::move(constant));
+    }
+    return graph;
+  }
+
+  Result<TuneReport> tune_operator() {
+    return tune(
+        tune_options(), [this](const TuneProgress& progress) { say_progress(progress); },
+        wishes_.dropped, workshop_);
+  }
+
+  Result<TuneReport> tune_model() {
+    TuneGraphOptions options{.tune = tune_options(), .output = folder_.artifact()};
+    ATTUNE_ASSIGN(options.graph, graph_options());
+    return tune_graph(
+        options, [this](const TuneProgress& progress) { say_progress(progress); }, wishes_.dropped,
+        workshop_);
+  }
+
+  // What meets the goal already needs no tuning.
+  Result<std::optional<TuneReport>> known_answer() {
+    std::optional<TuneReport> none;
+    if (job_.request.until_latency_ms <= 0 || options_.history == "none") return none;
+    if (!std::filesystem::exists(store_)) return none;
+    TuneReport report{.threads = threads_, .records = store_};
+    report.until_latency_ms = job_.request.until_latency_ms;
+    ATTUNE_RETURN_IF_ERROR(is_operator() ? look_up_operator(report) : look_up_model(report));
+    if (!report.latency_ms || !report.reached()) return none;
+    return std::optional(std::move(report));
+  }
+
+  Status look_up_operator(TuneReport& report) const {
+    ATTUNE_ASSIGN(const OperatorModel model, load_model(model_options()));
+    ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(store_));
+    ATTUNE_ASSIGN(const auto best,
+                  store->best({.task_key = model.task.key, .target = model.target_text()}));
+    const auto us = best ? records::competing_time_us(best->outcome) : std::nullopt;
+    if (!us) return {};
+    report.target = model.target_text();
+    report.latency_ms = *us * 1e-3;
+    TunedTask task{.key = model.task.key, .name = model.task.spec, .best_us = *us};
+    task.gflops = model.task.flops / (*us * 1e3);
+    task.trace = best->trace;
+    report.tasks.push_back(std::move(task));
+    return {};
+  }
+
+  Status look_up_model(TuneReport& report) {
+    CompileGraphOptions compile{.schedule = {.records = store_, .history = options_.history},
+                                .output = folder_.artifact()};
+    ATTUNE_ASSIGN(compile.graph, graph_options());
+    ATTUNE_RETURN_IF_ERROR(workshop_.errand("compile", Resource::HostCores, [&]() -> Status {
+      ATTUNE_ASSIGN(const CompileGraphReport compiled, compile_graph(compile));
+      report.fallbacks = compiled.fallbacks;
+      return {};
+    }));
+    return workshop_.errand("race", Resource::Device, [&]() -> Status {
+      ATTUNE_ASSIGN(const std::vector<double> latency_ms,
+                    race({folder_.artifact()}, {.threads = threads_, .seconds = 1}));
+      report.latency_ms = latency_ms.front();
+      report.output = folder_.artifact();
+      return {};
+    });
+  }
+
+  void say_progress(const TuneProgress& progress) {
+    if (progress.of_whole) return;
+    const auto ran = [](const TaskProgress& task) { return task.best_us.has_value(); };
+    const bool all_ran = std::all_of(progress.tasks.begin(), progress.tasks.end(), ran);
+    link_.progressed(holding_, progress.trials, all_ran ? progress.latency_ms : 0, 0);
+    if (progress.stage == session::name_of(session::StageKind::Update)) ++rounds_;
+    StagesLeft left{.unnamed = static_cast<double>(progress.tasks.size()),
+                    .compiles = is_operator() ? 0.0 : 1.0};
+    if (job_.request.trials > 0) {
+      for (const TaskProgress& task : progress.tasks) {
+        left.rounds += task.settled ? 0 : rounds_of(job_.request.trials - task.trials);
+      }
+    } else if (rounds_ > 0 && progress.left_seconds) {
+      left.rounds = std::ceil(*progress.left_seconds * rounds_ / progress.elapsed_seconds);
+    }
+    grants_.say_left(left);
+  }
+
+  static double rounds_of(std::int64_t trials) {
+    return std::ceil(std::max(static_cast<double>(trials), 0.0) / kRoundTrials);
+  }
+
+  // Before anything was seen of them.
+  void say_tasks(std::size_t count) {
+    if (job_.request.trials <= 0) return;
+    const auto tasks = static_cast<double>(count);
+    grants_.say_left({.tasks = tasks,
+                      .rounds = tasks * rounds_of(job_.request.trials),
+                      .unnamed = tasks,
+                      .compiles = is_operator() ? 0.0 : 1.0});
+  }
+
+  const worker::JobStatus& job_;
+  JobOptions options_;
+  JobFolder& folder_;
+  worker::Link& link_;
+  RemoteGrants& grants_;
+  const JobWishes& wishes_;
+  worker::Holding holding_;
+  JobWorkshop workshop_;
+  std::string store_;  // the user's
+  int threads_ = 0;
+  double rounds_ = 0;  // that ended
+};
+
+std::string sentence(const Error& error) {
+  return error.hint.empty() ? error.message : fmt::format("{}; {}", error.message, error.hint);
+}
+
+bool says_stopped(const std::string& report) {
+  const auto json = nlohmann::json::parse(report, nullptr, false);
+  return json.is_object() && json.value("stopped", false);
+}
+
+Result<std::string> tuned(const worker::JobStatus& job, const std::string& state,
+                          worker::Link& link, RemoteGrants& grants, const JobWishes& wishes) {
+  ATTUNE_ASSIGN(JobOptions options, parse_job_options(job.request.options_json));
+  if (job.request.model.starts_with('/') && !std::filesystem::exists(job.request.model)) {
+    return Error{ErrorCode::NotFound,
+                 fmt::format("the model '{}' is not there any more", job.request.model),
+                 "submit it again when it is"};
+  }
+  ATTUNE_ASSIGN(const std::string store, records_path(options.records));
+  ATTUNE_ASSIGN(JobFolder folder, JobFolder::open(wire::job_path(state, job.id), wishes.dropped));
+  std::optional<std::string> report = folder.report();
+  if (!report) {
+    JobTuning tuning(job, std::move(options), folder, link, grants, wishes);
+    ATTUNE_ASSIGN(TuneReport made, tuning.run());
+    if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
+    ATTUNE_RETURN_IF_ERROR(tuning.deliver(made));
+    std::int64_t trials = 0;
+    for (const TunedTask& task : made.tasks) trials += task.trials;
+    link.progressed({job.id, job.epoch}, trials, made.latency_ms.value_or(0),
+                    made.default_latency_ms.value_or(0));
+    report = to_json(made);
+    ATTUNE_RETURN_IF_ERROR(folder.keep_report(*report));
+  }
+  ATTUNE_RETURN_IF_ERROR(folder.merge_into(store));
+  return std::move(*report);
+}
+
+}  // namespace
+
+JobEnd tune_job(const worker::JobStatus& job, const std::string& state, worker::Link& link,
+                RemoteGrants& grants, const JobWishes& wishes) {
+  Result<std::string> report = tuned(job, state, link, grants, wishes);
+  if (wishes.dropped) return {.state = worker::JobState::Cancelled};
+  if (!report.ok()) {
+    return {.state = worker::JobState::Failed, .reason = sentence(report.error())};
+  }
+  const bool stopped = says_stopped(*report);
+  return {.state = stopped ? worker::JobState::Stopped : worker::JobState::Done,
+          .report = std::move(*report)};
+}
+
+}  // namespace attune::api

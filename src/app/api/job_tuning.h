@@ -1,0 +1,25 @@
+// One job from the scheduler, tuned to its end: what `tune` does, with every step granted, in a
+// folder of its own from which the next worker goes on should this one die.
+#pragma once
+
+#include <string>
+
+#include "app/api/job_workshop.h"
+#include "base/result.h"
+#include "fleet/worker/link.h"
+#include "fleet/worker/overview.h"
+
+namespace attune::api {
+
+struct JobEnd {
+  worker::JobState state = worker::JobState::Done;
+  std::string reason = {};  // of a failure
+  std::string report = {};  // JSON
+};
+
+// `state` is the scheduler's directory. Progress goes over the line; the end is the caller's to
+// say. Returns early, with whatever end, when the job was dropped.
+JobEnd tune_job(const worker::JobStatus& job, const std::string& state, worker::Link& link,
+                RemoteGrants& grants, const JobWishes& wishes);
+
+}  // namespace attune::api

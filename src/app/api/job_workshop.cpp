@@ -1,0 +1,66 @@
+#include "app/api/job_workshop.h"
+
+#include <utility>
+
+#include "runtime/affinity.h"
+#include "tuner/measure/probe/machine.h"
+
+namespace attune::api {
+
+Result<measure::LocalRunner*> CoresRunner::here() {
+  const std::vector<int> cores = runtime::allowed_cores();
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<measure::LocalRunner>& runner = runners_[cores];
+  if (!runner) {
+    ATTUNE_ASSIGN(runner, measure::LocalRunner::start({.cores = cores, .device = device_}));
+  }
+  return runner.get();
+}
+
+Result<std::vector<measure::RunResult>> CoresRunner::measure(
+    std::span<const measure::RunRequest> requests, const measure::Expectation& expectation,
+    const measure::RunOptions& options) {
+  ATTUNE_ASSIGN(measure::LocalRunner * runner, here());
+  return runner->measure(requests, expectation, options);
+}
+
+Result<std::vector<measure::RunResult>> CoresRunner::compare(
+    std::span<const measure::RunRequest> requests, const measure::Expectation& expectation,
+    const measure::RunOptions& options) {
+  ATTUNE_ASSIGN(measure::LocalRunner * runner, here());
+  return runner->compare(requests, expectation, options);
+}
+
+double CoresRunner::busy_seconds() const {
+  const std::lock_guard lock(mutex_);
+  double seconds = 0;
+  for (const auto& [cores, runner] : runners_) seconds += runner->busy_seconds();
+  return seconds;
+}
+
+JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int prefetch,
+                         std::function<void(std::size_t)> tasks_known)
+    : grants_(grants),
+      wishes_(wishes),
+      prefetch_(prefetch),
+      tasks_known_(std::move(tasks_known)),
+      home_(runtime::allowed_cores()) {}
+
+Status JobWorkshop::open(const ir::Target& target) {
+  builder_ = std::make_unique<builder::CallingBuilder>(target);
+  runner_ = std::make_unique<CoresRunner>(probe::describe_machine().cpu);
+  return {};
+}
+
+// The loop that drives does little, but not where others measure.
+Status JobWorkshop::aside(const std::function<Status()>& work) {
+  const std::vector<int> host = grants_.host_cores();
+  if (!host.empty()) ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(host));
+  Status done = work();
+  ATTUNE_RETURN_IF_ERROR(go_home());
+  return done;
+}
+
+Status JobWorkshop::go_home() { return runtime::pin_current_thread(home_); }
+
+}  // namespace attune::api

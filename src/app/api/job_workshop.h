@@ -1,0 +1,78 @@
+// The workshop of a job among others: every stage and errand waits for the scheduler's leave and
+// takes its cores from the thread it runs on, which stands on those it was given.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/api/remote_grants.h"
+#include "app/api/workshop.h"
+#include "tuner/measure/builder/calling_builder.h"
+#include "tuner/measure/local_runner.h"
+
+namespace attune::api {
+
+// Measures on the cores of the calling thread, with measuring children for each such set. Sets that
+// do not meet measure side by side.
+class CoresRunner final : public measure::Runner {
+ public:
+  explicit CoresRunner(std::string device) : device_(std::move(device)) {}
+  Result<std::vector<measure::RunResult>> measure(std::span<const measure::RunRequest> requests,
+                                                  const measure::Expectation& expectation,
+                                                  const measure::RunOptions& options) override;
+  Result<std::vector<measure::RunResult>> compare(std::span<const measure::RunRequest> requests,
+                                                  const measure::Expectation& expectation,
+                                                  const measure::RunOptions& options) override;
+  std::string device() const override { return device_; }
+  double busy_seconds() const override;
+
+ private:
+  Result<measure::LocalRunner*> here();
+
+  std::string device_;
+  mutable std::mutex mutex_;
+  std::map<std::vector<int>, std::unique_ptr<measure::LocalRunner>> runners_;  // by their cores
+};
+
+// What somebody wants of a job while it runs.
+struct JobWishes {
+  std::atomic<bool> enough = false;   // end with the best so far
+  std::atomic<bool> dropped = false;  // end with nothing
+};
+
+class JobWorkshop final : public Workshop {
+ public:
+  JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int prefetch,
+              std::function<void(std::size_t)> tasks_known);
+
+  Status open(const ir::Target& target) override;
+  measure::Builder& builder() override { return *builder_; }
+  measure::Runner& runner() override { return *runner_; }
+  session::Grants& grants() override { return grants_; }
+  const Clock& clock() const override { return grants_.clock(); }
+  bool overlap() const override { return prefetch_ > 1; }
+  int window() const override { return prefetch_; }
+  const std::atomic<bool>* enough() const override { return &wishes_.enough; }
+  void expect_tasks(std::size_t count) override { tasks_known_(count); }
+  Status aside(const std::function<Status()>& work) override;
+
+ protected:
+  const std::atomic<bool>* dropped() const override { return &wishes_.dropped; }
+  Status go_home() override;
+
+ private:
+  RemoteGrants& grants_;
+  const JobWishes& wishes_;
+  int prefetch_;
+  std::function<void(std::size_t)> tasks_known_;
+  std::vector<int> home_;  // cores of this process
+  std::unique_ptr<builder::CallingBuilder> builder_;
+  std::unique_ptr<CoresRunner> runner_;
+};
+
+}  // namespace attune::api

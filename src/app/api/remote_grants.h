@@ -1,0 +1,86 @@
+// Leave to start that comes from the scheduler: what is ready is offered to it, and runs when it
+// says so, on the cores that it names.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "fleet/worker/link.h"
+#include "tuner/session/grants.h"
+
+namespace attune::api {
+
+// How many of the stages of a job are to come, as far as is known.
+struct StagesLeft {
+  double tasks = 0;     // that have not begun
+  double rounds = 0;    // of all tasks
+  double unnamed = 0;   // tasks whose winner is to be named
+  double compiles = 0;  // of whole models, and races of them
+  friend bool operator==(const StagesLeft&, const StagesLeft&) = default;
+};
+
+class RemoteGrants final : public session::Grants {
+ public:
+  // `device` is the pool of what measures. With `in_turn` no two stages of the job are asked for at
+  // once.
+  RemoteGrants(worker::Link& link, worker::Holding holding, std::string device, bool in_turn);
+  ~RemoteGrants() override;
+
+  std::vector<session::Work> choose(const std::vector<session::Work>& ready) override;
+  Status enter(const session::Work& work) override;
+  void ended(const session::Work& work, double seconds, const Status& status) override;
+  void watch(std::function<void()> changed) override;
+
+  // What the line says.
+  void may_start(std::int64_t stage, const std::vector<int>& cores);
+  void wake();
+
+  // Says how much is to come, when that changed.
+  void say_left(const StagesLeft& left);
+  // The cores that host stages had last; empty before the first.
+  std::vector<int> host_cores() const;
+  // Stands still while nothing of the job runs: waiting for others is not its own time.
+  const Clock& clock() const;
+
+ private:
+  class WorkingClock;
+  struct Place {
+    std::int64_t stage = 0;
+    bool granted = false, running = false;
+    std::vector<int> cores = {};
+  };
+  struct Done {
+    std::int64_t stage = 0;
+    double seconds = 0;
+    bool ok = true;
+    std::string message = {};
+  };
+  // The mutex is held.
+  void flush();
+  void offer(const session::Work& work);
+
+  worker::Link& link_;
+  worker::Holding holding_;
+  std::string device_;
+  bool in_turn_;
+  std::unique_ptr<WorkingClock> clock_;
+
+  mutable std::mutex mutex_;
+  std::map<session::Work, Place> places_;  // offered or running
+  std::vector<session::Work> wanted_;      // of the last choice, less what started
+  std::vector<Done> done_;                 // not said yet: said with the offers that follow
+  std::int64_t next_stage_ = 0;
+  std::vector<int> host_cores_;
+  std::optional<StagesLeft> left_;  // as it was said last
+  std::function<void()> changed_;
+};
+
+}  // namespace attune::api

@@ -1,0 +1,146 @@
+#include "app/api/worker.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "app/api/job_tuning.h"
+#include "app/api/version.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/worker/link.h"
+
+namespace attune::api {
+namespace {
+
+// A job that the scheduler gave to this worker.
+struct Assigned {
+  worker::JobStatus job;
+  JobWishes wishes = {};
+  RemoteGrants* grants = nullptr;  // while it is being tuned
+  bool not_ours = false;           // any more
+  bool end_is_known = false;
+
+  worker::Holding holding() const { return {job.id, job.epoch}; }
+};
+
+// Listens to the scheduler and does what it hears, job after job.
+class Worker final : public worker::LinkEvents {
+ public:
+  explicit Worker(std::string state) : state_(std::move(state)) {}
+
+  // Until the line broke.
+  void serve(worker::Link& link) {
+    while (take_next()) tune(*current_, link);
+  }
+
+  void assigned(const worker::JobStatus& job) override {
+    const std::lock_guard lock(mutex_);
+    next_ = std::make_unique<Assigned>();
+    next_->job = job;
+    changed_.notify_all();
+  }
+  void may_start(const worker::Holding& holding, std::int64_t stage,
+                 const std::vector<int>& cores) override {
+    const std::lock_guard lock(mutex_);
+    Assigned* found = find(holding);
+    if (found != nullptr && found->grants != nullptr) found->grants->may_start(stage, cores);
+  }
+  void wished(const worker::Holding& holding, worker::Wish wish) override {
+    const std::lock_guard lock(mutex_);
+    if (Assigned* found = find(holding)) {
+      (wish == worker::Wish::Cancel ? found->wishes.dropped : found->wishes.enough) = true;
+      wake(*found);
+    }
+  }
+  void refused(const worker::Holding& holding, std::int64_t, const std::string&) override {
+    const std::lock_guard lock(mutex_);
+    if (Assigned* found = find(holding)) {
+      found->not_ours = true;
+      found->wishes.dropped = true;
+      wake(*found);
+    }
+  }
+  void known(const worker::Holding& holding, std::int64_t stage) override {
+    const std::lock_guard lock(mutex_);
+    Assigned* found = find(holding);
+    if (found == nullptr || stage != worker::kOfEnded) return;
+    found->end_is_known = true;
+    changed_.notify_all();
+  }
+  void lost(const Error&) override {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+    changed_.notify_all();
+    if (!current_) return;
+    current_->wishes.dropped = true;
+    wake(*current_);
+  }
+
+ private:
+  Assigned* find(const worker::Holding& holding) {
+    if (current_ && current_->holding() == holding) return current_.get();
+    return next_ && next_->holding() == holding ? next_.get() : nullptr;
+  }
+
+  void wake(Assigned& assigned) {
+    if (assigned.grants != nullptr) assigned.grants->wake();
+    changed_.notify_all();
+  }
+
+  bool take_next() {
+    std::unique_lock lock(mutex_);
+    current_.reset();
+    changed_.wait(lock, [&] { return next_ || lost_; });
+    current_ = std::move(next_);
+    return !lost_;
+  }
+
+  void tune(Assigned& assigned, worker::Link& link) {
+    JobEnd end;
+    {
+      const worker::JobRequest& request = assigned.job.request;
+      RemoteGrants grants(link, assigned.holding(), request.device, request.prefetch <= 1);
+      listen_for(assigned, &grants);
+      end = tune_job(assigned.job, state_, link, grants, assigned.wishes);
+      listen_for(assigned, nullptr);
+    }
+    std::unique_lock lock(mutex_);
+    if (lost_ || assigned.not_ours) return;
+    link.ended(assigned.holding(), end.state, end.reason, end.report);
+    changed_.wait(lock, [&] { return assigned.end_is_known || assigned.not_ours || lost_; });
+  }
+
+  void listen_for(Assigned& assigned, RemoteGrants* grants) {
+    const std::lock_guard lock(mutex_);
+    assigned.grants = grants;
+  }
+
+  std::string state_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<Assigned> current_, next_;
+  bool lost_ = false;
+};
+
+}  // namespace
+
+Status work(const WorkerOptions& options) {
+  ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
+  const worker::LinkOptions how{
+      .state = state,
+      .version = version(),
+      .name = options.name.empty() ? fmt::format("worker-{}", ::getpid()) : options.name,
+      .devices = {"cpu"},
+      .patience_seconds = options.patience_seconds};
+  for (;;) {
+    Worker worker(state);
+    ATTUNE_ASSIGN(const std::unique_ptr<worker::Link> link, worker::Link::open(how, worker));
+    worker.serve(*link);
+  }
+}
+
+}  // namespace attune::api

@@ -1,0 +1,97 @@
+#include "app/api/worker.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "app/api/job_options.h"
+#include "fleet/worker/granting_scheduler_testing.h"
+#include "tuner/records/store.h"
+
+namespace attune::api {
+namespace {
+
+// A worker on a thread of its own, until the scheduler is gone.
+class WorkerTest : public testing::Test {
+ protected:
+  void start() {
+    thread_ = std::thread(
+        [this] { status_ = work({.state = scheduler_.state(), .patience_seconds = 0.1}); });
+  }
+  void TearDown() override {
+    scheduler_.close();
+    if (!thread_.joinable()) return;
+    thread_.join();
+    EXPECT_FALSE(status_.ok()) << "it ends when no scheduler answers";
+  }
+  v1::JobSpec spec(const std::string& model) {
+    v1::JobSpec spec;
+    spec.set_model(model);
+    spec.set_device("cpu");
+    spec.set_threads(1);
+    spec.set_prefetch(1);
+    spec.set_options_json(to_json(JobOptions{.records = store(), .history = "none"}));
+    return spec;
+  }
+  std::string store() const { return scheduler_.state() + "/user.db"; }
+
+  worker::GrantingScheduler scheduler_;
+
+ private:
+  std::thread thread_;
+  Status status_;
+};
+
+TEST_F(WorkerTest, TunesAnOperatorAndKeepsItsRecords) {
+  v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
+  job.set_trials(20);
+  scheduler_.give("j1", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
+  EXPECT_TRUE(scheduler_.mistakes().empty()) << scheduler_.mistakes().front();
+  EXPECT_EQ(scheduler_.most_at_once(), 1) << "without prefetch, one stage after the other";
+  const std::map<std::string, int> finished = scheduler_.finished();
+  for (const char* kind : {"peak", "init", "select", "build", "profile", "update", "confirm"}) {
+    EXPECT_TRUE(finished.count(kind) != 0) << kind;
+  }
+  EXPECT_EQ(scheduler_.progress().trials(), 20);
+  EXPECT_GT(scheduler_.progress().best_ms(), 0);
+  const auto merged = records::open_sqlite_store_for_reading(store());
+  ASSERT_TRUE(merged.ok());
+  const auto records = (*merged)->list({});
+  ASSERT_TRUE(records.ok());
+  EXPECT_GE(records->size(), 20U);
+  for (const records::Record& record : *records) EXPECT_EQ(record.session, 0);
+}
+
+TEST_F(WorkerTest, StopKeepsTheBestSoFar) {
+  v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
+  job.set_trials(100'000);
+  scheduler_.give("j2", job, v1::STOP);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::STOPPED) << ended.reason();
+  EXPECT_NE(ended.result_json().find("\"stopped\": true"), std::string::npos);
+}
+
+TEST_F(WorkerTest, CancelKeepsNothing) {
+  v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
+  job.set_trials(100'000);
+  scheduler_.give("j3", job, v1::CANCEL);
+  start();
+  EXPECT_EQ(scheduler_.ended().state(), v1::CANCELLED);
+  EXPECT_TRUE(scheduler_.ended().result_json().empty());
+}
+
+TEST_F(WorkerTest, SaysWhyAJobCannotBeDone) {
+  scheduler_.give("j4", spec("/nowhere/model.onnx"));
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::FAILED);
+  EXPECT_EQ(ended.reason(),
+            "the model '/nowhere/model.onnx' is not there any more; submit it again when it is");
+}
+
+}  // namespace
+}  // namespace attune::api

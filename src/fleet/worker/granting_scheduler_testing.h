@@ -1,0 +1,184 @@
+// A scheduler of one worker that grants everything at once, and writes down what it hears: for
+// tests of workers. It serves a state directory of its own, which goes with it.
+#pragma once
+
+#include <fmt/format.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "fleet/wire/jobs.grpc.pb.h"
+#include "fleet/wire/state_directory.h"
+
+namespace attune::worker {
+
+class GrantingScheduler final : private v1::Scheduler::Service {
+ public:
+  GrantingScheduler() {
+    std::string folder = (std::filesystem::temp_directory_path() / "attune-grant-XXXXXX").string();
+    CHECK(mkdtemp(folder.data()) != nullptr, "no temporary folder");
+    state_ = folder;
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    CHECK(server_ != nullptr, "the scheduler does not start");
+    const Status written =
+        write_file_atomically(wire::address_path(state_), fmt::format("127.0.0.1:{}\n", port));
+    CHECK(written.ok(), "the scheduler cannot write its address");
+  }
+  ~GrantingScheduler() override {
+    close();
+    std::error_code ignored;
+    std::filesystem::remove_all(state_, ignored);
+  }
+
+  const std::string& state() const { return state_; }
+  // Breaks all lines, and takes no others.
+  void close() {
+    if (!server_) return;
+    server_->Shutdown(std::chrono::system_clock::now());
+    server_.reset();
+  }
+
+  // Given to the next worker that says hello; a wish comes right after the first result of it.
+  void give(const std::string& id, const v1::JobSpec& spec,
+            std::optional<v1::Wish> wish = std::nullopt) {
+    const std::lock_guard lock(mutex_);
+    job_.set_id(id);
+    job_.set_epoch(1);
+    *job_.mutable_spec() = spec;
+    wish_ = wish;
+  }
+
+  // Waits for the end of the job.
+  v1::Ended ended() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ended_.has_value(); });
+    return *ended_;
+  }
+  std::map<std::string, int> finished() {
+    const std::lock_guard lock(mutex_);
+    return finished_;
+  }
+  v1::Hello hello() {
+    const std::lock_guard lock(mutex_);
+    return hello_;
+  }
+  std::vector<std::string> mistakes() {
+    const std::lock_guard lock(mutex_);
+    return mistakes_;
+  }
+  int most_at_once() {
+    const std::lock_guard lock(mutex_);
+    return most_at_once_;
+  }
+  v1::Progress progress() {
+    const std::lock_guard lock(mutex_);
+    return progress_;
+  }
+
+ private:
+  using Line = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;
+
+  grpc::Status Work(grpc::ServerContext*, Line* line) override {
+    v1::FromWorker message;
+    while (line->Read(&message)) {
+      for (const v1::ToWorker& answer : hear(message)) line->Write(answer);
+    }
+    return grpc::Status::OK;
+  }
+
+  std::vector<v1::ToWorker> hear(const v1::FromWorker& message) {
+    const std::lock_guard lock(mutex_);
+    std::vector<v1::ToWorker> answers;
+    switch (message.what_case()) {
+      case v1::FromWorker::kHello: {
+        hello_ = message.hello();
+        v1::Welcome& welcome = *answers.emplace_back().mutable_welcome();
+        welcome.set_worker(hello_.name() + "-1");
+        welcome.set_beat_seconds(0.05);
+        if (!job_.id().empty()) *answers.emplace_back().mutable_assign()->mutable_job() = job_;
+        break;
+      }
+      case v1::FromWorker::kKinds:
+        kinds_ = message.kinds();
+        break;
+      case v1::FromWorker::kOffer:
+        hear_offer(message.offer(), answers);
+        break;
+      case v1::FromWorker::kFinished:
+        hear_finished(message.finished(), answers);
+        break;
+      case v1::FromWorker::kProgress:
+        progress_ = message.progress();
+        break;
+      case v1::FromWorker::kEnded: {
+        ended_ = message.ended();
+        v1::Known& known = *answers.emplace_back().mutable_known();
+        known.set_job(job_.id());
+        known.set_epoch(job_.epoch());
+        known.set_stage(-1);
+        changed_.notify_all();
+        break;
+      }
+      default:
+        break;
+    }
+    return answers;
+  }
+
+  void hear_offer(const v1::Offer& offer, std::vector<v1::ToWorker>& answers) {
+    if (offer.kind() < 0 || offer.kind() >= kinds_.kinds_size()) {
+      mistakes_.push_back(fmt::format("kind {} is not known", offer.kind()));
+      return;
+    }
+    if (!open_.emplace(offer.stage(), offer.kind()).second) mistakes_.push_back("offered twice");
+    most_at_once_ = std::max(most_at_once_, static_cast<int>(open_.size()));
+    v1::Start& start = *answers.emplace_back().mutable_start();
+    start.set_job(offer.job());
+    start.set_epoch(offer.epoch());
+    start.set_stage(offer.stage());
+  }
+
+  void hear_finished(const v1::Finished& finished, std::vector<v1::ToWorker>& answers) {
+    const auto found = open_.find(finished.stage());
+    if (found == open_.end()) return mistakes_.push_back("finished what was not open");
+    ++finished_[kinds_.kinds(found->second).name()];
+    open_.erase(found);
+    if (!wish_) return;
+    v1::Order& order = *answers.emplace_back().mutable_order();
+    order.set_job(job_.id());
+    order.set_epoch(job_.epoch());
+    order.set_wish(*wish_);
+    wish_.reset();
+  }
+
+  std::string state_;
+  std::unique_ptr<grpc::Server> server_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  v1::Job job_;
+  std::optional<v1::Wish> wish_;
+  v1::Hello hello_;
+  v1::Kinds kinds_;
+  v1::Progress progress_;
+  std::map<std::int64_t, int> open_;     // kinds of what was offered and not finished
+  std::map<std::string, int> finished_;  // by the name of the kind
+  int most_at_once_ = 0;
+  std::optional<v1::Ended> ended_;
+  std::vector<std::string> mistakes_;
+};
+
+}  // namespace attune::worker

@@ -1,0 +1,94 @@
+// A worker's line to the scheduler: it hears which job to tune and which stages may start, and says
+// what is ready and what is done. It looks for the scheduler through its state directory. A line
+// that broke is not mended: the jobs of it are somebody else's by then, and a new line begins anew.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/worker/overview.h"
+
+namespace attune::worker {
+
+struct LinkOptions {
+  std::string state = {};    // the directory, absolute
+  std::string version = {};  // of the product; the scheduler refuses others
+  std::string name = {};
+  std::vector<std::string> devices = {};  // keys of those that it can measure on
+  bool takes_jobs = true;                 // false: it only registers jobs of its own
+  double patience_seconds = 10;           // for a scheduler that does not answer
+};
+
+// One kind of stage of a job.
+struct KindOfStage {
+  std::string name = {};
+  std::string pool = "host";  // or the key of a kind of device
+  int amount = 1;             // units of the pool
+  double usual_seconds = 0;
+  double left = -1;  // how many are to come; negative: not known
+};
+
+// A job in one of its epochs: as long as it is this worker's.
+struct Holding {
+  std::string job = {};
+  std::int64_t epoch = 0;
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+enum class StageEnd { Completed, Disturbed, Broken };
+
+inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
+
+// What the scheduler says; called on threads of the line, one call after the other. They must not
+// wait for anything.
+class LinkEvents {
+ public:
+  virtual ~LinkEvents() = default;
+  virtual void assigned(const JobStatus& job) = 0;
+  // On these cores; none: as many as its pool has.
+  virtual void may_start(const Holding& holding, std::int64_t stage,
+                         const std::vector<int>& cores) = 0;
+  virtual void wished(const Holding& holding, Wish wish) = 0;
+  // What was said does not count: the job is another's, or over.
+  virtual void refused(const Holding& holding, std::int64_t stage, const std::string& why) = 0;
+  // The scheduler has written down a finished stage, or kOfEnded, or kOfRegister.
+  virtual void known(const Holding& holding, std::int64_t stage) = 0;
+  // The last call: the line broke.
+  virtual void lost(const Error& why) = 0;
+};
+
+class Link {
+ public:
+  // Returns when the scheduler has said welcome.
+  static Result<std::unique_ptr<Link>> open(const LinkOptions& options, LinkEvents& events);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  const std::string& name() const;  // as the scheduler knows this worker
+
+  // None of these waits; they are sent in this order, and go nowhere when the line is broken.
+  void say_kinds(const Holding& holding, const std::vector<KindOfStage>& kinds);
+  void offer(const Holding& holding, std::int64_t stage, int kind);
+  void finished(const Holding& holding, std::int64_t stage, double seconds, StageEnd end,
+                const std::string& message);
+  void progressed(const Holding& holding, std::int64_t trials, double best_ms, double default_ms);
+  // `state` is Done, Stopped, Cancelled or Failed.
+  void ended(const Holding& holding, JobState state, const std::string& reason,
+             const std::string& result_json);
+  // A job of this tuner's own; the answer is known(), with kOfRegister.
+  void register_job(const JobRequest& request, const std::vector<KindOfStage>& kinds,
+                    const std::string& idempotency_key);
+
+ private:
+  class Stream;
+  class Beats;
+  Link(std::unique_ptr<Stream> stream, double beat_seconds);
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Beats> beats_;
+};
+
+}  // namespace attune::worker

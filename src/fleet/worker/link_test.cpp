@@ -1,0 +1,87 @@
+#include "fleet/worker/link.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "fleet/worker/granting_scheduler_testing.h"
+
+namespace attune::worker {
+namespace {
+
+// Keeps what it hears as text.
+class Heard final : public LinkEvents {
+ public:
+  void assigned(const JobStatus& job) override {
+    say(fmt::format("assigned {} {}", job.id, job.request.model));
+  }
+  void may_start(const Holding& holding, std::int64_t stage, const std::vector<int>&) override {
+    say(fmt::format("start {}", stage), holding);
+  }
+  void wished(const Holding& holding, Wish wish) override {
+    say(wish == Wish::Stop ? "stop" : "cancel", holding);
+  }
+  void refused(const Holding&, std::int64_t, const std::string& why) override { say(why); }
+  void known(const Holding& holding, std::int64_t stage) override {
+    say(fmt::format("known {}", stage), holding);
+  }
+  void lost(const Error&) override { say("lost"); }
+
+  void wait_for(const std::string& text) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return std::find(all_.begin(), all_.end(), text) != all_.end(); });
+  }
+
+ private:
+  void say(const std::string& text, const Holding& holding = {}) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(holding.job.empty() ? text
+                                       : fmt::format("{}/{} {}", holding.job, holding.epoch, text));
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> all_;
+};
+
+TEST(Link, TakesAJobThroughItsStages) {
+  GrantingScheduler scheduler;
+  v1::JobSpec spec;
+  spec.set_model("resnet18");
+  scheduler.give("j7", spec, v1::STOP);
+  Heard heard;
+  auto link = Link::open({.state = scheduler.state(), .version = "1.2", .name = "w"}, heard);
+  ASSERT_TRUE(link.ok()) << link.error().message;
+  EXPECT_EQ((*link)->name(), "w-1");
+  EXPECT_EQ(scheduler.hello().version(), "1.2");
+  heard.wait_for("assigned j7 resnet18");
+  const Holding job{"j7", 1};
+  (*link)->say_kinds(job, {{.name = "build"}, {.name = "profile", .pool = "cpu"}});
+  (*link)->offer(job, 4, 1);
+  heard.wait_for("j7/1 start 4");
+  (*link)->finished(job, 4, 0.5, StageEnd::Completed, "");
+  heard.wait_for("j7/1 stop");
+  EXPECT_EQ(scheduler.finished(), (std::map<std::string, int>{{"profile", 1}}));
+  (*link)->ended(job, JobState::Stopped, "", "{}");
+  EXPECT_EQ(scheduler.ended().state(), v1::STOPPED);
+  heard.wait_for("j7/1 known -1");
+  EXPECT_TRUE(scheduler.mistakes().empty());
+  scheduler.close();
+  heard.wait_for("lost");
+}
+
+TEST(Link, SaysThatThereIsNoScheduler) {
+  std::string state;
+  {
+    const GrantingScheduler gone;
+    state = gone.state();
+  }
+  Heard heard;
+  const auto link = Link::open({.state = state, .patience_seconds = 0.05}, heard);
+  ASSERT_FALSE(link.ok());
+  EXPECT_NE(link.error().message.find("no scheduler serves '" + state + "'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune::worker
