@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -75,6 +76,16 @@ Result<std::optional<double>> parse_latency_ms(const std::string& text) {
                    "write it as 12ms, 350us or 0.5s");
   }
   return std::optional<double>(value * scale);
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
 }
 
 std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console) {

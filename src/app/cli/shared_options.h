@@ -54,6 +54,9 @@ class ConstantArguments {
 // it is empty.
 Result<std::optional<double>> parse_latency_ms(const std::string& text);
 
+// "a,b" as its words.
+std::vector<std::string> words_of(const std::string& list);
+
 // How far compiling a model is, as a line on a terminal; from any thread.
 std::function<void(std::size_t done, std::size_t all)> compile_progress(Console& console);
 

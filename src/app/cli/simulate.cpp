@@ -36,16 +36,6 @@ std::string page_of(const api::SimulateReport& report) {
   return page;
 }
 
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    words.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 }  // namespace
 
 Result<int> run_simulate(Words arguments, Console& console) {
