@@ -39,14 +39,36 @@ runtime::Tensor numbers(std::vector<std::int64_t> shape) {
 }
 
 TEST_F(Commands, EveryCommandHasAHelpPageWithExamples) {
-  for (const std::string verb :
-       {"tune",           "bench",          "compile",       "run",
-        "check",          "records",        "records list",  "records best",
-        "records export", "records import", "records prune", "records bundle",
-        "records hints",  "records curve",  "tasks",         "zoo list",
-        "zoo export",     "doctor",         "simulate",      "submit",
-        "jobs list",      "jobs show",      "jobs watch",    "jobs pause",
-        "jobs resume",    "jobs stop",      "jobs cancel"}) {
+  for (const std::string verb : {"tune",
+                                 "bench",
+                                 "compile",
+                                 "run",
+                                 "check",
+                                 "records",
+                                 "records list",
+                                 "records best",
+                                 "records export",
+                                 "records import",
+                                 "records prune",
+                                 "records bundle",
+                                 "records hints",
+                                 "records curve",
+                                 "tasks",
+                                 "zoo list",
+                                 "zoo export",
+                                 "doctor",
+                                 "simulate",
+                                 "submit",
+                                 "jobs list",
+                                 "jobs show",
+                                 "jobs watch",
+                                 "jobs pause",
+                                 "jobs resume",
+                                 "jobs stop",
+                                 "jobs cancel",
+                                 "scheduler",
+                                 "scheduler calibrate",
+                                 "scheduler replay"}) {
     std::vector<std::string> words;
     const std::size_t blank = verb.find(' ');
     words.push_back(verb.substr(0, blank));

@@ -11,6 +11,7 @@
 
 #include "app/api/executable.h"
 #include "app/api/looping_child.h"
+#include "app/api/scheduler.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/rng.h"
@@ -179,31 +180,20 @@ double median(Times times) {
   return *middle;
 }
 
-// Cores of host and device as a scheduler gives them out unless it is told otherwise.
-Status choose_cores(CalibrateOptions& options) {
+// As a scheduler gives them out.
+Result<CorePlan> chosen_cores(const CalibrateOptions& options) {
   const std::vector<int> allowed = runtime::allowed_cores();
   if (allowed.size() < 2) {
     return unsupported("this process may use one core only, on which nothing runs side by side",
                        "allow it a second one");
   }
-  if (options.device_cores.empty()) options.device_cores = {allowed.back()};
-  if (options.host_cores.empty()) {
-    for (const int core : allowed) {
-      const auto& taken = options.device_cores;
-      if (std::find(taken.begin(), taken.end(), core) == taken.end()) {
-        options.host_cores.push_back(core);
-      }
-    }
+  ATTUNE_ASSIGN(CorePlan cores, plan_cores(allowed, options.host_cores, options.device_cores));
+  for (const int core : cores.profile) {
+    if (std::find(cores.host.begin(), cores.host.end(), core) == cores.host.end()) continue;
+    return invalid(fmt::format("core {} would be both for host stages and for measuring", core),
+                   "what shares a core is never run side by side; name others");
   }
-  for (const std::vector<int>* cores : {&options.host_cores, &options.device_cores}) {
-    if (cores->empty()) return invalid("no core is left for the host", "give the device fewer");
-    for (const int core : *cores) {
-      if (std::find(allowed.begin(), allowed.end(), core) != allowed.end()) continue;
-      return invalid(fmt::format("core {} is none that this process may use", core),
-                     fmt::format("choose from {} to {}", allowed.front(), allowed.back()));
-    }
-  }
-  return {};
+  return cores;
 }
 
 }  // namespace
@@ -218,10 +208,9 @@ double slowdown_of(const std::vector<Times>& alone, const std::vector<Times>& be
   return ratios.empty() ? 1 : median(ratios);
 }
 
-Result<CalibrateReport> calibrate(const CalibrateOptions& given,
+Result<CalibrateReport> calibrate(const CalibrateOptions& options,
                                   const std::function<void(const std::string&)>& told) {
-  CalibrateOptions options = given;
-  ATTUNE_RETURN_IF_ERROR(choose_cores(options));
+  ATTUNE_ASSIGN(const CorePlan cores, chosen_cores(options));
   CalibrateReport report;
   if (options.output.empty()) {
     ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
@@ -233,10 +222,10 @@ Result<CalibrateReport> calibrate(const CalibrateOptions& given,
     report.file = options.output;
   }
   told("preparing what is measured");
-  ATTUNE_ASSIGN(const Plan plan, plan_of(options.host_cores, options.device_cores));
+  ATTUNE_ASSIGN(const Plan plan, plan_of(cores.host, cores.profile));
   report.matrix = measure_pairs(plan, options.seconds, told);
-  report.matrix.host_cores = options.host_cores;
-  report.matrix.device_cores = options.device_cores;
+  report.matrix.host_cores = cores.host;
+  report.matrix.device_cores = cores.profile;
   report.apart = jobs::kinds_apart(report.matrix);
   ATTUNE_RETURN_IF_ERROR(write_file_atomically(report.file, jobs::to_json(report.matrix) + "\n"));
   return report;

@@ -5,6 +5,8 @@
 
 #include <charconv>
 
+#include "app/cli/scheduler_options.h"
+#include "app/cli/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -40,6 +42,13 @@ std::string words_of(const api::Serving& serving) {
 }  // namespace
 
 Result<int> run_scheduler(Words arguments, Console& console) {
+  constexpr Verb kOthers[] = {
+      {"calibrate", "measures what disturbs measurements", run_scheduler_calibrate},
+      {"replay", "other policies on a recorded run", run_scheduler_replay},
+  };
+  if (!arguments.empty() && !arguments[0].starts_with('-')) {
+    return dispatch("scheduler ", kOthers, arguments, console);
+  }
   CommandLine line("scheduler",
                    "Runs the tuning jobs of many people on the cores and devices that they share, "
                    "until it is interrupted.");
@@ -47,17 +56,22 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   api::ServeOptions options;
   std::optional<std::int64_t> workers, prefetch;
   std::vector<std::string> devices, quotas;
+  std::string host_cores, profile_cores;
   line.text("--state", "DIR", options.state,
             "where its state is kept (~/.local/share/attune/scheduler)");
   line.text("--policy", "NAME", options.policy, "which stage goes first (makespan)");
   line.number("--workers", "N", workers, 0, 1000, "jobs worked on at the same time (4)");
   line.number("--prefetch", "N", prefetch, 1, 1000, "batches of a job in flight at once (2)");
+  line.text("--host-cores", "LIST", host_cores, "cores of host stages, e.g. 0,2-3 (all others)");
+  line.text("--profile-cores", "LIST", profile_cores, "cores to measure on (the last one)");
   line.texts("--device", "KEY=N", devices, "devices of another kind, which workers bring along");
   line.texts("--quota", "USER=N", quotas, "units of all resources that a user has at once");
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
   line.example("scheduler --policy fair-share --workers 8 --quota ann=2",
                "shares them fairly among users");
+  line.example("scheduler calibrate", "before: measures which stages disturb each other here");
+  line.example("scheduler replay", "after: how other policies would have done");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     if (workers) options.workers = static_cast<int>(*workers);
     if (prefetch) options.prefetch = static_cast<int>(*prefetch);
@@ -67,6 +81,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
     for (const std::string& text : quotas) {
       ATTUNE_RETURN_IF_ERROR(take_count("--quota", text, options.quotas));
     }
+    ATTUNE_ASSIGN(options.host_cores, parse_cores("--host-cores", host_cores));
+    ATTUNE_ASSIGN(options.profile_cores, parse_cores("--profile-cores", profile_cores));
     options.note = [&](const std::string& text) { console.note(text); };
     ATTUNE_RETURN_IF_ERROR(api::serve_jobs(
         options, [&](const api::Serving& serving) { console.note(words_of(serving)); }));
