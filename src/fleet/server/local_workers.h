@@ -17,9 +17,9 @@ namespace attune::server {
 struct LocalWorkersOptions {
   std::vector<std::string> command;  // the program and its arguments
   int count = 0;
-  std::string log_folder;    // for worker-N.log, what they print
-  int lock_descriptor = -1;  // that they inherit
-  std::vector<int> cores;    // that they may use; empty: those of the scheduler
+  std::string log_folder;       // for worker-N.log, what they print
+  int lock_descriptor = -1;     // that they inherit
+  std::vector<int> cores = {};  // that they may use; empty: those of the scheduler
   std::function<void(const std::string&)> note = {};  // a line about one that ended by itself
 };
 

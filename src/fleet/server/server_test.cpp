@@ -1,0 +1,272 @@
+#include "fleet/server/server.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "fleet/server/local_workers.h"
+#include "fleet/server/state_file.h"
+#include "fleet/server/state_lock.h"
+#include "fleet/server/worker_connection.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/wire/status.h"
+
+namespace attune::server {
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "attune-server-XXXXXX").string();
+    CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder");
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+ServerOptions options(const std::string& state) {
+  return {.state = state,
+          .version = "1",
+          .policy = *jobs::find_policy("fair"),
+          .host_cores = {0},
+          .profile_cores = {1}};
+}
+
+std::unique_ptr<v1::Scheduler::Stub> client(const Server& server) {
+  return v1::Scheduler::NewStub(wire::open_channel(server.address()));
+}
+
+v1::SubmitReply submit(v1::Scheduler::Stub& stub, const std::string& name,
+                       const std::string& key = "") {
+  grpc::ClientContext context;
+  v1::SubmitRequest request;
+  request.mutable_spec()->set_model("resnet18");
+  request.mutable_spec()->set_name(name);
+  request.set_idempotency_key(key);
+  v1::SubmitReply reply;
+  const grpc::Status status = stub.Submit(&context, request, &reply);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return reply;
+}
+
+v1::Snapshot list(v1::Scheduler::Stub& stub, const std::string& job = "") {
+  grpc::ClientContext context;
+  v1::ListRequest request;
+  request.set_job(job);
+  request.set_with_bars(true);
+  v1::Snapshot snapshot;
+  const grpc::Status status = stub.List(&context, request, &snapshot);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return snapshot;
+}
+
+// The next message; what is expected is looked at by the caller.
+v1::ToWorker next(WorkerConnection& worker) {
+  v1::ToWorker message;
+  EXPECT_TRUE(worker.read(message));
+  return message;
+}
+
+TEST(Server, RunsAJobOnAWorker) {
+  const Folder folder;
+  auto server = Server::start(options(folder.path()));
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  EXPECT_EQ(*wire::read_address(folder.path()), (*server)->address());
+  const auto stub = client(**server);
+  EXPECT_EQ(submit(*stub, "a").job().id(), "j1");
+  WorkerConnection worker((*server)->address(), "1");
+  EXPECT_EQ(next(worker).welcome().lease_seconds(), 10);
+  const v1::Job job = next(worker).assign().job();
+  EXPECT_EQ(job.epoch(), 1);
+  worker.send_kinds(job, 1);
+  worker.offer(job, 1, 1);
+  const v1::Start start = next(worker).start();
+  EXPECT_EQ(start.stage(), 1);
+  EXPECT_EQ(start.cores(0), 1);
+  EXPECT_EQ(list(*stub, "a").jobs(0).state(), v1::RUNNING);
+  worker.finish(job, 1, 0.5);
+  EXPECT_EQ(next(worker).known().stage(), 1);
+  worker.end(job, v1::DONE);
+  EXPECT_EQ(next(worker).known().stage(), -1);
+  const v1::Snapshot snapshot = list(*stub, "a");
+  EXPECT_EQ(snapshot.jobs(0).state(), v1::DONE);
+  ASSERT_EQ(snapshot.bars_size(), 1);
+  EXPECT_EQ(snapshot.bars(0).kind(), "profile");
+}
+
+TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
+  const Folder folder;
+  {
+    auto server = Server::start(options(folder.path()));
+    ASSERT_TRUE(server.ok());
+    const auto stub = client(**server);
+    submit(*stub, "a", "key");
+    submit(*stub, "b");
+    WorkerConnection worker((*server)->address(), "1");
+    next(worker);
+    const v1::Job job = next(worker).assign().job();
+    worker.send_kinds(job, 3);
+    worker.offer(job, 1, 0);
+    next(worker);
+    worker.finish(job, 1, 0.5);
+    EXPECT_EQ(next(worker).known().stage(), 1);
+  }
+  auto server = Server::start(options(folder.path()));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(**server);
+  EXPECT_TRUE(submit(*stub, "a", "key").already_known());
+  const v1::Snapshot snapshot = list(*stub);
+  ASSERT_EQ(snapshot.jobs_size(), 2);
+  EXPECT_EQ(snapshot.jobs(0).stages_done(0), 1);
+  EXPECT_EQ(snapshot.bars_size(), 1);
+  WorkerConnection worker((*server)->address(), "1");
+  next(worker);
+  EXPECT_EQ(next(worker).assign().job().epoch(), 2);
+  auto file = StateFile::open_to_read(wire::database_path(folder.path()));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->read_stages()->size(), 1u);
+  EXPECT_EQ(file->read_pools()->at(1).name, "cpu");
+}
+
+TEST(Server, WorkersOfAnotherVersionAreSentAway) {
+  const Folder folder;
+  auto server = Server::start(options(folder.path()));
+  ASSERT_TRUE(server.ok());
+  WorkerConnection worker((*server)->address(), "0");
+  EXPECT_EQ(next(worker).refused().why(), "the worker is of version 0, the scheduler of 1");
+  v1::ToWorker message;
+  EXPECT_FALSE(worker.read(message));
+}
+
+TEST(Server, ThoseWhoWatchSeeWhatChanges) {
+  const Folder folder;
+  auto server = Server::start(options(folder.path()));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(**server);
+  grpc::ClientContext context;
+  const auto watch = stub->Watch(&context, {});
+  v1::Snapshot snapshot;
+  ASSERT_TRUE(watch->Read(&snapshot));
+  EXPECT_EQ(snapshot.jobs_size(), 0);
+  submit(*stub, "a");
+  ASSERT_TRUE(watch->Read(&snapshot));
+  EXPECT_EQ(snapshot.jobs(0).spec().name(), "a");
+  context.TryCancel();
+  EXPECT_FALSE(watch->Read(&snapshot));
+  grpc::ClientContext wrong;
+  v1::ListRequest unknown;
+  unknown.set_job("x");
+  const auto nothing = stub->Watch(&wrong, unknown);
+  EXPECT_FALSE(nothing->Read(&snapshot));
+  EXPECT_EQ(wire::from_status(nothing->Finish()).message, "there is no job 'x'");
+}
+
+TEST(Server, OneServesAFolderAtATime) {
+  const Folder folder;
+  const auto first = StateLock::take(folder.path());
+  ASSERT_TRUE(first.ok());
+  const auto second = Server::start(options(folder.path()));
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().message, "a scheduler already serves '" + folder.path() + "' (process " +
+                                        std::to_string(::getpid()) + ")");
+}
+
+TEST(Server, ADamagedStateFileIsRefusedAndLeftAlone) {
+  const Folder folder;
+  const std::string path = wire::database_path(folder.path());
+  const std::string bytes = "this is no database, and what it says must not be lost\n";
+  std::ofstream(path) << bytes;
+  const auto server = Server::start(options(folder.path()));
+  ASSERT_FALSE(server.ok());
+  EXPECT_TRUE(server.error().message.starts_with("state file '" + path + "' is damaged: "))
+      << server.error().message;
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), bytes);
+}
+
+TEST(Server, AFileOfAnotherProgramIsRefused) {
+  const Folder folder;
+  const std::string path = wire::database_path(folder.path());
+  {
+    auto other = records::Database::open_file(path, records::Database::Access::Write);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE(other->execute("CREATE TABLE t (x)").ok());
+  }
+  const auto server = Server::start(options(folder.path()));
+  ASSERT_FALSE(server.ok());
+  EXPECT_EQ(server.error().message, "'" + path + "' is no state file of a scheduler");
+}
+
+// A program that only lives, and says so by a file named after it.
+std::vector<std::string> idle_program(const std::string& folder) {
+  return {"/bin/sh", "-c", "touch " + folder + "/up-$$; exec sleep 1000"};
+}
+
+std::vector<int> up(const std::string& folder) {
+  std::vector<int> pids;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("up-")) pids.push_back(std::stoi(name.substr(3)));
+  }
+  return pids;
+}
+
+void wait_until(const std::function<bool()>& condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
+  const Folder folder;
+  std::vector<int> pids;
+  {
+    LocalWorkers workers(
+        {.command = idle_program(folder.path()), .count = 2, .log_folder = folder.path()});
+    workers.start();
+    wait_until([&] { return up(folder.path()).size() == 2; });
+    pids = up(folder.path());
+    EXPECT_TRUE(workers.adopt(7, pids[0]));
+    EXPECT_FALSE(workers.adopt(8, ::getpid()));
+    workers.kill(7);
+    wait_until([&] { return up(folder.path()).size() == 3; });
+    workers.set_extra(1);
+    wait_until([&] { return up(folder.path()).size() == 4; });
+    pids = up(folder.path());
+  }
+  for (const int pid : pids) EXPECT_NE(::kill(pid, 0), 0) << pid;
+}
+
+TEST(LocalWorkers, AFailingOneIsSpokenOf) {
+  const Folder folder;
+  std::mutex mutex;
+  std::vector<std::string> notes;
+  {
+    LocalWorkers workers({.command = {"/bin/sh", "-c", "exit 3"},
+                          .count = 1,
+                          .log_folder = folder.path(),
+                          .note = [&](const std::string& note) {
+                            const std::lock_guard lock(mutex);
+                            notes.push_back(note);
+                          }});
+    workers.start();
+    wait_until([&] {
+      const std::lock_guard lock(mutex);
+      return notes.size() == 2;
+    });
+  }
+  EXPECT_NE(notes[0].find("(exit status 3), the next starts in 0.1 s"), std::string::npos);
+  EXPECT_NE(notes[1].find("the next starts in 0.2 s"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune::server
