@@ -9,7 +9,8 @@
 namespace attune::ops {
 
 // The types of matrix products, convolutions and other sums of products.
-inline constexpr std::array kProductTypes{ir::kF32, ir::kF16, ir::kBF16, ir::kI8, ir::kU8};
+inline constexpr std::array kProductTypes{ir::kF32, ir::kF16, ir::kBF16,
+                                          ir::kI8,  ir::kU8,  ir::kI32};
 // The types of functions with real values.
 inline constexpr std::array kFloatTypes{ir::kF32, ir::kF16, ir::kBF16};
 // The types of sums, comparisons and plain arithmetic.

@@ -173,7 +173,7 @@ TEST(OpSpec, WrongValues) {
   EXPECT_EQ(type.hint, "choose one of f32, f16, bf16, i8, u8, i32, i64, bool");
   const Error refused = failure("matmul:m=2,n=3,k=4,dtype=i64");
   EXPECT_EQ(refused.message, "matmul does not take elements of type i64");
-  EXPECT_EQ(refused.hint, "choose one of f32, f16, bf16, i8, u8");
+  EXPECT_EQ(refused.hint, "choose one of f32, f16, bf16, i8, u8, i32");
   EXPECT_EQ(failure("conv2d:h=8,w=8,ic=8,oc=8,kh=1,kw=1,algo=magic").message,
             "algo=magic is not known");
   EXPECT_EQ(failure("reduce:m=2,n=2,op=median").hint,
