@@ -1,13 +1,17 @@
 // How well the analytic model ranks: random points of an operator's space are built and timed, and
 // the order of the predicted times is compared with that of the measured ones. With -csv every
-// point is printed.
+// point is printed; with -replay=FILE, such a print, its times are used instead of measuring, which
+// shows what a change of the model does. With -all points are not rejected for being hopeless.
 //
-// usage: bench_ranking [-csv] [-points=N] [-skip=N] [-seed=N] [-target=TARGET] SPEC
+// usage: bench_ranking [-csv] [-all] [-points=N] [-skip=N] [-seed=N] [-target=TARGET]
+//                      [-replay=FILE] SPEC
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "compiler/codegen/codegen.h"
@@ -27,7 +31,8 @@ struct Options {
   std::size_t skip = 0;  // of the points in their random order
   std::uint64_t seed = 1;
   std::string target = "cpu -threads=1";
-  bool csv = false;
+  bool csv = false, all = false;
+  std::string replay;
 };
 
 struct Sample {
@@ -40,18 +45,44 @@ struct Sample {
 std::vector<Sample> draw(const space::Space& space, const model::CostModel& model,
                          const Options& options) {
   std::vector<Sample> samples;
-  std::vector<std::uint64_t> order(space.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::set<std::uint64_t> drawn;
   Rng rng(options.seed);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.below(i)]);
-  for (std::uint64_t index : order) {
+  for (std::size_t tries = 0; tries < 200 * (options.skip + options.points); ++tries) {
     if (samples.size() == options.skip + options.points) break;
-    const space::Point point = space.point_at(index);
+    const space::Point point = space.sample(rng);
+    if (!drawn.insert(space.index_of(point)).second) continue;
     const auto scheduled = space.schedule_of(point);
     if (scheduled.ok()) samples.push_back({point, model.predict_us(*scheduled)});
   }
   const std::size_t skipped = std::min(options.skip, samples.size());
   samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(skipped));
+  return samples;
+}
+
+// What was printed with -csv, predicted anew.
+Result<std::vector<Sample>> replay(const space::Space& space, const model::CostModel& model,
+                                   const Options& options) {
+  std::vector<Sample> samples;
+  std::ifstream in(options.replay);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t config = line.find(": ");
+    std::vector<std::size_t> commas;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == ',') commas.push_back(i);
+    }
+    if (config == std::string::npos || commas.size() < 4) continue;
+    const std::string name = line.substr(commas[2] + 1, config - commas[2] - 1);
+    const std::string knobs = line.substr(config + 2, commas[3] - config - 2);
+    for (space::Point point : space.defaults()) {
+      if (!space.to_string(point).starts_with(name + ":")) continue;
+      ATTUNE_ASSIGN(point.choices, space::parse_config(space.knobs(point.alternative), knobs));
+      const auto scheduled = space.schedule_of(point);
+      if (!scheduled.ok()) continue;
+      samples.push_back({point, model.predict_us(*scheduled),
+                         std::strtod(line.c_str() + commas[1] + 1, nullptr),
+                         line.substr(commas[3] + 1)});
+    }
+  }
   return samples;
 }
 
@@ -156,11 +187,18 @@ Status run(const Options& options) {
     named.push_back({algorithm.name, algorithm.program});
   std::vector<std::shared_ptr<const ir::Program>> programs;
   for (const auto& n : named) programs.push_back(std::make_shared<const ir::Program>(n.program));
-  const space::TemplateSpace space(named, templates::all(), target);
+  const space::TemplateSpace space(
+      named, templates::all(), target,
+      options.all ? space::Rejection::Impossible : space::Rejection::Hopeless);
   if (space.alternatives() != named.size()) return unsupported("an algorithm has no template");
   const model::AnalyticModel model(target);
-  auto samples = draw(space, model, options);
-  ATTUNE_RETURN_IF_ERROR(time_all(samples, space, programs, target, *runner));
+  std::vector<Sample> samples;
+  if (options.replay.empty()) {
+    samples = draw(space, model, options);
+    ATTUNE_RETURN_IF_ERROR(time_all(samples, space, programs, target, *runner));
+  } else {
+    ATTUNE_ASSIGN(samples, replay(space, model, options));
+  }
   print(samples, space, task.flops, options);
   return {};
 }
@@ -177,6 +215,10 @@ int main(int argc, char** argv) {
     };
     if (argument == "-csv") {
       options.csv = true;
+    } else if (argument == "-all") {
+      options.all = true;
+    } else if (const char* file = value("-replay=")) {
+      options.replay = file;
     } else if (const char* points = value("-points=")) {
       options.points = static_cast<std::size_t>(std::atoll(points));
     } else if (const char* skip = value("-skip=")) {

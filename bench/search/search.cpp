@@ -149,6 +149,7 @@ Status run(const Options& options) {
             spec, variant.name, seed, cost.measured, cost.measure_seconds,
             1e3 * cost.select_seconds / rounds, 1e3 * cost.update_seconds / rounds,
             1e3 * cost.longest_choice_seconds, cost.complete ? "" : "; cut");
+        for (const auto& [reason, count] : cost.failures) fmt::print("  {} x {}\n", count, reason);
       }
     }
     print_curves(options, file, spec);

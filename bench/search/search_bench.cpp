@@ -126,13 +126,16 @@ std::vector<measure::BuiltCandidate> SearchBench::build(
 
 Result<std::vector<std::optional<double>>> SearchBench::measure(
     const session::Task& task, const std::vector<schedule::Trace>& traces, const Variant& variant,
-    double best_us) {
+    double best_us, std::map<std::string, int>& failures) {
   std::vector<std::optional<double>> times(traces.size());
   const auto built = build(task, traces);
   std::vector<measure::RunRequest> runs;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < built.size(); ++i) {
-    if (built[i].failure) continue;
+    if (built[i].failure) {
+      ++failures[built[i].failure->reason];
+      continue;
+    }
     runs.push_back({&built[i], 0});
     owners.push_back(i);
   }
@@ -142,7 +145,11 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
   ATTUNE_ASSIGN(const auto results, runner_->measure(runs, {}, options));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
-    if (timing) times[owners[i]] = timing->best_us;
+    if (timing) {
+      times[owners[i]] = timing->best_us;
+    } else {
+      ++failures[std::string(runtime::kind_of(results[i].outcome))];
+    }
   }
   return times;
 }
@@ -178,8 +185,9 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
     }
     const Watch measuring;
     const Curve& curve = file.curve(key);
-    ATTUNE_ASSIGN(const auto times,
-                  measure(task, fresh, run.variant, curve.empty() ? 0 : curve.back().best_us));
+    ATTUNE_ASSIGN(
+        const auto times,
+        measure(task, fresh, run.variant, curve.empty() ? 0 : curve.back().best_us, cost.failures));
     cost.measure_seconds += measuring.seconds();
     std::size_t next = 0;
     for (Trial& trial : round) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,8 +30,9 @@ struct SearchRun {
 struct SearchCost {
   std::size_t rounds = 0, measured = 0;  // trials that were not in the file
   double select_seconds = 0, update_seconds = 0, measure_seconds = 0;
-  double longest_choice_seconds = 0;  // select and update of one round
-  bool complete = true;               // false: out of time
+  double longest_choice_seconds = 0;    // select and update of one round
+  bool complete = true;                 // false: out of time
+  std::map<std::string, int> failures;  // why candidates failed, and how many
 };
 
 class SearchBench {
@@ -60,7 +62,8 @@ class SearchBench {
                                              const std::vector<schedule::Trace>& traces);
   Result<std::vector<std::optional<double>>> measure(const session::Task& task,
                                                      const std::vector<schedule::Trace>& traces,
-                                                     const Variant& variant, double best_us);
+                                                     const Variant& variant, double best_us,
+                                                     std::map<std::string, int>& failures);
 
   ir::Target target_;
   std::unique_ptr<measure::Runner> runner_;

@@ -21,12 +21,13 @@ struct Body {
   const RegisterTile& tile;
   const ir::Target& target;
   const MachineModel& machine;
-  Spans around;            // of the body and the innermost loop around it, if there is one
-  double arithmetic = 1;   // instructions per result and step
-  double rounds = 1;       // runs of the body that add to the same results
-  bool chained = false;    // the results of one iteration go into the next
-  bool looped = false;     // there is a loop around it
-  bool forgetful = false;  // addresses are laundered: no reads are shared between steps
+  Spans around;              // of the body and the innermost loop around it, if there is one
+  double arithmetic = 1;     // instructions per result and step
+  double rounds = 1;         // runs of the body that add to the same results
+  bool chained = false;      // the results of one iteration go into the next
+  bool looped = false;       // there is a loop around it
+  bool forgetful = false;    // addresses are laundered: no reads are shared between steps
+  std::int64_t spilled = 0;  // vectors of a tile that the registers have no room for
 };
 
 struct Reads {
@@ -115,13 +116,15 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double count = static_cast<double>(results), weight = vector_weight(body);
   const Reads reads = reads_of(body, spans, results);
   const bool in_memory = !body.tile.in_registers;
-  const double stores = in_memory ? count * weight : 0;
-  const double reloads = in_memory && reduces ? count * weight : 0;
+  // What does not fit into the registers goes to the stack and comes back, step by step.
+  const double spilled = steps * static_cast<double>(body.spilled);
+  const double stores = (in_memory ? count * weight : 0) + spilled * weight;
+  const double reloads = (in_memory && reduces ? count * weight : 0) + spilled * weight;
   const double work = count * steps * body.arithmetic;
   const double pipes = work * weight / machine.fma_per_cycle;
   const double loads = (reads.slots + reloads) / machine.load_per_cycle;
   const double issue =
-      (work + reads.instructions + 2 * stores / weight + 3) / machine.issue_per_cycle;
+      (work + reads.instructions + 2 * stores / weight + spilled + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
   // Tiles with short reductions overlap in the reorder window.
   const double tile_length = (work + reads.instructions) * body.rounds;
@@ -183,6 +186,10 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
     body.forgetful |= schedule::find_note(stage.iters[loop].notes, "launder") != nullptr;
   }
   body.rounds /= static_cast<double>(tile.steps);
+  if (tile.in_registers && reduces) {
+    const std::int64_t needed = space::registers_needed(state, stage, tile);
+    body.spilled = std::max<std::int64_t>(0, needed - target.vector_registers);
+  }
   double executions = nest.useful, entries = nest.useful;
   const std::size_t outer = nest.own + static_cast<std::size_t>(std::max(0, tile.body - 1));
   for (std::size_t i = 0; i < outer; ++i) entries *= static_cast<double>(nest.levels[i].extent);

@@ -40,21 +40,21 @@ bool fits(const ir::Program& program) {
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   std::vector<space::Knob> list;
-  list.push_back(register_tiles("tile", s.ow, s.oc, target));
-  list.push_back(space::choice_of("tile_rows", s.ow <= 14 && s.oh > 1
-                                                   ? std::vector<std::int64_t>{1, 2}
-                                                   : std::vector<std::int64_t>{1}));
-  // Rows of the output that are finished for one group of channels before the next group's turn.
-  list.push_back(space::split_list("rows", s.oh, {1, 2, 4, 7, 14, s.oh}));
-  // What is split between the threads and runs outermost: 0 rows, 1 output channels.
-  list.push_back(space::choice_of("outer", {0, 1}));
-  if (s.ib > 0) {
-    list.push_back(space::split_list("unroll", s.ib, {1, 2, 4}));
-  } else {
-    list.push_back(space::choice_of("unroll", {1}));
-  }
-  list.push_back(space::choice_of(
-      "unroll_kw", s.kw > 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0}));
+  list.push_back(all_register_tiles("tile", s.ow, s.oc, target));
+  list.push_back(space::split_list("tile_rows", s.oh, {1, 2, 3, 4}));
+  // Rows of the output that make a block.
+  list.push_back(block_sizes("rows", s.oh, s.oh, {1, 2, 4, 7, 14}));
+  // The order of the loops around a tile: groups of output channels, blocks of rows, rows of a
+  // block, pixels. The outermost one is split between the threads.
+  list.push_back(space::reorder_interleaved("order", {1, 2, 1}));
+  list.push_back(unroll_steps("unroll", s.ib));
+  // What of the window is written out: 0 nothing, 1 a row, 2 all of it.
+  std::vector<std::int64_t> window{0};
+  if (s.kw > 1) window.push_back(1);
+  if (s.kh > 1) window.push_back(2);
+  list.push_back(space::choice_of("unroll_kw", window));
+  // The operand that is loaded first and held while the other streams: 0 the smaller one.
+  list.push_back(space::choice_of("held", {0, 1}));
   return list;
 }
 
@@ -99,23 +99,24 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   }
   const std::int64_t accumulators = tile.numbers[0] * tile.numbers[1];
   const bool short_row = s.ib == 0 && s.kw * accumulators <= kLongestBody;
-  return {{"tile", tile},
-          {"tile_rows", {{1}}},
-          {"rows", {{division.rows}}},
-          {"outer", {{division.outer}}},
-          {"unroll", {{1}}},
-          {"unroll_kw", {{short_row ? 1 : 0}}}};
+  return {
+      {"tile", tile},
+      {"tile_rows", {{1}}},
+      {"rows", {{division.rows}}},
+      {"order", division.outer == 1 ? space::Choice{{0, 1, 2, 3}} : space::Choice{{1, 0, 2, 3}}},
+      {"unroll", {{1}}},
+      {"unroll_kw", {{short_row ? 1 : 0}}},
+      {"held", {{0}}}};
 }
 
 std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
                                   const space::Values& values) {
   const auto tile = values.numbers("tile");
   const std::int64_t pixels = tile[0] * values["tile_rows"];
-  if (pixels * tile[1] + std::min(pixels, tile[1]) + 1 > target.vector_registers) {
-    return "register tile spills";
-  }
   const Shape s = shape_of(program);
-  const std::int64_t taps = (values["unroll_kw"] ? s.kw : 1) * values["unroll"];
+  if (auto flaw = tile_flaw(pixels, tile[1], {s.ow, s.oc}, target)) return flaw;
+  const std::int64_t written = values["unroll_kw"];
+  const std::int64_t taps = (written > 0 ? s.kw : 1) * (written > 1 ? s.kh : 1) * values["unroll"];
   if (taps * pixels * tile[1] > kLongestBody) return "unrolled body too long";
   return {};
 }
@@ -131,10 +132,12 @@ std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
   t.split("output", oc, {tile[1]});
   t.split("output", oh, {row_tiles, tile_rows});
   t.split("output", ow, {tile[0]});
-  const bool channels_outer = values["outer"] == 1;
-  const std::string outer = (channels_outer ? oc : oh) + ".0";
-  t.reorder("output", {n, outer, (channels_outer ? oh : oc) + ".0", oh + ".1", ow + ".0", oh + ".2",
-                       ow + ".1", oc + ".1", ob});
+  const std::string around[] = {oc + ".0", oh + ".0", oh + ".1", ow + ".0"};
+  schedule::Names order{n};
+  for (const std::int64_t loop : values.numbers("order")) order.push_back(around[loop]);
+  const std::string outer = order[1], innermost = order.back();
+  order.insert(order.end(), {oh + ".2", ow + ".1", oc + ".1", ob});
+  t.reorder("output", order);
   if (output.axes[0].extent > 1) {
     t.fuse("output", {n, outer});
     t.parallel("output", fused_name({n, outer}));
@@ -145,7 +148,7 @@ std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
   t.unroll("output", ow + ".1");
   t.unroll("output", oc + ".1");
   t.vectorize("output", ob);
-  return ow + ".0";
+  return innermost;
 }
 
 // Input channels (blocks of them) that one register tile sums up.
@@ -176,8 +179,7 @@ void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& va
   } else if (s.ib > 0) {
     order.push_back("ib");
   }
-  // The smaller operand is loaded first and held, the other streams.
-  if (tile[1] <= tile[0] * values["tile_rows"]) {
+  if ((tile[1] <= tile[0] * values["tile_rows"]) == (values["held"] == 0)) {
     order.insert(order.end(), {"oh", "ow", "oc", "ob"});
   } else {
     order.insert(order.end(), {"oc", "oh", "ow", "ob"});
@@ -185,7 +187,8 @@ void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& va
   t.reorder(stage, order);
   t.registers(stage);
   if (s.ib > 0) t.unroll(stage, unrolled < s.ib ? "ib.1" : "ib");
-  if (values["unroll_kw"] == 1) {
+  if (values["unroll_kw"] > 1) t.unroll(stage, "kh");
+  if (values["unroll_kw"] > 0) {
     t.unroll(stage, "kw");
     t.annotate(stage, "kw", "launder", "on");
   }

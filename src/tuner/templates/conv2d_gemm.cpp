@@ -33,9 +33,21 @@ bool fits(const ir::Program& program) {
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
-  return {register_tiles("tile", s.pixels, s.oc, target), space::choice_of("unroll", {1, 2, 4}),
+  return {all_register_tiles("tile", s.pixels, s.oc, target), unroll_steps("unroll", s.ib),
           // Register tiles whose columns are gathered at once.
-          space::choice_of("block", {1, 2, 4, 8, 16})};
+          space::choice_of("block", {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32}),
+          // The innermost loop around a tile: 0 over pixels, with the weights held, 1 over groups
+          // of output channels.
+          space::choice_of("inner", {0, 1}),
+          // The operand that is loaded first and held while the other streams: 0 the smaller one.
+          space::choice_of("held", {0, 1})};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  const Shape s = shape_of(program);
+  const auto tile = values.numbers("tile");
+  return tile_flaw(tile[0], tile[1], {s.pixels, s.oc}, target);
 }
 
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
@@ -45,7 +57,11 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   const std::int64_t column = s.steps * std::max<std::int64_t>(1, s.ib) * 4;
   const std::int64_t share = s.pixels / (tile.numbers[0] * std::max(1, target.threads));
   const std::int64_t block = std::min(target.l2_bytes / 2 / (column * tile.numbers[0]), share);
-  return {{"tile", tile}, {"unroll", {{1}}}, {"block", {{std::clamp<std::int64_t>(block, 1, 16)}}}};
+  return {{"tile", tile},
+          {"unroll", {{1}}},
+          {"block", {{std::clamp<std::int64_t>(block, 1, 16)}}},
+          {"inner", {{0}}},
+          {"held", {{0}}}};
 }
 
 void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
@@ -60,8 +76,7 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   } else if (s.ib > 0) {
     order.push_back("ib");
   }
-  // The smaller operand is loaded first and held, the other streams.
-  if (tile[1] <= tile[0]) {
+  if ((tile[1] <= tile[0]) == (values["held"] == 0)) {
     order.insert(order.end(), {"p", "oc", "ob"});
   } else {
     order.insert(order.end(), {"oc", "p", "ob"});
@@ -93,8 +108,10 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   t.cache_write("anchor");
   t.split("anchor", "oc", {tile[1]});
   t.split("anchor", "p", {values["block"], tile[0]});
-  t.reorder("anchor", {"n", "p.0", "oc.0", "p.1", "p.2", "oc.1", "ob"});
-  t.compute_at("cache.anchor", "anchor", "p.1");
+  const std::string tile_loop = values["inner"] == 0 ? "p.1" : "oc.0";
+  t.reorder("anchor",
+            {"n", "p.0", tile_loop == "p.1" ? "oc.0" : "p.1", tile_loop, "p.2", "oc.1", "ob"});
+  t.compute_at("cache.anchor", "anchor", tile_loop);
   t.fuse("anchor", {"n", "p.0"});
   gather(t, program, s, "n*p.0");
   multiply(t, s, values);
@@ -116,7 +133,7 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
 }  // namespace
 
 space::Template conv2d_gemm() {
-  return {"conv2d_gemm", fits, knobs, trace, default_values, nullptr};
+  return {"conv2d_gemm", fits, knobs, trace, default_values, reject};
 }
 
 }  // namespace attune::templates

@@ -100,12 +100,16 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   const Shape s = shape_of(program, target);
   const Right right = *right_of(program);
   std::vector<space::Knob> list;
-  list.push_back(register_tiles("tile", s.m, s.vectors(), target));
+  list.push_back(all_register_tiles("tile", s.m, s.vectors(), target));
   // 0: panel outermost; otherwise tiles per block of rows, block outermost.
-  list.push_back(space::choice_of("block", {0, 4, 8, 16, 32}));
-  list.push_back(space::choice_of("unroll", {1, 2, 4}));
+  std::vector<std::int64_t> blocks{0};
+  for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+    if (tiles < s.m) blocks.push_back(tiles);
+  }
+  list.push_back(space::choice_of("block", blocks));
+  list.push_back(unroll_steps("unroll", s.k));
   std::vector<std::int64_t> cuts{0};
-  for (std::int64_t kc : {256, 512, 1024}) {
+  for (const std::int64_t kc : {64, 96, 128, 192, 256, 384, 512, 768, 1024}) {
     if (kc * 2 <= s.k) cuts.push_back(kc);
   }
   list.push_back(space::choice_of("kc", cuts));
@@ -117,6 +121,10 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   list.push_back(space::choice_of("prefetch", right.prepared && s.m > 1
                                                   ? std::vector<std::int64_t>{1, 0}
                                                   : std::vector<std::int64_t>{0}));
+  // The innermost loop around a tile: 0 over rows, with the panel held, 1 over panels.
+  list.push_back(space::choice_of("inner", {0, 1}));
+  // The operand that is loaded first and held while the other streams: 0 the smaller one.
+  list.push_back(space::choice_of("held", {0, 1}));
   return list;
 }
 
@@ -131,7 +139,16 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
       {"unroll", {{1}}},
       {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
       {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
-      {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}}};
+      {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}},
+      {"inner", {{0}}},
+      {"held", {{0}}}};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  const Shape s = shape_of(program, target);
+  const auto tile = values.numbers("tile");
+  return tile_flaw(tile[0], tile[1], {s.m, s.vectors()}, target);
 }
 
 struct Panel {
@@ -212,18 +229,18 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   t.split("output", j, {tile[1], lanes});
   const std::string row = i + (block == 0 ? ".1" : ".2");
   const std::string rows = i + (block == 0 ? ".0" : ".1");
-  schedule::Names order;
-  if (block == 0) {
-    order = {j + ".0", i + ".0", row, j + ".1", j + ".2"};
-  } else {
-    order = {i + ".0", j + ".0", i + ".1", row, j + ".1", j + ".2"};
-  }
+  const bool rows_inside = values["inner"] == 0;
+  schedule::Names order =
+      rows_inside ? schedule::Names{j + ".0", rows} : schedule::Names{rows, j + ".0"};
+  const std::string tile_loop = order.back();
+  if (block > 0) order.insert(order.begin(), i + ".0");
+  order.insert(order.end(), {row, j + ".1", j + ".2"});
   t.reorder("output", order);
-  p.surroundings.attach(t, target, rows);
-  t.compute_at("anchor", "output", rows);
+  p.surroundings.attach(t, target, tile_loop);
+  t.compute_at("anchor", "output", tile_loop);
   const bool packs = values["pack"] == 1 || p.right.prepared;
   const bool copied = p.right.stage == nullptr || p.right.private_use;
-  const bool inside = packs && block == 0 && !p.right.prepared && copied;
+  const bool inside = packs && block == 0 && rows_inside && !p.right.prepared && copied;
   if (!packs && p.right.stage && only_moves(*p.right.stage)) t.inline_stage(p.right.tensor);
   if (in_parts) place_sum_of_parts(t, lanes);
   if (packs) pack_panels(t, p.right, {tile[1], lanes}, summed, inside ? j + ".0" : "");
@@ -255,9 +272,10 @@ schedule::Trace cut_reduction(const ir::Target& target, const space::Values& val
   t.compute_at("anchor", "output", p.i + ".0");
   t.split("anchor", "i", {tile[0]});
   t.split("anchor", "j", {tile[1], lanes});
-  t.reorder("anchor", {"k_0", "j.0", "i.0", "i.1", "j.1", "j.2"});
+  const std::string tile_loop = values["inner"] == 0 ? "i.0" : "j.0";
+  t.reorder("anchor", {"k_0", tile_loop == "i.0" ? "j.0" : "i.0", tile_loop, "i.1", "j.1", "j.2"});
   t.annotate("anchor", "*", "init", "select");
-  t.compute_at("rf.anchor", "anchor", "i.0");
+  t.compute_at("rf.anchor", "anchor", tile_loop);
   t.unroll("anchor", "i.1");
   t.unroll("anchor", "j.1");
   t.vectorize("anchor", "j.2");
@@ -291,6 +309,6 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
 
 }  // namespace
 
-space::Template gemm() { return {"gemm", fits, knobs, trace, default_values, nullptr}; }
+space::Template gemm() { return {"gemm", fits, knobs, trace, default_values, reject}; }
 
 }  // namespace attune::templates

@@ -14,6 +14,16 @@ bool same_names(const std::vector<ir::Axis>& axes, const std::vector<std::string
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+constexpr std::int64_t kMostVectors = 8, kMostSteps = 16;
+
+// Accumulators below which the latency of the arithmetic shows, unless the operator has no more to
+// offer.
+std::int64_t fewest_accumulators(const TileRoom& room, const ir::Target& target) {
+  const std::int64_t vectors = std::min(room.vectors, kMostVectors);
+  return std::min<std::int64_t>(target.vector_registers / 2,
+                                std::max<std::int64_t>(1, room.rows * vectors / 2));
+}
+
 }  // namespace
 
 std::int64_t extent_of(const ir::Stage& stage, std::string_view name) {
@@ -56,10 +66,8 @@ space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vec
                            const ir::Target& target) {
   space::Knob knob{std::move(name), space::KnobKind::Split, {}};
   const std::int64_t registers = target.vector_registers;
-  const std::int64_t most_vectors = std::min<std::int64_t>(vectors, 8);
-  // Below this the latency of the arithmetic shows, unless the operator has no more to offer.
-  const std::int64_t fewest =
-      std::min<std::int64_t>(registers / 2, std::max<std::int64_t>(1, rows * most_vectors / 2));
+  const std::int64_t most_vectors = std::min(vectors, kMostVectors);
+  const std::int64_t fewest = fewest_accumulators({rows, vectors}, target);
   for (std::int64_t v = 1; v <= most_vectors; ++v) {
     for (std::int64_t r = 1; r <= std::min<std::int64_t>(rows, registers - 2); ++r) {
       if (r * v + std::min(r, v) + 1 > registers || r * v < fewest) continue;
@@ -71,6 +79,47 @@ space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vec
   }
   if (knob.choices.empty()) knob.choices.push_back({{std::min<std::int64_t>(rows, 4), 1}});
   return knob;
+}
+
+space::Knob all_register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
+                               const ir::Target& target) {
+  space::Knob knob{std::move(name), space::KnobKind::Split, {}};
+  const std::int64_t registers = target.vector_registers;
+  for (std::int64_t v = 1; v <= std::min(vectors, kMostVectors); ++v) {
+    for (std::int64_t r = 1; r <= std::min(rows, registers - 2) && r * v <= 2 * registers; ++r) {
+      knob.choices.push_back({{r, v}});
+    }
+  }
+  return knob;
+}
+
+std::optional<std::string> tile_flaw(std::int64_t rows, std::int64_t vectors, const TileRoom& room,
+                                     const ir::Target& target) {
+  if (rows * vectors + std::min(rows, vectors) + 1 > target.vector_registers) {
+    return "register tile spills";
+  }
+  if (rows * vectors < fewest_accumulators(room, target)) return "too few accumulators";
+  return std::nullopt;
+}
+
+space::Knob block_sizes(std::string name, std::int64_t extent, std::int64_t most,
+                        const std::vector<std::int64_t>& also) {
+  space::Knob knob = space::split_even_tails(std::move(name), extent, std::min(extent, most));
+  for (const std::int64_t size : also) {
+    const space::Choice choice{{std::min(size, extent)}};
+    if (std::find(knob.choices.begin(), knob.choices.end(), choice) == knob.choices.end()) {
+      knob.choices.push_back(choice);
+    }
+  }
+  std::sort(knob.choices.begin(), knob.choices.end(),
+            [](const auto& a, const auto& b) { return a.numbers < b.numbers; });
+  return knob;
+}
+
+space::Knob unroll_steps(std::string name, std::int64_t extent) {
+  std::vector<std::int64_t> steps{1};
+  for (std::int64_t s = 2; s <= std::min(extent, kMostSteps); s *= 2) steps.push_back(s);
+  return space::split_list(std::move(name), std::max<std::int64_t>(extent, 1), steps);
 }
 
 double imbalance(std::int64_t pieces, const ir::Target& target) {

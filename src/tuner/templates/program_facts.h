@@ -31,9 +31,25 @@ std::int64_t steps_of_part(const ir::Stage& stage, std::int64_t extent, std::int
 
 // Register tiles of rows x vectors: `rows` broadcasts meet `vectors` vectors, one accumulator each.
 // All that fit into the registers (accumulators + the smaller operand, held, + 1) and keep the
-// arithmetic units busy; fewer where the extents are small.
+// arithmetic units busy; fewer where the extents are small. What defaults are chosen from.
 space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
                            const ir::Target& target);
+// What tuning chooses from: those and all others, up to twice as many accumulators as there are
+// registers.
+space::Knob all_register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
+                               const ir::Target& target);
+// Why a tile is hopeless, where the operator has so many rows and vectors to offer.
+struct TileRoom {
+  std::int64_t rows, vectors;
+};
+std::optional<std::string> tile_flaw(std::int64_t rows, std::int64_t vectors, const TileRoom& room,
+                                     const ir::Target& target);
+// One inner factor: tile sizes that cut the extent evenly, up to `most`, and `also`, which must be
+// among the choices.
+space::Knob block_sizes(std::string name, std::int64_t extent, std::int64_t most,
+                        const std::vector<std::int64_t>& also);
+// How many steps of a reduction are written out: powers of two up to its extent.
+space::Knob unroll_steps(std::string name, std::int64_t extent);
 // Time that `pieces` of equal work take on the target's threads, each of which gets a contiguous
 // range of them, over the time they would take if they were split evenly.
 double imbalance(std::int64_t pieces, const ir::Target& target);

@@ -53,8 +53,8 @@ void register_tile(TraceWriter& t, const std::string& stage, const std::string& 
     order = {k + ".0", k + ".1"};
     t.unroll(stage, k + ".1");
   }
-  // The smaller operand is loaded first and held, the other streams.
-  if (tile[1] <= tile[0]) {
+  // The smaller operand is loaded first and held, the other streams, or the other way round.
+  if ((tile[1] <= tile[0]) == (!values.has("held") || values["held"] == 0)) {
     order.insert(order.end(), {"i", "j.0", "j.1"});
   } else {
     order.insert(order.end(), {"j.0", "i", "j.1"});

@@ -22,7 +22,7 @@ space::Choice streamed_tile(const space::Knob& tiles, const Panels& panels,
                             const ir::Target& target);
 
 // The loops of one register tile of `stage`, whose own axes are i and j and reduction `k`, by the
-// knobs `tile` (rows, vectors), `unroll` and `prefetch`.
+// knobs `tile` (rows, vectors), `unroll` and `prefetch`, and `held` where there is such a knob.
 void register_tile(TraceWriter& t, const std::string& stage, const std::string& k,
                    const space::Values& values, std::int64_t lanes);
 

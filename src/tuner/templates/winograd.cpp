@@ -96,16 +96,30 @@ bool large_weights(const Shape& s, const ir::Target& target) {
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program);
   std::vector<std::int64_t> blocks{0};
-  for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
-    if (rows < s.rows || s.n > 1) blocks.push_back(std::min(rows, s.rows));
+  for (const space::Choice& size :
+       block_sizes("block", s.rows, s.rows, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}).choices) {
+    if (size.numbers[0] < s.rows || s.n > 1) blocks.push_back(size.numbers[0]);
   }
-  return {register_tiles("tile", s.tiles, s.oc, target), space::choice_of("unroll", {1, 2, 4}),
+  return {all_register_tiles("tile", s.tiles, s.oc, target),
+          unroll_steps("unroll", extent_of(*program.find_stage("anchor"), "ib")),
           // Whether the weights of the next product are asked for while those of this one are used.
           space::choice_of("prefetch", large_weights(s, target) ? std::vector<std::int64_t>{0, 1}
                                                                 : std::vector<std::int64_t>{0}),
           // Rows of tiles that run through all steps before the next ones do, split between the
           // threads; 0: all tiles at once, output channels split between the threads.
-          space::choice_of("block", blocks)};
+          space::choice_of("block", blocks),
+          // The outer loop of the products: 0 over points of the tiles, whose weights are used for
+          // all tiles of a block at once, 1 over tiles.
+          space::choice_of("outer", {0, 1}),
+          // The operand that is loaded first and held while the other streams: 0 the smaller one.
+          space::choice_of("held", {0, 1})};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  const Shape s = shape_of(program);
+  const auto tile = values.numbers("tile");
+  return tile_flaw(tile[0], tile[1], {s.tiles, s.oc}, target);
 }
 
 // Blocks of tiles whose transformed inputs and products stay in the cache, unless the transformed
@@ -150,7 +164,8 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   const std::int64_t block = best_block(s, tile.numbers[1], target);
   // Tiles beyond the end of a block are transformed and multiplied in vain.
   if (block > 0) tile = best_tile(tiles, block * (s.tiles / (s.n * s.rows)), s.oc);
-  return {{"tile", tile}, {"unroll", {{1}}}, {"prefetch", {{0}}}, {"block", {{block}}}};
+  return {{"tile", tile},       {"unroll", {{1}}}, {"prefetch", {{0}}},
+          {"block", {{block}}}, {"outer", {{0}}},  {"held", {{0}}}};
 }
 
 void transform_weights(TraceWriter& t, const ir::Program& program, const Shape& s,
@@ -191,8 +206,12 @@ void transform_input(TraceWriter& t, const ir::Program& program, const Shape& s,
 void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   const auto tile = values.numbers("tile");
   t.split("anchor", "tile", {tile[0]});
-  t.reorder("anchor", with_phases(s, {"*", "i", "j", "tile.0", "tile.1", "oc", "ob"}));
-  t.compute_at("cache.anchor", "anchor", "tile.0");
+  const bool tiles_inside = values["outer"] == 0;
+  t.reorder("anchor",
+            with_phases(s, tiles_inside
+                               ? schedule::Names{"*", "i", "j", "tile.0", "tile.1", "oc", "ob"}
+                               : schedule::Names{"tile.0", "*", "i", "j", "tile.1", "oc", "ob"}));
+  t.compute_at("cache.anchor", "anchor", tiles_inside ? "tile.0" : "j");
   for (const char* loop : {"tile.1", "oc"}) t.unroll("anchor", loop);
   t.vectorize("anchor", "ob");
   t.registers("cache.anchor");
@@ -204,7 +223,7 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   } else {
     order.push_back("ib");
   }
-  if (tile[1] <= tile[0]) {
+  if ((tile[1] <= tile[0]) == (values["held"] == 0)) {
     order.insert(order.end(), {"tile", "oc", "ob"});
   } else {
     order.insert(order.end(), {"oc", "tile", "ob"});
@@ -272,6 +291,6 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
 
 }  // namespace
 
-space::Template winograd() { return {"winograd", fits, knobs, trace, default_values, nullptr}; }
+space::Template winograd() { return {"winograd", fits, knobs, trace, default_values, reject}; }
 
 }  // namespace attune::templates
