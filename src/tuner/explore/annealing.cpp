@@ -32,6 +32,20 @@ double deviation_of(std::span<const double> scores) {
   return std::max(std::sqrt(squares / count), 1e-6);
 }
 
+// A run that is cut short has measured the most promising ones. Defaults were found good before; to
+// come before one, another must promise more than predictions are wrong by.
+void order_first_batch(std::vector<Proposal>& batch, std::size_t defaults) {
+  constexpr double kDefaultIsWorth = 0.85;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    order.emplace_back(batch[i].predicted_us * (i < defaults ? kDefaultIsWorth : 1), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Proposal> sorted;
+  for (const auto& [us, i] : order) sorted.push_back(std::move(batch[i]));
+  batch = std::move(sorted);
+}
+
 // A stride that visits every point once, in an order without pattern.
 std::uint64_t scan_stride(std::uint64_t size) {
   auto stride = static_cast<std::uint64_t>(0.618 * static_cast<double>(size)) + 1;
@@ -223,7 +237,7 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
   }
   const bool first = ledger_.unused();
   if (options_.defaults_first) add_defaults(proposals, batch, ledger_, known);
-  const auto defaults = static_cast<std::ptrdiff_t>(proposals.size());
+  const std::size_t defaults = proposals.size();
   const auto random =
       static_cast<std::size_t>(options_.random_share * static_cast<double>(batch) + rng.uniform());
   const Candidates pool = candidates(batch, rng);
@@ -243,12 +257,7 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     }
   }
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
-  // A run that is cut short has measured the most promising ones.
-  if (first) {
-    std::stable_sort(
-        proposals.begin() + defaults, proposals.end(),
-        [](const Proposal& a, const Proposal& b) { return a.predicted_us < b.predicted_us; });
-  }
+  if (first) order_first_batch(proposals, defaults);
   return proposals;
 }
 

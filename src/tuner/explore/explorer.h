@@ -74,9 +74,10 @@ struct SearchOptions {
   double random_share = 0.05;  // of a batch, drawn at random (epsilon)
   double new_choice = 0.03;    // alpha: what a choice new to the batch is worth, in deviations
   double pool = 8;             // lambda: a batch is chosen among so many times as many
+  // Of annealing and the genetic search: the first batch holds the defaults.
+  bool defaults_first = true;
   // Of all.
   bool reject_hopeless = true;  // points that need not be measured to know better are not tried
-  bool defaults_first = true;   // the first batch begins with the defaults
 };
 
 // What an explorer works with; all must outlive it. `history` may be null.

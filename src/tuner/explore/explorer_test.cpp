@@ -71,7 +71,8 @@ TEST_P(EveryExplorer, NeverRepeatsAndExhaustsTheSpace) {
   EXPECT_TRUE(explorer->select(4, {}, rng).empty());
 }
 
-TEST_P(EveryExplorer, BeginsWithTheDefault) {
+TEST_P(EveryExplorer, BeginsWithTheDefaultIfItPredicts) {
+  if (GetParam() == "random" || GetParam() == "grid") return;
   Rng rng(1);
   EXPECT_EQ(make()->select(4, {}, rng)[0].point, space_.defaults()[0]);
 }

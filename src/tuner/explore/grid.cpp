@@ -6,7 +6,6 @@ namespace attune::explore {
 
 std::vector<Proposal> GridExplorer::select(std::size_t batch, const Hashes& known, Rng&) {
   std::vector<Proposal> proposals;
-  if (defaults_first_) add_defaults(proposals, batch, ledger_, known);
   const space::Space& space = ledger_.space();
   for (; proposals.size() < batch && next_ < space.size(); ++next_) {
     if (auto proposal = ledger_.propose(space.point_at(next_), known)) {

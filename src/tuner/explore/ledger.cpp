@@ -210,7 +210,13 @@ Status Ledger::load(const nlohmann::json& saved) {
 void add_defaults(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
                   const Hashes& known) {
   if (!ledger.unused()) return;
-  for (const space::Point& point : ledger.space().defaults()) {
+  std::vector<std::pair<double, space::Point>> defaults;
+  for (space::Point& point : ledger.space().defaults()) {
+    if (const auto us = ledger.predicted_us(point)) defaults.emplace_back(*us, std::move(point));
+  }
+  std::stable_sort(defaults.begin(), defaults.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [us, point] : defaults) {
     if (batch.size() >= wanted) return;
     if (auto proposal = ledger.propose(point, known)) batch.push_back(std::move(*proposal));
   }

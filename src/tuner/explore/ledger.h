@@ -85,7 +85,8 @@ class Ledger {
   std::optional<double> ceiling_us_;
 };
 
-// Adds the defaults of the space when nothing was proposed before, `wanted` in all at most.
+// Adds the defaults of the space, the most promising first, when nothing was proposed before,
+// `wanted` in all at most.
 void add_defaults(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
                   const Hashes& known);
 

@@ -42,7 +42,6 @@ bool add_random(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger
 
 std::vector<Proposal> RandomExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
   std::vector<Proposal> proposals;
-  if (defaults_first_) add_defaults(proposals, batch, ledger_, known);
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
   return proposals;
 }

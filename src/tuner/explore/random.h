@@ -8,7 +8,7 @@ namespace attune::explore {
 class RandomExplorer : public Explorer {
  public:
   RandomExplorer(const SearchOptions& options, const Surroundings& surroundings)
-      : defaults_first_(options.defaults_first), ledger_(surroundings, options.reject_hopeless) {}
+      : ledger_(surroundings, options.reject_hopeless) {}
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
   void update(std::span<const Finding> findings) override { ledger_.record(findings); }
@@ -18,7 +18,6 @@ class RandomExplorer : public Explorer {
   Status load(std::string_view saved) override;
 
  private:
-  bool defaults_first_;
   Ledger ledger_;
   bool exhausted_ = false;
 };

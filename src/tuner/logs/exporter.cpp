@@ -211,7 +211,7 @@ std::variant<std::string, Unmapped> Exporter::line_of(const records::Record& rec
   const std::string name = step ? step->name : "direct";
   const AlgorithmSpace* algorithm = task.mapped->algorithm(name);
   if (!algorithm) return Unmapped{fmt::format("algorithm {} does not exist any more", name)};
-  TraceLookup& lookup = task.lookups.try_emplace(name, *algorithm->space).first->second;
+  space::TraceLookup& lookup = task.lookups.try_emplace(name, *algorithm->space).first->second;
   const auto point = lookup.find(*trace);
   if (!point) return Unmapped{"its schedule is none of its template's"};
 

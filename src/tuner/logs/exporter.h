@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "tuner/logs/mapper.h"
-#include "tuner/logs/trace_lookup.h"
 #include "tuner/records/record.h"
+#include "tuner/space/trace_lookup.h"
 
 namespace attune::logs {
 
@@ -26,8 +26,8 @@ class Exporter {
  private:
   struct Task {
     std::unique_ptr<MappedTask> mapped;
-    std::map<std::string, TraceLookup> lookups;  // by algorithm
-    std::string refusal;                         // why there is no such task over there
+    std::map<std::string, space::TraceLookup> lookups;  // by algorithm
+    std::string refusal;                                // why there is no such task over there
   };
   Task& task_of(const records::Record& record, const ir::Target& target);
 

@@ -175,7 +175,7 @@ bool write_known(std::vector<Entity>& entities, const space::Knob& knob,
   if (knob.name == "tile") return write_tile(entities, choice, template_name, lanes);
   if (choice.numbers.size() != 1) return false;
   const std::int64_t number = choice.numbers[0];
-  if (template_name == "conv2d" && knob.name == "unroll_kw") {
+  if (template_name == "conv2d" && knob.name == "unroll_kw" && number <= 1) {
     entities.push_back(other_entity("unroll_kw", {number == 1}));
     return true;
   }

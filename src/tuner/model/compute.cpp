@@ -15,6 +15,14 @@ using space::RegisterTile;
 using space::Spans;
 using space::StageNest;
 
+constexpr double kSpilledVector = 0.1;  // of the time, for every vector that has no register
+// Bodies of more instructions than this mostly fail to compile once borders and tails need copies
+// of their own; the part of the time that each doubling counts for.
+constexpr double kLongBody = 480, kDoubled = 0.1;
+constexpr double kAskedVector = 0.02;
+constexpr std::int64_t kManySteps = 4;   // written out: operands of the next ones are loaded early
+constexpr std::int64_t kEarlyLoads = 2;  // registers that takes
+
 struct Body {
   const schedule::State& state;
   const StageState& stage;
@@ -28,6 +36,7 @@ struct Body {
   bool looped = false;       // there is a loop around it
   bool forgetful = false;    // addresses are laundered: no reads are shared between steps
   std::int64_t spilled = 0;  // vectors of a tile that the registers have no room for
+  std::int64_t asked = 0;    // more that the order of the loops asks for
 };
 
 struct Reads {
@@ -132,7 +141,12 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
                      eighth_power(latency) + eighth_power(stores / machine.store_per_cycle);
-  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor;
+  // Code that spills is rearranged for the worse all over, the more the longer it is.
+  const double spills = 1 + kSpilledVector * static_cast<double>(body.spilled) +
+                        kAskedVector * static_cast<double>(body.asked);
+  const double length = work + reads.instructions;
+  const double overlong = length > kLongBody ? 1 + kDoubled * std::log2(length / kLongBody) : 1;
+  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor * spills * overlong;
 }
 
 // Partial tiles use the pipes less well than full ones.
@@ -187,8 +201,12 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
   }
   body.rounds /= static_cast<double>(tile.steps);
   if (tile.in_registers && reduces) {
-    const std::int64_t needed = space::registers_needed(state, stage, tile);
+    const std::int64_t needed =
+        space::registers_needed(state, stage, tile) + (tile.steps > kManySteps ? kEarlyLoads : 0);
+    const std::int64_t asked = space::registers_asked_for(state, stage, bounds, tile);
     body.spilled = std::max<std::int64_t>(0, needed - target.vector_registers);
+    body.asked =
+        std::max<std::int64_t>(0, asked - std::max<std::int64_t>(needed, target.vector_registers));
   }
   double executions = nest.useful, entries = nest.useful;
   const std::size_t outer = nest.own + static_cast<std::size_t>(std::max(0, tile.body - 1));

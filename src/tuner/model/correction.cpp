@@ -29,7 +29,9 @@ float similarity(const space::Knob& knob, std::size_t a, std::size_t b) {
   if (a == b) return 1;
   const bool sizes = knob.kind == space::KnobKind::Split ||
                      (knob.kind == space::KnobKind::Choice && knob.choices.size() > 3);
-  if (!sizes) return static_cast<float>(kUnrelated);
+  // Zero is a switch among sizes: "none", "all at once".
+  const bool zero = knob.choices[a].numbers[0] == 0 || knob.choices[b].numbers[0] == 0;
+  if (!sizes || zero) return static_cast<float>(kUnrelated);
   const double d = distance_squared(knob.choices[a], knob.choices[b]);
   return static_cast<float>(0.95 * std::exp(-0.5 * d / kLengthSquared));
 }

@@ -16,15 +16,15 @@ struct MachineModel {
   double reorder_window = 256.0;    // instructions
   double loop_entry_cycles = 14.0;  // set-up, and the branch mispredicted at the end
   // Bytes per cycle and core that arrive from the cache of the name.
-  double l2_bandwidth = 36.0;
+  double l2_bandwidth = 28.0;
   double l3_bandwidth = 17.0;
-  double dram_bandwidth = 6.0;
+  double dram_bandwidth = 10.0;
   // Bandwidth of all cores together, as a multiple of one core's.
   double l3_sharing = 1.9;
   double dram_sharing = 1.6;
   double fork_join_us = 0.5;
   // The part of a cache that a kernel can count on.
-  double cache_share = 0.8;
+  double cache_share = 0.7;
 };
 
 }  // namespace attune::model

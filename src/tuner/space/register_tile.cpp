@@ -106,6 +106,30 @@ std::int64_t registers_needed(const schedule::State& state, const StageState& st
   return results + (all - largest) + 1;
 }
 
+std::int64_t registers_asked_for(const schedule::State& state, const StageState& stage,
+                                 const schedule::StageBounds& bounds, const RegisterTile& tile) {
+  Spans step = tile.spans;
+  for (std::size_t i = stage.stage.axes.size(); i < step.size; ++i) step[i] = 1;
+  Spans still = step;
+  for (std::size_t position = stage.loops.size(); position-- > 0;) {
+    const int loop = stage.loops[position];
+    const schedule::Iter& iter = stage.iters[loop];
+    if (iter.kind != ir::LoopKind::Unrolled || iter.reduce || bounds.iters[loop] < 2) continue;
+    if (const int axis = axis_of(stage, loop); axis >= 0) {
+      still[static_cast<std::size_t>(axis)] =
+          axis == tile.vector_axis ? std::min(tile.lanes, step[static_cast<std::size_t>(axis)]) : 1;
+    }
+    break;
+  }
+  std::int64_t held = 0;
+  for (const schedule::Access& access : stage.accesses) {
+    const auto& layout = layout_of(state, access.buffer);
+    const std::int64_t all = operand_loads(access, layout, tile, step).total();
+    if (all > operand_loads(access, layout, tile, still).total()) held += all;
+  }
+  return (tile.in_registers ? tile.kept : tile.results) + held + 1;
+}
+
 const std::vector<schedule::LayoutTerm>& layout_of(const schedule::State& state,
                                                    const ir::Buffer& buffer) {
   static const std::vector<schedule::LayoutTerm> kRowMajor;

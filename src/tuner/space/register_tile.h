@@ -37,6 +37,11 @@ OperandLoads operand_loads(const schedule::Access& access,
 std::int64_t registers_needed(const schedule::State& state, const schedule::StageState& stage,
                               const RegisterTile& tile);
 
+// The same, but with the operand held that depends on the innermost loop over results: the order of
+// the loops asks for that, and compilers follow it for better or worse.
+std::int64_t registers_asked_for(const schedule::State& state, const schedule::StageState& stage,
+                                 const schedule::StageBounds& bounds, const RegisterTile& tile);
+
 // The layout of the stage that makes a buffer, empty for inputs.
 const std::vector<schedule::LayoutTerm>& layout_of(const schedule::State& state,
                                                    const ir::Buffer& buffer);

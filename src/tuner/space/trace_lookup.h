@@ -8,22 +8,22 @@
 
 #include "tuner/space/space.h"
 
-namespace attune::logs {
+namespace attune::space {
 
 class TraceLookup {
  public:
   // The space must outlive the lookup.
-  explicit TraceLookup(const space::Space& space) : space_(space) {}
+  explicit TraceLookup(const Space& space) : space_(space) {}
 
   // Nothing when no point of the space has this trace, or none was found: spaces too large to look
   // at every point are climbed, knob by knob, towards the trace.
-  std::optional<space::Point> find(const schedule::Trace& trace);
+  std::optional<Point> find(const schedule::Trace& trace);
 
  private:
-  std::optional<space::Point> climb(const schedule::Trace& trace) const;
+  std::optional<Point> climb(const schedule::Trace& trace) const;
 
-  const space::Space& space_;
+  const Space& space_;
   std::unordered_map<std::uint64_t, std::uint64_t> index_by_hash_;  // filled when first used
 };
 
-}  // namespace attune::logs
+}  // namespace attune::space
