@@ -1,0 +1,174 @@
+// Jobs of a real scheduler with real workers, undisturbed and with processes that are killed at
+// random points: nothing that was acknowledged is lost, nothing counts twice, and all jobs finish.
+// ATTUNE_KILL_POINTS says how often (2 of each), ATTUNE_KILL_SEED where.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "base/rng.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/worker/client.h"
+#include "tests/support/background_process.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
+#include "tuner/records/store.h"
+
+namespace attune {
+namespace {
+
+std::int64_t setting(const char* name, std::int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+std::vector<records::Record> records_in(const std::string& path) {
+  auto store = records::open_sqlite_store_for_reading(path);
+  if (!store.ok()) {
+    ADD_FAILURE() << store.error().message;
+    return {};
+  }
+  auto all = (*store)->list({});
+  EXPECT_TRUE(all.ok());
+  return all.ok() ? *all : std::vector<records::Record>();
+}
+
+// A scheduler with its state and the user's records in a directory of its own.
+class Site {
+ public:
+  Site() : client_({.state = state(), .patience_seconds = 20}) { start(); }
+
+  void start() {
+    scheduler_ = std::make_unique<test::BackgroundProcess>(
+        std::vector<std::string>{ATTUNE_PROGRAM, "scheduler", "--state", state(), "--workers", "2"},
+        environment());
+  }
+  void kill_scheduler() {
+    scheduler_->send_signal(SIGKILL);
+    (void)scheduler_->finish();
+  }
+  // A worker that has a job; false when there is none.
+  bool kill_worker(Rng& rng) {
+    std::vector<std::string> names;
+    for (const worker::JobStatus& job : jobs()) {
+      if (!job.worker.empty() && !worker::has_ended(job.state)) names.push_back(job.worker);
+    }
+    if (names.empty()) return false;
+    const std::string& name = names[rng.below(names.size())];
+    const int pid = std::atoi(name.c_str() + std::string("worker-").size());
+    EXPECT_GT(pid, 0) << name;
+    return pid > 0 && ::kill(pid, SIGKILL) == 0;
+  }
+
+  void submit(std::vector<std::string> words) const {
+    words.insert(words.begin(), {ATTUNE_PROGRAM, "submit"});
+    words.insert(words.end(), {"--threads", "1", "--state", state(), "--records", store()});
+    const test::ProcessResult result = test::run_process(words, environment());
+    ASSERT_EQ(result.status, 0) << result.errors;
+  }
+
+  std::vector<worker::JobStatus> jobs() {
+    auto overview = client_.list("", false);
+    EXPECT_TRUE(overview.ok()) << overview.error().message;
+    return overview.ok() ? overview->jobs : std::vector<worker::JobStatus>();
+  }
+  std::vector<worker::JobStatus> wait_for_the_end() {
+    std::vector<worker::JobStatus> last;
+    const Status status = client_.watch("", 0, [&](const worker::Overview& overview) {
+      last = overview.jobs;
+      return !std::all_of(last.begin(), last.end(),
+                          [](const auto& job) { return worker::has_ended(job.state); });
+    });
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    return last;
+  }
+
+  std::string state() const { return directory_.file("state"); }
+  std::string store() const { return directory_.file("records.db"); }
+  std::string file(const std::string& name) const { return directory_.file(name); }
+
+ private:
+  std::map<std::string, std::string> environment() const {
+    return {{"XDG_DATA_HOME", directory_.path().string()}};
+  }
+
+  test::TemporaryDirectory directory_;
+  worker::Client client_;
+  std::unique_ptr<test::BackgroundProcess> scheduler_;
+};
+
+// Each trial of the jobs once in their own stores, and the same once in the user's.
+void expect_nothing_lost_or_doubled(const Site& site, const std::vector<worker::JobStatus>& jobs,
+                                    std::int64_t trials) {
+  std::size_t own = 0;
+  for (const worker::JobStatus& job : jobs) {
+    EXPECT_EQ(job.state, worker::JobState::Done) << job.id << ": " << job.reason;
+    EXPECT_EQ(job.trials, trials) << job.id;
+    std::set<std::pair<records::SessionId, std::int64_t>> numbers;
+    const auto records = records_in(wire::job_path(site.state(), job.id) + "/records.db");
+    for (const records::Record& record : records) {
+      EXPECT_TRUE(numbers.insert({record.session, record.number}).second)
+          << "candidate " << record.number << " of " << job.id << " was recorded twice";
+    }
+    own += records.size();
+  }
+  const std::vector<records::Record> merged = records_in(site.store());
+  EXPECT_EQ(merged.size(), own);
+}
+
+TEST(Scheduler, FinishesAnOperatorAndAModel) {
+  Site site;
+  site.submit({"matmul:m=64,n=64,k=64", "--trials", "30", "--name", "product"});
+  site.submit({"mlp", "--trials", "10", "--name", "net", "-o", site.file("mlp.attune")});
+  const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+  ASSERT_EQ(jobs.size(), 2U);
+  for (const worker::JobStatus& job : jobs) {
+    EXPECT_EQ(job.state, worker::JobState::Done) << job.reason;
+    EXPECT_TRUE(job.best_ms.has_value());
+    EXPECT_GT(job.trials, 0);
+  }
+  EXPECT_TRUE(std::filesystem::exists(site.file("mlp.attune")));
+  const auto run = test::run_process({ATTUNE_PROGRAM, "run", site.file("mlp.attune")});
+  EXPECT_EQ(run.status, 0) << run.errors;
+  // What the records hold already is not tuned again.
+  site.submit({"matmul:m=64,n=64,k=64", "--until-latency", "1s", "--name", "again"});
+  const std::vector<worker::JobStatus> after = site.wait_for_the_end();
+  const auto again = std::find_if(after.begin(), after.end(),
+                                  [](const auto& job) { return job.request.name == "again"; });
+  ASSERT_NE(again, after.end());
+  EXPECT_EQ(again->state, worker::JobState::Done) << again->reason;
+  EXPECT_EQ(again->trials, 0);
+}
+
+void kill_at_random_points(bool scheduler, std::uint64_t seed) {
+  Rng rng(static_cast<std::uint64_t>(setting("ATTUNE_KILL_SEED", static_cast<int>(seed))));
+  for (std::int64_t point = 0; point < setting("ATTUNE_KILL_POINTS", 2); ++point) {
+    SCOPED_TRACE(fmt::format("point {}", point));
+    Site site;
+    site.submit({"matmul:m=64,n=64,k=64", "--trials", "40", "--history", "none"});
+    site.submit({"matmul:m=48,n=64,k=64", "--trials", "40", "--history", "none"});
+    const double seconds = 5 * static_cast<double>(rng.below(1000)) * 1e-3;
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    if (scheduler) {
+      site.kill_scheduler();
+      site.start();
+    } else {
+      site.kill_worker(rng);
+    }
+    const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+    ASSERT_EQ(jobs.size(), 2U) << "what was acknowledged is known";
+    expect_nothing_lost_or_doubled(site, jobs, 40);
+  }
+}
+
+TEST(Scheduler, OutlivesItsWorkers) { kill_at_random_points(false, 3); }
+TEST(Scheduler, GoesOnAfterItWasKilled) { kill_at_random_points(true, 4); }
+
+}  // namespace
+}  // namespace attune
