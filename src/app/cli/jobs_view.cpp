@@ -131,8 +131,8 @@ std::string job_page(const JobStatus& job, double now) {
   add("before", milliseconds_text(job.default_ms));
   add("best", fmt::format("{}{}", milliseconds_text(job.best_ms),
                           gain_text(job).empty() ? "" : fmt::format(" ({})", gain_text(job))));
-  add("artifact",
-      job.state == JobState::Done || job.state == JobState::Stopped ? request.output : "");
+  const bool written = job.state == JobState::Done || job.state == JobState::Stopped;
+  add("artifact", written && job.best_ms ? request.output : "");
   if (job.stages.empty()) return page;
   page += fmt::format("\n{:<16} {:<10} {:>6} {:>8} {:>8} {:>10}\n", "stage", "resource", "units",
                       "done", "to come", "usual");

@@ -106,6 +106,7 @@ TEST(JobsView, PageFitsTheScreen) {
 TEST(JobsView, PageOfOneJobListsItsStages) {
   JobStatus job = job_of("7", JobState::Done);
   job.request.output = "/tmp/x.attune";
+  job.best_ms = 1;
   job.stages = {{"build", "host", 1, 0.5, 12, 3.0}, {"profile", "cpu", 1, 2, 11, std::nullopt}};
   const std::string page = job_page(job, 10);
   EXPECT_NE(page.find("artifact     /tmp/x.attune\n"), std::string::npos) << page;

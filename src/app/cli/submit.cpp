@@ -48,7 +48,7 @@ Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOption
   const Interrupt interrupt;
   ATTUNE_ASSIGN(const worker::JobStatus ended, wait_for(job, scheduler, console, interrupt));
   if (!worker::has_ended(ended.state)) {
-    console.note(fmt::format("the job goes on: attune jobs watch {}", job.id));
+    console.note("the job goes on: " + next);
     return interrupt.exit_status();
   }
   ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(ended) + "\n"
