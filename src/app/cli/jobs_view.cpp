@@ -137,6 +137,7 @@ std::string job_page(const JobStatus& job, double now) {
   page += fmt::format("\n{:<16} {:<10} {:>6} {:>8} {:>8} {:>10}\n", "stage", "resource", "units",
                       "done", "to come", "usual");
   for (const worker::StageStatus& stage : job.stages) {
+    if (stage.done == 0 && stage.left == 0.0) continue;  // not of this job
     page += fmt::format("{:<16} {:<10} {:>6} {:>8} {:>8} {:>8.2f} s\n", plain(stage.name, 16),
                         plain(stage.pool, 10), stage.amount, stage.done,
                         stage.left ? fmt::format("{:.0f}", *stage.left) : "?", stage.usual_seconds);

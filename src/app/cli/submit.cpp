@@ -21,12 +21,14 @@ Result<worker::JobStatus> wait_for(const worker::JobStatus& submitted,
       [&](const worker::Overview& overview) {
         if (overview.jobs.empty()) return true;
         newest = overview.jobs.front();
-        const std::string line = job_line(newest, overview.now);
         if (console.is_terminal()) {
-          console.progress_line(line);
-        } else if (std::exchange(told, line) != line) {
-          console.note(line);
+          console.progress_line(job_line(newest, overview.now));
+          return !worker::has_ended(newest.state);
         }
+        worker::JobStatus lasting = newest;
+        lasting.predicted_end = 0;  // moves all the time
+        const std::string line = job_line(lasting, overview.now);
+        if (std::exchange(told, line) != line) console.note(line);
         return !worker::has_ended(newest.state);
       },
       interrupt.requested()));
@@ -38,9 +40,12 @@ Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOption
                    bool wait, const Speech& speech, Console& console) {
   ATTUNE_ASSIGN(const worker::Submitted submitted, api::submit_job(options, scheduler));
   const worker::JobStatus& job = submitted.job;
-  console.note(fmt::format(
-      "{} '{}' (job {}){}", submitted.already_known ? "already submitted:" : "submitted",
-      job.request.name, job.id, wait ? "" : fmt::format("; next: attune jobs watch {}", job.id)));
+  const std::string next =
+      fmt::format("attune jobs watch {}{}", job.id,
+                  scheduler.state.empty() ? "" : " --state " + scheduler.state);
+  console.note(fmt::format("{} '{}' (job {}){}",
+                           submitted.already_known ? "already submitted:" : "submitted",
+                           job.request.name, job.id, wait ? "" : "; next: " + next));
   if (!wait) {
     if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(job) + "\n"));
     return 0;

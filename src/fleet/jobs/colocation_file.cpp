@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 // The kinds of stages that resemble each workload.
 constexpr std::string_view kBuildKinds[] = {"build", "compile", "load"};
-constexpr std::string_view kLearnKinds[] = {"init", "select", "update"};
+constexpr std::string_view kLearnKinds[] = {"init", "select", "update", "history"};
 constexpr std::string_view kProfileKinds[] = {"profile", "confirm", "layouts", "race", "peak"};
 
 std::span<const std::string_view> kinds_like(std::string_view workload) {
