@@ -71,6 +71,14 @@ void update(Reduction how, const HostTensor& output, std::int64_t to, const Host
         static_cast<std::size_t>(count) * width);
     return;
   }
+  if (output.type == DType::F32) {
+    float* out = static_cast<float*>(output.data) + to;
+    const float* in = static_cast<const float*>(updates.data) + from;
+    for (std::int64_t i = 0; i < count; ++i) {
+      out[i] = static_cast<float>(combine(how, out[i], in[i]));
+    }
+    return;
+  }
   const bool is_unsigned = domain_of(output.type) == Domain::Unsigned;
   for (std::int64_t i = 0; i < count; ++i) {
     if (domain_of(output.type) == Domain::Real) {
