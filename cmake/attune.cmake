@@ -182,6 +182,8 @@ function(attune_add_layers)
   attune_layer(jobs fleet/jobs SUBDIRS policies LINK attune_base attune_wire_messages
                nlohmann_json::nlohmann_json)
   attune_layer(server fleet/server LINK attune_jobs attune_wire attune_records TEST_LINK attune_worker)
+  add_executable(bench_dispatch ${CMAKE_SOURCE_DIR}/bench/dispatch/dispatch.cpp)
+  target_link_libraries(bench_dispatch PRIVATE attune_server attune_runtime)
   attune_layer(session tuner/session LINK attune_measure attune_explore attune_templates)
   add_executable(bench_trials ${CMAKE_SOURCE_DIR}/bench/trials/trials.cpp)
   target_link_libraries(bench_trials PRIVATE attune_session attune_builder attune_op_spec)

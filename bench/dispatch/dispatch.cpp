@@ -1,0 +1,228 @@
+// What scheduling costs: a decision with many jobs and resources, the time from a resource being
+// free to the start of the next stage on it, through the real server with workers that keep both
+// cores busy, and the server's share of the processor.
+//
+// usage: bench_dispatch DIRECTORY [STAGES [STAGE_MS [JOBS]]]
+#include <fmt/core.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "base/rng.h"
+#include "fleet/jobs/scheduler.h"
+#include "fleet/server/server.h"
+#include "fleet/server/worker_connection.h"
+#include "fleet/wire/state_directory.h"
+#include "runtime/affinity.h"
+
+namespace {
+
+using namespace attune;
+using Steady = std::chrono::steady_clock;
+
+double seconds_since(Steady::time_point start) {
+  return std::chrono::duration<double>(Steady::now() - start).count();
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[static_cast<std::size_t>(q * double(values.size() - 1))];
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / double(values.size());
+}
+
+// ---- decisions
+
+void bench_decisions(std::string_view policy) {
+  constexpr int kJobs = 1000, kUnits = 50, kTurns = 3000;
+  jobs::Scheduler scheduler({{"host", kUnits}, {"device", kUnits}}, **jobs::find_policy(policy));
+  Rng rng(1);
+  for (std::uint32_t i = 0; i < kJobs; ++i) {
+    scheduler.add_job({.user = i % 20,
+                       .usual_seconds = {8, 40},
+                       .stages_left = {double(1 + rng.below(100)), double(1 + rng.below(100))}},
+                      i);
+    scheduler.offer({i, i % 2, i % 2, 1}, i);
+  }
+  double now = kJobs;
+  std::vector<jobs::Start> running = scheduler.dispatch(now);
+  std::vector<double> micros;
+  for (int turn = 0; turn < kTurns && !running.empty(); ++turn) {
+    now += 0.1;
+    const std::size_t which = rng.below(running.size());
+    const jobs::Start done = running[which];
+    running.erase(running.begin() + std::ptrdiff_t(which));
+    const Steady::time_point start = Steady::now();
+    scheduler.finish(done.stage, now, 10);
+    scheduler.offer({done.job, done.kind, done.pool, 1}, now);
+    const std::vector<jobs::Start> starts = scheduler.dispatch(now);
+    micros.push_back(seconds_since(start) * 1e6);
+    running.insert(running.end(), starts.begin(), starts.end());
+  }
+  fmt::print("{:<15} {:>10.1f} {:>10.1f} {:>10.1f}\n", policy, mean(micros), quantile(micros, 0.99),
+             quantile(micros, 1));
+}
+
+// ---- the server
+
+// In a process of its own, for its share of the processor.
+[[noreturn]] void serve(const std::string& state) {
+  if (!runtime::pin_current_thread(0).ok()) _exit(1);
+  auto server = server::Server::start({.state = state,
+                                       .version = "bench",
+                                       .policy = *jobs::find_policy("makespan"),
+                                       .host_cores = {0},
+                                       .profile_cores = {1},
+                                       .lease_seconds = 1000});  // nobody sends beats here
+  if (!server.ok()) {
+    fmt::print(stderr, "{}\n", server.error().message);
+    _exit(1);
+  }
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  int number = 0;
+  sigwait(&signals, &number);
+  server->reset();
+  _exit(0);
+}
+
+double processor_seconds(pid_t process) {
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
+}
+
+struct Shared {
+  std::mutex mutex;
+  Steady::time_point freed[2] = {};  // by kind
+  std::vector<double> dispatch_ms;
+  double stage_seconds = 0;
+};
+
+void work(const std::string& address, int stages, double stage_seconds, Shared& shared) {
+  server::WorkerConnection connection(address, "bench");
+  v1::ToWorker message;
+  v1::Job job;
+  std::int64_t stage = 0;
+  Steady::time_point offered;
+  const std::vector<int> both = {0, 1};
+  const auto offer = [&] {
+    ++stage;
+    offered = Steady::now();
+    connection.offer(job, stage, static_cast<int>(stage % 2));
+  };
+  while (connection.read(message)) {
+    if (message.has_assign()) {
+      job = message.assign().job();
+      connection.send_kinds(job, stages / 2);
+      offer();
+    } else if (message.has_start()) {
+      const Steady::time_point start = Steady::now();
+      const int kind = static_cast<int>(stage % 2);
+      {
+        const std::lock_guard lock(shared.mutex);
+        const auto ready = std::max(offered, shared.freed[kind]);
+        if (shared.freed[kind] != Steady::time_point()) {
+          shared.dispatch_ms.push_back(std::chrono::duration<double>(start - ready).count() * 1e3);
+        }
+      }
+      (void)runtime::pin_current_thread(message.start().cores(0));
+      while (seconds_since(start) < stage_seconds) {
+      }
+      (void)runtime::pin_current_thread(both);
+      {
+        const std::lock_guard lock(shared.mutex);
+        shared.freed[kind] = Steady::now();
+        shared.stage_seconds += stage_seconds;
+      }
+      connection.finish(job, stage, stage_seconds);
+      if (stage == stages) {
+        connection.end(job, v1::DONE);
+      } else {
+        offer();
+      }
+    } else if (message.has_known() && message.known().stage() == -1) {
+      return;
+    }
+  }
+}
+
+void submit_jobs(const std::string& address, int jobs) {
+  const auto stub = v1::Scheduler::NewStub(wire::open_channel(address));
+  for (int i = 0; i < jobs; ++i) {
+    grpc::ClientContext context;
+    v1::SubmitRequest request;
+    request.mutable_spec()->set_model("bench");
+    v1::SubmitReply reply;
+    if (!stub->Submit(&context, request, &reply).ok()) std::exit(1);
+  }
+}
+
+void bench_server(const std::string& state, pid_t server, int jobs, int stages,
+                  double stage_seconds) {
+  Result<std::string> address = wire::read_address(state);
+  while (!address.ok()) address = wire::read_address(state);
+  submit_jobs(*address, jobs);
+  const double before = processor_seconds(server);
+  const Steady::time_point start = Steady::now();
+  Shared shared;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < jobs; ++i) {
+    threads.emplace_back([&] { work(*address, stages / jobs, stage_seconds, shared); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double wall = seconds_since(start), used = processor_seconds(server) - before;
+  const auto count = double(shared.dispatch_ms.size());
+  fmt::print("\n{} jobs, {} stages of {:.0f} ms on 2 cores in {:.1f} s\n", jobs,
+             shared.dispatch_ms.size(), stage_seconds * 1e3, wall);
+  fmt::print("dispatch, from free to start: median {:.2f} ms, p99 {:.2f} ms, worst {:.2f} ms\n",
+             quantile(shared.dispatch_ms, 0.5), quantile(shared.dispatch_ms, 0.99),
+             quantile(shared.dispatch_ms, 1));
+  fmt::print("server: {:.2f} ms of processor per stage, {:.2f} % of stage time\n",
+             used / count * 1e3, 100 * used / shared.stage_seconds);
+}
+
+int number_of(int argc, char** argv, int index, int otherwise) {
+  return argc > index ? std::atoi(argv[index]) : otherwise;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: bench_dispatch DIRECTORY [STAGES [STAGE_MS [JOBS]]]\n");
+    return 2;
+  }
+  const std::string state = std::string(argv[1]) + "/dispatch-state";
+  std::filesystem::remove_all(state);
+  std::filesystem::create_directories(state);
+  const pid_t server = fork();  // before gRPC has threads
+  if (server == 0) serve(state);
+  fmt::print("decision with 1000 jobs, 100 units, microseconds\n{:<15} {:>10} {:>10} {:>10}\n",
+             "policy", "mean", "p99", "worst");
+  for (const jobs::Policy& policy : jobs::policies()) {
+    if (policy.coordinated) bench_decisions(policy.name);
+  }
+  const double stage_seconds = number_of(argc, argv, 3, 50) * 1e-3;
+  bench_server(state, server, number_of(argc, argv, 4, 8), number_of(argc, argv, 2, 800),
+               stage_seconds);
+  kill(server, SIGTERM);
+  waitpid(server, nullptr, 0);
+  std::filesystem::remove_all(state);
+  return 0;
+}
