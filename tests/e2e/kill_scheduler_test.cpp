@@ -1,0 +1,241 @@
+// A scheduler that is killed at random points while workers work for it: what it acknowledged is
+// there afterwards, nothing is counted twice, no resource is held twice or stays held, and all jobs
+// finish. ATTUNE_KILL_POINTS says how often (5), ATTUNE_KILL_SEED where. The workers only pretend
+// to tune: each stage takes some milliseconds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "app/api/version.h"
+#include "base/rng.h"
+#include "fleet/server/state_file.h"
+#include "fleet/server/worker_connection.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/worker/client.h"
+#include "tests/support/background_process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace attune {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kJobs = 8, kWorkers = 4;
+constexpr double kLongestLeaseSeconds = 15;
+
+std::int64_t setting(const char* name, std::int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+// What the workers did and were told, and what they would keep in stores of their own.
+struct Ledger {
+  std::mutex mutex;
+  std::map<std::string, int> done;  // stages, by job
+  std::set<std::tuple<std::string, std::int64_t, std::int64_t>> known;
+  std::set<std::string> known_ended;
+  std::array<int, 2> holders = {};  // of the host and of the device, now
+  int most_holders = 0;
+  double longest_wait_seconds = 0;  // for a start, while the scheduler was there
+};
+
+class FakeTuner {
+ public:
+  FakeTuner(std::string state, int stages, Ledger& ledger, std::uint64_t seed)
+      : state_(std::move(state)), stages_(stages), ledger_(ledger), rng_(seed) {
+    thread_ = std::thread([this] { run(); });
+  }
+  void stop() { stopping_ = true; }
+  ~FakeTuner() { thread_.join(); }
+
+ private:
+  void run() {
+    while (!stopping_) {
+      const Result<std::string> address = wire::read_address(state_);
+      if (address.ok()) {
+        server::WorkerConnection connection(*address, api::version());
+        v1::ToWorker message;
+        while (!stopping_ && connection.read(message)) hear(connection, message);
+        connection.cut();
+      }
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+
+  void hear(server::WorkerConnection& connection, const v1::ToWorker& message) {
+    if (message.has_assign()) {
+      job_ = message.assign().job();
+      stage_ = 0;
+      connection.send_kinds(job_, (stages_ - done()) / 2);
+      go_on(connection);
+    } else if (message.has_start()) {
+      note_wait();
+      const int kind = done() % 2;
+      hold(kind, 1);
+      std::this_thread::sleep_for(std::chrono::microseconds(1000 + rng_.below(6000)));
+      hold(kind, -1);
+      {
+        const std::lock_guard lock(ledger_.mutex);
+        ++ledger_.done[job_.id()];
+      }
+      connection.finish(job_, stage_, 0.005);
+      go_on(connection);
+    } else if (message.has_known()) {
+      const v1::Known& known = message.known();
+      const std::lock_guard lock(ledger_.mutex);
+      if (known.stage() > 0) ledger_.known.emplace(known.job(), known.epoch(), known.stage());
+      if (known.stage() == -1) ledger_.known_ended.insert(known.job());
+    }
+  }
+
+  void go_on(server::WorkerConnection& connection) {
+    if (done() >= stages_) {
+      connection.end(job_, v1::DONE);
+    } else {
+      offered_ = Clock::now();
+      connection.offer(job_, ++stage_, done() % 2);
+    }
+  }
+
+  int done() {
+    const std::lock_guard lock(ledger_.mutex);
+    return ledger_.done[job_.id()];
+  }
+  void hold(int kind, int change) {
+    const std::lock_guard lock(ledger_.mutex);
+    int& holders = ledger_.holders[static_cast<std::size_t>(kind)];
+    holders += change;
+    ledger_.most_holders = std::max(ledger_.most_holders, holders);
+  }
+  void note_wait() {
+    const std::lock_guard lock(ledger_.mutex);
+    const std::chrono::duration<double> waited = Clock::now() - offered_;
+    ledger_.longest_wait_seconds = std::max(ledger_.longest_wait_seconds, waited.count());
+  }
+
+  std::string state_;
+  int stages_;
+  Ledger& ledger_;
+  Rng rng_;
+  v1::Job job_;
+  std::int64_t stage_ = 0;
+  Clock::time_point offered_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+class KilledScheduler : public ::testing::Test {
+ protected:
+  void start() {
+    scheduler_ = std::make_unique<test::BackgroundProcess>(
+        std::vector<std::string>{ATTUNE_PROGRAM, "scheduler", "--state", state(), "--workers", "0",
+                                 "--policy", "makespan"},
+        std::map<std::string, std::string>());
+    ASSERT_TRUE(scheduler_->wait_for_error_text("serving"));
+  }
+  void kill() {
+    scheduler_->send_signal(SIGKILL);
+    EXPECT_EQ(scheduler_->finish().status, 128 + SIGKILL);
+  }
+  std::string state() const { return directory_.file("state"); }
+
+  // The scheduler may be killed before, after or while it answers.
+  std::string submit(int number) {
+    worker::Client client({.state = state()});
+    worker::JobRequest request;
+    request.model = "pretended";
+    request.name = fmt::format("job-{}", number);
+    const auto submitted = client.submit(request, fmt::format("key-{}", number));
+    EXPECT_TRUE(submitted.ok()) << submitted.error().message;
+    return submitted.ok() ? submitted->job.id : "";
+  }
+
+  void wait_for_all() {
+    worker::Client client({.state = state()});
+    const Clock::time_point deadline = Clock::now() + 120s;
+    while (Clock::now() < deadline) {
+      const auto overview = client.list("", false);
+      ASSERT_TRUE(overview.ok()) << overview.error().message;
+      const auto& jobs = overview->jobs;
+      const auto ended = [](const auto& job) { return worker::has_ended(job.state); };
+      if (jobs.size() == kJobs && std::all_of(jobs.begin(), jobs.end(), ended)) return;
+      std::this_thread::sleep_for(20ms);
+    }
+    FAIL() << "jobs are left";
+  }
+
+  void check(const Ledger& ledger, const std::map<int, std::string>& ids) {
+    const auto file = server::StateFile::open_to_read(wire::database_path(state()));
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    const std::vector<jobs::JobRow> rows = *file->read_jobs();
+    const std::vector<jobs::StageRow> kept = *file->read_stages();
+    ASSERT_EQ(rows.size(), static_cast<std::size_t>(kJobs));
+    std::set<std::tuple<std::string, std::int64_t, std::int64_t>> stages;
+    std::map<std::string, std::int64_t> counts;
+    for (const jobs::StageRow& row : kept) {
+      EXPECT_TRUE(stages.emplace(row.bar.job(), row.epoch, row.stage).second);
+      ++counts[row.bar.job()];
+    }
+    for (const auto& known : ledger.known) EXPECT_TRUE(stages.count(known)) << "lost";
+    for (const jobs::JobRow& row : rows) {
+      EXPECT_EQ(row.job.state(), v1::DONE) << row.job.reason();
+      EXPECT_EQ(row.job.stages_done(0) + row.job.stages_done(1), counts[row.job.id()]);
+    }
+    for (const auto& [number, id] : ids) {
+      EXPECT_EQ(rows.at(std::stoul(id.substr(1)) - 1).job.spec().name(),
+                fmt::format("job-{}", number));
+    }
+    EXPECT_EQ(ledger.known_ended.size(), static_cast<std::size_t>(kJobs));
+    EXPECT_EQ(ledger.most_holders, 1) << "a resource was held twice";
+    EXPECT_LT(ledger.longest_wait_seconds, kLongestLeaseSeconds);
+  }
+
+  test::TemporaryDirectory directory_;
+  std::unique_ptr<test::BackgroundProcess> scheduler_;
+};
+
+TEST_F(KilledScheduler, LosesNothingThatItAcknowledged) {
+  const auto points = setting("ATTUNE_KILL_POINTS", 5);
+  Rng rng(static_cast<std::uint64_t>(setting("ATTUNE_KILL_SEED", 1)));
+  const int stages = static_cast<int>(20 + 4 * points);
+  Ledger ledger;
+  start();
+  std::map<int, std::string> ids;
+  std::thread clients([&] {
+    for (int i = 0; i < kJobs; ++i) {
+      ids[i] = submit(i);
+      EXPECT_EQ(submit(i), ids[i]);  // said again, after who knows what happened
+    }
+  });
+  {
+    std::vector<std::unique_ptr<FakeTuner>> tuners;
+    for (int i = 0; i < kWorkers; ++i) {
+      tuners.push_back(std::make_unique<FakeTuner>(state(), stages, ledger, rng.next()));
+    }
+    for (std::int64_t point = 0; point < points; ++point) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(rng.below(200)));
+      kill();
+      start();
+    }
+    clients.join();
+    wait_for_all();
+    for (auto& tuner : tuners) tuner->stop();
+    scheduler_->send_signal(SIGTERM);
+    EXPECT_EQ(scheduler_->finish().status, 0);
+  }
+  check(ledger, ids);
+}
+
+}  // namespace
+}  // namespace attune
