@@ -60,8 +60,8 @@ class Book {
   // `stored`: what was kept when the last one ended, by number.
   Book(BookOptions options, std::vector<JobRow> stored, double now);
 
-  // Stages that ran before, oldest first, for charts.
-  void recall(const std::vector<v1::Bar>& bars) { bars_.assign(bars.begin(), bars.end()); }
+  // Stages that ran before, oldest first, for charts and predictions.
+  void recall(const std::vector<v1::Bar>& bars);
 
   // What clients want. Answers go out when what settle() wants written is on the disk.
   Result<v1::SubmitReply> submit(const v1::SubmitRequest& request, double now);
@@ -156,6 +156,8 @@ class Book {
   std::vector<int> cores_of(const Entry& entry, std::uint32_t pool,
                             const std::vector<int>& slots) const;
   void keep_bar(const StageRow& row);
+  void learn_usual(const std::string& kind, double seconds);
+  double usual_seconds(const Entry& entry, const v1::StageKind& kind) const;
 
   // book_view.cpp
   struct Outlook;
@@ -182,6 +184,10 @@ class Book {
   std::set<std::uint32_t> host_groups_, wide_groups_;
   std::map<WorkerId, Worker> workers_;
   std::deque<v1::Bar> bars_;  // that ended of late
+  struct Usual {
+    double logs = 0, count = 0;
+  };
+  std::map<std::string, Usual> usual_;  // what kinds of stages took, of all jobs of ours
   double opened_at_ = 0;
   std::set<std::size_t> thinking_;  // jobs that will offer their next stage at once
   double hold_until_ = 0;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "fleet/jobs/book.h"
@@ -50,7 +51,7 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
                              kind.name(), kind.pool(), fmt::join(names, ", ")),
                  now);
     }
-    usual.push_back(std::max(kind.usual_seconds(), kLeastSeconds));
+    usual.push_back(usual_seconds(entry, kind));
     left.push_back(kind.left());
     left_known = left_known && kind.left() >= 0;
   }
@@ -202,6 +203,7 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
     job.set_stages_done(static_cast<int>(stage.kind),
                         job.stages_done(static_cast<int>(stage.kind)) + 1);
     entry.losses = 0;
+    if (!entry.row.foreign) learn_usual(kind.name(), seconds);
   } else {
     scheduler_.abandon(stage.id);
   }
@@ -216,6 +218,29 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   if (options_.settle_seconds <= 0) return;
   if (thinking_.empty()) hold_until_ = now + options_.settle_seconds;
   thinking_.insert(position_of(entry));
+}
+
+void Book::learn_usual(const std::string& kind, double seconds) {
+  Usual& usual = usual_[kind];
+  usual.logs += std::log(std::max(seconds, kLeastSeconds));
+  usual.count += 1;
+}
+
+// What the worker says counts as one observation.
+double Book::usual_seconds(const Entry& entry, const v1::StageKind& kind) const {
+  const double said = std::max(kind.usual_seconds(), kLeastSeconds);
+  const auto found = usual_.find(kind.name());
+  if (found == usual_.end() || entry.row.foreign) return said;
+  return std::exp((found->second.logs + std::log(said)) / (found->second.count + 1));
+}
+
+void Book::recall(const std::vector<v1::Bar>& bars) {
+  bars_.assign(bars.begin(), bars.end());
+  for (const v1::Bar& bar : bars) {
+    const auto found = by_id_.find(bar.job());
+    if (found == by_id_.end() || entries_[found->second].row.foreign) continue;
+    learn_usual(bar.kind(), bar.ended_at() - bar.started_at());
+  }
 }
 
 void Book::keep_bar(const StageRow& row) {

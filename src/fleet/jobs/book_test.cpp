@@ -160,6 +160,24 @@ TEST(Book, ASecondJobWaitsForTheDevice) {
   EXPECT_EQ(all.pools(1).utilisation(), 1);
 }
 
+TEST(Book, WhatOtherJobsTookIsWhatANewOneIsExpectedToTake) {
+  Book book(options("makespan"), {}, 0);
+  v1::Bar bar;
+  ASSERT_TRUE(book.submit(request("a"), 0).ok());
+  bar.set_job("j1");
+  bar.set_kind("profile");
+  bar.set_pool("cpu");
+  bar.set_ended_at(100);
+  book.recall(std::vector<v1::Bar>(200, bar));  // of 100 s each, where 1 s is said to be usual
+  book.joined(1, true, 200);
+  book.said(1, hello(), 200);
+  book.settle(200);
+  book.said(1, kinds("j1", 1), 200);
+  const double left = job_of(book, "a", 200).predicted_end() - 200;
+  EXPECT_GT(left, 450);  // 5 of them
+  EXPECT_LT(left, 550);
+}
+
 TEST(Book, TheSameKeyIsTheSameJob) {
   Book book(options(), {}, 0);
   ASSERT_EQ(book.submit(request("a", "k"), 0)->job().id(), "j1");

@@ -30,6 +30,15 @@ TEST(Makespan, PrefersTheJobWithMostWorkLeft) {
   EXPECT_EQ(starts[0].job, large);
 }
 
+TEST(Makespan, JobsOfUnknownLengthComeFirst) {
+  Scheduler scheduler({{"host", 1}}, policy("makespan"));
+  const JobIndex large = scheduler.add_job(job_of(99), 0);
+  const JobIndex unknown = scheduler.add_job({.usual_seconds = {1}}, 0);
+  scheduler.offer({large, 0, 0, 1}, 0);
+  scheduler.offer({unknown, 0, 0, 1}, 0);
+  EXPECT_EQ(scheduler.dispatch(0)[0].job, unknown);
+}
+
 TEST(Latency, PrefersTheJobWithLeastWorkLeftAndOfUnknownOnesTheYoungest) {
   Scheduler scheduler({{"host", 1}}, policy("latency"));
   JobSpec unknown{.usual_seconds = {10}};
