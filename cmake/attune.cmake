@@ -202,6 +202,8 @@ function(attune_add_layers)
   add_executable(bench_models ${CMAKE_SOURCE_DIR}/bench/models/models.cpp)
   target_link_libraries(bench_models PRIVATE attune_bench_tables)
   attune_program()
+  add_executable(bench_interference ${CMAKE_SOURCE_DIR}/bench/interference/interference.cpp)
+  target_link_libraries(bench_interference PRIVATE attune_api)
   add_executable(bench_ranking ${CMAKE_SOURCE_DIR}/bench/ranking/ranking.cpp)
   target_link_libraries(bench_ranking PRIVATE attune_model attune_templates attune_op_spec
                                               attune_builder)

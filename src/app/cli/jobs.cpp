@@ -8,6 +8,7 @@
 #include "app/cli/scheduler_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
+#include "base/clock.h"
 
 namespace attune::cli {
 namespace {
@@ -73,7 +74,7 @@ Result<int> run_control(const std::string& verb, const std::string& summary,
     ATTUNE_ASSIGN(const worker::JobStatus status,
                   api::control_job(job, wish, scheduler.take(console)));
     ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(status) + "\n" : ""));
-    console.note(job_line(status, 0));
+    console.note(job_line(status, static_cast<double>(unix_time_ms()) * 1e-3));
     return 0;
   });
 }

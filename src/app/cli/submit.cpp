@@ -28,7 +28,8 @@ Result<worker::JobStatus> wait_for(const worker::JobStatus& submitted,
         worker::JobStatus lasting = newest;
         lasting.predicted_end = 0;  // moves all the time
         const std::string line = job_line(lasting, overview.now);
-        if (std::exchange(told, line) != line) console.note(line);
+        const bool ended = worker::has_ended(newest.state);
+        if (!ended && std::exchange(told, line) != line) console.note(line);
         return !worker::has_ended(newest.state);
       },
       interrupt.requested()));
