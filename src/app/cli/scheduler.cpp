@@ -22,8 +22,9 @@ Status take_count(const std::string& option, const std::string& text,
   if (at != std::string::npos)
     std::from_chars(text.data() + at + 1, text.data() + text.size(), count);
   if (key.empty() || count < 1) {
-    return invalid(fmt::format("{} '{}' is not NAME=COUNT", option, text),
-                   fmt::format("for example {} cuda=2", option));
+    return invalid(
+        fmt::format("{} '{}' is not NAME=COUNT", option, text),
+        fmt::format("for example {} {}=2", option, option == "--quota" ? "ann" : "cuda"));
   }
   into[key] = count;
   return {};
