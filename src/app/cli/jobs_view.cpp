@@ -43,11 +43,24 @@ std::string plain(const std::string& text, std::size_t most) {
   return shown.substr(0, end) + "~";
 }
 
+// Without the reason, which gets a line of its own.
+std::string short_state(JobStatus job) {
+  job.reason.clear();
+  return state_text(job);
+}
+
+bool has_reason_to_tell(const JobStatus& job) {
+  const bool told = job.state == JobState::Failed || job.state == JobState::Queued;
+  return told && !job.reason.empty();
+}
+
 std::string row_of(const JobStatus& job, double now) {
-  return fmt::format("{:<4} {:<20} {:<10} {:<28} {:>7} {:>11} {:>7} {:>10}\n", plain(job.id, 12),
-                     plain(job.request.name, 20), plain(job.request.user, 10),
-                     plain(state_text(job), 28), job.trials, milliseconds_text(job.best_ms),
-                     gain_text(job), end_text(job, now));
+  std::string row = fmt::format(
+      "{:<4} {:<20} {:<10} {:<28} {:>7} {:>11} {:>7} {:>10}\n", plain(job.id, 12),
+      plain(job.request.name, 20), plain(job.request.user, 10), plain(short_state(job), 28),
+      job.trials, milliseconds_text(job.best_ms), gain_text(job), end_text(job, now));
+  if (has_reason_to_tell(job)) row += fmt::format("     {}\n", plain(job.reason, 400));
+  return row;
 }
 
 }  // namespace
@@ -64,8 +77,7 @@ std::string state_text(const JobStatus& job) {
   if (!worker::has_ended(job.state) && job.queue_position > 0) {
     text += fmt::format(", number {}", job.queue_position);
   }
-  const bool explained = job.state == JobState::Failed || job.state == JobState::Queued;
-  if (explained && !job.reason.empty()) text += ": " + job.reason;
+  if (has_reason_to_tell(job)) text += ": " + job.reason;
   return text;
 }
 

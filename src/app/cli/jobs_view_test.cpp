@@ -65,6 +65,16 @@ TEST(JobsView, TableHasTheOpenJobsFirstAndTheNewestOfTheEnded) {
   EXPECT_NE(jobs_table(overview, 2).find("model-1"), std::string::npos);
 }
 
+TEST(JobsView, TableSaysInFullWhyAJobFailed) {
+  worker::Overview overview{.now = 1000};
+  overview.jobs = {job_of("1", JobState::Failed)};
+  overview.jobs[0].reason = "the model '/somewhere/far/away/model.onnx' is not there any more";
+  const std::string table = jobs_table(overview, 1);
+  EXPECT_NE(table.find("\n     the model '/somewhere/far/away/model.onnx' is not there any more\n"),
+            std::string::npos)
+      << table;
+}
+
 worker::Overview two_jobs() {
   worker::Overview overview{.policy = "fair", .now = 30};
   overview.jobs = {job_of("1", JobState::Running), job_of("2", JobState::Waiting)};
