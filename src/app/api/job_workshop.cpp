@@ -54,9 +54,11 @@ Status JobWorkshop::open(const ir::Target& target) {
 
 // The loop that drives does little, but not where others measure.
 Status JobWorkshop::aside(const std::function<Status()>& work) {
-  const std::vector<int> host = grants_.host_cores();
-  if (!host.empty()) ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(host));
+  const std::vector<int> before = home_;
+  if (std::vector<int> host = grants_.host_cores(); !host.empty()) home_ = std::move(host);
+  ATTUNE_RETURN_IF_ERROR(go_home());
   Status done = work();
+  home_ = before;
   ATTUNE_RETURN_IF_ERROR(go_home());
   return done;
 }

@@ -70,7 +70,7 @@ class JobWorkshop final : public Workshop {
   const JobWishes& wishes_;
   int prefetch_;
   std::function<void(std::size_t)> tasks_known_;
-  std::vector<int> home_;  // cores of this process
+  std::vector<int> home_;  // where the driving thread stands between errands
   std::unique_ptr<builder::CallingBuilder> builder_;
   std::unique_ptr<CoresRunner> runner_;
 };
