@@ -42,8 +42,11 @@ class ModelAgenda final : public Agenda {
         jobs.push_back({task, stage});
       }
     };
+    // One round at a time leaves no gaps to fill: winners are named as soon as they can be, so that
+    // other jobs find the device and the host in turn, and not each for long.
+    if (budget_.window == 1) add_done(add);
     for (const Grant& grant : grants_) add(grant.task);
-    for (std::size_t task = 0; closing_ && task < sessions_.size(); ++task) add(task);
+    add_done(add);
     return jobs;
   }
 
@@ -57,6 +60,17 @@ class ModelAgenda final : public Agenda {
   }
 
  private:
+  // Tasks of which no more rounds are wanted: what is left is to name their winners.
+  void add_done(const std::function<void(std::size_t)>& add) const {
+    for (std::size_t task = 0; task < sessions_.size(); ++task) {
+      if (closing_ || is_done(task)) add(task);
+    }
+  }
+  bool is_done(std::size_t task) const {
+    const Session& session = *sessions_[task].session;
+    return !session.wants_rounds() && session.open_rounds() == 0 && session.last_round();
+  }
+
   // A round that was given out and has not ended, or not in its turn.
   struct Grant {
     std::size_t task = 0;
@@ -135,10 +149,15 @@ class ModelAgenda final : public Agenda {
 
   double elapsed() const { return seconds_between(start_ns_, clock_.now_ns()); }
 
+  std::int64_t unfinished() const {
+    return std::count_if(sessions_.begin(), sessions_.end(),
+                         [](const WeightedSession& each) { return !each.session->finished(); });
+  }
+
   // What naming the winners takes is set aside, and what the rounds under way still need; but not
   // the most of a small budget.
   bool out_of_time() const {
-    const double closing = budget_.closing_seconds * static_cast<double>(sessions_.size());
+    const double closing = budget_.closing_seconds * static_cast<double>(unfinished());
     const double now = elapsed();
     const double open = rounds_ended_ == 0 ? 0
                                            : now / static_cast<double>(rounds_ended_) *

@@ -1,5 +1,6 @@
 #include "tuner/session/run_model.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -148,6 +149,23 @@ TEST_F(RunModelTest, OnSharedCoresBuildingAndRunningTakeTurns) {
   ASSERT_TRUE(status.ok()) << status.error().message;
   for (const WeightedSession& each : weighted) EXPECT_TRUE(each.session->finished());
   EXPECT_EQ(watched.met, 0);
+}
+
+TEST_F(RunModelTest, NamesTheWinnerOfATaskAsSoonAsNothingIsLeftOfIt) {
+  for (const int window : {1, 2}) {
+    Session& large = open(fmt::format("00000000000000b{}", window), 400);
+    Session& small = open(fmt::format("00000000000000e{}", window), 8);
+    bool early = false;
+    const auto status = run_model(
+        {{&large, {.uses = 1}}, {&small, {.uses = 3}}},
+        {.seconds = 1e6, .window = window, .allotment = {.patience = 100}}, machine_, clock_,
+        [&](const ModelProgress& progress) {
+          early = early || (small.finished() && !large.finished() && !progress.closing);
+        },
+        stop_);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    EXPECT_TRUE(early) << "while other tasks had rounds to come, with " << window << " at once";
+  }
 }
 
 TEST_F(RunModelTest, StopsWhenTheGoalIsReached) {
