@@ -1,10 +1,13 @@
-// A session of a hundred thousand trials in a world of arithmetic: memory must stay flat.
+// A hundred thousand trials in a world of arithmetic: memory must stay flat, and what a search
+// writes after each round must not grow with the rounds before.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 
+#include "tuner/explore/knobs_space_testing.h"
+#include "tuner/session/explorer_search.h"
 #include "tuner/session/fakes_testing.h"
 #include "tuner/session/run_local.h"
 
@@ -22,8 +25,8 @@ class Counting final : public Search {
     return proposals;
   }
   void update(std::span<const Observation>) override {}
-  std::string state() const override { return std::to_string(last_); }
-  Status restore(std::string_view) override { return {}; }
+  std::string changes() override { return std::to_string(last_); }
+  Status restore(std::span<const std::string>) override { return {}; }
 
  private:
   std::int64_t last_ = 0;
@@ -78,6 +81,39 @@ TEST(LongSession, MemoryStaysFlatOverAHundredThousandTrials) {
                 weighing.early_megabytes, weighing.late_megabytes);
   }
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
+}
+
+class FlatModel final : public model::CostModel {
+ public:
+  double predict_us(const space::Scheduled&) const override { return 100; }
+};
+
+TEST(LongSession, ASearchWritesWhatItDidAndNoMore) {
+  const explore::KnobsSpace space(5, 16);
+  const FlatModel model;
+  for (const char* name : {"random", "genetic"}) {
+    auto explorer = explore::make_explorer({.explorer = name}, {space, model});
+    ASSERT_TRUE(explorer.ok());
+    const auto search = make_search(std::move(*explorer), 7);
+    std::size_t bytes = 0, most = 0;
+    for (int round = 0; round < 1000; ++round) {
+      const std::vector<Proposal> batch = search->select(100);
+      ASSERT_EQ(batch.size(), 100U);
+      std::vector<Observation> observations;
+      for (const Proposal& each : batch) {
+        const std::uint64_t hash = schedule::hash(each.trace);
+        observations.push_back({hash, &each.trace, 100 + static_cast<double>(hash % 1000)});
+      }
+      search->update(observations);
+      const std::size_t size = search->changes().size();
+      bytes += size;
+      most = std::max(most, size);
+    }
+    std::printf("%s: %.1f MB for 100,000 trials, at most %.1f kB a round\n", name,
+                static_cast<double>(bytes) * 1e-6, static_cast<double>(most) * 1e-3);
+    EXPECT_LT(bytes, 20'000'000U) << name;
+    EXPECT_LT(most, 40'000U) << name;
+  }
 }
 
 }  // namespace

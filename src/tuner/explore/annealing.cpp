@@ -57,9 +57,7 @@ std::uint64_t scan_stride(std::uint64_t size) {
 
 AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
                                      std::unique_ptr<model::Learner> learner)
-    : options_(options),
-      ledger_(surroundings, options.reject_hopeless),
-      learner_(std::move(learner)) {}
+    : LedgerExplorer(options, surroundings), learner_(std::move(learner)) {}
 
 // What looking at one point costs.
 double AnnealingExplorer::effort_us(const space::Point& point) const {
@@ -266,19 +264,14 @@ void AnnealingExplorer::update(std::span<const Finding> findings) {
   learner_->fit(ledger_.examples());
 }
 
-std::string AnnealingExplorer::save() const {
-  nlohmann::json document = ledger_.save();
+void AnnealingExplorer::save_own(nlohmann::json& document) const {
   document["chains"] = save_points(ledger_.space(), chains_);
   document["scanned"] = scanned_;
-  return document.dump();
 }
 
-Status AnnealingExplorer::load(std::string_view saved) {
-  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
-  ATTUNE_RETURN_IF_ERROR(ledger_.load(document));
+Status AnnealingExplorer::load_own(const nlohmann::json& document) {
   ATTUNE_ASSIGN(chains_, load_points(ledger_.space(), document, "chains"));
   ATTUNE_ASSIGN(scanned_, load_position(ledger_.space(), document, "scanned"));
-  learner_->fit(ledger_.examples());
   return {};
 }
 

@@ -4,23 +4,24 @@
 // learner's. A small space is not walked but scored whole, a part more with every round.
 #pragma once
 
+#include "tuner/explore/ledger_explorer.h"
 #include "tuner/explore/scorer.h"
 
 namespace attune::explore {
 
-class AnnealingExplorer : public Explorer {
+class AnnealingExplorer final : public LedgerExplorer {
  public:
   AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
                     std::unique_ptr<model::Learner> learner);
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
   void update(std::span<const Finding> findings) override;
-  bool exhausted() const override { return exhausted_; }
-  space::RejectionCounts rejections() const override { return ledger_.rejections(); }
-  std::string save() const override;
-  Status load(std::string_view saved) override;
 
  private:
+  void save_own(nlohmann::json& document) const override;
+  Status load_own(const nlohmann::json& document) override;
+  void restored() override { learner_->fit(ledger_.examples()); }
+
   struct Candidates {
     std::vector<Scored> best;           // best first
     double deviation = 1;               // of scores all over the space
@@ -44,12 +45,9 @@ class AnnealingExplorer : public Explorer {
   double effort_us(const space::Point& point) const;
   int steps(bool first) const;
 
-  SearchOptions options_;
-  Ledger ledger_;
   std::unique_ptr<model::Learner> learner_;
   std::vector<space::Point> chains_;
   std::uint64_t scanned_ = 0;  // points of a space that is scored whole
-  bool exhausted_ = false;
 };
 
 }  // namespace attune::explore

@@ -1,6 +1,6 @@
-// Explorers choose which candidates of a space are measured next. All their state can be saved as
-// text and loaded again; with the same seed and the same measurements they propose the same
-// candidates, and never one twice.
+// Explorers choose which candidates of a space are measured next. They tell as text what changed in
+// them, and can be made again from that; with the same seed and the same measurements they propose
+// the same candidates, and never one twice.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +52,11 @@ class Explorer {
   // How many points were looked at and rejected, by reason.
   virtual space::RejectionCounts rejections() const = 0;
 
-  virtual std::string save() const = 0;
-  // Into an explorer that has not been used yet.
-  virtual Status load(std::string_view saved) = 0;
+  // What changed since this was last asked: about as much as was proposed and found meanwhile,
+  // however much there was before.
+  virtual std::string changes() = 0;
+  // All changes so far, in order, into an explorer that has not been used yet.
+  virtual Status restore(std::span<const std::string> changes) = 0;
 };
 
 // What can be set about a search. Explorers take what concerns them.

@@ -117,16 +117,12 @@ std::vector<Proposal> GeneticExplorer::select(std::size_t batch, const Hashes& k
   return proposals;
 }
 
-std::string GeneticExplorer::save() const {
-  nlohmann::json document = ledger_.save();
+void GeneticExplorer::save_own(nlohmann::json& document) const {
   const std::vector<space::Point> unborn(unborn_.begin(), unborn_.end());
   document["unborn"] = save_points(ledger_.space(), unborn);
-  return document.dump();
 }
 
-Status GeneticExplorer::load(std::string_view saved) {
-  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
-  ATTUNE_RETURN_IF_ERROR(ledger_.load(document));
+Status GeneticExplorer::load_own(const nlohmann::json& document) {
   ATTUNE_ASSIGN(const auto unborn, load_points(ledger_.space(), document, "unborn"));
   unborn_.assign(unborn.begin(), unborn.end());
   return {};

@@ -5,23 +5,19 @@
 
 #include <deque>
 
-#include "tuner/explore/ledger.h"
+#include "tuner/explore/ledger_explorer.h"
 
 namespace attune::explore {
 
-class GeneticExplorer : public Explorer {
+class GeneticExplorer final : public LedgerExplorer {
  public:
-  GeneticExplorer(const SearchOptions& options, const Surroundings& surroundings)
-      : options_(options), ledger_(surroundings, options.reject_hopeless) {}
+  using LedgerExplorer::LedgerExplorer;
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
-  void update(std::span<const Finding> findings) override { ledger_.record(findings); }
-  bool exhausted() const override { return exhausted_; }
-  space::RejectionCounts rejections() const override { return ledger_.rejections(); }
-  std::string save() const override;
-  Status load(std::string_view saved) override;
 
  private:
+  void save_own(nlohmann::json& document) const override;
+  Status load_own(const nlohmann::json& document) override;
   struct Parent {
     const space::Point* point;
     double fitness;  // speed, relative to the best; 0 for what failed
@@ -33,10 +29,7 @@ class GeneticExplorer : public Explorer {
   void change_one(space::Point& point, Rng& rng) const;
   void breed(Rng& rng);
 
-  SearchOptions options_;
-  Ledger ledger_;
   std::deque<space::Point> unborn_;  // of the current generation
-  bool exhausted_ = false;
 };
 
 }  // namespace attune::explore

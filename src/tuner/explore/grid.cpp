@@ -16,15 +16,9 @@ std::vector<Proposal> GridExplorer::select(std::size_t batch, const Hashes& know
   return proposals;
 }
 
-std::string GridExplorer::save() const {
-  nlohmann::json document = ledger_.save();
-  document["next"] = next_;
-  return document.dump();
-}
+void GridExplorer::save_own(nlohmann::json& document) const { document["next"] = next_; }
 
-Status GridExplorer::load(std::string_view saved) {
-  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
-  ATTUNE_RETURN_IF_ERROR(ledger_.load(document));
+Status GridExplorer::load_own(const nlohmann::json& document) {
   ATTUNE_ASSIGN(next_, load_position(ledger_.space(), document, "next"));
   return {};
 }

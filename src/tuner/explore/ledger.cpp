@@ -9,7 +9,7 @@
 namespace attune::explore {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr double kHopeless = 10;
 constexpr std::uint64_t kNameable = 16'384;   // points whose traces are worth making, all of them
 constexpr std::size_t kPredictions = 65'536;  // of a generation
@@ -87,11 +87,15 @@ std::optional<Proposal> Ledger::propose(const space::Point& point, const Hashes&
   const auto us = predicted_us(point);
   if (!us) return std::nullopt;
   // Points with equal traces are one candidate; whichever comes first stands for all.
-  gone_.insert(space_.index_of(point));
+  const std::uint64_t index = space_.index_of(point);
+  gone_.insert(index);
   Proposal proposal{point, space_.trace_of(point), 0, *us};
   proposal.trace_hash = schedule::hash(proposal.trace);
-  if (known.contains(proposal.trace_hash)) return std::nullopt;
-  if (!traces_.insert(proposal.trace_hash).second) return std::nullopt;
+  if (known.contains(proposal.trace_hash) || !traces_.insert(proposal.trace_hash).second) {
+    changes_.push_back({.kind = Change::Kind::Gone, .index = index});
+    return std::nullopt;
+  }
+  changes_.push_back({Change::Kind::Proposed, index, proposal.trace_hash, *us});
   add_entry({point, proposal.trace_hash, *us, false, std::nullopt});
   return proposal;
 }
@@ -111,8 +115,13 @@ void Ledger::record(std::span<const Finding> findings) {
     Entry& entry = entries_[found->second];
     entry.finished = true;
     entry.measured_us = finding.measured_us;
+    changes_.push_back({.kind = Change::Kind::Found,
+                        .trace_hash = finding.trace_hash,
+                        .measured_us = finding.measured_us});
   }
-  if (entries_.size() > kEntries) leave_behind();
+  if (entries_.size() <= kEntries) return;
+  leave_behind();
+  changes_.push_back({.kind = Change::Kind::LeftBehind});
 }
 
 // Keeps the fastest, the newest, and those that are not finished.
@@ -139,6 +148,8 @@ void Ledger::adopt(const Finding& finding) {
   if (!us) return;
   gone_.insert(found->second);
   traces_.insert(finding.trace_hash);
+  changes_.push_back(
+      {Change::Kind::Adopted, found->second, finding.trace_hash, *us, finding.measured_us});
   add_entry({point, finding.trace_hash, *us, true, finding.measured_us});
 }
 
@@ -160,50 +171,71 @@ std::vector<const Entry*> Ledger::best(std::size_t count) const {
   return measured;
 }
 
-// Points that are gone without an entry are a list of differences, which keeps it short.
-nlohmann::json Ledger::save() const {
+nlohmann::json Ledger::take_changes() {
   nlohmann::json list = nlohmann::json::array();
-  Hashes listed;
-  for (const Entry& entry : entries_) {
-    const std::uint64_t index = space_.index_of(entry.point);
-    listed.insert(index);
-    nlohmann::json item{index, entry.trace_hash, entry.predicted_us, entry.finished};
-    item.push_back(entry.measured_us ? nlohmann::json(*entry.measured_us) : nlohmann::json());
-    list.push_back(std::move(item));
+  for (const Change& each : changes_) {
+    const auto measured = each.measured_us ? nlohmann::json(*each.measured_us) : nlohmann::json();
+    switch (each.kind) {
+      case Change::Kind::Gone:
+        list.push_back(nlohmann::json::array({"gone", each.index}));
+        break;
+      case Change::Kind::Proposed:
+        list.push_back(
+            nlohmann::json::array({"proposed", each.index, each.trace_hash, each.predicted_us}));
+        break;
+      case Change::Kind::Adopted:
+        list.push_back(nlohmann::json::array(
+            {"adopted", each.index, each.trace_hash, each.predicted_us, measured}));
+        break;
+      case Change::Kind::Found:
+        list.push_back(nlohmann::json::array({"found", each.trace_hash, measured}));
+        break;
+      case Change::Kind::LeftBehind:
+        list.push_back(nlohmann::json::array({"left_behind"}));
+        break;
+    }
   }
-  std::vector<std::uint64_t> others;
-  for (std::uint64_t index : gone_) {
-    if (!listed.contains(index)) others.push_back(index);
-  }
-  std::sort(others.begin(), others.end());
-  for (std::size_t i = others.size(); i-- > 1;) others[i] -= others[i - 1];
-  return {{"version", kVersion}, {"size", space_.size()}, {"proposed", list}, {"gone", others}};
+  changes_.clear();
+  return {{"version", kVersion}, {"size", space_.size()}, {"changes", std::move(list)}};
 }
 
-Status Ledger::load(const nlohmann::json& saved) {
-  CHECK(unused(), "a used explorer cannot load");
+Status Ledger::restore(const nlohmann::json& changes) {
   try {
-    if (saved.at("version") != kVersion) return damaged("has another version");
-    if (saved.at("size") != space_.size()) return damaged("is of another space");
-    for (const auto& item : saved.at("proposed")) {
-      const auto index = item.at(0).get<std::uint64_t>();
-      if (index >= space_.size()) return damaged("names a point that does not exist");
-      Entry entry{space_.point_at(index), item.at(1).get<std::uint64_t>(), item.at(2).get<double>(),
-                  item.at(3).get<bool>(), std::nullopt};
-      if (!item.at(4).is_null()) entry.measured_us = item.at(4).get<double>();
-      gone_.insert(index);
-      traces_.insert(entry.trace_hash);
-      add_entry(std::move(entry));
-    }
-    std::uint64_t index = 0;
-    for (const auto& step : saved.at("gone")) {
-      index += step.get<std::uint64_t>();
-      if (index >= space_.size()) return damaged("names a point that does not exist");
-      gone_.insert(index);
-    }
+    if (changes.at("version") != kVersion) return damaged("has another version");
+    if (changes.at("size") != space_.size()) return damaged("is of another space");
+    for (const auto& each : changes.at("changes")) ATTUNE_RETURN_IF_ERROR(apply(each));
   } catch (const nlohmann::json::exception&) {
     return damaged("is incomplete");
   }
+  return {};
+}
+
+// Throws where the document is not of the form that take_changes() gives it.
+Status Ledger::apply(const nlohmann::json& change) {
+  const auto measured = [](const nlohmann::json& value) {
+    return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+  };
+  const auto kind = change.at(0).get<std::string>();
+  if (kind == "found") {
+    const auto found = by_trace_.find(change.at(1).get<std::uint64_t>());
+    if (found == by_trace_.end()) return damaged("has a result of an unknown candidate");
+    entries_[found->second].finished = true;
+    entries_[found->second].measured_us = measured(change.at(2));
+    return {};
+  }
+  if (kind == "left_behind") {
+    leave_behind();
+    return {};
+  }
+  const auto index = change.at(1).get<std::uint64_t>();
+  if (index >= space_.size()) return damaged("names a point that does not exist");
+  gone_.insert(index);
+  if (kind == "gone") return {};
+  const auto trace_hash = change.at(2).get<std::uint64_t>();
+  traces_.insert(trace_hash);
+  const bool adopted = kind == "adopted";
+  add_entry({space_.point_at(index), trace_hash, change.at(3).get<double>(), adopted,
+             adopted ? measured(change.at(4)) : std::nullopt});
   return {};
 }
 

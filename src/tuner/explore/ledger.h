@@ -49,11 +49,20 @@ class Ledger {
   std::vector<const Entry*> best(std::size_t count) const;
   const space::RejectionCounts& rejections() const { return rejections_; }
 
-  // Points by their index.
-  nlohmann::json save() const;
-  Status load(const nlohmann::json& saved);
+  // What changed since this was last asked, points by their index; and the same again, in order.
+  nlohmann::json take_changes();
+  Status restore(const nlohmann::json& changes);
 
  private:
+  // One thing that happened to the book.
+  struct Change {
+    enum class Kind : std::uint8_t { Gone, Proposed, Adopted, Found, LeftBehind };
+    Kind kind = Kind::Gone;
+    std::uint64_t index = 0, trace_hash = 0;  // of the point
+    double predicted_us = 0;
+    std::optional<double> measured_us = {};
+  };
+
   // Two generations: when the younger one is full it becomes the older one, which is forgotten.
   class Predictions {
    public:
@@ -67,6 +76,7 @@ class Ledger {
   std::optional<double> predict(const space::Point& point);
   std::optional<double> reject(const std::string& reason);
   void adopt(const Finding& finding);
+  Status apply(const nlohmann::json& change);
   void add_entry(Entry entry);
   void leave_behind();
   // Above this a point is not worth the time it would take.
@@ -83,6 +93,7 @@ class Ledger {
   std::vector<Entry> entries_;
   space::RejectionCounts rejections_;
   std::optional<double> ceiling_us_;
+  std::vector<Change> changes_;  // since they were last taken
 };
 
 // Adds the defaults of the space, the most promising first, when nothing was proposed before,

@@ -1,6 +1,5 @@
 #include "tuner/explore/random.h"
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace attune::explore {
@@ -44,13 +43,6 @@ std::vector<Proposal> RandomExplorer::select(std::size_t batch, const Hashes& kn
   std::vector<Proposal> proposals;
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
   return proposals;
-}
-
-std::string RandomExplorer::save() const { return ledger_.save().dump(); }
-
-Status RandomExplorer::load(std::string_view saved) {
-  ATTUNE_ASSIGN(const nlohmann::json document, parse_saved(saved));
-  return ledger_.load(document);
 }
 
 }  // namespace attune::explore

@@ -1,25 +1,15 @@
 // Random search: what any other search must beat.
 #pragma once
 
-#include "tuner/explore/ledger.h"
+#include "tuner/explore/ledger_explorer.h"
 
 namespace attune::explore {
 
-class RandomExplorer : public Explorer {
+class RandomExplorer final : public LedgerExplorer {
  public:
-  RandomExplorer(const SearchOptions& options, const Surroundings& surroundings)
-      : ledger_(surroundings, options.reject_hopeless) {}
+  using LedgerExplorer::LedgerExplorer;
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
-  void update(std::span<const Finding> findings) override { ledger_.record(findings); }
-  bool exhausted() const override { return exhausted_; }
-  space::RejectionCounts rejections() const override { return ledger_.rejections(); }
-  std::string save() const override;
-  Status load(std::string_view saved) override;
-
- private:
-  Ledger ledger_;
-  bool exhausted_ = false;
 };
 
 // Fills `batch` up to `wanted` with random points: first by drawing, then, when drawing finds

@@ -114,7 +114,11 @@ void expect_whole(const Session& session) {
   }
   if (session.rounds.empty()) return;
   const SessionRound& last = session.rounds.back();
-  EXPECT_EQ(session.state, state_after(last.round, last.finished ? "f" : "s"));
+  ASSERT_FALSE(session.changes.empty());
+  EXPECT_EQ(session.changes.back(), state_after(last.round, last.finished ? "f" : "s"));
+  std::size_t steps = session.rounds.size();
+  for (const SessionRound& round : session.rounds) steps += round.finished ? 1 : 0;
+  EXPECT_EQ(session.changes.size(), steps) << "each stage once";
 }
 
 TEST(Kill, NothingAcknowledgedIsLostAndNothingIsHalf) {

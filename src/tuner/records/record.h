@@ -92,7 +92,8 @@ struct Session {
   SessionId id = 0;
   SessionSpec spec;
   bool finished = false;
-  std::string state;  // opaque bytes of the search: explorer, random generator
+  // What changed in the search, stage by stage: opaque bytes that make its state together.
+  std::vector<std::string> changes;
   std::vector<SessionRound> rounds;
   std::vector<SessionCandidate> candidates;
 };

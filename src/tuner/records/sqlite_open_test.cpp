@@ -336,7 +336,7 @@ TEST_F(OpenTest, AFullDatabaseLosesNothing) {
   const Session loaded = store.load_session(session).value();
   EXPECT_EQ(loaded.rounds.size(), 1u);
   EXPECT_EQ(loaded.candidates.size(), 1u);
-  EXPECT_EQ(loaded.state, "s0");
+  EXPECT_EQ(loaded.changes, std::vector<std::string>{"s0"});
   ASSERT_TRUE(store.database().execute("PRAGMA max_page_count = 100000").ok());
   EXPECT_TRUE(store.append_selected(session, 1, many, "s1").ok());
 }

@@ -124,8 +124,21 @@ ALTER TABLE session_candidates ADD COLUMN first_us REAL;
 ALTER TABLE session_rounds ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr const char* kMigrations[] = {kRecords, kSessions,    kTasks,
-                                       kHints,   kHintAnchors, kFirstLooks};
+// The state of a session's search as what each stage changed, so that a stage writes no more than
+// that. What earlier versions kept in one piece becomes the first change.
+constexpr const char* kSearchChanges = R"sql(
+CREATE TABLE session_changes(
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  changes BLOB NOT NULL);
+CREATE INDEX session_changes_by_session ON session_changes(session_id);
+INSERT INTO session_changes(session_id, changes)
+  SELECT id, state FROM sessions WHERE length(state) > 0;
+UPDATE sessions SET state = x'';
+)sql";
+
+constexpr const char* kMigrations[] = {kRecords,     kSessions,   kTasks,        kHints,
+                                       kHintAnchors, kFirstLooks, kSearchChanges};
 
 }  // namespace
 

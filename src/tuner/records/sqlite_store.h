@@ -44,12 +44,12 @@ class SqliteStore final : public Store {
                                                           const std::string& target,
                                                           const std::string& options_key) override;
   Status append_selected(SessionId session, std::int64_t round,
-                         std::span<const Candidate> candidates, const std::string& state,
+                         std::span<const Candidate> candidates, const std::string& changes,
                          std::int64_t asked = 0) override;
   Status mark_built(SessionId session, std::span<const std::int64_t> numbers) override;
   Result<std::vector<RecordId>> mark_profiled(SessionId session,
                                               std::span<const ProfiledCandidate> profiled) override;
-  Status finish_round(SessionId session, std::int64_t round, const std::string& state) override;
+  Status finish_round(SessionId session, std::int64_t round, const std::string& changes) override;
   Status finish_session(SessionId session) override;
   Result<Session> load_session(SessionId session) override;
 
@@ -58,6 +58,7 @@ class SqliteStore final : public Store {
 
  private:
   Status require_session(SessionId session);
+  Status add_changes(SessionId session, const std::string& changes);
   Result<std::vector<SessionCandidate>> load_candidates(SessionId session);
 
   std::mutex mutex_;

@@ -34,6 +34,12 @@ Status SqliteStore::require_session(SessionId session) {
                "start without --resume"};
 }
 
+Status SqliteStore::add_changes(SessionId session, const std::string& changes) {
+  ATTUNE_ASSIGN(Statement insert,
+                database_.prepare("INSERT INTO session_changes(session_id, changes) VALUES(?, ?)"));
+  return insert.bind(session, Blob{changes}).run();
+}
+
 Result<SessionId> SqliteStore::create_session(const SessionSpec& spec) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(Statement insert,
@@ -57,8 +63,8 @@ Result<std::optional<SessionId>> SqliteStore::find_resumable_session(
 }
 
 Status SqliteStore::append_selected(SessionId session, std::int64_t round,
-                                    std::span<const Candidate> candidates, const std::string& state,
-                                    std::int64_t asked) {
+                                    std::span<const Candidate> candidates,
+                                    const std::string& changes, std::int64_t asked) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
@@ -82,9 +88,10 @@ Status SqliteStore::append_selected(SessionId session, std::int64_t round,
       return continued_elsewhere(session, fmt::format("candidate {} is there already", c.number));
     }
   }
+  ATTUNE_RETURN_IF_ERROR(add_changes(session, changes));
   ATTUNE_ASSIGN(Statement update,
-                database_.prepare("UPDATE sessions SET state = ?, finished = 0 WHERE id = ?"));
-  ATTUNE_RETURN_IF_ERROR(update.bind(Blob{state}, session).run());
+                database_.prepare("UPDATE sessions SET finished = 0 WHERE id = ?"));
+  ATTUNE_RETURN_IF_ERROR(update.bind(session).run());
   return transaction.commit();
 }
 
@@ -136,7 +143,8 @@ Result<std::vector<RecordId>> SqliteStore::mark_profiled(
   return ids;
 }
 
-Status SqliteStore::finish_round(SessionId session, std::int64_t round, const std::string& state) {
+Status SqliteStore::finish_round(SessionId session, std::int64_t round,
+                                 const std::string& changes) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
@@ -157,8 +165,7 @@ Status SqliteStore::finish_round(SessionId session, std::int64_t round, const st
   if (database_.changed_rows() == 0) {
     return continued_elsewhere(session, fmt::format("round {} is not open", round));
   }
-  ATTUNE_ASSIGN(Statement update, database_.prepare("UPDATE sessions SET state = ? WHERE id = ?"));
-  ATTUNE_RETURN_IF_ERROR(update.bind(Blob{state}, session).run());
+  ATTUNE_RETURN_IF_ERROR(add_changes(session, changes));
   return transaction.commit();
 }
 
@@ -208,7 +215,7 @@ Result<Session> SqliteStore::load_session(SessionId id) {
   ATTUNE_RETURN_IF_ERROR(require_session(id));
   ATTUNE_ASSIGN(Statement row,
                 database_.prepare("SELECT task_key, task_name, target, options, options_key, seed,"
-                                  " created_at_ms, finished, state FROM sessions WHERE id = ?"));
+                                  " created_at_ms, finished FROM sessions WHERE id = ?"));
   ATTUNE_ASSIGN(const bool found, row.bind(id).step());
   CHECK(found, "a session vanished inside of a transaction");
   Session session;
@@ -217,7 +224,15 @@ Result<Session> SqliteStore::load_session(SessionId id) {
                   row.text(3),   row.text(4), row.unsigned_integer(5),
                   row.integer(6)};
   session.finished = row.integer(7) != 0;
-  session.state = row.text(8);
+  ATTUNE_ASSIGN(Statement changes,
+                database_.prepare("SELECT changes FROM session_changes WHERE session_id = ?"
+                                  " ORDER BY id"));
+  changes.bind(id);
+  while (true) {
+    ATTUNE_ASSIGN(const bool next, changes.step());
+    if (!next) break;
+    session.changes.push_back(changes.text(0));
+  }
   ATTUNE_ASSIGN(Statement rounds,
                 database_.prepare("SELECT round, finished, asked FROM session_rounds"
                                   " WHERE session_id = ? ORDER BY round"));

@@ -50,7 +50,7 @@ TEST_F(SessionStoreTest, WholeLifeSurvivesReopening) {
   EXPECT_EQ(session.spec.options_key, "sa");
   EXPECT_EQ(session.spec.seed, 7u);
   EXPECT_FALSE(session.finished);
-  EXPECT_EQ(session.state, "selected 0");
+  EXPECT_EQ(session.changes, std::vector<std::string>{"selected 0"});
   ASSERT_EQ(session.rounds.size(), 1u);
   EXPECT_FALSE(session.rounds[0].finished);
   ASSERT_EQ(session.candidates.size(), 3u);
@@ -81,7 +81,7 @@ TEST_F(SessionStoreTest, WholeLifeSurvivesReopening) {
   session = store_->load_session(id).value();
   EXPECT_TRUE(session.finished);
   EXPECT_TRUE(session.rounds[0].finished);
-  EXPECT_EQ(session.state, state);
+  EXPECT_EQ(session.changes, (std::vector<std::string>{"selected 0", state}));
   EXPECT_EQ(store_->count_trials(kTask, kTarget, id)->trials, 3u);
 }
 
@@ -130,7 +130,7 @@ TEST_F(SessionStoreTest, StepsThatWereTakenElsewhereAreRefusedWhole) {
             "wait for that process to end, then use --resume");
 
   const Session session = store_->load_session(id).value();
-  EXPECT_EQ(session.state, "selected 0");
+  EXPECT_EQ(session.changes, std::vector<std::string>{"selected 0"});
   EXPECT_EQ(session.rounds.size(), 1u);
   ASSERT_EQ(session.candidates.size(), 2u);
   EXPECT_EQ(session.candidates[0].status, CandidateStatus::Selected);

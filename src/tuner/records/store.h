@@ -107,16 +107,18 @@ class Store {
   // The newest session with these keys, finished or not: a larger budget continues a finished one.
   virtual Result<std::optional<SessionId>> find_resumable_session(
       const std::string& task_key, const std::string& target, const std::string& options_key) = 0;
-  // Opens `round` with these candidates; a finished session is open again.
+  // Opens `round` with these candidates; a finished session is open again. `changes`, here and in
+  // finish_round, are those of the search since the last call.
   virtual Status append_selected(SessionId session, std::int64_t round,
-                                 std::span<const Candidate> candidates, const std::string& state,
+                                 std::span<const Candidate> candidates, const std::string& changes,
                                  std::int64_t asked = 0) = 0;
   virtual Status mark_built(SessionId session, std::span<const std::int64_t> numbers) = 0;
   // Stores the records and their places in the session; the ids in the same order.
   virtual Result<std::vector<RecordId>> mark_profiled(
       SessionId session, std::span<const ProfiledCandidate> profiled) = 0;
   // Needs all candidates of the round to be profiled.
-  virtual Status finish_round(SessionId session, std::int64_t round, const std::string& state) = 0;
+  virtual Status finish_round(SessionId session, std::int64_t round,
+                              const std::string& changes) = 0;
   virtual Status finish_session(SessionId session) = 0;
   virtual Result<Session> load_session(SessionId session) = 0;
 };

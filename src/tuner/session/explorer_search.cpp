@@ -1,7 +1,5 @@
 #include "tuner/session/explorer_search.h"
 
-#include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <utility>
 
@@ -33,34 +31,36 @@ class ExplorerSearch : public Search {
     std::vector<explore::Finding> findings;
     for (const Observation& observation : observations) {
       findings.push_back({observation.trace_hash, observation.time_us});
-      known_.insert(observation.trace_hash);
+      if (known_.insert(observation.trace_hash).second) fresh_.push_back(observation.trace_hash);
     }
     explorer_->update(findings);
   }
 
-  // "SEED SELECTIONS COUNT HASH…", and from the next line on what the explorer saved.
-  std::string state() const override {
-    std::vector<std::uint64_t> known(known_.begin(), known_.end());
-    std::sort(known.begin(), known.end());
+  // "SEED SELECTIONS COUNT HASH…" of what became known, and from the next line on the explorer's.
+  std::string changes() override {
     std::ostringstream text;
-    text << seed_ << ' ' << selections_ << ' ' << known.size();
-    for (const std::uint64_t hash : known) text << ' ' << hash;
-    text << '\n' << explorer_->save();
+    text << seed_ << ' ' << selections_ << ' ' << fresh_.size();
+    for (const std::uint64_t hash : fresh_) text << ' ' << hash;
+    fresh_.clear();
+    text << '\n' << explorer_->changes();
     return text.str();
   }
 
-  Status restore(std::string_view state) override {
-    const std::size_t end = state.find('\n');
-    std::istringstream text{std::string(state.substr(0, end))};
-    std::size_t count = 0;
-    text >> seed_ >> selections_ >> count;
-    known_.clear();
-    for (std::uint64_t hash = 0; text >> hash;) known_.insert(hash);
-    if (end == std::string_view::npos || known_.size() != count) {
-      return Error{ErrorCode::Corrupt, "the stored state of the search is damaged",
-                   "start a new session without --resume"};
+  Status restore(std::span<const std::string> changes) override {
+    std::vector<std::string> of_explorer;
+    for (const std::string& each : changes) {
+      const std::size_t end = each.find('\n');
+      std::istringstream text{each.substr(0, end)};
+      std::size_t count = 0, seen = 0;
+      text >> seed_ >> selections_ >> count;
+      for (std::uint64_t hash = 0; text >> hash; ++seen) known_.insert(hash);
+      if (end == std::string::npos || seen != count) {
+        return Error{ErrorCode::Corrupt, "the stored state of the search is damaged",
+                     "start a new session without --resume"};
+      }
+      of_explorer.push_back(each.substr(end + 1));
     }
-    return explorer_->load(state.substr(end + 1));
+    return explorer_->restore(of_explorer);
   }
 
  private:
@@ -68,6 +68,7 @@ class ExplorerSearch : public Search {
   std::uint64_t seed_;
   std::uint64_t selections_ = 0;
   explore::Hashes known_;
+  std::vector<std::uint64_t> fresh_;  // known since changes() was last asked
 };
 
 // What the explorer refers to, in the order it must be made.

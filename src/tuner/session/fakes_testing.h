@@ -150,14 +150,14 @@ class FakeSearch final : public Search {
       best_ = number_in(*observation.trace);
     }
   }
-  std::string state() const override {
+  std::string changes() override {  // all of it, each time
     std::ostringstream text;
     text << random_ << ' ' << best_ << ' ' << best_us_;
     for (const std::int64_t n : seen_) text << ' ' << n;
     return text.str();
   }
-  Status restore(std::string_view state) override {
-    std::istringstream text{std::string(state)};
+  Status restore(std::span<const std::string> changes) override {
+    std::istringstream text{changes.back()};
     text >> random_ >> best_ >> best_us_;
     seen_.clear();
     for (std::int64_t n = 0; text >> n;) seen_.insert(n);

@@ -1,12 +1,12 @@
 // What a session asks of a search: proposals, given what became of the earlier ones. A search is
-// deterministic and its state is a text, so that a session can be put aside and resumed.
+// deterministic and tells as text what changed in it, so that a session can be put aside and
+// resumed.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -32,8 +32,10 @@ class Search {
   virtual std::vector<Proposal> select(std::size_t count) = 0;
   // In the order of candidate numbers. Some may be of traces that it never proposed.
   virtual void update(std::span<const Observation> observations) = 0;
-  virtual std::string state() const = 0;
-  virtual Status restore(std::string_view state) = 0;
+  // What changed since this was last asked: about as much as was selected and observed meanwhile.
+  virtual std::string changes() = 0;
+  // All changes so far, in order, into a search that has not been used yet.
+  virtual Status restore(std::span<const std::string> changes) = 0;
 };
 
 }  // namespace attune::session

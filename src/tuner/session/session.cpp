@@ -88,7 +88,7 @@ Status Session::Impl::open() {
       resumed_ = true;
       trials_before_ = ledger_.trials();
       if (ledger_.finished_rounds() > 0) last_summary_ = summary_of(ledger_.finished_rounds() - 1);
-      if (!stored->state.empty()) return search_->restore(stored->state);
+      if (!stored->changes.empty()) return search_->restore(stored->changes);
       return {};
     }
   }

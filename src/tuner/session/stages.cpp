@@ -131,7 +131,7 @@ Status Session::Impl::select(std::int64_t round) {
   }
   std::vector<records::Candidate> candidates;
   for (const Entry& entry : *entries) candidates.push_back(entry.candidate);
-  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->state(),
+  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->changes(),
                                                         static_cast<std::int64_t>(count)));
   const std::lock_guard lock(mutex_);
   ledger_.add_round(std::move(*entries));
@@ -316,7 +316,7 @@ Status Session::Impl::update(std::int64_t round) {
                             .time_us = observed_time(entry.record->outcome)});
   }
   search_->update(observations);
-  ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->state()));
+  ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->changes()));
   const std::lock_guard lock(mutex_);
   ledger_.finish_round();
   last_summary_ = summary_of(round);
