@@ -112,8 +112,7 @@ Result<TasksReport> tasks(const TasksOptions& options) {
                             task.op.flops, kind, known.recorded_us});
   }
   if (!options.run) return report;
-  ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
-                deploy::compile_tasks(std::move(found), compile));
+  ATTUNE_ASSIGN(const deploy::CompiledModel compiled, deploy::compile_tasks(found, compile));
   ATTUNE_RETURN_IF_ERROR(add_times(compiled, options, report));
   return report;
 }

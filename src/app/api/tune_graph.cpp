@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <type_traits>
 
 #include "app/api/bench.h"
@@ -66,11 +67,12 @@ class GraphTuner {
     ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
       ATTUNE_ASSIGN(graph::Graph prepared, whole_stage("layouts", [&] { return prepare(cold); }));
       ATTUNE_ASSIGN(tasks, deploy::collect_tasks(std::move(prepared)));
-      return whole_stage("compile", [&] { return write_untuned(tasks, before.path()); });
+      // What tasks gain is gained by the whole: for a goal that needs to be known.
+      return options_.tune.until_latency_ms ? time_untuned(tasks, before.path()) : Status();
     }));
-    ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] { return tune_tasks(tasks, cold); }));
-    device_seconds_ = workshop_.runner().busy_seconds();
-    return finish(std::move(tasks), before.path());
+    ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] { return tune_tasks(tasks, cold, before.path()); }));
+    device_seconds_ += workshop_.runner().busy_seconds();
+    return finish(tasks, before.path());
   }
 
  private:
@@ -113,28 +115,34 @@ class GraphTuner {
     return compile;
   }
 
-  // Compiled before anything else, so that it is known how long that takes.
-  Status write_untuned(deploy::ModelTasks& tasks, const std::string& path) {
-    const std::int64_t start = clock_.now_ns();
-    auto untuned = deploy::compile_tasks(std::move(tasks), compile_options());
-    if (!untuned.ok()) return untuned.error();
-    ATTUNE_RETURN_IF_ERROR(deploy::write(*untuned, path));
-    tasks = std::move(untuned->tasks);
-    untuned_fallbacks_ = std::move(untuned->fallbacks);
-    finish_seconds_ = seconds_between(start, clock_.now_ns()) + race_options().seconds;
-    if (!options_.tune.until_latency_ms) return {};
-    // What tasks gain is gained by the whole: that needs to be known.
+  // Says how long compiling takes.
+  Status write_untuned(const deploy::ModelTasks& tasks, const std::string& path) {
+    return whole_stage("compile", [&]() -> Status {
+      const std::int64_t start = clock_.now_ns();
+      ATTUNE_ASSIGN(deploy::CompiledModel untuned, deploy::compile_tasks(tasks, compile_options()));
+      ATTUNE_RETURN_IF_ERROR(deploy::write(untuned, path));
+      untuned_fallbacks_ = std::move(untuned.fallbacks);
+      finish_seconds_ = seconds_between(start, clock_.now_ns()) + race_options().seconds;
+      untuned_written_ = true;
+      return {};
+    });
+  }
+
+  Status time_untuned(const deploy::ModelTasks& tasks, const std::string& path) {
+    ATTUNE_RETURN_IF_ERROR(write_untuned(tasks, path));
     return workshop_.errand("race", session::Resource::Device, [&]() -> Status {
+      const std::int64_t start = clock_.now_ns();
       ATTUNE_ASSIGN(const std::vector<double> latency_ms,
                     race({path}, {.threads = model_.target.threads, .seconds = 1}));
       untuned_us_ = latency_ms.front() * 1e3;
+      device_seconds_ += seconds_between(start, clock_.now_ns());
       return {};
     });
   }
 
   RaceOptions race_options() const { return {.threads = model_.target.threads}; }
 
-  Status tune_tasks(const deploy::ModelTasks& tasks, bool cold) {
+  Status tune_tasks(const deploy::ModelTasks& tasks, bool cold, const std::string& untuned) {
     auto path = records_path(options_.tune.records);
     if (!path.ok()) return path.error();
     report_.records = *path;
@@ -145,9 +153,19 @@ class GraphTuner {
     ATTUNE_RETURN_IF_ERROR(on_host(
         "history", [&] { return open_sessions(tasks, cold, **store, sessions, weighted); }));
     workshop_.expect_tasks(sessions.size());
+    // While the first rounds are measured.
+    std::vector<session::Errand> beside;
+    if (!untuned_written_) {
+      beside.push_back(
+          {.work = {.kind = "compile"}, .perform = [&] { return write_untuned(tasks, untuned); }});
+    }
     ATTUNE_RETURN_IF_ERROR(session::run_model(
         weighted, budget(), workshop_.grants(), clock_,
-        [this](const session::ModelProgress& progress) { forward(progress); }, stop_, &usage_));
+        [this](const session::ModelProgress& progress) { forward(progress); }, stop_, &usage_,
+        std::move(beside)));
+    if (!untuned_written_) {  // stopped before its turn came
+      ATTUNE_RETURN_IF_ERROR(on_host("compile", [&] { return write_untuned(tasks, untuned); }));
+    }
     for (const auto& session : sessions) reports_.push_back(session->report());
     return {};
   }
@@ -195,7 +213,8 @@ class GraphTuner {
     const bool endless = options_.tune.trials && !options_.tune.seconds;
     // The tuned model is compiled and raced within the budget, unless nothing were left of it.
     const double all = options_.tune.seconds.value_or(kDefaultSeconds);
-    result.seconds = endless ? 1e9 : std::max(all - spent - finish_seconds_, 0.25 * all);
+    result.seconds = endless ? 1e9 : std::max(all - spent, 0.25 * all);
+    result.reserved_seconds = &finish_seconds_;
     result.closing_seconds = kClosingSeconds;
     result.window = workshop_.window();
     result.enough = workshop_.enough();
@@ -222,6 +241,7 @@ class GraphTuner {
 
   void forward(const session::ModelProgress& p) {
     if (!progressed_) return;
+    const std::lock_guard lock(telling_);
     TuneProgress progress{.task = p.task,
                           .stage = std::string(session::name_of(p.stage.kind)),
                           .round = p.stage.round,
@@ -254,6 +274,7 @@ class GraphTuner {
     const std::int64_t start = clock_.now_ns();
     const auto tell = [&](bool begins) {
       if (!progressed_) return;
+      const std::lock_guard lock(telling_);
       last_.of_whole = true;
       last_.begins = begins;
       last_.stage = name;
@@ -270,7 +291,7 @@ class GraphTuner {
   }
 
   // Tuned and untuned artifacts are raced; the faster one becomes the output.
-  Result<TuneReport> finish(deploy::ModelTasks tasks, const std::string& untuned) {
+  Result<TuneReport> finish(const deploy::ModelTasks& tasks, const std::string& untuned) {
     std::vector<std::int64_t> uses(tasks.uses.begin(), tasks.uses.end());
     deploy::CompileOptions compile = compile_options();
     std::map<std::string, schedule::Trace> best;
@@ -293,9 +314,8 @@ class GraphTuner {
     deploy::CompiledModel tuned;
     const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
-      ATTUNE_ASSIGN(tuned, whole_stage("compile", [&] {
-                      return deploy::compile_tasks(std::move(tasks), compile);
-                    }));
+      ATTUNE_ASSIGN(tuned,
+                    whole_stage("compile", [&] { return deploy::compile_tasks(tasks, compile); }));
       return deploy::write(tuned, after.path());
     }));
     std::vector<double> latencies;
@@ -339,7 +359,8 @@ class GraphTuner {
 
   const TuneGraphOptions& options_;
   const Progressed& progressed_;
-  TuneProgress last_;  // what was last told
+  std::mutex telling_;  // one thing at a time is told
+  TuneProgress last_;   // what was last told
   const std::atomic<bool>& stop_;
   Workshop& workshop_;
   const Clock& clock_;
@@ -350,8 +371,10 @@ class GraphTuner {
   session::Usage usage_;
   double device_seconds_ = 0;  // of measuring and racing
   Fallbacks untuned_fallbacks_;
-  double untuned_us_ = 0;      // of the whole model; 0: not needed
-  double finish_seconds_ = 0;  // what compiling and racing the tuned model will take
+  bool untuned_written_ = false;
+  double untuned_us_ = 0;  // of the whole model; 0: not needed
+  // What compiling and racing the tuned model will take: racing, until it was compiled once.
+  std::atomic<double> finish_seconds_ = RaceOptions{}.seconds;
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Gr
   return result;
 }
 
-int model_window(bool overlap) { return overlap ? 3 : 4; }
+int model_window(bool overlap) { return overlap ? 5 : 4; }
 
 Result<double> peak_gflops(Workshop& workshop, int threads) {
   double peak = 0;

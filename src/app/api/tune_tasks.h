@@ -31,8 +31,9 @@ TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options,
 std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const GraphModel& model,
                                        const TuneOptions& options, bool exact, bool cold);
 
-// How many rounds of a model are under way at once: one on the device, one that waits for it and
-// one before that; where building and measuring take turns, one more leaves fewer cores idle.
+// How many rounds of a model are under way at once: one on the device, one that is built, and some
+// between them, since rounds differ in what they take; where building and measuring take turns,
+// fewer leave no core idle.
 int model_window(bool overlap);
 
 // Of as many cores, measured on those that measure.

@@ -110,10 +110,12 @@ Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& opt
 Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options) {
   ATTUNE_ASSIGN(graph::Graph prepared, prepare_graph(std::move(graph), options));
   ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(std::move(prepared)));
-  return compile_tasks(std::move(tasks), options);
+  ATTUNE_ASSIGN(CompiledModel model, compile_tasks(tasks, options));
+  model.tasks = std::move(tasks);
+  return model;
 }
 
-Result<CompiledModel> compile_tasks(ModelTasks tasks, const CompileOptions& options) {
+Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options) {
   CompiledModel model;
   model.plan.model = options.name;
   model.plan.target = ir::to_string(options.target);
@@ -129,7 +131,6 @@ Result<CompiledModel> compile_tasks(ModelTasks tasks, const CompileOptions& opti
   }
   ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));
   ATTUNE_RETURN_IF_ERROR(build_plan(tasks, kernels, ahead, model.plan, model.weights));
-  model.tasks = std::move(tasks);
   return model;
 }
 

@@ -42,8 +42,8 @@ struct CompiledModel {
 // The graph after all passes, with layouts, ready to be cut into tasks.
 Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& options);
 Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
-// The last steps only: other schedules for the same tasks.
-Result<CompiledModel> compile_tasks(ModelTasks tasks, const CompileOptions& options);
+// The last steps only, for other schedules of the same tasks; what is returned has no tasks.
+Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options);
 
 Status write(const CompiledModel& model, const std::string& path);
 

@@ -30,9 +30,14 @@ using Costs = std::vector<Cost>;
 // By the output of the convolution.
 using ConvolutionTasks = std::map<graph::ValueId, graph::Task>;
 
-bool is_ragged(const graph::Graph& graph, const graph::Node& node, std::int64_t block) {
-  const auto channels = [&](graph::ValueId id) { return graph.value(id).type.shape[1]; };
-  return channels(node.outputs[0]) % block != 0 || channels(node.inputs[0]) % block != 0;
+// Whether blocks of this size are not filled by the channels of a convolution. The few channels of
+// a first layer are read as they come.
+bool is_ragged(const graph::Graph& laid_out, const graph::Node& node, std::int64_t block) {
+  const auto fills = [&](graph::ValueId id) {
+    const graph::Value& value = laid_out.value(id);
+    return value.layout.block == 0 || value.type.shape[1] % block == 0;
+  };
+  return !fills(node.outputs[0]) || !fills(node.inputs[0]);
 }
 
 class LayoutChooser {
@@ -61,11 +66,12 @@ class LayoutChooser {
 
  private:
   bool any_ragged(const graph::Layouts& layouts) const {
-    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const graph::Node& node) {
+    const auto& nodes = layouts.graph.nodes;
+    return std::any_of(nodes.begin(), nodes.end(), [&](const graph::Node& node) {
       const auto& all = layouts.convolutions;
       return !node.outputs.empty() &&
              std::find(all.begin(), all.end(), node.outputs[0]) != all.end() &&
-             is_ragged(graph_, node, lanes_);
+             is_ragged(layouts.graph, node, lanes_);
     });
   }
 

@@ -55,15 +55,16 @@ struct Machine {
 // where building takes longer than measuring, the time to spare goes into surer timings.
 class Pace {
  public:
-  explicit Pace(const Machine& machine) : machine_(machine) {}
+  explicit Pace(const Machine& machine);
   void host_worked(double seconds);
   void device_worked(double seconds);
-  double stretch() const { return stretch_; }
+  // Of what is measured next, when so much else waits for the device.
+  double stretch(std::size_t waiting) const;
 
  private:
   Machine machine_;
   double host_seconds_ = 0, device_seconds_ = 0;  // of late
-  double stretch_ = 1;
+  double stretch_;
 };
 
 // All of the machine is this run's: what is ready starts as soon as its resource is free.
@@ -72,7 +73,7 @@ class LocalGrants final : public Grants {
   explicit LocalGrants(const Machine& machine) : machine_(machine), pace_(machine) {}
   std::vector<Work> choose(const std::vector<Work>& ready) override;
   void ended(const Work& work, double seconds, const Status& status) override;
-  double timing_stretch() const override { return pace_.stretch(); }
+  double timing_stretch() const override { return pace_.stretch(waiting_); }
   void watch(std::function<void()>) override {}
 
  private:
@@ -81,6 +82,7 @@ class LocalGrants final : public Grants {
   Machine machine_;
   Pace pace_;
   int on_host_ = 0, on_device_ = 0;  // that run
+  std::size_t waiting_ = 0;          // for the device
   bool device_turn_ = false;
 };
 

@@ -6,13 +6,26 @@ namespace attune::session {
 namespace {
 
 constexpr double kSlower = 0.7, kFaster = 2;  // of one step
-constexpr double kAhead = 1.1;                // the host is to be done a little earlier
+constexpr double kAhead = 1.15;               // the host is to be done a little earlier
 constexpr double kMost = 12;
+constexpr double kAtFirst = 3;  // while nothing is known; building takes longer than measuring
+// A round that nothing else waits behind is measured longer than the others: the next may take long
+// to build.
+constexpr double kAlone = 3, kCrowded = 0.8;
 constexpr double kMemory = 0.7;
 
 bool is_for_device(const Work& work) { return work.resource == Resource::Device; }
 
 }  // namespace
+
+Pace::Pace(const Machine& machine) : machine_(machine), stretch_(machine.shared ? 1 : kAtFirst) {}
+
+double Pace::stretch(std::size_t waiting) const {
+  // Where measuring takes longer than building nothing is gained.
+  if (machine_.shared || stretch_ <= 1) return 1;
+  const double factor = waiting == 0 ? kAlone : waiting == 1 ? 1 : kCrowded;
+  return std::clamp(factor * stretch_, 1.0, kMost);
+}
 
 void Pace::host_worked(double seconds) { host_seconds_ += seconds / machine_.host_stages; }
 
@@ -39,8 +52,12 @@ std::vector<Work> LocalGrants::choose(const std::vector<Work>& ready) {
     if (!more) device_turn_ = !device_turn_;
   }
   std::vector<Work> chosen;
+  waiting_ = 0;
   for (const Work& work : ready) {
-    if (!may_start(work)) continue;
+    if (!may_start(work)) {
+      waiting_ += is_for_device(work) ? 1 : 0;
+      continue;
+    }
     ++(is_for_device(work) ? on_device_ : on_host_);
     chosen.push_back(work);
   }

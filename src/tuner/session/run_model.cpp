@@ -162,8 +162,10 @@ class ModelAgenda final : public Agenda {
     const double open = rounds_ended_ == 0 ? 0
                                            : now / static_cast<double>(rounds_ended_) *
                                                  static_cast<double>(grants_.size());
-    return now >= budget_.seconds - std::min(0.5 * budget_.seconds, closing) -
-                      std::min(0.25 * budget_.seconds, open);
+    const double reserved =
+        budget_.reserved_seconds == nullptr ? 0 : budget_.reserved_seconds->load();
+    const double all = std::max(budget_.seconds - reserved, 0.25 * budget_.seconds);
+    return now >= all - std::min(0.5 * all, closing) - std::min(0.25 * all, open);
   }
 
   bool enough() const { return budget_.enough != nullptr && budget_.enough->load(); }

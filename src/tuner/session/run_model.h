@@ -34,6 +34,8 @@ struct Goal {
 struct ModelBudget {
   double seconds = 300;
   double closing_seconds = 0;  // what naming the winner of one task takes
+  // Of `seconds`, what must be left in the end, as far as it is known by then; may be null.
+  const std::atomic<double>* reserved_seconds = nullptr;
   std::optional<Goal> goal = {};
   int window = 2;  // rounds under way at once
   // Not null: when it becomes true no more rounds are given out, and what is open is finished.
