@@ -39,6 +39,22 @@ Status bring_best(records::Store& from, const records::BestQuery& query, records
   return {};
 }
 
+Status bring_hints(records::Store& from, const std::string& task_key, const std::string& anchor_key,
+                   records::Store& to) {
+  constexpr std::size_t kBrought = 8;
+  ATTUNE_ASSIGN(std::vector<records::Hint> hints,
+                from.hints({.task = task_key, .limit = kBrought}));
+  if (!anchor_key.empty()) {
+    ATTUNE_ASSIGN(const std::vector<records::Hint> near,
+                  from.hints({.anchor = anchor_key, .limit = kBrought}));
+    hints.insert(hints.end(), near.begin(), near.end());
+  }
+  if (hints.empty()) return {};
+  ATTUNE_ASSIGN(const std::size_t added, to.add_hints(hints));
+  (void)added;
+  return {};
+}
+
 Result<deploy::Bundle> bundle_for(const std::string& history) {
   if (history == "none") return deploy::Bundle();
   return deploy::shipped_bundle();

@@ -21,6 +21,11 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
 // Copies the best of another store, so that a session finds them among what is known.
 Status bring_best(records::Store& from, const records::BestQuery& query, records::Store& to);
 
+// Copies what another store has for a task to try: its own hints, and those of other tasks around
+// the same operator (logs::anchor_key; may be empty).
+Status bring_hints(records::Store& from, const std::string& task_key, const std::string& anchor_key,
+                   records::Store& to);
+
 // The bundle that ships with the program; empty when the option --history is "none".
 Result<deploy::Bundle> bundle_for(const std::string& history);
 // Makes hints of the bundle's schedules that suit the task: a session tries them first.

@@ -96,6 +96,7 @@ Result<TuneReport> tune_operator(const TuneOptions& options, const Progressed& p
     ATTUNE_ASSIGN(const auto other, records::open_sqlite_store_for_reading(*history));
     ATTUNE_RETURN_IF_ERROR(
         bring_best(*other, {.task_key = model.task.key, .target = model.target_text()}, *store));
+    ATTUNE_RETURN_IF_ERROR(bring_hints(*other, model.task.key, {}, *store));
   }
   ATTUNE_ASSIGN(const deploy::Bundle bundle, bundle_for(options.history));
   ATTUNE_RETURN_IF_ERROR(

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <mutex>
-#include <type_traits>
 
 #include "app/api/bench.h"
 #include "app/api/layout_trials.h"
+#include "app/api/model_teller.h"
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
 #include "app/api/tune_log.h"
@@ -17,6 +16,7 @@
 #include "app/api/workshop.h"
 #include "base/clock.h"
 #include "runtime/affinity.h"
+#include "tuner/logs/adapt.h"
 #include "tuner/records/store.h"
 #include "tuner/session/run_model.h"
 
@@ -48,11 +48,11 @@ class GraphTuner {
   GraphTuner(const TuneGraphOptions& options, const Progressed& progressed,
              const std::atomic<bool>& stop, Workshop& workshop)
       : options_(options),
-        progressed_(progressed),
         stop_(stop),
         workshop_(workshop),
         clock_(workshop.clock()),
-        start_ns_(clock_.now_ns()) {}
+        start_ns_(clock_.now_ns()),
+        teller_(options.tune, kDefaultSeconds, progressed, clock_) {}
 
   Result<TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
@@ -65,7 +65,8 @@ class GraphTuner {
     deploy::ModelTasks tasks;
     const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
-      ATTUNE_ASSIGN(graph::Graph prepared, whole_stage("layouts", [&] { return prepare(cold); }));
+      ATTUNE_ASSIGN(graph::Graph prepared,
+                    teller_.whole_stage("layouts", [&] { return prepare(cold); }));
       ATTUNE_ASSIGN(tasks, deploy::collect_tasks(std::move(prepared)));
       // What tasks gain is gained by the whole: for a goal that needs to be known.
       return options_.tune.until_latency_ms ? time_untuned(tasks, before.path()) : Status();
@@ -117,7 +118,7 @@ class GraphTuner {
 
   // Says how long compiling takes.
   Status write_untuned(const deploy::ModelTasks& tasks, const std::string& path) {
-    return whole_stage("compile", [&]() -> Status {
+    return teller_.whole_stage("compile", [&]() -> Status {
       const std::int64_t start = clock_.now_ns();
       ATTUNE_ASSIGN(deploy::CompiledModel untuned, deploy::compile_tasks(tasks, compile_options()));
       ATTUNE_RETURN_IF_ERROR(deploy::write(untuned, path));
@@ -161,8 +162,8 @@ class GraphTuner {
     }
     ATTUNE_RETURN_IF_ERROR(session::run_model(
         weighted, budget(), workshop_.grants(), clock_,
-        [this](const session::ModelProgress& progress) { forward(progress); }, stop_, &usage_,
-        std::move(beside)));
+        [this](const session::ModelProgress& progress) { teller_.forward(progress); }, stop_,
+        &usage_, std::move(beside)));
     if (!untuned_written_) {  // stopped before its turn came
       ATTUNE_RETURN_IF_ERROR(on_host("compile", [&] { return write_untuned(tasks, untuned); }));
     }
@@ -200,7 +201,11 @@ class GraphTuner {
       const records::BestQuery query{.task_key = task.key,
                                      .target = ir::to_string(model_.target),
                                      .weights = weights_of(task, cold)};
-      if (named) ATTUNE_RETURN_IF_ERROR(bring_best(*named, query, store));
+      if (named) {
+        ATTUNE_RETURN_IF_ERROR(bring_best(*named, query, store));
+        ATTUNE_RETURN_IF_ERROR(
+            bring_hints(*named, task.key, logs::anchor_key(task.op.program), store));
+      }
       const auto described = scheduled_task(task, model_.target, options_.graph.model.exact, cold);
       ATTUNE_RETURN_IF_ERROR(hint_shipped(bundle, described, task.name, model_.target, store));
     }
@@ -222,71 +227,6 @@ class GraphTuner {
       result.goal = session::Goal{.before_us = untuned_us_,
                                   .until_us = *options_.tune.until_latency_ms * 1e3};
     }
-    return result;
-  }
-
-  double elapsed_seconds() const { return seconds_between(start_ns_, clock_.now_ns()); }
-
-  // What the whole run has left: of its time, or of its trials at the rate so far.
-  std::optional<double> left_seconds(std::int64_t trials, std::size_t tasks) const {
-    const bool endless = options_.tune.trials && !options_.tune.seconds;
-    if (!endless) {
-      return std::max(0.0, options_.tune.seconds.value_or(kDefaultSeconds) - elapsed_seconds());
-    }
-    if (trials == 0) return std::nullopt;
-    const auto done = static_cast<double>(trials);
-    const double all = static_cast<double>(*options_.tune.trials) * static_cast<double>(tasks);
-    return std::max(0.0, all - done) * elapsed_seconds() / done;
-  }
-
-  void forward(const session::ModelProgress& p) {
-    if (!progressed_) return;
-    const std::lock_guard lock(telling_);
-    TuneProgress progress{.task = p.task,
-                          .stage = std::string(session::name_of(p.stage.kind)),
-                          .round = p.stage.round,
-                          .stage_seconds = p.stage_seconds,
-                          .trials = p.trials,
-                          .latency_ms = p.latency_us * 1e-3,
-                          .failures = p.failures,
-                          .elapsed_seconds = elapsed_seconds(),
-                          .left_seconds = left_seconds(p.trials, p.tasks.size()),
-                          .closing = p.closing};
-    progress.failed = failed_candidates(p.failed, p.tasks[p.task].key, p.tasks[p.task].name);
-    for (const session::TaskProgress& task : p.tasks) {
-      progress.tasks.push_back({.key = task.key,
-                                .name = task.name,
-                                .share = task.share,
-                                .trials = task.trials,
-                                .best_us = task.best_us,
-                                .default_us = task.default_us,
-                                .model_quality = task.model_quality,
-                                .settled = task.settled,
-                                .left_seconds = task.left_seconds});
-    }
-    last_ = progress;
-    progressed_(progress);
-  }
-
-  // A stage of the whole model, said when it begins and when it has ended.
-  template <typename Work>
-  std::invoke_result_t<Work> whole_stage(const char* name, const Work& work) {
-    const std::int64_t start = clock_.now_ns();
-    const auto tell = [&](bool begins) {
-      if (!progressed_) return;
-      const std::lock_guard lock(telling_);
-      last_.of_whole = true;
-      last_.begins = begins;
-      last_.stage = name;
-      last_.failed.clear();
-      last_.stage_seconds = seconds_between(start, clock_.now_ns());
-      last_.elapsed_seconds = elapsed_seconds();
-      last_.left_seconds = left_seconds(last_.trials, last_.tasks.size());
-      progressed_(last_);
-    };
-    tell(true);
-    auto result = work();
-    tell(false);
     return result;
   }
 
@@ -314,16 +254,16 @@ class GraphTuner {
     deploy::CompiledModel tuned;
     const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
     ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
-      ATTUNE_ASSIGN(tuned,
-                    whole_stage("compile", [&] { return deploy::compile_tasks(tasks, compile); }));
+      ATTUNE_ASSIGN(tuned, teller_.whole_stage(
+                               "compile", [&] { return deploy::compile_tasks(tasks, compile); }));
       return deploy::write(tuned, after.path());
     }));
     std::vector<double> latencies;
     ATTUNE_RETURN_IF_ERROR(workshop_.errand("race", session::Resource::Device, [&]() -> Status {
       const std::int64_t race_start = clock_.now_ns();
-      ATTUNE_ASSIGN(latencies, whole_stage("race", [&] {
-                      return race({untuned, after.path()}, race_options());
-                    }));
+      ATTUNE_ASSIGN(latencies, teller_.whole_stage("race", [&] {
+        return race({untuned, after.path()}, race_options());
+      }));
       device_seconds_ += seconds_between(race_start, clock_.now_ns());
       return {};
     }));
@@ -358,13 +298,11 @@ class GraphTuner {
   }
 
   const TuneGraphOptions& options_;
-  const Progressed& progressed_;
-  std::mutex telling_;  // one thing at a time is told
-  TuneProgress last_;   // what was last told
   const std::atomic<bool>& stop_;
   Workshop& workshop_;
   const Clock& clock_;
   std::int64_t start_ns_;
+  ModelTeller teller_;
   GraphModel model_;
   TuneReport report_;
   std::vector<session::TaskReport> reports_;
