@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -21,21 +22,38 @@ Extents full_extents(const ir::Stage& stage) {
   return extents;
 }
 
+// The values of a host, which take long to find and are needed for reads that are not linear alone.
+class LazyHostValues {
+ public:
+  explicit LazyHostValues(std::function<HostValues()> find) : find_(std::move(find)) {}
+  const HostValues& operator*() const {
+    if (!values_) values_ = find_();
+    return *values_;
+  }
+
+ private:
+  std::function<HostValues()> find_;
+  mutable std::optional<HostValues> values_;
+};
+
 // Reads of one stage, collected: the union of ranges that differ by a constant, and the whole axis
 // where they differ by more.
 class Collector {
  public:
   explicit Collector(const ir::Stage& stage) : stage_(stage), dims_(stage.axes.size()) {}
 
+  // The reads that follow are by another stage than before.
+  void begin_reader() { general_.reset(); }
   void add(const Access& access, const ir::Stage& reading, const Region& reader,
-           const HostValues* host, bool by_host) {
+           const LazyHostValues& host, bool by_host) {
     for (std::size_t d = 0; d < dims_.size(); ++d) {
       if (whole(d)) continue;
       const AccessDim& dim = access.dims[d];
       if (dim.linear) {
         unite(d, image(dim, reader));
       } else {
-        auto range = general_image(dim.index, reading, reader, *host);
+        if (!general_) general_.emplace(reading, reader, *host);
+        auto range = general_->image(dim.index);
         if (by_host && (!range || range->extent >= stage_.axes[d].extent)) {
           range = host_image(dim.index, reading, *host);
         }
@@ -76,6 +94,7 @@ class Collector {
   const ir::Stage& stage_;
   Region dims_;
   bool read_ = false;
+  std::optional<GeneralReader> general_;  // of the present reader
 };
 
 // The part of a region in which the stage is defined; beyond it, it is guarded.
@@ -95,9 +114,10 @@ class IterationRegions {
   // loop, in terms of the stage around them.
   IterationRegions(const State& state, const std::vector<StageBounds>& bounds,
                    const std::vector<Region>& placed, int wanted, int host, int at,
-                   const HostValues* values)
+                   const LazyHostValues& values, bool linear)
       : state_(state),
         values_(values),
+        linear_(linear),
         first_(wanted),
         regions_(static_cast<std::size_t>(host - wanted) + 1) {
     const StageState& outer = *state.stages[host];
@@ -123,6 +143,7 @@ class IterationRegions {
       if (of(reader).empty()) continue;
       const StageState& stage = *state_.stages[reader];
       const Region region = reader == host ? of(reader) : defined_part(stage.stage, of(reader));
+      collector.begin_reader();
       for (const Access& access : stage.accesses) {
         const auto& outputs = definition.outputs;
         if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
@@ -136,7 +157,7 @@ class IterationRegions {
   const Region& of(int stage) const { return regions_[static_cast<std::size_t>(stage - first_)]; }
 
   void add_variables(const StageState& stage, const StageBounds& bounds, int first) {
-    if (!values_) return;  // all is linear: no range has variables in its offset
+    if (linear_) return;  // no range has variables in its offset
     for (std::size_t i = static_cast<std::size_t>(first); i < stage.loops.size(); ++i) {
       const int loop = stage.loops[i];
       varying_.emplace_back(loop_variable(stage, loop), bounds.iters[loop]);
@@ -188,7 +209,8 @@ class IterationRegions {
   }
 
   const State& state_;
-  const HostValues* values_;
+  const LazyHostValues& values_;
+  bool linear_;  // all that is read by any stage
   int first_;
   std::vector<Region> regions_;  // of first_ … host; empty for stages that run elsewhere
   std::vector<std::pair<std::string, std::int64_t>> varying_;  // loop variables in there
@@ -233,30 +255,55 @@ bool all_linear(const State& state) {
   return true;
 }
 
-HostValues host_values(const State& state, const std::vector<StageBounds>& bounds, int host,
-                       int at) {
-  const StageState& outer = *state.stages[host];
-  HostValues values{host_begin(outer, bounds[host], at), {}, {}, {}};
-  values.axes.resize(outer.iters.size());
-  for (std::size_t i = 0; i < outer.loops.size(); ++i) {
-    const std::string variable = loop_variable(outer, outer.loops[i]);
-    values.axes[outer.loops[i]] = ir::var(variable);
-    if (static_cast<int>(i) > at) values.moving[variable] = bounds[host].iters[outer.loops[i]];
-  }
-  fill_values(outer, bounds[host].iters, values.axes);
-  values.axes.resize(outer.stage.axes.size() + outer.stage.reduce_axes.size());
-  for (std::size_t i = 0; i < outer.stage.axes.size(); ++i) {
-    values.axes[i] = bounds[host].min[i] + values.axes[i];
-  }
-  for (std::size_t i = static_cast<std::size_t>(host); i < state.stages.size(); ++i) {
-    const StageState& stage = *state.stages[i];
-    for (int loop : stage.loops) {
-      values.ranges = values.ranges.with(loop_variable(stage, loop),
-                                         ir::Interval::extent(bounds[i].iters[loop]));
+// What is known while bounds are inferred, last stage first.
+struct Inference {
+  const State& state;
+  std::vector<StageBounds> bounds;
+  std::vector<Region> placed;  // by stage; empty for those at root
+
+  // Finds where the region of a stage begins, unless that was done.
+  void find_min(int index) {
+    const StageState& stage = *state.stages[index];
+    StageBounds& b = bounds[index];
+    if (b.min.size() == stage.stage.axes.size()) return;
+    if (stage.at_root()) {
+      b.min.assign(stage.stage.axes.size(), ir::Expr(0));
+      return;
+    }
+    const int host = state.find(stage.at_stage);
+    find_min(host);
+    const int at = state.stages[host]->find_loop(stage.at_loop);
+    const auto begin = host_begin(*state.stages[host], bounds[host], at);
+    for (std::size_t axis = 0; axis < stage.stage.axes.size(); ++axis) {
+      b.min.push_back(begin_of(placed[static_cast<std::size_t>(index)][axis], begin));
     }
   }
-  return values;
-}
+
+  HostValues host_values(int host, int at) {
+    find_min(host);
+    const StageState& outer = *state.stages[host];
+    HostValues values{host_begin(outer, bounds[host], at), {}, {}, {}};
+    values.axes.resize(outer.iters.size());
+    for (std::size_t i = 0; i < outer.loops.size(); ++i) {
+      const std::string variable = loop_variable(outer, outer.loops[i]);
+      values.axes[outer.loops[i]] = ir::var(variable);
+      if (static_cast<int>(i) > at) values.moving[variable] = bounds[host].iters[outer.loops[i]];
+    }
+    fill_values(outer, bounds[host].iters, values.axes);
+    values.axes.resize(outer.stage.axes.size() + outer.stage.reduce_axes.size());
+    for (std::size_t i = 0; i < outer.stage.axes.size(); ++i) {
+      values.axes[i] = bounds[host].min[i] + values.axes[i];
+    }
+    for (std::size_t i = static_cast<std::size_t>(host); i < state.stages.size(); ++i) {
+      const StageState& stage = *state.stages[i];
+      for (int loop : stage.loops) {
+        values.ranges = values.ranges.with(loop_variable(stage, loop),
+                                           ir::Interval::extent(bounds[i].iters[loop]));
+      }
+    }
+    return values;
+  }
+};
 
 }  // namespace
 
@@ -269,17 +316,14 @@ std::string loop_variable(const StageState& stage, int iter) {
 }
 
 Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
-  std::vector<StageBounds> bounds(state.stages.size());
-  std::vector<Region> placed(state.stages.size());
-  // What is not linear is decided with expressions, for which all regions need their beginnings.
+  Inference inference{state, std::vector<StageBounds>(state.stages.size()),
+                      std::vector<Region>(state.stages.size())};
   const bool linear = all_linear(state);
-  if (!linear) mins = Mins::Compute;
   for (int i = static_cast<int>(state.stages.size()) - 1; i >= 0; --i) {
     const StageState& stage = *state.stages[i];
-    StageBounds& b = bounds[i];
+    StageBounds& b = inference.bounds[i];
     if (stage.at_root()) {
       b.axes = full_extents(stage.stage);
-      if (mins == Mins::Compute) b.min.assign(stage.stage.axes.size(), ir::Expr(0));
     } else {
       const int host = state.find(stage.at_stage);
       const int at = host < 0 ? -1 : state.stages[host]->find_loop(stage.at_loop);
@@ -289,27 +333,24 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
                        "split and reorder the consumer first, then place its producers");
       }
       ATTUNE_RETURN_IF_ERROR(check_consumers(state, i, host, at));
-      std::optional<HostValues> values;
-      if (!linear) values = host_values(state, bounds, host, at);
-      Region& region = placed[static_cast<std::size_t>(i)];
-      region = IterationRegions(state, bounds, placed, i, host, at, values ? &*values : nullptr)
-                   .needed();
+      const LazyHostValues values([&] { return inference.host_values(host, at); });
+      Region& region = inference.placed[static_cast<std::size_t>(i)];
+      region =
+          IterationRegions(state, inference.bounds, inference.placed, i, host, at, values, linear)
+              .needed();
       if (region.empty()) {
         return invalid(
             fmt::format("stage '{}' is not read within '{}'", stage.stage.name, stage.at_stage),
             "compute a stage at a loop of its consumer");
       }
       for (const Range& range : region) b.axes.push_back(range.extent);
-      if (mins == Mins::Compute) {
-        const auto begin = host_begin(*state.stages[host], bounds[host], at);
-        for (std::size_t axis = 0; axis < stage.stage.axes.size(); ++axis) {
-          b.min.push_back(begin_of(region[axis], begin));
-        }
-      }
     }
     b.iters = loop_extents(stage, b.axes);
   }
-  return bounds;
+  for (int i = 0; mins == Mins::Compute && i < static_cast<int>(state.stages.size()); ++i) {
+    inference.find_min(i);
+  }
+  return std::move(inference.bounds);
 }
 
 }  // namespace attune::schedule

@@ -63,24 +63,24 @@ ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host) {
   return sum;
 }
 
-std::optional<Range> general_image(const ir::Expr& index, const ir::Stage& stage,
-                                   const Region& reader, const HostValues& host) {
-  ir::Bindings bindings;
-  ir::Ranges ranges = host.ranges;
-  std::map<std::string, std::int64_t> moving;
+GeneralReader::GeneralReader(const ir::Stage& stage, const Region& reader, const HostValues& host)
+    : ranges_(host.ranges) {
   for (std::size_t i = 0; i < reader.size(); ++i) {
     const bool reduce = i >= stage.axes.size();
     const ir::Axis& axis = reduce ? stage.reduce_axes[i - stage.axes.size()] : stage.axes[i];
     ir::Expr value = begin_of(reader[i], host.begin);
     if (reader[i].extent > 1) {
       const std::string name = "%" + axis.name;
-      moving[name] = reader[i].extent;
-      ranges = ranges.with(name, ir::Interval::extent(reader[i].extent));
+      moving_[name] = reader[i].extent;
+      ranges_ = ranges_.with(name, ir::Interval::extent(reader[i].extent));
       value = value + ir::var(name);
     }
-    bindings[axis.name] = value;
+    bindings_[axis.name] = value;
   }
-  return range_of(ir::substitute(index, bindings), ranges, moving);
+}
+
+std::optional<Range> GeneralReader::image(const ir::Expr& index) const {
+  return range_of(ir::substitute(index, bindings_), ranges_, moving_);
 }
 
 std::optional<Range> host_image(const ir::Expr& index, const ir::Stage& stage,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/linear.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
 #include "compiler/schedule/state.h"
 
@@ -41,8 +42,16 @@ ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host);
 Range image(const AccessDim& dim, const Region& reader);
 // The same for an index that is not linear: with the reader's axes written as begin + variable it
 // often simplifies to something that is ((o*4 + v) / 4 = o for v < 4).
-std::optional<Range> general_image(const ir::Expr& index, const ir::Stage& stage,
-                                   const Region& reader, const HostValues& host);
+class GeneralReader {
+ public:
+  GeneralReader(const ir::Stage& stage, const Region& reader, const HostValues& host);
+  std::optional<Range> image(const ir::Expr& index) const;
+
+ private:
+  ir::Bindings bindings_;
+  ir::Ranges ranges_;
+  std::map<std::string, std::int64_t> moving_;
+};
 // The same for a read by the host itself, by its loops: finer where one axis has several that run
 // ((h*64 + t*8 + l) % 64 = t*8 + l for l < 8, whatever h is).
 std::optional<Range> host_image(const ir::Expr& index, const ir::Stage& stage,

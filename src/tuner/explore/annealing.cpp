@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -13,12 +14,13 @@ namespace {
 
 // What looking at new points may take in a selection. It is compared with estimates, so that what
 // is chosen does not depend on how busy the machine is.
-constexpr double kSelectionUs = 40'000, kFirstSelectionUs = 100'000;
+constexpr double kSelectionUs = 40'000, kFirstSelectionUs = 100'000, kNeighboursUs = 30'000;
 constexpr int kStartDraws = 20;           // tries to find a point that is not rejected, per chain
 constexpr std::size_t kReviewed = 32;     // random points that show how scores differ
 constexpr std::size_t kBestChains = 4;    // go on from the best that was measured
 constexpr int kIdleSteps = 50;            // without a promising new point
 constexpr std::size_t kTrialsOfEach = 2;  // alternative, whatever is predicted
+constexpr double kFarBehind = 0.4;        // log time
 constexpr double kJump = 0.03;            // probability that a chain looks anywhere
 
 bool better(const Scored& a, const Scored& b) { return a.score < b.score; }
@@ -32,13 +34,19 @@ double deviation_of(std::span<const double> scores) {
   return std::max(std::sqrt(squares / count), 1e-6);
 }
 
-// A run that is cut short has measured the most promising ones. Defaults were found good before; to
-// come before one, another must promise more than predictions are wrong by.
-void order_first_batch(std::vector<Proposal>& batch, std::size_t defaults) {
-  constexpr double kDefaultIsWorth = 0.85;
+// A run that is cut short has measured the most promising ones. Defaults, which come first, were
+// found good before; to come before one, another must promise more than predictions are wrong by.
+void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
+                  const model::Learner& learner) {
+  constexpr double kDefaultIsWorth = 0.15;
+  std::vector<model::Query> queries;
+  for (const Proposal& proposal : batch)
+    queries.push_back({&proposal.point, proposal.predicted_us});
+  std::vector<double> scores(batch.size());
+  if (!queries.empty()) learner.score(queries, scores);
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    order.emplace_back(batch[i].predicted_us * (i < defaults ? kDefaultIsWorth : 1), i);
+    order.emplace_back(scores[i] - (i < defaults ? kDefaultIsWorth : 0), i);
   }
   std::sort(order.begin(), order.end());
   std::vector<Proposal> sorted;
@@ -166,9 +174,18 @@ double AnnealingExplorer::walk(Scorer& scorer, Pool& pool, Rng& rng) {
   return deviation;
 }
 
-void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool) {
-  for (const Entry* entry : ledger_.best(3)) {
-    const auto neighbours = ledger_.space().neighbours(entry->point);
+// All of them where that takes no longer than a part of the selection, and otherwise any.
+void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool, Rng& rng) {
+  const auto best = ledger_.best(3);
+  for (const Entry* entry : best) {
+    auto neighbours = ledger_.space().neighbours(entry->point);
+    const auto most = static_cast<std::size_t>(kNeighboursUs / static_cast<double>(best.size()) /
+                                               effort_us(entry->point)) +
+                      1;
+    for (std::size_t i = 0; i < most && neighbours.size() > most; ++i) {
+      std::swap(neighbours[i], neighbours[i + rng.below(neighbours.size() - i)]);
+    }
+    neighbours.resize(std::min(neighbours.size(), most));
     const auto scores = scorer.score(neighbours);
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       if (scores[i]) pool.add(neighbours[i], *scores[i]);
@@ -178,7 +195,7 @@ void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool) {
 
 // A prediction that is wrong about a whole alternative must not keep it from being tried: half of
 // the first batch goes to all of them alike, and no later batch leaves one out that was hardly
-// tried.
+// tried, unless what little was tried shows that it is far behind.
 std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
                                                             std::size_t batch) const {
   std::map<std::uint32_t, std::size_t> trials;
@@ -187,10 +204,15 @@ std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
     ++trials[entry.point.alternative];
     first &= !entry.finished;
   }
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [alternative, leaders] : pool.leaders()) {
+    if (!leaders.empty()) best = std::min(best, leaders[0].score);
+  }
   const std::size_t share = batch / 2 / std::max<std::size_t>(pool.leaders().size(), 1);
   const std::size_t wanted = first ? std::max(kTrialsOfEach, share) : kTrialsOfEach;
   std::vector<std::vector<Scored>> ranks;  // the first of each alternative, the second …
   for (const auto& [alternative, leaders] : pool.leaders()) {
+    if (!first && trials[alternative] > 0 && leaders[0].score > best + kFarBehind) continue;
     for (std::size_t i = 0; i < leaders.size() && trials[alternative] < wanted; ++i) {
       if (ranks.size() <= i) ranks.emplace_back();
       ranks[i].push_back(leaders[i]);
@@ -213,7 +235,7 @@ AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t batch, R
   Candidates result;
   const bool whole = ledger_.space().size() <= options_.score_whole;
   result.deviation = whole ? scan(scorer, pool) : walk(scorer, pool, rng);
-  if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool);
+  if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool, rng);
   result.leaders = leaders_to_try(pool, batch);
   result.best = pool.take();
   std::vector<model::Query> queries;
@@ -233,7 +255,6 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     exhausted_ = batch > 0;
     return proposals;
   }
-  const bool first = ledger_.unused();
   if (options_.defaults_first) add_defaults(proposals, batch, ledger_, known);
   const std::size_t defaults = proposals.size();
   const auto random =
@@ -255,7 +276,7 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     }
   }
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
-  if (first) order_first_batch(proposals, defaults);
+  put_in_order(proposals, defaults, *learner_);
   return proposals;
 }
 

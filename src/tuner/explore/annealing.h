@@ -41,7 +41,7 @@ class AnnealingExplorer final : public LedgerExplorer {
   // Whether a step came upon anything promising.
   bool step_chains(std::vector<Chain>& chains, double temperature, Scorer& scorer, Pool& pool,
                    Rng& rng);
-  void add_neighbours_of_best(Scorer& scorer, Pool& pool);
+  void add_neighbours_of_best(Scorer& scorer, Pool& pool, Rng& rng);
   double effort_us(const space::Point& point) const;
   int steps(bool first) const;
 

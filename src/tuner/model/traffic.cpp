@@ -22,6 +22,26 @@ struct Footprints {
   double weight = 1;  // a written byte is read and written back
 };
 
+// The index without a constant that is added to it.
+const ir::Expr& without_constant(const ir::Expr& index) {
+  const auto* sum = ir::as<ir::Binary>(index);
+  return sum && sum->op == ir::BinOp::Add && ir::as_int(sum->rhs) ? sum->lhs : index;
+}
+
+// Whether two reads are neighbours, and so move through the same memory.
+bool side_by_side(const schedule::Access& a, const schedule::Access& b) {
+  if (a.buffer != b.buffer) return false;
+  for (std::size_t d = 0; d < a.dims.size(); ++d) {
+    const schedule::AccessDim &x = a.dims[d], &y = b.dims[d];
+    if (x.linear != y.linear) return false;
+    if (x.linear ? x.terms != y.terms
+                 : !ir::equal(without_constant(x.index), without_constant(y.index))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 class StageFootprints {
  public:
   StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
@@ -31,7 +51,14 @@ class StageFootprints {
     const schedule::StageState& stage = *state.stages[index];
     Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
     for (std::size_t i = 0; i < still.size; ++i) still[i] = 1;
-    for (const schedule::Access& access : stage.accesses) {
+    const auto& accesses = stage.accesses;
+    for (std::size_t a = 0; a < accesses.size(); ++a) {
+      const schedule::Access& access = accesses[a];
+      const auto end = accesses.begin() + static_cast<std::ptrdiff_t>(a);
+      if (std::any_of(accesses.begin(), end,
+                      [&](const auto& other) { return side_by_side(other, access); })) {
+        continue;
+      }
       const int producer = state.producer_of(access.buffer);
       std::size_t made_at = 0;
       bool row_major = true;

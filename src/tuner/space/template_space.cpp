@@ -14,7 +14,7 @@ namespace {
 // Stages and the nodes of their values are what schedules and predictions walk over, again and
 // again.
 double effort_of(const ir::Program& program) {
-  constexpr double kStageUs = 8, kNodeUs = 0.066;
+  constexpr double kStageUs = 6, kNodeUs = 0.04;
   double us = 0;
   for (const ir::Stage& stage : program.stages) {
     us += kStageUs;
@@ -43,11 +43,11 @@ TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
     if (fitting == templates.end()) continue;
     auto knobs = fitting->knobs(named.program, target_);
     first_index_.push_back(first_index_.back() + config_count(knobs));
-    auto unscheduled = schedule::initial_state(named.program);
+    auto replays = std::make_unique<ReplayCache>(schedule::initial_state(named.program));
     const double effort_us = effort_of(named.program);
     if (named.name.empty()) named.name = "direct";
-    alternatives_.push_back({std::move(named.name), std::move(named.program),
-                             std::move(unscheduled), *fitting, std::move(knobs), effort_us});
+    alternatives_.push_back({std::move(named.name), std::move(named.program), std::move(replays),
+                             *fitting, std::move(knobs), effort_us});
   }
 }
 
@@ -128,10 +128,9 @@ Result<Scheduled> TemplateSpace::schedule_of(const Point& point) const {
       return unsupported(std::move(*reason));
     }
   }
-  Scheduled scheduled{a.unscheduled, {}};
-  for (const schedule::Step& step : a.schedule_template.trace(a.program, target_, values)) {
-    ATTUNE_RETURN_IF_ERROR(schedule::perform(scheduled.state, step));
-  }
+  Scheduled scheduled;
+  ATTUNE_ASSIGN(scheduled.state,
+                a.replays->replay(a.schedule_template.trace(a.program, target_, values)));
   ATTUNE_ASSIGN(scheduled.bounds, schedule::infer_bounds(scheduled.state, schedule::Mins::Leave));
   if (auto reason = find_flaw(scheduled.state, scheduled.bounds, target_, {.spills = hopeless})) {
     return unsupported(std::string(*reason));

@@ -2,10 +2,12 @@
 // alternative, scheduled by the first template that fits it.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tuner/space/replay_cache.h"
 #include "tuner/space/space.h"
 #include "tuner/space/template.h"
 
@@ -50,7 +52,7 @@ class TemplateSpace : public Space {
   struct Alternative {
     std::string algorithm;
     ir::Program program;
-    schedule::State unscheduled;
+    std::unique_ptr<ReplayCache> replays;
     Template schedule_template;
     std::vector<Knob> knobs;
     double effort_us;

@@ -57,13 +57,19 @@ std::vector<const ir::Stage*> readers_of(const ir::Program& program, const ir::S
 }
 
 std::set<ir::Buffer> constants_of(const ir::Program& program) {
+  Reads reads;
+  for (const ir::Stage& stage : program.stages) reads.push_back(reads_of(stage));
+  return constants_of(program, reads);
+}
+
+std::set<ir::Buffer> constants_of(const ir::Program& program, const Reads& reads) {
   std::set<ir::Buffer> constants;
   for (const ir::Input& input : program.inputs) {
     if (input.constant) constants.insert(input.buffer);
   }
-  for (const ir::Stage& stage : program.stages) {
-    const auto reads = reads_of(stage);
-    if (std::all_of(reads.begin(), reads.end(),
+  for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    const ir::Stage& stage = program.stages[i];
+    if (std::all_of(reads[i].begin(), reads[i].end(),
                     [&](const auto& read) { return constants.count(read.first) > 0; })) {
       constants.insert(stage.outputs.begin(), stage.outputs.end());
     }

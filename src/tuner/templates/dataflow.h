@@ -12,11 +12,13 @@ namespace attune::templates {
 
 // How often the values of the stage read each buffer, indices included.
 std::map<ir::Buffer, int> reads_of(const ir::Stage& stage);
+using Reads = std::vector<std::map<ir::Buffer, int>>;  // by stage
 // The stages that read a buffer of `stage`.
 std::vector<const ir::Stage*> readers_of(const ir::Program& program, const ir::Stage& stage);
 
 // Constant inputs, and what is computed from constants alone.
 std::set<ir::Buffer> constants_of(const ir::Program& program);
+std::set<ir::Buffer> constants_of(const ir::Program& program, const Reads& reads);
 bool depends_on_constants(const ir::Program& program, const ir::Stage& stage);
 // Whether all reads of the buffer are at the index that the stage itself writes.
 bool reads_at_own_index(const ir::Stage& stage, const ir::Buffer& buffer);

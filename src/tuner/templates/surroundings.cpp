@@ -17,12 +17,14 @@ constexpr std::int64_t kLongestValue = 400;
 
 Surroundings::Surroundings(const ir::Program& program, const std::vector<std::string>& own)
     : program_(program), own_(own) {
-  const std::vector<Role> role = roles();
+  Reads reads;
+  for (const ir::Stage& stage : program.stages) reads.push_back(reads_of(stage));
+  const std::vector<Role> role = roles(reads);
   if (program.outputs.size() != 1 || program.stages.back().name != "output" ||
       program.producer(program.outputs[0]) != &program.stages.back()) {
     placeable_ = false;
   }
-  find_attached(role);
+  find_attached(role, reads);
   for (std::size_t i = 0; i < role.size(); ++i) {
     const ir::Stage& stage = program.stages[i];
     const bool reduces = stage.reduction != ir::Reduction::None;
@@ -35,11 +37,11 @@ Surroundings::Surroundings(const ir::Program& program, const std::vector<std::st
   }
 }
 
-std::vector<Surroundings::Role> Surroundings::roles() const {
+std::vector<Surroundings::Role> Surroundings::roles(const Reads& reads) const {
   const auto& stages = program_.stages;
   std::vector<Role> role(stages.size(), Role::Behind);
   std::set<ir::Buffer> wanted;  // by the anchor
-  const std::set<ir::Buffer> constants = constants_of(program_);
+  const std::set<ir::Buffer> constants = constants_of(program_, reads);
   for (std::size_t i = stages.size(); i-- > 0;) {
     const ir::Stage& stage = stages[i];
     const bool own = std::find(own_.begin(), own_.end(), stage.name) != own_.end();
@@ -55,21 +57,21 @@ std::vector<Surroundings::Role> Surroundings::roles() const {
       role[i] = Role::Before;
     }
     if (role[i] != Role::Anchor && wanted.count(stage.outputs[0]) == 0) continue;
-    for (const auto& [buffer, count] : reads_of(stage)) wanted.insert(buffer);
+    for (const auto& [buffer, count] : reads[i]) wanted.insert(buffer);
   }
   return role;
 }
 
-void Surroundings::find_attached(const std::vector<Role>& role) {
+void Surroundings::find_attached(const std::vector<Role>& role, const Reads& reads) {
   std::map<ir::Buffer, std::int64_t> length, uses;
-  for (const ir::Stage& stage : program_.stages) {
-    for (const auto& [buffer, count] : reads_of(stage)) uses[buffer] += count;
+  for (const auto& of_stage : reads) {
+    for (const auto& [buffer, count] : of_stage) uses[buffer] += count;
   }
   for (std::size_t i = 0; i < role.size(); ++i) {
     if (role[i] != Role::Behind) continue;
     const ir::Stage& stage = program_.stages[i];
     std::int64_t nodes = length_of(stage);
-    for (const auto& [buffer, count] : reads_of(stage)) {
+    for (const auto& [buffer, count] : reads[i]) {
       const auto found = length.find(buffer);
       if (found != length.end()) nodes += count * found->second;
     }

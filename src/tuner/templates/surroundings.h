@@ -10,6 +10,7 @@
 
 #include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "tuner/templates/dataflow.h"
 #include "tuner/templates/plain_loops.h"
 
 namespace attune::templates {
@@ -29,8 +30,8 @@ class Surroundings {
 
  private:
   enum class Role { Constant, Before, Anchor, Behind, Own, Output };
-  std::vector<Role> roles() const;
-  void find_attached(const std::vector<Role>& roles);
+  std::vector<Role> roles(const Reads& reads) const;
+  void find_attached(const std::vector<Role>& roles, const Reads& reads);
 
   const ir::Program& program_;
   std::vector<std::string> own_;
