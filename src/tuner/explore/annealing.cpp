@@ -40,8 +40,7 @@ void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
                   const model::Learner& learner) {
   constexpr double kDefaultIsWorth = 0.15;
   std::vector<model::Query> queries;
-  for (const Proposal& proposal : batch)
-    queries.push_back({&proposal.point, proposal.predicted_us});
+  for (const Proposal& each : batch) queries.push_back({&each.point, each.predicted_us});
   std::vector<double> scores(batch.size());
   if (!queries.empty()) learner.score(queries, scores);
   std::vector<std::pair<double, std::size_t>> order;
@@ -212,7 +211,8 @@ std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
   const std::size_t wanted = first ? std::max(kTrialsOfEach, share) : kTrialsOfEach;
   std::vector<std::vector<Scored>> ranks;  // the first of each alternative, the second …
   for (const auto& [alternative, leaders] : pool.leaders()) {
-    if (!first && trials[alternative] > 0 && leaders[0].score > best + kFarBehind) continue;
+    const bool far_behind = leaders.empty() || leaders[0].score > best + kFarBehind;
+    if (!first && trials[alternative] > 0 && far_behind) continue;
     for (std::size_t i = 0; i < leaders.size() && trials[alternative] < wanted; ++i) {
       if (ranks.size() <= i) ranks.emplace_back();
       ranks[i].push_back(leaders[i]);
