@@ -2,6 +2,7 @@
 
 #include "compiler/ops/conv2d_gemm.h"
 #include "compiler/ops/conv2d_merged.h"
+#include "compiler/ops/conv2d_strassen.h"
 #include "compiler/ops/select_algorithms.h"
 #include "compiler/ops/winograd.h"
 
@@ -9,8 +10,9 @@ namespace attune::ops {
 
 std::span<const Conv2dAlgorithm> conv2d_algorithms() {
   static const std::vector<Conv2dAlgorithm> all{
-      winograd_algorithm<2>(), winograd_algorithm<3>(), winograd_algorithm<4>(),
-      winograd_algorithm<6>(), conv2d_gemm_algorithm(), conv2d_merged_algorithm(),
+      winograd_algorithm<2>(),     winograd_algorithm<3>(), winograd_algorithm<4>(),
+      winograd_algorithm<6>(),     conv2d_gemm_algorithm(), conv2d_merged_algorithm(),
+      conv2d_strassen_algorithm(),
   };
   return all;
 }

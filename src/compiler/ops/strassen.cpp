@@ -8,6 +8,8 @@
 namespace attune::ops {
 namespace {
 
+using Element = MatrixElement;
+
 // How often each quarter (row-major) is part of a sum.
 using Signs = std::array<int, 4>;
 // Products p = (sum of quarters of the left) * (sum of quarters of the right).
@@ -53,14 +55,14 @@ ir::Expr choose(const ir::Expr& number, const std::array<ir::Expr, N>& cases) {
 }
 
 // sums[p, row, column] of the quarters of a matrix.
-ir::Buffer add_sums(ir::Program& program, const std::string& name, const ir::Buffer& matrix,
+ir::Buffer add_sums(ir::Program& program, const std::string& name, const Element& matrix,
                     const std::vector<ir::Axis>& axes, const std::array<Signs, 7>& signs) {
   const ir::Expr row = ir::axis_var(axes[1]), column = ir::axis_var(axes[2]);
   std::array<ir::Expr, 7> sums;
   for (std::size_t p = 0; p < sums.size(); ++p) {
     sums[p] = signed_sum(signs[p], [&](std::size_t quarter) {
       const std::int64_t down = quarter / 2 * axes[1].extent, right = quarter % 2 * axes[2].extent;
-      return ir::load(matrix, {row + ir::Expr(down), column + ir::Expr(right)});
+      return matrix(row + ir::Expr(down), column + ir::Expr(right));
     });
   }
   return ir::add_compute(program, name, axes, choose(ir::axis_var(axes[0]), sums));
@@ -75,31 +77,43 @@ bool strassen_applies(const MatmulOptions& options) {
          options.n >= 2 * kFewest;
 }
 
-Result<AlgorithmDef> build_strassen(const MatmulOptions& options) {
-  ir::Program program{"dense", {}, {}, {}};
-  const std::int64_t m = options.m / 2, n = options.n / 2, k = options.k / 2;
-  const ir::Buffer data = ir::add_input(program, "data", options.dtype, {options.m, options.k});
-  const ir::Buffer weight =
-      ir::add_input(program, "weight", options.dtype, {options.k, options.n}, true);
+ir::Buffer add_seven_products(ir::Program& program, const MatmulOptions& quarter,
+                              const MatrixElement& left, const MatrixElement& right) {
+  const std::int64_t m = quarter.m, n = quarter.n, k = quarter.k;
   const ir::Axis products{"p", 7};
   const ir::Buffer filter =
-      add_sums(program, "filter.sums", weight, {products, {"k", k}, {"j", n}}, kRight);
-  const ir::Buffer left = add_sums(program, "sums", data, {products, {"i", m}, {"k", k}}, kLeft);
+      add_sums(program, "filter.sums", right, {products, {"k", k}, {"j", n}}, kRight);
+  const ir::Buffer sums = add_sums(program, "sums", left, {products, {"i", m}, {"k", k}}, kLeft);
   const ir::Expr p = ir::var("p"), i = ir::var("i"), j = ir::var("j");
   const ir::Buffer anchor = ir::add_reduce(
       program, "anchor", {products, {"i", m}, {"j", n}}, {{"k", k}}, ir::Reduction::Sum,
-      ir::load(left, {p, i, ir::var("k")}) * ir::load(filter, {p, ir::var("k"), j}));
+      ir::load(sums, {p, i, ir::var("k")}) * ir::load(filter, {p, ir::var("k"), j}));
   std::array<ir::Expr, 4> quarters;
   for (std::size_t q = 0; q < quarters.size(); ++q) {
     quarters[q] = signed_sum(kResult[q], [&](std::size_t product) {
       return ir::load(anchor, {ir::Expr(static_cast<std::int64_t>(product)), i, j});
     });
   }
-  const ir::Expr lower = ir::var("u"), right = ir::var("v");
-  const ir::Buffer result = ir::add_compute(
+  return ir::add_compute(
       program, "quarters", {{"u", 2}, {"i", m}, {"v", 2}, {"j", n}},
-      choose(lower, std::array{choose(right, std::array{quarters[0], quarters[1]}),
-                               choose(right, std::array{quarters[2], quarters[3]})}));
+      choose(ir::var("u"), std::array{choose(ir::var("v"), std::array{quarters[0], quarters[1]}),
+                                      choose(ir::var("v"), std::array{quarters[2], quarters[3]})}));
+}
+
+Result<AlgorithmDef> build_strassen(const MatmulOptions& options) {
+  ir::Program program{"dense", {}, {}, {}};
+  const std::int64_t m = options.m / 2, n = options.n / 2;
+  const ir::Buffer data = ir::add_input(program, "data", options.dtype, {options.m, options.k});
+  const ir::Buffer weight =
+      ir::add_input(program, "weight", options.dtype, {options.k, options.n}, true);
+  const auto element_of = [](const ir::Buffer& matrix) {
+    return [matrix](const ir::Expr& row, const ir::Expr& column) {
+      return ir::load(matrix, {row, column});
+    };
+  };
+  const ir::Buffer result = add_seven_products(program, {.m = m, .n = n, .k = options.k / 2},
+                                               element_of(data), element_of(weight));
+  const ir::Expr i = ir::var("i"), j = ir::var("j");
   const std::vector<ir::Axis> axes{{"i", options.m}, {"j", options.n}};
   const ir::Expr value =
       ir::load(result, {i / ir::Expr(m), i % ir::Expr(m), j / ir::Expr(n), j % ir::Expr(n)});

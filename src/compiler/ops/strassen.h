@@ -6,10 +6,18 @@
 // by quarters; `output`.
 #pragma once
 
+#include <functional>
+
 #include "compiler/ops/matmul.h"
 #include "compiler/ops/operator.h"
 
 namespace attune::ops {
+
+// The element of a matrix in a row and column.
+using MatrixElement = std::function<ir::Expr(const ir::Expr& row, const ir::Expr& column)>;
+// The stages up to `quarters`, for products of the size `quarter`.
+ir::Buffer add_seven_products(ir::Program& program, const MatmulOptions& quarter,
+                              const MatrixElement& left, const MatrixElement& right);
 
 // Whether the product of a run-time matrix with constant weights has this form, and is large enough
 // that an eighth of the multiplications may be worth the additions.

@@ -79,8 +79,11 @@ Division best_division(const Shape& s, std::int64_t channel_blocks, const ir::Ta
   const double uneven = static_cast<double>(groups * channel_blocks) /
                         static_cast<double>(std::max<std::int64_t>(1, s.oc));
   const double time = imbalance(s.n * groups, target) * (target.threads > 1 ? uneven : 1.0);
-  // Small images with many weights read these once when the channels are outermost.
-  const double bonus = s.oh <= 14 ? 0.02 : -0.01;
+  // Small images with many weights read these once when the channels are outermost. But then every
+  // thread reads all of the image, most of which another one has written: with one tap, which needs
+  // few weights, that costs more.
+  const bool one_tap = s.kh * s.kw == 1 && target.threads > 1;
+  const double bonus = one_tap ? -0.04 : s.oh <= 14 ? 0.02 : -0.01;
   if (time - bonus < least) best = {4, 1};
   return best;
 }

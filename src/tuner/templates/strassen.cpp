@@ -1,8 +1,8 @@
 // Products of matrices by Strassen's seven products: sums of the left-hand quarters are made once;
-// then, panel by panel of columns, all seven products from register tiles of rows x vectors, and
-// right away the quarters of the result from them, so that the products stay in the cache. Sums of
-// the weights lie in the order in which they are read and are made ahead of time. Threads share the
-// panels, or blocks of rows; those go through all steps by themselves.
+// then, panel by panel of columns and a few rows at a time, all seven products from register tiles
+// of rows x vectors, and right away the quarters of the result from them, so that the products stay
+// in the cache. Sums of the weights lie in the order in which they are read and are made ahead of
+// time. Threads share the panels, or blocks of rows; those go through all steps by themselves.
 #include <algorithm>
 
 #include "tuner/templates/families.h"
@@ -13,17 +13,33 @@
 namespace attune::templates {
 namespace {
 
+// Of a block that goes through all steps by itself; larger ones only where they are the share of
+// one of a few threads.
+constexpr std::int64_t kFewestRows = 7, kMostRows = 256;
+
 const std::vector<std::string> kOwn{"filter.sums", "sums", "quarters"};
 
 struct Shape {
-  std::int64_t m, n, k, lanes;  // of one product
+  std::int64_t m, n, k;  // of one product
+  std::int64_t lanes;    // of the vectors of the result: with a convolution, a block
   std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
 
 Shape shape_of(const ir::Program& program, const ir::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
+  const ir::Stage& output = *program.find_stage("output");
   return {extent_of(anchor, "i"), extent_of(anchor, "j"), extent_of(anchor, "k"),
-          lanes_of(anchor, target)};
+          output.axes.size() == 2 ? lanes_of(anchor, target) : output.axes[4].extent};
+}
+
+// A matrix of rows and columns, or an image of blocked channels: n, oc, oh, ow, ob.
+bool has_quarters(const ir::Stage& output, const ir::Stage& anchor) {
+  const auto& axes = output.axes;
+  const std::int64_t rows = 2 * extent_of(anchor, "i"), columns = 2 * extent_of(anchor, "j");
+  if (axes.size() == 2) return axes[0].extent == rows && axes[1].extent == columns;
+  if (axes.size() != 5 || axes[0].extent != 1) return false;
+  const std::int64_t pixels = axes[2].extent * axes[3].extent;
+  return (pixels == rows || pixels == rows - 1) && axes[1].extent * axes[4].extent == columns;
 }
 
 bool fits(const ir::Program& program) {
@@ -33,9 +49,7 @@ bool fits(const ir::Program& program) {
   for (const std::string& stage : kOwn) {
     if (!program.find_stage(stage)) return false;
   }
-  return output->axes.size() == 2 && output->axes[0].extent == 2 * extent_of(*anchor, "i") &&
-         output->axes[1].extent == 2 * extent_of(*anchor, "j") &&
-         Surroundings(program, kOwn).placeable();
+  return has_quarters(*output, *anchor) && Surroundings(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
@@ -44,21 +58,22 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   // Only whole panels: beyond their end lies the next quarter.
   std::erase_if(tiles.choices,
                 [&](const space::Choice& tile) { return s.n % (tile.numbers[1] * s.lanes) != 0; });
+  // Only blocks that divide: beyond the last row lies the next half.
   std::vector<std::int64_t> blocks{0};  // 0: panels are split between the threads
-  for (const std::int64_t rows : {8, 12, 16, 24, 32, 48, 64, 128, 256}) {
-    if (rows <= s.m) blocks.push_back(rows);
+  for (std::int64_t rows = kFewestRows; rows <= s.m; ++rows) {
+    if (s.m % rows == 0 && (rows <= kMostRows || s.m / rows <= 4)) blocks.push_back(rows);
   }
-  if (blocks.back() != s.m) blocks.push_back(s.m);
   return {tiles, space::choice_of("unroll", {1, 2, 4}), space::choice_of("block", blocks),
-          space::choice_of("prefetch", {1, 0})};
+          // Register tiles whose products are added up at once; 0: all of a block.
+          space::choice_of("tiles", {1, 2, 4, 0}), space::choice_of("prefetch", {1, 0})};
 }
 
 // Rows of a block: as many as one thread's share, and so few that their sums stay in the cache.
 std::int64_t best_block(const Shape& s, const ir::Target& target) {
-  constexpr std::int64_t kFewest = 16, kProducts = 7;
+  constexpr std::int64_t kProducts = 7;
   const std::int64_t threads = std::max(1, target.threads);
   std::int64_t rows = (s.m + threads - 1) / threads;
-  while (rows > kFewest && kProducts * rows * s.k * kElementBytes > target.l2_bytes / 2) {
+  while (rows > kFewestRows && kProducts * rows * s.k * kElementBytes > target.l2_bytes / 2) {
     rows = (rows + 1) / 2;
   }
   return rows;
@@ -77,7 +92,21 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   if (block > 0) one.threads = 1;
   const auto tile =
       streamed_tile(offered[0], {block > 0 ? block : s.m, s.vectors(), s.k * kElementBytes}, one);
-  return {{"tile", tile}, {"unroll", {{1}}}, {"block", {{block}}}, {"prefetch", {{1}}}};
+  const std::int64_t rows = block > 0 ? block : s.m;
+  return {{"tile", tile},
+          {"unroll", {{1}}},
+          {"block", {{block}}},
+          {"tiles", {{rows % tile.numbers[0] == 0 ? 1 : 0}}},
+          {"prefetch", {{1}}}};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  const Shape s = shape_of(program, target);
+  const std::int64_t rows = values["block"] > 0 ? values["block"] : s.m;
+  const std::int64_t together = values["tiles"] * values.numbers("tile")[0];
+  if (together > 0 && (together > rows || rows % together != 0)) return "uneven rows of products";
+  return {};
 }
 
 void add_up(TraceWriter& t, const Shape& s, std::int64_t vectors) {
@@ -103,11 +132,32 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   register_tile(t, "cache.anchor", "k", values, s.lanes);
 }
 
+// The loops of the output: upper or lower half and row in it, left or right half, panel of columns
+// in it, vector and lane.
+struct Loops {
+  std::string lower, row, right, panel, vector, lane;
+};
+
+Loops cut_output(TraceWriter& t, const ir::Stage& output, const Shape& s, std::int64_t vectors) {
+  const auto& axes = output.axes;
+  std::string i = axes[0].name, j = axes[1].name;
+  if (axes.size() == 5) {
+    t.fuse("output", {axes[2].name, axes[3].name});
+    i = fused_name({axes[2].name, axes[3].name});
+    t.split("output", i, {s.m});
+    t.split("output", j, {s.n / s.lanes});
+    t.split("output", j + ".1", {vectors});
+    return {i + ".0", i + ".1", j + ".0", j + ".1.0", j + ".1.1", axes[4].name};
+  }
+  t.split("output", i, {s.m});
+  t.split("output", j, {s.n});
+  t.split("output", j + ".1", {vectors, s.lanes});
+  return {i + ".0", i + ".1", j + ".0", j + ".1.0", j + ".1.1", j + ".1.2"};
+}
+
 schedule::Trace trace(const ir::Program& program, const ir::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program, target);
-  const ir::Stage& output = *program.find_stage("output");
-  const std::string i = output.axes[0].name, j = output.axes[1].name, column = j + ".1";
   const std::int64_t vectors = values.numbers("tile")[1];
   const Surroundings surroundings(program, kOwn);
   TraceWriter t;
@@ -115,11 +165,9 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   t.inline_stage("quarters");
   t.cache_write("anchor");
   add_up(t, s, vectors);
-  t.split("output", i, {s.m});
-  t.split("output", j, {s.n});
-  t.split("output", column, {vectors, s.lanes});
+  const Loops loops = cut_output(t, *program.find_stage("output"), s, vectors);
   const std::int64_t block = values["block"];
-  std::string outer = column + ".0", row = i + ".1";
+  std::string outer = loops.panel, row = loops.row;
   schedule::Names order{outer};
   if (block > 0) {
     t.split("output", row, {block});
@@ -127,10 +175,17 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
     row += ".1";
     order.insert(order.begin(), outer);
   }
-  order.insert(order.end(), {row, i + ".0", j + ".0", column + ".1", column + ".2"});
+  std::string products = loops.panel;
+  if (values["tiles"] > 0) {
+    t.split("output", row, {values["tiles"] * values.numbers("tile")[0]});
+    products = row + ".0";
+    row += ".1";
+    order.push_back(products);
+  }
+  order.insert(order.end(), {row, loops.lower, loops.right, loops.vector, loops.lane});
   t.reorder("output", order);
   surroundings.attach(t, target, row);
-  t.compute_at("anchor", "output", column + ".0");
+  t.compute_at("anchor", "output", products);
   multiply(t, s, values);
   t.parallel("output", outer);
   if (block > 0) {
@@ -138,13 +193,13 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   } else {
     t.parallel("sums", "i");
   }
-  for (const std::string& loop : {i + ".0", j + ".0", column + ".1"}) t.unroll("output", loop);
-  t.vectorize("output", column + ".2");
+  for (const std::string& loop : {loops.lower, loops.right, loops.vector}) t.unroll("output", loop);
+  t.vectorize("output", loops.lane);
   return t.take();
 }
 
 }  // namespace
 
-space::Template strassen() { return {"strassen", fits, knobs, trace, default_values, nullptr}; }
+space::Template strassen() { return {"strassen", fits, knobs, trace, default_values, reject}; }
 
 }  // namespace attune::templates
