@@ -87,6 +87,7 @@ class LayoutChooser {
         const graph::Node& member = tasks.main->graph->nodes[static_cast<std::size_t>(node)];
         if (convolutions.count(member.outputs[0]) == 0) continue;
         result.emplace(member.outputs[0], tasks.distinct[group.distinct]);
+        break;  // the others of a chain cost nothing more
       }
     }
     return result;

@@ -239,6 +239,12 @@ Result<std::optional<Anchor>> matrix_anchor(const Graph& graph, const Node& node
   return std::optional(std::move(anchor));
 }
 
+bool is_blocked_convolution(const Graph& graph, const Node& node) {
+  return node.op == "conv" && graph.value(node.outputs[0]).layout.is_blocked() &&
+         graph.value(node.inputs[0]).layout.is_blocked() &&
+         is_fixed_convolution(call_of(graph, node));
+}
+
 }  // namespace
 
 std::optional<BlockedForm> blocked_form(const Graph& graph, const Node& node, std::int64_t block) {
@@ -250,6 +256,20 @@ std::optional<BlockedForm> blocked_form(const Graph& graph, const Node& node, st
   }
   const bool heavy = call.name == "conv" || call.name == "conv_transpose";
   return BlockedForm{heavy ? WantedLayout::Blocked : WantedLayout::Any};
+}
+
+bool is_pointwise_convolution(const Graph& graph, const Node& node) {
+  if (!is_blocked_convolution(graph, node)) return false;
+  const auto options = conv_options(call_of(graph, node), 1);
+  const auto has_one_tap = [](const ops::Window& window) {
+    return window.kernel == 1 && window.stride == 1 && window.pad_before == 0 &&
+           window.pad_after == 0;
+  };
+  return options.groups == 1 && has_one_tap(options.h) && has_one_tap(options.w);
+}
+
+bool is_depthwise_convolution(const Graph& graph, const Node& node) {
+  return is_blocked_convolution(graph, node) && is_depthwise(conv_options(call_of(graph, node), 1));
 }
 
 Result<std::optional<Anchor>> make_anchor(const Graph& graph, const Node& node) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/graph/anchors.h"
+#include "compiler/graph/chain.h"
 #include "compiler/graph/movement.h"
 
 namespace attune::graph {
@@ -86,11 +87,23 @@ class Fusion {
     return node_kind == OpKind::View || node_kind == OpKind::Host || node_kind == OpKind::Control;
   }
 
+  // Whether `node` alone may become the second part of a chain whose first part ends in `producer`.
+  bool is_chain(int producer, int node, ValueId id) {
+    const Node& reader = graph_.nodes[static_cast<std::size_t>(node)];
+    if (group(node).size() > 1 || reader.inputs[0] != id || has_reduction(producer)) return false;
+    const auto& members = group(producer);
+    const auto is_heavy = [&](int m) { return heavy_[static_cast<std::size_t>(m)]; };
+    if (std::count_if(members.begin(), members.end(), is_heavy) != 1) return false;
+    const int first = *std::find_if(members.begin(), members.end(), is_heavy);
+    return may_chain(graph_, graph_.nodes[static_cast<std::size_t>(first)], reader);
+  }
+
   // Whether the group that ends in `producer` may go on with `node`, which reads its result `id`.
   bool may_follow(int producer, int node, ValueId id) {
     const OpKind from = kind(producer);
     const OpKind to = kind(node);
     if (stands_alone(producer) || stands_alone(node)) return false;
+    if (is_chain(producer, node, id)) return true;
     const Value& value = graph_.value(id);
     const Value& result = graph_.value(graph_.nodes[static_cast<std::size_t>(node)].outputs[0]);
     const bool same_place = value.type.shape == result.type.shape && value.layout == result.layout;

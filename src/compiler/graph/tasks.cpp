@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "compiler/graph/anchors.h"
+#include "compiler/graph/chain.h"
 #include "compiler/graph/movement.h"
 #include "compiler/graph/program.h"
 #include "compiler/ir/print.h"
@@ -359,6 +360,11 @@ std::string name_of(const Graph& graph, const Group& group, const ir::Program& p
 }  // namespace
 
 Result<Task> make_task(const Graph& graph, const Group& group) {
+  if (const auto parts = cut_chain(graph, group)) {
+    ATTUNE_ASSIGN(Task first, make_task(graph, parts->first));
+    ATTUNE_ASSIGN(Task second, make_task(graph, parts->second));
+    return chain(std::move(first), std::move(second));
+  }
   std::optional<Anchor> anchor;
   GroupProgram builder(graph, group);
   for (const int member : group.nodes) {
