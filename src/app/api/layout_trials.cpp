@@ -1,5 +1,6 @@
 #include "app/api/layout_trials.h"
 
+#include <array>
 #include <utility>
 
 #include "app/api/graph_model.h"
@@ -75,15 +76,22 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
 Status LayoutTrials::time_one(const graph::Task& task, const deploy::Schedule& schedule,
                               const measure::BuiltCandidate& built,
                               const measure::Expectation& expectation) {
-  const measure::RunRequest request{&built,
-                                    tolerance_of(task, schedule.algorithm) * expectation.magnitude};
+  const double tolerance = tolerance_of(task, schedule.algorithm) * expectation.magnitude;
+  // Twice: one disturbed timing would decide for the whole model.
+  const std::array requests{measure::RunRequest{&built, tolerance},
+                            measure::RunRequest{&built, tolerance}};
   measure::RunOptions how;
   how.weights = weights_of(task, options_.cold);
-  auto results = workshop_.runner().measure({&request, 1}, expectation, how);
+  auto results = workshop_.runner().measure(requests, expectation, how);
   if (!results.ok()) return results.error();
-  const measure::RunResult& result = results->front();
-  const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
-  if (timing == nullptr || !timing->verified) return {};
+  const measure::RunResult* best = nullptr;
+  double least = 0;
+  for (const measure::RunResult& result : *results) {
+    const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
+    if (timing == nullptr || !timing->verified) return {};
+    if (best == nullptr || timing->best_us < least) best = &result, least = timing->best_us;
+  }
+  const measure::RunResult& result = *best;
   records::Record record;
   record.task_key = task.key;
   record.task_name = task.name;

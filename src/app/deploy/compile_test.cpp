@@ -236,6 +236,51 @@ TEST(CompileModel, LargeProductsWithEpilogues) {
   }
 }
 
+// A convolution and the depthwise one behind it are one kernel: with and without stride, with
+// channels that do not fill their blocks, with sums in parts, behind a first layer, and beside
+// others that read the same.
+TEST(CompileModel, ChainsOfConvolutions) {
+  struct Sizes {
+    std::int64_t from, channels, kernel, stride, size;
+  };
+  for (const Sizes& c : {Sizes{16, 48, 3, 1, 12}, Sizes{24, 40, 3, 2, 15}, Sizes{260, 32, 5, 1, 7},
+                         Sizes{3, 24, 3, 1, 9}}) {
+    for (const int threads : {1, 2}) {
+      expect_same({{{1, c.from, c.size, c.size}},
+                   [&](Builder& b, const std::vector<ValueId>& in) {
+                     const auto channels = c.channels;
+                     const ValueId wide = b.constant(random_tensor({channels, c.from, 1, 1}, 1));
+                     const ValueId bias = b.constant(random_tensor({channels}, 2));
+                     const ValueId filters =
+                         b.constant(random_tensor({channels, 1, c.kernel, c.kernel}, 3));
+                     const ValueId first = *b.add(
+                         "relu", {*b.add("conv", {in[0], wide, bias}, conv_attributes(1, 1, 0))});
+                     const ValueId second =
+                         *b.add("conv", {first, filters, bias},
+                                conv_attributes(c.kernel, c.stride, c.kernel / 2, channels));
+                     return *b.add("relu", {second});
+                   }},
+                  threads);
+    }
+  }
+}
+
+TEST(CompileModel, ConvolutionsOfOneTapBySevenProducts) {
+  for (const std::int64_t size : {7, 8}) {
+    for (const int threads : {1, 2}) {
+      expect_same({{{1, 64, size, size}, {1, 96, size, size}},
+                   [&](Builder& b, const std::vector<ValueId>& in) {
+                     const ValueId weight = b.constant(random_tensor({96, 64, 1, 1}, 1));
+                     const ValueId bias = b.constant(random_tensor({96}, 2));
+                     const ValueId product =
+                         *b.add("conv", {in[0], weight, bias}, conv_attributes(1, 1, 0));
+                     return *b.add("relu", {*b.add("add", {product, in[1]})});
+                   }},
+                  threads);
+    }
+  }
+}
+
 TEST(CompileModel, MovesElements) {
   expect_same({{{2, 3, 8}}, [](Builder& b, const std::vector<ValueId>& in) {
                  const ValueId turned = *b.add("transpose", {in[0]}, {{"perm", Ints{2, 0, 1}}});

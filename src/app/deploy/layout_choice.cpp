@@ -19,6 +19,7 @@ constexpr double kDoubt = 1.05;
 // Of a kernel that moves elements: what a call takes, and bytes read and written by one core in a
 // microsecond (1.2 MB from blocks of 16 to blocks of 8 take 68 us on two cores of a Zen 4).
 constexpr double kCallUs = 1.0, kMovedPerUs = 18e3;
+constexpr double kNeverUs = 1e9;  // the parts of one kernel have the same layout
 
 struct Cost {
   double predicted_us = 0;
@@ -27,8 +28,12 @@ struct Cost {
 
 // Of one convolution, by block.
 using Costs = std::vector<Cost>;
-// By the output of the convolution.
-using ConvolutionTasks = std::map<graph::ValueId, graph::Task>;
+// The convolutions of a model that have a kernel, by their outputs.
+struct ConvolutionTasks {
+  std::map<graph::ValueId, graph::Task> own;
+  // Those behind the first of their kernel, with that one; they cost nothing more.
+  std::map<graph::ValueId, graph::ValueId> chained;
+};
 
 // Whether blocks of this size are not filled by the channels of a convolution. The few channels of
 // a first layer are read as they come.
@@ -83,11 +88,17 @@ class LayoutChooser {
     ConvolutionTasks result;
     for (ModelGroup& group : tasks.main->groups) {
       if (!group.task) continue;
+      std::optional<graph::ValueId> first;
       for (const int node : group.group.nodes) {
         const graph::Node& member = tasks.main->graph->nodes[static_cast<std::size_t>(node)];
-        if (convolutions.count(member.outputs[0]) == 0) continue;
-        result.emplace(member.outputs[0], tasks.distinct[group.distinct]);
-        break;  // the others of a chain cost nothing more
+        const graph::ValueId id = member.outputs[0];
+        if (convolutions.count(id) == 0) continue;
+        if (first) {
+          result.chained.emplace(id, *first);
+        } else {
+          result.own.emplace(id, tasks.distinct[group.distinct]);
+          first = id;
+        }
       }
     }
     return result;
@@ -97,7 +108,7 @@ class LayoutChooser {
     if (!options_.before_layouts) return {};
     std::map<std::string, const graph::Task*> distinct;
     for (const ConvolutionTasks& tasks : variants) {
-      for (const auto& [id, task] : tasks) distinct.emplace(task.key, &task);
+      for (const auto& [id, task] : tasks.own) distinct.emplace(task.key, &task);
     }
     std::vector<graph::Task> list;
     for (const auto& [key, task] : distinct) list.push_back(*task);
@@ -152,8 +163,8 @@ class LayoutChooser {
       number[id] = labelling.costs.size();
       Costs costs;
       for (const ConvolutionTasks& tasks : variants) {
-        const auto task = tasks.find(id);
-        if (task == tasks.end()) continue;
+        const auto task = tasks.own.find(id);
+        if (task == tasks.own.end()) continue;
         auto [cost, is_new] = known.try_emplace(task->second.key);
         if (is_new) cost->second = cost_of(task->second);
         costs.push_back(cost->second);
@@ -162,11 +173,15 @@ class LayoutChooser {
       labelling.costs.push_back(costs.size() == blocks ? microseconds(costs)
                                                        : std::vector<double>(blocks, 0.0));
     }
+    const auto connect = [&](graph::ValueId from, graph::ValueId to, double moving_us) {
+      std::vector<double> costs(blocks * blocks, moving_us);
+      for (std::size_t i = 0; i < blocks; ++i) costs[i * blocks + i] = 0;
+      labelling.edges.push_back({number.at(from), number.at(to), std::move(costs)});
+    };
     for (const graph::LayoutLink& link : layouts.links) {
-      std::vector<double> moving(blocks * blocks, moving_us(link.moved));
-      for (std::size_t i = 0; i < blocks; ++i) moving[i * blocks + i] = 0;
-      labelling.edges.push_back({number.at(link.from), number.at(link.to), std::move(moving)});
+      connect(link.from, link.to, moving_us(link.moved));
     }
+    for (const auto& [second, first] : variants.front().chained) connect(first, second, kNeverUs);
     return labelling;
   }
 

@@ -46,12 +46,20 @@ std::string likely_folded_algorithm(const graph::Task& task) {
   return best;
 }
 
+// Whether seven products are the likely way: always for large matrices; for convolutions, whose
+// sums are made anew by every thread or wait for each other, on one thread only.
+bool likely_strassen(const ir::Program* program, const ir::Target& target) {
+  if (program == nullptr) return false;
+  const bool is_matrix = program->find_stage("output")->axes.size() == 2;
+  return is_matrix || target.threads == 1;
+}
+
 // Winograd with tiles of four pays when there are enough tiles to use each transformed weight
 // several times and enough channels to use each transformed tile; with few tiles F(2) reads fewer
 // weights (docs/performance.md).
 std::string likely_algorithm(const graph::Task& task, const ir::Target& target) {
   const ir::Stage* anchor = task.op.program.find_stage("anchor");
-  if (program_of(task, "strassen") != nullptr) return "strassen";
+  if (likely_strassen(program_of(task, "strassen"), target)) return "strassen";
   if (program_of(task, "merged") != nullptr) return "merged";
   const ir::Program* other = program_of(task, "winograd2");
   if (other == nullptr) other = program_of(task, "winograd4");

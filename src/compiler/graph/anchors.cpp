@@ -241,7 +241,6 @@ Result<std::optional<Anchor>> matrix_anchor(const Graph& graph, const Node& node
 
 bool is_blocked_convolution(const Graph& graph, const Node& node) {
   return node.op == "conv" && graph.value(node.outputs[0]).layout.is_blocked() &&
-         graph.value(node.inputs[0]).layout.is_blocked() &&
          is_fixed_convolution(call_of(graph, node));
 }
 
@@ -265,7 +264,12 @@ bool is_pointwise_convolution(const Graph& graph, const Node& node) {
     return window.kernel == 1 && window.stride == 1 && window.pad_before == 0 &&
            window.pad_after == 0;
   };
-  return options.groups == 1 && has_one_tap(options.h) && has_one_tap(options.w);
+  return options.groups == 1 && !options.reads_nchw() && has_one_tap(options.h) &&
+         has_one_tap(options.w);
+}
+
+bool is_first_convolution(const Graph& graph, const Node& node) {
+  return is_blocked_convolution(graph, node) && conv_options(call_of(graph, node), 1).reads_nchw();
 }
 
 bool is_depthwise_convolution(const Graph& graph, const Node& node) {

@@ -26,9 +26,11 @@ struct BlockedForm {
 // Whether the node has a form on blocked activations, with blocks of this size.
 std::optional<BlockedForm> blocked_form(const Graph& graph, const Node& node, std::int64_t block);
 
-// Convolutions on blocked activations with weights known ahead: of one tap, without stride, border
-// and groups; and with one filter for each channel.
+// Convolutions to blocked activations with weights known ahead: of one tap, without stride, border
+// and groups; of an image of few channels that is not blocked; and with one filter for each
+// channel.
 bool is_pointwise_convolution(const Graph& graph, const Node& node);
+bool is_first_convolution(const Graph& graph, const Node& node);
 bool is_depthwise_convolution(const Graph& graph, const Node& node);
 
 // The layouts of the values must be assigned.

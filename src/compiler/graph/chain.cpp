@@ -62,7 +62,8 @@ const Node& node_at(const Graph& graph, int node) {
 }  // namespace
 
 bool may_chain(const Graph& graph, const Node& first, const Node& second) {
-  return is_pointwise_convolution(graph, first) && is_depthwise_convolution(graph, second) &&
+  return (is_pointwise_convolution(graph, first) || is_first_convolution(graph, first)) &&
+         is_depthwise_convolution(graph, second) &&
          graph.value(first.outputs[0]).layout == graph.value(second.outputs[0]).layout &&
          graph.value(second.inputs[0]).layout == graph.value(second.outputs[0]).layout;
 }

@@ -1,4 +1,5 @@
-// Chains: a convolution of one tap and the depthwise one that alone reads its result, as one task.
+// Chains: a convolution of one tap, or the first one of a network, and the depthwise one that alone
+// reads its result, as one task.
 // Channels of the two belong together block by block, so that what lies between them is computed a
 // few blocks at a time and never leaves the caches. The stages and inputs of the first keep their
 // roles with "before." in front; the last of them, `before.output`, is the data of the second.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/graph/builder.h"
+#include "compiler/graph/layouts.h"
 #include "compiler/graph/tasks.h"
 #include "compiler/ir/print.h"
 
@@ -64,6 +65,53 @@ TEST(Fusion, MovementThatOthersReadStaysApart) {
   const ValueId product = *builder.add("matmul", {moved, y});
   const Graph graph = std::move(builder).finish({product, moved});
   EXPECT_EQ(operators_of(graph), (std::vector<std::string>{"reshape", "transpose", "matmul"}));
+}
+
+ops::Attributes window(std::int64_t kernel, std::int64_t groups) {
+  const std::int64_t pad = kernel / 2;
+  return {{"kernel_shape", Ints{kernel, kernel}},
+          {"strides", Ints{1, 1}},
+          {"pads", Ints{pad, pad, pad, pad}},
+          {"dilations", Ints{1, 1}},
+          {"group", groups}};
+}
+
+// A convolution of one tap, an activation, and a depthwise convolution; the result of the
+// activation is an output of its own where `shared`.
+Graph separable(bool shared) {
+  Builder builder("separable");
+  const ValueId x = builder.input("x", {ir::kF32, {1, 8, 6, 6}, {}});
+  const auto constant = [&](const Ints& shape) {
+    return builder.constant(ops::make_constant(ir::Array(ir::kF32, shape)));
+  };
+  const ValueId wide = *builder.add("conv", {x, constant({16, 8, 1, 1})}, window(1, 1));
+  const ValueId active = *builder.add("relu", {wide});
+  const ValueId windows = *builder.add("conv", {active, constant({16, 1, 3, 3})}, window(3, 16));
+  const ValueId last = *builder.add("relu", {windows});
+  std::vector<ValueId> outputs{last};
+  if (shared) outputs.push_back(active);
+  return assign_layouts(std::move(builder).finish(outputs), 8);
+}
+
+TEST(Fusion, ChainsProductsWithDepthwiseConvolutions) {
+  const Graph graph = separable(false);
+  const auto groups = fuse(graph, find_pieces(graph));
+  EXPECT_EQ(operators_of(graph),
+            (std::vector<std::string>{"relayout", "conv+relu+conv+relu", "relayout"}));
+  const auto task = make_task(graph, groups[1]);
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  EXPECT_EQ(task->name, "conv2d+relu+depthwise+relu 1x16x6x6");
+  EXPECT_EQ(task->inputs.size(), 3U);
+  for (const char* stage : {"before.anchor", "before.output", "anchor", "output"}) {
+    EXPECT_NE(task->op.program.find_stage(stage), nullptr) << stage;
+  }
+  EXPECT_TRUE(ir::verify(task->op.program).ok());
+}
+
+TEST(Fusion, ResultsThatOthersReadAreNotChained) {
+  EXPECT_EQ(
+      operators_of(separable(true)),
+      (std::vector<std::string>{"relayout", "conv+relu", "conv+relu", "relayout", "relayout"}));
 }
 
 }  // namespace

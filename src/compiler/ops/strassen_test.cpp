@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/verify.h"
+#include "compiler/ops/conv2d_algorithms.h"
 #include "compiler/ops/evaluate_for_test.h"
 
 namespace attune::ops {
@@ -20,6 +21,38 @@ TEST(Strassen, AgreesWithTheDirectProduct) {
   const Values expected = evaluate(*direct, {{"data", data}, {"weight", weight}});
   const Values result = evaluate(strassen->program, {{"data", data}, {"weight", weight}});
   EXPECT_LE(largest_difference(result, expected), strassen->tolerance * largest(expected));
+}
+
+TEST(Strassen, AgreesWithTheDirectConvolution) {
+  for (const std::int64_t size : {6, 7}) {
+    const Conv2dOptions options{
+        .ic = 64, .oc = 64, .h = {.size = size}, .w = {.size = size}, .block = 8};
+    Rng rng(7);
+    const Values data = random_values(count_of({64, size, size}), rng);
+    const Values weight = random_values(count_of({64, 64}), rng);
+    const auto direct = build_conv2d(options);
+    const auto strassen = build_alternatives(options, "strassen");
+    ASSERT_TRUE(direct.ok() && strassen.ok());
+    const ir::Program& program = strassen->front().program;
+    ASSERT_TRUE(ir::verify(program).ok());
+    const Values expected = evaluate(*direct, {{"data", data}, {"weight", weight}});
+    const Values result = evaluate(program, {{"data", data}, {"weight", weight}});
+    EXPECT_LE(largest_difference(result, expected),
+              strassen->front().tolerance * largest(expected));
+  }
+}
+
+TEST(Strassen, NeedsConvolutionsOfOneTapAndWholeBlocks) {
+  const auto count = [](const Conv2dOptions& options) {
+    return build_alternatives(options, "strassen").ok();
+  };
+  const Conv2dOptions fine{.ic = 64, .oc = 64, .h = {.size = 7}, .w = {.size = 7}, .block = 16};
+  EXPECT_TRUE(count(fine));
+  Conv2dOptions ragged = fine, strided = fine, small = fine;
+  ragged.oc = 72;
+  strided.h.stride = 2;
+  small.ic = 32;
+  for (const Conv2dOptions& options : {ragged, strided, small}) EXPECT_FALSE(count(options));
 }
 
 TEST(Strassen, NeedsLargeEvenMatrices) {

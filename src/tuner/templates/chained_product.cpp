@@ -12,6 +12,9 @@ const std::string kPrefix = "before.";
 const std::string kProduct = kPrefix + "anchor", kResult = kPrefix + "output",
                   kFilter = kPrefix + "filter";
 
+// Multiply-adds written out in one loop body: more only costs compile time.
+constexpr std::int64_t kLongestBody = 320;
+
 // Register tiles that cut the channels into whole groups.
 space::Knob tiles_of(const ir::Program& program, const ir::Target& target) {
   const ir::Stage& a = *program.find_stage(kProduct);
@@ -45,6 +48,13 @@ std::int64_t bytes_between(const ir::Program& program, std::int64_t blocks, std:
   return blocks * share * between.axes[3].extent * between.axes[4].extent * 4;
 }
 
+// Leaves the choices that suit, unless none does.
+template <typename Suits>
+void keep_if_any(space::Knob& knob, const Suits& suits) {
+  if (std::none_of(knob.choices.begin(), knob.choices.end(), suits)) return;
+  std::erase_if(knob.choices, [&](const space::Choice& choice) { return !suits(choice); });
+}
+
 }  // namespace
 
 bool has_product_before(const ir::Program& program) { return program.find_stage(kProduct); }
@@ -54,7 +64,8 @@ bool product_fits(const ir::Program& program) {
   const ir::Stage* result = program.find_stage(kResult);
   const ir::Stage* output = program.find_stage("output");
   return anchor && result && output && program.find_stage(kFilter) &&
-         has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw", "ib"}) &&
+         (has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw", "ib"}) ||
+          has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw"})) &&
          same_extents(*anchor, *result) && output->axes[1].extent == result->axes[1].extent;
 }
 
@@ -68,29 +79,33 @@ std::vector<std::string> stages_of_product(const ir::Program& program) {
 
 std::vector<space::Knob> product_knobs(const ir::Program& program, const ir::Target& target) {
   return {tiles_of(program, target), space::choice_of("rows", row_blocks(program)),
-          space::choice_of("unroll", {1, 2, 4})};
+          space::choice_of("unroll", extent_of(*program.find_stage(kProduct), "ib") > 0
+                                         ? std::vector<std::int64_t>{1, 2, 4}
+                                         : std::vector<std::int64_t>{1})};
 }
 
 space::Settings product_defaults(const ir::Program& program, const ir::Target& target) {
   const ir::Stage& a = *program.find_stage(kProduct);
   const std::vector<std::int64_t> blocks = row_blocks(program);
   const std::int64_t rows = blocks.front();
-  // Of the tiles that give the threads equal shares, the best one; as many rows as the cache holds.
-  const space::Knob all = tiles_of(program, target);
-  space::Knob even = all;
+  // All rows in one go, where the cache holds most of them: what blocks share is computed twice.
   const auto rows_for = [&](const space::Choice& tile) {
     for (const std::int64_t block : blocks) {
-      if (bytes_between(program, tile.numbers[1], block) <= target.l2_bytes / 2) return block;
+      if (bytes_between(program, tile.numbers[1], block) <= target.l2_bytes * 5 / 4) return block;
     }
     return blocks.back();
   };
-  std::erase_if(even.choices, [&](const space::Choice& tile) {
+  // Of the tiles that give the threads equal shares and leave room in the cache, the best one.
+  space::Knob tiles = tiles_of(program, target);
+  keep_if_any(tiles, [&](const space::Choice& tile) {
     const std::int64_t pieces =
         extent_of(a, "n") * extent_of(a, "oc") / tile.numbers[1] * (rows / rows_for(tile));
-    return imbalance(pieces, target) > 1.03;
+    return imbalance(pieces, target) <= 1.03;
   });
-  const space::Choice tile =
-      best_tile(even.choices.empty() ? all : even, extent_of(a, "ow"), extent_of(a, "oc"));
+  keep_if_any(tiles, [&](const space::Choice& tile) {
+    return bytes_between(program, tile.numbers[1], rows) <= target.l2_bytes / 4;
+  });
+  const space::Choice tile = best_tile(tiles, extent_of(a, "ow"), extent_of(a, "oc"));
   return {{"product", tile}, {"rows", {{rows_for(tile)}}}, {"unroll", {{1}}}};
 }
 
@@ -102,13 +117,49 @@ void prepare_product(TraceWriter& t, const ir::Program& program) {
   }
 }
 
+namespace {
+
+// The loops of one register tile of `stage`, the product or a part of it; `ic` is its loop over
+// input channels.
+void place_tile(TraceWriter& t, const ir::Stage& a, const space::Values& values,
+                const std::string& stage, const std::string& ic) {
+  const auto tile = values.numbers("product");
+  const std::int64_t ib = extent_of(a, "ib"), kw = extent_of(a, "kw");
+  schedule::Names order{"n", ic, "kh", "kw"};
+  if (ib > 0) {
+    t.split(stage, "ib", {std::min(values["unroll"], ib)});
+    order.insert(order.end(), {"ib.0", "ib.1"});
+  }
+  order.push_back("oh");
+  // The smaller operand is loaded first and held, the other streams.
+  if (tile[1] <= tile[0]) {
+    order.insert(order.end(), {"ow", "oc", "ob"});
+  } else {
+    order.insert(order.end(), {"oc", "ow", "ob"});
+  }
+  t.reorder(stage, order);
+  t.registers(stage);
+  if (ib > 0) {
+    t.unroll(stage, "ib.1");
+  } else if (kw > 1 && kw * tile[0] * tile[1] <= kLongestBody) {
+    t.unroll(stage, "kw");
+    t.annotate(stage, "kw", "launder", "on");
+  }
+  for (const char* axis : {"oh", "ow", "oc"}) t.unroll(stage, axis);
+  t.vectorize(stage, "ob");
+}
+
+}  // namespace
+
 void place_product(TraceWriter& t, const ir::Program& program, const space::Values& values,
                    const std::string& loop) {
   const ir::Stage& a = *program.find_stage(kProduct);
   const auto& axes = program.find_stage(kResult)->axes;
   const auto tile = values.numbers("product");
   const std::int64_t ib = extent_of(a, "ib"), steps = extent_of(a, "ic");
-  const std::int64_t part = steps_of_part(a, steps, ib);
+  const std::int64_t terms =
+      extent_of(a, "kh") * extent_of(a, "kw") * std::max<std::int64_t>(1, ib);
+  const std::int64_t part = steps_of_part(a, steps, terms);
   const bool in_parts = part < steps;
   if (in_parts) {
     t.split(kProduct, "ic", {part});
@@ -122,31 +173,20 @@ void place_product(TraceWriter& t, const ir::Program& program, const space::Valu
   t.unroll(kResult, ow + ".1");
   t.unroll(kResult, oc);
   t.vectorize(kResult, ob);
-  std::string summed = kProduct, ic = "ic";
   if (in_parts) {
-    summed = "rf." + kProduct;
-    ic = "ic_1";
     t.reorder(kProduct, {"n", "ic_0", "oh", "ow", "oc", "ob"});
-    t.compute_at(summed, kProduct, "ic_0");
+    t.compute_at("rf." + kProduct, kProduct, "ic_0");
     for (const char* axis : {"oh", "ow", "oc"}) t.unroll(kProduct, axis);
     t.vectorize(kProduct, "ob");
   }
-  const std::int64_t unrolled = std::min(values["unroll"], ib);
-  t.split(summed, "ib", {unrolled});
-  schedule::Names order{"n", ic, "kh", "kw", "ib.0", "ib.1", "oh"};
-  // The smaller operand is loaded first and held, the other streams.
-  if (tile[1] <= tile[0]) {
-    order.insert(order.end(), {"ow", "oc", "ob"});
-  } else {
-    order.insert(order.end(), {"oc", "ow", "ob"});
-  }
-  t.reorder(summed, order);
-  t.registers(summed);
-  for (const char* axis : {"ib.1", "oh", "ow", "oc"}) t.unroll(summed, axis);
-  t.vectorize(summed, "ob");
+  place_tile(t, a, values, in_parts ? "rf." + kProduct : kProduct, in_parts ? "ic_1" : "ic");
   const std::string group = std::to_string(tile[1] * extent_of(a, "ob"));
   const std::string block = std::to_string(ib);
-  t.layout(kFilter, {"oc/" + group, "ic/" + block, "kh", "kw", "ic%" + block, "oc%" + group});
+  if (ib > 1) {
+    t.layout(kFilter, {"oc/" + group, "ic/" + block, "kh", "kw", "ic%" + block, "oc%" + group});
+  } else {
+    t.layout(kFilter, {"oc/" + group, "ic", "kh", "kw", "oc%" + group});
+  }
 }
 
 }  // namespace attune::templates
