@@ -103,7 +103,8 @@ space::Settings product_defaults(const ir::Program& program, const ir::Target& t
     return imbalance(pieces, target) <= 1.03;
   });
   keep_if_any(tiles, [&](const space::Choice& tile) {
-    return bytes_between(program, tile.numbers[1], rows) <= target.l2_bytes / 4;
+    return tile.numbers[1] > 1 &&
+           bytes_between(program, tile.numbers[1], rows) <= target.l2_bytes / 4;
   });
   const space::Choice tile = best_tile(tiles, extent_of(a, "ow"), extent_of(a, "oc"));
   return {{"product", tile}, {"rows", {{rows_for(tile)}}}, {"unroll", {{1}}}};
