@@ -67,7 +67,7 @@ def markdown(runs):
         length, bound = makespan(run), lower_bound(alone, run["prefetch"])
         idle = [f"{100 * (1 - busy(run, pool) / length):.0f} %" for pool in pools(run)]
         stretches = [f"{stretch(run, alone, pool):.2f}" for pool in pools(run)]
-        latency = " / ".join(f"{ms:.3g}" for ms in run.get("latency_ms", run["reported_ms"]))
+        latency = " / ".join(f"{ms:.3g}" for ms in run.get("latency_ms", []))
         lines.append(f"| {name} | {run['policy']} | {run['prefetch']} | {length:.1f} "
                      f"| {length / bound:.2f} | {length / makespan(alone):.2f} | {idle[0]} "
                      f"| {idle[1]} | {stretches[0]} | {stretches[1]} | {sum(run['tried'])} "
