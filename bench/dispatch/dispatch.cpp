@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "fleet/jobs/scheduler.h"
+#include "fleet/jobs/book.h"
 #include "fleet/server/server.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
@@ -45,31 +45,91 @@ double mean(const std::vector<double>& values) {
 
 // ---- decisions
 
-void bench_decisions(std::string_view policy) {
-  constexpr int kJobs = 1000, kUnits = 50, kTurns = 3000;
-  jobs::Scheduler scheduler({{"host", kUnits}, {"device", kUnits}}, **jobs::find_policy(policy));
-  Rng rng(1);
-  for (std::uint32_t i = 0; i < kJobs; ++i) {
-    scheduler.add_job({.user = i % 20,
-                       .usual_seconds = {8, 40},
-                       .stages_left = {double(1 + rng.below(100)), double(1 + rng.below(100))}},
-                      i);
-    scheduler.offer({i, i % 2, i % 2, 1}, i);
+constexpr int kJobs = 1000, kUnits = 50, kTurns = 2000;
+
+v1::FromWorker hello() {
+  v1::FromWorker message;
+  message.mutable_hello()->add_devices("cpu");
+  message.mutable_hello()->set_takes_jobs(true);
+  return message;
+}
+
+template <typename Part>
+v1::FromWorker about(std::uint64_t job, Part* (v1::FromWorker::*part)()) {
+  v1::FromWorker message;
+  (message.*part)()->set_job(fmt::format("j{}", job));
+  (message.*part)()->set_epoch(1);
+  return message;
+}
+
+// Every job with a worker of its own, and a stage that is ready.
+jobs::Book filled_book(std::string_view policy, Rng& rng) {
+  jobs::BookOptions options{.pools = {{"host", {}}, {"cpu", {}}},
+                            .policy = *jobs::find_policy(policy),
+                            .lease_seconds = 1e9};
+  for (jobs::BookPool& pool : options.pools) pool.units.resize(kUnits);
+  jobs::Book book(std::move(options), {}, 0);
+  for (std::uint64_t job = 1; job <= kJobs; ++job) {
+    v1::SubmitRequest request;
+    request.mutable_spec()->set_model("bench");
+    request.mutable_spec()->set_name(fmt::format("job-{}", job));
+    request.mutable_spec()->set_user(fmt::format("user-{}", job % 20));
+    if (!book.submit(request, 0).ok()) std::exit(1);
+    book.joined(job, true, 0);
+    book.said(job, hello(), 0);
   }
-  double now = kJobs;
-  std::vector<jobs::Start> running = scheduler.dispatch(now);
+  book.settle(0);
+  for (std::uint64_t job = 1; job <= kJobs; ++job) {
+    v1::FromWorker kinds = about(job, &v1::FromWorker::mutable_kinds);
+    for (const char* pool : {"host", "cpu"}) {
+      v1::StageKind& kind = *kinds.mutable_kinds()->add_kinds();
+      kind.set_name(pool);
+      kind.set_pool(pool);
+      kind.set_amount(1);
+      kind.set_usual_seconds(10);
+      kind.set_left(double(1 + rng.below(100)));
+    }
+    book.said(job, kinds, 0);
+    v1::FromWorker offer = about(job, &v1::FromWorker::mutable_offer);
+    offer.mutable_offer()->set_stage(1);
+    offer.mutable_offer()->set_kind(static_cast<int>(job % 2));
+    book.said(job, offer, 0);
+  }
+  return book;
+}
+
+// One turn: a stage finishes, its job offers the next, something is started in its place.
+void bench_decisions(std::string_view policy) {
+  Rng rng(1);
+  jobs::Book book = filled_book(policy, rng);
+  std::vector<v1::Start> running;
+  const auto take = [&](const jobs::Effects& effects) {
+    for (const jobs::Message& message : effects.messages) {
+      if (message.what.has_start()) running.push_back(message.what.start());
+    }
+  };
+  take(book.settle(1));
   std::vector<double> micros;
   for (int turn = 0; turn < kTurns && !running.empty(); ++turn) {
-    now += 0.1;
-    const std::size_t which = rng.below(running.size());
-    const jobs::Start done = running[which];
-    running.erase(running.begin() + std::ptrdiff_t(which));
+    const double now = 2 + 0.1 * turn;
+    std::swap(running[rng.below(running.size())], running.back());
+    const v1::Start done = running.back();
+    running.pop_back();
+    const std::uint64_t job = std::stoull(done.job().substr(1));
+    v1::FromWorker finished = about(job, &v1::FromWorker::mutable_finished);
+    finished.mutable_finished()->set_stage(done.stage());
+    finished.mutable_finished()->set_seconds(10);
+    v1::FromWorker offer = about(job, &v1::FromWorker::mutable_offer);
+    offer.mutable_offer()->set_stage(done.stage() + 1);
+    offer.mutable_offer()->set_kind(static_cast<int>(job % 2));
     const Steady::time_point start = Steady::now();
-    scheduler.finish(done.stage, now, 10);
-    scheduler.offer({done.job, done.kind, done.pool, 1}, now);
-    const std::vector<jobs::Start> starts = scheduler.dispatch(now);
+    book.said(job, finished, now);
+    book.said(job, offer, now);
+    book.time_passed(now);
+    const jobs::Effects effects = book.settle(now);
+    (void)book.next_deadline();
     micros.push_back(seconds_since(start) * 1e6);
-    running.insert(running.end(), starts.begin(), starts.end());
+    take(effects);
   }
   fmt::print("{:<15} {:>10.1f} {:>10.1f} {:>10.1f}\n", policy, mean(micros), quantile(micros, 0.99),
              quantile(micros, 1));
@@ -175,15 +235,14 @@ void submit_jobs(const std::string& address, int jobs) {
 
 void bench_server(const std::string& state, pid_t server, int jobs, int stages,
                   double stage_seconds) {
-  Result<std::string> address = wire::read_address(state);
-  while (!address.ok()) address = wire::read_address(state);
-  submit_jobs(*address, jobs);
+  const std::string address = *wire::read_address(state);
+  submit_jobs(address, jobs);
   const double before = processor_seconds(server);
   const Steady::time_point start = Steady::now();
   Shared shared;
   std::vector<std::thread> threads;
   for (int i = 0; i < jobs; ++i) {
-    threads.emplace_back([&] { work(*address, stages / jobs, stage_seconds, shared); });
+    threads.emplace_back([&] { work(address, stages / jobs, stage_seconds, shared); });
   }
   for (std::thread& thread : threads) thread.join();
   const double wall = seconds_since(start), used = processor_seconds(server) - before;
@@ -213,12 +272,13 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(state);
   const pid_t server = fork();  // before gRPC has threads
   if (server == 0) serve(state);
+  while (!wire::read_address(state).ok()) std::this_thread::yield();
   fmt::print("decision with 1000 jobs, 100 units, microseconds\n{:<15} {:>10} {:>10} {:>10}\n",
              "policy", "mean", "p99", "worst");
   for (const jobs::Policy& policy : jobs::policies()) {
     if (policy.coordinated) bench_decisions(policy.name);
   }
-  const double stage_seconds = number_of(argc, argv, 3, 50) * 1e-3;
+  const double stage_seconds = number_of(argc, argv, 3, 100) * 1e-3;
   bench_server(state, server, number_of(argc, argv, 4, 8), number_of(argc, argv, 2, 800),
                stage_seconds);
   kill(server, SIGTERM);

@@ -8,8 +8,10 @@
 namespace attune::server {
 namespace {
 
-// Those who watch see changes at most so often.
+// Those who watch see changes at most so often, and with many jobs and stages so seldom that
+// telling them takes little of the time.
 constexpr double kBetweenSnapshots = 0.25;
+constexpr double kShareOfTime = 0.02;
 
 }  // namespace
 
@@ -126,13 +128,14 @@ void EventLoop::unwatch(std::uint64_t watcher) {
   post([this, watcher](Turn&) { watchers_.erase(watcher); });
 }
 
-void EventLoop::tell_watchers(double now, bool changed) {
+void EventLoop::tell_watchers(double at, bool changed) {
   for (auto& [id, watcher] : watchers_) {
     watcher.news = watcher.news || changed;
-    if (!watcher.news || !watcher.ready || now < watcher.next_at) continue;
+    if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
     watcher.news = watcher.ready = false;
-    watcher.next_at = now + kBetweenSnapshots;
-    watcher.deliver(book_.snapshot(watcher.request, now));
+    const double begun = now();
+    watcher.deliver(book_.snapshot(watcher.request, at));
+    watcher.next_at = at + std::max(kBetweenSnapshots, (now() - begun) / kShareOfTime);
   }
 }
 

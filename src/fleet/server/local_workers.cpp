@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -72,14 +73,14 @@ void LocalWorkers::start() {
   thread_ = std::thread([this] { run(); });
 }
 
-LocalWorkers::~LocalWorkers() {
+void LocalWorkers::stop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    if (std::exchange(stopping_, true)) return;
   }
   ::eventfd_write(wake_, 1);
   if (thread_.joinable()) thread_.join();
-  ::close(wake_);
+  ::close(std::exchange(wake_, -1));
 }
 
 bool LocalWorkers::adopt(jobs::WorkerId worker, std::int64_t pid) {
@@ -105,11 +106,9 @@ void LocalWorkers::kill(jobs::WorkerId worker) {
 }
 
 void LocalWorkers::set_extra(int extra) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (extra_ == extra) return;
-    extra_ = extra;
-  }
+  const std::lock_guard lock(mutex_);
+  if (extra_ == extra || stopping_) return;
+  extra_ = extra;
   ::eventfd_write(wake_, 1);
 }
 

@@ -26,11 +26,13 @@ struct LocalWorkersOptions {
 class LocalWorkers {
  public:
   explicit LocalWorkers(LocalWorkersOptions options);
-  ~LocalWorkers();  // kills them all
+  ~LocalWorkers() { stop(); }
   LocalWorkers(const LocalWorkers&) = delete;
   LocalWorkers& operator=(const LocalWorkers&) = delete;
 
   void start();
+  // Kills them all; none is started any more.
+  void stop();
   // Remembers whose connection it is, when the process is one of ours.
   bool adopt(jobs::WorkerId worker, std::int64_t pid);
   // With all that it started; returns when it has ended.

@@ -73,6 +73,7 @@ struct Server::Parts final : World {
 
   ~Parts() override {
     std::remove(wire::address_path(options.state).c_str());
+    workers.stop();  // first, or those that lose their connection would be replaced
     service->shut_down();
     if (loop) loop->stop();
     journal.reset();

@@ -149,6 +149,36 @@ TEST(Server, WorkersOfAnotherVersionAreSentAway) {
   EXPECT_FALSE(worker.read(message));
 }
 
+TEST(Server, AnotherTunerBringsAJobOfItsOwn) {
+  const Folder folder;
+  auto server = Server::start(options(folder.path()));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(**server);
+  WorkerConnection tuner((*server)->address(), "1");
+  next(tuner);
+  v1::FromWorker message;
+  v1::Register& registration = *message.mutable_register_();
+  registration.mutable_spec()->set_name("script");
+  v1::StageKind& kind = *registration.add_kinds();
+  kind.set_name("measure");
+  kind.set_pool("cpu");
+  kind.set_left(-1);
+  tuner.send(message);
+  const v1::Known known = next(tuner).known();
+  EXPECT_EQ(known.stage(), -2);
+  v1::Job job;
+  job.set_id(known.job());
+  job.set_epoch(known.epoch());
+  tuner.offer(job, 1, 0);
+  EXPECT_EQ(next(tuner).start().device(), "cpu:0");
+  EXPECT_EQ(list(*stub, "script").jobs(0).state(), v1::RUNNING);
+  tuner.finish(job, 1, 0.5);
+  next(tuner);
+  tuner.end(job, v1::DONE);
+  EXPECT_EQ(next(tuner).known().stage(), -1);
+  EXPECT_EQ(list(*stub, "script").jobs(0).state(), v1::DONE);
+}
+
 TEST(Server, ThoseWhoWatchSeeWhatChanges) {
   const Folder folder;
   auto server = Server::start(options(folder.path()));

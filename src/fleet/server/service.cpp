@@ -17,6 +17,8 @@
 namespace attune::server {
 namespace {
 
+constexpr int kLargestMessage = 256 << 20;  // a report of a large model
+
 grpc::Status ending() { return {grpc::StatusCode::UNAVAILABLE, "the scheduler is about to end"}; }
 
 // What was said over all connections of one service.
@@ -289,6 +291,7 @@ class GrpcService final : public Service {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.SetMaxReceiveMessageSize(kLargestMessage);
     builder.RegisterService(&calls_);
     server_ = builder.BuildAndStart();
     if (server_ != nullptr && port_ != 0) return {};
