@@ -127,7 +127,7 @@ TEST_F(CommandLines, OperatorSpecs) {
       {"tune reduce:m=4,n=4,op=avg", 2, "op=avg is not known",
        "choose one of sum, mean, prod, max, min, argmax, argmin"},
       {"tune matmul:m=4,n=4,k=4,dtype=bool", 1, "matmul does not take elements of type bool",
-       "choose one of f32, f16, bf16, i8, u8"},
+       "choose one of f32, f16, bf16, i8, u8, i32"},
       {"tune conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3,algo=winograd4 --exact", 2,
        "--exact allows direct algorithms only, but algo=winograd4 is asked for",
        "leave out one of the two"},
