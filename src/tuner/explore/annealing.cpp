@@ -36,9 +36,10 @@ double deviation_of(std::span<const double> scores) {
 
 // A run that is cut short has measured the most promising ones. Defaults, which come first, were
 // found good before; to come before one, another must promise more than predictions are wrong by.
+// With them, while nothing was measured yet, alternatives that promise about the same take turns.
 void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
                   const model::Learner& learner) {
-  constexpr double kDefaultIsWorth = 0.15;
+  constexpr double kDefaultIsWorth = 0.2, kTurn = 0.03;
   std::vector<model::Query> queries;
   for (const Proposal& each : batch) queries.push_back({&each.point, each.predicted_us});
   std::vector<double> scores(batch.size());
@@ -46,6 +47,11 @@ void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     order.emplace_back(scores[i] - (i < defaults ? kDefaultIsWorth : 0), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::map<std::uint32_t, int> taken;
+  for (auto& [score, i] : order) {
+    if (defaults > 0) score += kTurn * taken[batch[i].point.alternative]++;
   }
   std::sort(order.begin(), order.end());
   std::vector<Proposal> sorted;
