@@ -168,6 +168,18 @@ TEST_F(Output, ANewerRecordsFileIsLeftAlone) {
                   "hint: update attune, or name another file with --records PATH; it was not "
                   "changed\n");
   }
+  for (const std::string model : {"softmax:m=4,n=4 --trials 1", "mlp --seconds 1 -o $D/x.attune"}) {
+    const test::ProcessResult result =
+        shell("$A tune " + model + " --records $D/own.db --history $D/newer.db");
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.errors.substr(0, result.errors.find('\n')),
+              "attune: error: records file '" + file +
+                  "' has schema version 99, this attune knows up to " + known);
+    EXPECT_NE(result.errors.find("hint: update attune, or name another file with --history PATH"),
+              std::string::npos)
+        << result.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory_.file("x.attune")));
+  }
   EXPECT_EQ(directory_.read("newer.db"), before);
 }
 

@@ -8,6 +8,20 @@
 
 namespace attune::api {
 
+Result<std::unique_ptr<records::Store>> open_history(const std::string& option) {
+  ATTUNE_ASSIGN(const std::optional<std::string> path, history_path(option));
+  if (!path) return std::unique_ptr<records::Store>();
+  auto store = records::open_sqlite_store_for_reading(*path);
+  if (store.ok()) return store;
+  // What is said about records files in general names the other option.
+  Error error = store.error();
+  const std::string other = "--records PATH";
+  if (const std::size_t at = error.hint.find(other); at != std::string::npos) {
+    error.hint.replace(at, other.size(), "--history PATH");
+  }
+  return error;
+}
+
 Result<session::LoadedHistory> learn_from_others(records::Store& own, const std::string& history,
                                                  const ir::Target& target,
                                                  std::vector<std::string> except) {
@@ -15,12 +29,8 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
     return session::LoadedHistory{std::make_shared<const model::History>(), {}};
   }
   std::vector<records::Store*> stores = {&own};
-  std::unique_ptr<records::Store> named;
-  ATTUNE_ASSIGN(const std::optional<std::string> path, history_path(history));
-  if (path) {
-    ATTUNE_ASSIGN(named, records::open_sqlite_store_for_reading(*path));
-    stores.push_back(named.get());
-  }
+  ATTUNE_ASSIGN(const std::unique_ptr<records::Store> named, open_history(history));
+  if (named) stores.push_back(named.get());
   session::HistoryOptions options;
   options.except_tasks = std::move(except);
   options.target_kind = target.kind;

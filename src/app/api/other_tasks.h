@@ -18,6 +18,9 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
                                                  const ir::Target& target,
                                                  std::vector<std::string> except);
 
+// The store that the option --history names; null when it names none.
+Result<std::unique_ptr<records::Store>> open_history(const std::string& option);
+
 // Copies the best of another store, so that a session finds them among what is known.
 Status bring_best(records::Store& from, const records::BestQuery& query, records::Store& to);
 

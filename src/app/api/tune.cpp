@@ -88,12 +88,12 @@ Result<TuneReport> tune_operator(const TuneOptions& options, const Progressed& p
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));
-  ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options.history));
+  ATTUNE_RETURN_IF_ERROR(open_history(options.history));  // before anything is begun
   ATTUNE_RETURN_IF_ERROR(workshop.open(model.target));
   ATTUNE_ASSIGN(const std::string path, records_path(options.records));
   ATTUNE_ASSIGN(const std::unique_ptr<records::Store> store, records::open_sqlite_store(path));
-  if (history) {
-    ATTUNE_ASSIGN(const auto other, records::open_sqlite_store_for_reading(*history));
+  ATTUNE_ASSIGN(const auto other, open_history(options.history));
+  if (other) {
     ATTUNE_RETURN_IF_ERROR(
         bring_best(*other, {.task_key = model.task.key, .target = model.target_text()}, *store));
     ATTUNE_RETURN_IF_ERROR(bring_hints(*other, model.task.key, {}, *store));

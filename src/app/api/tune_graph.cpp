@@ -83,7 +83,7 @@ class GraphTuner {
 
   Status load() {
     ATTUNE_ASSIGN(model_, load_graph(options_.graph));
-    ATTUNE_ASSIGN(const std::optional<std::string> history, history_path(options_.tune.history));
+    ATTUNE_RETURN_IF_ERROR(open_history(options_.tune.history));  // before anything is begun
     return {};
   }
 
@@ -191,11 +191,7 @@ class GraphTuner {
 
   // What the history that the user named and the bundle know about the tasks.
   Status bring_known(const deploy::ModelTasks& tasks, bool cold, records::Store& store) const {
-    ATTUNE_ASSIGN(const std::optional<std::string> path, history_path(options_.tune.history));
-    std::unique_ptr<records::Store> named;
-    if (path) {
-      ATTUNE_ASSIGN(named, records::open_sqlite_store_for_reading(*path));
-    }
+    ATTUNE_ASSIGN(const auto named, open_history(options_.tune.history));
     ATTUNE_ASSIGN(const deploy::Bundle bundle, bundle_for(options_.tune.history));
     for (const graph::Task& task : tasks.distinct) {
       const records::BestQuery query{.task_key = task.key,

@@ -57,6 +57,17 @@ TEST(Allotment, TasksWithoutGainSettleAndComeBackLast) {
   EXPECT_FALSE(allotment.next()) << "enough is enough";
 }
 
+TEST(Allotment, SaysHowLongUntilATaskIsSettled) {
+  Allotment allotment({{.uses = 1}}, {.patience = 3, .least_gain = 0.01});
+  EXPECT_FALSE(allotment.seconds_to_settle(0)) << "nothing is known yet";
+  play(allotment, 0, round_of(90, 2));
+  EXPECT_EQ(allotment.seconds_to_settle(0), 6) << "three rounds of two seconds";
+  play(allotment, 0, round_of(90, 2));
+  EXPECT_EQ(allotment.seconds_to_settle(0), 4);
+  for (int i = 0; i < 2; ++i) play(allotment, 0, round_of(90, 2));
+  EXPECT_EQ(allotment.seconds_to_settle(0), 0);
+}
+
 TEST(Allotment, WhatHasNoMoreOrNeverRunsIsLeftAlone) {
   Allotment allotment({{.uses = 1}, {.uses = 1}, {.uses = 1}}, {});
   play(allotment, 0, round_of(50), false);

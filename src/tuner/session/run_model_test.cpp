@@ -58,7 +58,7 @@ class RunModelTest : public testing::Test {
 TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
   Session& large = open("00000000000000a1", 90);
   Session& small = open("00000000000000a2", 12);
-  std::size_t told = 0;
+  std::size_t told = 0, failed = 0;
   const auto status = run_model(
       {{&large, {.uses = 1}}, {&small, {.uses = 3}}},
       {.seconds = 1e6, .closing_seconds = 0.1, .allotment = {.patience = 100}}, machine_, clock_,
@@ -66,6 +66,9 @@ TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
         ++told;
         ASSERT_EQ(progress.tasks.size(), 2U);
         EXPECT_EQ(progress.trials, progress.tasks[0].trials + progress.tasks[1].trials);
+        EXPECT_LE(progress.tasks[0].share + progress.tasks[1].share, 2);
+        EXPECT_GT(progress.stage_seconds, 0);
+        failed += progress.failed.size();
       },
       stop_);
   ASSERT_TRUE(status.ok()) << status.error().message;
@@ -74,6 +77,8 @@ TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
   EXPECT_TRUE(large.report().exhausted);
   EXPECT_EQ(large.report().best_trace, schedule::to_string(fake_trace(37)));
   EXPECT_GT(told, 4U);
+  EXPECT_EQ(failed, static_cast<std::size_t>(large.report().failed + small.report().failed))
+      << "each failure is told once";
 }
 
 // Says when building and running meet.

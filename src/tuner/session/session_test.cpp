@@ -112,6 +112,11 @@ TEST_F(SessionTest, FindsTheFastestAndReportsIt) {
   EXPECT_GT(report.failures.at("build_failed"), 0);
   EXPECT_GT(report.failures.at("wrong_answer"), 0);
   EXPECT_EQ(report.failed, report.failures.at("build_failed") + report.failures.at("wrong_answer"));
+  ASSERT_EQ(report.examples.size(), 2U) << "one of each kind";
+  EXPECT_EQ(report.examples[0].kind, "build_failed");
+  EXPECT_NE(report.examples[0].reason.find("unlucky number"), std::string::npos);
+  EXPECT_FALSE(report.examples[0].trace.empty());
+  EXPECT_EQ(report.examples[1].kind, "wrong_answer");
   EXPECT_DOUBLE_EQ(report.gflops, 1e6 / *report.best_us * 1e-3);
 
   // The winner is what the store calls best: quick looks below its time are withdrawn.
