@@ -145,8 +145,8 @@ Result<Database> Database::open(const std::string& address, int flags, std::stri
 }
 
 Result<Database> Database::open_file(const std::string& path, Access access) {
-  const int flags = access == Access::Read ? SQLITE_OPEN_READONLY
-                                           : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const int flags =
+      access == Access::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   return open(path, flags, path);
 }
 

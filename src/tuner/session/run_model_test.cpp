@@ -1,6 +1,5 @@
 #include "tuner/session/run_model.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -156,21 +155,21 @@ TEST_F(RunModelTest, OnSharedCoresBuildingAndRunningTakeTurns) {
   EXPECT_EQ(watched.met, 0);
 }
 
+// With several rounds at once winners are named in gaps, and when there are any is a matter of
+// time.
 TEST_F(RunModelTest, NamesTheWinnerOfATaskAsSoonAsNothingIsLeftOfIt) {
-  for (const int window : {1, 2}) {
-    Session& large = open(fmt::format("00000000000000b{}", window), 400);
-    Session& small = open(fmt::format("00000000000000e{}", window), 8);
-    bool early = false;
-    const auto status = run_model(
-        {{&large, {.uses = 1}}, {&small, {.uses = 3}}},
-        {.seconds = 1e6, .window = window, .allotment = {.patience = 100}}, machine_, clock_,
-        [&](const ModelProgress& progress) {
-          early = early || (small.finished() && !large.finished() && !progress.closing);
-        },
-        stop_);
-    ASSERT_TRUE(status.ok()) << status.error().message;
-    EXPECT_TRUE(early) << "while other tasks had rounds to come, with " << window << " at once";
-  }
+  Session& large = open("00000000000000b1", 400);
+  Session& small = open("00000000000000e1", 8);
+  bool early = false;
+  const auto status = run_model(
+      {{&large, {.uses = 1}}, {&small, {.uses = 3}}},
+      {.seconds = 1e6, .window = 1, .allotment = {.patience = 100}}, machine_, clock_,
+      [&](const ModelProgress& progress) {
+        early = early || (small.finished() && !large.finished() && !progress.closing);
+      },
+      stop_);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_TRUE(early) << "while the other task had rounds to come";
 }
 
 TEST_F(RunModelTest, StopsWhenTheGoalIsReached) {
