@@ -47,7 +47,7 @@ class CheckLayers(unittest.TestCase):
         line = '#include "compiler/frontend/onnx/proto/onnx.pb.h"\n'
         self.assertEqual(check({"compiler/frontend/zoo/a.cpp": line})[0], 0)
         self.assert_refused({"app/api/a.cpp": line},
-                            "only compiler/frontend/onnx and compiler/frontend/zoo may include")
+                            "only compiler/frontend/onnx and compiler/frontend/zoo and fleet may include")
 
     def test_sideways_include_is_refused(self):
         self.assert_refused(
