@@ -72,24 +72,12 @@ SimulatedPolicy figures_of(const std::string& name, const jobs::SimulatedRun& ru
   return figures;
 }
 
-Result<std::vector<const jobs::Policy*>> chosen_policies(const std::vector<std::string>& names) {
-  std::vector<const jobs::Policy*> chosen;
-  for (const std::string& name : names) {
-    if (name == kRecorded) continue;
-    if (name == "all") {
-      for (const jobs::Policy& policy : jobs::policies()) chosen.push_back(&policy);
-      continue;
-    }
-    ATTUNE_ASSIGN(const jobs::Policy* policy, jobs::find_policy(name));
-    chosen.push_back(policy);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 Result<SimulateReport> replay_jobs(const ReplayJobsOptions& options) {
-  ATTUNE_ASSIGN(const auto policies, chosen_policies(options.policies));
+  std::vector<std::string> names = options.policies;
+  std::erase(names, kRecorded);
+  ATTUNE_ASSIGN(const auto policies, jobs::find_policies(names));
   ATTUNE_ASSIGN(const jobs::RecordedRun recorded, read_run(options));
   SimulateReport report{.seeds = 1, .gantt = options.gantt};
   for (const jobs::Pool& pool : recorded.pools) report.pools.push_back(pool.name);

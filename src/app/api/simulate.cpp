@@ -31,19 +31,6 @@ Result<jobs::Experiment> experiment_of(const SimulateOptions& options) {
   return experiment;
 }
 
-Result<std::vector<const jobs::Policy*>> chosen_policies(const SimulateOptions& options) {
-  std::vector<const jobs::Policy*> chosen;
-  for (const std::string& name : options.policies) {
-    if (name == "all") {
-      for (const jobs::Policy& policy : jobs::policies()) chosen.push_back(&policy);
-      continue;
-    }
-    ATTUNE_ASSIGN(const jobs::Policy* policy, jobs::find_policy(name));
-    chosen.push_back(policy);
-  }
-  return chosen;
-}
-
 void add_run(SimulatedPolicy& sums, const jobs::SimulatedRun& run, double weight) {
   sums.ratio_mean += weight * run.ratio();
   sums.ratio_max = std::max(sums.ratio_max, run.ratio());
@@ -63,7 +50,7 @@ void add_run(SimulatedPolicy& sums, const jobs::SimulatedRun& run, double weight
 
 Result<SimulateReport> simulate(const SimulateOptions& options) {
   ATTUNE_ASSIGN(const jobs::Experiment experiment, experiment_of(options));
-  ATTUNE_ASSIGN(const auto policies, chosen_policies(options));
+  ATTUNE_ASSIGN(const auto policies, jobs::find_policies(options.policies));
   SimulateReport report;
   report.seeds = options.seeds;
   for (const jobs::Pool& pool : experiment.pools) report.pools.push_back(pool.name);

@@ -133,7 +133,7 @@ TEST_F(TuneLogTest, RefusesWhatCannotBeWritten) {
 }
 
 TEST_F(TuneLogTest, AFullDiskDoesNotStopTheRun) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   auto log = TuneLog::open("/dev/full");
   ASSERT_TRUE(log.ok());
   log->began({.model = "x"}, {});

@@ -23,4 +23,17 @@ Result<const Policy*> find_policy(std::string_view name) {
                  fmt::format("policies are {}", fmt::join(names, ", ")));
 }
 
+Result<std::vector<const Policy*>> find_policies(std::span<const std::string> names) {
+  std::vector<const Policy*> found;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const Policy& policy : policies()) found.push_back(&policy);
+      continue;
+    }
+    ATTUNE_ASSIGN(const Policy* policy, find_policy(name));
+    found.push_back(policy);
+  }
+  return found;
+}
+
 }  // namespace attune::jobs

@@ -8,6 +8,7 @@
 #include <compare>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Policy {
 // One line per policy, in the order in which they are shown.
 std::span<const Policy> policies();
 Result<const Policy*> find_policy(std::string_view name);
+// Those named, in this order; "all" stands for all of them.
+Result<std::vector<const Policy*>> find_policies(std::span<const std::string> names);
 
 // Which of view.ready to start now, in this order.
 std::vector<std::size_t> plan(const View& view, const Policy& policy);
