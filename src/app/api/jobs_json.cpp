@@ -27,7 +27,7 @@ Json stages_of(const worker::JobStatus& job) {
                       {"amount", stage.amount},
                       {"done", stage.done},
                       {"left", or_null(stage.left)},
-                      {"usual_seconds", stage.usual_seconds}});
+                      {"usual_seconds", or_null(stage.usual_seconds)}});
   }
   return stages;
 }

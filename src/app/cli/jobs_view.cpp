@@ -63,6 +63,27 @@ std::string row_of(const JobStatus& job, double now) {
   return row;
 }
 
+// Done and, of a job that goes on, to come.
+std::string stages_table(const JobStatus& job) {
+  if (job.stages.empty()) return "";
+  const bool ended = worker::has_ended(job.state);
+  std::string table =
+      fmt::format("\n{:<16} {:<10} {:>6} {:>8}", "stage", "resource", "units", "done");
+  table += ended ? "\n" : fmt::format(" {:>8} {:>10}\n", "to come", "usual");
+  for (const worker::StageStatus& stage : job.stages) {
+    if (stage.done == 0 && (ended || stage.left == 0.0)) continue;  // not of this job
+    table += fmt::format("{:<16} {:<10} {:>6} {:>8}", plain(stage.name, 16), plain(stage.pool, 10),
+                         stage.amount, stage.done);
+    if (!ended) {
+      table +=
+          fmt::format(" {:>8} {:>8.2f} s", stage.left ? fmt::format("{:.0f}", *stage.left) : "?",
+                      stage.usual_seconds.value_or(0));
+    }
+    table += "\n";
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -145,16 +166,7 @@ std::string job_page(const JobStatus& job, double now) {
                           gain_text(job).empty() ? "" : fmt::format(" ({})", gain_text(job))));
   const bool written = job.state == JobState::Done || job.state == JobState::Stopped;
   add("artifact", written && job.best_ms ? request.output : "");
-  if (job.stages.empty()) return page;
-  page += fmt::format("\n{:<16} {:<10} {:>6} {:>8} {:>8} {:>10}\n", "stage", "resource", "units",
-                      "done", "to come", "usual");
-  for (const worker::StageStatus& stage : job.stages) {
-    if (stage.done == 0 && stage.left == 0.0) continue;  // not of this job
-    page += fmt::format("{:<16} {:<10} {:>6} {:>8} {:>8} {:>8.2f} s\n", plain(stage.name, 16),
-                        plain(stage.pool, 10), stage.amount, stage.done,
-                        stage.left ? fmt::format("{:.0f}", *stage.left) : "?", stage.usual_seconds);
-  }
-  return page;
+  return page + stages_table(job);
 }
 
 }  // namespace attune::cli

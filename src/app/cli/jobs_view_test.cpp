@@ -113,13 +113,24 @@ TEST(JobsView, PageFitsTheScreen) {
   EXPECT_NE(page.find("more\n"), std::string::npos) << page;
 }
 
-TEST(JobsView, PageOfOneJobListsItsStages) {
+TEST(JobsView, PageOfAJobThatEndedHasOnlyWhatWas) {
   JobStatus job = job_of("7", JobState::Done);
   job.request.output = "/tmp/x.attune";
   job.best_ms = 1;
+  job.stages = {{"build", "host", 1, 0.5, 12, 3.0}, {"race", "cpu", 1, 2, 0, std::nullopt}};
+  const std::string page = job_page(job, 10);
+  EXPECT_NE(page.find("\nstage            resource    units     done\n"
+                      "build            host            1       12\n"),
+            std::string::npos)
+      << page;
+  EXPECT_NE(page.find("artifact     /tmp/x.attune\n"), std::string::npos) << page;
+  EXPECT_EQ(page.find("race"), std::string::npos) << page;
+}
+
+TEST(JobsView, PageOfOneJobListsItsStages) {
+  JobStatus job = job_of("7", JobState::Running);
   job.stages = {{"build", "host", 1, 0.5, 12, 3.0}, {"profile", "cpu", 1, 2, 11, std::nullopt}};
   const std::string page = job_page(job, 10);
-  EXPECT_NE(page.find("artifact     /tmp/x.attune\n"), std::string::npos) << page;
   EXPECT_NE(page.find("build            host            1       12        3     0.50 s\n"),
             std::string::npos)
       << page;

@@ -16,6 +16,21 @@ namespace {
 constexpr double kUtilisationSeconds = 60;
 constexpr double kBarsSeconds = 600;
 
+// Of a job that ended: the stages that it had. Nothing is to come, and nothing is expected.
+void keep_what_was(v1::Job& job) {
+  const v1::Job all = job;
+  job.clear_kinds();
+  job.clear_stages_done();
+  for (int i = 0; i < all.stages_done_size() && i < all.kinds_size(); ++i) {
+    if (all.stages_done(i) == 0) continue;
+    v1::StageKind& kind = *job.add_kinds();
+    kind = all.kinds(i);
+    kind.set_left(0);
+    kind.set_usual_seconds(0);
+    job.add_stages_done(all.stages_done(i));
+  }
+}
+
 }  // namespace
 
 // What is worked out once for all jobs of a snapshot.
@@ -128,7 +143,10 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
 
 v1::Job Book::picture(const Entry& entry, const Outlook& outlook) const {
   v1::Job job = entry.row.job;
-  if (entry.ended()) return job;
+  if (entry.ended()) {
+    keep_what_was(job);
+    return job;
+  }
   if (entry.paused) {
     job.set_state(v1::PAUSED);
     return job;

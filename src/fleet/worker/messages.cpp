@@ -33,7 +33,7 @@ std::vector<StageStatus> stages_of(const v1::Job& job) {
     StageStatus stage{.name = kind.name(),
                       .pool = kind.pool(),
                       .amount = kind.amount(),
-                      .usual_seconds = kind.usual_seconds()};
+                      .usual_seconds = known(kind.usual_seconds())};
     if (i < job.stages_done_size()) stage.done = job.stages_done(i);
     if (kind.left() >= 0) stage.left = kind.left();
     stages.push_back(std::move(stage));

@@ -40,7 +40,7 @@ struct StageStatus {
   std::string name = {};
   std::string pool = {};
   int amount = 1;
-  double usual_seconds = 0;
+  std::optional<double> usual_seconds = {};  // none: the job has ended
   std::int64_t done = 0;
   std::optional<double> left = {};
 };
