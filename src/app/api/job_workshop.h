@@ -56,7 +56,7 @@ class JobWorkshop final : public Workshop {
   session::Grants& grants() override { return grants_; }
   const Clock& clock() const override { return grants_.clock(); }
   bool overlap() const override { return prefetch_ > 1; }
-  int window() const override { return prefetch_; }
+  int window() const override { return prefetch_ * kRoundsOfBatch; }
   const std::atomic<bool>* enough() const override { return &wishes_.enough; }
   void expect_tasks(std::size_t count) override { tasks_known_(count); }
   Status aside(const std::function<Status()>& work) override;

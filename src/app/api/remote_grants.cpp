@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 #include "runtime/affinity.h"
@@ -23,8 +24,18 @@ constexpr std::array kKinds = {
     Kind{"build", Resource::HostCores, 1.0},   Kind{"profile", Resource::Device, 0.5},
     Kind{"update", Resource::HostCores, 0.2},  Kind{"confirm", Resource::Device, 0.3},
     Kind{"peak", Resource::Device, 0.2},       Kind{"load", Resource::HostCores, 1.0},
-    Kind{"history", Resource::HostCores, 0.5}, Kind{"compile", Resource::HostCores, 5.0},
-    Kind{"layouts", Resource::Device, 2.0},    Kind{"race", Resource::Device, 3.0}};
+    Kind{"prepare", Resource::HostCores, 0.5}, Kind{"history", Resource::HostCores, 0.5},
+    Kind{"compile", Resource::HostCores, 2.0}, Kind{"layouts", Resource::Device, 2.0},
+    Kind{"race", Resource::Device, 1.5}};
+
+constexpr int kMostOfTurn = 8;  // works
+
+// Whether one may run where leave was given for the other.
+bool go_together(const Work& one, const Work& other) {
+  if (one.owner == session::kErrand || other.owner == session::kErrand) return one == other;
+  if (one.resource != other.resource) return false;
+  return one.kind == other.kind || one.resource == Resource::Device;
+}
 
 int kind_of(const Work& work) {
   const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
@@ -36,10 +47,12 @@ int kind_of(const Work& work) {
 
 double left_of(std::string_view kind, const std::optional<StagesLeft>& left) {
   if (!left) return -1;
-  if (kind == "init") return left->tasks;
-  if (kind == "confirm") return left->unnamed;
-  if (kind == "build") return left->rounds + left->unnamed;
-  if (kind == "select" || kind == "profile" || kind == "update") return left->rounds;
+  if (kind == "init") return std::ceil(left->tasks / kRoundsOfBatch);
+  if (kind == "select" || kind == "build" || kind == "profile" || kind == "update") {
+    return std::ceil(left->rounds / kRoundsOfBatch);
+  }
+  // Most winners are named while others are profiled.
+  if (kind == "confirm") return left->unnamed > 0 ? 1 : 0;
   if (kind == "compile" || kind == "race") return left->compiles;
   return 0;
 }
@@ -92,46 +105,63 @@ RemoteGrants::RemoteGrants(worker::Link& link, worker::Holding holding, std::str
 }
 RemoteGrants::~RemoteGrants() = default;
 
-void RemoteGrants::flush() {
-  for (const Done& done : std::exchange(done_, {})) {
-    link_.finished(holding_, done.stage, done.seconds,
-                   done.ok ? worker::StageEnd::Completed : worker::StageEnd::Broken, done.message);
+RemoteGrants::Turns::iterator RemoteGrants::turn_for(const Work& work, bool granted) {
+  return std::find_if(turns_.begin(), turns_.end(), [&](const auto& each) {
+    const Turn& turn = each.second;
+    return turn.granted == granted && !turn.running && turn.begun < kMostOfTurn &&
+           go_together(turn.first, work);
+  });
+}
+
+bool RemoteGrants::start(const Work& work) {
+  const auto turn = turn_for(work, true);
+  if (turn == turns_.end()) return false;
+  turn->second.running = true;
+  ++turn->second.begun;
+  running_[work] = turn->first;
+  clock_->begin();
+  return true;
+}
+
+void RemoteGrants::ask_for(const Work& work) {
+  if (turn_for(work, false) != turns_.end() || (in_turn_ && !turns_.empty())) return;
+  const std::int64_t stage = next_stage_++;
+  turns_[stage] = {.first = work};
+  link_.offer(holding_, stage, kind_of(work));
+}
+
+void RemoteGrants::close(Turns::iterator turn) { done_.insert(turns_.extract(turn)); }
+
+void RemoteGrants::close_idle() {
+  for (auto turn = turns_.begin(); turn != turns_.end();) {
+    const auto next = std::next(turn);
+    if (turn->second.granted && !turn->second.running) close(turn);
+    turn = next;
   }
 }
 
-void RemoteGrants::offer(const Work& work) {
-  const std::int64_t stage = next_stage_++;
-  places_[work] = {.stage = stage};
-  link_.offer(holding_, stage, kind_of(work));
+void RemoteGrants::flush() {
+  for (const auto& [stage, turn] : std::exchange(done_, {})) {
+    link_.finished(holding_, stage, turn.seconds,
+                   turn.failure.empty() ? worker::StageEnd::Completed : worker::StageEnd::Broken,
+                   turn.failure);
+  }
 }
 
 std::vector<Work> RemoteGrants::choose(const std::vector<Work>& ready) {
   const std::lock_guard lock(mutex_);
+  std::vector<Work> ordered = ready;
+  if (in_turn_) {
+    std::stable_partition(ordered.begin(), ordered.end(),
+                          [](const Work& work) { return work.resource == Resource::HostCores; });
+  }
   std::vector<Work> chosen;
-  for (auto place = places_.begin(); place != places_.end();) {
-    const auto& [work, state] = *place;
-    const bool is_wanted = std::find(ready.begin(), ready.end(), work) != ready.end();
-    if (state.granted && !state.running && !is_wanted) {
-      done_.push_back({.stage = state.stage});
-      place = places_.erase(place);
-      continue;
-    }
-    if (state.granted && !state.running) chosen.push_back(work);
-    ++place;
-  }
-  flush();
   wanted_.clear();
-  for (const Work& work : ready) {
-    const auto place = places_.find(work);
-    if (place != places_.end() && place->second.granted) continue;
-    wanted_.push_back(work);
-    // What was offered and is not wanted now stays offered: leave for it is given back at once.
-    if (place == places_.end() && (!in_turn_ || places_.empty())) offer(work);
-  }
-  for (const Work& work : chosen) {
-    places_[work].running = true;
-    clock_->begin();
-  }
+  for (const Work& work : ordered) (start(work) ? chosen : wanted_).push_back(work);
+  // What nothing goes on with is over; that is said before anything else is asked for.
+  close_idle();
+  flush();
+  for (const Work& work : wanted_) ask_for(work);
   return chosen;
 }
 
@@ -139,45 +169,52 @@ Status RemoteGrants::enter(const Work& work) {
   std::vector<int> cores;
   {
     const std::lock_guard lock(mutex_);
-    cores = places_.at(work).cores;
+    cores = turns_.at(running_.at(work)).cores;
   }
   return cores.empty() ? Status() : runtime::pin_current_thread(cores);
 }
 
 void RemoteGrants::ended(const Work& work, double seconds, const Status& status) {
   const std::lock_guard lock(mutex_);
-  const auto place = places_.find(work);
-  CHECK(place != places_.end() && place->second.running, "what ended had begun");
-  done_.push_back({.stage = place->second.stage,
-                   .seconds = seconds,
-                   .ok = status.ok(),
-                   .message = status.ok() ? std::string() : status.error().message});
-  places_.erase(place);
+  const auto place = running_.find(work);
+  CHECK(place != running_.end(), "what ended had begun");
+  const auto turn = turns_.find(place->second);
+  running_.erase(place);
+  turn->second.running = false;
+  turn->second.seconds += seconds;
+  if (!status.ok() && turn->second.failure.empty()) {
+    turn->second.failure = status.error().message;
+  }
   clock_->end();
-  if (!changed_) flush();
+  if (!status.ok() || work.owner == session::kErrand) close(turn);
+  if (!changed_) {
+    close_idle();
+    flush();
+  }
 }
 
 void RemoteGrants::watch(std::function<void()> changed) {
   const std::lock_guard lock(mutex_);
   changed_ = std::move(changed);
-  if (!changed_) flush();
+  if (changed_) return;
+  close_idle();
+  flush();
 }
 
 void RemoteGrants::may_start(std::int64_t stage, const std::vector<int>& cores) {
   const std::lock_guard lock(mutex_);
-  const auto place = std::find_if(places_.begin(), places_.end(),
-                                  [&](const auto& each) { return each.second.stage == stage; });
-  if (place == places_.end() || place->second.granted) return;
-  const Work& work = place->first;
-  if (std::find(wanted_.begin(), wanted_.end(), work) == wanted_.end()) {
+  const auto turn = turns_.find(stage);
+  if (turn == turns_.end() || turn->second.granted) return;
+  const Work first = turn->second.first;
+  const auto fits = [&](const Work& work) { return go_together(first, work); };
+  if (std::none_of(wanted_.begin(), wanted_.end(), fits)) {
     link_.finished(holding_, stage, 0, worker::StageEnd::Completed, "no longer wanted");
-    places_.erase(place);
-    if (changed_) changed_();
-    return;
+    turns_.erase(turn);
+  } else {
+    turn->second.granted = true;
+    turn->second.cores = cores;
+    if (first.resource == Resource::HostCores && !cores.empty()) host_cores_ = cores;
   }
-  place->second.granted = true;
-  place->second.cores = cores;
-  if (work.resource == Resource::HostCores && !cores.empty()) host_cores_ = cores;
   if (changed_) changed_();
 }
 

@@ -1,5 +1,8 @@
 // Leave to start that comes from the scheduler: what is ready is offered to it, and runs when it
-// says so, on the cores that it names.
+// says so, on the cores that it names. Stages of one kind, of several rounds, are one stage to the
+// scheduler: it is offered with the first of them, and those that become ready before it ends run
+// within it, one after the other. So a batch of a model spans several of its tasks, whose long and
+// short stages even out.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +30,13 @@ struct StagesLeft {
   friend bool operator==(const StagesLeft&, const StagesLeft&) = default;
 };
 
+// Rounds of a model that make up a batch.
+inline constexpr int kRoundsOfBatch = 4;
+
 class RemoteGrants final : public session::Grants {
  public:
   // `device` is the pool of what measures. With `in_turn` no two stages of the job are asked for at
-  // once.
+  // once, and those on the host come first.
   RemoteGrants(worker::Link& link, worker::Holding holding, std::string device, bool in_turn);
   ~RemoteGrants() override;
 
@@ -52,20 +58,23 @@ class RemoteGrants final : public session::Grants {
 
  private:
   class WorkingClock;
-  struct Place {
-    std::int64_t stage = 0;
+  // What the scheduler knows as one stage.
+  struct Turn {
+    session::Work first;  // that it was offered for
     bool granted = false, running = false;
+    int begun = 0;  // works so far
     std::vector<int> cores = {};
-  };
-  struct Done {
-    std::int64_t stage = 0;
     double seconds = 0;
-    bool ok = true;
-    std::string message = {};
+    std::string failure = {};
   };
+  using Turns = std::map<std::int64_t, Turn>;
   // The mutex is held.
+  Turns::iterator turn_for(const session::Work& work, bool granted);
+  bool start(const session::Work& work);  // where leave was given
+  void ask_for(const session::Work& work);
+  void close(Turns::iterator turn);
+  void close_idle();
   void flush();
-  void offer(const session::Work& work);
 
   worker::Link& link_;
   worker::Holding holding_;
@@ -74,9 +83,10 @@ class RemoteGrants final : public session::Grants {
   std::unique_ptr<WorkingClock> clock_;
 
   mutable std::mutex mutex_;
-  std::map<session::Work, Place> places_;  // offered or running
-  std::vector<session::Work> wanted_;      // of the last choice, less what started
-  std::vector<Done> done_;                 // not said yet: said with the offers that follow
+  Turns turns_;                                    // by their number, offered or running
+  std::map<session::Work, std::int64_t> running_;  // in which turn
+  std::vector<session::Work> wanted_;              // of the last choice, less what started
+  Turns done_;                                     // not said yet: said with the offers that follow
   std::int64_t next_stage_ = 0;
   std::vector<int> host_cores_;
   std::optional<StagesLeft> left_;  // as it was said last

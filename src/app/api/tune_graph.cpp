@@ -64,7 +64,7 @@ class GraphTuner {
     const bool cold = has_cold_weights(model_.graph, model_.target);
     deploy::ModelTasks tasks;
     const TemporaryFile before(fmt::format("{}.{}.untuned", options_.output, getpid()));
-    ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
+    ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
       ATTUNE_ASSIGN(graph::Graph prepared,
                     teller_.whole_stage("layouts", [&] { return prepare(cold); }));
       ATTUNE_ASSIGN(tasks, deploy::collect_tasks(std::move(prepared)));

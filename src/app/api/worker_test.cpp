@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/api/job_options.h"
@@ -63,6 +64,26 @@ TEST_F(WorkerTest, TunesAnOperatorAndKeepsItsRecords) {
   ASSERT_TRUE(records.ok());
   EXPECT_GE(records->size(), 20U);
   for (const records::Record& record : *records) EXPECT_EQ(record.session, 0);
+}
+
+// Rounds of several tasks are selected, built and measured together: few stages to the scheduler.
+TEST_F(WorkerTest, ABatchOfAModelSpansSeveralTasks) {
+  v1::JobSpec job = spec("dqn");
+  job.set_trials(2);
+  scheduler_.give("j5", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
+  EXPECT_TRUE(scheduler_.mistakes().empty()) << scheduler_.mistakes().front();
+  EXPECT_EQ(scheduler_.most_at_once(), 1);
+  const auto report = nlohmann::json::parse(ended.result_json());
+  const auto tasks = static_cast<int>(report["tasks"].size());
+  EXPECT_GE(tasks, 4);
+  std::map<std::string, int> finished = scheduler_.finished();
+  for (const char* kind : {"init", "select", "build", "profile"}) {
+    EXPECT_GE(finished[kind], 1) << kind;
+    EXPECT_LT(finished[kind], tasks) << kind;
+  }
 }
 
 TEST_F(WorkerTest, StopKeepsTheBestSoFar) {

@@ -157,6 +157,7 @@ class Book {
                             const std::vector<int>& slots) const;
   void keep_bar(const StageRow& row);
   void learn_usual(const std::string& kind, double seconds);
+  void spread_usual(const std::string& name);
   double usual_seconds(const Entry& entry, const v1::StageKind& kind) const;
 
   // book_view.cpp
@@ -185,7 +186,7 @@ class Book {
   std::map<WorkerId, Worker> workers_;
   std::deque<v1::Bar> bars_;  // that ended of late
   struct Usual {
-    double logs = 0, count = 0;
+    double seconds = 0, count = 0;
   };
   std::map<std::string, Usual> usual_;  // what kinds of stages took, of all jobs of ours
   double opened_at_ = 0;

@@ -1,34 +1,46 @@
 #include "fleet/jobs/predictor.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 namespace attune::jobs {
 namespace {
 
 constexpr double kLeastSeconds = 1e-6;
-// The usual times count as this many observations.
+// One stage of every kind that took as long as usual counts this much.
 constexpr double kPriorWeight = 0.5;
 // How the job compares in general counts as this many observations of a kind.
 constexpr double kJobWeight = 4;
 
 }  // namespace
 
-Predictor::Predictor(std::vector<double> usual_seconds)
-    : usual_(std::move(usual_seconds)), kinds_(usual_.size()) {}
+Predictor::Predictor(std::vector<double> usual_seconds) : usual_(std::move(usual_seconds)) {
+  for (double& seconds : usual_) seconds = std::max(seconds, kLeastSeconds);
+  kinds_.resize(usual_.size());
+}
+
+double Predictor::job_factor() const {
+  const double prior = kPriorWeight * std::accumulate(usual_.begin(), usual_.end(), 0.0);
+  double took = prior, usual = prior;
+  for (std::size_t kind = 0; kind < usual_.size(); ++kind) {
+    took += kinds_[kind].seconds;
+    usual += kinds_[kind].count * usual_[kind];
+  }
+  return took / usual;
+}
 
 double Predictor::seconds(std::uint32_t kind) const {
-  const double job = all_.log_ratios / (all_.count + kPriorWeight);
   const Seen& own = kinds_[kind];
-  return usual_[kind] * std::exp((own.log_ratios + kJobWeight * job) / (own.count + kJobWeight));
+  return (own.seconds + kJobWeight * job_factor() * usual_[kind]) / (own.count + kJobWeight);
 }
 
 void Predictor::observe(std::uint32_t kind, double seconds) {
-  const double ratio = std::max(seconds, kLeastSeconds) / std::max(usual_[kind], kLeastSeconds);
-  for (Seen* seen : {&all_, &kinds_[kind]}) {
-    seen->log_ratios += std::log(ratio);
-    seen->count += 1;
-  }
+  kinds_[kind].seconds += std::max(seconds, 0.0);
+  kinds_[kind].count += 1;
+}
+
+void Predictor::set_usual_seconds(std::uint32_t kind, double seconds) {
+  if (kind < usual_.size()) usual_[kind] = std::max(seconds, kLeastSeconds);
 }
 
 }  // namespace attune::jobs

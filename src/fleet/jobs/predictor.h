@@ -1,6 +1,7 @@
 // How long stages will take: what is usual for their kind, times how this job compares with what is
 // usual, learnt from its own stages, of the same kind and, as long as there are few, of all kinds.
-// Geometric means, so that one slow stage does not spoil them.
+// Long stages say more about a job than short ones: means are of seconds, so that counts times
+// means are what all of them will take.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,18 @@ class Predictor {
 
   double seconds(std::uint32_t kind) const;
   void observe(std::uint32_t kind, double seconds);
+  // More is known about what is usual; what was observed stays. Kinds that it does not have are
+  // none of its business.
+  void set_usual_seconds(std::uint32_t kind, double seconds);
 
  private:
+  double job_factor() const;
+
   struct Seen {
-    double log_ratios = 0;
+    double seconds = 0;
     double count = 0;
   };
   std::vector<double> usual_;
-  Seen all_;
   std::vector<Seen> kinds_;
 };
 

@@ -119,6 +119,11 @@ void Scheduler::set_usual_seconds(JobIndex job, std::vector<double> usual_second
   predict_remaining(job);
 }
 
+void Scheduler::set_usual_seconds(JobIndex job, std::uint32_t kind, double seconds) {
+  details_[job].predictor.set_usual_seconds(kind, seconds);
+  predict_remaining(job);
+}
+
 const std::vector<int>& Scheduler::slots_of(StageId stage) const {
   return taken_[position_of(stage)].slots;
 }

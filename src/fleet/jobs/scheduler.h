@@ -66,6 +66,8 @@ class Scheduler {
   void set_stages_left(JobIndex job, std::vector<double> stages_left);
   // Says anew what is usual for the kinds of stages of a job; what was observed is forgotten.
   void set_usual_seconds(JobIndex job, std::vector<double> usual_seconds);
+  // Says anew what is usual for one kind; what was observed stays.
+  void set_usual_seconds(JobIndex job, std::uint32_t kind, double seconds);
   // From here on stages of the two groups do not start beside each other.
   void forbid(std::uint32_t group, std::uint32_t other) { rules_.forbid(group, other); }
 

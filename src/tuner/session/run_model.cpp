@@ -42,9 +42,6 @@ class ModelAgenda final : public Agenda {
         jobs.push_back({task, stage});
       }
     };
-    // One round at a time leaves no gaps to fill: winners are named as soon as they can be, so that
-    // other jobs find the device and the host in turn, and not each for long.
-    if (budget_.window == 1) add_done(add);
     for (const Grant& grant : grants_) add(grant.task);
     add_done(add);
     return jobs;
