@@ -57,6 +57,7 @@ class JobWorkshop final : public Workshop {
   const Clock& clock() const override { return grants_.clock(); }
   bool overlap() const override { return prefetch_ > 1; }
   int window() const override { return prefetch_ * kRoundsOfBatch; }
+  int batch() const override { return kRoundsOfBatch; }
   const std::atomic<bool>* enough() const override { return &wishes_.enough; }
   void expect_tasks(std::size_t count) override { tasks_known_(count); }
   Status aside(const std::function<Status()>& work) override;

@@ -28,6 +28,7 @@ struct ServeOptions {
   std::string policy = "makespan";
   int workers = 4;
   int prefetch = 2;
+  bool in_turn = false;  // no two stages of a job at once
   std::vector<int> host_cores = {}, profile_cores = {};
   std::map<std::string, int> devices = {};  // of further kinds, that workers elsewhere bring
   std::map<std::string, int> quotas = {};   // of users: units of all resources at once

@@ -218,6 +218,7 @@ class GraphTuner {
     result.reserved_seconds = &finish_seconds_;
     result.closing_seconds = kClosingSeconds;
     result.window = workshop_.window();
+    result.batch = workshop_.batch();
     result.enough = workshop_.enough();
     if (options_.tune.until_latency_ms) {
       result.goal = session::Goal{.before_us = untuned_us_,

@@ -103,7 +103,7 @@ class Worker final : public worker::LinkEvents {
     JobEnd end;
     {
       const worker::JobRequest& request = assigned.job.request;
-      RemoteGrants grants(link, assigned.holding(), request.device, request.prefetch <= 1);
+      RemoteGrants grants(link, assigned.holding(), request.device, request.in_turn);
       listen_for(assigned, &grants);
       end = tune_job(assigned.job, state_, link, grants, assigned.wishes);
       listen_for(assigned, nullptr);

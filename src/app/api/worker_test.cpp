@@ -31,6 +31,7 @@ class WorkerTest : public testing::Test {
     spec.set_device("cpu");
     spec.set_threads(1);
     spec.set_prefetch(1);
+    spec.set_in_turn(true);
     spec.set_options_json(to_json(JobOptions{.records = store(), .history = "none"}));
     return spec;
   }
@@ -51,7 +52,7 @@ TEST_F(WorkerTest, TunesAnOperatorAndKeepsItsRecords) {
   const v1::Ended ended = scheduler_.ended();
   EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
   EXPECT_TRUE(scheduler_.mistakes().empty()) << scheduler_.mistakes().front();
-  EXPECT_EQ(scheduler_.most_at_once(), 1) << "without prefetch, one stage after the other";
+  EXPECT_EQ(scheduler_.most_at_once(), 1) << "one stage after the other";
   const std::map<std::string, int> finished = scheduler_.finished();
   for (const char* kind : {"peak", "init", "select", "build", "profile", "update", "confirm"}) {
     EXPECT_TRUE(finished.count(kind) != 0) << kind;

@@ -63,6 +63,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   line.text("--policy", "NAME", options.policy, "which stage goes first (makespan)");
   line.number("--workers", "N", workers, 0, 1000, "jobs worked on at the same time (4)");
   line.number("--prefetch", "N", prefetch, 1, 1000, "batches of a job in flight at once (2)");
+  line.flag("--in-turn", options.in_turn, "no two stages of a job at once, for comparisons");
   line.text("--host-cores", "LIST", host_cores, "cores of host stages, e.g. 0,2-3 (all others)");
   line.text("--profile-cores", "LIST", profile_cores, "cores to measure on (the last one)");
   line.texts("--device", "KEY=N", devices, "devices of another kind, which workers bring along");

@@ -130,6 +130,7 @@ Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
   if (spec.model().empty()) return invalid("the job has no model");
   if (spec.priority() == 0) spec.set_priority(1);
   if (spec.prefetch() == 0) spec.set_prefetch(options_.prefetch);
+  if (options_.in_turn) spec.set_in_turn(true);
   if (spec.device().empty()) spec.set_device("cpu");
   const std::vector<std::string> keys = device_keys();
   const bool exists = std::find(keys.begin(), keys.end(), spec.device()) != keys.end();

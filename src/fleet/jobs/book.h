@@ -34,7 +34,8 @@ struct BookOptions {
   std::vector<std::pair<std::string, std::string>> apart = {};  // kinds that disturb each other
   std::map<std::string, int> quotas = {};                       // of users
   std::string version = {};
-  int prefetch = 1;  // of jobs that do not say
+  int prefetch = 1;      // of jobs that do not say
+  bool in_turn = false;  // no two stages of a job at once
   double lease_seconds = 10;
   double beat_seconds = 2;
   double settle_seconds = 0;   // how long a job may think about its next stage before others go

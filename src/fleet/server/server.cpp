@@ -27,6 +27,7 @@ jobs::BookOptions book_options(const ServerOptions& options) {
                          .quotas = options.quotas,
                          .version = options.version,
                          .prefetch = options.prefetch,
+                         .in_turn = options.in_turn,
                          .lease_seconds = options.lease_seconds,
                          .beat_seconds = options.beat_seconds,
                          .settle_seconds = options.settle_seconds,

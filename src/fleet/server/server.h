@@ -19,6 +19,7 @@ struct ServerOptions {
   std::string version;
   const jobs::Policy* policy = nullptr;
   int prefetch = 2;                         // of jobs that do not say
+  bool in_turn = false;                     // no two stages of a job at once
   std::vector<int> host_cores;              // one unit of "host" each
   std::vector<int> profile_cores;           // the one device "cpu", together
   std::map<std::string, int> devices = {};  // of other kinds: how many, which workers bring

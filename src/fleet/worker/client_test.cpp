@@ -19,6 +19,7 @@ JobRequest request_of(const std::string& name) {
           .seconds = 30,
           .until_latency_ms = 12,
           .prefetch = 2,
+          .in_turn = true,
           .seed = 7,
           .output = "/tmp/x.attune",
           .options_json = "{}",

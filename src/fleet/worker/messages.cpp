@@ -67,6 +67,7 @@ v1::JobSpec to_message(const JobRequest& request) {
   spec.set_seconds(request.seconds);
   spec.set_until_latency_ms(request.until_latency_ms);
   spec.set_prefetch(request.prefetch);
+  spec.set_in_turn(request.in_turn);
   spec.set_seed(request.seed);
   spec.set_output(request.output);
   spec.set_options_json(request.options_json);
@@ -85,6 +86,7 @@ JobRequest from_message(const v1::JobSpec& spec) {
           .seconds = spec.seconds(),
           .until_latency_ms = spec.until_latency_ms(),
           .prefetch = spec.prefetch(),
+          .in_turn = spec.in_turn(),
           .seed = spec.seed(),
           .output = spec.output(),
           .options_json = spec.options_json(),

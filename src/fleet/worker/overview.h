@@ -21,7 +21,8 @@ struct JobRequest {
   std::int64_t trials = 0;  // budget; 0: none
   double seconds = 0;       // the same
   double until_latency_ms = 0;
-  int prefetch = 0;  // batches in flight at once; 0: as the scheduler does
+  int prefetch = 0;      // batches in flight at once; 0: as the scheduler does
+  bool in_turn = false;  // no two stages at once
   std::uint64_t seed = 0;
   std::string output = {};  // the artifact, by absolute path; empty: none
   std::string options_json = {};

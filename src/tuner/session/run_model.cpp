@@ -94,6 +94,7 @@ class ModelAgenda final : public Agenda {
 
   void give_out() {
     if (goal_is_reached()) close();
+    if (static_cast<int>(grants_.size()) > budget_.window - budget_.batch) return;
     while (!closing_ && static_cast<int>(grants_.size()) < budget_.window) {
       const auto task = allotment_.next();
       if (!task) break;

@@ -38,6 +38,7 @@ struct ModelBudget {
   const std::atomic<double>* reserved_seconds = nullptr;
   std::optional<Goal> goal = {};
   int window = 2;  // rounds under way at once
+  int batch = 1;   // so many of them are given out together
   // Not null: when it becomes true no more rounds are given out, and what is open is finished.
   const std::atomic<bool>* enough = nullptr;
   AllotmentOptions allotment = {};

@@ -155,6 +155,26 @@ TEST_F(RunModelTest, OnSharedCoresBuildingAndRunningTakeTurns) {
   EXPECT_EQ(watched.met, 0);
 }
 
+TEST_F(RunModelTest, TheNextBatchBeginsWhenTheLastHasEnded) {
+  std::vector<WeightedSession> weighted;
+  for (const char* key : {"00000000000000d1", "00000000000000d2", "00000000000000d3"}) {
+    weighted.push_back({&open(key, 90)});
+  }
+  int selected = 0, updated = 0, ahead = 0;
+  const auto status = run_model(
+      weighted, {.seconds = 1e6, .window = 3, .batch = 3}, machine_, clock_,
+      [&](const ModelProgress& progress) {
+        if (progress.stage.kind == StageKind::Select && !progress.closing) ++selected;
+        if (progress.stage.kind == StageKind::Update) ++updated;
+        ahead = std::max(ahead, (selected + 2) / 3 * 3 - updated);
+        EXPECT_TRUE(progress.closing || selected <= updated / 3 * 3 + 3)
+            << selected << " were selected when " << updated << " had ended";
+      },
+      stop_);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(ahead, 3) << "three begin together";
+}
+
 // With several rounds at once winners are named in gaps, and when there are any is a matter of
 // time.
 TEST_F(RunModelTest, NamesTheWinnerOfATaskAsSoonAsNothingIsLeftOfIt) {
