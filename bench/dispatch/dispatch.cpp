@@ -145,6 +145,7 @@ void bench_decisions(std::string_view policy) {
                                        .policy = *jobs::find_policy("makespan"),
                                        .host_cores = {0},
                                        .profile_cores = {1},
+                                       .attached = ::getppid(),
                                        .lease_seconds = 1000});  // nobody sends beats here
   if (!server.ok()) {
     fmt::print(stderr, "{}\n", server.error().message);

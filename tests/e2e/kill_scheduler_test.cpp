@@ -1,7 +1,8 @@
 // A scheduler that is killed at random points while workers work for it: what it acknowledged is
 // there afterwards, nothing is counted twice, no resource is held twice or stays held, and all jobs
-// finish. ATTUNE_KILL_POINTS says how often (5), ATTUNE_KILL_SEED where. The workers only pretend
-// to tune: each stage takes some milliseconds.
+// finish. The workers live on, and go on with what they have. ATTUNE_KILL_POINTS says how often
+// (5), ATTUNE_KILL_SEED where. The workers only pretend to tune: each stage takes some
+// milliseconds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -64,7 +65,10 @@ class FakeTuner {
     while (!stopping_) {
       const Result<std::string> address = wire::read_address(state_);
       if (address.ok()) {
-        server::WorkerConnection connection(*address, api::version());
+        std::vector<v1::Job> holds;
+        if (!job_.id().empty()) holds.push_back(job_);
+        server::WorkerConnection connection(*address, api::version(), holds);
+        if (!job_.id().empty()) say_again(connection);
         v1::ToWorker message;
         while (!stopping_ && connection.read(message)) hear(connection, message);
         connection.cut();
@@ -76,10 +80,11 @@ class FakeTuner {
   void hear(server::WorkerConnection& connection, const v1::ToWorker& message) {
     if (message.has_assign()) {
       job_ = message.assign().job();
-      stage_ = 0;
+      stage_ = 1;
+      unknown_.clear();
       connection.send_kinds(job_, (stages_ - done()) / 2);
       go_on(connection);
-    } else if (message.has_start()) {
+    } else if (message.has_start() && message.start().stage() == stage_) {
       note_wait();
       const int kind = done() % 2;
       hold(kind, 1);
@@ -89,14 +94,25 @@ class FakeTuner {
         const std::lock_guard lock(ledger_.mutex);
         ++ledger_.done[job_.id()];
       }
-      connection.finish(job_, stage_, 0.005);
+      unknown_.insert(stage_);
+      connection.finish(job_, stage_++, 0.005);
       go_on(connection);
     } else if (message.has_known()) {
       const v1::Known& known = message.known();
       const std::lock_guard lock(ledger_.mutex);
       if (known.stage() > 0) ledger_.known.emplace(known.job(), known.epoch(), known.stage());
-      if (known.stage() == -1) ledger_.known_ended.insert(known.job());
+      unknown_.erase(known.stage());
+      if (known.stage() == -1) {
+        ledger_.known_ended.insert(known.job());
+        job_.Clear();
+      }
     }
+  }
+
+  void say_again(server::WorkerConnection& connection) {
+    connection.send_kinds(job_, (stages_ - done()) / 2);
+    for (const std::int64_t stage : unknown_) connection.finish(job_, stage, 0.005);
+    go_on(connection);
   }
 
   void go_on(server::WorkerConnection& connection) {
@@ -104,7 +120,7 @@ class FakeTuner {
       connection.end(job_, v1::DONE);
     } else {
       offered_ = Clock::now();
-      connection.offer(job_, ++stage_, done() % 2);
+      connection.offer(job_, stage_, done() % 2);
     }
   }
 
@@ -129,7 +145,8 @@ class FakeTuner {
   Ledger& ledger_;
   Rng rng_;
   v1::Job job_;
-  std::int64_t stage_ = 0;
+  std::int64_t stage_ = 0;          // the next
+  std::set<std::int64_t> unknown_;  // stages that are done and not said to be known
   Clock::time_point offered_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
@@ -190,6 +207,7 @@ class KilledScheduler : public ::testing::Test {
     for (const auto& known : ledger.known) EXPECT_TRUE(stages.count(known)) << "lost";
     for (const jobs::JobRow& row : rows) {
       EXPECT_EQ(row.job.state(), v1::DONE) << row.job.reason();
+      EXPECT_EQ(row.job.epoch(), 1) << "its worker was always there";
       EXPECT_EQ(row.job.stages_done(0) + row.job.stages_done(1), counts[row.job.id()]);
     }
     for (const auto& [number, id] : ids) {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -42,12 +43,21 @@ std::vector<records::Record> records_in(const std::string& path) {
 // A scheduler with its state and the user's records in a directory of its own.
 class Site {
  public:
-  Site() : client_({.state = state(), .patience_seconds = 20}) { start(); }
+  // With further options of the scheduler.
+  explicit Site(std::vector<std::string> options = {"--workers", "2"})
+      : options_(std::move(options)), client_({.state = state(), .patience_seconds = 20}) {
+    start();
+  }
 
   void start() {
-    scheduler_ = std::make_unique<test::BackgroundProcess>(
-        std::vector<std::string>{ATTUNE_PROGRAM, "scheduler", "--state", state(), "--workers", "2"},
-        environment());
+    std::vector<std::string> words = {ATTUNE_PROGRAM, "scheduler", "--state", state()};
+    words.insert(words.end(), options_.begin(), options_.end());
+    scheduler_ = std::make_unique<test::BackgroundProcess>(words, environment());
+  }
+  // A worker that is not the scheduler's own, and outlives it.
+  std::unique_ptr<test::BackgroundProcess> start_worker() const {
+    return std::make_unique<test::BackgroundProcess>(
+        std::vector<std::string>{ATTUNE_PROGRAM, "worker", "--state", state()}, environment());
   }
   void kill_scheduler() {
     scheduler_->send_signal(SIGKILL);
@@ -79,11 +89,15 @@ class Site {
     return overview.ok() ? overview->jobs : std::vector<worker::JobStatus>();
   }
   std::vector<worker::JobStatus> wait_for_the_end() {
+    return wait_until([](const auto& job) { return worker::has_ended(job.state); });
+  }
+  // For all jobs to be so.
+  std::vector<worker::JobStatus> wait_until(
+      const std::function<bool(const worker::JobStatus&)>& is_so) {
     std::vector<worker::JobStatus> last;
     const Status status = client_.watch("", 0, [&](const worker::Overview& overview) {
       last = overview.jobs;
-      return !std::all_of(last.begin(), last.end(),
-                          [](const auto& job) { return worker::has_ended(job.state); });
+      return !std::all_of(last.begin(), last.end(), is_so);
     });
     EXPECT_TRUE(status.ok()) << status.error().message;
     return last;
@@ -99,6 +113,7 @@ class Site {
   }
 
   test::TemporaryDirectory directory_;
+  std::vector<std::string> options_;
   worker::Client client_;
   std::unique_ptr<test::BackgroundProcess> scheduler_;
 };
@@ -165,6 +180,19 @@ void kill_at_random_points(bool scheduler, std::uint64_t seed) {
     ASSERT_EQ(jobs.size(), 2U) << "what was acknowledged is known";
     expect_nothing_lost_or_doubled(site, jobs, 40);
   }
+}
+
+TEST(Scheduler, AWorkerThatOutlivesItGoesOnWithItsJob) {
+  Site site({"--workers", "0"});
+  const auto worker = site.start_worker();
+  site.submit({"matmul:m=64,n=64,k=64", "--trials", "40", "--history", "none"});
+  site.wait_until([](const auto& job) { return job.trials > 0; });
+  site.kill_scheduler();
+  site.start();
+  const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].epoch, 1) << "it was loaded anew";
+  expect_nothing_lost_or_doubled(site, jobs, 40);
 }
 
 TEST(Scheduler, OutlivesItsWorkers) { kill_at_random_points(false, 3); }

@@ -84,7 +84,7 @@ Book::Book(BookOptions options, std::vector<JobRow> stored, double now)
   for (JobRow& row : stored) {
     const std::size_t position = add_entry(std::move(row), now);
     Entry& entry = entries_[position];
-    if (entry.row.foreign && !entry.ended()) entry.orphaned_at = now;
+    if (!entry.ended() && (entry.row.foreign || entry.row.job.has_hold())) restore(entry, now);
   }
 }
 
@@ -119,7 +119,7 @@ std::vector<std::string> Book::device_keys() const {
     keys.insert(options_.pools[i].name);
   }
   for (const auto& [id, worker] : workers_) {
-    if (!worker.open || !worker.hello.takes_jobs()) continue;
+    if (!worker.hello.takes_jobs()) continue;
     keys.insert(worker.hello.devices().begin(), worker.hello.devices().end());
   }
   return {keys.begin(), keys.end()};
@@ -221,7 +221,7 @@ Result<v1::Job> Book::control(const v1::ControlRequest& request, double now) {
     if (!(stop && entry.row.wish == v1::CANCEL)) entry.row.wish = request.wish();
     // What a worker found in an earlier epoch is worth keeping: the next one takes the order.
     const bool nothing_yet = entry.row.job.epoch() == 0 || entry.row.foreign;
-    if (entry.worker == 0 && (nothing_yet || !stop)) {
+    if (entry.worker == 0 && entry.held_until < 0 && (nothing_yet || !stop)) {
       end(entry, stop ? v1::STOPPED : v1::CANCELLED, stop ? "stopped before it began" : "", now);
     } else {
       resume(entry, now);
@@ -261,6 +261,7 @@ void Book::end(Entry& entry, v1::JobState state, const std::string& reason, doub
     std::erase(workers_.at(entry.worker).jobs, position_of(entry));
     entry.worker = 0;
   }
+  entry.held_until = -1;
   entry.paused = false;
   scheduler_.set_active(entry.index, false);
   entry.row.job.set_state(state);

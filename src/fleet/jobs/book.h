@@ -2,7 +2,8 @@
 // to hear what. It has no clock, no threads and no files: a server tells it what happened and when,
 // and carries out what `settle` answers. A job belongs to one worker at a time; every time that it
 // is given to one its epoch grows, and what is said in an older epoch is refused. A worker that is
-// silent for too long is lost and its jobs go back to the queue. Times are Unix seconds.
+// silent for too long is lost and its jobs go back to the queue; those elsewhere may outlive the
+// scheduler (book_holds.cpp). Times are Unix seconds.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,7 @@ class Book {
   Book(BookOptions options, std::vector<JobRow> stored, double now);
 
   // Stages that ran before, oldest first, for charts and predictions.
-  void recall(const std::vector<v1::Bar>& bars);
+  void recall(const std::vector<StageRow>& rows);
 
   // What clients want. Answers go out when what settle() wants written is on the disk.
   Result<v1::SubmitReply> submit(const v1::SubmitRequest& request, double now);
@@ -80,7 +81,7 @@ class Book {
   // When time_passed() and settle() have something to do although nothing happens.
   double next_deadline() const;
 
-  // Jobs that are paused while a worker has them: each keeps a worker from doing something else.
+  // Jobs that are paused while a worker has them, which does nothing else meanwhile.
   int parked_workers() const;
   bool knows_worker(WorkerId worker) const { return workers_.count(worker) != 0; }
 
@@ -100,15 +101,15 @@ class Book {
     std::map<std::int64_t, Stage> stages = {};  // offered or running, by the worker's number
     std::set<std::int64_t> finished = {};       // in this epoch
     double last_finished = -1;
-    int losses = 0;           // of workers, since a stage finished
-    double orphaned_at = -1;  // a foreign job whose tuner may come back
+    int losses = 0;          // of workers, since a stage finished
+    double held_until = -1;  // by a worker elsewhere that may come back; -1: by none
     bool ended() const { return row.job.state() >= v1::DONE; }
     const std::string& id() const { return row.job.id(); }
   };
   struct Worker {
     v1::Hello hello = {};
     std::string name = {};  // empty: has not said hello
-    bool local = false, open = true;
+    bool local = false;
     double heard_at = 0;
     std::vector<std::size_t> jobs = {};
   };
@@ -127,12 +128,15 @@ class Book {
   void pause(Entry& entry);
   void resume(Entry& entry, double now);
   void end(Entry& entry, v1::JobState state, const std::string& reason, double now);
-
   // book_workers.cpp
   void hello(WorkerId id, const v1::Hello& hello);
   void take_registration(WorkerId id, const v1::Register& registration, double now);
   void lose(WorkerId id, double now);
   void take_back(Entry& entry, double now);
+  void hold(Entry& entry, double until);
+  void restore(Entry& entry, double now);
+  void go_on(WorkerId id, const v1::Holding& holding);
+  void write_hold(Entry& entry) const;
   void give_out_jobs(double now);
   void assign(std::size_t position, WorkerId worker, double now);
   Entry* fenced(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage);
@@ -141,16 +145,17 @@ class Book {
   void know(WorkerId worker, const Entry& entry, std::int64_t stage);
   void order(const Entry& entry);
   v1::ToWorker& send(WorkerId worker, bool acknowledges);
-
   // book_stages.cpp
   void take_kinds(Entry& entry, const v1::Kinds& kinds, double now);
   void take_offer(WorkerId worker, Entry& entry, const v1::Offer& offer, double now);
+  void take_offer_back(Entry& entry, std::int64_t number);
   void take_finished(WorkerId worker, Entry& entry, const v1::Finished& finished, double now);
   void take_progress(Entry& entry, const v1::Progress& progress);
   void offer(Entry& entry, std::int64_t number, Stage& stage, double ready_at);
   void drop_stages(Entry& entry);
   void give_out_resources(double now);
   void start(const Start& start, double now);
+  void tell_to_start(const Entry& entry, std::int64_t number, const Stage& stage);
   std::optional<std::uint32_t> pool_of(const std::string& name) const;
   std::uint32_t group_of(const Entry& entry, const v1::StageKind& kind, std::uint32_t pool);
   bool is_wide(const Entry& entry, std::uint32_t pool) const;
@@ -160,7 +165,6 @@ class Book {
   void learn_usual(const std::string& kind, double seconds);
   void spread_usual(const std::string& name);
   double usual_seconds(const Entry& entry, const v1::StageKind& kind) const;
-
   // book_view.cpp
   struct Outlook;
   Outlook outlook(double now) const;
@@ -174,7 +178,6 @@ class Book {
 
   std::size_t position_of(const Entry& entry) const;
   void touch(const Entry& entry) { dirty_.insert(position_of(entry)); }
-
   BookOptions options_;
   Scheduler scheduler_;
   std::deque<Entry> entries_;  // by the number of the job; stays where it is
@@ -190,9 +193,8 @@ class Book {
     double seconds = 0, count = 0;
   };
   std::map<std::string, Usual> usual_;  // what kinds of stages took, of all jobs of ours
-  double opened_at_ = 0;
   std::set<std::size_t> thinking_;  // jobs that will offer their next stage at once
-  double hold_until_ = 0;
+  double opened_at_ = 0, hold_until_ = 0;
   std::set<std::size_t> dirty_;  // entries to write
   Effects effects_;
 };

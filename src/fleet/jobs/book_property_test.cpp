@@ -1,6 +1,7 @@
 // The book in a world where everything breaks: workers die, hang and lose their connection, the
-// scheduler itself is killed with writes under way. Checks that a device is never held twice, that
-// what was acknowledged is on the disk, that nothing is counted twice and that all jobs finish.
+// scheduler itself is killed with writes under way; workers elsewhere live on and come back. Checks
+// that a device is never held twice, that what was acknowledged is on the disk, that nothing is
+// counted twice and that all jobs finish.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -27,6 +28,8 @@ BookOptions options(const Policy& policy) {
 struct Process {
   bool local = true, hangs = false;
   double notices_at = -1;  // that its connection is gone; -1: it is there
+  bool comes_back = false;
+  std::vector<v1::FromWorker> unknown = {};  // results that were not said to be known
   std::string job = {};
   std::int64_t epoch = 0, stage = 0;
   double stage_ends = -1;  // -1: runs nothing
@@ -95,18 +98,22 @@ class World {
     for (const auto& [number, row] : disk_) longest = std::max(longest, row.job.epoch());
     return longest;
   }
+  int came_back() const { return came_back_; }
 
  private:
   void join() {
     const WorkerId id = next_worker_++;
     processes_[id] = {.local = rng_.chance(0.7)};
     book_->joined(id, processes_[id].local, now_);
+    book_->said(id, hello_message(), now_);
+    carry_out();
+  }
+  static v1::FromWorker hello_message() {
     v1::FromWorker hello;
     hello.mutable_hello()->set_version("1");
     hello.mutable_hello()->add_devices("cpu");
     hello.mutable_hello()->set_takes_jobs(true);
-    book_->said(id, hello, now_);
-    carry_out();
+    return hello;
   }
 
   WorkerId any() {
@@ -127,12 +134,20 @@ class World {
     Process& process = processes_.at(id);
     if (process.local || process.hangs || process.notices_at >= 0) return;
     process.notices_at = now_ + rng_.uniform() * kLease * 0.9;
+    process.comes_back = rng_.chance(0.5);
     book_->left(id, now_);
     carry_out();
   }
+  // Local workers end with their scheduler, others notice some time later.
   void restart() {
     pending_.clear();
-    processes_.clear();
+    std::erase_if(processes_,
+                  [](const auto& each) { return each.second.local || each.second.hangs; });
+    for (auto& [id, process] : processes_) {
+      if (process.notices_at >= 0) continue;
+      process.notices_at = now_ + rng_.uniform() * kLease * 0.9;
+      process.comes_back = rng_.chance(0.7);
+    }
     std::vector<JobRow> rows;
     for (const auto& [number, row] : disk_) rows.push_back(row);
     book_.emplace(options(policy_), rows, now_);
@@ -157,7 +172,8 @@ class World {
       if (found == processes_.end() || found->second.hangs) continue;
       Process& process = found->second;
       if (process.notices_at >= 0) {
-        if (now_ >= process.notices_at) processes_.erase(id);
+        if (process.stage_ends >= 0 && now_ >= process.stage_ends) finish(id, process);
+        if (now_ >= process.notices_at) notice(id);
         continue;
       }
       v1::FromWorker beat;
@@ -167,6 +183,27 @@ class World {
       carry_out();
     }
     book_->time_passed(now_);
+    carry_out();
+  }
+
+  // The connection is gone: the process ends, or comes back with its job.
+  void notice(WorkerId old) {
+    Process process = processes_.at(old);
+    processes_.erase(old);
+    if (!process.comes_back || process.job.empty()) return;
+    process.notices_at = -1;
+    const WorkerId id = next_worker_++;
+    processes_[id] = process;
+    book_->joined(id, false, now_);
+    v1::FromWorker hello = hello_message();
+    v1::Holding& holding = *hello.mutable_hello()->add_holds();
+    holding.set_job(process.job);
+    holding.set_epoch(process.epoch);
+    book_->said(id, hello, now_);
+    say_kinds(id, process);
+    for (const v1::FromWorker& message : process.unknown) book_->said(id, message, now_);
+    if (process.stage_ends < 0) say_what_is_next(id, process);
+    ++came_back_;
     carry_out();
   }
 
@@ -180,25 +217,42 @@ class World {
     finished.set_epoch(process.epoch);
     finished.set_stage(process.stage);
     finished.set_seconds(0.5);
+    ++process.stage;
+    process.unknown.push_back(message);
+    if (process.notices_at >= 0) return;  // nobody hears it
     book_->said(id, message, now_);
     if (rng_.chance(0.05)) book_->said(id, message, now_);  // said twice
-    go_on(id, process);
+    say_what_is_next(id, process);
   }
 
-  void go_on(WorkerId id, Process& process) {
+  void say_what_is_next(WorkerId id, const Process& process) {
     v1::FromWorker message;
     if (store_[process.job] == kStagesEach) {
       message.mutable_ended()->set_job(process.job);
       message.mutable_ended()->set_epoch(process.epoch);
       message.mutable_ended()->set_state(v1::DONE);
-      process.job.clear();
     } else {
       message.mutable_offer()->set_job(process.job);
       message.mutable_offer()->set_epoch(process.epoch);
-      message.mutable_offer()->set_stage(++process.stage);
+      message.mutable_offer()->set_stage(process.stage);
       message.mutable_offer()->set_kind(store_[process.job] % 2);
     }
     book_->said(id, message, now_);
+  }
+
+  void say_kinds(WorkerId id, const Process& process) {
+    v1::FromWorker kinds;
+    kinds.mutable_kinds()->set_job(process.job);
+    kinds.mutable_kinds()->set_epoch(process.epoch);
+    for (const char* pool : {"host", "cpu"}) {
+      v1::StageKind& kind = *kinds.mutable_kinds()->add_kinds();
+      kind.set_name(pool);
+      kind.set_pool(pool);
+      kind.set_amount(1);
+      kind.set_usual_seconds(1);
+      kind.set_left((kStagesEach - store_[process.job]) / 2);
+    }
+    book_->said(id, kinds, now_);
   }
 
   void carry_out() {
@@ -236,28 +290,36 @@ class World {
     if (message.what.has_assign()) {
       process.job = message.what.assign().job().id();
       process.epoch = message.what.assign().job().epoch();
-      process.stage = 0;
-      v1::FromWorker kinds;
-      kinds.mutable_kinds()->set_job(process.job);
-      kinds.mutable_kinds()->set_epoch(process.epoch);
-      for (const char* pool : {"host", "cpu"}) {
-        v1::StageKind& kind = *kinds.mutable_kinds()->add_kinds();
-        kind.set_name(pool);
-        kind.set_pool(pool);
-        kind.set_amount(1);
-        kind.set_usual_seconds(1);
-        kind.set_left((kStagesEach - store_[process.job]) / 2);
-      }
-      book_->said(message.worker, kinds, now_);
-      go_on(message.worker, process);
+      process.stage = 1;
+      process.unknown.clear();
+      say_kinds(message.worker, process);
+      say_what_is_next(message.worker, process);
     } else if (message.what.has_start()) {
       start(process, message.what.start());
+    } else if (message.what.has_known()) {
+      hear_what_is_known(process, message.what.known());
+    } else if (message.what.has_refused() && message.what.refused().job() == process.job) {
+      forget_job(process);  // it is another's by now
     }
+  }
+
+  void hear_what_is_known(Process& process, const v1::Known& known) {
+    if (known.job() != process.job || known.epoch() != process.epoch) return;
+    std::erase_if(process.unknown, [&](const v1::FromWorker& message) {
+      return message.finished().stage() == known.stage();
+    });
+    if (known.stage() == -1) forget_job(process);
+  }
+  static void forget_job(Process& process) {
+    process.job.clear();
+    process.unknown.clear();
+    process.stage_ends = -1;
   }
 
   void start(Process& process, const v1::Start& start) {
     ASSERT_EQ(start.job(), process.job);
     ASSERT_EQ(start.epoch(), process.epoch);
+    if (start.stage() != process.stage || process.stage_ends >= 0) return;  // said again
     for (const auto& [id, other] : processes_) {
       const bool clashes = other.stage_ends >= 0 && !other.hangs && other.core == start.cores(0);
       EXPECT_FALSE(clashes) << "core " << start.cores(0) << " is held twice";
@@ -276,12 +338,14 @@ class World {
   std::map<std::int64_t, JobRow> disk_;
   std::set<std::tuple<std::string, std::int64_t, std::int64_t>> stages_;
   std::map<std::string, int> store_;  // the workers' own, by job
+  int came_back_ = 0;
 };
 
 class Breaking : public testing::TestWithParam<const char*> {};
 
 TEST_P(Breaking, NothingIsHeldTwiceLostOrCountedTwiceAndAllJobsFinish) {
   std::int64_t longest = 0;
+  int came_back = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     World world(seed, **find_policy(GetParam()));
@@ -290,8 +354,10 @@ TEST_P(Breaking, NothingIsHeldTwiceLostOrCountedTwiceAndAllJobsFinish) {
     ASSERT_TRUE(world.all_ended());
     world.check_end();
     longest = std::max(longest, world.longest_epoch());
+    came_back += world.came_back();
   }
   EXPECT_GT(longest, 3);  // or nothing broke
+  EXPECT_GT(came_back, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Breaking,

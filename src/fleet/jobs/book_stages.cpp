@@ -84,7 +84,10 @@ void Book::take_offer(WorkerId worker, Entry& entry, const v1::Offer& offered, d
   }
   const double ready_at = now - entry.last_finished <= kBurstSeconds ? entry.last_finished : now;
   const auto [place, is_new] = entry.stages.try_emplace(offered.stage());
-  if (!is_new) return;
+  if (!is_new) {  // said again, since it did not hear that it may start
+    if (place->second.runs) tell_to_start(entry, offered.stage(), place->second);
+    return;
+  }
   place->second = {.kind = static_cast<std::uint32_t>(offered.kind()), .ready_at = ready_at};
   if (!entry.paused) offer(entry, offered.stage(), place->second, ready_at);
 }
@@ -157,29 +160,41 @@ void Book::start(const Start& begun, double now) {
   Stage& stage = entry.stages.at(place.stage);
   stage.runs = true;
   stage.started_at = now;
-  const std::vector<int>& slots = scheduler_.slots_of(begun.stage);
-  v1::Start& message = *send(entry.worker, false).mutable_start();
+  if (!workers_.at(entry.worker).local) touch(entry);  // what it holds may outlive this book
+  tell_to_start(entry, place.stage, stage);
+}
+
+void Book::tell_to_start(const Entry& entry, std::int64_t number, const Stage& stage) {
+  const std::uint32_t pool = *pool_of(entry.row.job.kinds(static_cast<int>(stage.kind)).pool());
+  const std::vector<int>& slots = scheduler_.slots_of(stage.id);
+  v1::Start& message = *send(entry.worker, !workers_.at(entry.worker).local).mutable_start();
   message.set_job(entry.id());
   message.set_epoch(entry.row.job.epoch());
-  message.set_stage(place.stage);
-  for (const int core : cores_of(entry, begun.pool, slots)) message.add_cores(core);
-  if (begun.pool == kHost) return;
-  const BookPool& pool = options_.pools[begun.pool];
-  message.set_device(fmt::format("{}:{}", pool.name, begun.slot % int(pool.units.size())));
+  message.set_stage(number);
+  for (const int core : cores_of(entry, pool, slots)) message.add_cores(core);
+  if (pool == kHost) return;
+  const BookPool& device = options_.pools[pool];
+  message.set_device(fmt::format("{}:{}", device.name, slots.front() % int(device.units.size())));
+}
+
+void Book::take_offer_back(Entry& entry, std::int64_t number) {
+  const Stage& stage = entry.stages.at(number);
+  if (stage.runs) {
+    scheduler_.abandon(stage.id);
+    touch(entry);
+  } else {
+    scheduler_.withdraw_stage(stage.id);
+  }
+  places_.erase(stage.id);
+  entry.stages.erase(number);
 }
 
 void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& finished, double now) {
   v1::Job& job = entry.row.job;
   const auto found = entry.stages.find(finished.stage());
   // The worker takes its offer back, which may have been granted meanwhile.
-  if (found != entry.stages.end() && finished.end() == v1::COMPLETED && finished.seconds() == 0) {
-    if (found->second.runs) {
-      scheduler_.abandon(found->second.id);
-    } else {
-      scheduler_.withdraw_stage(found->second.id);
-    }
-    places_.erase(found->second.id);
-    entry.stages.erase(found);
+  if (finished.end() == v1::COMPLETED && finished.seconds() == 0) {
+    if (found != entry.stages.end()) take_offer_back(entry, found->first);
     entry.finished.insert(finished.stage());
     return know(worker, entry, finished.stage());
   }
@@ -250,12 +265,15 @@ double Book::usual_seconds(const Entry& entry, const v1::StageKind& kind) const 
   return (found->second.seconds + said) / (found->second.count + 1);
 }
 
-void Book::recall(const std::vector<v1::Bar>& bars) {
-  bars_.assign(bars.begin(), bars.end());
-  for (const v1::Bar& bar : bars) {
+void Book::recall(const std::vector<StageRow>& rows) {
+  for (const StageRow& row : rows) {
+    const v1::Bar& bar = row.bar;
+    bars_.push_back(bar);
     const auto found = by_id_.find(bar.job());
-    if (found == by_id_.end() || entries_[found->second].row.foreign) continue;
-    learn_usual(bar.kind(), bar.ended_at() - bar.started_at());
+    if (found == by_id_.end()) continue;
+    Entry& entry = entries_[found->second];
+    if (row.epoch == entry.row.job.epoch()) entry.finished.insert(row.stage);
+    if (!entry.row.foreign) learn_usual(bar.kind(), bar.ended_at() - bar.started_at());
   }
 }
 
@@ -286,7 +304,10 @@ void Book::drop_stages(Entry& entry) {
 Effects Book::settle(double now) {
   give_out_jobs(now);
   give_out_resources(now);
-  for (const std::size_t position : dirty_) effects_.jobs.push_back(entries_[position].row);
+  for (const std::size_t position : dirty_) {
+    write_hold(entries_[position]);
+    effects_.jobs.push_back(entries_[position].row);
+  }
   dirty_.clear();
   return std::exchange(effects_, {});
 }

@@ -75,13 +75,13 @@ TEST(Book, ASecondJobWaitsForTheDevice) {
 
 TEST(Book, WhatOtherJobsTookIsWhatANewOneIsExpectedToTake) {
   Book book(options("makespan"), {}, 0);
-  v1::Bar bar;
+  StageRow row;
   ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  bar.set_job("j1");
-  bar.set_kind("profile");
-  bar.set_pool("cpu");
-  bar.set_ended_at(100);
-  book.recall(std::vector<v1::Bar>(200, bar));  // of 100 s each, where 1 s is said to be usual
+  row.bar.set_job("j1");
+  row.bar.set_kind("profile");
+  row.bar.set_pool("cpu");
+  row.bar.set_ended_at(100);
+  book.recall(std::vector<StageRow>(200, row));  // of 100 s each, where 1 s is said to be usual
   book.joined(1, true, 200);
   book.said(1, hello(), 200);
   book.settle(200);
@@ -150,22 +150,6 @@ TEST(Book, ALostWorkerIsKilledBeforeItsJobIsGivenOn) {
   ASSERT_EQ(late.messages.size(), 1u);
   EXPECT_EQ(late.messages[0].what.refused().why(), "epoch 1 of the job is over, it is at 2");
   EXPECT_TRUE(late.stages.empty());
-}
-
-TEST(Book, WhatAWorkerElsewhereHoldsIsKeptUntilItsLeaseIsOver) {
-  Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  book.joined(1, false, 0);
-  book.said(1, hello(), 0);
-  book.settle(0);
-  book.said(1, kinds("j1", 1), 0);
-  book.said(1, offer("j1", 1, 7, 1), 0);
-  book.settle(0);
-  book.left(1, 1);
-  EXPECT_EQ(book.snapshot({}, 1)->pools(1).used(), 1);
-  book.time_passed(10);
-  EXPECT_EQ(book.snapshot({}, 10)->pools(1).used(), 0);
-  EXPECT_EQ(job_of(book, "a", 10).state(), v1::QUEUED);
 }
 
 TEST(Book, PausedJobsAreGivenNothing) {
@@ -291,7 +275,9 @@ TEST(Book, AnotherTunersJobEndsWithItAndComesBackWithItAfterARestart) {
   effects = second.settle(6);
   EXPECT_EQ(effects.messages[1].what.known().epoch(), 2);
   second.left(1, 7);
-  EXPECT_EQ(job_of(second, "j1", 7).state(), v1::FAILED);
+  EXPECT_EQ(job_of(second, "j1", 7).reason(), "waits for its tuner to come back");
+  second.time_passed(16);
+  EXPECT_EQ(job_of(second, "j1", 16).state(), v1::FAILED);
 
   Book third(options(), effects.jobs, 10);
   EXPECT_EQ(third.next_deadline(), 20);

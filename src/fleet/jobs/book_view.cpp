@@ -116,6 +116,8 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
     job.set_waiting_for("worker");
     if (entry.row.foreign) {
       job.set_reason("waits for its tuner to come back");
+    } else if (entry.held_until >= 0) {
+      job.set_reason("waits for its worker to come back");
     } else if (std::find(keys.begin(), keys.end(), device) != keys.end()) {
       job.set_reason("waits for a worker");
     } else {
@@ -143,6 +145,7 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
 
 v1::Job Book::picture(const Entry& entry, const Outlook& outlook) const {
   v1::Job job = entry.row.job;
+  job.clear_hold();
   if (entry.ended()) {
     keep_what_was(job);
     return job;

@@ -100,6 +100,7 @@ void Book::hello(WorkerId id, const v1::Hello& hello) {
   welcome.set_worker(worker.name);
   welcome.set_beat_seconds(options_.beat_seconds);
   welcome.set_lease_seconds(options_.lease_seconds);
+  for (const v1::Holding& holding : hello.holds()) go_on(id, holding);
 }
 
 void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
@@ -162,8 +163,9 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
     return refuse(id, entry.id(), 0, -2,
                   entry.ended() ? "the job has ended" : "another worker has the job");
   }
+  drop_stages(entry);  // of a tuner that begins anew
   entry.row.foreign = true;
-  entry.orphaned_at = -1;
+  entry.held_until = -1;
   entry.worker = id;
   entry.row.job.set_worker(workers_.at(id).name);
   entry.row.job.set_epoch(entry.row.job.epoch() + 1);
@@ -178,19 +180,22 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
   take_kinds(entry, kinds, now);
 }
 
+// Elsewhere a worker may go on although its connection is gone: until its lease is over it can come
+// back, and nobody else gets what it has.
 void Book::left(WorkerId id, double now) {
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
-  Worker& worker = found->second;
-  worker.open = false;
-  // Elsewhere a stage may go on although the connection is gone: nobody else gets what it holds
-  // before the lease is over.
-  const bool runs = std::any_of(worker.jobs.begin(), worker.jobs.end(), [&](std::size_t job) {
-    const auto& stages = entries_[job].stages;
-    return std::any_of(stages.begin(), stages.end(),
-                       [](const auto& stage) { return stage.second.runs; });
-  });
-  if (worker.local || !runs) lose(id, now);
+  const Worker worker = std::move(found->second);
+  workers_.erase(found);
+  if (worker.local) effects_.kill.push_back(id);
+  for (const std::size_t position : worker.jobs) {
+    Entry& entry = entries_[position];
+    if (worker.local) {
+      take_back(entry, now);
+    } else {
+      hold(entry, worker.heard_at + options_.lease_seconds);
+    }
+  }
 }
 
 void Book::lose(WorkerId id, double now) {
@@ -198,21 +203,20 @@ void Book::lose(WorkerId id, double now) {
   const Worker worker = std::move(found->second);
   workers_.erase(found);
   if (worker.local) effects_.kill.push_back(id);
-  if (worker.open) {
-    refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
-    effects_.close.push_back(id);
-  }
+  refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
+  effects_.close.push_back(id);
   for (const std::size_t position : worker.jobs) take_back(entries_[position], now);
 }
 
 void Book::take_back(Entry& entry, double now) {
   entry.worker = 0;
+  entry.held_until = -1;
   entry.row.job.clear_worker();
   drop_stages(entry);
   scheduler_.set_active(entry.index, false);
   touch(entry);
-  if (entry.row.foreign) return end(entry, v1::FAILED, "its tuner went away", now);
   if (entry.row.wish == v1::CANCEL) return end(entry, v1::CANCELLED, "", now);
+  if (entry.row.foreign) return end(entry, v1::FAILED, "its tuner went away", now);
   if (++entry.losses >= kMostLosses) {
     end(entry, v1::FAILED,
         fmt::format("{} workers were lost with it without finishing a stage", entry.losses), now);
@@ -226,9 +230,7 @@ void Book::time_passed(double now) {
   }
   for (const WorkerId id : silent) lose(id, now);
   for (Entry& entry : entries_) {
-    if (entry.ended() || entry.orphaned_at < 0 || entry.worker != 0) continue;
-    if (now - entry.orphaned_at < options_.lease_seconds) continue;
-    end(entry, v1::FAILED, "its tuner went away", now);
+    if (entry.held_until >= 0 && now >= entry.held_until) take_back(entry, now);
   }
 }
 
@@ -239,8 +241,7 @@ double Book::next_deadline() const {
     deadline = std::min(deadline, worker.heard_at + options_.lease_seconds);
   }
   for (const Entry& entry : entries_) {
-    if (entry.ended() || entry.orphaned_at < 0 || entry.worker != 0) continue;
-    deadline = std::min(deadline, entry.orphaned_at + options_.lease_seconds);
+    if (entry.held_until >= 0) deadline = std::min(deadline, entry.held_until);
   }
   return deadline;
 }
@@ -256,12 +257,13 @@ void Book::give_out_jobs(double now) {
   std::vector<std::size_t> queue;
   bool sorted = false;
   for (auto& [id, worker] : workers_) {
-    if (worker.name.empty() || !worker.open || !worker.hello.takes_jobs()) continue;
+    if (worker.name.empty() || !worker.hello.takes_jobs()) continue;
     if (!worker.jobs.empty()) continue;
     if (!std::exchange(sorted, true)) {
       for (std::size_t i = 0; i < entries_.size(); ++i) {
         const Entry& entry = entries_[i];
         if (entry.ended() || entry.paused || entry.worker != 0 || entry.row.foreign) continue;
+        if (entry.held_until >= 0) continue;
         queue.push_back(i);
       }
       std::stable_sort(queue.begin(), queue.end(), [&](std::size_t a, std::size_t b) {

@@ -52,12 +52,8 @@ std::vector<Start> Scheduler::dispatch(double now) {
   std::vector<Start> starts;
   for (const std::size_t index : chosen) {
     const StageView& stage = ready_[index];
-    taken_.push_back({take_slots(stage.pool, stage.amount)});
+    begin(stage, take_slots(stage.pool, stage.amount));
     starts.push_back({stage.id, stage.job, stage.kind, stage.pool, taken_.back().slots.front()});
-    pools_[stage.pool].free -= stage.amount;
-    pools_[stage.pool].last_holder = stage.job;
-    users_[jobs_[stage.job].user].running += stage.amount;
-    running_.push_back(stage);
   }
   // From the back, so that what is still to be removed stays where it is.
   std::sort(chosen.begin(), chosen.end(), std::greater<>());
@@ -66,6 +62,29 @@ std::vector<Start> Scheduler::dispatch(double now) {
     ready_.pop_back();
   }
   return starts;
+}
+
+void Scheduler::begin(const StageView& stage, std::vector<int> slots) {
+  taken_.push_back({std::move(slots)});
+  pools_[stage.pool].free -= stage.amount;
+  pools_[stage.pool].last_holder = stage.job;
+  users_[jobs_[stage.job].user].running += stage.amount;
+  running_.push_back(stage);
+}
+
+StageId Scheduler::take_up(const Offer& offered, std::vector<int> slots, double ready_at) {
+  const StageId id = offer(offered, ready_at);
+  const StageView stage = ready_.back();
+  ready_.pop_back();
+  std::vector<bool>& taken = slots_[stage.pool];
+  for (const int slot : slots) {
+    const auto unit = static_cast<std::size_t>(slot);
+    if (unit >= taken.size()) taken.resize(unit + 1, false);
+    CHECK(!taken[unit], "two stages that ran had the same unit");
+    taken[unit] = true;
+  }
+  begin(stage, std::move(slots));
+  return id;
 }
 
 void Scheduler::finish(StageId stage, double now, double seconds) {

@@ -49,6 +49,8 @@ class Scheduler {
 
   JobIndex add_job(JobSpec spec, double now);
   StageId offer(const Offer& offer, double now);
+  // A stage that began before there was this scheduler, and runs on these units of its pool.
+  StageId take_up(const Offer& offer, std::vector<int> slots, double ready_at);
   // What may start now; it counts as running from here on.
   std::vector<Start> dispatch(double now);
   // A running stage is done, after as many seconds on its resource.
@@ -93,6 +95,7 @@ class Scheduler {
     std::vector<int> slots;
   };
   std::size_t position_of(StageId stage) const;
+  void begin(const StageView& stage, std::vector<int> slots);
   void release(std::size_t position);
   std::vector<int> take_slots(std::uint32_t pool, int amount);
   void predict_remaining(JobIndex job);

@@ -68,7 +68,7 @@ struct Server::Parts final : World {
         lock(std::move(taken)),
         workers(worker_options(options, lock.workers_descriptor())),
         service(make_service([this](jobs::WorkerId worker, std::int64_t pid) {
-          return workers.adopt(worker, pid);
+          return workers.adopt(worker, pid) || (pid != 0 && pid == options.attached);
         })),
         failed(::eventfd(0, EFD_CLOEXEC)) {}
 
@@ -88,10 +88,8 @@ struct Server::Parts final : World {
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
     ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs());
     ATTUNE_ASSIGN(const std::vector<jobs::StageRow> stages, file.read_stages(kRecalledStages));
-    std::vector<v1::Bar> bars;
-    for (const jobs::StageRow& stage : stages) bars.push_back(stage.bar);
     jobs::Book filled(book, std::move(rows), static_cast<double>(unix_time_ms()) * 1e-3);
-    filled.recall(bars);
+    filled.recall(stages);
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
     loop.emplace(std::move(filled), *journal, *this);
     ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));

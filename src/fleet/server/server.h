@@ -2,6 +2,7 @@
 // Nothing of gRPC is seen here.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +26,8 @@ struct ServerOptions {
   std::map<std::string, int> devices = {};  // of other kinds: how many, which workers bring
   std::map<std::string, int> quotas = {};   // of users: units at once
   std::vector<std::pair<std::string, std::string>> apart = {};  // kinds that disturb each other
+  // A process that does not outlive this one: its connections count as those of local workers.
+  std::int64_t attached = 0;
   int workers = 0;
   std::vector<std::string> worker_command = {};       // the program and its arguments
   std::function<void(const std::string&)> note = {};  // lines for the person who started it

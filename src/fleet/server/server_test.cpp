@@ -107,6 +107,7 @@ TEST(Server, RunsAJobOnAWorker) {
 
 TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   const Folder folder;
+  v1::Job job;
   {
     auto server = Server::start(options(folder.path()));
     ASSERT_TRUE(server.ok());
@@ -115,12 +116,14 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
     submit(*stub, "b");
     WorkerConnection worker((*server)->address(), "1");
     next(worker);
-    const v1::Job job = next(worker).assign().job();
+    job = next(worker).assign().job();
     worker.send_kinds(job, 3);
     worker.offer(job, 1, 0);
     next(worker);
     worker.finish(job, 1, 0.5);
     EXPECT_EQ(next(worker).known().stage(), 1);
+    worker.offer(job, 2, 1);
+    EXPECT_EQ(next(worker).start().stage(), 2);
   }
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
@@ -129,13 +132,21 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   const v1::Snapshot snapshot = list(*stub);
   ASSERT_EQ(snapshot.jobs_size(), 2);
   EXPECT_EQ(snapshot.jobs(0).stages_done(0), 1);
-  EXPECT_EQ(snapshot.bars_size(), 1);
-  WorkerConnection worker((*server)->address(), "1");
+  EXPECT_EQ(snapshot.bars_size(), 2);  // of what ended, and of what is still being measured
+  EXPECT_EQ(snapshot.pools(1).used(), 1);
+  // Another worker gets the other job; the one that has it brings what it measured meanwhile.
+  WorkerConnection other((*server)->address(), "1");
+  next(other);
+  EXPECT_EQ(next(other).assign().job().id(), "j2");
+  WorkerConnection worker((*server)->address(), "1", {job});
   next(worker);
-  EXPECT_EQ(next(worker).assign().job().epoch(), 2);
+  worker.finish(job, 1, 0.5);
+  EXPECT_EQ(next(worker).known().stage(), 1);
+  worker.finish(job, 2, 0.5);
+  EXPECT_EQ(next(worker).known().stage(), 2);
   auto file = StateFile::open_to_read(wire::database_path(folder.path()));
   ASSERT_TRUE(file.ok());
-  EXPECT_EQ(file->read_stages()->size(), 1u);
+  EXPECT_EQ(file->read_stages()->size(), 2u);
   EXPECT_EQ(file->read_pools()->at(1).name, "cpu");
 }
 

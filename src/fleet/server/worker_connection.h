@@ -3,10 +3,12 @@
 #pragma once
 
 #include <grpcpp/client_context.h>
+#include <unistd.h>
 
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "fleet/wire/channel.h"
 #include "fleet/wire/jobs.grpc.pb.h"
@@ -15,17 +17,23 @@ namespace attune::server {
 
 class WorkerConnection {
  public:
-  // Says hello, as a worker on this machine that measures on "cpu".
+  // Says hello, as a worker on this machine that measures on "cpu", and that still has `holds`.
   WorkerConnection(const std::string& address, const std::string& version,
-                   const std::string& name = "fake")
+                   const std::vector<v1::Job>& holds = {})
       : stub_(v1::Scheduler::NewStub(wire::open_channel(address))),
         stream_(stub_->Work(&context_)) {
     v1::FromWorker message;
     v1::Hello& hello = *message.mutable_hello();
     hello.set_version(version);
-    hello.set_name(name);
+    hello.set_name("fake");
+    hello.set_pid(::getpid());
     hello.add_devices("cpu");
     hello.set_takes_jobs(true);
+    for (const v1::Job& job : holds) {
+      v1::Holding& holding = *hello.add_holds();
+      holding.set_job(job.id());
+      holding.set_epoch(job.epoch());
+    }
     send(message);
   }
 

@@ -28,15 +28,7 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     std::string folder = (std::filesystem::temp_directory_path() / "attune-grant-XXXXXX").string();
     CHECK(mkdtemp(folder.data()) != nullptr, "no temporary folder");
     state_ = folder;
-    int port = 0;
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(this);
-    server_ = builder.BuildAndStart();
-    CHECK(server_ != nullptr, "the scheduler does not start");
-    const Status written =
-        write_file_atomically(wire::address_path(state_), fmt::format("127.0.0.1:{}\n", port));
-    CHECK(written.ok(), "the scheduler cannot write its address");
+    serve();
   }
   ~GrantingScheduler() override {
     close();
@@ -50,6 +42,12 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     if (!server_) return;
     server_->Shutdown(std::chrono::system_clock::now());
     server_.reset();
+  }
+
+  // Breaks all lines, and serves at another address, where it still knows everything.
+  void move() {
+    close();
+    serve();
   }
 
   // Given to the next worker that says hello; a wish comes right after the first result of it.
@@ -68,28 +66,36 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     changed_.wait(lock, [&] { return ended_.has_value(); });
     return *ended_;
   }
-  std::map<std::string, int> finished() {
+  std::map<std::string, int> finished() { return with_lock(finished_); }
+  // How long a line may be broken; it is not mended unless this is said.
+  void set_lease_seconds(double seconds) {
     const std::lock_guard lock(mutex_);
-    return finished_;
+    lease_seconds_ = seconds;
   }
-  v1::Hello hello() {
-    const std::lock_guard lock(mutex_);
-    return hello_;
-  }
-  std::vector<std::string> mistakes() {
-    const std::lock_guard lock(mutex_);
-    return mistakes_;
-  }
-  int most_at_once() {
-    const std::lock_guard lock(mutex_);
-    return most_at_once_;
-  }
-  v1::Progress progress() {
-    const std::lock_guard lock(mutex_);
-    return progress_;
-  }
+  v1::Hello hello() { return with_lock(hello_); }
+  std::vector<std::string> mistakes() { return with_lock(mistakes_); }
+  int most_at_once() { return with_lock(most_at_once_); }
+  v1::Progress progress() { return with_lock(progress_); }
 
  private:
+  template <typename T>
+  T with_lock(const T& value) {
+    const std::lock_guard lock(mutex_);
+    return value;
+  }
+
+  void serve() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    CHECK(server_ != nullptr, "the scheduler does not start");
+    const Status written =
+        write_file_atomically(wire::address_path(state_), fmt::format("127.0.0.1:{}\n", port));
+    CHECK(written.ok(), "the scheduler cannot write its address");
+  }
+
   using Line = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;
 
   grpc::Status Work(grpc::ServerContext*, Line* line) override {
@@ -109,7 +115,9 @@ class GrantingScheduler final : private v1::Scheduler::Service {
         v1::Welcome& welcome = *answers.emplace_back().mutable_welcome();
         welcome.set_worker(hello_.name() + "-1");
         welcome.set_beat_seconds(0.05);
-        if (!job_.id().empty()) *answers.emplace_back().mutable_assign()->mutable_job() = job_;
+        welcome.set_lease_seconds(lease_seconds_);
+        if (!job_.id().empty() && hello_.holds().empty())
+          *answers.emplace_back().mutable_assign()->mutable_job() = job_;
         break;
       }
       case v1::FromWorker::kKinds:
@@ -144,7 +152,9 @@ class GrantingScheduler final : private v1::Scheduler::Service {
       mistakes_.push_back(fmt::format("kind {} is not known", offer.kind()));
       return;
     }
-    if (!open_.emplace(offer.stage(), offer.kind()).second) mistakes_.push_back("offered twice");
+    if (!open_.emplace(offer.stage(), offer.kind()).second && hello_.holds().empty()) {
+      mistakes_.push_back("offered twice");
+    }
     most_at_once_ = std::max(most_at_once_, static_cast<int>(open_.size()));
     v1::Start& start = *answers.emplace_back().mutable_start();
     start.set_job(offer.job());
@@ -171,6 +181,7 @@ class GrantingScheduler final : private v1::Scheduler::Service {
   std::condition_variable changed_;
   v1::Job job_;
   std::optional<v1::Wish> wish_;
+  double lease_seconds_ = 0;
   v1::Hello hello_;
   v1::Kinds kinds_;
   v1::Progress progress_;

@@ -1,36 +1,29 @@
 #include "fleet/worker/link.h"
 
 #include <fmt/format.h>
-#include <grpcpp/client_context.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "fleet/wire/channel.h"
-#include "fleet/wire/jobs.grpc.pb.h"
 #include "fleet/wire/state_directory.h"
-#include "fleet/wire/status.h"
+#include "fleet/worker/connection.h"
 #include "fleet/worker/messages.h"
+#include "fleet/worker/pending.h"
 
 namespace attune::worker {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two attempts
+// Of the lease: so long a broken line is mended. What runs then has the rest of it to end.
+constexpr double kMendingShare = 0.5;
 
 std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
-}
-
-bool may_come_back(const grpc::Status& status) {
-  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
-         status.error_code() == grpc::StatusCode::CANCELLED ||
-         status.error_code() == grpc::StatusCode::UNIMPLEMENTED;  // somebody else has the port now
 }
 
 template <typename Message>
@@ -74,88 +67,43 @@ void add_kinds(const std::vector<KindOfStage>& kinds, Message& message) {
 
 }  // namespace
 
-// Both directions, on gRPC's threads: one write at a time, and always a read.
-class Link::Stream final : public grpc::ClientBidiReactor<v1::FromWorker, v1::ToWorker> {
+// The line: a connection, what to say again over the next one, and a thread that says now and then
+// that the worker lives, and mends what broke.
+class Link::Line final : public Listener {
  public:
-  Stream(const std::string& address, LinkEvents& events)
-      : events_(events), stub_(v1::Scheduler::NewStub(wire::open_channel(address))) {
-    stub_->async()->Work(&context_, this);
-    AddHold();  // writes begin outside of its calls
-    StartRead(&incoming_);
-    StartCall();
+  Line(LinkOptions options, LinkEvents& events) : options_(std::move(options)), events_(events) {}
+  ~Line() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (keeper_.joinable()) keeper_.join();
+    connection_.reset();  // it says that it broke
   }
-  // gRPC uses the object until the call has ended.
-  ~Stream() override {
-    context_.TryCancel();
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return over_; });
+
+  // Until somebody says welcome, or the time is up.
+  Status open() {
+    Result<v1::Welcome> welcome = connect(options_.patience_seconds);
+    if (!welcome.ok()) return welcome.error();
+    name_ = welcome->worker();
+    keeper_ = std::thread([this] { keep(); });
+    return {};
   }
 
   void send(v1::FromWorker message) {
     const std::lock_guard lock(mutex_);
-    if (closed_) return;
-    outgoing_.push_back(std::move(message));
-    if (outgoing_.size() == 1) StartWrite(&outgoing_.front());
+    pending_.said(message);
+    if (connection_) connection_->send(std::move(message));
   }
+  const std::string& name() const { return name_; }
 
-  // Empty when the time is up.
-  std::optional<Result<v1::Welcome>> wait_for_welcome(std::chrono::steady_clock::time_point until) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, until, [&] { return welcome_ || turned_away_ || over_; });
-    if (welcome_) return Result<v1::Welcome>(*welcome_);
-    if (turned_away_) return Result<v1::Welcome>(*turned_away_);
-    if (over_ && !may_come_back(status_)) return Result<v1::Welcome>(wire::from_status(status_));
-    return std::nullopt;
-  }
-
-  void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(mutex_);
-    if (!ok) return;  // the reading side hears of it, too
-    outgoing_.pop_front();
-    if (!closed_ && !outgoing_.empty()) StartWrite(&outgoing_.front());
-  }
-  void OnReadDone(bool ok) override {
-    if (!ok) {
-      {
-        const std::lock_guard lock(mutex_);
-        closed_ = true;
-      }
-      RemoveHold();
-      return;
-    }
-    hear(incoming_);
-    incoming_ = {};
-    StartRead(&incoming_);
-  }
-  void OnDone(const grpc::Status& status) override {
-    bool tell = false;
+  void hear(const v1::ToWorker& message) override {
     {
       const std::lock_guard lock(mutex_);
-      tell = welcome_.has_value();
+      pending_.heard(message);
     }
-    if (tell) events_.lost(why_lost(status));
-    const std::lock_guard lock(mutex_);
-    status_ = status;
-    over_ = true;
-    changed_.notify_all();
-  }
-
-  const std::string& name() const { return welcome_->worker(); }
-
- private:
-  static Error why_lost(const grpc::Status& status) {
-    if (!status.ok()) return wire::from_status(status);
-    return {ErrorCode::Io, "the scheduler ended the connection", {}};
-  }
-
-  void hear(const v1::ToWorker& message) {
     switch (message.what_case()) {
-      case v1::ToWorker::kWelcome: {
-        const std::lock_guard lock(mutex_);
-        welcome_ = message.welcome();
-        changed_.notify_all();
-        return;
-      }
       case v1::ToWorker::kAssign:
         return events_.assigned(from_message(message.assign().job()));
       case v1::ToWorker::kStart: {
@@ -166,109 +114,113 @@ class Link::Stream final : public grpc::ClientBidiReactor<v1::FromWorker, v1::To
       case v1::ToWorker::kOrder:
         return events_.wished(holding_of(message.order()), wish_of(message.order().wish()));
       case v1::ToWorker::kRefused:
-        return hear_refusal(message.refused());
+        return events_.refused(holding_of(message.refused()), message.refused().stage(),
+                               message.refused().why());
       case v1::ToWorker::kKnown:
         return events_.known(holding_of(message.known()), message.known().stage());
-      case v1::ToWorker::WHAT_NOT_SET:
+      default:
         return;  // of a later version
     }
   }
-
-  void hear_refusal(const v1::Refused& refused) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!welcome_) {
-        turned_away_ = Error{ErrorCode::Unsupported, refused.why(), {}};
-        changed_.notify_all();
-        return;
-      }
-    }
-    events_.refused(holding_of(refused), refused.stage(), refused.why());
-  }
-
-  LinkEvents& events_;
-  grpc::ClientContext context_;
-  std::unique_ptr<v1::Scheduler::Stub> stub_;
-  v1::ToWorker incoming_;
-
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::deque<v1::FromWorker> outgoing_;  // the first is being written
-  std::optional<v1::Welcome> welcome_;
-  std::optional<Error> turned_away_;
-  grpc::Status status_;
-  bool closed_ = false;  // for writing
-  bool over_ = false;
-};
-
-// Says now and then that the worker lives.
-class Link::Beats {
- public:
-  Beats(Stream& stream, double seconds)
-      : thread_([this, &stream, seconds] { run(stream, seconds); }) {}
-  ~Beats() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
+  void broke(const Error& why) override {
+    const std::lock_guard lock(mutex_);
+    broken_ = why;
     changed_.notify_all();
-    thread_.join();
   }
 
  private:
-  void run(Stream& stream, double seconds) {
+  v1::FromWorker hello() {
+    v1::FromWorker message;
+    v1::Hello& hello = *message.mutable_hello();
+    hello.set_version(options_.version);
+    hello.set_name(options_.name);
+    hello.set_pid(getpid());
+    hello.set_takes_jobs(options_.takes_jobs);
+    for (const std::string& device : options_.devices) hello.add_devices(device);
+    const std::lock_guard lock(mutex_);
+    for (const v1::Holding& holding : pending_.holdings()) *hello.add_holds() = holding;
+    return message;
+  }
+
+  // A scheduler that is started anew has another address.
+  Result<v1::Welcome> connect(double seconds) {
+    const auto until = std::chrono::steady_clock::now() + duration_of(seconds);
+    for (;;) {
+      const Result<std::string> address = wire::read_address(options_.state);
+      if (address.ok()) {
+        auto connection = std::make_unique<Connection>(*address, *this);
+        connection->send(hello());
+        if (const auto answer = connection->wait_for_welcome(until)) {
+          if (answer->ok()) use(std::move(connection), **answer);
+          return *answer;
+        }
+      }
+      std::unique_lock lock(mutex_);
+      if (ending_ || std::chrono::steady_clock::now() >= until) break;
+      changed_.wait_for(lock, kPause, [&] { return ending_; });
+    }
+    return Error{ErrorCode::NotFound,
+                 fmt::format("no scheduler serves '{}' for {:g} s", options_.state, seconds),
+                 "start one with 'attune scheduler'"};
+  }
+
+  void use(std::unique_ptr<Connection> connection, const v1::Welcome& welcome) {
+    const std::lock_guard lock(mutex_);
+    welcome_ = welcome;
+    for (const v1::FromWorker& message : pending_.again()) connection->send(message);
+    connection_ = std::move(connection);
+  }
+
+  void keep() {
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, duration_of(seconds), [&] { return ending_; })) {
-      v1::FromWorker message;
-      message.mutable_beat();
-      stream.send(std::move(message));
+    for (;;) {
+      changed_.wait_for(lock, duration_of(welcome_.beat_seconds()),
+                        [&] { return ending_ || broken_; });
+      if (ending_) return;
+      if (broken_) {
+        const Error why = *std::exchange(broken_, std::nullopt);
+        std::unique_ptr<Connection> old = std::move(connection_);
+        const double seconds = pending_.empty() ? 0 : kMendingShare * welcome_.lease_seconds();
+        lock.unlock();
+        old.reset();
+        if (seconds <= 0 || !connect(seconds).ok()) return events_.lost(why);
+        lock.lock();
+      } else {
+        v1::FromWorker beat;
+        beat.mutable_beat();
+        connection_->send(std::move(beat));
+      }
     }
   }
 
-  std::mutex mutex_;
+  const LinkOptions options_;
+  LinkEvents& events_;
+  std::string name_;
+  std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
+  Pending pending_;
+  v1::Welcome welcome_;
+  std::unique_ptr<Connection> connection_;  // none while it is mended
+  std::optional<Error> broken_;
   bool ending_ = false;
-  std::thread thread_;
+  std::thread keeper_;
 };
 
 Result<std::unique_ptr<Link>> Link::open(const LinkOptions& options, LinkEvents& events) {
-  v1::FromWorker hello;
-  hello.mutable_hello()->set_version(options.version);
-  hello.mutable_hello()->set_name(options.name);
-  hello.mutable_hello()->set_pid(getpid());
-  hello.mutable_hello()->set_takes_jobs(options.takes_jobs);
-  for (const std::string& device : options.devices) hello.mutable_hello()->add_devices(device);
-  const auto until = std::chrono::steady_clock::now() + duration_of(options.patience_seconds);
-  for (;;) {
-    const Result<std::string> address = wire::read_address(options.state);
-    if (address.ok()) {
-      auto stream = std::make_unique<Stream>(*address, events);
-      stream->send(hello);
-      if (const auto answer = stream->wait_for_welcome(until)) {
-        if (!answer->ok()) return answer->error();
-        return std::unique_ptr<Link>(new Link(std::move(stream), (*answer)->beat_seconds()));
-      }
-    }
-    if (std::chrono::steady_clock::now() >= until) {
-      return Error{ErrorCode::NotFound,
-                   fmt::format("no scheduler serves '{}' for {:g} s", options.state,
-                               options.patience_seconds),
-                   "start one with 'attune scheduler'"};
-    }
-    std::this_thread::sleep_for(kPause);
-  }
+  auto line = std::make_unique<Line>(options, events);
+  ATTUNE_RETURN_IF_ERROR(line->open());
+  return std::unique_ptr<Link>(new Link(std::move(line)));
 }
 
-Link::Link(std::unique_ptr<Stream> stream, double beat_seconds)
-    : stream_(std::move(stream)), beats_(std::make_unique<Beats>(*stream_, beat_seconds)) {}
+Link::Link(std::unique_ptr<Line> line) : line_(std::move(line)) {}
 Link::~Link() = default;
 
-const std::string& Link::name() const { return stream_->name(); }
+const std::string& Link::name() const { return line_->name(); }
 
 void Link::say_kinds(const Holding& holding, const std::vector<KindOfStage>& kinds) {
   v1::FromWorker message;
   add_kinds(kinds, addressed(message.mutable_kinds(), holding));
-  stream_->send(std::move(message));
+  line_->send(std::move(message));
 }
 
 void Link::offer(const Holding& holding, std::int64_t stage, int kind) {
@@ -276,7 +228,7 @@ void Link::offer(const Holding& holding, std::int64_t stage, int kind) {
   v1::Offer& offer = addressed(message.mutable_offer(), holding);
   offer.set_stage(stage);
   offer.set_kind(kind);
-  stream_->send(std::move(message));
+  line_->send(std::move(message));
 }
 
 void Link::finished(const Holding& holding, std::int64_t stage, double seconds, StageEnd end,
@@ -289,7 +241,7 @@ void Link::finished(const Holding& holding, std::int64_t stage, double seconds, 
                    : end == StageEnd::Disturbed ? v1::DISTURBED
                                                 : v1::BROKEN);
   finished.set_message(message_text);
-  stream_->send(std::move(message));
+  line_->send(std::move(message));
 }
 
 void Link::progressed(const Holding& holding, std::int64_t trials, double best_ms,
@@ -299,7 +251,7 @@ void Link::progressed(const Holding& holding, std::int64_t trials, double best_m
   progress.set_trials(trials);
   progress.set_best_ms(best_ms);
   progress.set_default_ms(default_ms);
-  stream_->send(std::move(message));
+  line_->send(std::move(message));
 }
 
 void Link::ended(const Holding& holding, JobState state, const std::string& reason,
@@ -309,7 +261,7 @@ void Link::ended(const Holding& holding, JobState state, const std::string& reas
   ended.set_state(message_of(state));
   ended.set_reason(reason);
   ended.set_result_json(result_json);
-  stream_->send(std::move(message));
+  line_->send(std::move(message));
 }
 
 void Link::register_job(const JobRequest& request, const std::vector<KindOfStage>& kinds,
@@ -319,7 +271,7 @@ void Link::register_job(const JobRequest& request, const std::vector<KindOfStage
   *registration.mutable_spec() = to_message(request);
   add_kinds(kinds, registration);
   registration.set_idempotency_key(idempotency_key);
-  stream_->send(std::move(message));
+  line_->send(std::move(message));
 }
 
 }  // namespace attune::worker

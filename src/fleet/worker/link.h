@@ -1,6 +1,7 @@
 // A worker's line to the scheduler: it hears which job to tune and which stages may start, and says
 // what is ready and what is done. It looks for the scheduler through its state directory. A line
-// that broke is not mended: the jobs of it are somebody else's by then, and a new line begins anew.
+// that broke is mended for half of the lease, with a scheduler that was started anew, too: what
+// runs goes on meanwhile, and what may have been lost is said again. After that the jobs are lost.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +57,7 @@ class LinkEvents {
   virtual void refused(const Holding& holding, std::int64_t stage, const std::string& why) = 0;
   // The scheduler has written down a finished stage, or kOfEnded, or kOfRegister.
   virtual void known(const Holding& holding, std::int64_t stage) = 0;
-  // The last call: the line broke.
+  // The last call: the line broke and could not be mended in time, or there was no job to keep.
   virtual void lost(const Error& why) = 0;
 };
 
@@ -84,11 +85,9 @@ class Link {
                     const std::string& idempotency_key);
 
  private:
-  class Stream;
-  class Beats;
-  Link(std::unique_ptr<Stream> stream, double beat_seconds);
-  std::unique_ptr<Stream> stream_;
-  std::unique_ptr<Beats> beats_;
+  class Line;
+  explicit Link(std::unique_ptr<Line> line);
+  std::unique_ptr<Line> line_;
 };
 
 }  // namespace attune::worker

@@ -71,6 +71,32 @@ TEST(Link, TakesAJobThroughItsStages) {
   heard.wait_for("lost");
 }
 
+TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
+  GrantingScheduler scheduler;
+  scheduler.set_lease_seconds(60);
+  scheduler.give("j7", {});
+  Heard heard;
+  auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
+  ASSERT_TRUE(link.ok()) << link.error().message;
+  heard.wait_for("assigned j7 ");
+  const Holding job{"j7", 1};
+  (*link)->say_kinds(job, {{.name = "build"}, {.name = "profile", .pool = "cpu"}});
+  (*link)->offer(job, 4, 1);
+  heard.wait_for("j7/1 start 4");
+  scheduler.close();
+  (*link)->finished(job, 4, 0.5, StageEnd::Completed, "");  // to nobody
+  (*link)->offer(job, 5, 0);
+  scheduler.move();
+  heard.wait_for("j7/1 start 5");
+  ASSERT_EQ(scheduler.hello().holds_size(), 1);
+  EXPECT_EQ(scheduler.hello().holds(0).epoch(), 1);
+  EXPECT_EQ(scheduler.finished(), (std::map<std::string, int>{{"profile", 1}}));
+  (*link)->finished(job, 5, 0.5, StageEnd::Completed, "");
+  (*link)->ended(job, JobState::Done, "", "{}");
+  EXPECT_EQ(scheduler.ended().state(), v1::DONE);
+  EXPECT_TRUE(scheduler.mistakes().empty());
+}
+
 TEST(Link, SaysThatThereIsNoScheduler) {
   std::string state;
   {
