@@ -44,17 +44,9 @@ def lower_bound(alone, prefetch):
 
 
 def stretch(run, alone, pool):
-    """How much longer stages on the pool took than in setup A, kind by kind as often as there."""
-    def mean(of, kind):
-        times = [seconds(stage) for stage in of["stages"] if stage[1] == kind and stage[2] == pool]
-        return sum(times) / len(times) if times else None, len(times)
-
-    now = before = 0.0
-    for kind in {stage[1] for stage in alone["stages"] if stage[2] == pool}:
-        here, there = mean(run, kind)[0], mean(alone, kind)
-        if here is not None:
-            now += here * there[1]
-            before += there[0] * there[1]
+    """How much longer the stages on the pool took, all together, than in setup A."""
+    now, before = (sum(seconds(stage) for stage in of["stages"] if stage[2] == pool)
+                   for of in (run, alone))
     return now / before
 
 

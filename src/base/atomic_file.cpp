@@ -132,6 +132,34 @@ Status AtomicFile::write(std::string_view bytes) {
   return buffer_.size() < kBufferBytes ? Status{} : flush();
 }
 
+Status AtomicFile::take(const std::string& from) {
+  CHECK(fd_ >= 0 && buffer_.empty(), "take after write to " + path_);
+  const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
+  if (source < 0) {
+    return Error{ErrorCode::NotFound, "cannot read '" + from + "': " + std::strerror(errno), {}};
+  }
+  if (!part_.empty() && ::rename(from.c_str(), part_.c_str()) == 0) {
+    struct stat status = {};
+    if (::fstat(fd_, &status) == 0) (void)!::fchmod(source, status.st_mode & 07777);
+    ::close(std::exchange(fd_, source));
+    return {};
+  }
+  std::string chunk(kBufferBytes, '\0');
+  Status written;
+  for (;;) {
+    const ssize_t got = ::read(source, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) written = Error{ErrorCode::Io, "cannot read '" + from + "'", {}};
+    if (got <= 0) break;
+    written =
+        write_all(fd_, std::string_view(chunk).substr(0, static_cast<std::size_t>(got)), path_);
+    if (!written.ok()) break;
+  }
+  ::close(source);
+  if (written.ok()) ::unlink(from.c_str());
+  return written;
+}
+
 Status AtomicFile::commit() {
   CHECK(fd_ >= 0, "second commit of " + path_);
   ATTUNE_RETURN_IF_ERROR(flush());

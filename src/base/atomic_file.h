@@ -21,6 +21,9 @@ class AtomicFile {
   ~AtomicFile();
 
   Status write(std::string_view bytes);
+  // Instead: the content is that of another file, which is gone afterwards. Within one file system
+  // nothing is copied.
+  Status take(const std::string& from);
   // Makes the written bytes the content of the target; the last call.
   Status commit();
 

@@ -49,6 +49,37 @@ TEST_F(AtomicFileTest, WritesAndReplaces) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(AtomicFileTest, TakesAnotherFile) {
+  ASSERT_TRUE(write_file_atomically(at("a"), "old").ok());
+  ASSERT_EQ(::chmod(at("a").c_str(), 0640), 0);
+  ASSERT_TRUE(write_file_atomically(at("b"), "new").ok());
+  {
+    Result<AtomicFile> file = AtomicFile::create(at("a"));
+    ASSERT_TRUE(file.ok());
+    EXPECT_FALSE(file->take(at("missing")).ok());
+    ASSERT_TRUE(file->take(at("b")).ok());
+    EXPECT_EQ(content(at("a")), "old");
+    ASSERT_TRUE(file->commit().ok());
+  }
+  EXPECT_EQ(content(at("a")), "new");
+  EXPECT_EQ(fs::status(at("a")).permissions(), fs::perms(0640));
+  EXPECT_EQ(files(), 1u);
+}
+
+// /dev/shm is another file system than the temporary directory, where there is one.
+TEST_F(AtomicFileTest, TakesAFileOfAnotherFileSystem) {
+  const fs::path other = "/dev/shm/attune_atomic_" + std::to_string(::getpid());
+  const std::string bytes(200000, 'x');
+  std::ofstream(other, std::ios::binary) << bytes;
+  if (!fs::exists(other)) GTEST_SKIP() << "there is no /dev/shm to write to";
+  Result<AtomicFile> file = AtomicFile::create(at("a"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->take(other).ok());
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(content(at("a")), bytes);
+  EXPECT_FALSE(fs::exists(other));
+}
+
 TEST_F(AtomicFileTest, WithoutCommitTheOldFileStays) {
   ASSERT_TRUE(write_file_atomically(at("a"), "old").ok());
   {

@@ -12,7 +12,6 @@
 #include "app/api/job_folder.h"
 #include "app/api/job_options.h"
 #include "app/api/race.h"
-#include "app/api/text_file.h"
 #include "app/api/tune_graph.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
@@ -59,8 +58,9 @@ class JobTuning {
   // What the job was submitted for: an artifact where it was asked for.
   Status deliver(TuneReport& report) const {
     if (job_.request.output.empty() || report.output.empty()) return {};
-    ATTUNE_ASSIGN(const std::string bytes, read_text_file(folder_.artifact()));
-    ATTUNE_RETURN_IF_ERROR(write_file_atomically(job_.request.output, bytes));
+    ATTUNE_ASSIGN(AtomicFile output, AtomicFile::create(job_.request.output));
+    ATTUNE_RETURN_IF_ERROR(output.take(folder_.artifact()));
+    ATTUNE_RETURN_IF_ERROR(output.commit());
     report.output = job_.request.output;
     return {};
   }
