@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/rng.h"
+#include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/client.h"
 #include "tests/support/background_process.h"
@@ -76,9 +77,10 @@ class Site {
     return pid > 0 && ::kill(pid, SIGKILL) == 0;
   }
 
-  void submit(std::vector<std::string> words) const {
+  void submit(std::vector<std::string> words, int threads = 1) const {
     words.insert(words.begin(), {ATTUNE_PROGRAM, "submit"});
-    words.insert(words.end(), {"--threads", "1", "--state", state(), "--records", store()});
+    words.insert(words.end(),
+                 {"--threads", std::to_string(threads), "--state", state(), "--records", store()});
     const test::ProcessResult result = test::run_process(words, environment());
     ASSERT_EQ(result.status, 0) << result.errors;
   }
@@ -180,6 +182,39 @@ void kill_at_random_points(bool scheduler, std::uint64_t seed) {
     ASSERT_EQ(jobs.size(), 2U) << "what was acknowledged is known";
     expect_nothing_lost_or_doubled(site, jobs, 40);
   }
+}
+
+// On more threads than there are measuring cores.
+TEST(Scheduler, AWideJobIsMeasuredOnAllCoresWhileTheHostIsQuiet) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
+  Site site({"--workers", "2", "--host-cores", "0", "--profile-cores", "1"});
+  site.submit({"mlp", "--trials", "10", "--history", "none", "--name", "wide", "-o",
+               site.file("wide.attune")},
+              2);
+  site.submit({"matmul:m=64,n=64,k=64", "--trials", "60", "--history", "none"});
+  const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+  ASSERT_EQ(jobs.size(), 2U);
+  for (const worker::JobStatus& job : jobs) {
+    EXPECT_EQ(job.state, worker::JobState::Done) << job.reason;
+    EXPECT_GT(job.trials, 0);
+  }
+  const auto file = server::StateFile::open_to_read(wire::database_path(site.state()));
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const std::vector<jobs::StageRow> stages = *file->read_stages();
+  int wide = 0, others = 0;
+  for (const jobs::StageRow& stage : stages) {
+    if (stage.bar.pool() != "cpu") continue;
+    const bool is_wide = stage.bar.job() == jobs[0].id;
+    (is_wide ? wide : others) += 1;
+    for (const jobs::StageRow& other : stages) {
+      if (!is_wide || other.bar.pool() != "host") continue;
+      EXPECT_TRUE(other.bar.ended_at() <= stage.bar.started_at() ||
+                  other.bar.started_at() >= stage.bar.ended_at())
+          << other.bar.kind() << " of " << other.bar.job() << " ran beside " << stage.bar.kind();
+    }
+  }
+  EXPECT_GT(wide, 0);
+  EXPECT_GT(others, 0);
 }
 
 TEST(Scheduler, AWorkerThatOutlivesItGoesOnWithItsJob) {
