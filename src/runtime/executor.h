@@ -56,6 +56,7 @@ struct LayerTime {
   double flops = 0.0;      // of one call
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
+  std::int64_t fastest_ns = 0;  // of one call; 0 before the first
 };
 
 class Profile {

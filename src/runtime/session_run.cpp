@@ -171,7 +171,9 @@ Status Session::State::timed(const Call& call) {
   const std::int64_t start = clock.now_ns();
   const Status status = run(call);
   LayerTime& layer = profile->layers_[profile_index.at(&call)];
-  layer.total_ns += clock.now_ns() - start;
+  const std::int64_t spent = clock.now_ns() - start;
+  layer.total_ns += spent;
+  layer.fastest_ns = layer.calls == 0 ? spent : std::min(layer.fastest_ns, spent);
   ++layer.calls;
   return status;
 }
@@ -193,8 +195,7 @@ Status Session::State::run(const Block& block, std::int64_t iteration) {
 void Session::State::list_calls(const Block& block, std::vector<LayerTime>& layers) {
   const auto add = [&](const auto& call, std::string_view what, double flops) {
     profile_index.emplace(&call, layers.size());
-    layers.push_back(
-        {.layer = call.layer, .what = what, .flops = flops, .calls = 0, .total_ns = 0});
+    layers.push_back({.layer = call.layer, .what = what, .flops = flops});
   };
   for (const Instruction& instruction : block) {
     std::visit(Match{[&](const KernelCall& call) {

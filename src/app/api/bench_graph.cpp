@@ -40,6 +40,7 @@ Bytes pack(const Found& found) {
     append_text(bytes, row.name);
     append_text(bytes, row.kernel);
     append_value(bytes, row.milliseconds);
+    append_value(bytes, row.fastest_ms);
     append_value(bytes, row.percent);
     append_value(bytes, row.gflops);
     append_value(bytes, row.calls);
@@ -57,6 +58,7 @@ Found unpack(std::span<const char> bytes) {
     row.name = take_text(bytes);
     row.kernel = take_text(bytes);
     row.milliseconds = take_value<double>(bytes);
+    row.fastest_ms = take_value<double>(bytes);
     row.percent = take_value<double>(bytes);
     row.gflops = take_value<double>(bytes);
     row.calls = take_value<std::int64_t>(bytes);
@@ -91,6 +93,7 @@ std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t r
     LayerRow row{std::string(layer.layer), std::string(layer.what)};
     row.milliseconds = static_cast<double>(layer.total_ns) * 1e-6 / static_cast<double>(runs);
     row.calls = layer.calls / runs;
+    row.fastest_ms = static_cast<double>(layer.fastest_ns) * 1e-6;
     if (layer.total_ns > 0) {
       row.gflops =
           layer.flops * static_cast<double>(layer.calls) / static_cast<double>(layer.total_ns);
@@ -160,6 +163,7 @@ std::string to_json(const BenchGraphReport& report) {
     json["layers"].push_back({{"name", row.name},
                               {"kernel", row.kernel},
                               {"ms", row.milliseconds},
+                              {"fastest_ms", row.fastest_ms},
                               {"percent", row.percent},
                               {"gflops", row.gflops},
                               {"calls", row.calls}});

@@ -23,6 +23,7 @@ struct LayerRow {
   std::string name = {};    // of the node in the model
   std::string kernel = {};  // or the host operator
   double milliseconds = 0;  // in one run
+  double fastest_ms = 0;    // the fastest call of all
   double percent = 0;       // of all layers
   double gflops = 0;        // 0: it has no operations to count
   std::int64_t calls = 0;   // in one run

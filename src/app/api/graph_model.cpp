@@ -47,23 +47,17 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
       pass_over(trace.error().message);
       continue;
     }
-    deploy::Schedule schedule{.origin = deploy::Origin::Record};
-    if (!trace->empty()) {
-      if (const auto* step = std::get_if<schedule::Algorithm>(&trace->front())) {
-        schedule.algorithm = step->name;
-      }
-    }
+    deploy::Schedule schedule = deploy::recorded_schedule(std::move(*trace));
     if (exact && schedule.algorithm != "direct") continue;
     const ir::Program* program = deploy::program_of(task, schedule.algorithm);
     if (program == nullptr) {
       pass_over(fmt::format("the task has no algorithm '{}'", schedule.algorithm));
       continue;
     }
-    if (const auto state = schedule::replay(*program, *trace); !state.ok()) {
+    if (const auto state = schedule::replay(*program, schedule.trace); !state.ok()) {
       pass_over(state.error().message);
       continue;
     }
-    schedule.trace = std::move(*trace);
     schedule.measured_us = best_us = *time;
     return schedule;
   }

@@ -143,17 +143,27 @@ Result<std::vector<Tensor>> random_inputs(const runtime::Plan& plan, std::uint64
   return tensors;
 }
 
-Result<ModelSession> ModelSession::create(const RunnableModel& model, bool pinned) {
-  ModelSession made;
-  made.model_ = model.model;
-  runtime::ThreadPoolOptions pool{.workers = model.threads};
+Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned) {
+  runtime::ThreadPoolOptions pool{.workers = threads};
   if (pinned) {
     pool.cores = runtime::allowed_cores();
-    CHECK(static_cast<std::size_t>(model.threads) <= pool.cores.size(), "more threads than cores");
-    pool.cores.resize(static_cast<std::size_t>(model.threads));
+    CHECK(static_cast<std::size_t>(threads) <= pool.cores.size(), "more threads than cores");
+    pool.cores.resize(static_cast<std::size_t>(threads));
     ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(pool.cores.front()));
   }
-  made.pool_ = std::make_unique<runtime::ThreadPool>(pool);
+  return std::make_shared<runtime::ThreadPool>(pool);
+}
+
+Result<ModelSession> ModelSession::create(const RunnableModel& model, bool pinned) {
+  ATTUNE_ASSIGN(auto pool, make_pool(model.threads, pinned));
+  return create(model, std::move(pool));
+}
+
+Result<ModelSession> ModelSession::create(const RunnableModel& model,
+                                          std::shared_ptr<runtime::ThreadPool> pool) {
+  ModelSession made;
+  made.model_ = model.model;
+  made.pool_ = std::move(pool);
   ATTUNE_ASSIGN(runtime::Session session, runtime::Session::create(model.model, *made.pool_));
   made.session_ = std::make_unique<runtime::Session>(std::move(session));
   for (const runtime::InterfaceTensor& output : model.plan().outputs) {

@@ -53,11 +53,17 @@ Result<std::vector<runtime::Tensor>> random_inputs(const runtime::Plan& plan, st
 // The shape of a tensor of the interface, at its largest extents.
 std::vector<std::int64_t> largest_shape(const runtime::InterfaceTensor& tensor);
 
+// Pinned: each thread on a core of its own, the calling one included, from then on.
+Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned);
+
 // The memory and threads of one run after the other. To be made in the process that runs.
 class ModelSession {
  public:
-  // Pinned: each thread on a core of its own, the calling one included.
+  // With threads of its own; pinned: see make_pool().
   static Result<ModelSession> create(const RunnableModel& model, bool pinned);
+  // With threads that others use too, one at a time.
+  static Result<ModelSession> create(const RunnableModel& model,
+                                     std::shared_ptr<runtime::ThreadPool> pool);
 
   // In the order of the plan's inputs, which also checks types and shapes.
   Status run(const std::vector<runtime::Tensor>& inputs, runtime::Profile* profile = nullptr);
@@ -67,7 +73,7 @@ class ModelSession {
 
  private:
   std::shared_ptr<const runtime::Model> model_;
-  std::unique_ptr<runtime::ThreadPool> pool_;
+  std::shared_ptr<runtime::ThreadPool> pool_;
   std::unique_ptr<runtime::Session> session_;
   std::vector<runtime::Tensor> outputs_;  // at their largest extents
 };

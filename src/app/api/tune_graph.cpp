@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/api/alternatives.h"
 #include "app/api/bench.h"
+#include "app/api/kernel_times.h"
 #include "app/api/layout_trials.h"
 #include "app/api/model_teller.h"
+#include "app/api/model_variants.h"
 #include "app/api/other_tasks.h"
 #include "app/api/race.h"
 #include "app/api/tune_log.h"
@@ -27,21 +30,11 @@ constexpr double kDefaultSeconds = 300;
 // What comparing the best of one task takes.
 constexpr double kClosingSeconds = 0.15;
 
-// A file that goes when its owner does.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+// What choosing between schedules inside the model may take: of the time in which its tasks were
+// measured, and of the whole budget.
+constexpr double kInsideShare = 0.2, kInsideReserve = 0.1;
+constexpr double kVariantSeconds = 0.6;  // of timing one of its artifacts
+constexpr std::size_t kMostVariants = 12;
 
 class GraphTuner {
  public:
@@ -73,7 +66,7 @@ class GraphTuner {
     }));
     ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] { return tune_tasks(tasks, cold, before.path()); }));
     device_seconds_ += workshop_.runner().busy_seconds();
-    return finish(tasks, before.path());
+    return finish(tasks, cold, before.path());
   }
 
  private:
@@ -123,7 +116,8 @@ class GraphTuner {
       ATTUNE_ASSIGN(deploy::CompiledModel untuned, deploy::compile_tasks(tasks, compile_options()));
       ATTUNE_RETURN_IF_ERROR(deploy::write(untuned, path));
       untuned_fallbacks_ = std::move(untuned.fallbacks);
-      finish_seconds_ = seconds_between(start, clock_.now_ns()) + race_options().seconds;
+      compile_seconds_ = seconds_between(start, clock_.now_ns());
+      finish_seconds_ = compile_seconds_ + race_options().seconds + reserve_inside();
       untuned_written_ = true;
       return {};
     });
@@ -211,10 +205,9 @@ class GraphTuner {
   session::ModelBudget budget() const {
     session::ModelBudget result;
     const double spent = seconds_between(start_ns_, clock_.now_ns());
-    const bool endless = options_.tune.trials && !options_.tune.seconds;
     // The tuned model is compiled and raced within the budget, unless nothing were left of it.
     const double all = options_.tune.seconds.value_or(kDefaultSeconds);
-    result.seconds = endless ? 1e9 : std::max(all - spent, 0.25 * all);
+    result.seconds = endless() ? 1e9 : std::max(all - spent, 0.25 * all);
     result.reserved_seconds = &finish_seconds_;
     result.closing_seconds = kClosingSeconds;
     result.window = workshop_.window();
@@ -227,50 +220,115 @@ class GraphTuner {
     return result;
   }
 
-  // Tuned and untuned artifacts are raced; the faster one becomes the output.
-  Result<TuneReport> finish(const deploy::ModelTasks& tasks, const std::string& untuned) {
-    std::vector<std::int64_t> uses(tasks.uses.begin(), tasks.uses.end());
-    deploy::CompileOptions compile = compile_options();
-    std::map<std::string, schedule::Trace> best;
-    for (const session::TaskReport& task : reports_) {
-      if (task.best_trace.empty() || task.best_is_default) continue;
-      auto trace = schedule::parse_trace(task.best_trace);
-      if (trace.ok()) best[task.key] = std::move(*trace);
+  // Without a limit of time.
+  bool endless() const { return options_.tune.trials && !options_.tune.seconds; }
+
+  // What is kept of the budget for choosing inside the model; nothing where that is not enough.
+  double reserve_inside() const {
+    if (endless()) return 0;
+    const double kept = kInsideReserve * options_.tune.seconds.value_or(kDefaultSeconds);
+    return kept < 2 * (compile_seconds_ + kVariantSeconds) ? 0 : kept;
+  }
+
+  // The schedules that are tried inside the model, of every task: the best by itself first.
+  Status add_schedules(const deploy::ModelTasks& tasks, bool cold, ModelVariants& variants) const {
+    ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(report_.records));
+    std::map<std::string, session::TaskReport> reports;
+    for (const session::TaskReport& report : reports_) reports[report.key] = report;
+    for (const graph::Task& task : tasks.distinct) {
+      ATTUNE_ASSIGN(auto schedules, schedules_of(task, cold, reports[task.key], *store));
+      variants.add_task(std::move(schedules));
     }
-    compile.choose = [&](const graph::Task& task) {
-      const auto found = best.find(task.key);
-      if (found == best.end()) return deploy::default_schedule(task, model_.target, compile.exact);
-      deploy::Schedule schedule{"direct", found->second, deploy::Origin::Record};
-      if (!found->second.empty()) {
-        if (const auto* step = std::get_if<schedule::Algorithm>(&found->second.front())) {
-          schedule.algorithm = step->name;
-        }
-      }
-      return schedule;
-    };
-    deploy::CompiledModel tuned;
-    const TemporaryFile after(fmt::format("{}.{}.tuned", options_.output, getpid()));
-    ATTUNE_RETURN_IF_ERROR(on_host("compile", [&]() -> Status {
-      ATTUNE_ASSIGN(tuned, teller_.whole_stage(
-                               "compile", [&] { return deploy::compile_tasks(tasks, compile); }));
-      return deploy::write(tuned, after.path());
-    }));
-    std::vector<double> latencies;
-    ATTUNE_RETURN_IF_ERROR(workshop_.errand("race", session::Resource::Device, [&]() -> Status {
-      const std::int64_t race_start = clock_.now_ns();
-      ATTUNE_ASSIGN(latencies, teller_.whole_stage("race", [&] {
-        return race({untuned, after.path()}, race_options());
-      }));
-      device_seconds_ += seconds_between(race_start, clock_.now_ns());
+    return {};
+  }
+
+  Result<std::vector<deploy::Schedule>> schedules_of(const graph::Task& task, bool cold,
+                                                     const session::TaskReport& report,
+                                                     records::Store& store) const {
+    const bool exact = options_.graph.model.exact;
+    deploy::Schedule best = deploy::default_schedule(task, model_.target, exact);
+    if (!report.best_trace.empty() && !report.best_is_default) {
+      auto trace = schedule::parse_trace(report.best_trace);
+      if (trace.ok()) best = deploy::recorded_schedule(std::move(*trace));
+    }
+    const bool use_records = options_.tune.resume || options_.tune.history != "none";
+    return schedules_to_try(task, best,
+                            {.query = {.task_key = task.key,
+                                       .target = ir::to_string(model_.target),
+                                       .weights = weights_of(task, cold)},
+                             .session = use_records ? 0 : report.session,
+                             .exact = exact,
+                             .most = kMostVariants},
+                            store);
+  }
+
+  // How many artifacts of the model there is time for.
+  std::size_t affordable_variants() const {
+    double seconds = kInsideShare * device_seconds_;
+    if (!endless()) {
+      const double spent = seconds_between(start_ns_, clock_.now_ns());
+      const double all = options_.tune.seconds.value_or(kDefaultSeconds);
+      seconds = std::min(seconds, all - spent - compile_seconds_ - race_options().seconds);
+    }
+    return static_cast<std::size_t>(std::max(0.0, seconds / (compile_seconds_ + kVariantSeconds)));
+  }
+
+  // Times schedules of all tasks inside the model. When that says that others than the first are
+  // better there, the model that has them becomes the last artifact.
+  Status choose_inside(ModelVariants& variants) {
+    const std::size_t count = std::min(affordable_variants(), variants.most_artifacts());
+    if (count < 2 || stop_.load()) return {};
+    ATTUNE_RETURN_IF_ERROR(compile_stage([&] { return variants.write_others(count); }));
+    std::vector<std::size_t> fastest;
+    ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
+      const auto times = time_kernels(variants.paths(), {.seconds = kVariantSeconds});
+      if (times.ok()) fastest = fastest_artifacts(*times);  // else the first is what there is
       return {};
     }));
+    variants.forget_others();
+    const auto others = std::count_if(fastest.begin(), fastest.end(), [](auto i) { return i > 0; });
+    if (others == 0) return {};
+    changed_inside_ = others;
+    return compile_stage([&] { return variants.write_mixed(fastest); });
+  }
+
+  Status compile_stage(const std::function<Status()>& work) {
+    return on_host("compile", [&] { return teller_.whole_stage("compile", work); });
+  }
+
+  Status race_stage(const std::function<Status()>& work) {
+    return workshop_.errand("race", session::Resource::Device, [&] {
+      const std::int64_t start = clock_.now_ns();
+      const Status status = teller_.whole_stage("race", work);
+      device_seconds_ += seconds_between(start, clock_.now_ns());
+      return status;
+    });
+  }
+
+  // Tuned and untuned artifacts are raced; the fastest becomes the output.
+  Result<TuneReport> finish(const deploy::ModelTasks& tasks, bool cold,
+                            const std::string& untuned) {
+    std::vector<std::int64_t> uses(tasks.uses.begin(), tasks.uses.end());
+    ModelVariants variants(tasks, compile_options(), options_.output);
+    ATTUNE_RETURN_IF_ERROR(add_schedules(tasks, cold, variants));
+    ATTUNE_RETURN_IF_ERROR(compile_stage([&] { return variants.write(0); }));
+    ATTUNE_RETURN_IF_ERROR(choose_inside(variants));
+    std::vector<std::string> paths{untuned};
+    paths.insert(paths.end(), variants.paths().begin(), variants.paths().end());
+    std::vector<double> latencies;
+    ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
+      ATTUNE_ASSIGN(latencies, race(paths, race_options()));
+      return {};
+    }));
+    const auto fastest = static_cast<std::size_t>(
+        std::min_element(latencies.begin(), latencies.end()) - latencies.begin());
     report_.default_latency_ms = latencies[0];
-    report_.latency_ms = std::min(latencies[0], latencies[1]);
-    report_.untuned_is_best = latencies[0] < latencies[1];
-    report_.fallbacks = report_.untuned_is_best ? std::move(untuned_fallbacks_) : tuned.fallbacks;
+    report_.latency_ms = latencies[fastest];
+    report_.untuned_is_best = fastest == 0;
+    report_.changed_inside = fastest > 1 ? changed_inside_ : 0;
+    report_.fallbacks = fastest == 0 ? untuned_fallbacks_ : variants.fallbacks(fastest - 1);
     std::error_code failure;
-    std::filesystem::rename(report_.untuned_is_best ? untuned : after.path(), options_.output,
-                            failure);
+    std::filesystem::rename(paths[fastest], options_.output, failure);
     if (failure) {
       return Error{ErrorCode::Io,
                    fmt::format("cannot write '{}': {}", options_.output, failure.message()),
@@ -307,7 +365,9 @@ class GraphTuner {
   double device_seconds_ = 0;  // of measuring and racing
   Fallbacks untuned_fallbacks_;
   bool untuned_written_ = false;
-  double untuned_us_ = 0;  // of the whole model; 0: not needed
+  std::int64_t changed_inside_ = 0;          // tasks with another schedule than the best by itself
+  std::atomic<double> compile_seconds_ = 0;  // of the whole model
+  double untuned_us_ = 0;                    // of the whole model; 0: not needed
   // What compiling and racing the tuned model will take: racing, until it was compiled once.
   std::atomic<double> finish_seconds_ = RaceOptions{}.seconds;
 };

@@ -131,6 +131,7 @@ std::string to_json(const TuneReport& report) {
   json["records"] = report.records;
   if (!report.output.empty()) {
     json["output"] = report.output;
+    json["changed_inside"] = report.changed_inside;
     json["fallbacks"] = fallbacks_json(report.fallbacks);
   }
   json["stopped"] = report.stopped;

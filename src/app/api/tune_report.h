@@ -62,7 +62,9 @@ struct TuneReport {
   bool stopped = false;          // by the user, before its end
   std::string output = {};       // the artifact that was written; of models only
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
-  Fallbacks fallbacks = {};      // tasks of the artifact that did not compile as chosen
+  // Tasks of the artifact with another schedule than the fastest by itself: inside the model it is.
+  std::int64_t changed_inside = 0;
+  Fallbacks fallbacks = {};  // tasks of the artifact that did not compile as chosen
   std::optional<double> until_latency_ms = {};  // what was asked for
   std::string log_failure = {};                 // why the event log is incomplete; empty: it is not
 

@@ -158,6 +158,12 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   console.detail(usage_text(report));
   tell_fallbacks(report.fallbacks, console);
   ATTUNE_RETURN_IF_ERROR(tell_failures(report, console));
+  if (report.changed_inside > 0) {
+    console.detail(
+        fmt::format("{} {} another schedule than the fastest by itself, since that one "
+                    "is faster inside the model",
+                    report.changed_inside, report.changed_inside == 1 ? "task has" : "tasks have"));
+  }
   if (report.untuned_is_best) {
     console.note("the default schedules were faster end to end, and were kept");
   }

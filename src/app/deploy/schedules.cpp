@@ -106,6 +106,15 @@ std::string_view name_of(Origin origin) {
   return "plain";
 }
 
+Schedule recorded_schedule(schedule::Trace trace) {
+  Schedule schedule{.trace = std::move(trace), .origin = Origin::Record};
+  if (schedule.trace.empty()) return schedule;
+  if (const auto* step = std::get_if<schedule::Algorithm>(&schedule.trace.front())) {
+    schedule.algorithm = step->name;
+  }
+  return schedule;
+}
+
 const ir::Program* program_of(const graph::Task& task, const std::string& algorithm) {
   if (algorithm == "direct") return &task.op.program;
   for (const ops::AlgorithmDef& other : task.op.alternatives) {

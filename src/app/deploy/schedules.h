@@ -27,6 +27,9 @@ struct Schedule {
 
 using ChooseSchedule = std::function<Schedule(const graph::Task& task)>;
 
+// A schedule as records have it: a trace that may begin with its algorithm.
+Schedule recorded_schedule(schedule::Trace trace);
+
 // The program that an algorithm's name stands for; null when the task has none of that name.
 const ir::Program* program_of(const graph::Task& task, const std::string& algorithm);
 

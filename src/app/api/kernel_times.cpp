@@ -1,0 +1,121 @@
+#include "app/api/kernel_times.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "app/api/isolated.h"
+#include "app/api/runnable_model.h"
+#include "base/clock.h"
+
+namespace attune::api {
+namespace {
+
+// A model that is run again and again.
+struct Runner {
+  RunnableModel model;
+  ModelSession session;
+  std::vector<runtime::Tensor> inputs;
+  runtime::Profile profile = {};
+  std::int64_t runs = 0;
+
+  static Result<Runner> create(RunnableModel model,
+                               const std::shared_ptr<runtime::ThreadPool>& pool) {
+    ATTUNE_ASSIGN(ModelSession session, ModelSession::create(model, pool));
+    ATTUNE_ASSIGN(std::vector<runtime::Tensor> inputs, random_inputs(model.plan(), 1));
+    return Runner{std::move(model), std::move(session), std::move(inputs)};
+  }
+
+  // Once at least, after a run that brings code and weights back into the caches.
+  Status sample(double seconds) {
+    const SteadyClock clock;
+    const std::int64_t start = clock.now_ns();
+    ATTUNE_RETURN_IF_ERROR(session.run(inputs));
+    do {
+      ATTUNE_RETURN_IF_ERROR(session.run(inputs, &profile));
+      ++runs;
+    } while (seconds_between(start, clock.now_ns()) < seconds);
+    return {};
+  }
+
+  KernelTimes times() const {
+    std::map<std::string_view, double> by_symbol;
+    for (const runtime::LayerTime& layer : profile.layers()) {
+      const double calls = static_cast<double>(layer.calls) / static_cast<double>(runs);
+      by_symbol[layer.what] += static_cast<double>(layer.fastest_ns) * 1e-3 * calls;
+    }
+    KernelTimes result;
+    for (const runtime::Kernel& kernel : model.plan().kernels) {
+      result.push_back(by_symbol[kernel.symbol]);
+    }
+    return result;
+  }
+};
+
+Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artifacts,
+                                           const KernelTimesOptions& options) {
+  std::vector<RunnableModel> models;
+  for (const std::string& path : artifacts) {
+    SourceOptions source;
+    source.graph.model.model = path;
+    ATTUNE_ASSIGN(RunnableModel model, load_runnable(source));
+    models.push_back(std::move(model));
+  }
+  if (models.empty()) return std::vector<KernelTimes>();
+  // One for all: where threads may run is asked for before this one is bound to a core.
+  ATTUNE_ASSIGN(const auto pool, make_pool(models.front().threads, true));
+  std::vector<Runner> runners;
+  for (RunnableModel& model : models) {
+    ATTUNE_ASSIGN(Runner runner, Runner::create(std::move(model), pool));
+    runners.push_back(std::move(runner));
+  }
+  for (int round = 0; round < options.rounds; ++round) {
+    for (Runner& runner : runners) {
+      ATTUNE_RETURN_IF_ERROR(runner.sample(options.seconds / options.rounds));
+    }
+  }
+  std::vector<KernelTimes> times;
+  for (const Runner& runner : runners) times.push_back(runner.times());
+  return times;
+}
+
+}  // namespace
+
+Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const KernelTimesOptions& options) {
+  const auto work = [&]() -> Result<Bytes> {
+    ATTUNE_ASSIGN(const std::vector<KernelTimes> times, time_here(artifacts, options));
+    Bytes bytes;
+    for (const KernelTimes& each : times) {
+      append_value(bytes, each.size());
+      for (const double us : each) append_value(bytes, us);
+    }
+    return bytes;
+  };
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work));
+  std::span<const char> bytes = answer;
+  std::vector<KernelTimes> times(artifacts.size());
+  for (KernelTimes& each : times) {
+    each.resize(take_value<std::size_t>(bytes));
+    for (double& us : each) us = take_value<double>(bytes);
+  }
+  return times;
+}
+
+std::vector<std::size_t> fastest_artifacts(const std::vector<KernelTimes>& times) {
+  constexpr double kDoubt = 0.01;  // a share of the time, about what such minima vary by
+  CHECK(!times.empty(), "something was timed");
+  std::vector<std::size_t> fastest;
+  for (std::size_t kernel = 0; kernel < times.front().size(); ++kernel) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      CHECK(times[i].size() == times.front().size(), "all artifacts have the same kernels");
+      if (times[i][kernel] < times[best][kernel]) best = i;
+    }
+    const bool sure = times[best][kernel] < (1 - kDoubt) * times.front()[kernel];
+    fastest.push_back(sure ? best : 0);
+  }
+  return fastest;
+}
+
+}  // namespace attune::api
