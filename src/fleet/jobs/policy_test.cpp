@@ -30,6 +30,19 @@ TEST(Makespan, PrefersTheJobWithMostWorkLeft) {
   EXPECT_EQ(starts[0].job, large);
 }
 
+TEST(Makespan, OfJobsAboutAsLongTheOneGoesOnThatHadTheResource) {
+  Scheduler scheduler({{"host", 1}}, policy("makespan"));
+  const JobIndex one = scheduler.add_job(job_of(20), 0), other = scheduler.add_job(job_of(21), 0);
+  const StageId first = scheduler.offer({one, 0, 0, 1}, 0);
+  ASSERT_EQ(scheduler.dispatch(0).size(), 1u);
+  scheduler.offer({other, 0, 0, 1}, 0);
+  scheduler.finish(first, 10, 10);
+  scheduler.offer({one, 0, 0, 1}, 10);
+  const auto starts = scheduler.dispatch(10);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].job, one);
+}
+
 TEST(Makespan, JobsOfUnknownLengthComeFirst) {
   Scheduler scheduler({{"host", 1}}, policy("makespan"));
   const JobIndex large = scheduler.add_job(job_of(99), 0);
