@@ -78,7 +78,7 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
       auto session,
       session::Session::open({*store, builder, *runner, clock}, task, ir::to_string(target),
                              std::move(search), templates::default_trace(task.reference(), target),
-                             {.trials = trials, .seed = seed, .overlap = cores.overlap}));
+                             {.trials = trials, .seed = seed, .window = cores.overlap ? 2 : 1}));
   Printer printer;
   ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &printer));
   const session::TaskReport report = session->report();

@@ -56,6 +56,7 @@ class JobWorkshop final : public Workshop {
   session::Grants& grants() override { return grants_; }
   const Clock& clock() const override { return grants_.clock(); }
   bool overlap() const override { return prefetch_ > 1; }
+  int task_window() const override { return prefetch_; }
   int window() const override { return prefetch_ * kRoundsOfBatch; }
   int batch() const override { return kRoundsOfBatch; }
   const std::atomic<bool>* enough() const override { return &wishes_.enough; }

@@ -96,12 +96,26 @@ Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<i
   return plan;
 }
 
+Result<int> take_cpu_devices(const CorePlan& plan, std::map<std::string, int>& devices) {
+  const auto found = devices.find("cpu");
+  if (found == devices.end()) return 1;
+  const int count = found->second;
+  const auto cores = static_cast<int>(plan.profile.size());
+  devices.erase(found);
+  if (count > 0 && cores % count == 0) return count;
+  return invalid(fmt::format("{} devices cpu cannot be made of {} measuring {}", count, cores,
+                             cores == 1 ? "core" : "cores"),
+                 "give --profile-cores so many, or a multiple of it");
+}
+
 Status serve_jobs(const ServeOptions& options,
                   const std::function<void(const Serving&)>& on_ready) {
   ATTUNE_ASSIGN(const jobs::Policy* policy, jobs::find_policy(options.policy));
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
   ATTUNE_ASSIGN(const CorePlan cores,
                 plan_cores(runtime::allowed_cores(), options.host_cores, options.profile_cores));
+  std::map<std::string, int> devices = options.devices;
+  ATTUNE_ASSIGN(const int cpu_devices, take_cpu_devices(cores, devices));
   ATTUNE_ASSIGN(auto apart, read_apart(state));
   std::error_code ignored;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
@@ -117,7 +131,8 @@ Status serve_jobs(const ServeOptions& options,
                                        .in_turn = options.in_turn,
                                        .host_cores = cores.host,
                                        .profile_cores = cores.profile,
-                                       .devices = options.devices,
+                                       .cpu_devices = cpu_devices,
+                                       .devices = devices,
                                        .quotas = options.quotas,
                                        .apart = std::move(apart),
                                        .workers = options.workers,

@@ -23,6 +23,10 @@ struct CorePlan {
 Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<int>& host,
                             const std::vector<int>& profile);
 
+// How many devices the measuring cores make, when so many are asked for of each kind, and those of
+// other kinds.
+Result<int> take_cpu_devices(const CorePlan& plan, std::map<std::string, int>& devices);
+
 struct ServeOptions {
   std::string state = {};  // folder; empty: the default one
   std::string policy = "makespan";
@@ -30,8 +34,10 @@ struct ServeOptions {
   int prefetch = 2;
   bool in_turn = false;  // no two stages of a job at once
   std::vector<int> host_cores = {}, profile_cores = {};
-  std::map<std::string, int> devices = {};  // of further kinds, that workers elsewhere bring
-  std::map<std::string, int> quotas = {};   // of users: units of all resources at once
+  // Of further kinds, that workers elsewhere bring; "cpu": so many instead of one, each of equally
+  // many of the measuring cores.
+  std::map<std::string, int> devices = {};
+  std::map<std::string, int> quotas = {};  // of users: units of all resources at once
   std::function<void(const std::string&)> note = {};
 };
 

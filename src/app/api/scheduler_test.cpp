@@ -22,5 +22,17 @@ TEST(CorePlan, OtherCoresAreRefused) {
   EXPECT_EQ(plan.error().hint, "it may use 0, 1");
 }
 
+TEST(TakeCpuDevices, SplitsTheMeasuringCoresEqually) {
+  const CorePlan plan{.host = {0}, .profile = {1, 2, 3, 4}};
+  std::map<std::string, int> devices = {{"cpu", 2}, {"cuda", 1}};
+  EXPECT_EQ(*take_cpu_devices(plan, devices), 2);
+  EXPECT_EQ(devices, (std::map<std::string, int>{{"cuda", 1}}));
+  EXPECT_EQ(*take_cpu_devices(plan, devices), 1);
+  devices["cpu"] = 3;
+  const auto odd = take_cpu_devices(plan, devices);
+  ASSERT_FALSE(odd.ok());
+  EXPECT_EQ(odd.error().message, "3 devices cpu cannot be made of 4 measuring cores");
+}
+
 }  // namespace
 }  // namespace attune::api

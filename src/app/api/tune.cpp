@@ -70,7 +70,7 @@ Result<session::TaskReport> run_session(const OperatorModel& model, const TuneOp
                                         session::Usage& usage) {
   ATTUNE_ASSIGN(const std::unique_ptr<session::Session> session,
                 open_session({store, workshop.builder(), workshop.runner(), workshop.clock()},
-                             tunable_task(model, options, workshop.overlap()), model.target,
+                             tunable_task(model, options, workshop.task_window()), model.target,
                              options.search, std::move(history)));
   workshop.expect_tasks(1);
   ATTUNE_RETURN_IF_ERROR(workshop.aside([&] {

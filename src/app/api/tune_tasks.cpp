@@ -70,14 +70,14 @@ session::Options options_of(const TuneOptions& options, const std::string& among
 
 }  // namespace
 
-TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, bool overlap) {
+TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, int window) {
   TunableTask result{.task = task_of(model), .untuned = default_schedule(model).trace};
   result.options = options_of(options, fmt::format("{}", fmt::join(model.allowed, ", ")),
                               session::Options{}.batch, kRepeats);
   result.options.trials =
       options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
   result.options.seconds = options.seconds.value_or(0);
-  result.options.overlap = overlap;
+  result.options.window = window;
   if (options.until_latency_ms) result.options.until_us = *options.until_latency_ms * 1e3;
   return result;
 }

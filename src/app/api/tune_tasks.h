@@ -24,8 +24,8 @@ struct TunableTask {
   session::TaskWeight weight = {};
 };
 
-// `overlap`: building has cores of its own.
-TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, bool overlap);
+// `window`: rounds under way at once.
+TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, int window);
 
 // `cold`: the weights of the model do not stay in the caches.
 std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const GraphModel& model,

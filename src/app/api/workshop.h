@@ -30,9 +30,10 @@ class Workshop {
   virtual measure::Runner& runner() = 0;
   virtual session::Grants& grants() = 0;
   virtual const Clock& clock() const = 0;
-  // Whether building has cores of its own, how many rounds of a model are under way at once, and
-  // how many of them begin together.
+  // Whether building has cores of its own, how many rounds of one task and of a model are under way
+  // at once, and how many of the model's begin together.
   virtual bool overlap() const = 0;
+  virtual int task_window() const { return overlap() ? 2 : 1; }
   virtual int window() const = 0;
   virtual int batch() const { return 1; }
   // When it becomes true the run ends with the best so far; may be null.

@@ -66,7 +66,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   line.flag("--in-turn", options.in_turn, "no two stages of a job at once, for comparisons");
   line.text("--host-cores", "LIST", host_cores, "cores of host stages, e.g. 0,2-3 (all others)");
   line.text("--profile-cores", "LIST", profile_cores, "cores to measure on (the last one)");
-  line.texts("--device", "KEY=N", devices, "devices of another kind, which workers bring along");
+  line.texts("--device", "KEY=N", devices,
+             "devices of another kind, which workers bring along; cpu=N: N of the measuring cores");
   line.texts("--quota", "USER=N", quotas, "units of all resources that a user has at once");
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");

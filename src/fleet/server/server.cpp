@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kRecalledStages = 20'000;
 
 jobs::BookOptions book_options(const ServerOptions& options) {
-  jobs::BookOptions book{.pools = {{"host", {}}, {"cpu", {options.profile_cores}}},
+  jobs::BookOptions book{.pools = {{"host", {}}, {"cpu", {}}},
                          .policy = options.policy,
                          .apart = options.apart,
                          .quotas = options.quotas,
@@ -33,6 +33,11 @@ jobs::BookOptions book_options(const ServerOptions& options) {
                          .settle_seconds = options.settle_seconds,
                          .local_workers = options.workers > 0};
   for (const int core : options.host_cores) book.pools[0].units.push_back({core});
+  const auto each = static_cast<std::ptrdiff_t>(options.profile_cores.size()) / options.cpu_devices;
+  for (auto core = options.profile_cores.begin(); core != options.profile_cores.end();
+       core += each) {
+    book.pools[1].units.emplace_back(core, core + each);
+  }
   for (const auto& [key, count] : options.devices) {
     book.pools.push_back({key, std::vector<std::vector<int>>(static_cast<std::size_t>(count))});
   }

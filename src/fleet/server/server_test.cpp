@@ -150,6 +150,31 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   EXPECT_EQ(file->read_pools()->at(1).name, "cpu");
 }
 
+TEST(Server, OneJobMeasuresOnSeveralDevicesOfAKind) {
+  const Folder folder;
+  ServerOptions with = options(folder.path());
+  with.profile_cores = {1, 2, 3, 4};
+  with.cpu_devices = 2;
+  auto server = Server::start(std::move(with));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(**server);
+  submit(*stub, "a");
+  WorkerConnection worker((*server)->address(), "1");
+  next(worker);
+  const v1::Job job = next(worker).assign().job();
+  worker.send_kinds(job, 4);
+  for (const int stage : {1, 2, 3}) worker.offer(job, stage, 1);
+  const v1::Start first = next(worker).start(), second = next(worker).start();
+  EXPECT_EQ(first.device(), "cpu:0");
+  EXPECT_EQ(std::vector<int>(first.cores().begin(), first.cores().end()), (std::vector<int>{1, 2}));
+  EXPECT_EQ(second.device(), "cpu:1");
+  EXPECT_EQ(std::vector<int>(second.cores().begin(), second.cores().end()),
+            (std::vector<int>{3, 4}));
+  worker.finish(job, second.stage(), 0.5);
+  next(worker);
+  EXPECT_EQ(next(worker).start().device(), "cpu:1");
+}
+
 TEST(Server, WorkersOfAnotherVersionAreSentAway) {
   const Folder folder;
   auto server = Server::start(options(folder.path()));

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -145,6 +147,91 @@ TEST_F(GrantedTest, StagesAndErrandsWaitForLeave) {
   const std::set<std::string> all = {"init",   "select",  "build",  "profile",
                                      "update", "confirm", "compile"};
   EXPECT_EQ(grants_.entered, all);
+}
+
+// Two devices of one kind and a core for the host.
+class TwoDevices final : public Grants {
+ public:
+  std::vector<Work> choose(const std::vector<Work>& ready) override {
+    std::vector<Work> chosen;
+    for (const Work& work : ready) {
+      const bool device = work.resource == Resource::Device;
+      int& free = device ? devices_ : cores_;
+      if (free == 0) continue;
+      --free;
+      chosen.push_back(work);
+    }
+    return chosen;
+  }
+  void ended(const Work& work, double, const Status&) override {
+    ++(work.resource == Resource::Device ? devices_ : cores_);
+  }
+  void watch(std::function<void()>) override {}
+
+ private:
+  int devices_ = 2, cores_ = 1;
+};
+
+// Each of the first two measurements waits for the other to begin.
+class MeetingRunner final : public measure::Runner {
+ public:
+  explicit MeetingRunner(const FakeWorld& world) : runner_(world) {}
+  Result<std::vector<measure::RunResult>> measure(std::span<const measure::RunRequest> requests,
+                                                  const measure::Expectation& expectation,
+                                                  const measure::RunOptions& options) override {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    changed_.notify_all();
+    met_ = changed_.wait_for(lock, std::chrono::seconds(20), [&] { return begun_ >= 2; });
+    return runner_.measure(requests, expectation, options);
+  }
+  Result<std::vector<measure::RunResult>> compare(std::span<const measure::RunRequest> requests,
+                                                  const measure::Expectation& expectation,
+                                                  const measure::RunOptions& options) override {
+    return runner_.compare(requests, expectation, options);
+  }
+  std::string device() const override { return runner_.device(); }
+  double busy_seconds() const override { return runner_.busy_seconds(); }
+  bool met() const { return met_; }
+
+ private:
+  FakeRunner runner_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int begun_ = 0;
+  bool met_ = false;
+};
+
+// Its candidates in their order, with the round and the time of each.
+std::string decisions_of(records::Store& store, const Session& session) {
+  std::string text;
+  const auto stored = store.load_session(session.id());
+  EXPECT_TRUE(stored.ok());
+  for (const records::SessionCandidate& each : stored->candidates) {
+    text += std::to_string(each.round) + " " + each.candidate.trace + " " +
+            runtime::describe(each.record->outcome) + "\n";
+  }
+  return text;
+}
+
+TEST_F(GrantedTest, OneTaskIsMeasuredOnSeveralDevicesAndDecidesAsOnOne) {
+  const auto open_with = [&](const std::string& key, measure::Runner& runner) {
+    Task task = fake_task();
+    task.key = key;
+    const Options options{.trials = 60, .batch = 6, .window = 3};
+    auto session = Session::open({*store_, builder_, runner, clock_}, task, "cpu -threads=1",
+                                 std::make_unique<FakeSearch>(7, 1000), fake_trace(0), options);
+    EXPECT_TRUE(session.ok());
+    return std::move(*session);
+  };
+  const auto alone = open_with("00000000000000e1", runner_);
+  ASSERT_TRUE(run_local(*alone).ok());
+  MeetingRunner meeting(world_);
+  const auto shared = open_with("00000000000000e2", meeting);
+  TwoDevices devices;
+  ASSERT_TRUE(run_granted(*shared, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
+  EXPECT_TRUE(meeting.met()) << "one round was measured after the other";
+  EXPECT_EQ(decisions_of(*store_, *shared), decisions_of(*store_, *alone));
 }
 
 // Says that it is enough after a few stages.

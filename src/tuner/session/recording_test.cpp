@@ -62,9 +62,9 @@ class RecordingTest : public testing::Test {
 constexpr const char* kKey = "00000000000000ab";
 
 TEST_F(RecordingTest, ARepeatedSessionDecidesAsItDidThen) {
-  for (const bool overlap : {false, true}) {
+  for (const int window : {1, 2, 4}) {
     for (const std::int64_t size : {100, 40}) {  // the second is exhausted
-      const Options options{.trials = 60, .seed = 3, .batch = 9, .overlap = overlap};
+      const Options options{.trials = 60, .seed = 3, .batch = 9, .window = window};
       const auto then = store("then");
       const auto session = open({*then, builder_, runner_, clock_}, options, kKey, size);
       ASSERT_TRUE(run_local(*session).ok());
@@ -77,7 +77,7 @@ TEST_F(RecordingTest, ARepeatedSessionDecidesAsItDidThen) {
           open({*now, recording.builder(), recording.runner(), clock_}, again, kKey, size);
       const int runs = runner_.runs;
       ASSERT_TRUE(run_local(*repeated).ok());
-      EXPECT_EQ(decisions(*now, *repeated), decisions(*then, *session)) << overlap << size;
+      EXPECT_EQ(decisions(*now, *repeated), decisions(*then, *session)) << window << size;
       EXPECT_EQ(recording.difference(), std::nullopt);
       EXPECT_EQ(runner_.runs, runs) << "nothing was run";
     }

@@ -36,7 +36,7 @@ class OneSession final : public Agenda {
 
 Status run_local(Session& session, Observer* observer, const std::atomic<bool>* stop,
                  Usage* usage) {
-  // A session that shares its cores with the device has one stage ready at a time.
+  // A session that shares its cores with the device has one round under way at a time.
   LocalGrants grants({});
   return run_granted(session, grants, session.clock(), observer, stop, nullptr, usage);
 }

@@ -13,13 +13,16 @@
 namespace attune::session {
 namespace {
 
+std::string overlap_text(const Options& options) {
+  if (options.on_grant) return "granted";
+  if (options.window <= 2) return options.window == 2 ? "true" : "false";
+  return fmt::format("{}", options.window);
+}
+
 // Options that decide which candidates are chosen and how their times compare.
 std::string options_text(const Options& options) {
   return fmt::format("search={} batch={} overlap={} weights={} finalists={}", options.search_name,
-                     options.batch,
-                     options.on_grant  ? "granted"
-                     : options.overlap ? "true"
-                                       : "false",
+                     options.batch, overlap_text(options),
                      options.weights == records::Weights::Hot ? "hot" : "cold", options.finalists);
 }
 
@@ -145,8 +148,7 @@ bool Session::Impl::has_more() const {
 bool Session::Impl::may_select() const {
   if (!has_more()) return false;
   if (options_.on_grant) return ledger_.selected_rounds() < granted_;
-  const std::int64_t lag = options_.overlap ? 1 : 0;
-  return ledger_.selected_rounds() - ledger_.finished_rounds() <= lag;
+  return ledger_.selected_rounds() - ledger_.finished_rounds() < std::max(options_.window, 1);
 }
 
 bool Session::Impl::needs_init() const {
@@ -168,15 +170,9 @@ std::vector<Stage> Session::Impl::due_stages() const {
   const std::int64_t oldest = ledger_.finished_rounds();
   const std::int64_t next = ledger_.selected_rounds();
   // In this order a driver keeps the device busy: what it waits for comes first.
-  bool profiling = false;
   for (std::int64_t round = oldest; round < next; ++round) {
     if (ledger_.is_profiled(round)) continue;
-    if (!is_built(round)) {
-      due.push_back({StageKind::Build, round});
-    } else if (!profiling) {
-      due.push_back({StageKind::Profile, round});
-      profiling = true;
-    }
+    due.push_back({is_built(round) ? StageKind::Profile : StageKind::Build, round});
   }
   const bool select = may_select();
   // An update waits for the selection that may not know of it: the order of the two is always the

@@ -33,11 +33,12 @@ struct Options {
   bool use_history = true;  // start from the best known records of the same task and target
   records::Weights weights = records::Weights::Hot;
   int batch = 24;
-  // Select and build a round while the one before it is profiled: for cores that profiling leaves
-  // free.
-  bool overlap = true;
+  // Rounds under way at once. More than one: the next are selected and built while the first is
+  // profiled, or profiled at the same time where there are several devices; none of them knows what
+  // became of the others. 1: for cores that profiling needs, too.
+  int window = 2;
   // Rounds are selected only as far as grant_round() was called: for a driver that gives out one
-  // budget over many sessions. `overlap` is without meaning then.
+  // budget over many sessions. `window` is without meaning then.
   bool on_grant = false;
   // Schedules that did well elsewhere, to be tried early together with the store's hints, unless
   // history is unwanted.

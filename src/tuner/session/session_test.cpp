@@ -196,29 +196,29 @@ TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
 }
 
 TEST_F(SessionTest, EveryOrderOfStagesLeadsToTheSameDecisions) {
-  for (const bool overlap : {false, true}) {
+  for (const int window : {1, 2, 4}) {
     fresh_store();
-    auto plain = open({.trials = 50, .batch = 9, .overlap = overlap});
+    auto plain = open({.trials = 50, .batch = 9, .window = window});
     step(*plain);
     const Decisions expected = decisions(*plain);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       fresh_store();
-      auto shuffled = open({.trials = 50, .batch = 9, .overlap = overlap});
+      auto shuffled = open({.trials = 50, .batch = 9, .window = window});
       Rng rng(seed);
       step(*shuffled, 1000, &rng);
-      EXPECT_EQ(decisions(*shuffled), expected) << "overlap " << overlap << " seed " << seed;
+      EXPECT_EQ(decisions(*shuffled), expected) << "window " << window << " seed " << seed;
     }
     fresh_store();
-    auto driven = open({.trials = 50, .batch = 9, .overlap = overlap});
+    auto driven = open({.trials = 50, .batch = 9, .window = window});
     EXPECT_TRUE(run_local(*driven).ok());
-    EXPECT_EQ(decisions(*driven), expected) << "overlap " << overlap;
+    EXPECT_EQ(decisions(*driven), expected) << "window " << window;
   }
 }
 
 TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
-  for (const bool overlap : {false, true}) {
+  for (const int window : {1, 2, 4}) {
     fresh_store();
-    const Options options{.trials = 40, .batch = 12, .overlap = overlap};
+    const Options options{.trials = 40, .batch = 12, .window = window};
     auto whole = open(options);
     const int stages = step(*whole);
     const Decisions expected = decisions(*whole);
@@ -233,7 +233,7 @@ TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
       session = open(again);
       step(*session);
       EXPECT_EQ(decisions(*session), expected)
-          << "overlap " << overlap << ", killed after " << killed_after << " stages";
+          << "window " << window << ", killed after " << killed_after << " stages";
     }
   }
 }
