@@ -193,7 +193,7 @@ class Book {
     double seconds = 0, count = 0;
   };
   std::map<std::string, Usual> usual_;  // what kinds of stages took, of all jobs of ours
-  std::set<std::size_t> thinking_;  // jobs that will offer their next stage at once
+  std::set<std::size_t> thinking_;      // jobs that will offer their next stage at once
   double opened_at_ = 0, hold_until_ = 0;
   std::set<std::size_t> dirty_;  // entries to write
   Effects effects_;
