@@ -143,7 +143,9 @@ void RemoteGrants::close_idle() {
 void RemoteGrants::flush() {
   for (const auto& [stage, turn] : std::exchange(done_, {})) {
     link_.finished(holding_, stage, turn.seconds,
-                   turn.failure.empty() ? worker::StageEnd::Completed : worker::StageEnd::Broken,
+                   !turn.failure.empty() ? worker::StageEnd::Broken
+                   : turn.disturbed      ? worker::StageEnd::Disturbed
+                                         : worker::StageEnd::Completed,
                    turn.failure);
   }
 }
@@ -186,11 +188,17 @@ void RemoteGrants::ended(const Work& work, double seconds, const Status& status)
     turn->second.failure = status.error().message;
   }
   clock_->end();
-  if (!status.ok() || work.owner == session::kErrand) close(turn);
+  // What was disturbed waits for a better moment, in which others may measure.
+  if (!status.ok() || work.owner == session::kErrand || turn->second.disturbed) close(turn);
   if (!changed_) {
     close_idle();
     flush();
   }
+}
+
+void RemoteGrants::disturbed(const Work& work) {
+  const std::lock_guard lock(mutex_);
+  turns_.at(running_.at(work)).disturbed = true;
 }
 
 void RemoteGrants::watch(std::function<void()> changed) {

@@ -43,6 +43,8 @@ class RemoteGrants final : public session::Grants {
   std::vector<session::Work> choose(const std::vector<session::Work>& ready) override;
   Status enter(const session::Work& work) override;
   void ended(const session::Work& work, double seconds, const Status& status) override;
+  void disturbed(const session::Work& work) override;
+  int disturbed_repeats() const override { return 2; }
   void watch(std::function<void()> changed) override;
 
   // What the line says.
@@ -61,7 +63,7 @@ class RemoteGrants final : public session::Grants {
   // What the scheduler knows as one stage.
   struct Turn {
     session::Work first;  // that it was offered for
-    bool granted = false, running = false;
+    bool granted = false, running = false, disturbed = false;
     int begun = 0;  // works so far
     std::vector<int> cores = {};
     double seconds = 0;

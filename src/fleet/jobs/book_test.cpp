@@ -91,6 +91,24 @@ TEST(Book, WhatOtherJobsTookIsWhatANewOneIsExpectedToTake) {
   EXPECT_LT(left, 550);
 }
 
+TEST(Book, ADisturbedStageIsOfferedAgainAndTeachesNothing) {
+  Book book = one_running();
+  v1::FromWorker disturbed = finished("j1", 1, 7);
+  disturbed.mutable_finished()->set_end(v1::DISTURBED);
+  disturbed.mutable_finished()->set_seconds(100);
+  book.said(1, disturbed, 1);
+  book.said(1, offer("j1", 1, 8, 1), 1);
+  const Effects effects = book.settle(1);
+  ASSERT_EQ(effects.messages.size(), 2u);
+  EXPECT_EQ(effects.messages[0].what.known().stage(), 7);
+  EXPECT_EQ(effects.messages[1].what.start().stage(), 8);
+  ASSERT_EQ(effects.stages.size(), 1u);
+  EXPECT_EQ(effects.stages[0].end, v1::DISTURBED);
+  const v1::Job job = job_of(book, "a", 1);
+  EXPECT_EQ(job.stages_done(1), 0);
+  EXPECT_LT(job.predicted_end(), 50);
+}
+
 TEST(Book, TheSameKeyIsTheSameJob) {
   Book book(options(), {}, 0);
   ASSERT_EQ(book.submit(request("a", "k"), 0)->job().id(), "j1");

@@ -150,6 +150,9 @@ class Driver {
   Status take_ended(Usage& usage) {
     Status failed;
     while (std::optional<Ended> ended = running_.take_ended()) {
+      if (ended->job && sessions_[ended->job->session]->was_disturbed(ended->job->stage)) {
+        grants_.disturbed(ended->work);
+      }
       grants_.ended(ended->work, ended->seconds, ended->status);
       if (ended->job) {
         usage.seconds_of[static_cast<std::size_t>(ended->job->stage.kind)] += ended->seconds;
@@ -166,7 +169,10 @@ class Driver {
  private:
   void start(const Work& work, const Job& job) {
     Session& session = *sessions_[job.session];
-    if (work.resource == Resource::Device) session.stretch_timing(grants_.timing_stretch());
+    if (work.resource == Resource::Device) {
+      session.stretch_timing(grants_.timing_stretch());
+      session.repeat_disturbed(grants_.disturbed_repeats());
+    }
     session.begin(job.stage);
     running_.start(work, job, [&session, stage = job.stage] { return session.perform(stage); });
   }

@@ -36,6 +36,11 @@ class Grants {
   virtual Status enter(const Work&) { return {}; }
   // What ran is over.
   virtual void ended(const Work& work, double seconds, const Status& status) = 0;
+  // Said before that of a stage whose measurements were disturbed: some of it is to be done again,
+  // which will be asked for as a stage of its own.
+  virtual void disturbed(const Work&) {}
+  // How often that may be.
+  virtual int disturbed_repeats() const { return 0; }
   // Candidates that deserve it are timed so many times as long.
   virtual double timing_stretch() const { return 1; }
   // From now on `changed` is called, from any thread, when choose() may have a new answer though

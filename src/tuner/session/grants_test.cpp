@@ -167,6 +167,10 @@ class TwoDevices final : public Grants {
     ++(work.resource == Resource::Device ? devices_ : cores_);
   }
   void watch(std::function<void()>) override {}
+  void disturbed(const Work& work) override { disturbed_rounds.push_back(work.round); }
+  int disturbed_repeats() const override { return 1; }
+
+  std::vector<std::int64_t> disturbed_rounds;
 
  private:
   int devices_ = 2, cores_ = 1;
@@ -232,6 +236,15 @@ TEST_F(GrantedTest, OneTaskIsMeasuredOnSeveralDevicesAndDecidesAsOnOne) {
   ASSERT_TRUE(run_granted(*shared, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
   EXPECT_TRUE(meeting.met()) << "one round was measured after the other";
   EXPECT_EQ(decisions_of(*store_, *shared), decisions_of(*store_, *alone));
+}
+
+TEST_F(GrantedTest, WhoGivesLeaveHearsOfWhatWasDisturbed) {
+  Session& session = open("00000000000000e3", 60, false);
+  runner_.noisy = {{37, 1}};  // the fastest
+  TwoDevices devices;
+  ASSERT_TRUE(run_granted(session, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
+  EXPECT_EQ(devices.disturbed_rounds.size(), 1u);
+  EXPECT_TRUE(session.finished());
 }
 
 // Says that it is enough after a few stages.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Session::Impl {
   Status perform(const Stage& stage);
   void end_selection();
   void stretch_timing(double factor);
+  void repeat_disturbed(int times);
+  bool was_disturbed(const Stage& stage) const;
   void grant_round();
   bool wants_rounds() const;
   std::int64_t open_rounds() const;
@@ -74,6 +77,8 @@ class Session::Impl {
   records::Record record_of(const Entry& entry, runtime::Outcome outcome) const;
   Result<std::vector<measure::RunResult>> run_with_retry(
       const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how);
+  std::vector<bool> find_disturbed(std::int64_t round, double best_us,
+                                   const std::vector<measure::RunResult>& results);
   Status store_profiled(std::vector<records::Record> found);
   void note_failure(const records::Record& record);
   void forget_slow_builds();
@@ -100,8 +105,11 @@ class Session::Impl {
   std::vector<Stage> running_;
   measure::Expectation expectation_;
   bool initialised_ = false;
-  double stretch_ = 1;        // of the timing's budget
-  std::int64_t granted_ = 0;  // rounds that may be selected altogether, when on grant
+  double stretch_ = 1;                   // of the timing's budget
+  int most_repeats_ = 0;                 // of what was disturbed
+  std::map<std::int64_t, int> repeats_;  // so far, by open round
+  std::set<std::int64_t> disturbed_;     // rounds that are to be profiled once more
+  std::int64_t granted_ = 0;             // rounds that may be selected altogether, when on grant
   std::optional<RoundSummary> last_summary_;
   bool selecting_ended_ = false;  // the search has no more, or time is up
   bool exhausted_ = false;

@@ -159,8 +159,9 @@ bool Session::Impl::needs_init() const {
 
 bool Session::Impl::is_built(std::int64_t round) const {
   const std::vector<std::int64_t> numbers = ledger_.numbers_of(round);
-  return std::all_of(numbers.begin(), numbers.end(),
-                     [&](std::int64_t number) { return built_.count(number) != 0; });
+  return std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) {
+    return built_.count(number) != 0 || ledger_.at(number).record.has_value();
+  });
 }
 
 std::vector<Stage> Session::Impl::due_stages() const {
@@ -248,6 +249,16 @@ void Session::Impl::stretch_timing(double factor) {
   stretch_ = factor;
 }
 
+void Session::Impl::repeat_disturbed(int times) {
+  const std::lock_guard lock(mutex_);
+  most_repeats_ = times;
+}
+
+bool Session::Impl::was_disturbed(const Stage& stage) const {
+  const std::lock_guard lock(mutex_);
+  return stage.kind == StageKind::Profile && disturbed_.count(stage.round) != 0;
+}
+
 void Session::Impl::grant_round() {
   const std::lock_guard lock(mutex_);
   ++granted_;
@@ -307,6 +318,8 @@ void Session::begin(const Stage& stage) { impl_->begin(stage); }
 Status Session::perform(const Stage& stage) { return impl_->perform(stage); }
 void Session::end_selection() { impl_->end_selection(); }
 void Session::stretch_timing(double factor) { impl_->stretch_timing(factor); }
+void Session::repeat_disturbed(int times) { impl_->repeat_disturbed(times); }
+bool Session::was_disturbed(const Stage& stage) const { return impl_->was_disturbed(stage); }
 void Session::grant_round() { impl_->grant_round(); }
 bool Session::wants_rounds() const { return impl_->wants_rounds(); }
 std::int64_t Session::open_rounds() const { return impl_->open_rounds(); }

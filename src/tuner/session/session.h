@@ -103,6 +103,12 @@ class Session {
   // Candidates that deserve it are timed so many times as long from now on; 1 at first.
   void stretch_timing(double factor);
 
+  // Fast candidates whose times the machine still disturbed after the runner's own second look are
+  // measured anew in a stage of their own, so many times; 0 at first.
+  void repeat_disturbed(int times);
+  // Whether a profile stage left some of its candidates for that.
+  bool was_disturbed(const Stage& stage) const;
+
   // For sessions `on_grant`: one more round may be selected. Updates wait for the selections that
   // were granted before them, so that what each selection knows does not depend on the time that
   // stages take.

@@ -215,6 +215,32 @@ TEST_F(SessionTest, EveryOrderOfStagesLeadsToTheSameDecisions) {
   }
 }
 
+TEST_F(SessionTest, WhatWasDisturbedIsMeasuredAnewAsOftenAsAllowed) {
+  const Options options{.trials = 60, .batch = 12};
+  const auto run = [&](int times, int noisy) {
+    fresh_store();
+    runner_.noisy = {{37, noisy}};  // the fastest
+    auto session = open(options);
+    session->repeat_disturbed(times);
+    int disturbed = 0;
+    while (!session->finished()) {
+      const Stage stage = session->ready_stages().front();
+      EXPECT_TRUE(session->run(stage).ok());
+      disturbed += session->was_disturbed(stage) ? 1 : 0;
+    }
+    return std::pair(disturbed, decisions(*session));
+  };
+  const auto [none, quiet] = run(0, 0);
+  EXPECT_EQ(none, 0);
+  const auto [once, repeated] = run(2, 1);
+  EXPECT_EQ(once, 1);
+  EXPECT_EQ(repeated, quiet);
+  const auto [kept, as_it_was] = run(0, 1);
+  EXPECT_EQ(kept, 0);
+  EXPECT_NE(as_it_was, quiet);
+  EXPECT_EQ(run(2, 1000).first, 2) << "not for ever";
+}
+
 TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
   for (const int window : {1, 2, 4}) {
     fresh_store();

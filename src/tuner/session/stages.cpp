@@ -227,6 +227,27 @@ Result<std::vector<measure::RunResult>> Session::Impl::run_with_retry(
   return results;
 }
 
+// Which of them are to be measured anew.
+std::vector<bool> Session::Impl::find_disturbed(std::int64_t round, double best_us,
+                                                const std::vector<measure::RunResult>& results) {
+  std::vector<bool> disturbed(results.size(), false);
+  const std::lock_guard lock(mutex_);
+  disturbed_.erase(round);
+  if (repeats_[round] >= most_repeats_) return disturbed;
+  for (const measure::RunResult& result : results) {
+    const auto time_us = observed_time(result.outcome);
+    if (time_us && (best_us <= 0 || *time_us < best_us)) best_us = *time_us;
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    if (timing == nullptr || !timing->noisy) continue;
+    disturbed[i] = timing->best_us <= options_.run.close_ratio * best_us;  // else out of the race
+    if (disturbed[i]) disturbed_.insert(round);
+  }
+  if (disturbed_.count(round) != 0) ++repeats_[round];
+  return disturbed;
+}
+
 Status Session::Impl::profile(std::int64_t round) {
   struct Job {
     Entry entry;
@@ -252,13 +273,16 @@ Status Session::Impl::profile(std::int64_t round) {
     if (!measured.ok()) return measured.error();
     results = std::move(*measured);
   }
+  const std::vector<bool> disturbed = find_disturbed(round, how.best_known_us, results);
   std::vector<records::Record> found;
   std::size_t next = 0;
   for (const Job& job : jobs) {
     if (job.built.failure) {
       found.push_back(record_of(job.entry, *job.built.failure));
     } else {
-      measure::RunResult& result = results[next++];
+      const std::size_t place = next++;
+      if (disturbed[place]) continue;
+      measure::RunResult& result = results[place];
       found.push_back(record_of(job.entry, std::move(result.outcome)));
       found.back().noise = result.noise;
       found.back().stages.run_ms = result.run_ms;
@@ -319,6 +343,7 @@ Status Session::Impl::update(std::int64_t round) {
   ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->changes()));
   const std::lock_guard lock(mutex_);
   ledger_.finish_round();
+  repeats_.erase(round);
   last_summary_ = summary_of(round);
   return {};
 }
