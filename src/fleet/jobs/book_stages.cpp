@@ -273,7 +273,8 @@ void Book::recall(const std::vector<StageRow>& rows) {
     if (found == by_id_.end()) continue;
     Entry& entry = entries_[found->second];
     if (row.epoch == entry.row.job.epoch()) entry.finished.insert(row.stage);
-    if (!entry.row.foreign) learn_usual(bar.kind(), bar.ended_at() - bar.started_at());
+    if (entry.row.foreign || row.end != v1::COMPLETED) continue;
+    learn_usual(bar.kind(), bar.ended_at() - bar.started_at());
   }
 }
 

@@ -82,6 +82,9 @@ TEST(Book, WhatOtherJobsTookIsWhatANewOneIsExpectedToTake) {
   row.bar.set_pool("cpu");
   row.bar.set_ended_at(100);
   book.recall(std::vector<StageRow>(200, row));  // of 100 s each, where 1 s is said to be usual
+  row.end = v1::DISTURBED;
+  row.bar.set_ended_at(10'000);
+  book.recall(std::vector<StageRow>(200, row));  // which says nothing
   book.joined(1, true, 200);
   book.said(1, hello(), 200);
   book.settle(200);
