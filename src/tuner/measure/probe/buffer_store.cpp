@@ -73,6 +73,18 @@ BufferStore::Slot* BufferStore::find_idle(std::size_t bytes, int stagger) {
   return oldest;
 }
 
+BufferStore::Slot* BufferStore::take_over(std::size_t bytes, int stagger) {
+  // Small things do not sit in large ones, which others will want.
+  constexpr std::size_t kMostWaste = 4;
+  Slot* oldest = nullptr;
+  for (Slot& slot : slots_) {
+    const std::size_t room = slot.memory.room_bytes();
+    if (slot.users > 0 || room < bytes || room / kMostWaste > bytes) continue;
+    if (oldest == nullptr || slot.last_used < oldest->last_used) oldest = &slot;
+  }
+  return oldest != nullptr && oldest->memory.refit(bytes, stagger) ? oldest : nullptr;
+}
+
 void BufferStore::evict_idle(std::size_t room_for) {
   while (mapped_bytes() + room_for > kKeepBytes) {
     auto oldest = slots_.end();
@@ -87,7 +99,7 @@ void BufferStore::evict_idle(std::size_t room_for) {
 
 std::size_t BufferStore::mapped_bytes() const {
   std::size_t total = 0;
-  for (const Slot& slot : slots_) total += slot.memory.bytes();
+  for (const Slot& slot : slots_) total += slot.memory.room_bytes();
   return total;
 }
 
@@ -96,6 +108,9 @@ Result<BufferStore::Slot*> BufferStore::acquire(const SlotNeed& need,
   Slot* slot = find_ready(need, taken);
   if (slot == nullptr) {
     slot = find_idle(total_bytes(need), need.stagger);
+    if (slot == nullptr && mapped_bytes() + total_bytes(need) > kKeepBytes) {
+      slot = take_over(total_bytes(need), need.stagger);
+    }
     if (slot == nullptr) {
       evict_idle(total_bytes(need));
       ATTUNE_ASSIGN(GuardedBuffer memory, GuardedBuffer::map(total_bytes(need), need.stagger));

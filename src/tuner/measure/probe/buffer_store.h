@@ -56,6 +56,8 @@ class BufferStore {
  private:
   Slot* find_ready(const SlotNeed& need, const std::vector<Slot*>& taken);
   Slot* find_idle(std::size_t bytes, int stagger);
+  // The slot that was idle for longest and has room, made to fit; null: there is none.
+  Slot* take_over(std::size_t bytes, int stagger);
   void evict_idle(std::size_t room_for);
 
   std::list<Slot> slots_;

@@ -43,6 +43,18 @@ TEST(BufferStore, OneCandidateNeverGetsASlotTwice) {
   EXPECT_EQ(*store.acquire(output, {}), first);
 }
 
+TEST(BufferStore, MemoryIsTakenOverWhenThereIsNoRoomForMore) {
+  BufferStore store;
+  BufferStore::Slot* large = *store.acquire({.bytes = 500'000'000}, {});
+  store.release(large);
+  BufferStore::Slot* small = *store.acquire({.bytes = 4096}, {});
+  EXPECT_NE(small, large) << "there is room for both";
+  BufferStore::Slot* other = *store.acquire({.bytes = 400'000'000, .stagger = 2}, {});
+  EXPECT_EQ(other, large);
+  EXPECT_EQ(other->memory.bytes(), 400'000'000u);
+  EXPECT_NE(*store.acquire({.bytes = 400'000'000}, {}), other) << "it is in use";
+}
+
 TEST(BufferStore, ExplicitContentsAreNotReused) {
   BufferStore store;
   const std::vector<std::byte> bytes(64, std::byte{7});

@@ -19,24 +19,35 @@ constexpr std::byte kCanary{0xa5};
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
+std::size_t slack_of(int stagger) { return static_cast<std::size_t>(stagger) * kLine; }
+
+std::size_t body_bytes_for(std::size_t bytes, int stagger) {
+  return round_up(kLine + round_up(bytes, kLine) + slack_of(stagger), kPage);
+}
+
 bool intact(const std::byte* begin, const std::byte* end) {
   return std::all_of(begin, end, [](std::byte b) { return b == kCanary; });
 }
 
 }  // namespace
 
+// At the end of the body, so that going past it hits the guard.
+void GuardedBuffer::place(std::size_t bytes, int stagger) {
+  bytes_ = bytes;
+  stagger_ = stagger;
+  body_bytes_ = body_bytes_for(bytes, stagger);
+  data_ = body_ + body_bytes_ - slack_of(stagger) - round_up(bytes, kLine);
+}
+
 Result<GuardedBuffer> GuardedBuffer::map(std::size_t bytes, int stagger) {
-  const std::size_t slack = static_cast<std::size_t>(stagger) * kLine;
   const bool huge = bytes >= kHugePage;
-  GuardedBuffer buffer;
-  buffer.bytes_ = bytes;
-  buffer.stagger_ = stagger;
-  buffer.body_bytes_ = round_up(kLine + round_up(bytes, kLine) + slack, kPage);
-  buffer.mapping_bytes_ = buffer.body_bytes_ + 2 * kGuard + (huge ? kHugePage : 0);
   const Error exhausted = {ErrorCode::Exhausted,
                            "cannot map a buffer of " + std::to_string(bytes) + " bytes",
                            "free memory on this machine"};
   if (bytes > SIZE_MAX / 4) return exhausted;
+  GuardedBuffer buffer;
+  buffer.room_bytes_ = body_bytes_for(bytes, stagger);
+  buffer.mapping_bytes_ = buffer.room_bytes_ + 2 * kGuard + (huge ? kHugePage : 0);
   void* raw = mmap(nullptr, buffer.mapping_bytes_, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {
@@ -46,10 +57,19 @@ Result<GuardedBuffer> GuardedBuffer::map(std::size_t bytes, int stagger) {
   buffer.mapping_ = static_cast<std::byte*>(raw);
   const auto start = reinterpret_cast<std::uintptr_t>(raw) + kGuard;
   buffer.body_ = reinterpret_cast<std::byte*>(huge ? round_up(start, kHugePage) : start);
+  buffer.place(bytes, stagger);
   if (mprotect(buffer.body_, buffer.body_bytes_, PROT_READ | PROT_WRITE) != 0) return exhausted;
   if (huge) madvise(buffer.body_, buffer.body_bytes_, MADV_HUGEPAGE);
-  buffer.data_ = buffer.body_ + buffer.body_bytes_ - slack - round_up(bytes, kLine);
   return buffer;
+}
+
+bool GuardedBuffer::refit(std::size_t bytes, int stagger) {
+  if (bytes > room_bytes_ || body_bytes_for(bytes, stagger) > room_bytes_) return false;
+  place(bytes, stagger);
+  writable_ = true;
+  std::byte* const end = body_ + body_bytes_;
+  return mprotect(body_, body_bytes_, PROT_READ | PROT_WRITE) == 0 &&
+         (body_bytes_ == room_bytes_ || mprotect(end, room_bytes_ - body_bytes_, PROT_NONE) == 0);
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept { *this = std::move(other); }
@@ -57,6 +77,7 @@ GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept { *this = std::move
 GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
   std::swap(mapping_, other.mapping_);
   std::swap(mapping_bytes_, other.mapping_bytes_);
+  std::swap(room_bytes_, other.room_bytes_);
   std::swap(body_, other.body_);
   std::swap(body_bytes_, other.body_bytes_);
   std::swap(data_, other.data_);

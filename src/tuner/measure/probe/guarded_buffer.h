@@ -19,6 +19,9 @@ class GuardedBuffer {
   // `stagger` moves the data by that many cache lines away from the guard, so that several buffers
   // of one kernel do not all start at the same page offset.
   static Result<GuardedBuffer> map(std::size_t bytes, int stagger);
+  // Makes it one of another size, in the memory that it has: pages that were touched need not be
+  // cleared again. Writable afterwards. False when there is not enough of it.
+  bool refit(std::size_t bytes, int stagger);
 
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&& other) noexcept;
@@ -28,6 +31,8 @@ class GuardedBuffer {
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  // That it takes, whatever its size is now.
+  std::size_t room_bytes() const { return room_bytes_; }
   int stagger() const { return stagger_; }
 
   // Writes the canaries; the buffer must be writable.
@@ -42,9 +47,12 @@ class GuardedBuffer {
 
  private:
   GuardedBuffer() = default;
+  void place(std::size_t bytes, int stagger);
+
   std::byte* mapping_ = nullptr;  // guards included
   std::size_t mapping_bytes_ = 0;
-  std::byte* body_ = nullptr;  // the accessible pages
+  std::size_t room_bytes_ = 0;  // the most that the body may have
+  std::byte* body_ = nullptr;   // the accessible pages
   std::size_t body_bytes_ = 0;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;

@@ -44,6 +44,26 @@ TEST(GuardedBuffer, PlacesAddresses) {
   EXPECT_EQ(buffer->place_of(start + (std::size_t{1} << 30)), Place::Elsewhere);
 }
 
+TEST(GuardedBuffer, FitsAnotherSizeInTheSameMemory) {
+  auto buffer = GuardedBuffer::map(5'000'000, 3);
+  const std::size_t room = buffer->room_bytes();
+  buffer->arm();
+  buffer->set_writable(false);
+  EXPECT_FALSE(buffer->refit(6'000'000, 0));
+  for (const std::size_t bytes :
+       {std::size_t{100}, std::size_t{4'000'000}, std::size_t{5'000'000}}) {
+    ASSERT_TRUE(buffer->refit(bytes, 2));
+    EXPECT_EQ(buffer->bytes(), bytes);
+    EXPECT_EQ(buffer->room_bytes(), room);
+    EXPECT_TRUE(buffer->writable());
+    buffer->arm();
+    for (std::size_t i = 0; i < bytes; i += 61) buffer->data()[i] = std::byte{1};
+    EXPECT_FALSE(buffer->damage().has_value()) << bytes;
+    buffer->data()[bytes] = std::byte{1};
+    EXPECT_EQ(buffer->damage(), Place::After);
+  }
+}
+
 TEST(GuardedBuffer, RefusesWhatCannotBeMapped) {
   EXPECT_EQ(GuardedBuffer::map(std::size_t{1} << 60, 0).error().message,
             "cannot map a buffer of 1152921504606846976 bytes");
@@ -54,6 +74,9 @@ TEST(GuardedBufferDeathTest, WritingBeyondTheGuardDies) {
   EXPECT_DEATH(static_cast<volatile std::byte*>(buffer->data())[4096] = std::byte{1}, "");
   buffer->set_writable(false);
   EXPECT_DEATH(static_cast<volatile std::byte*>(buffer->data())[0] = std::byte{1}, "");
+  auto large = GuardedBuffer::map(100'000, 0);
+  ASSERT_TRUE(large->refit(4096, 0));
+  EXPECT_DEATH(static_cast<volatile std::byte*>(large->data())[4096] = std::byte{1}, "");
 }
 
 }  // namespace
