@@ -35,6 +35,7 @@ std::span<const Pass> passes() {
       {"partition_loops", "main parts of loops without conditions", on_body<partition_loops>},
       {"flatten", "one index per access", flatten},
       {"prefetch_loads", "requests for what will be read later", on_body<prefetch_loads>},
+      {"claim_stores", "memory that is written later is written to early", on_body<claim_stores>},
       {"vectorize_loops", "vectorised loops as vector expressions", on_body<vectorize_loops>},
       {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
       {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},

@@ -13,6 +13,8 @@ ir::Stmt tighten_loops(const ir::Stmt& s);
 ir::Stmt partition_loops(const ir::Stmt& s);
 // Loops with the note `prefetch` ask for what they will read later; after flattening.
 ir::Stmt prefetch_loads(const ir::Stmt& s);
+// Loops with the note `claim` take possession of what is written behind them; after flattening.
+ir::Stmt claim_stores(const ir::Stmt& s);
 // Writes unrolled loops out.
 ir::Stmt unroll_loops(const ir::Stmt& s);
 // Turns vectorised loops into vector expressions.

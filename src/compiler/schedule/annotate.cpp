@@ -12,8 +12,10 @@ struct Key {
 };
 // What lowering reads. launder: between unrolled iterations the compiler forgets addresses; init:
 // "select" starts a reduction by a select in its first iteration instead of a loop before it;
-// prefetch: the loop asks for what it will read in the next iteration of a loop around it.
-constexpr std::array<Key, 3> kKeys{{{"launder", "on"}, {"init", "select"}, {"prefetch", "next"}}};
+// prefetch: the loop asks for what it will read in the next iteration of a loop around it; claim:
+// the loop takes possession of the memory that what follows it will write.
+constexpr std::array<Key, 4> kKeys{
+    {{"launder", "on"}, {"init", "select"}, {"prefetch", "next"}, {"claim", "stores"}}};
 
 void set_note(Notes& notes, const std::string& key, const std::string& value) {
   for (auto& [name, old] : notes) {
@@ -34,7 +36,7 @@ Status apply_step(State& state, const Annotate& step) {
   if (!known) {
     return invalid(
         fmt::format("unknown annotation '{} {}' on stage '{}'", step.key, step.value, step.stage),
-        "annotations are 'launder on', 'init select' and 'prefetch next'");
+        "annotations are 'launder on', 'init select', 'prefetch next' and 'claim stores'");
   }
   if (step.loop == "*") {
     set_note(state.edit(index).notes, step.key, step.value);

@@ -153,7 +153,7 @@ void place_tile(TraceWriter& t, const ir::Stage& a, const space::Values& values,
 }  // namespace
 
 void place_product(TraceWriter& t, const ir::Program& program, const space::Values& values,
-                   const std::string& loop) {
+                   const std::string& loop, bool several_threads) {
   const ir::Stage& a = *program.find_stage(kProduct);
   const auto& axes = program.find_stage(kResult)->axes;
   const auto tile = values.numbers("product");
@@ -170,6 +170,11 @@ void place_product(TraceWriter& t, const ir::Program& program, const space::Valu
   t.compute_at(kResult, "output", loop);
   t.split(kResult, ow, {tile[0]});
   t.reorder(kResult, {axes[0].name, oh, ow + ".0", ow + ".1", oc, ob});
+  // With fewer terms the product stores so often itself that claims would be in its way.
+  constexpr std::int64_t kFewestTerms = 24;
+  if (several_threads && steps * terms >= kFewestTerms) {
+    t.annotate(kResult, oh, "claim", "stores");
+  }
   t.compute_at(kProduct, kResult, ow + ".0");
   t.unroll(kResult, ow + ".1");
   t.unroll(kResult, oc);

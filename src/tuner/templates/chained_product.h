@@ -20,9 +20,10 @@ std::vector<std::string> stages_of_product(const ir::Program& program);
 std::vector<space::Knob> product_knobs(const ir::Program& program, const ir::Target& target);
 space::Settings product_defaults(const ir::Program& program, const ir::Target& target);
 // Steps at the beginning of a trace, and those once the loops of the output were made: the product
-// is computed at one of them.
+// is computed at one of them. With several threads, what one writes others read: the next time it
+// is not its own, and the product claims it on the side.
 void prepare_product(TraceWriter& t, const ir::Program& program);
 void place_product(TraceWriter& t, const ir::Program& program, const space::Values& values,
-                   const std::string& loop);
+                   const std::string& loop, bool several_threads);
 
 }  // namespace attune::templates

@@ -171,7 +171,7 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
     const std::string block = std::to_string(extent_of(a, "cb"));
     t.layout("filter", {"c/" + block, "kh", "kw", "c%" + block});
   }
-  if (chained) place_product(t, program, values, loops.outer);
+  if (chained) place_product(t, program, values, loops.outer, target.threads > 1);
   return t.take();
 }
 
