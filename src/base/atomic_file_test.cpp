@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/temporary_directory_testing.h"
+
 namespace attune {
 namespace {
 
@@ -18,24 +20,17 @@ namespace fs = std::filesystem;
 
 class AtomicFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "attune_atomic_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  std::string at(const std::string& name) const { return (directory_ / name).string(); }
+  std::string at(const std::string& name) const { return directory_.file(name); }
   static std::string content(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
   std::size_t files() const {
     return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
+        std::distance(fs::directory_iterator(directory_.path()), fs::directory_iterator()));
   }
 
-  fs::path directory_;
+  test::TemporaryDirectory directory_;
 };
 
 TEST_F(AtomicFileTest, WritesAndReplaces) {
@@ -121,10 +116,10 @@ TEST_F(AtomicFileTest, MissingDirectoryAndDirectoryAsTarget) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().message,
             "cannot write '" + at("no/such") + "': directory '" + at("no") + "' does not exist");
-  const Status directory = write_file_atomically(directory_.string(), "x");
+  const Status directory = write_file_atomically(directory_.path().string(), "x");
   ASSERT_FALSE(directory.ok());
   EXPECT_EQ(directory.error().message,
-            "cannot write '" + directory_.string() + "': it is a directory");
+            "cannot write '" + directory_.path().string() + "': it is a directory");
   ASSERT_TRUE(write_file_atomically(at("a"), "x").ok());
   const Status below_file = write_file_atomically(at("a/b"), "x");
   ASSERT_FALSE(below_file.ok());
@@ -136,7 +131,7 @@ TEST_F(AtomicFileTest, MissingDirectoryAndDirectoryAsTarget) {
 // Root may write anywhere, so that the attempt is made by a child that gave its rights away.
 TEST_F(AtomicFileTest, NoPermissionIsNamed) {
   fs::create_directory(at("locked"));
-  ASSERT_EQ(::chmod(directory_.c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
   ASSERT_EQ(::chmod(at("locked").c_str(), 0555), 0);
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -7,8 +7,8 @@
 
 #include "app/api/npy.h"
 #include "app/api/text_file.h"
+#include "base/temporary_directory_testing.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune {
 namespace {

@@ -19,12 +19,12 @@
 
 #include "app/api/version.h"
 #include "base/rng.h"
+#include "base/temporary_directory_testing.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/client.h"
 #include "tests/support/background_process.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune {
 namespace {

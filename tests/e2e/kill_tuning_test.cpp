@@ -14,9 +14,9 @@
 #include <thread>
 
 #include "base/rng.h"
+#include "base/temporary_directory_testing.h"
 #include "tests/support/background_process.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 #include "tuner/records/store.h"
 
 namespace attune {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/temporary_directory_testing.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune {
 namespace {

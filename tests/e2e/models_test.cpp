@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "app/api/npy.h"
+#include "base/temporary_directory_testing.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_onnx.h"
 
 namespace attune {

@@ -14,12 +14,12 @@
 #include <thread>
 
 #include "base/rng.h"
+#include "base/temporary_directory_testing.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/client.h"
 #include "tests/support/background_process.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 #include "tuner/records/store.h"
 
 namespace attune {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/temporary_directory_testing.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_onnx.h"
 
 namespace attune {

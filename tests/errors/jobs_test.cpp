@@ -5,9 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/temporary_directory_testing.h"
 #include "tests/support/background_process.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune {
 namespace {

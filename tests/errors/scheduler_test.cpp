@@ -5,11 +5,11 @@
 
 #include <filesystem>
 
+#include "base/temporary_directory_testing.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"
 #include "tests/support/background_process.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstdlib>
 
 #include "base/rng.h"
+#include "base/temporary_directory_testing.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/onnx/proto/onnx.pb.h"
 #include "compiler/frontend/zoo/builder.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune::test {
 namespace {

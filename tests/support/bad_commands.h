@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_directory_testing.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_directory.h"
 
 namespace attune::test {
 

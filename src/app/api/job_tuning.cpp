@@ -186,13 +186,15 @@ class JobTuning {
     if (progress.stage == session::name_of(session::StageKind::Update)) ++rounds_;
     StagesLeft left{.unnamed = static_cast<double>(progress.tasks.size()),
                     .compiles = is_operator() ? 0.0 : 1.0};
+    double rounds = 0;
     if (job_.request.trials > 0) {
       for (const TaskProgress& task : progress.tasks) {
-        left.rounds += task.settled ? 0 : rounds_of(job_.request.trials - task.trials);
+        rounds += task.settled ? 0 : rounds_of(job_.request.trials - task.trials);
       }
     } else if (rounds_ > 0 && progress.left_seconds) {
-      left.rounds = std::ceil(*progress.left_seconds * rounds_ / progress.elapsed_seconds);
+      rounds = *progress.left_seconds * rounds_ / progress.elapsed_seconds;
     }
+    left.batches = batches_of(rounds);
     grants_.say_left(left);
   }
 
@@ -200,12 +202,17 @@ class JobTuning {
     return std::ceil(std::max(static_cast<double>(trials), 0.0) / kRoundTrials);
   }
 
+  // Rounds of an operator come one by one.
+  double batches_of(double rounds) const {
+    return std::ceil(is_operator() ? rounds : rounds / kRoundsOfBatch);
+  }
+
   // Before anything was seen of them.
   void say_tasks(std::size_t count) {
     if (job_.request.trials <= 0) return;
     const auto tasks = static_cast<double>(count);
-    grants_.say_left({.tasks = tasks,
-                      .rounds = tasks * rounds_of(job_.request.trials),
+    grants_.say_left({.beginnings = batches_of(tasks),
+                      .batches = batches_of(tasks * rounds_of(job_.request.trials)),
                       .unnamed = tasks,
                       .compiles = is_operator() ? 0.0 : 1.0});
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <utility>
 
 #include "runtime/affinity.h"
@@ -47,9 +46,9 @@ int kind_of(const Work& work) {
 
 double left_of(std::string_view kind, const std::optional<StagesLeft>& left) {
   if (!left) return -1;
-  if (kind == "init") return std::ceil(left->tasks / kRoundsOfBatch);
+  if (kind == "init") return left->beginnings;
   if (kind == "select" || kind == "build" || kind == "profile" || kind == "update") {
-    return std::ceil(left->rounds / kRoundsOfBatch);
+    return left->batches;
   }
   // Most winners are named while others are profiled.
   if (kind == "confirm") return left->unnamed > 0 ? 1 : 0;

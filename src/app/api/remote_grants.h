@@ -23,8 +23,8 @@ namespace attune::api {
 
 // How many of the stages of a job are to come, as far as is known.
 struct StagesLeft {
-  double tasks = 0;     // that have not begun
-  double rounds = 0;    // of all tasks
+  double beginnings = 0;  // of tasks, those of a batch together
+  double batches = 0;
   double unnamed = 0;   // tasks whose winner is to be named
   double compiles = 0;  // of whole models, and races of them
   friend bool operator==(const StagesLeft&, const StagesLeft&) = default;

@@ -227,7 +227,8 @@ class GraphTuner {
   double reserve_inside() const {
     if (endless()) return 0;
     const double kept = kInsideReserve * options_.tune.seconds.value_or(kDefaultSeconds);
-    return kept < 2 * (compile_seconds_ + kVariantSeconds) ? 0 : kept;
+    const double each = compile_seconds_ + kVariantSeconds;
+    return kept < 2 * each ? 0 : std::min(kept, static_cast<double>(kMostVariants) * each);
   }
 
   // The schedules that are tried inside the model, of every task: the best by itself first.

@@ -1,6 +1,7 @@
 #include "compiler/graph/tasks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -350,11 +351,7 @@ std::string name_of(const Graph& graph, const Group& group, const ir::Program& p
   }
   const TensorType& type =
       graph.value(graph.nodes[static_cast<std::size_t>(group.last())].outputs[0]).type;
-  std::string sizes;
-  for (const std::int64_t extent : type.shape) {
-    sizes += fmt::format("{}{}", sizes.empty() ? "" : "x", extent);
-  }
-  return name + (sizes.empty() ? "" : " " + sizes);
+  return type.shape.empty() ? name : fmt::format("{} {}", name, fmt::join(type.shape, "x"));
 }
 
 }  // namespace

@@ -1,34 +1,11 @@
-// Claims of memory that is written later, on small kernels in text.
-#include <gtest/gtest.h>
-
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
-#include "compiler/ir/verify.h"
-#include "compiler/lower/statement_passes.h"
+// Claims of memory that is written later.
+#include "compiler/lower/passes_testing.h"
 
 namespace attune::lower {
 namespace {
 
-std::vector<ir::Array> run(const ir::Kernel& kernel) {
-  std::vector<ir::Array> arrays{ir::Array(ir::kF32, {64}), ir::Array(ir::kF32, {128})};
-  for (int i = 0; i < 64; ++i) arrays[0].set_real(i, 0.25 * i - 2);
-  for (int i = 0; i < 128; ++i) arrays[1].set_real(i, -1 - i);
-  const Status status = ir::interpret(kernel, arrays);
-  EXPECT_TRUE(status.ok()) << status.error().message;
-  return arrays;
-}
-
-// The kernel `kernel k(A: f32[64], B: f32[128]) { … }` after the pass, which must mean the same.
 std::string after(const std::string& body) {
-  const auto before = ir::parse_kernel("kernel k(A: f32[64], B: f32[128]) {\n" + body + "}\n");
-  CHECK(before.ok(), before.error().message);
-  ir::Kernel changed = *before;
-  changed.body = claim_stores(before->body);
-  const Status verified = ir::verify(changed);
-  EXPECT_TRUE(verified.ok()) << verified.error().message;
-  EXPECT_EQ(run(*before)[1].data, run(changed)[1].data);
-  return ir::to_string(changed);
+  return ir::to_string(changed_by(claim_stores, body, {.read = 64, .written = 128}));
 }
 
 bool claims(const std::string& text) { return text.find("= 0.0f32") != std::string::npos; }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/temporary_directory_testing.h"
 #include "fleet/server/local_workers.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/state_lock.h"
@@ -18,22 +19,7 @@
 namespace attune::server {
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "attune-server-XXXXXX").string();
-    CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using test::TemporaryDirectory;
 
 ServerOptions options(const std::string& state) {
   return {.state = state,
@@ -79,7 +65,7 @@ v1::ToWorker next(WorkerConnection& worker) {
 }
 
 TEST(Server, RunsAJobOnAWorker) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok()) << server.error().message;
   EXPECT_EQ(*wire::read_address(folder.path()), (*server)->address());
@@ -106,7 +92,7 @@ TEST(Server, RunsAJobOnAWorker) {
 }
 
 TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   v1::Job job;
   {
     auto server = Server::start(options(folder.path()));
@@ -151,7 +137,7 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
 }
 
 TEST(Server, OneJobMeasuresOnSeveralDevicesOfAKind) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   ServerOptions with = options(folder.path());
   with.profile_cores = {1, 2, 3, 4};
   with.cpu_devices = 2;
@@ -176,7 +162,7 @@ TEST(Server, OneJobMeasuresOnSeveralDevicesOfAKind) {
 }
 
 TEST(Server, WorkersOfAnotherVersionAreSentAway) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
   WorkerConnection worker((*server)->address(), "0");
@@ -186,7 +172,7 @@ TEST(Server, WorkersOfAnotherVersionAreSentAway) {
 }
 
 TEST(Server, AnotherTunerBringsAJobOfItsOwn) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
   const auto stub = client(**server);
@@ -216,7 +202,7 @@ TEST(Server, AnotherTunerBringsAJobOfItsOwn) {
 }
 
 TEST(Server, ThoseWhoWatchSeeWhatChanges) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
   const auto stub = client(**server);
@@ -239,17 +225,17 @@ TEST(Server, ThoseWhoWatchSeeWhatChanges) {
 }
 
 TEST(Server, OneServesAFolderAtATime) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   const auto first = StateLock::take(folder.path());
   ASSERT_TRUE(first.ok());
   const auto second = Server::start(options(folder.path()));
   ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().message, "a scheduler already serves '" + folder.path() + "' (process " +
-                                        std::to_string(::getpid()) + ")");
+  EXPECT_EQ(second.error().message, "a scheduler already serves '" + folder.path().string() +
+                                        "' (process " + std::to_string(::getpid()) + ")");
 }
 
 TEST(Server, ADamagedStateFileIsRefusedAndLeftAlone) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   const std::string path = wire::database_path(folder.path());
   const std::string bytes = "this is no database, and what it says must not be lost\n";
   std::ofstream(path) << bytes;
@@ -262,7 +248,7 @@ TEST(Server, ADamagedStateFileIsRefusedAndLeftAlone) {
 }
 
 TEST(Server, AFileOfAnotherProgramIsRefused) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   const std::string path = wire::database_path(folder.path());
   {
     auto other = records::Database::open_file(path, records::Database::Access::Write);
@@ -293,7 +279,7 @@ void wait_until(const std::function<bool()>& condition) {
 }
 
 TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   std::vector<int> pids;
   {
     LocalWorkers workers(
@@ -313,7 +299,7 @@ TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
 }
 
 TEST(LocalWorkers, AFailingOneIsSpokenOf) {
-  const Folder folder;
+  const TemporaryDirectory folder;
   std::mutex mutex;
   std::vector<std::string> notes;
   {

@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
+#include "base/temporary_directory_testing.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
 
@@ -36,11 +35,9 @@ TEST(StateDirectory, TellsWhenNobodyServed) {
 }
 
 TEST(StateDirectory, ReadsTheAddress) {
-  char folder[] = "/tmp/attune-wire-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  std::ofstream(address_path(folder)) << "127.0.0.1:4711\n";
-  EXPECT_EQ(*read_address(folder), "127.0.0.1:4711");
-  std::filesystem::remove_all(folder);
+  const test::TemporaryDirectory folder;
+  std::ofstream(address_path(folder.path())) << "127.0.0.1:4711\n";
+  EXPECT_EQ(*read_address(folder.path()), "127.0.0.1:4711");
 }
 
 TEST(WireStatus, ErrorsArriveAsTheyWere) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/temporary_directory_testing.h"
 #include "fleet/wire/jobs.pb.h"
 
 namespace attune::worker {
@@ -26,7 +27,8 @@ class FakeScheduler {
 
  private:
   struct Service;
-  std::string state_;
+  test::TemporaryDirectory folder_;
+  std::string state_ = folder_.path().string();
   std::unique_ptr<Service> service_;
 };
 

@@ -6,7 +6,6 @@
 #include <grpcpp/server_builder.h>
 
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 
 #include "base/atomic_file.h"
@@ -112,18 +111,11 @@ struct FakeScheduler::Service final : v1::Scheduler::Service {
 };
 
 FakeScheduler::FakeScheduler() : service_(std::make_unique<Service>()) {
-  std::string folder = (std::filesystem::temp_directory_path() / "attune-fake-XXXXXX").string();
-  CHECK(mkdtemp(folder.data()) != nullptr, "no temporary folder");
-  state_ = folder;
   service_->snapshot.set_policy("fake");
   start();
 }
 
-FakeScheduler::~FakeScheduler() {
-  stop();
-  std::error_code ignored;
-  std::filesystem::remove_all(state_, ignored);
-}
+FakeScheduler::~FakeScheduler() { stop(); }
 
 void FakeScheduler::say(const v1::Snapshot& snapshot) {
   const std::lock_guard lock(service_->mutex);

@@ -8,7 +8,6 @@
 #include <grpcpp/server_builder.h>
 
 #include <condition_variable>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -17,6 +16,7 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/temporary_directory_testing.h"
 #include "fleet/wire/jobs.grpc.pb.h"
 #include "fleet/wire/state_directory.h"
 
@@ -24,17 +24,8 @@ namespace attune::worker {
 
 class GrantingScheduler final : private v1::Scheduler::Service {
  public:
-  GrantingScheduler() {
-    std::string folder = (std::filesystem::temp_directory_path() / "attune-grant-XXXXXX").string();
-    CHECK(mkdtemp(folder.data()) != nullptr, "no temporary folder");
-    state_ = folder;
-    serve();
-  }
-  ~GrantingScheduler() override {
-    close();
-    std::error_code ignored;
-    std::filesystem::remove_all(state_, ignored);
-  }
+  GrantingScheduler() { serve(); }
+  ~GrantingScheduler() override { close(); }
 
   const std::string& state() const { return state_; }
   // Breaks all lines, and takes no others.
@@ -175,7 +166,8 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     wish_.reset();
   }
 
-  std::string state_;
+  test::TemporaryDirectory folder_;
+  std::string state_ = folder_.path().string();
   std::unique_ptr<grpc::Server> server_;
   std::mutex mutex_;
   std::condition_variable changed_;

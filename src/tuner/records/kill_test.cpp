@@ -123,7 +123,7 @@ void expect_whole(const Session& session) {
 
 TEST(Kill, NothingAcknowledgedIsLostAndNothingIsHalf) {
   TemporaryDirectory directory;
-  const std::string path = directory / "records.db";
+  const std::string path = directory.file("records.db");
   const SessionId id = open_sqlite_store(path).value()->create_session(sample_spec()).value();
   Rng rng(20);
   std::vector<Acknowledged> said;

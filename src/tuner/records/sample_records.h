@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/temporary_directory_testing.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 
@@ -70,25 +70,6 @@ inline void write_content(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// A directory of its own that is gone at the end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "attune_records_XXXXXX").string();
-    CHECK(::mkdtemp(name.data()) != nullptr, "no temporary directory");
-    path_ = name;
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryDirectory;
 
 }  // namespace attune::records

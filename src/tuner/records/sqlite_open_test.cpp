@@ -24,7 +24,7 @@ const BestQuery kHot{kTask, kTarget, Weights::Hot, true};
 
 class OpenTest : public testing::Test {
  protected:
-  std::string path() const { return directory_ / "records.db"; }
+  std::string path() const { return directory_.file("records.db"); }
 
   void write_records(int count) {
     auto store = open_sqlite_store(path());
@@ -123,7 +123,7 @@ std::string fill_disk(const std::string& file) {
 }
 
 TEST_F(OpenTest, CreatesFileAndDirectories) {
-  const std::string deep = directory_ / "a/b/records.db";
+  const std::string deep = directory_.file("a/b/records.db");
   auto store = open_sqlite_store(deep);
   ASSERT_TRUE(store.ok()) << store.error().message;
   EXPECT_TRUE((*store)->list({})->empty());
@@ -136,13 +136,13 @@ TEST_F(OpenTest, CreatesFileAndDirectories) {
 }
 
 TEST_F(OpenTest, ReadingAMissingFileCreatesNothing) {
-  const std::string deep = directory_ / "a/records.db";
+  const std::string deep = directory_.file("a/records.db");
   auto store = open_sqlite_store_for_reading(deep);
   ASSERT_TRUE(store.ok()) << store.error().message;
   EXPECT_TRUE((*store)->list({})->empty());
   EXPECT_FALSE((*store)->best(kHot)->has_value());
   EXPECT_FALSE((*store)->add(std::vector{sample_record(0, timing(1))}).ok());
-  EXPECT_FALSE(fs::exists(directory_ / "a"));
+  EXPECT_FALSE(fs::exists(directory_.file("a")));
 }
 
 TEST_F(OpenTest, ReadersSeeWhatAWriterHasCommitted) {
@@ -262,13 +262,13 @@ TEST_F(OpenTest, DamagedPagesAreFoundBeforeWriting) {
 }
 
 TEST_F(OpenTest, PathsThatCannotBeAFile) {
-  const auto directory = open_sqlite_store(directory_.path());
+  const auto directory = open_sqlite_store(directory_.path().string());
   ASSERT_FALSE(directory.ok());
   EXPECT_EQ(directory.error().message,
-            "cannot open records file '" + directory_.path() + "': it is a directory");
+            "cannot open records file '" + directory_.path().string() + "': it is a directory");
   EXPECT_EQ(directory.error().hint, "name another file with --records PATH");
-  write_content(directory_ / "file", "x");
-  const std::string below = directory_ / "file/sub/records.db";
+  write_content(directory_.file("file"), "x");
+  const std::string below = directory_.file("file/sub/records.db");
   const auto under_file = open_sqlite_store(below);
   ASSERT_FALSE(under_file.ok());
   EXPECT_EQ(under_file.error().message,
@@ -278,9 +278,9 @@ TEST_F(OpenTest, PathsThatCannotBeAFile) {
 
 TEST_F(OpenTest, WithoutWritePermission) {
   write_records(2);
-  fs::create_directory(directory_ / "locked");
+  fs::create_directory(directory_.file("locked"));
   ASSERT_EQ(::chmod(path().c_str(), 0444), 0);
-  ASSERT_EQ(::chmod((directory_ / "locked").c_str(), 0555), 0);
+  ASSERT_EQ(::chmod((directory_.file("locked")).c_str(), 0555), 0);
   ASSERT_EQ(::chmod(directory_.path().c_str(), 0555), 0);
   EXPECT_EQ(without_rights([&]() -> std::string {
               const auto store = open_sqlite_store(path());
@@ -289,17 +289,17 @@ TEST_F(OpenTest, WithoutWritePermission) {
             "cannot write records file '" + path() +
                 "': permission denied | name another file with --records PATH");
   EXPECT_EQ(without_rights([&]() -> std::string {
-              const auto store = open_sqlite_store(directory_ / "locked/records.db");
+              const auto store = open_sqlite_store(directory_.file("locked/records.db"));
               return store.ok() ? "opened" : store.error().message;
             }),
-            "cannot create records file '" + directory_ / "locked/records.db" + "': directory '" +
-                directory_ / "locked" + "': permission denied");
-  EXPECT_EQ(
-      without_rights([&]() -> std::string {
-        const auto store = open_sqlite_store(directory_ / "locked/sub/records.db");
-        return store.ok() ? "opened" : store.error().message;
-      }),
-      "cannot create directory '" + directory_ / "locked/sub" + "' for records: permission denied");
+            "cannot create records file '" + directory_.file("locked/records.db") +
+                "': directory '" + directory_.file("locked") + "': permission denied");
+  EXPECT_EQ(without_rights([&]() -> std::string {
+              const auto store = open_sqlite_store(directory_.file("locked/sub/records.db"));
+              return store.ok() ? "opened" : store.error().message;
+            }),
+            "cannot create directory '" + directory_.file("locked/sub") +
+                "' for records: permission denied");
   EXPECT_EQ(without_rights([&]() -> std::string {
               const auto store = open_sqlite_store_for_reading(path());
               if (!store.ok()) return store.error().message;
@@ -344,7 +344,7 @@ TEST_F(OpenTest, AFullDatabaseLosesNothing) {
 // The same on a real file system of 256 kB, where the log and not the database hits the end. It is
 // seen by the child alone and gone with it.
 TEST_F(OpenTest, AFullDiskLosesNothing) {
-  const std::string file = directory_ / "records.db";
+  const std::string file = directory_.file("records.db");
   const std::string answer = in_child([&]() -> std::string {
     const bool mounted = ::unshare(CLONE_NEWNS) == 0 &&
                          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

@@ -26,7 +26,7 @@ Hint hint(std::uint64_t trace, double time_us, const std::string& place,
 class HintsTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto store = open_sqlite_store(directory_ / "records.db");
+    auto store = open_sqlite_store(directory_.file("records.db"));
     ASSERT_TRUE(store.ok()) << store.error().message;
     store_ = std::move(*store);
   }

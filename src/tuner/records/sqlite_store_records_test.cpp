@@ -17,7 +17,7 @@ const BestQuery kHot{kTask, kTarget, Weights::Hot, true};
 class RecordStoreTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = open_sqlite_store(directory_ / "records.db");
+    auto opened = open_sqlite_store(directory_.file("records.db"));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(opened).value();
   }
@@ -177,7 +177,7 @@ TEST_F(RecordStoreTest, ConfirmReplacesTheTiming) {
   const Status status = store_->confirm(unknown);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message,
-            "record 99 is not in records file '" + directory_ / "records.db" + "'");
+            "record 99 is not in records file '" + directory_.file("records.db") + "'");
 }
 
 TEST_F(RecordStoreTest, AddNewSkipsWhatIsThere) {
@@ -219,14 +219,14 @@ TEST_F(RecordStoreTest, TheLogIsTakenOverIntoTheFile) {
     ASSERT_TRUE(store_->add_new(batch).ok());
   }
   const auto size = [&](const char* suffix) {
-    return std::filesystem::file_size(directory_ / (std::string("records.db") + suffix));
+    return std::filesystem::file_size(directory_.path() / (std::string("records.db") + suffix));
   };
   EXPECT_GT(size(""), 1000000u);
   EXPECT_LT(size("-wal"), 8000000u);
 }
 
 TEST_F(RecordStoreTest, SeveralThreadsAndConnectionsWrite) {
-  auto second = open_sqlite_store(directory_ / "records.db");
+  auto second = open_sqlite_store(directory_.file("records.db"));
   ASSERT_TRUE(second.ok()) << second.error().message;
   Store* stores[] = {store_.get(), store_.get(), second->get()};
   std::vector<std::thread> threads;

@@ -16,7 +16,7 @@ class SessionStoreTest : public testing::Test {
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(opened).value();
   }
-  std::string path() const { return directory_ / "records.db"; }
+  std::string path() const { return directory_.file("records.db"); }
   // The text of the error, or "ok".
   static std::string text(const Status& status) {
     return status.ok() ? "ok" : status.error().message;

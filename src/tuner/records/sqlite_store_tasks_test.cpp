@@ -8,7 +8,7 @@ namespace {
 class TaskStoreTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = open_sqlite_store(directory_ / "records.db");
+    auto opened = open_sqlite_store(directory_.file("records.db"));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(opened).value();
   }

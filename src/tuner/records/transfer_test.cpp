@@ -12,7 +12,7 @@ namespace {
 class TransferTest : public testing::Test {
  protected:
   std::unique_ptr<Store> open(const std::string& name) {
-    return open_sqlite_store(directory_ / name).value();
+    return open_sqlite_store(directory_.file(name)).value();
   }
   TemporaryDirectory directory_;
 };
@@ -25,7 +25,7 @@ TEST_F(TransferTest, ExportedRecordsArriveOnceInAnotherStore) {
   records[4].target = "vdla";
   records[5].session = 8;
   ASSERT_TRUE(from->add(records).ok());
-  const std::string file = directory_ / "out.jsonl";
+  const std::string file = directory_.file("out.jsonl");
   EXPECT_EQ(export_records(*from, {}, file).value(), 600u);
 
   auto to = open("to.db");
@@ -48,7 +48,7 @@ TEST_F(TransferTest, ExportedRecordsArriveOnceInAnotherStore) {
 TEST_F(TransferTest, DamagedLinesAreReportedAndTheRestImported) {
   const std::string first = content(sample_record(0, timing(1)));
   const std::string second = content(sample_record(1, timing(2)));
-  const std::string file = directory_ / "in.jsonl";
+  const std::string file = directory_.file("in.jsonl");
   write_content(file, first + "\n" + second.substr(0, 50) + "\n\n{\"schema\":1}\n" + second +
                           "\r\n" + first + "\n{\"schema\":7}");
   auto store = open("records.db");
@@ -68,14 +68,14 @@ TEST_F(TransferTest, DamagedLinesAreReportedAndTheRestImported) {
 
 TEST_F(TransferTest, FilesThatCannotBeReadOrWritten) {
   auto store = open("records.db");
-  const std::string missing = directory_ / "missing.jsonl";
+  const std::string missing = directory_.file("missing.jsonl");
   EXPECT_EQ(import_records(*store, missing).error().message,
             "cannot read '" + missing + "': no such file");
-  EXPECT_EQ(import_records(*store, directory_.path()).error().message,
-            "cannot read '" + directory_.path() + "': it is a directory");
-  EXPECT_EQ(export_records(*store, {}, directory_ / "no/out.jsonl").error().message,
-            "cannot write '" + directory_ / "no/out.jsonl" + "': directory '" + directory_ / "no" +
-                "' does not exist");
+  EXPECT_EQ(import_records(*store, directory_.path().string()).error().message,
+            "cannot read '" + directory_.path().string() + "': it is a directory");
+  EXPECT_EQ(export_records(*store, {}, directory_.file("no/out.jsonl")).error().message,
+            "cannot write '" + directory_.file("no/out.jsonl") + "': directory '" +
+                directory_.file("no") + "' does not exist");
 }
 
 }  // namespace

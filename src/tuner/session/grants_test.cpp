@@ -1,19 +1,17 @@
 #include "tuner/session/grants.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "tuner/session/driver.h"
-#include "tuner/session/fakes_testing.h"
 #include "tuner/session/run_local.h"
 #include "tuner/session/run_model.h"
+#include "tuner/session/sessions_testing.h"
 
 namespace attune::session {
 namespace {
@@ -87,45 +85,10 @@ class SlowGrants final : public Grants {
   std::vector<std::thread> threads_;
 };
 
-class GrantedTest : public testing::Test {
+class GrantedTest : public SessionsTest {
  protected:
-  void SetUp() override {
-    const std::string base = std::filesystem::exists("/dev/shm") ? "/dev/shm" : testing::TempDir();
-    path_ = base + "/attune_grants_test." + std::to_string(getpid());
-    auto store = records::open_sqlite_store(path_ + ".db");
-    ASSERT_TRUE(store.ok()) << store.error().message;
-    store_ = std::move(*store);
-  }
-  void TearDown() override {
-    sessions_.clear();
-    store_.reset();
-    for (const char* end : {".db", ".db-wal", ".db-shm"}) std::filesystem::remove(path_ + end);
-  }
-
-  Session& open(const std::string& key, std::int64_t size, bool on_grant) {
-    Task task = fake_task();
-    task.key = key;
-    Options options;
-    options.trials = 1'000'000;
-    options.batch = 6;
-    options.on_grant = on_grant;
-    auto session =
-        Session::open({*store_, builder_, runner_, clock_}, task, "cpu -threads=1",
-                      std::make_unique<FakeSearch>(7, size), fake_trace(0), std::move(options));
-    EXPECT_TRUE(session.ok()) << session.error().message;
-    sessions_.push_back(std::move(*session));
-    return *sessions_.back();
-  }
-
-  FakeWorld world_;
-  FakeBuilder builder_{world_};
-  FakeRunner runner_{world_};
-  FakeClock clock_;
   SlowGrants grants_;
-  std::atomic<bool> stop_{false}, enough_{false};
-  std::string path_;
-  std::unique_ptr<records::Store> store_;
-  std::vector<std::unique_ptr<Session>> sessions_;
+  std::atomic<bool> enough_{false};
 };
 
 TEST_F(GrantedTest, StagesAndErrandsWaitForLeave) {

@@ -1,57 +1,13 @@
 #include "tuner/session/run_model.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-
-#include "tuner/session/fakes_testing.h"
+#include "tuner/session/sessions_testing.h"
 
 namespace attune::session {
 namespace {
 
-class RunModelTest : public testing::Test {
+class RunModelTest : public SessionsTest {
  protected:
-  void SetUp() override {
-    const std::string base = std::filesystem::exists("/dev/shm") ? "/dev/shm" : testing::TempDir();
-    path_ = base + "/attune_run_model_test." + std::to_string(getpid());
-    auto store = records::open_sqlite_store(path_ + ".db");
-    ASSERT_TRUE(store.ok()) << store.error().message;
-    store_ = std::move(*store);
-  }
-  void TearDown() override {
-    sessions_.clear();
-    store_.reset();
-    for (const char* end : {".db", ".db-wal", ".db-shm"}) std::filesystem::remove(path_ + end);
-  }
-
-  Session& open(const std::string& key, std::int64_t size, measure::Builder* builder = nullptr,
-                measure::Runner* runner = nullptr) {
-    Task task = fake_task();
-    task.key = key;
-    Options options;
-    options.trials = 1'000'000;
-    options.batch = 6;
-    options.on_grant = true;
-    options.search_name = "fake";
-    const Context context{*store_, builder == nullptr ? builder_ : *builder,
-                          runner == nullptr ? runner_ : *runner, clock_};
-    auto session = Session::open(context, task, "cpu -threads=1",
-                                 std::make_unique<FakeSearch>(7, size), fake_trace(0), options);
-    EXPECT_TRUE(session.ok()) << session.error().message;
-    sessions_.push_back(std::move(*session));
-    return *sessions_.back();
-  }
-
-  FakeWorld world_;
-  FakeBuilder builder_{world_};
-  FakeRunner runner_{world_};
-  FakeClock clock_;
   Machine machine_;
-  std::string path_;
-  std::unique_ptr<records::Store> store_;
-  std::vector<std::unique_ptr<Session>> sessions_;
-  std::atomic<bool> stop_{false};
 };
 
 TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
@@ -146,7 +102,7 @@ TEST_F(RunModelTest, OnSharedCoresBuildingAndRunningTakeTurns) {
   WatchedRunner runner(runner_, watched);
   std::vector<WeightedSession> weighted;
   for (const char* key : {"00000000000000c1", "00000000000000c2", "00000000000000c3"}) {
-    weighted.push_back({&open(key, 60, &builder, &runner)});
+    weighted.push_back({&open(key, 60, true, &builder, &runner)});
   }
   const auto status = run_model(weighted, {.seconds = 1e6, .window = 4},
                                 {.host_stages = 2, .shared = true}, clock_, {}, stop_);

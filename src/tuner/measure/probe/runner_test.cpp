@@ -1,107 +1,16 @@
 #include "tuner/measure/probe/runner.h"
 
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 
-#include "runtime/fill.h"
+#include "tuner/measure/probe/runner_testing.h"
 
 namespace attune::probe {
 namespace {
-
-using runtime::DType;
-using runtime::Outcome;
-using runtime::Phase;
-using runtime::Timing;
-
-constexpr std::int64_t kElements = 1024;
-
-Bytes object(const std::string& name) {
-  std::ifstream file(std::string(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
-  EXPECT_TRUE(file.good()) << name;
-  const std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
-  auto bytes = std::make_shared<std::vector<std::byte>>(chars.size());
-  std::memcpy(bytes->data(), chars.data(), chars.size());
-  return bytes;
-}
-
-// What `add` must give at all elements.
-Verification sums(std::uint64_t seed) {
-  std::vector<float> a(kElements);
-  std::vector<float> b(kElements);
-  runtime::fill(a.data(), DType::F32, kElements, seed, 0);
-  runtime::fill(b.data(), DType::F32, kElements, seed, 1);
-  Verification verification{.absolute_tolerance = 1e-6};
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    verification.samples.push_back(
-        {2, static_cast<std::int64_t>(i), static_cast<double>(a[i]) + static_cast<double>(b[i])});
-  }
-  return verification;
-}
-
-class RunnerTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    auto started = Runner::start();
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    runner_ = new Runner(std::move(started).value());
-    good_ = object("good");
-    bad_ = object("bad");
-  }
-  static void TearDownTestSuite() {
-    delete runner_;
-    runner_ = nullptr;
-    good_.reset();
-    bad_.reset();
-  }
-
-  static Candidate candidate(const Bytes& code, const std::string& symbol) {
-    return {.object = code,
-            .symbol = symbol,
-            .buffers = {{.elements = kElements},
-                        {.elements = kElements},
-                        {.elements = kElements, .role = Role::Output}},
-            .seed = 1};
-  }
-  static Candidate good(const std::string& symbol) { return candidate(good_, symbol); }
-  static Candidate bad(const std::string& symbol) { return candidate(bad_, symbol); }
-  static Candidate checked() {
-    Candidate add = good("add");
-    add.verification = sums(1);
-    return add;
-  }
-
-  static MeasureOptions quick() {
-    return {.budget_us = 500.0, .timeout_ms = 20'000.0, .remeasure_on_drift = false};
-  }
-  // The outcome of one candidate, measured between two good ones that must not suffer.
-  static Outcome outcome_of(const Candidate& one, const MeasureOptions& options = quick()) {
-    const std::vector<Candidate> batch = {checked(), one, checked()};
-    auto measured = runner_->measure(batch, options);
-    EXPECT_TRUE(measured.ok());
-    EXPECT_EQ(measured->candidates.size(), 3u);
-    for (std::size_t i : {0u, 2u}) {
-      EXPECT_EQ(kind_of(measured->candidates[i].outcome), "timing")
-          << describe(measured->candidates[i].outcome);
-    }
-    return measured->candidates[1].outcome;
-  }
-  static std::string told(const Candidate& one) { return describe(outcome_of(one)); }
-
-  static Runner* runner_;
-  static Bytes good_;
-  static Bytes bad_;
-};
-Runner* RunnerTest::runner_ = nullptr;
-Bytes RunnerTest::good_;
-Bytes RunnerTest::bad_;
 
 TEST_F(RunnerTest, TimesAndVerifiesAGoodKernel) {
   const Outcome outcome = outcome_of(checked());
@@ -195,94 +104,6 @@ TEST_F(RunnerTest, AFailingPreparationFailsItsCandidate) {
   EXPECT_EQ(refused.error().message,
             "candidate 0 takes output 3 of its preparation, which does not exist or has another "
             "size");
-}
-
-TEST_F(RunnerTest, AWrongAnswerNamesItsWorstElement) {
-  Candidate forgetful = bad("forget_last");
-  forgetful.verification = sums(1);
-  const Outcome outcome = outcome_of(forgetful);
-  ASSERT_EQ(kind_of(outcome), "wrong_answer");
-  EXPECT_EQ(std::get<runtime::WrongAnswer>(outcome).reason.substr(0, 42),
-            "buffer 2 at element 1023 is nan, expected ");
-  Candidate other_seed = good("add");
-  other_seed.verification = sums(2);
-  EXPECT_EQ(kind_of(outcome_of(other_seed)), "wrong_answer");
-}
-
-TEST_F(RunnerTest, ACrashIsAnOutcome) {
-  const Outcome outcome = outcome_of(bad("write_null"));
-  ASSERT_EQ(kind_of(outcome), "run_crashed");
-  EXPECT_EQ(std::get<runtime::RunCrashed>(outcome).signal, SIGSEGV);
-  EXPECT_EQ(describe(outcome),
-            "crashed in run: segmentation fault (signal 11), wrote address 0x0 (memory beyond its "
-            "limit of 1024 MiB is refused with a null pointer)");
-  EXPECT_EQ(told(bad("illegal")), "crashed in run: illegal instruction (signal 4)");
-  EXPECT_EQ(told(bad("give_up")), "crashed in run: abort (signal 6)");
-  EXPECT_EQ(told(bad("leave")), "crashed in run: ended the process with exit status 3");
-  EXPECT_EQ(told(bad("return_status")), "crashed in run: the kernel returned status 42");
-  EXPECT_EQ(kind_of(outcome_of(bad("overflow_stack"))), "run_crashed");
-}
-
-TEST_F(RunnerTest, AnEndlessLoopTimesOut) {
-  MeasureOptions options = quick();
-  options.timeout_ms = 50.0;
-  const std::vector<Candidate> batch = {bad("loop_forever"), good("add")};
-  const auto measured = runner_->measure(batch, options);
-  EXPECT_EQ(describe(measured->candidates[0].outcome), "timed out in run: no answer after 50 ms");
-  EXPECT_EQ(std::get<runtime::TimedOut>(measured->candidates[0].outcome).limit_ms, 50.0);
-  EXPECT_EQ(kind_of(measured->candidates[1].outcome), "timing");
-}
-
-TEST_F(RunnerTest, AMemoryHogIsStopped) {
-  EXPECT_EQ(kind_of(outcome_of(bad("allocate_100_gigabytes"))), "run_crashed");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // no limits with these
-  MeasureOptions options = quick();
-  options.memory_limit_bytes = 64 << 20;
-  EXPECT_EQ(kind_of(outcome_of(bad("allocate_bit_by_bit"), options)), "run_crashed");
-#endif
-  Candidate greedy = good("add");
-  greedy.workspace_bytes = std::int64_t{100} << 30;
-  EXPECT_EQ(told(greedy),
-            "crashed in prepare: asks for 107374182400 bytes of workspace, more than its limit of "
-            "1073741824");
-}
-
-TEST_F(RunnerTest, WritingOutOfBoundsIsCaught) {
-  EXPECT_EQ(told(bad("write_one_past")), "crashed in run: wrote past the end of buffer 2");
-  EXPECT_EQ(told(bad("write_one_before")), "crashed in run: wrote before the start of buffer 2");
-  EXPECT_EQ(told(bad("write_far_past")),
-            "crashed in run: segmentation fault (signal 11), wrote past the end of buffer 2");
-  EXPECT_EQ(told(bad("read_far_before")),
-            "crashed in run: segmentation fault (signal 11), read before the start of buffer 0");
-  EXPECT_EQ(told(bad("write_input")),
-            "crashed in run: segmentation fault (signal 11), wrote buffer 1, which is read-only");
-  Candidate scratch = bad("write_past_workspace");
-  scratch.workspace_bytes = 100;
-  EXPECT_EQ(told(scratch), "crashed in run: wrote past the end of the workspace");
-  Candidate parallel = bad("crash_in_parallel");
-  parallel.threads = 2;
-  EXPECT_EQ(told(parallel),
-            "crashed in run: segmentation fault (signal 11), wrote past the end of buffer 2");
-}
-
-TEST_F(RunnerTest, CodeThatDoesNotLoadIsABuildFailure) {
-  EXPECT_EQ(told(good("absent")), "build failed in load: kernel object has no function 'absent'");
-  Candidate damaged = good("add");
-  damaged.object = std::make_shared<std::vector<std::byte>>(100);
-  EXPECT_EQ(told(damaged), "build failed in load: kernel object is not an ELF file");
-}
-
-TEST_F(RunnerTest, BeingKilledIsNotTheCandidatesFault) {
-  EXPECT_EQ(told(bad("be_killed")),
-            "infrastructure lost in run: the measuring process was killed from outside (signal 9)");
-}
-
-TEST_F(RunnerTest, ASlowCandidateIsCutShort) {
-  Candidate slow = good("add_slowly");
-  slow.best_known_us = 0.001;
-  const Outcome outcome = outcome_of(slow);
-  EXPECT_TRUE(std::get<Timing>(outcome).cut_short);
-  EXPECT_EQ(std::get<Timing>(outcome).repeats, 1);
 }
 
 TEST_F(RunnerTest, RotatingBuffersAreDifferentCopies) {

@@ -1,7 +1,6 @@
 #include "compiler/frontend/onnx/proto/model_file.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cstring>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/temporary_directory_testing.h"
 #include "compiler/frontend/onnx/proto/onnx.pb.h"
 
 namespace attune::onnx_proto {
@@ -21,24 +21,16 @@ using ::onnx::TensorProto;
 
 class ModelFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "attune_onnx_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+  std::string path(const std::string& name) const { return directory_.file(name); }
   std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-    return path(name);
+    return directory_.write(name, bytes);
   }
   std::string error_of(const std::string& file) const {
     const auto model = read_model(file);
     return model.ok() ? "read" : model.error().message;
   }
 
-  fs::path directory_;
+  test::TemporaryDirectory directory_;
 };
 
 std::vector<float> numbers(std::size_t count, float first) {
@@ -171,7 +163,8 @@ TEST_F(ModelFileTest, FlippedBytesNeverCrash) {
 
 TEST_F(ModelFileTest, SaysWhyAFileIsNoModel) {
   EXPECT_EQ(error_of(path("none.onnx")), "there is no file '" + path("none.onnx") + "'");
-  EXPECT_EQ(error_of(directory_.string()), "'" + directory_.string() + "' is a directory");
+  EXPECT_EQ(error_of(directory_.path().string()),
+            "'" + directory_.path().string() + "' is a directory");
   EXPECT_EQ(error_of("/dev/null"), "'/dev/null' is not a regular file");
   const auto empty = write("m.onnx", "");
   EXPECT_EQ(error_of(empty), "'" + empty + "' is empty");
@@ -242,7 +235,7 @@ class ExternalDataTest : public ModelFileTest {
   }
   std::string write_data(std::size_t skip) const {
     const auto values = numbers(1000, 1);
-    fs::create_directories(directory_ / "data");
+    fs::create_directories(directory_.path() / "data");
     return write("data/w.bin", std::string(skip, 'x') +
                                    std::string(reinterpret_cast<const char*>(values.data()), 4000));
   }

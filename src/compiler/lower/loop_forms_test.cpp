@@ -1,0 +1,136 @@
+// What loops become in the end: copies, vectors, one index.
+#include "compiler/lower/flatten.h"
+#include "compiler/lower/passes_testing.h"
+
+namespace attune::lower {
+namespace {
+
+TEST(UnrollLoops, WritesIterationsOut) {
+  EXPECT_EQ(after(unroll_loops, R"(
+for k in 2 {
+  unrolled for i in 2 {
+    unrolled for j in 2 from 1 with launder = 'on' {
+      if (i < j) {
+        B[k * 4 + i * 2 + j] = A[i]
+      }
+    }
+  }
+})"),
+            R"(
+for k in 2 {
+  eval @launder<i32>()
+  B[k * 4 + 0 + 1] = A[0]
+  eval @launder<i32>()
+  B[k * 4 + 0 + 2] = A[0]
+  eval @launder<i32>()
+  eval @launder<i32>()
+  B[k * 4 + 2 + 2] = A[1]
+}
+)");
+}
+
+TEST(UnrollLoops, LeavesUnknownExtentsAsLoops) {
+  EXPECT_EQ(after(unroll_loops, R"(
+for k in 2 {
+  unrolled for i in k + 1 {
+    B[i] = A[k]
+  }
+})"),
+            R"(
+for k in 2 {
+  for i in k + 1 {
+    B[i] = A[k]
+  }
+}
+)");
+}
+
+TEST(VectorizeLoops, MakesVectorsOfPowersOfTwo) {
+  EXPECT_EQ(after(vectorize_loops, R"(
+for k in 2 {
+  vectorized for i in 7 {
+    B[k * 7 + i] = A[i] * A[k]
+  }
+})"),
+            R"(
+for k in 2 {
+  B[broadcast(k * 7, 4) + ramp(0, 1, 4)] = A[ramp(0, 1, 4)] * broadcast(A[k], 4)
+  B[broadcast(k * 7, 2) + ramp(4, 1, 2)] = A[ramp(4, 1, 2)] * broadcast(A[k], 2)
+  B[k * 7 + 6] = A[6] * A[k]
+}
+)");
+}
+
+TEST(VectorizeLoops, CombinesTheLanesOfAReduction) {
+  EXPECT_EQ(after(vectorize_loops, R"(
+for i in 2 {
+  vectorized for k in 4 {
+    B[i] = B[i] + A[k + i]
+  }
+})"),
+            R"(
+for i in 2 {
+  B[i] = B[i] + reduce_add(A[ramp(0, 1, 4) + broadcast(i, 4)])
+}
+)");
+}
+
+TEST(VectorizeLoops, RunsLaneByLaneWhatHasNoVectorForm) {
+  EXPECT_EQ(after(vectorize_loops, R"(
+for k in 2 {
+  vectorized for i in 4 {
+    if (i < k + 1) {
+      B[i] = A[i]
+    }
+  }
+})"),
+            R"(
+for k in 2 {
+  for i in 4 {
+    if (i < k + 1) {
+      B[i] = A[i]
+    }
+  }
+}
+)");
+  EXPECT_EQ(after(vectorize_loops, R"(
+vectorized for i in 2 {
+  vectorized for j in 4 {
+    B[i * 4 + j] = A[i]
+  }
+})"),
+            R"(
+for i in 2 {
+  B[broadcast(i * 4, 4) + ramp(0, 1, 4)] = broadcast(A[i], 4)
+}
+)");
+}
+
+TEST(Flatten, MakesOneIndex) {
+  const auto kernel = ir::parse_kernel(R"(kernel k(A: f32[4, 8], B: f32[8, 4]) {
+  alloc T: f32[2, 3] stack {
+    for i in 4 {
+      for j in 8 {
+        T[1, 2] = A[i, j]
+        B[j, i] = T[1, 2]
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(kernel.ok());
+  EXPECT_EQ(ir::to_string(flatten(*kernel)), R"(kernel k(A: f32[32], B: f32[32]) {
+  alloc T: f32[6] stack {
+    for i in 4 {
+      for j in 8 {
+        T[5] = A[i * 8 + j]
+        B[j * 4 + i] = T[5]
+      }
+    }
+  }
+}
+)");
+}
+
+}  // namespace
+}  // namespace attune::lower

@@ -1,0 +1,101 @@
+// A runner with kernels that behave and kernels that do not, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/fill.h"
+#include "tuner/measure/probe/runner.h"
+
+namespace attune::probe {
+
+using runtime::DType;
+using runtime::Outcome;
+using runtime::Phase;
+using runtime::Timing;
+
+inline constexpr std::int64_t kElements = 1024;
+
+inline Bytes object(const std::string& name) {
+  std::ifstream file(std::string(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
+  EXPECT_TRUE(file.good()) << name;
+  const std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
+  auto bytes = std::make_shared<std::vector<std::byte>>(chars.size());
+  std::memcpy(bytes->data(), chars.data(), chars.size());
+  return bytes;
+}
+
+// What `add` must give at all elements.
+inline Verification sums(std::uint64_t seed) {
+  std::vector<float> a(kElements);
+  std::vector<float> b(kElements);
+  runtime::fill(a.data(), DType::F32, kElements, seed, 0);
+  runtime::fill(b.data(), DType::F32, kElements, seed, 1);
+  Verification verification{.absolute_tolerance = 1e-6};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    verification.samples.push_back(
+        {2, static_cast<std::int64_t>(i), static_cast<double>(a[i]) + static_cast<double>(b[i])});
+  }
+  return verification;
+}
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto started = Runner::start();
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    runner_ = new Runner(std::move(started).value());
+    good_ = object("good");
+    bad_ = object("bad");
+  }
+  static void TearDownTestSuite() {
+    delete runner_;
+    runner_ = nullptr;
+    good_.reset();
+    bad_.reset();
+  }
+
+  static Candidate candidate(const Bytes& code, const std::string& symbol) {
+    return {.object = code,
+            .symbol = symbol,
+            .buffers = {{.elements = kElements},
+                        {.elements = kElements},
+                        {.elements = kElements, .role = Role::Output}},
+            .seed = 1};
+  }
+  static Candidate good(const std::string& symbol) { return candidate(good_, symbol); }
+  static Candidate bad(const std::string& symbol) { return candidate(bad_, symbol); }
+  static Candidate checked() {
+    Candidate add = good("add");
+    add.verification = sums(1);
+    return add;
+  }
+
+  static MeasureOptions quick() {
+    return {.budget_us = 500.0, .timeout_ms = 20'000.0, .remeasure_on_drift = false};
+  }
+  // The outcome of one candidate, measured between two good ones that must not suffer.
+  static Outcome outcome_of(const Candidate& one, const MeasureOptions& options = quick()) {
+    const std::vector<Candidate> batch = {checked(), one, checked()};
+    auto measured = runner_->measure(batch, options);
+    EXPECT_TRUE(measured.ok());
+    EXPECT_EQ(measured->candidates.size(), 3u);
+    for (std::size_t i : {0u, 2u}) {
+      EXPECT_EQ(kind_of(measured->candidates[i].outcome), "timing")
+          << describe(measured->candidates[i].outcome);
+    }
+    return measured->candidates[1].outcome;
+  }
+  static std::string told(const Candidate& one) { return describe(outcome_of(one)); }
+
+  static inline Runner* runner_ = nullptr;
+  static inline Bytes good_, bad_;
+};
+
+}  // namespace attune::probe
