@@ -3,8 +3,8 @@
 
 A layer is a directory; a file belongs to the layer with the longest matching path. It may include
 its own layer, base, and what its line lists: other layers, or single headers. Test files
-(*_test.cpp) may include everything at or below their layer. Third-party headers have a table of
-their own. Prints one line per offence and exits 1 if there is any.
+(*_test.cpp, and *_testing.h for them alone) may include everything at or below their layer.
+Third-party headers have a table of their own. Prints one line per offence and exits 1 if there is any.
 
 usage: check_layers.py [SOURCE DIRECTORY]
 """
@@ -71,7 +71,7 @@ THIRD_PARTY = {
     r"google/protobuf/": PROTOBUF_USERS,
     r"(grpc|grpcpp)/": ["fleet"],
     r"(fmt|spdlog|nlohmann)/": ["base", "compiler", "tuner", "fleet", "app"],
-    r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$": [],  # in *_test.cpp only
+    r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$": [],  # in tests only
 }
 
 # Headers of C++, C and Linux: no slash and no suffix, or one of these.
@@ -132,6 +132,10 @@ def includes_of(file):
             yield number, match[1] == "<", match[2]
 
 
+def is_for_tests(path):
+    return path.endswith(("_test.cpp", "_testing.h"))
+
+
 def third_party_offence(path, header):
     """Why the file may not include the header that is not ours, or None."""
     if SYSTEM.match(header):
@@ -139,7 +143,7 @@ def third_party_offence(path, header):
     for pattern, directories in THIRD_PARTY.items():
         if not re.match(pattern, header):
             continue
-        if not directories and path.endswith("_test.cpp"):
+        if not directories and is_for_tests(path):
             return None
         if any(path.startswith(d + "/") for d in directories):
             return None
@@ -152,8 +156,7 @@ def check_file(source, file):
     layer = layer_of(path)
     if layer is None:
         return [f"{path}: this directory is no layer; name it in scripts/check_layers.py"]
-    is_test = path.endswith("_test.cpp")
-    entries = at_or_below(layer) if is_test else allowed(layer)
+    entries = at_or_below(layer) if is_for_tests(path) else allowed(layer)
     offences = []
     for number, angled, header in includes_of(file):
         reason = None
@@ -165,6 +168,8 @@ def check_file(source, file):
                 reason = third_party_offence(path, header)
             else:
                 reason = f'"{header}" is not under src/; includes are written from there'
+        elif header.endswith("_testing.h") and not is_for_tests(path):
+            reason = f"only tests may include {header}"
         elif not any(covers(entry, header) for entry in entries):
             reason = f"{layer} may not include {header}"
         if reason:
@@ -175,7 +180,7 @@ def check_file(source, file):
 def runtime_closure_offences(source):
     """The runtime links nothing foreign, so neither may any header it reaches."""
     queue = [f for f in sorted((source / "runtime").rglob("*")) if f.suffix in (".h", ".cpp")]
-    queue = [f for f in queue if not f.name.endswith("_test.cpp")]
+    queue = [f for f in queue if not is_for_tests(f.name)]
     seen, offences = set(queue), []
     while queue:
         file = queue.pop()

@@ -74,6 +74,15 @@ class CheckLayers(unittest.TestCase):
             {"app/api/a.h": "", "compiler/ir/b_test.cpp": '#include "app/api/a.h"\n'},
             "compiler/ir may not include app/api/a.h")
 
+    def test_what_is_for_tests_stays_among_them(self):
+        files = {
+            "base/a_testing.h": "#include <gtest/gtest.h>\n",
+            "compiler/ir/b_test.cpp": '#include "base/a_testing.h"\n',
+        }
+        self.assertEqual(check(files)[0], 0)
+        files["compiler/ir/b.cpp"] = '#include "base/a_testing.h"\n'
+        self.assert_refused(files, "only tests may include base/a_testing.h")
+
     def test_third_party_headers_stay_where_they_belong(self):
         self.assert_refused({"compiler/lower/a.cpp": "#include <llvm/IR/Module.h>\n"},
                             "only compiler/codegen/llvm may include <llvm/IR/Module.h>")

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fleet/wire/state_directory.h"
-#include "fleet/worker/fake_scheduler.h"
+#include "fleet/worker/fake_scheduler_testing.h"
 
 namespace attune::worker {
 namespace {

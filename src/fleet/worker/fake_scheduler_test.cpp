@@ -1,4 +1,4 @@
-#include "fleet/worker/fake_scheduler.h"
+#include "fleet/worker/fake_scheduler_testing.h"
 
 #include <fmt/format.h>
 #include <grpcpp/security/server_credentials.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 #include "tuner/records/sqlite_open.h"
 #include "tuner/records/sqlite_store.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 
 namespace attune::records {
 namespace {

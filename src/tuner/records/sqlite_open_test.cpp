@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 #include "tuner/records/sqlite_schema.h"
 #include "tuner/records/sqlite_store.h"
 

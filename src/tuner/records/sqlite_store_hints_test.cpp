@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 #include "tuner/records/sqlite_schema.h"
 #include "tuner/records/store.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 #include "tuner/records/sqlite_open.h"
 #include "tuner/records/sqlite_store.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 
 namespace attune::records {
 namespace {

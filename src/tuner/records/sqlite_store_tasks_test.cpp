@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 
 namespace attune::records {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tuner/records/sample_records.h"
+#include "tuner/records/sample_records_testing.h"
 
 namespace attune::records {
 namespace {
