@@ -105,8 +105,7 @@ class GraphTuner {
   }
 
   deploy::CompileOptions compile_options() const {
-    deploy::CompileOptions compile = api::compile_options(model_, options_.graph);
-    return compile;
+    return api::compile_options(model_, options_.graph);
   }
 
   // Says how long compiling takes.
@@ -276,25 +275,30 @@ class GraphTuner {
 
   // Times schedules of all tasks inside the model. When that says that others than the first are
   // better there, the model that has them becomes the last artifact.
-  Status choose_inside(ModelVariants& variants) {
+  void choose_inside(ModelVariants& variants) {
     const std::size_t count = std::min(affordable_variants(), variants.most_artifacts());
-    if (count < 2 || stop_.load()) return {};
-    if (!compile_stage([&] { return variants.write_others(count); }).ok()) {
-      variants.forget_others();  // a full disk, say: the first is what there is
-      return {};
-    }
+    if (count < 2 || stop_.load()) return;
     std::vector<std::size_t> fastest;
-    ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
-      const auto times = time_kernels(variants.paths(), {.seconds = kVariantSeconds});
-      if (times.ok()) fastest = fastest_artifacts(*times);  // else the first is what there is
-      return {};
-    }));
+    Status timed = compile_stage([&] { return variants.write_others(count); });
+    if (timed.ok()) {
+      timed = race_stage([&]() -> Status {
+        ATTUNE_ASSIGN(const auto times,
+                      time_kernels(variants.paths(), {.seconds = kVariantSeconds}));
+        fastest = fastest_artifacts(times);
+        return {};
+      });
+    }
     variants.forget_others();
+    note_inside(timed);
     const auto others = std::count_if(fastest.begin(), fastest.end(), [](auto i) { return i > 0; });
-    if (others == 0) return {};
+    if (others == 0) return;
     changed_inside_ = others;
-    (void)compile_stage([&] { return variants.write_mixed(fastest); }).ok();
-    return {};
+    note_inside(compile_stage([&] { return variants.write_mixed(fastest); }));
+  }
+
+  // A full disk, say, does not cost what was tuned: the first artifact is what there is.
+  void note_inside(const Status& status) {
+    if (!status.ok()) report_.inside_failure = status.error().message;
   }
 
   Status compile_stage(const std::function<Status()>& work) {
@@ -317,7 +321,7 @@ class GraphTuner {
     ModelVariants variants(tasks, compile_options(), options_.output);
     ATTUNE_RETURN_IF_ERROR(add_schedules(tasks, cold, variants));
     ATTUNE_RETURN_IF_ERROR(compile_stage([&] { return variants.write(0); }));
-    ATTUNE_RETURN_IF_ERROR(choose_inside(variants));
+    choose_inside(variants);
     std::vector<std::string> paths{untuned};
     paths.insert(paths.end(), variants.paths().begin(), variants.paths().end());
     std::vector<double> latencies;

@@ -132,6 +132,7 @@ std::string to_json(const TuneReport& report) {
   if (!report.output.empty()) {
     json["output"] = report.output;
     json["changed_inside"] = report.changed_inside;
+    if (!report.inside_failure.empty()) json["inside_failure"] = report.inside_failure;
     json["fallbacks"] = fallbacks_json(report.fallbacks);
   }
   json["stopped"] = report.stopped;

@@ -64,7 +64,8 @@ struct TuneReport {
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
   // Tasks of the artifact with another schedule than the fastest by itself: inside the model it is.
   std::int64_t changed_inside = 0;
-  Fallbacks fallbacks = {};  // tasks of the artifact that did not compile as chosen
+  std::string inside_failure = {};  // why schedules were not compared inside the model
+  Fallbacks fallbacks = {};         // tasks of the artifact that did not compile as chosen
   std::optional<double> until_latency_ms = {};  // what was asked for
   std::string log_failure = {};                 // why the event log is incomplete; empty: it is not
 

@@ -164,6 +164,10 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
                     "is faster inside the model",
                     report.changed_inside, report.changed_inside == 1 ? "task has" : "tasks have"));
   }
+  if (!report.inside_failure.empty()) {
+    console.note(
+        fmt::format("schedules were not compared inside the model: {}", report.inside_failure));
+  }
   if (report.untuned_is_best) {
     console.note("the default schedules were faster end to end, and were kept");
   }
