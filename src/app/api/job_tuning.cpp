@@ -171,7 +171,7 @@ class JobTuning {
     }));
     return workshop_.errand("race", Resource::Device, [&]() -> Status {
       ATTUNE_ASSIGN(const std::vector<double> latency_ms,
-                    race({folder_.artifact()}, {.threads = threads_, .seconds = 1}));
+                    race({folder_.artifact()}, {.seconds = 1}));
       report.latency_ms = latency_ms.front();
       report.output = folder_.artifact();
       return {};

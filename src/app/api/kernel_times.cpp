@@ -2,37 +2,27 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 #include "app/api/isolated.h"
-#include "app/api/runnable_model.h"
+#include "app/api/side_by_side.h"
 #include "base/clock.h"
 
 namespace attune::api {
 namespace {
 
-// A model that is run again and again.
-struct Runner {
-  RunnableModel model;
-  ModelSession session;
-  std::vector<runtime::Tensor> inputs;
+// What the kernels of a model took, over all of its runs.
+struct Profiled {
+  Contestant contestant;
   runtime::Profile profile = {};
   std::int64_t runs = 0;
-
-  static Result<Runner> create(RunnableModel model,
-                               const std::shared_ptr<runtime::ThreadPool>& pool) {
-    ATTUNE_ASSIGN(ModelSession session, ModelSession::create(model, pool));
-    ATTUNE_ASSIGN(std::vector<runtime::Tensor> inputs, random_inputs(model.plan(), 1));
-    return Runner{std::move(model), std::move(session), std::move(inputs)};
-  }
 
   // Once at least, after a run that brings code and weights back into the caches.
   Status sample(double seconds) {
     const SteadyClock clock;
     const std::int64_t start = clock.now_ns();
-    ATTUNE_RETURN_IF_ERROR(session.run(inputs));
+    ATTUNE_RETURN_IF_ERROR(contestant.run());
     do {
-      ATTUNE_RETURN_IF_ERROR(session.run(inputs, &profile));
+      ATTUNE_RETURN_IF_ERROR(contestant.run(&profile));
       ++runs;
     } while (seconds_between(start, clock.now_ns()) < seconds);
     return {};
@@ -45,7 +35,7 @@ struct Runner {
       by_symbol[layer.what] += static_cast<double>(layer.fastest_ns) * 1e-3 * calls;
     }
     KernelTimes result;
-    for (const runtime::Kernel& kernel : model.plan().kernels) {
+    for (const runtime::Kernel& kernel : contestant.model.plan().kernels) {
       result.push_back(by_symbol[kernel.symbol]);
     }
     return result;
@@ -54,28 +44,16 @@ struct Runner {
 
 Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artifacts,
                                            const KernelTimesOptions& options) {
-  std::vector<RunnableModel> models;
-  for (const std::string& path : artifacts) {
-    SourceOptions source;
-    source.graph.model.model = path;
-    ATTUNE_ASSIGN(RunnableModel model, load_runnable(source));
-    models.push_back(std::move(model));
-  }
-  if (models.empty()) return std::vector<KernelTimes>();
-  // One for all: where threads may run is asked for before this one is bound to a core.
-  ATTUNE_ASSIGN(const auto pool, make_pool(models.front().threads, true));
-  std::vector<Runner> runners;
-  for (RunnableModel& model : models) {
-    ATTUNE_ASSIGN(Runner runner, Runner::create(std::move(model), pool));
-    runners.push_back(std::move(runner));
-  }
+  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
+  std::vector<Profiled> models;
+  for (Contestant& contestant : contestants) models.push_back({std::move(contestant)});
   for (int round = 0; round < options.rounds; ++round) {
-    for (Runner& runner : runners) {
-      ATTUNE_RETURN_IF_ERROR(runner.sample(options.seconds / options.rounds));
+    for (Profiled& model : models) {
+      ATTUNE_RETURN_IF_ERROR(model.sample(options.seconds / options.rounds));
     }
   }
   std::vector<KernelTimes> times;
-  for (const Runner& runner : runners) times.push_back(runner.times());
+  for (const Profiled& model : models) times.push_back(model.times());
   return times;
 }
 

@@ -3,58 +3,21 @@
 #include <algorithm>
 
 #include "app/api/isolated.h"
+#include "app/api/side_by_side.h"
 #include "base/clock.h"
-#include "runtime/affinity.h"
-#include "runtime/executor.h"
-#include "runtime/fill.h"
-#include "runtime/tensor.h"
 
 namespace attune::api {
 namespace {
 
-// A model with inputs and room for its outputs.
+// How long a model took, round by round.
 struct Runner {
-  std::shared_ptr<const runtime::Model> model;
-  std::unique_ptr<runtime::Session> session;
-  std::vector<runtime::Tensor> inputs, outputs;
+  Contestant contestant;
   std::vector<double> samples_ms = {};
 
-  static Result<Runner> load(const std::string& path, runtime::ThreadPool& pool) {
-    Runner runner;
-    ATTUNE_ASSIGN(runner.model, runtime::Model::load(path));
-    ATTUNE_ASSIGN(auto session, runtime::Session::create(runner.model, pool));
-    runner.session = std::make_unique<runtime::Session>(std::move(session));
-    const auto shape_of = [](const runtime::InterfaceTensor& tensor) {
-      std::vector<std::int64_t> shape;
-      for (const runtime::Dim& dim : tensor.dims) shape.push_back(dim.maximum);
-      return shape;
-    };
-    for (const runtime::InterfaceTensor& input : runner.model->plan().inputs) {
-      ATTUNE_ASSIGN(auto tensor, runtime::Tensor::allocate(input.type, shape_of(input)));
-      const bool is_float = runtime::is_float(input.type);
-      if (is_float) {
-        runtime::fill(tensor.data(), tensor.type(), tensor.elements(), 1,
-                      static_cast<int>(runner.inputs.size()));
-      }
-      runner.inputs.push_back(std::move(tensor));
-    }
-    for (const runtime::InterfaceTensor& output : runner.model->plan().outputs) {
-      ATTUNE_ASSIGN(auto tensor, runtime::Tensor::allocate(output.type, shape_of(output)));
-      runner.outputs.push_back(std::move(tensor));
-    }
-    return runner;
-  }
-
   Result<double> run_ms() {
-    std::vector<runtime::InputView> in;
-    for (const runtime::Tensor& tensor : inputs) {
-      in.push_back({tensor.data(), tensor.type(), tensor.shape()});
-    }
-    std::vector<runtime::OutputView> out;
-    for (runtime::Tensor& tensor : outputs) out.push_back({tensor.data(), tensor.bytes()});
     const SteadyClock clock;
     const std::int64_t start = clock.now_ns();
-    ATTUNE_RETURN_IF_ERROR(session->run(in, out));
+    ATTUNE_RETURN_IF_ERROR(contestant.run());
     return seconds_between(start, clock.now_ns()) * 1e3;
   }
 
@@ -106,15 +69,9 @@ bool is_decided(const std::vector<Runner>& runners) {
 Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
                                  const RaceOptions& options) {
   const auto work = [&]() -> Result<Bytes> {
-    std::vector<int> cores = runtime::allowed_cores();
-    cores.resize(std::min(cores.size(), static_cast<std::size_t>(options.threads)));
-    ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.front()));
-    runtime::ThreadPool pool({.workers = options.threads, .cores = cores});
+    ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
     std::vector<Runner> runners;
-    for (const std::string& path : artifacts) {
-      ATTUNE_ASSIGN(Runner runner, Runner::load(path, pool));
-      runners.push_back(std::move(runner));
-    }
+    for (Contestant& contestant : contestants) runners.push_back({std::move(contestant)});
     const double slice = options.seconds / options.rounds /
                          static_cast<double>(std::max<std::size_t>(1, runners.size()));
     const SteadyClock clock;

@@ -10,7 +10,6 @@
 namespace attune::api {
 
 struct RaceOptions {
-  int threads = 1;
   double seconds = 3;  // altogether, if that makes the least number of rounds
   int rounds = 32;
   int least_rounds = 8;  // from here on it ends as soon as one has clearly won

@@ -116,7 +116,7 @@ class GraphTuner {
       ATTUNE_RETURN_IF_ERROR(deploy::write(untuned, path));
       untuned_fallbacks_ = std::move(untuned.fallbacks);
       compile_seconds_ = seconds_between(start, clock_.now_ns());
-      finish_seconds_ = compile_seconds_ + race_options().seconds + reserve_inside();
+      finish_seconds_ = compile_seconds_ + RaceOptions{}.seconds + reserve_inside();
       untuned_written_ = true;
       return {};
     });
@@ -126,15 +126,12 @@ class GraphTuner {
     ATTUNE_RETURN_IF_ERROR(write_untuned(tasks, path));
     return workshop_.errand("race", session::Resource::Device, [&]() -> Status {
       const std::int64_t start = clock_.now_ns();
-      ATTUNE_ASSIGN(const std::vector<double> latency_ms,
-                    race({path}, {.threads = model_.target.threads, .seconds = 1}));
+      ATTUNE_ASSIGN(const std::vector<double> latency_ms, race({path}, {.seconds = 1}));
       untuned_us_ = latency_ms.front() * 1e3;
       device_seconds_ += seconds_between(start, clock_.now_ns());
       return {};
     });
   }
-
-  RaceOptions race_options() const { return {.threads = model_.target.threads}; }
 
   Status tune_tasks(const deploy::ModelTasks& tasks, bool cold, const std::string& untuned) {
     auto path = records_path(options_.tune.records);
@@ -268,7 +265,7 @@ class GraphTuner {
     if (!endless()) {
       const double spent = seconds_between(start_ns_, clock_.now_ns());
       const double all = options_.tune.seconds.value_or(kDefaultSeconds);
-      seconds = std::min(seconds, all - spent - compile_seconds_ - race_options().seconds);
+      seconds = std::min(seconds, all - spent - compile_seconds_ - RaceOptions{}.seconds);
     }
     return static_cast<std::size_t>(std::max(0.0, seconds / (compile_seconds_ + kVariantSeconds)));
   }
@@ -326,7 +323,7 @@ class GraphTuner {
     paths.insert(paths.end(), variants.paths().begin(), variants.paths().end());
     std::vector<double> latencies;
     ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
-      ATTUNE_ASSIGN(latencies, race(paths, race_options()));
+      ATTUNE_ASSIGN(latencies, race(paths, RaceOptions{}));
       return {};
     }));
     const auto fastest = static_cast<std::size_t>(

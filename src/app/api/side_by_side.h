@@ -1,0 +1,24 @@
+// Artifacts that are run in turns in one process, each with inputs and memory of its own, all on the
+// same pinned threads: the ground of every comparison between whole models.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/api/runnable_model.h"
+
+namespace attune::api {
+
+struct Contestant {
+  RunnableModel model;
+  ModelSession session;
+  std::vector<runtime::Tensor> inputs;
+
+  Status run(runtime::Profile* profile = nullptr) { return session.run(inputs, profile); }
+};
+
+// To be called in the process that runs them: its thread is bound to a core from then on. All
+// artifacts are made for the same number of threads.
+Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts);
+
+}  // namespace attune::api
