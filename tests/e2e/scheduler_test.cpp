@@ -50,6 +50,12 @@ class Site {
     start();
   }
 
+  // In order, so that nothing of it stays behind.
+  ~Site() {
+    scheduler_->send_signal(SIGTERM);
+    (void)scheduler_->finish();
+  }
+
   void start() {
     std::vector<std::string> words = {ATTUNE_PROGRAM, "scheduler", "--state", state()};
     words.insert(words.end(), options_.begin(), options_.end());

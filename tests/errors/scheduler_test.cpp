@@ -89,6 +89,8 @@ TEST_F(SchedulerState, WrongOptionsAreRefused) {
          "attune: error: --quota 'ann=0' is not NAME=COUNT\nhint: for example --quota ann=2\n");
   expect({"scheduler", "--device", "=2"},
          "attune: error: --device '=2' is not NAME=COUNT\nhint: for example --device cuda=2\n");
+  expect({"scheduler", "--cpuset", "on"},
+         "attune: error: --cpuset is 'on', which is neither auto nor off\n");
   EXPECT_FALSE(std::filesystem::exists(state_));
 }
 

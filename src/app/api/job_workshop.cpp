@@ -44,7 +44,9 @@ JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int pref
       wishes_(wishes),
       prefetch_(prefetch),
       tasks_known_(std::move(tasks_known)),
-      home_(runtime::allowed_cores()) {}
+      home_(grants.groups() ? grants.groups()->host_cores() : runtime::allowed_cores()),
+      cores_(static_cast<int>(
+          (grants.groups() ? grants.groups()->all_cores() : runtime::allowed_cores()).size())) {}
 
 Status JobWorkshop::open(const ir::Target& target) {
   builder_ = std::make_unique<builder::CallingBuilder>(target);
@@ -63,6 +65,6 @@ Status JobWorkshop::aside(const std::function<Status()>& work) {
   return done;
 }
 
-Status JobWorkshop::go_home() { return runtime::pin_current_thread(home_); }
+Status JobWorkshop::go_home() { return grants_.stand_on(home_); }
 
 }  // namespace attune::api

@@ -60,6 +60,7 @@ class JobWorkshop final : public Workshop {
   int window() const override { return prefetch_ * kRoundsOfBatch; }
   int batch() const override { return kRoundsOfBatch; }
   const std::atomic<bool>* enough() const override { return &wishes_.enough; }
+  int cores() const override { return cores_; }
   void expect_tasks(std::size_t count) override { tasks_known_(count); }
   Status aside(const std::function<Status()>& work) override;
 
@@ -73,6 +74,7 @@ class JobWorkshop final : public Workshop {
   int prefetch_;
   std::function<void(std::size_t)> tasks_known_;
   std::vector<int> home_;  // where the driving thread stands between errands
+  int cores_;              // of host and devices
   std::unique_ptr<builder::CallingBuilder> builder_;
   std::unique_ptr<CoresRunner> runner_;
 };

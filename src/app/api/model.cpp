@@ -93,6 +93,10 @@ Result<OperatorModel> load_model(const ModelOptions& options) {
 }
 
 Status check_runs_here(const ir::Target& target) {
+  return check_runs_on(target, static_cast<int>(runtime::allowed_cores().size()));
+}
+
+Status check_runs_on(const ir::Target& target, int cores) {
   ATTUNE_ASSIGN(const ir::Target here, codegen::resolve_target({}));
   if (target.triple != here.triple) {
     return unsupported(fmt::format("target '{}' is not this machine, whose triple is {}",
@@ -104,12 +108,15 @@ Status check_runs_here(const ir::Target& target) {
                                    target.cpu, target.vector_bytes, here.vector_bytes),
                        "leave --target out, or use compile, which works for any target");
   }
-  return check_threads(target.threads);
+  return check_threads(target.threads, cores);
 }
 
 Status check_threads(int threads) {
-  const auto cores = runtime::allowed_cores().size();
-  if (static_cast<std::size_t>(threads) <= cores) return {};
+  return check_threads(threads, static_cast<int>(runtime::allowed_cores().size()));
+}
+
+Status check_threads(int threads, int cores) {
+  if (threads <= cores) return {};
   return invalid(fmt::format("{} threads are asked for, but this process may use {} {}", threads,
                              cores, cores == 1 ? "core" : "cores"),
                  fmt::format("choose --threads {} or fewer", cores));

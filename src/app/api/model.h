@@ -50,8 +50,11 @@ Result<OperatorModel> load_model(const ModelOptions& options);
 // such a program can be compiled, but not run here.
 Status check_runs_here(const ir::Target& target);
 inline Status check_runs_here(const OperatorModel& model) { return check_runs_here(model.target); }
+// The same where this many cores can be had.
+Status check_runs_on(const ir::Target& target, int cores);
 // The second half of it.
 Status check_threads(int threads);
+Status check_threads(int threads, int cores);
 
 // What the operator is run for: tuning also needs the interpreter's copy of every tensor.
 enum class Purpose { Run, Tune };

@@ -94,15 +94,18 @@ class RemoteGrants::WorkingClock final : public Clock {
 };
 
 RemoteGrants::RemoteGrants(worker::Link& link, worker::Holding holding, std::string device,
-                           bool in_turn)
+                           bool in_turn, const server::CoreGroups* groups)
     : link_(link),
       holding_(std::move(holding)),
       device_(std::move(device)),
       in_turn_(in_turn),
+      groups_(groups),
       clock_(std::make_unique<WorkingClock>()) {
   link_.say_kinds(holding_, kinds_with(left_, device_));
 }
-RemoteGrants::~RemoteGrants() = default;
+RemoteGrants::~RemoteGrants() {
+  for (const auto& [stage, turn] : turns_) leave_cores(turn);
+}
 
 RemoteGrants::Turns::iterator RemoteGrants::turn_for(const Work& work, bool granted) {
   return std::find_if(turns_.begin(), turns_.end(), [&](const auto& each) {
@@ -129,7 +132,16 @@ void RemoteGrants::ask_for(const Work& work) {
   link_.offer(holding_, stage, kind_of(work));
 }
 
-void RemoteGrants::close(Turns::iterator turn) { done_.insert(turns_.extract(turn)); }
+void RemoteGrants::leave_cores(const Turn& turn) const {
+  if (groups_ != nullptr && turn.first.resource == Resource::Device && !turn.cores.empty()) {
+    groups_->leave(turn.cores);
+  }
+}
+
+void RemoteGrants::close(Turns::iterator turn) {
+  leave_cores(turn->second);
+  done_.insert(turns_.extract(turn));
+}
 
 void RemoteGrants::close_idle() {
   for (auto turn = turns_.begin(); turn != turns_.end();) {
@@ -172,7 +184,13 @@ Status RemoteGrants::enter(const Work& work) {
     const std::lock_guard lock(mutex_);
     cores = turns_.at(running_.at(work)).cores;
   }
-  return cores.empty() ? Status() : runtime::pin_current_thread(cores);
+  return cores.empty() ? Status() : stand_on(cores);
+}
+
+// The group first: outside of it cores cannot be asked for.
+Status RemoteGrants::stand_on(const std::vector<int>& cores) const {
+  if (groups_ != nullptr) groups_->enter(cores);
+  return runtime::pin_current_thread(cores);
 }
 
 void RemoteGrants::ended(const Work& work, double seconds, const Status& status) {

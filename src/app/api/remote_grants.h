@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "fleet/server/core_groups.h"
 #include "fleet/worker/link.h"
 #include "tuner/session/grants.h"
 
@@ -36,8 +37,9 @@ inline constexpr int kRoundsOfBatch = 4;
 class RemoteGrants final : public session::Grants {
  public:
   // `device` is the pool of what measures. With `in_turn` no two stages of the job are asked for at
-  // once, and those on the host come first.
-  RemoteGrants(worker::Link& link, worker::Holding holding, std::string device, bool in_turn);
+  // once, and those on the host come first. Stages enter the groups of their cores, if any.
+  RemoteGrants(worker::Link& link, worker::Holding holding, std::string device, bool in_turn,
+               const server::CoreGroups* groups = nullptr);
   ~RemoteGrants() override;
 
   std::vector<session::Work> choose(const std::vector<session::Work>& ready) override;
@@ -53,6 +55,9 @@ class RemoteGrants final : public session::Grants {
 
   // Says how much is to come, when that changed.
   void say_left(const StagesLeft& left);
+  // Brings the calling thread to these cores.
+  Status stand_on(const std::vector<int>& cores) const;
+  const server::CoreGroups* groups() const { return groups_; }
   // The cores that host stages had last; empty before the first.
   std::vector<int> host_cores() const;
   // Stands still while nothing of the job runs: waiting for others is not its own time.
@@ -74,6 +79,7 @@ class RemoteGrants final : public session::Grants {
   Turns::iterator turn_for(const session::Work& work, bool granted);
   bool start(const session::Work& work);  // where leave was given
   void ask_for(const session::Work& work);
+  void leave_cores(const Turn& turn) const;
   void close(Turns::iterator turn);
   void close_idle();
   void flush();
@@ -82,6 +88,7 @@ class RemoteGrants final : public session::Grants {
   worker::Holding holding_;
   std::string device_;
   bool in_turn_;
+  const server::CoreGroups* groups_;
   std::unique_ptr<WorkingClock> clock_;
 
   mutable std::mutex mutex_;

@@ -13,6 +13,7 @@
 #include "app/api/text_file.h"
 #include "app/api/version.h"
 #include "fleet/jobs/colocation_file.h"
+#include "fleet/server/core_groups.h"
 #include "fleet/server/server.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/affinity.h"
@@ -49,6 +50,40 @@ Result<std::vector<std::pair<std::string, std::string>>> read_apart(const std::s
                  "remove it, or write it anew with 'attune scheduler calibrate'"};
   }
   return jobs::kinds_apart(*matrix);
+}
+
+// What keeps stages on their cores: groups, or affinity alone, and that in words.
+struct CoreKeeping {
+  std::unique_ptr<server::OwnCoreGroups> groups;
+  std::string words;
+};
+
+CoreKeeping keep_cores(const ServeOptions& options, const std::string& state, const CorePlan& cores,
+                       int cpu_devices) {
+  const auto by_affinity = [](std::string_view reason) {
+    return CoreKeeping{nullptr, fmt::format("affinity, because {}", reason)};
+  };
+  if (!options.use_cpuset) return by_affinity("--cpuset is off");
+  if (options.workers == 0) return by_affinity("no worker is started here");
+  const auto is_host = [&](int core) {
+    return std::find(cores.host.begin(), cores.host.end(), core) != cores.host.end();
+  };
+  if (std::any_of(cores.profile.begin(), cores.profile.end(), is_host)) {
+    return by_affinity("host stages and measurements share cores");
+  }
+  const auto place = server::find_cpuset();
+  if (!place.ok()) return by_affinity(place.error().message);
+  std::vector<std::vector<int>> devices;
+  const auto each = static_cast<std::ptrdiff_t>(cores.profile.size()) / cpu_devices;
+  for (auto core = cores.profile.begin(); core != cores.profile.end(); core += each) {
+    devices.emplace_back(core, core + each);
+  }
+  auto groups =
+      server::OwnCoreGroups::make(*place, server::core_groups_name(state), cores.host, devices);
+  if (!groups.ok()) return by_affinity(groups.error().message);
+  const bool isolates = (*groups)->isolates();
+  return {std::move(*groups),
+          isolates ? "cpuset cgroup, isolated while measuring" : "cpuset cgroup"};
 }
 
 // SIGINT and SIGTERM as something to wait for, as long as the object lives.
@@ -123,6 +158,10 @@ Status serve_jobs(const ServeOptions& options,
   // The scheduler itself stays away from the cores that are measured on; so do its threads.
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.host));
   const auto kept_apart = static_cast<int>(apart.size());
+  const CoreKeeping keeping = keep_cores(options, state, cores, cpu_devices);
+  const auto worker_ended = [&groups = keeping.groups] {
+    if (groups) groups->release_all();
+  };
   ATTUNE_ASSIGN(const std::unique_ptr<server::Server> server,
                 server::Server::start({.state = state,
                                        .version = version(),
@@ -137,8 +176,11 @@ Status serve_jobs(const ServeOptions& options,
                                        .apart = std::move(apart),
                                        .workers = options.workers,
                                        .worker_command = {program, "worker", "--state", state},
-                                       .note = options.note}));
-  on_ready({state, server->address(), cores, kept_apart});
+                                       .note = options.note,
+                                       .worker_ended = worker_ended}));
+  // Not before the state is ours: by then all workers of an earlier scheduler have ended.
+  if (keeping.groups) keeping.groups->remove_leftovers();
+  on_ready({state, server->address(), cores, kept_apart, keeping.words});
   signals.wait_with(server->failure_descriptor());
   return server->failure();
 }

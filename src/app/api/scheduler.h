@@ -38,13 +38,16 @@ struct ServeOptions {
   // many of the measuring cores.
   std::map<std::string, int> devices = {};
   std::map<std::string, int> quotas = {};  // of users: units of all resources at once
+  // Whether control groups keep stages on their cores, where the system allows it.
+  bool use_cpuset = true;
   std::function<void(const std::string&)> note = {};
 };
 
 struct Serving {
   std::string state = {}, address = {};
   CorePlan cores = {};
-  int kept_apart = 0;  // pairs of kinds of stages, from a calibration
+  int kept_apart = 0;           // pairs of kinds of stages, from a calibration
+  std::string cores_kept = {};  // by what: "cpuset cgroup", or "affinity, because ..."
 };
 
 // Returns after SIGINT or SIGTERM, or with the error that ended it.

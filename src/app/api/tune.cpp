@@ -86,7 +86,7 @@ Result<TuneReport> tune_operator(const TuneOptions& options, const Progressed& p
   const std::int64_t start = clock.now_ns();
   ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
-  ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+  ATTUNE_RETURN_IF_ERROR(check_runs_on(model.target, workshop.cores()));
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));
   ATTUNE_RETURN_IF_ERROR(open_history(options.history));  // before anything is begun
   ATTUNE_RETURN_IF_ERROR(workshop.open(model.target));

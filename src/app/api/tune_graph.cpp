@@ -18,7 +18,6 @@
 #include "app/api/tune_tasks.h"
 #include "app/api/workshop.h"
 #include "base/clock.h"
-#include "runtime/affinity.h"
 #include "tuner/logs/adapt.h"
 #include "tuner/records/store.h"
 #include "tuner/session/run_model.h"
@@ -49,7 +48,7 @@ class GraphTuner {
 
   Result<TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
-    ATTUNE_RETURN_IF_ERROR(check_threads(runtime::allowed_cores()));
+    ATTUNE_RETURN_IF_ERROR(check_threads(workshop_.cores()));
     ATTUNE_RETURN_IF_ERROR(workshop_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = ir::to_string(model_.target);
@@ -80,11 +79,11 @@ class GraphTuner {
     return {};
   }
 
-  Status check_threads(const std::vector<int>& available) const {
-    if (static_cast<std::size_t>(model_.target.threads) <= available.size()) return {};
+  Status check_threads(int cores) const {
+    if (model_.target.threads <= cores) return {};
     return invalid(fmt::format("{} threads are asked for, but this process may use {} cores",
-                               model_.target.threads, available.size()),
-                   fmt::format("choose --threads {} or fewer", available.size()));
+                               model_.target.threads, cores),
+                   fmt::format("choose --threads {} or fewer", cores));
   }
 
   // With layouts by what was measured, here or before.

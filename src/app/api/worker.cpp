@@ -10,6 +10,7 @@
 
 #include "app/api/job_tuning.h"
 #include "app/api/version.h"
+#include "fleet/server/core_groups.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/link.h"
 
@@ -30,7 +31,8 @@ struct Assigned {
 // Listens to the scheduler and does what it hears, job after job.
 class Worker final : public worker::LinkEvents {
  public:
-  explicit Worker(std::string state) : state_(std::move(state)) {}
+  Worker(std::string state, const server::CoreGroups* groups)
+      : state_(std::move(state)), groups_(groups) {}
 
   // Until the line broke.
   void serve(worker::Link& link) {
@@ -103,7 +105,7 @@ class Worker final : public worker::LinkEvents {
     JobEnd end;
     {
       const worker::JobRequest& request = assigned.job.request;
-      RemoteGrants grants(link, assigned.holding(), request.device, request.in_turn);
+      RemoteGrants grants(link, assigned.holding(), request.device, request.in_turn, groups_);
       listen_for(assigned, &grants);
       end = tune_job(assigned.job, state_, link, grants, assigned.wishes);
       listen_for(assigned, nullptr);
@@ -120,6 +122,7 @@ class Worker final : public worker::LinkEvents {
   }
 
   std::string state_;
+  const server::CoreGroups* groups_;  // may be null
   std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<Assigned> current_, next_;
@@ -136,8 +139,10 @@ Status work(const WorkerOptions& options) {
       .name = options.name.empty() ? fmt::format("worker-{}", ::getpid()) : options.name,
       .devices = {"cpu"},
       .patience_seconds = options.patience_seconds};
+  const auto place = server::find_cpuset();
+  const auto groups = place.ok() ? server::CoreGroups::around(*place) : nullptr;
   for (;;) {
-    Worker worker(state);
+    Worker worker(state, groups.get());
     ATTUNE_ASSIGN(const std::unique_ptr<worker::Link> link, worker::Link::open(how, worker));
     worker.serve(*link);
   }

@@ -9,6 +9,8 @@
 
 namespace attune::api {
 
+int Workshop::cores() const { return static_cast<int>(runtime::allowed_cores().size()); }
+
 Status Workshop::take(std::string_view kind, session::Resource resource) {
   const session::Work work{.kind = kind, .resource = resource, .round = errands_++};
   ATTUNE_RETURN_IF_ERROR(session::await_leave(work, grants(), dropped()));

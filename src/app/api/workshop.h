@@ -39,6 +39,9 @@ class Workshop {
   // When it becomes true the run ends with the best so far; may be null.
   virtual const std::atomic<bool>* enough() const { return nullptr; }
 
+  // As many threads as this may be timed.
+  virtual int cores() const;
+
   // Told how many tasks there are to tune, before they are.
   virtual void expect_tasks(std::size_t) {}
 

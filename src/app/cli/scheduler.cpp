@@ -37,7 +37,7 @@ std::string words_of(const api::Serving& serving) {
   if (serving.kept_apart > 0) {
     line += fmt::format(", {} pairs of stages kept apart", serving.kept_apart);
   }
-  return line;
+  return line + fmt::format("; cores: {}", serving.cores_kept);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   api::ServeOptions options;
   std::optional<std::int64_t> workers, prefetch;
   std::vector<std::string> devices, quotas;
-  std::string host_cores, profile_cores;
+  std::string host_cores, profile_cores, cpuset = "auto";
   line.text("--state", "DIR", options.state,
             "where its state is kept (~/.local/share/attune/scheduler)");
   line.text("--policy", "NAME", options.policy, "which stage goes first (makespan)");
@@ -66,6 +66,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   line.flag("--in-turn", options.in_turn, "no two stages of a job at once, for comparisons");
   line.text("--host-cores", "LIST", host_cores, "cores of host stages, e.g. 0,2-3 (all others)");
   line.text("--profile-cores", "LIST", profile_cores, "cores to measure on (the last one)");
+  line.text("--cpuset", "auto|off", cpuset,
+            "cpuset cgroups keep stages on their cores where allowed, or never (auto)");
   line.texts("--device", "KEY=N", devices,
              "devices of another kind, which workers bring along; cpu=N: N of the measuring cores");
   line.texts("--quota", "USER=N", quotas, "units of all resources that a user has at once");
@@ -86,6 +88,10 @@ Result<int> run_scheduler(Words arguments, Console& console) {
     }
     ATTUNE_ASSIGN(options.host_cores, parse_cores("--host-cores", host_cores));
     ATTUNE_ASSIGN(options.profile_cores, parse_cores("--profile-cores", profile_cores));
+    if (cpuset != "auto" && cpuset != "off") {
+      return invalid(fmt::format("--cpuset is '{}', which is neither auto nor off", cpuset));
+    }
+    options.use_cpuset = cpuset == "auto";
     options.note = [&](const std::string& text) { console.note(text); };
     ATTUNE_RETURN_IF_ERROR(api::serve_jobs(
         options, [&](const api::Serving& serving) { console.note(words_of(serving)); }));

@@ -50,6 +50,7 @@ struct Preparation {
   ::dup2(preparation.log, 2);
   ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   if (preparation.lock >= 0) ::fcntl(preparation.lock, F_SETFD, 0);
+  // Of these it gets what its control group has.
   if (preparation.pin) ::sched_setaffinity(0, sizeof preparation.cores, &preparation.cores);
   ::execv(arguments[0], arguments);
   ::_exit(127);
@@ -159,6 +160,7 @@ void LocalWorkers::reap(int pid, double now) {
   ::waitpid(pid, &status, 0);
   ::close(child.descriptor);
   children_.erase(pid);
+  if (options_.ended) options_.ended();
   if (child.killed || stopping_) return;
   const bool quick = now - child.started_at < kQuickSeconds;
   quick_ends_ = quick ? quick_ends_ + 1 : 0;

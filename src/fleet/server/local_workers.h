@@ -21,6 +21,7 @@ struct LocalWorkersOptions {
   int lock_descriptor = -1;     // that they inherit
   std::vector<int> cores = {};  // that they may use; empty: those of the scheduler
   std::function<void(const std::string&)> note = {};  // a line about one that ended by itself
+  std::function<void()> ended = {};                   // one has, in whatever way
 };
 
 class LocalWorkers {

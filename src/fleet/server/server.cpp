@@ -58,7 +58,8 @@ LocalWorkersOptions worker_options(const ServerOptions& options, int lock_descri
                               .log_folder = options.state,
                               .lock_descriptor = lock_descriptor,
                               .cores = options.host_cores,
-                              .note = options.note};
+                              .note = options.note,
+                              .ended = options.worker_ended};
   workers.cores.insert(workers.cores.end(), options.profile_cores.begin(),
                        options.profile_cores.end());
   return workers;

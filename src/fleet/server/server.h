@@ -32,6 +32,7 @@ struct ServerOptions {
   int workers = 0;
   std::vector<std::string> worker_command = {};       // the program and its arguments
   std::function<void(const std::string&)> note = {};  // lines for the person who started it
+  std::function<void()> worker_ended = {};            // a local one; from any thread
   double lease_seconds = 10;
   double beat_seconds = 2;
   double settle_seconds = 0.002;
