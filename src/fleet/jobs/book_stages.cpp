@@ -26,6 +26,12 @@ bool same_kinds(const google::protobuf::RepeatedPtrField<v1::StageKind>& a,
                     });
 }
 
+// Units of its pool; all of them where it does not say.
+int amount_of(const v1::StageKind& kind, const BookPool& pool) {
+  const auto capacity = static_cast<int>(pool.units.size());
+  return kind.amount() <= 0 ? capacity : std::min(kind.amount(), capacity);
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> Book::pool_of(const std::string& name) const {
@@ -38,6 +44,7 @@ std::optional<std::uint32_t> Book::pool_of(const std::string& name) const {
 void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
   v1::Job& job = entry.row.job;
   std::vector<double> usual, left;
+  std::vector<Need> needs;
   bool left_known = true;
   for (const v1::StageKind& kind : kinds.kinds()) {
     if (!pool_of(kind.pool())) {
@@ -53,6 +60,8 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
     }
     usual.push_back(usual_seconds(entry, kind));
     left.push_back(kind.left());
+    const std::uint32_t pool = *pool_of(kind.pool());
+    needs.push_back({pool, amount_of(kind, options_.pools[pool])});
     left_known = left_known && kind.left() >= 0;
   }
   if (!entry.stages.empty() && kinds.kinds_size() < job.kinds_size()) {
@@ -64,7 +73,7 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
   }
   // The usual times of a new epoch are news, too: what the scheduler knows is of the last one.
   const bool known = same_kinds(job.kinds(), kinds.kinds()) && !entry.finished.empty();
-  if (!known) scheduler_.set_usual_seconds(entry.index, std::move(usual));
+  if (!known) scheduler_.set_kinds(entry.index, std::move(usual), std::move(needs));
   scheduler_.set_stages_left(entry.index, left_known ? std::move(left) : std::vector<double>());
   *job.mutable_kinds() = kinds.kinds();
   job.clear_stages_done();
@@ -95,12 +104,10 @@ void Book::take_offer(WorkerId worker, Entry& entry, const v1::Offer& offered, d
 void Book::offer(Entry& entry, std::int64_t number, Stage& stage, double ready_at) {
   const v1::StageKind& kind = entry.row.job.kinds(static_cast<int>(stage.kind));
   const std::uint32_t pool = *pool_of(kind.pool());
-  const int capacity = static_cast<int>(options_.pools[pool].units.size());
-  const int amount = kind.amount() <= 0 ? capacity : std::min(kind.amount(), capacity);
   stage.id = scheduler_.offer({.job = entry.index,
                                .kind = stage.kind,
                                .pool = pool,
-                               .amount = amount,
+                               .amount = amount_of(kind, options_.pools[pool]),
                                .group = group_of(entry, kind, pool)},
                               ready_at);
   places_[stage.id] = {position_of(entry), number};

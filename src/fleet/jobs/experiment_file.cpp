@@ -85,6 +85,21 @@ Result<StageModel> stage_of(const Json& object, const std::vector<Pool>& pools) 
   return stage;
 }
 
+Status read_stages(const Json& object, const char* key, const std::vector<Pool>& pools,
+                   std::vector<StageModel>& into) {
+  const auto found = object.find(key);
+  if (found == object.end()) return {};
+  if (!found->is_array()) {
+    return invalid(fmt::format("'{}' is not a list in the experiment", key),
+                   R"(write [{"name": "build", "pool": "host", "seconds": 8.3}])");
+  }
+  for (const Json& stage : *found) {
+    ATTUNE_ASSIGN(StageModel model, stage_of(stage, pools));
+    into.push_back(std::move(model));
+  }
+  return {};
+}
+
 Result<MockJob> job_of(const Json& object, const std::vector<Pool>& pools) {
   MockJob job;
   ATTUNE_ASSIGN(job.name, text_in(object, "name", "job"));
@@ -100,10 +115,9 @@ Result<MockJob> job_of(const Json& object, const std::vector<Pool>& pools) {
     return invalid(fmt::format("job '{}' has no stages", job.name),
                    R"(give "stages": [{"name": "build", "pool": "host", "seconds": 8.3}])");
   }
-  for (const Json& stage : *stages) {
-    ATTUNE_ASSIGN(StageModel model, stage_of(stage, pools));
-    job.stages.push_back(std::move(model));
-  }
+  ATTUNE_RETURN_IF_ERROR(read_stages(object, "stages", pools, job.stages));
+  ATTUNE_RETURN_IF_ERROR(read_stages(object, "opening", pools, job.opening));
+  ATTUNE_RETURN_IF_ERROR(read_stages(object, "closing", pools, job.closing));
   return job;
 }
 

@@ -4,7 +4,8 @@
 //            "priority": 1, "submit_at": 0,
 //            "stages": [{"name": "build", "pool": "host", "seconds": 8.3},
 //                       {"name": "profile", "pool": "device", "seconds": [39.1, 40.2]}]}]}
-// `seconds` is a mean, or a list of recorded times.
+// `seconds` is a mean, or a list of recorded times. Stages in "opening" and "closing", written as
+// those in "stages", come once, before the first batch and after the last.
 #pragma once
 
 #include <string>

@@ -68,7 +68,7 @@ std::string gantt_svg(const Experiment& experiment, const SimulatedRun& run,
         "<title>{} {}: {:.1f} s to {:.1f} s</title></rect>\n",
         kLeft + bar.begin * scale, top_of(rows.at({bar.pool, bar.slot})),
         (bar.end - bar.begin) * scale, kRow, colour_of(bar.job), escaped(job.name),
-        escaped(job.stages[bar.kind].name), bar.begin, bar.end);
+        escaped(job.kind(bar.kind).name), bar.begin, bar.end);
   }
   svg += fmt::format(
       "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"black\" "

@@ -30,17 +30,69 @@ TEST(Makespan, PrefersTheJobWithMostWorkLeft) {
   EXPECT_EQ(starts[0].job, large);
 }
 
-TEST(Makespan, OfJobsAboutAsLongTheOneGoesOnThatHadTheResource) {
-  Scheduler scheduler({{"host", 1}}, policy("makespan"));
-  const JobIndex one = scheduler.add_job(job_of(20), 0), other = scheduler.add_job(job_of(21), 0);
-  const StageId first = scheduler.offer({one, 0, 0, 1}, 0);
-  ASSERT_EQ(scheduler.dispatch(0).size(), 1u);
-  scheduler.offer({other, 0, 0, 1}, 0);
-  scheduler.finish(first, 10, 10);
-  scheduler.offer({one, 0, 0, 1}, 10);
-  const auto starts = scheduler.dispatch(10);
+TEST(Makespan, OnTheBusiestPoolWhatLeadsToALongTailElsewhereGoesFirst) {
+  Scheduler scheduler({{"host", 1}, {"device", 1}}, policy("makespan"));
+  // On the host and on the device.
+  JobSpec spec{.usual_seconds = {10, 10}, .needs = {{.pool = 0}, {.pool = 1}}};
+  spec.stages_left = {9, 0};
+  const JobIndex longer = scheduler.add_job(spec, 0);
+  spec.stages_left = {1, 4};
+  const JobIndex tailed = scheduler.add_job(spec, 0);
+  scheduler.offer({longer, 0, 0, 1}, 0);
+  scheduler.offer({tailed, 0, 0, 1}, 0);
+  const auto starts = scheduler.dispatch(0);
   ASSERT_EQ(starts.size(), 1u);
-  EXPECT_EQ(starts[0].job, one);
+  EXPECT_EQ(starts[0].job, tailed);
+}
+
+TEST(Makespan, OnOtherPoolsTheLongestGoesFirst) {
+  Scheduler scheduler({{"host", 1}, {"device", 1}}, policy("makespan"));
+  JobSpec spec{.usual_seconds = {10, 10}, .needs = {{.pool = 0}, {.pool = 1}}};
+  spec.stages_left = {9, 1};
+  const JobIndex longer = scheduler.add_job(spec, 0);
+  spec.stages_left = {1, 4};
+  const JobIndex shorter = scheduler.add_job(spec, 0);
+  scheduler.offer({shorter, 1, 1, 1}, 0);
+  scheduler.offer({longer, 1, 1, 1}, 0);
+  const auto starts = scheduler.dispatch(0);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].job, longer);
+}
+
+TEST(Makespan, OfJobsAboutAsLongTheOneThatIsFurtherOnGoesFirst) {
+  Scheduler scheduler({{"host", 1}}, policy("makespan"));
+  JobSpec begun = job_of(20);
+  begun.attained_seconds = 200;
+  const JobIndex fresh = scheduler.add_job(job_of(21), 0), older = scheduler.add_job(begun, 0);
+  scheduler.offer({fresh, 0, 0, 1}, 0);
+  scheduler.offer({older, 0, 0, 1}, 0);
+  const auto starts = scheduler.dispatch(0);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].job, older);
+}
+
+TEST(Scheduler, WorkToComeIsThatOfActiveJobs) {
+  Scheduler scheduler({{"host", 2}, {"device", 1}}, policy("makespan"));
+  const JobSpec spec{.usual_seconds = {10, 4},
+                     .stages_left = {3, 5},
+                     .needs = {{.pool = 0, .amount = 2}, {.pool = 1}}};
+  const JobIndex one = scheduler.add_job(spec, 0);
+  scheduler.add_job(spec, 0);
+  EXPECT_DOUBLE_EQ(scheduler.view(0).pools[0].work_left, 120);
+  EXPECT_DOUBLE_EQ(scheduler.view(0).pools[1].work_left, 40);
+  EXPECT_EQ(scheduler.view(0).busiest, 0u);
+  scheduler.set_active(one, false);
+  scheduler.set_stages_left(one, {9, 9});
+  EXPECT_DOUBLE_EQ(scheduler.view(0).pools[0].work_left, 60);
+  scheduler.set_active(one, true);
+  EXPECT_DOUBLE_EQ(scheduler.view(0).pools[0].work_left, 240);
+}
+
+TEST(Scheduler, WhatComesOnceIsNotMadeShorterByPrefetching) {
+  Scheduler scheduler({{"host", 1}, {"device", 1}}, policy("makespan"));
+  const JobIndex job = scheduler.add_job(
+      {.usual_seconds = {10, 10, 30}, .stages_left = {8, 8, 1}, .prefetch = 4}, 0);
+  EXPECT_DOUBLE_EQ(scheduler.view(0).jobs[job].remaining_seconds, 70 + 10 + 10 + 30);
 }
 
 TEST(Makespan, JobsOfUnknownLengthComeFirst) {

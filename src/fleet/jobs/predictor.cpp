@@ -17,6 +17,7 @@ constexpr double kJobWeight = 4;
 Predictor::Predictor(std::vector<double> usual_seconds) : usual_(std::move(usual_seconds)) {
   for (double& seconds : usual_) seconds = std::max(seconds, kLeastSeconds);
   kinds_.resize(usual_.size());
+  predicted_ = usual_;
 }
 
 double Predictor::job_factor() const {
@@ -29,18 +30,25 @@ double Predictor::job_factor() const {
   return took / usual;
 }
 
-double Predictor::seconds(std::uint32_t kind) const {
-  const Seen& own = kinds_[kind];
-  return (own.seconds + kJobWeight * job_factor() * usual_[kind]) / (own.count + kJobWeight);
+void Predictor::predict() {
+  const double factor = job_factor();
+  for (std::size_t kind = 0; kind < usual_.size(); ++kind) {
+    const Seen& own = kinds_[kind];
+    predicted_[kind] =
+        (own.seconds + kJobWeight * factor * usual_[kind]) / (own.count + kJobWeight);
+  }
 }
 
 void Predictor::observe(std::uint32_t kind, double seconds) {
   kinds_[kind].seconds += std::max(seconds, 0.0);
   kinds_[kind].count += 1;
+  predict();
 }
 
 void Predictor::set_usual_seconds(std::uint32_t kind, double seconds) {
-  if (kind < usual_.size()) usual_[kind] = std::max(seconds, kLeastSeconds);
+  if (kind >= usual_.size()) return;
+  usual_[kind] = std::max(seconds, kLeastSeconds);
+  predict();
 }
 
 }  // namespace attune::jobs

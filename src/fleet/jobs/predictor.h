@@ -14,7 +14,7 @@ class Predictor {
   // Seconds that are usual for each kind.
   explicit Predictor(std::vector<double> usual_seconds);
 
-  double seconds(std::uint32_t kind) const;
+  double seconds(std::uint32_t kind) const { return predicted_[kind]; }
   void observe(std::uint32_t kind, double seconds);
   // More is known about what is usual; what was observed stays. Kinds that it does not have are
   // none of its business.
@@ -22,6 +22,7 @@ class Predictor {
 
  private:
   double job_factor() const;
+  void predict();
 
   struct Seen {
     double seconds = 0;
@@ -29,6 +30,7 @@ class Predictor {
   };
   std::vector<double> usual_;
   std::vector<Seen> kinds_;
+  std::vector<double> predicted_;  // from the two
 };
 
 }  // namespace attune::jobs

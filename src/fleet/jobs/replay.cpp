@@ -100,11 +100,13 @@ class Replay {
                  .priority = recorded.priority,
                  .usual_seconds = std::vector<double>(recorded.kinds.size(), 0.0),
                  .stages_left = std::vector<double>(recorded.kinds.size(), 0.0),
+                 .needs = std::vector<Need>(recorded.kinds.size()),
                  .prefetch = recorded.prefetch};
     for (const RecordedStage& stage : recorded_.stages) {
       if (stage.job != job) continue;
       spec.usual_seconds[stage.kind] += stage.seconds();
       spec.stages_left[stage.kind] += 1;
+      spec.needs[stage.kind] = {stage.pool, stage.amount};
     }
     for (std::size_t i = 0; i < spec.usual_seconds.size(); ++i) {
       spec.usual_seconds[i] =

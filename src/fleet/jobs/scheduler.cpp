@@ -12,7 +12,7 @@ Scheduler::Scheduler(const std::vector<Pool>& pools, const Policy& policy, CoLoc
                      std::vector<int> user_quotas)
     : policy_(policy), rules_(std::move(rules)) {
   for (const Pool& pool : pools) {
-    pools_.push_back({pool.capacity, pool.capacity, kNoJob});
+    pools_.push_back({.capacity = pool.capacity, .free = pool.capacity});
     slots_.emplace_back(static_cast<std::size_t>(pool.capacity), false);
   }
   for (const int quota : user_quotas) users_.push_back({0, quota});
@@ -25,8 +25,8 @@ JobIndex Scheduler::add_job(JobSpec spec, double now) {
                    .priority = spec.priority,
                    .submitted_at = now,
                    .attained_seconds = spec.attained_seconds});
-  details_.push_back(
-      {Predictor(std::move(spec.usual_seconds)), std::move(spec.stages_left), spec.prefetch});
+  details_.push_back({Predictor(std::move(spec.usual_seconds)), std::move(spec.stages_left),
+                      std::move(spec.needs), spec.prefetch});
   predict_remaining(index);
   if (oldest_ == kNoJob) oldest_ = index;
   return index;
@@ -123,7 +123,9 @@ void Scheduler::withdraw_stage(StageId stage) {
 }
 
 void Scheduler::set_active(JobIndex job, bool active) {
-  jobs_[job].active = active;
+  JobView& view = jobs_[job];
+  if (view.active != active) count_work(view, active ? 1 : -1);
+  view.active = active;
   find_oldest();
 }
 
@@ -132,9 +134,11 @@ void Scheduler::set_stages_left(JobIndex job, std::vector<double> stages_left) {
   predict_remaining(job);
 }
 
-void Scheduler::set_usual_seconds(JobIndex job, std::vector<double> usual_seconds) {
+void Scheduler::set_kinds(JobIndex job, std::vector<double> usual_seconds,
+                          std::vector<Need> needs) {
   details_[job].predictor = Predictor(std::move(usual_seconds));
   details_[job].stages_left.clear();
+  details_[job].needs = std::move(needs);
   predict_remaining(job);
 }
 
@@ -152,7 +156,7 @@ double Scheduler::predicted_seconds(JobIndex job, std::uint32_t kind) const {
 }
 
 View Scheduler::view(double now) const {
-  return {now, pools_, jobs_, users_, ready_, running_, oldest_, &rules_};
+  return {now, pools_, jobs_, users_, ready_, running_, oldest_, busiest(), &rules_};
 }
 
 std::size_t Scheduler::position_of(StageId stage) const {
@@ -188,20 +192,51 @@ std::vector<int> Scheduler::take_slots(std::uint32_t pool, int amount) {
   return slots;
 }
 
-// With several batches in flight the longest stage, not the sum, is what a batch takes at least.
 void Scheduler::predict_remaining(JobIndex index) {
   const Job& job = details_[index];
-  if (job.stages_left.empty()) {
-    jobs_[index].remaining_seconds = -1;
-    return;
-  }
-  double sum = 0, longest = 0;
+  JobView& view = jobs_[index];
+  if (view.active) count_work(view, -1);
+  view.remaining_seconds = job.stages_left.empty() ? -1 : path_seconds(job);
+  view.work_left = work_left(job);
+  if (view.active) count_work(view, 1);
+}
+
+// Stages of one kind follow each other. As many batches as are in flight go side by side, but what
+// comes once, at the beginning or at the end, has nothing beside it.
+double Scheduler::path_seconds(const Job& job) const {
+  double batches_in_turn = 0, once_each = 0, longest = 0;
   for (std::uint32_t kind = 0; kind < job.stages_left.size(); ++kind) {
-    const double seconds = job.stages_left[kind] * job.predictor.seconds(kind);
-    sum += seconds;
-    longest = std::max(longest, seconds);
+    const double left = job.stages_left[kind], seconds = job.predictor.seconds(kind);
+    const double once = std::min(left, 1.0) * seconds;
+    batches_in_turn += std::max(left / job.prefetch * seconds, once);
+    once_each += once;
+    longest = std::max(longest, left * seconds - once);
   }
-  jobs_[index].remaining_seconds = std::max(sum / job.prefetch, longest);
+  return std::max(batches_in_turn, once_each + longest);
+}
+
+std::vector<double> Scheduler::work_left(const Job& job) const {
+  if (job.stages_left.empty() || job.needs.empty()) return {};
+  std::vector<double> work(pools_.size(), 0.0);
+  for (std::uint32_t kind = 0; kind < job.stages_left.size(); ++kind) {
+    const Need& need = job.needs[kind];
+    work[need.pool] += need.amount * job.stages_left[kind] * job.predictor.seconds(kind);
+  }
+  return work;
+}
+
+void Scheduler::count_work(const JobView& job, double sign) {
+  for (std::size_t i = 0; i < job.work_left.size(); ++i) {
+    pools_[i].work_left += sign * job.work_left[i];
+  }
+}
+
+std::uint32_t Scheduler::busiest() const {
+  const auto most =
+      std::max_element(pools_.begin(), pools_.end(), [](const PoolView& a, const PoolView& b) {
+        return a.work_left * b.capacity < b.work_left * a.capacity;
+      });
+  return static_cast<std::uint32_t>(most - pools_.begin());
 }
 
 void Scheduler::find_oldest() {

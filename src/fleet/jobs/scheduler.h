@@ -16,12 +16,20 @@ struct Pool {
   int capacity = 1;
 };
 
+// What stages of one kind need.
+struct Need {
+  std::uint32_t pool = 0;
+  int amount = 1;
+};
+
 struct JobSpec {
   std::uint32_t user = 0;
   double priority = 1;
-  // By kind: what is usual for its stages, and how many are to come (empty: not known).
+  // By kind: what is usual for its stages, how many are to come, and what they need (empty: not
+  // known).
   std::vector<double> usual_seconds = {};
   std::vector<double> stages_left = {};
+  std::vector<Need> needs = {};
   int prefetch = 1;  // batches in flight at once
   double attained_seconds = 0;
 };
@@ -66,8 +74,8 @@ class Scheduler {
   void set_active(JobIndex job, bool active);
   // Corrects how many stages of each kind are to come.
   void set_stages_left(JobIndex job, std::vector<double> stages_left);
-  // Says anew what is usual for the kinds of stages of a job; what was observed is forgotten.
-  void set_usual_seconds(JobIndex job, std::vector<double> usual_seconds);
+  // Says anew what kinds of stages a job has; what was observed is forgotten.
+  void set_kinds(JobIndex job, std::vector<double> usual_seconds, std::vector<Need> needs);
   // Says anew what is usual for one kind; what was observed stays.
   void set_usual_seconds(JobIndex job, std::uint32_t kind, double seconds);
   // From here on stages of the two groups do not start beside each other.
@@ -86,6 +94,7 @@ class Scheduler {
   struct Job {
     Predictor predictor;
     std::vector<double> stages_left = {};
+    std::vector<Need> needs = {};
     int prefetch;
     // Where and when its last stage finished.
     std::uint32_t last_pool = 0;
@@ -99,6 +108,10 @@ class Scheduler {
   void release(std::size_t position);
   std::vector<int> take_slots(std::uint32_t pool, int amount);
   void predict_remaining(JobIndex job);
+  double path_seconds(const Job& job) const;
+  std::vector<double> work_left(const Job& job) const;
+  void count_work(const JobView& job, double sign);
+  std::uint32_t busiest() const;
   void find_oldest();
 
   const Policy& policy_;

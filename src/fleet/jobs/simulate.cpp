@@ -49,9 +49,11 @@ class Simulation {
       const DrawnJob& drawn = drawn_[arrivals_[next_arrival_]];
       if (drawn.job.submit_at > now_) return;
       JobSpec spec{.user = user_of(drawn.job.user), .priority = drawn.job.priority};
-      for (const StageModel& stage : drawn.job.stages) {
+      for (std::size_t kind = 0; kind < drawn.job.kinds(); ++kind) {
+        const StageModel& stage = drawn.job.kind(kind);
         spec.usual_seconds.push_back(stage.mean_seconds);
-        spec.stages_left.push_back(drawn.job.batches);
+        spec.stages_left.push_back(drawn.job.count(kind));
+        spec.needs.push_back({stage.pool, stage.amount});
       }
       spec.prefetch = drawn.job.prefetch;
       const JobIndex job = scheduler_.add_job(std::move(spec), now_);
@@ -68,9 +70,9 @@ class Simulation {
   void offer_ready(JobIndex job) {
     Live& live = live_[job];
     for (const MockProgress::Place& place : live.progress.newly_ready()) {
-      const StageModel& stage = drawn_[live.index].job.stages[place.stage];
+      const StageModel& stage = drawn_[live.index].job.kind(place.kind);
       const StageId id = scheduler_.offer(
-          {job, static_cast<std::uint32_t>(place.stage), stage.pool, stage.amount}, now_);
+          {job, static_cast<std::uint32_t>(place.kind), stage.pool, stage.amount}, now_);
       places_[id] = place;
     }
   }
@@ -78,8 +80,8 @@ class Simulation {
   void begin(const Start& start) {
     const MockProgress::Place place = places_.extract(start.stage).mapped();
     const DrawnJob& drawn = drawn_[live_[start.job].index];
-    shared_[start.pool].start(start.stage, drawn.job.stages[place.stage].amount,
-                              drawn.at(place.batch, place.stage));
+    shared_[start.pool].start(start.stage, drawn.job.kind(place.kind).amount,
+                              drawn.at(place.batch, place.kind));
     running_[start.stage] = {start, place, now_};
   }
 
@@ -136,10 +138,10 @@ class Simulation {
 
 std::vector<double> work_of(std::size_t pools, const DrawnJob& drawn) {
   std::vector<double> work(pools, 0.0);
-  for (int batch = 0; batch < drawn.job.batches; ++batch) {
-    for (std::size_t i = 0; i < drawn.job.stages.size(); ++i) {
-      const StageModel& stage = drawn.job.stages[i];
-      work[stage.pool] += stage.amount * drawn.at(batch, i);
+  for (std::size_t kind = 0; kind < drawn.job.kinds(); ++kind) {
+    const StageModel& stage = drawn.job.kind(kind);
+    for (int batch = 0; batch < drawn.job.count(kind); ++batch) {
+      work[stage.pool] += stage.amount * drawn.at(batch, kind);
     }
   }
   return work;

@@ -18,6 +18,7 @@ struct PoolView {
   int capacity = 1;
   int free = 1;
   JobIndex last_holder = kNoJob;  // the job that was given some of it last
+  double work_left = 0;           // units × seconds that active jobs will need, predicted
 };
 
 struct UserView {
@@ -31,7 +32,9 @@ struct JobView {
   double submitted_at = 0;
   double attained_seconds = 0;   // of all its stages that finished
   double remaining_seconds = 0;  // predicted, with nothing else running; negative: not known
-  bool active = true;            // neither finished nor paused
+  // Units × seconds of its stages to come, by pool, predicted; empty: not known.
+  std::vector<double> work_left = {};
+  bool active = true;  // neither finished nor paused
 };
 
 struct StageView {
@@ -66,6 +69,7 @@ struct View {
   std::span<const StageView> ready;
   std::span<const StageView> running;
   JobIndex oldest_job = kNoJob;  // active, submitted first
+  std::uint32_t busiest = 0;     // the pool whose units have most to do
   const CoLocation* rules = nullptr;
 };
 

@@ -1,10 +1,11 @@
-// Longest remaining processing time first: near the lower bound of the whole, and robust against
-// predictions that are off by half. Among jobs with about as much to come, one that goes on on the
-// resource where it just was: it needs the other one the sooner, and the two do not meet on the
-// same one again and again. Jobs of unknown length come first, lest a long one begins late.
+// The whole ends soonest when the busiest pool never idles: towards the end, too, when few jobs are
+// left, and what they do elsewhere, one after the other, has nothing beside it. So whatever leads
+// to much work elsewhere goes early (as in Johnson 1954 and Jackson 1955), and jobs do not go
+// through their phases in step: one that is far on goes first. Of two stages that lead to as much
+// the shorter one does. On other pools what counts is all that is to come: longest first. Jobs of
+// unknown length come first, lest a long one begins late.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "fleet/jobs/policies/policies.h"
 
@@ -12,19 +13,31 @@ namespace attune::jobs {
 namespace {
 
 constexpr double kLeastSeconds = 1e-3;
+// A job about to end counts as if this many times as much were to come, besides what is.
+constexpr double kProgressWeight = 2;
+// What is to come on the busiest pool itself counts at least this much.
+constexpr double kLeastShare = 0.2;
 
-// Jobs within one power of two count as equally long.
-double length_class(double remaining_seconds) {
-  if (remaining_seconds < 0) return std::numeric_limits<double>::infinity();
-  return std::floor(std::log2(std::max(remaining_seconds, kLeastSeconds)));
+// Seconds that a job will go on besides what is work of the busiest pool. Where that has several
+// units they work side by side, and a job that needs one of them for long is to begin early.
+double seconds_besides(const View& view, const JobView& job) {
+  double elsewhere = 0;
+  for (const double work : job.work_left) elsewhere += work;
+  elsewhere -= job.work_left[view.busiest] / view.pools[view.busiest].capacity;
+  return std::clamp(elsewhere, kLeastShare * job.remaining_seconds, job.remaining_seconds);
 }
 
 }  // namespace
 
 std::optional<Rank> rank_makespan(const View& view, const StageView& stage) {
-  const double remaining = view.jobs[stage.job].remaining_seconds;
-  if (remaining < 0) return Rank{-length_class(remaining), stage.ready_at, 0.0};
-  return Rank{-length_class(remaining), stage.continues ? 0.0 : 1.0, -remaining};
+  const JobView& job = view.jobs[stage.job];
+  if (job.remaining_seconds < 0) return Rank{0.0, stage.ready_at, 0.0};
+  const bool besides = stage.pool == view.busiest && !job.work_left.empty();
+  const double to_come = besides ? seconds_besides(view, job) : job.remaining_seconds;
+  const double all = std::max(job.attained_seconds + job.remaining_seconds, kLeastSeconds);
+  const double urgency = to_come * (1 + kProgressWeight * job.attained_seconds / all) /
+                         std::sqrt(std::max(stage.predicted_seconds, kLeastSeconds));
+  return Rank{1.0, -urgency, stage.ready_at};
 }
 
 }  // namespace attune::jobs

@@ -32,8 +32,8 @@ inline constexpr Policy kGreedyBundled{
 inline constexpr Policy kFairBundled{
     "fair-bundled", "fair, stages of a job that follow on one resource as one unit",
     rank_fair_bundled};
-inline constexpr Policy kMakespan{"makespan", "the job with most work left first: all end early",
-                                  rank_makespan};
+inline constexpr Policy kMakespan{
+    "makespan", "what leads to most work elsewhere first: all end early", rank_makespan};
 inline constexpr Policy kLatency{"latency", "the job with least work left first: each ends early",
                                  rank_latency};
 inline constexpr Policy kFairShare{
