@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "app/deploy/host_operators.h"
+#include "compiler/graph/zeros.h"
 
 namespace attune::deploy {
 namespace {
@@ -48,6 +49,7 @@ class Collector {
     auto result = std::make_unique<GraphTasks>();
     result->graph = graph;
     result->pieces = graph::find_pieces(*graph);
+    const std::vector<bool> zeros = graph::values_with_exact_zeros(*graph);
     for (graph::Group& group : graph::fuse(*graph, result->pieces)) {
       const Node& last = graph->nodes[static_cast<std::size_t>(group.last())];
       const ops::OpKind kind = graph::operator_of(last).kind;
@@ -63,15 +65,16 @@ class Collector {
         }
       } else if (kind != ops::OpKind::View && !is_free(*result, model_group.group.last()) &&
                  graph->value(last.outputs[0]).type.elements() > 0) {
-        ATTUNE_RETURN_IF_ERROR(add_task(*graph, model_group, times));
+        ATTUNE_RETURN_IF_ERROR(add_task(*graph, model_group, zeros, times));
       }
       result->groups.push_back(std::move(model_group));
     }
     return result;
   }
 
-  Status add_task(const Graph& graph, ModelGroup& group, std::int64_t times) {
-    auto task = graph::make_task(graph, group.group);
+  Status add_task(const Graph& graph, ModelGroup& group, const std::vector<bool>& zeros,
+                  std::int64_t times) {
+    auto task = graph::make_task(graph, group.group, zeros);
     if (!task.ok()) {
       const Node& last = graph.nodes[static_cast<std::size_t>(group.group.last())];
       problems_.push_back(fmt::format("{} '{}': {}", last.op, last.name, task.error().message));

@@ -11,6 +11,7 @@
 #include "compiler/graph/chain.h"
 #include "compiler/graph/movement.h"
 #include "compiler/graph/program.h"
+#include "compiler/graph/zeros.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
@@ -31,6 +32,10 @@ bool keeps_finite(std::string_view op) {
   return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
 }
 
+const Node& node_at(const Graph& graph, int node) {
+  return graph.nodes[static_cast<std::size_t>(node)];
+}
+
 // Builds the program of a group behind one form of its anchor (or behind nothing).
 class GroupProgram {
  public:
@@ -44,14 +49,14 @@ class GroupProgram {
     buffers_.clear();
     results_.clear();
     stages_ = 0;
-    const ValueId output = node_at(group_.last()).outputs[0];
+    const ValueId output = node_at(graph_, group_.last()).outputs[0];
     if (anchor != nullptr) {
       bind_inputs(*anchor);
-      add_anchor(*anchor, node_at(anchor_node_), anchor_node_ == group_.last());
+      add_anchor(*anchor, node_at(graph_, anchor_node_), anchor_node_ == group_.last());
     }
     for (const int member : group_.nodes) {
       if (member == anchor_node_ || before_.count(member) > 0) continue;
-      ATTUNE_RETURN_IF_ERROR(add_node(node_at(member), member == group_.last()));
+      ATTUNE_RETURN_IF_ERROR(add_node(node_at(graph_, member), member == group_.last()));
     }
     program_.outputs = {results_.at(output)};
     return std::move(program_);
@@ -62,14 +67,12 @@ class GroupProgram {
     frame_ = frame;
     before_.clear();
     for (const int member : group_.nodes) {
-      if (member < node && is_movement(graph_, node_at(member))) before_.insert(member);
+      if (member < node && is_movement(graph_, node_at(graph_, member))) before_.insert(member);
     }
   }
   const std::vector<ValueId>& inputs() const { return inputs_; }
 
  private:
-  const Node& node_at(int index) const { return graph_.nodes[static_cast<std::size_t>(index)]; }
-
   // The anchor's operands: values from outside of the group, or read from behind movement.
   void bind_inputs(const Anchor& anchor) {
     const std::vector<ir::Input> declared = std::exchange(program_.inputs, {});
@@ -87,7 +90,7 @@ class GroupProgram {
 
   bool is_moved(ValueId id) const {
     return std::any_of(before_.begin(), before_.end(),
-                       [&](int member) { return node_at(member).outputs[0] == id; });
+                       [&](int member) { return node_at(graph_, member).outputs[0] == id; });
   }
 
   // A stage before all others that is the operand itself.
@@ -104,12 +107,12 @@ class GroupProgram {
 
   // The frame that elementwise nodes share: as few axes as all operands allow.
   void choose_frame() {
-    const Value& output = graph_.value(node_at(group_.last()).outputs[0]);
+    const Value& output = graph_.value(node_at(graph_, group_.last()).outputs[0]);
     frame_ = frame_of(output);
     if (output.layout.is_blocked()) return;
     for (const int member : group_.nodes) {
-      if (operator_of(node_at(member)).kind != OpKind::Elementwise ||
-          graph_.value(node_at(member).outputs[0]).type.shape != output.type.shape) {
+      if (operator_of(node_at(graph_, member)).kind != OpKind::Elementwise ||
+          graph_.value(node_at(graph_, member).outputs[0]).type.shape != output.type.shape) {
         return;
       }
     }
@@ -133,7 +136,7 @@ class GroupProgram {
 
   bool all_line_up(const Frame& frame) const {
     for (const int member : group_.nodes) {
-      for (const ValueId id : node_at(member).inputs) {
+      for (const ValueId id : node_at(graph_, member).inputs) {
         if (id != kNoValue && !shape_in_frame(frame, graph_.value(id))) return false;
       }
     }
@@ -342,38 +345,39 @@ class GroupProgram {
 std::string name_of(const Graph& graph, const Group& group, const ir::Program& program) {
   std::string name = program.name;
   for (const int member : group.nodes) {
-    const Node& node = graph.nodes[static_cast<std::size_t>(member)];
+    const Node& node = node_at(graph, member);
     if (name.empty()) {
       name = node.op;
     } else if (operator_of(node).kind != OpKind::Heavy) {
       name += "+" + node.op;
     }
   }
-  const TensorType& type =
-      graph.value(graph.nodes[static_cast<std::size_t>(group.last())].outputs[0]).type;
+  const TensorType& type = graph.value(node_at(graph, group.last()).outputs[0]).type;
   return type.shape.empty() ? name : fmt::format("{} {}", name, fmt::join(type.shape, "x"));
 }
 
 }  // namespace
 
-Result<Task> make_task(const Graph& graph, const Group& group) {
+Result<Task> make_task(const Graph& graph, const Group& group, const std::vector<bool>& zeros) {
   if (const auto parts = cut_chain(graph, group)) {
-    ATTUNE_ASSIGN(Task first, make_task(graph, parts->first));
-    ATTUNE_ASSIGN(Task second, make_task(graph, parts->second));
+    ATTUNE_ASSIGN(Task first, make_task(graph, parts->first, zeros));
+    ATTUNE_ASSIGN(Task second, make_task(graph, parts->second, zeros));
     return chain(std::move(first), std::move(second));
   }
   std::optional<Anchor> anchor;
+  bool has_fewer = false;  // algorithms than others with the same program
   GroupProgram builder(graph, group);
   for (const int member : group.nodes) {
-    ATTUNE_ASSIGN(std::optional<Anchor> found,
-                  make_anchor(graph, graph.nodes[static_cast<std::size_t>(member)]));
+    ATTUNE_ASSIGN(std::optional<Anchor> found, make_anchor(graph, node_at(graph, member)));
     if (!found) continue;
+    const auto result = static_cast<std::size_t>(node_at(graph, member).outputs[0]);
+    has_fewer = !zeros.empty() && zeros[result] && forget_mixing(found->op);
     builder.set_anchor(member, found->frame);
     anchor = std::move(found);
     break;
   }
   Task task;
-  task.output = graph.nodes[static_cast<std::size_t>(group.last())].outputs[0];
+  task.output = node_at(graph, group.last()).outputs[0];
   const Anchor* behind = anchor ? &*anchor : nullptr;
   ATTUNE_ASSIGN(task.op.program, builder.build(behind, behind ? &behind->op.program : nullptr));
   task.inputs = builder.inputs();
@@ -381,18 +385,17 @@ Result<Task> make_task(const Graph& graph, const Group& group) {
   task.op.tolerance = behind ? behind->op.tolerance : ops::tolerance_of(type.dtype);
   task.op.flops = behind ? behind->op.flops : static_cast<double>(type.elements());
   task.name = name_of(graph, group, task.op.program);
-  if (task.op.program.name.empty()) {
-    task.op.program.name = graph.nodes[static_cast<std::size_t>(group.nodes.front())].op;
-  }
+  if (task.op.program.name.empty()) task.op.program.name = node_at(graph, group.nodes.front()).op;
   if (behind != nullptr) {
     for (const ops::AlgorithmDef& other : behind->op.alternatives) {
       ATTUNE_ASSIGN(ir::Program program, builder.build(behind, &other.program));
       CHECK(builder.inputs() == task.inputs, "all algorithms of a task read the same values");
-      task.op.alternatives.push_back({other.name, std::move(program), other.tolerance});
+      task.op.alternatives.push_back(other);
+      task.op.alternatives.back().program = std::move(program);
     }
   }
   ATTUNE_RETURN_IF_ERROR(ir::verify(task.op.program));
-  task.key = hex64(ir::hash(task.op.program));
+  task.key = hex64(ir::hash(task.op.program) ^ (has_fewer ? kKeyOfZeros : 0));
   return task;
 }
 

@@ -18,7 +18,8 @@ struct Task {
   bool repeats = false;
 };
 
-// The group must be a kernel: no view, host operator or control flow.
-Result<Task> make_task(const Graph& graph, const Group& group);
+// The group must be a kernel: no view, host operator or control flow. `zeros` says of which values
+// exact zeros must stay (values_with_exact_zeros): they are computed by no algorithm that mixes.
+Result<Task> make_task(const Graph& graph, const Group& group, const std::vector<bool>& zeros = {});
 
 }  // namespace attune::graph

@@ -47,7 +47,7 @@ Result<AlgorithmDef> build(const Conv2dOptions& options) {
       ir::add_compute(program, "output", conv2d_output_axes(options),
                       ir::load(result, {pixel / m, pixel % m, channel / n, channel % n}))};
   ATTUNE_ASSIGN(program, check_memory(std::move(program)));
-  return AlgorithmDef{"strassen", std::move(program), 2 * tolerance_of(options.dtype)};
+  return AlgorithmDef{"strassen", std::move(program), 2 * tolerance_of(options.dtype), true};
 }
 
 }  // namespace

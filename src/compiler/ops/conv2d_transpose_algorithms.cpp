@@ -18,7 +18,7 @@ Conv2dTransposeAlgorithm winograd() {
       [](const Conv2dTransposeOptions& options) -> Result<AlgorithmDef> {
         ATTUNE_ASSIGN(ir::Program program, build_winograd_transpose(options, m));
         return AlgorithmDef{"winograd" + std::to_string(m), std::move(program),
-                            winograd_tolerance(m, options.dtype)};
+                            winograd_tolerance(m, options.dtype), true};
       }};
 }
 
@@ -32,7 +32,7 @@ Conv2dTransposeAlgorithm packed() {
       [](const Conv2dTransposeOptions& options) -> Result<AlgorithmDef> {
         ATTUNE_ASSIGN(ir::Program program, build_packed_transpose(options, m));
         return AlgorithmDef{"packed" + std::to_string(m), std::move(program),
-                            winograd_tolerance(m, options.dtype)};
+                            winograd_tolerance(m, options.dtype), true};
       }};
 }
 

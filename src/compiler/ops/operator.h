@@ -25,6 +25,9 @@ struct AlgorithmDef {
   std::string name;
   ir::Program program;
   double tolerance;  // as Operator::tolerance
+  // Outputs are sums in which the inputs of their neighbours cancel: where a direct form gives an
+  // exact zero, this gives rounding noise.
+  bool mixes = false;
 };
 
 // A parameter in blocked layout that stands for an [n, channels, h, w] tensor.

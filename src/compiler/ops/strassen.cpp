@@ -119,7 +119,7 @@ Result<AlgorithmDef> build_strassen(const MatmulOptions& options) {
       ir::load(result, {i / ir::Expr(m), i % ir::Expr(m), j / ir::Expr(n), j % ir::Expr(n)});
   program.outputs = {ir::add_compute(program, "output", axes, value)};
   ATTUNE_ASSIGN(program, check_memory(std::move(program)));
-  return AlgorithmDef{"strassen", std::move(program), 2 * tolerance_of(options.dtype)};
+  return AlgorithmDef{"strassen", std::move(program), 2 * tolerance_of(options.dtype), true};
 }
 
 }  // namespace attune::ops

@@ -25,7 +25,7 @@ Conv2dAlgorithm winograd_algorithm() {
           [](const Conv2dOptions& options) -> Result<AlgorithmDef> {
             ATTUNE_ASSIGN(ir::Program program, build_winograd(options, m));
             return AlgorithmDef{"winograd" + std::to_string(m), std::move(program),
-                                winograd_tolerance(m, options.dtype)};
+                                winograd_tolerance(m, options.dtype), true};
           }};
 }
 
