@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -211,6 +213,7 @@ Result<std::unique_ptr<OwnCoreGroups>> OwnCoreGroups::make(
   for (std::size_t i = 0; i < devices.size(); ++i) {
     ATTUNE_RETURN_IF_ERROR(own->add(fmt::format("{}{}", kDevice, i), devices[i], true));
   }
+  ATTUNE_RETURN_IF_ERROR(own->start_keeper());
   CoreGroups& groups = own->groups_;
   ATTUNE_RETURN_IF_ERROR(write_value(groups.groups_.front().folder + "/cgroup.procs", "0"));
   own->moved_ = true;
@@ -259,7 +262,7 @@ Status OwnCoreGroups::add(const std::string& suffix, std::vector<int> cores, boo
 }
 
 void OwnCoreGroups::release_all() const {
-  if (!isolates()) return;
+  if (groups_.version_ == CgroupVersion::V1) return;
   for (const CoreGroup& group : groups_.groups_) {
     if (group.is_device) groups_.release(group);
   }
@@ -269,9 +272,35 @@ void OwnCoreGroups::remove_leftovers() const {
   remove_leftover_groups({groups_.version_, groups_.outside_});
 }
 
+Status OwnCoreGroups::start_keeper() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make", "a pipe");
+  keeper_ = ::fork();
+  if (keeper_ == 0) {
+    ::setsid();  // signals of the terminal are not for it
+    ::prctl(PR_SET_NAME, "attune-keeper");
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close_range(STDIN_FILENO + 1, ~0u, 0);
+    char nothing = 0;
+    while (::read(STDIN_FILENO, &nothing, 1) < 0 && errno == EINTR) continue;
+    remove_groups();
+    ::_exit(0);
+  }
+  const Status started = keeper_ < 0 ? failed("start", "a process") : Status();
+  ::close(ends[0]);
+  lifeline_ = ends[1];
+  return started;
+}
+
 OwnCoreGroups::~OwnCoreGroups() {
-  release_all();
   if (moved_) (void)write_value(groups_.outside_ + "/cgroup.procs", "0").ok();
+  if (lifeline_ >= 0) ::close(lifeline_);
+  if (keeper_ < 0) remove_groups();
+  while (keeper_ > 0 && ::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+void OwnCoreGroups::remove_groups() const {
+  release_all();
   for (const CoreGroup& group : groups_.groups_) {
     for (int i = 0; i < kRemoveAttempts && ::rmdir(group.folder.c_str()) != 0; ++i) {
       if (errno != EBUSY) break;

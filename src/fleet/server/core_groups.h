@@ -50,7 +50,8 @@ class CoreGroups {
   mutable std::atomic<bool> may_isolate_;  // until it was refused
 };
 
-// The scheduler's side: makes the groups and removes them in the end.
+// The scheduler's side: makes the groups. They are removed by a process of their own, the keeper,
+// that waits for this one to end, so that cores are given back even when it is killed.
 class OwnCoreGroups {
  public:
   // Brings the process to the host's group. `name` sets them apart from those of others.
@@ -58,7 +59,7 @@ class OwnCoreGroups {
                                                      const std::string& name,
                                                      const std::vector<int>& host,
                                                      const std::vector<std::vector<int>>& devices);
-  // Brings the process back, waits for what is ending in the groups, and removes them.
+  // Brings the process back, and returns when the groups are removed.
   ~OwnCoreGroups();
   OwnCoreGroups(const OwnCoreGroups&) = delete;
   OwnCoreGroups& operator=(const OwnCoreGroups&) = delete;
@@ -74,9 +75,14 @@ class OwnCoreGroups {
   OwnCoreGroups(const CpusetPlace& place, std::string name);
   Status allow_groups();
   Status add(const std::string& suffix, std::vector<int> cores, bool is_device);
+  Status start_keeper();
+  // Waits for what is ending in them.
+  void remove_groups() const;
 
   CoreGroups groups_;
   std::string name_;
+  int keeper_ = -1;       // its number
+  int lifeline_ = -1;     // that it sees break
   bool moved_ = false;    // this process, to the host's group
   bool enabled_ = false;  // the controller, by us
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,20 +235,22 @@ class RealGroups : public ::testing::Test {
     if (child == 0) ::_exit(live());
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
-    owner_ = "attune-" + std::to_string(child) + "-";
+    child_ = child;
     return status;
   }
-  int groups_left() const {
+  int groups_left() const { return groups_of(child_); }
+  int groups_of(pid_t owner) const {
+    const std::string start = "attune-" + std::to_string(owner) + "-";
     int left = 0;
     for (const auto& entry : fs::directory_iterator(place_.folder)) {
-      if (entry.path().filename().string().starts_with(owner_)) ++left;
+      if (entry.path().filename().string().starts_with(start)) ++left;
     }
     return left;
   }
 
   CpusetPlace place_;
   std::vector<int> cores_;
-  std::string owner_;  // how the groups of the process are called
+  pid_t child_ = 0;  // the process
 };
 
 TEST_F(RealGroups, KeepThreadsAndProcessesOnTheirCores) {
@@ -258,17 +261,20 @@ TEST_F(RealGroups, KeepThreadsAndProcessesOnTheirCores) {
   remove_leftover_groups(place_);
 }
 
-TEST_F(RealGroups, OfAKilledProcessAreRemovedLater) {
+TEST_F(RealGroups, OfAKilledProcessAreRemovedByItsKeeper) {
+  // The keeper becomes a child of this process, which can wait for it.
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const int status = status_of([&] {
     const auto own =
         OwnCoreGroups::make(place_, core_groups_name("killed"), {cores_[0]}, {{cores_[1]}});
-    if (own.ok()) ::kill(::getpid(), SIGKILL);
+    if (own.ok() && groups_of(::getpid()) == 2) ::kill(::getpid(), SIGKILL);
     return 1;
   });
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(groups_left(), 2);
-  remove_leftover_groups(place_);
+  while (::waitpid(-1, nullptr, 0) > 0) continue;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   EXPECT_EQ(groups_left(), 0);
+  remove_leftover_groups(place_);
 }
 
 }  // namespace
