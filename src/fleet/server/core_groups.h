@@ -1,8 +1,8 @@
 // Control groups that keep measurements to themselves: one with the cores of the host, one for each
 // device with its own. A thread that enters a group cannot leave its cores any more, and neither
 // can what it starts, whatever affinity they ask for. With version 2 a device's cores are taken
-// from all others while it measures, where the kernel agrees. The scheduler makes the groups beside
-// the one it was started in; its workers find them around themselves.
+// from all others while it measures, where the kernel agrees. The scheduler makes the groups in the
+// one it was started in; its workers find them around themselves.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class CoreGroups {
   // Those of the scheduler that started the process in its host group at `place`; null: none.
   static std::unique_ptr<CoreGroups> around(const CpusetPlace& place);
 
-  // Brings the calling thread to the group that has all these cores, or to the one beside which all
+  // Brings the calling thread to the group that has all these cores, or to the one in which all
   // groups lie when they are of several. The thread may run on any core of the group then.
   void enter(std::span<const int> cores) const;
   // After measuring on these cores: others may have them again.
