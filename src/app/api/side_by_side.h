@@ -1,5 +1,5 @@
-// Artifacts that are run in turns in one process, each with inputs and memory of its own, all on the
-// same pinned threads: the ground of every comparison between whole models.
+// Artifacts that are run in turns in one process, each with inputs and memory of its own, all on
+// the same pinned threads: the ground of every comparison between whole models.
 #pragma once
 
 #include <string>

@@ -105,6 +105,8 @@ std::span<const Pass> passes() {
       {"fold_scales", "products and sums per channel go into weights and bias", fold_scales,
        "conv conv_transpose matmul"},
       {"fold_padding", "pads in front of convolutions and pools go into them", fold_padding, "pad"},
+      {"flatten_depth", "convolutions in three dimensions become ones in two", flatten_depth,
+       "conv"},
       {"sink_movement", "transposes and reshapes go behind arithmetic", sink_movement,
        "transpose reshape"},
       {"combine_products", "matrix products of one input become one", combine_products, "matmul"},

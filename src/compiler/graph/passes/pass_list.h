@@ -18,6 +18,7 @@ Result<Graph> expand_batch_norm(const Graph& graph, const PassContext& context);
 Result<Graph> hoist_scales(const Graph& graph, const PassContext& context);
 Result<Graph> fold_scales(const Graph& graph, const PassContext& context);
 Result<Graph> fold_padding(const Graph& graph, const PassContext& context);
+Result<Graph> flatten_depth(const Graph& graph, const PassContext& context);
 Result<Graph> sink_movement(const Graph& graph, const PassContext& context);
 Result<Graph> merge_equal_nodes(const Graph& graph, const PassContext& context);
 Result<Graph> combine_products(const Graph& graph, const PassContext& context);
