@@ -291,6 +291,7 @@ class GrpcService final : public Service {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     builder.SetMaxReceiveMessageSize(kLargestMessage);
     builder.RegisterService(&calls_);
     server_ = builder.BuildAndStart();

@@ -65,32 +65,47 @@ Error StateFile::explain(Error error) const {
 }
 
 Status StateFile::check_version() const {
-  ATTUNE_ASSIGN(const std::int64_t application, database_.integer("PRAGMA application_id"));
-  ATTUNE_ASSIGN(const std::int64_t version, database_.integer("PRAGMA user_version"));
+  ATTUNE_ASSIGN(const std::int64_t application, database_->integer("PRAGMA application_id"));
+  ATTUNE_ASSIGN(const std::int64_t version, database_->integer("PRAGMA user_version"));
   if (application != kApplication) {
     return Error{ErrorCode::Corrupt,
-                 fmt::format("'{}' is no state file of a scheduler", database_.name()),
+                 fmt::format("'{}' is no state file of a scheduler", database_->name()),
                  {}};
   }
   if (version == kVersion) return {};
   return Error{ErrorCode::Corrupt,
                fmt::format("state file '{}' has version {}, this program knows {}",
-                           database_.name(), version, kVersion),
+                           database_->name(), version, kVersion),
                {}};
 }
 
 Status StateFile::prepare_to_write() {
-  ATTUNE_ASSIGN(const std::string verdict, database_.text("PRAGMA quick_check(1)"));
-  if (verdict != "ok") return damaged(database_.name(), verdict.substr(0, verdict.find('\n')));
-  ATTUNE_RETURN_IF_ERROR(database_.execute("PRAGMA journal_mode=WAL"));
-  ATTUNE_RETURN_IF_ERROR(database_.execute("PRAGMA synchronous=FULL"));
-  ATTUNE_ASSIGN(const std::int64_t tables, database_.integer("SELECT count(*) FROM sqlite_master"));
-  if (tables != 0) return check_version();
-  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(database_));
-  ATTUNE_RETURN_IF_ERROR(database_.execute(kSchema));
-  ATTUNE_RETURN_IF_ERROR(database_.execute(
+  ATTUNE_ASSIGN(const std::string verdict, database_->text("PRAGMA quick_check(1)"));
+  if (verdict != "ok") return damaged(database_->name(), verdict.substr(0, verdict.find('\n')));
+  ATTUNE_RETURN_IF_ERROR(database_->execute("PRAGMA journal_mode=WAL"));
+  ATTUNE_RETURN_IF_ERROR(database_->execute("PRAGMA synchronous=FULL"));
+  ATTUNE_ASSIGN(const std::int64_t tables,
+                database_->integer("SELECT count(*) FROM sqlite_master"));
+  if (tables != 0) {
+    ATTUNE_RETURN_IF_ERROR(check_version());
+    return prepare_statements();
+  }
+  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(*database_));
+  ATTUNE_RETURN_IF_ERROR(database_->execute(kSchema));
+  ATTUNE_RETURN_IF_ERROR(database_->execute(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplication, kVersion)));
-  return transaction.commit();
+  ATTUNE_RETURN_IF_ERROR(transaction.commit());
+  return prepare_statements();
+}
+
+// What a job is called never changes; leaving it alone spares the indexes.
+Status StateFile::prepare_statements() {
+  ATTUNE_ASSIGN(put_job_, database_->prepare("INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?) "
+                                             "ON CONFLICT(number) DO UPDATE SET "
+                                             "state=excluded.state, wish=excluded.wish, "
+                                             "is_foreign=excluded.is_foreign, job=excluded.job"));
+  ATTUNE_ASSIGN(put_stage_, database_->prepare("INSERT INTO stages VALUES (?,?,?,?,?,?,?,?,?,?)"));
+  return {};
 }
 
 Result<StateFile> StateFile::open(const std::string& path) {
@@ -103,7 +118,7 @@ Result<StateFile> StateFile::open(const std::string& path) {
     return error;
   }
   StateFile file(std::move(*database));
-  file.database_.set_busy_timeout_ms(kBusyTimeoutMs);
+  file.database_->set_busy_timeout_ms(kBusyTimeoutMs);
   if (const Status status = file.prepare_to_write(); !status.ok()) {
     return file.explain(status.error());
   }
@@ -118,7 +133,7 @@ Result<StateFile> StateFile::open_to_read(const std::string& path) {
   ATTUNE_ASSIGN(records::Database database,
                 records::Database::open_file(path, records::Database::Access::Read));
   StateFile file(std::move(database));
-  file.database_.set_busy_timeout_ms(kBusyTimeoutMs);
+  file.database_->set_busy_timeout_ms(kBusyTimeoutMs);
   if (const Status status = file.check_version(); !status.ok()) {
     return file.explain(status.error());
   }
@@ -128,8 +143,8 @@ Result<StateFile> StateFile::open_to_read(const std::string& path) {
 Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
   std::vector<jobs::JobRow> rows;
   ATTUNE_ASSIGN(records::Statement statement,
-                database_.prepare("SELECT number, key, wish, is_foreign, job FROM jobs "
-                                  "ORDER BY number"));
+                database_->prepare("SELECT number, key, wish, is_foreign, job FROM jobs "
+                                   "ORDER BY number"));
   while (true) {
     const Result<bool> row = statement.step();
     if (!row.ok()) return explain(row.error());
@@ -140,7 +155,7 @@ Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
     if (statement.integer(2) >= 0) job.wish = static_cast<v1::Wish>(statement.integer(2));
     job.foreign = statement.integer(3) != 0;
     if (!job.job.ParseFromString(statement.text(4)) || job.job.id().empty()) {
-      return explain(damaged(database_.name(), fmt::format("job {} is unreadable", job.number)));
+      return explain(damaged(database_->name(), fmt::format("job {} is unreadable", job.number)));
     }
   }
 }
@@ -149,9 +164,9 @@ Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) co
   std::vector<jobs::StageRow> rows;
   ATTUNE_ASSIGN(
       records::Statement statement,
-      database_.prepare("SELECT * FROM (SELECT job, epoch, stage, kind, pool, slots, ready_at, "
-                        "started_at, ended_at, how FROM stages ORDER BY ended_at DESC LIMIT ?) "
-                        "ORDER BY ended_at"));
+      database_->prepare("SELECT * FROM (SELECT job, epoch, stage, kind, pool, slots, ready_at, "
+                         "started_at, ended_at, how FROM stages ORDER BY ended_at DESC LIMIT ?) "
+                         "ORDER BY ended_at"));
   statement.bind(most);
   while (true) {
     const Result<bool> row = statement.step();
@@ -174,7 +189,7 @@ Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) co
 Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
   std::vector<jobs::Pool> pools;
   ATTUNE_ASSIGN(records::Statement statement,
-                database_.prepare("SELECT name, capacity FROM pools ORDER BY number"));
+                database_->prepare("SELECT name, capacity FROM pools ORDER BY number"));
   while (true) {
     const Result<bool> row = statement.step();
     if (!row.ok()) return explain(row.error());
@@ -185,26 +200,23 @@ Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
 
 Status StateFile::write_rows(const std::vector<jobs::JobRow>& jobs,
                              const std::vector<jobs::StageRow>& stages) {
-  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(database_));
-  ATTUNE_ASSIGN(records::Statement put_job,
-                database_.prepare("INSERT OR REPLACE INTO jobs VALUES (?,?,?,?,?,?,?,?)"));
+  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(*database_));
   for (const jobs::JobRow& row : jobs) {
     const std::string bytes = row.job.SerializeAsString();
     const std::int64_t wish = row.wish ? std::int64_t{*row.wish} : -1;
-    ATTUNE_RETURN_IF_ERROR(put_job
-                               .bind(row.number, row.job.id(), row.job.spec().name(),
-                                     std::int64_t{row.job.state()}, row.key, wish, row.foreign,
-                                     records::Blob{bytes})
+    ATTUNE_RETURN_IF_ERROR(put_job_
+                               ->bind(row.number, row.job.id(), row.job.spec().name(),
+                                      std::int64_t{row.job.state()}, row.key, wish, row.foreign,
+                                      records::Blob{bytes})
                                .run());
   }
-  ATTUNE_ASSIGN(records::Statement put_stage,
-                database_.prepare("INSERT INTO stages VALUES (?,?,?,?,?,?,?,?,?,?)"));
   for (const jobs::StageRow& row : stages) {
     const v1::Bar& bar = row.bar;
-    ATTUNE_RETURN_IF_ERROR(put_stage
-                               .bind(bar.job(), row.epoch, row.stage, bar.kind(), bar.pool(),
-                                     fmt::format("{}", fmt::join(bar.slots(), ",")), bar.ready_at(),
-                                     bar.started_at(), bar.ended_at(), std::int64_t{row.end})
+    ATTUNE_RETURN_IF_ERROR(put_stage_
+                               ->bind(bar.job(), row.epoch, row.stage, bar.kind(), bar.pool(),
+                                      fmt::format("{}", fmt::join(bar.slots(), ",")),
+                                      bar.ready_at(), bar.started_at(), bar.ended_at(),
+                                      std::int64_t{row.end})
                                .run());
   }
   return transaction.commit();
@@ -218,10 +230,10 @@ Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
 
 Status StateFile::write_pools(const std::vector<jobs::Pool>& pools) {
   const auto put = [&]() -> Status {
-    ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(database_));
-    ATTUNE_RETURN_IF_ERROR(database_.execute("DELETE FROM pools"));
+    ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(*database_));
+    ATTUNE_RETURN_IF_ERROR(database_->execute("DELETE FROM pools"));
     ATTUNE_ASSIGN(records::Statement statement,
-                  database_.prepare("INSERT INTO pools VALUES (?,?,?)"));
+                  database_->prepare("INSERT INTO pools VALUES (?,?,?)"));
     for (std::size_t i = 0; i < pools.size(); ++i) {
       ATTUNE_RETURN_IF_ERROR(
           statement.bind(std::int64_t(i), pools[i].name, std::int64_t{pools[i].capacity}).run());

@@ -3,7 +3,8 @@
 // it at any time, one writes.
 #pragma once
 
-#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,14 +32,18 @@ class StateFile {
   Status write_pools(const std::vector<jobs::Pool>& pools);
 
  private:
-  explicit StateFile(records::Database database) : database_(std::move(database)) {}
+  explicit StateFile(records::Database database)
+      : database_(std::make_unique<records::Database>(std::move(database))) {}
   Error explain(Error error) const;
   Status write_rows(const std::vector<jobs::JobRow>& jobs,
                     const std::vector<jobs::StageRow>& stages);
   Status prepare_to_write();
+  Status prepare_statements();
   Status check_version() const;
 
-  mutable records::Database database_;
+  std::unique_ptr<records::Database> database_;  // stays where it is, statements know it
+  // Prepared once, as they are used for every stage; none where it is only looked at.
+  std::optional<records::Statement> put_job_, put_stage_;
 };
 
 }  // namespace attune::server
