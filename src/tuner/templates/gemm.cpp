@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kRowsToPack = 96;
 constexpr std::int64_t kFewRows = 8;
+constexpr std::int64_t kTilesOfBlock[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
 // The right-hand matrix: which tensor it is, and which of its dimensions the columns and the
 // reduction run along.
@@ -103,7 +104,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   list.push_back(all_register_tiles("tile", s.m, s.vectors(), target));
   // 0: panel outermost; otherwise tiles per block of rows, block outermost.
   std::vector<std::int64_t> blocks{0};
-  for (const std::int64_t tiles : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+  for (const std::int64_t tiles : kTilesOfBlock) {
     if (tiles < s.m) blocks.push_back(tiles);
   }
   list.push_back(space::choice_of("block", blocks));
@@ -128,20 +129,37 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   return list;
 }
 
+// Few columns cannot be shared evenly; many rows can.
+bool shares_rows(const Shape& s, const ir::Target& target) {
+  return target.threads > 1 && s.batch == 1 && s.vectors() < 2 * target.threads &&
+         s.m >= 64 * target.threads;
+}
+
+// Some blocks of rows for each thread.
+std::int64_t default_block(const Shape& s, const space::Choice& tile, const ir::Target& target) {
+  std::int64_t block = kTilesOfBlock[0];
+  for (const std::int64_t tiles : kTilesOfBlock) {
+    if (tiles * tile.numbers[0] * 4 * target.threads <= s.m) block = tiles;
+  }
+  return block;
+}
+
 space::Settings default_values(const ir::Program& program, const ir::Target& target) {
   const Shape s = shape_of(program, target);
   const bool prepared = right_of(program)->prepared;
+  const bool by_rows = prepared && shares_rows(s, target);
   const auto tiles = register_tiles("tile", s.m, s.vectors(), target);
-  return {
-      {"tile", prepared ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
-                        : best_tile(tiles, s.m, s.vectors())},
-      {"block", {{0}}},
-      {"unroll", {{1}}},
-      {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
-      {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
-      {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}},
-      {"inner", {{0}}},
-      {"held", {{0}}}};
+  const space::Choice tile =
+      prepared && !by_rows ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
+                           : best_tile(tiles, s.m, s.vectors());
+  return {{"tile", tile},
+          {"block", {{by_rows ? default_block(s, tile, target) : 0}}},
+          {"unroll", {{1}}},
+          {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
+          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
+          {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}},
+          {"inner", {{0}}},
+          {"held", {{0}}}};
 }
 
 std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
