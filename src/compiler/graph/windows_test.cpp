@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace attune::graph {
 namespace {
 
@@ -21,6 +23,9 @@ TEST(Convolution, OneDimensionWithEverything) {
   attributes["group"] = 1L;
   EXPECT_EQ(error_of("conv", {iota({1, 2, 4}), weight, nullptr}, attributes),
             "conv of f32[1,2,4], f32[2,1,2]: the weight does not fit 2 channels in 1 groups");
+  attributes["group"] = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(error_of("conv", {iota({1, 2, 4}), weight, nullptr}, attributes),
+            "conv of f32[1,2,4], f32[2,1,2]: 9223372036854775807 groups");
 }
 
 TEST(Convolution, TransposedAddsEachWindow) {

@@ -76,8 +76,10 @@ Types infer_deform_conv(const OpCall& call) {
   const TensorType& data = call.inputs[0];
   const Shape& weight = call.inputs[1].shape;
   const std::int64_t group = call.integer("group"), moved = call.integer("offset_group");
-  if (weight.size() != data.shape.size() || group < 1 || moved < 1 ||
-      weight[1] * group != data.shape[1] || data.shape[1] % moved != 0) {
+  const std::int64_t most = std::max<std::int64_t>(1, data.shape[1]);
+  if (weight.size() != data.shape.size() || group < 1 || group > most || moved < 1 ||
+      moved > most || data.shape[1] % group != 0 || weight[1] != data.shape[1] / group ||
+      data.shape[1] % moved != 0) {
     return does_not_fit(call, "the weight does not fit the channels");
   }
   const Shape shape = window_positions(data.shape[0], weight[0], windows);

@@ -3,6 +3,8 @@
 // f16 and bf16 are kept in f32, sums of small integers in i32, which is also their result.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ops/op_list.h"
 #include "compiler/ops/spatial.h"
 
@@ -21,12 +23,13 @@ Status check_weight(const OpCall& call, std::size_t in_dimension) {
   const Shape& data = call.inputs[0].shape;
   const Shape& weight = call.inputs[1].shape;
   const std::int64_t group = call.integer("group");
-  if (group < 1 || weight.size() != data.size() || data.size() < 3 ||
+  if (weight.size() != data.size() || data.size() < 3 || group < 1 ||
+      group > std::max<std::int64_t>(1, data[1]) ||
       call.integers("kernel_shape").size() + 2 != data.size()) {
     return does_not_fit(call, fmt::format("{} groups", group));
   }
-  const std::int64_t channels = in_dimension == 1 ? weight[1] * group : weight[0];
-  if (channels != data[1] || weight[0] % group != 0 ||
+  const std::int64_t per_group = in_dimension == 1 ? weight[1] : weight[0] / group;
+  if (data[1] % group != 0 || per_group != data[1] / group || weight[0] % group != 0 ||
       !std::equal(weight.begin() + 2, weight.end(), call.integers("kernel_shape").begin())) {
     return does_not_fit(
         call, fmt::format("the weight does not fit {} channels in {} groups", data[1], group));

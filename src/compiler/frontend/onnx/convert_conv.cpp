@@ -92,6 +92,11 @@ Converted convert_conv_transpose(NodeContext& node) {
   auto wanted = node.integers("output_shape");
   if (wanted && wanted->size() == rank + 2) wanted->erase(wanted->begin(), wanted->begin() + 2);
   if (wanted && wanted->size() != rank) return invalid("output_shape is not that of the data");
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  for (const std::int64_t size : wanted.value_or(Extents{})) {
+    if (size < 0 || size > kMost)
+      return invalid(fmt::format("output_shape has the number {}", size));
+  }
   for (std::size_t i = 0; (same || wanted) && i < rank; ++i) {
     const std::int64_t size = node.shape(data)[i + 2], stride = window.strides[i];
     const std::int64_t span = (window.kernel[i] - 1) * window.dilations[i] + 1;

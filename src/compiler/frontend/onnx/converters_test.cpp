@@ -181,6 +181,15 @@ TEST(Converters, SayWhatDoesNotFit) {
             "node 'node' (Add): add of f32[1] and i64[1], whose types differ");
   EXPECT_EQ(NodeForTest("Add", 13).absent().input({{1}, {0}}).error(),
             "node 'node' (Add): input 0 is left out, but is not optional");
+  const Tensor image{{1, 1, 2, 2}, {1, 2, 3, 4}};
+  EXPECT_EQ(NodeForTest("ConvTranspose", 11).input(image).input({{1, 1, 2}, {1, 1}}).error(),
+            "node 'node' (ConvTranspose): the weight has 1 spatial dimensions, the data 2");
+  EXPECT_EQ(NodeForTest("ConvTranspose", 11)
+                .input(image)
+                .input({{1, 1, 1, 1}, {1}})
+                .attribute("output_shape", std::vector<std::int64_t>{-1, 2})
+                .error(),
+            "node 'node' (ConvTranspose): output_shape has the number -1");
 }
 
 }  // namespace

@@ -36,6 +36,10 @@ Result<WindowAttributes> window_attributes(NodeContext& node, ValueId data, Exte
     return invalid("it has no kernel_shape");
   ATTUNE_ASSIGN(Extents wanted, list_attribute(node, "kernel_shape", rank, 0));
   if (!node.has_attribute("kernel_shape")) wanted = kernel;
+  if (wanted.size() != rank) {
+    return invalid(
+        fmt::format("the weight has {} spatial dimensions, the data {}", wanted.size(), rank));
+  }
   if (!kernel.empty() && wanted != kernel) return invalid("kernel_shape is not that of the weight");
   WindowAttributes window{wanted, {}, {}, {}, {}};
   ATTUNE_ASSIGN(window.strides, list_attribute(node, "strides", rank, 1));
