@@ -32,9 +32,7 @@ bool keeps_finite(std::string_view op) {
   return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
 }
 
-const Node& node_at(const Graph& graph, int node) {
-  return graph.nodes[static_cast<std::size_t>(node)];
-}
+const Node& node_at(const Graph& graph, int n) { return graph.nodes[static_cast<std::size_t>(n)]; }
 
 // Builds the program of a group behind one form of its anchor (or behind nothing).
 class GroupProgram {
