@@ -79,6 +79,7 @@ Status Session::Impl::store_comparison(const std::vector<Entry>& entries,
   std::vector<records::Confirmation> confirmations;
   const std::lock_guard lock(mutex_);
   std::optional<double> winner_us;
+  compared_us_.clear();  // times of one comparison compare with each other alone
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (std::holds_alternative<runtime::InfrastructureLost>(results[i].outcome)) continue;
     records::Record record = *entries[i].record;

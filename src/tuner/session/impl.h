@@ -28,6 +28,7 @@ class Session::Impl {
   void begin(const Stage& stage);
   Status perform(const Stage& stage);
   void end_selection();
+  void go_on();
   void stretch_timing(double factor);
   void repeat_disturbed(int times);
   bool was_disturbed(const Stage& stage) const;
@@ -77,6 +78,7 @@ class Session::Impl {
   records::Record record_of(const Entry& entry, runtime::Outcome outcome) const;
   Result<std::vector<measure::RunResult>> run_with_retry(
       const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how);
+  Status count_losses(const std::vector<measure::RunResult>& results);
   std::vector<bool> find_disturbed(std::int64_t round, double best_us,
                                    const std::vector<measure::RunResult>& results);
   Status store_profiled(std::vector<records::Record> found);
@@ -109,6 +111,7 @@ class Session::Impl {
   int most_repeats_ = 0;                 // of what was disturbed
   std::map<std::int64_t, int> repeats_;  // so far, by open round
   std::set<std::int64_t> disturbed_;     // rounds that are to be profiled once more
+  std::int64_t lost_in_a_row_ = 0;       // candidates, to the infrastructure
   std::int64_t granted_ = 0;             // rounds that may be selected altogether, when on grant
   std::optional<RoundSummary> last_summary_;
   bool selecting_ended_ = false;  // the search has no more, or time is up

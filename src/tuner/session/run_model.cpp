@@ -27,6 +27,7 @@ class ModelAgenda final : public Agenda {
       adopt(task);
       seen_.push_back(sessions_[task].session->progress());
     }
+    gained_before_us_ = allotment_.gained_us();
     give_out();
   }
 
@@ -93,7 +94,10 @@ class ModelAgenda final : public Agenda {
   bool is_next_to_end(std::size_t task) const { return closing_ || grants_.front().task == task; }
 
   void give_out() {
-    if (goal_is_reached()) close();
+    if (!closing_ && goal_is_reached()) {
+      if (budget_.goal->reached != nullptr) *budget_.goal->reached = true;
+      close();
+    }
     if (static_cast<int>(grants_.size()) > budget_.window - budget_.batch) return;
     while (!closing_ && static_cast<int>(grants_.size()) < budget_.window) {
       const auto task = allotment_.next();
@@ -107,7 +111,8 @@ class ModelAgenda final : public Agenda {
 
   bool goal_is_reached() const {
     if (!budget_.goal) return false;
-    return budget_.goal->before_us - allotment_.gained_us() <= budget_.goal->until_us;
+    const double gained_us = allotment_.gained_us() - gained_before_us_;
+    return budget_.goal->before_us - gained_us <= budget_.goal->until_us;
   }
 
   std::int64_t waiting(std::size_t task) const {
@@ -218,8 +223,9 @@ class ModelAgenda final : public Agenda {
   const std::function<void(const ModelProgress&)>& progressed_;
   std::int64_t start_ns_;
   Allotment allotment_;
-  std::vector<Progress> seen_;  // of each session, when a stage of it last ended
-  std::deque<Grant> grants_;    // in the order in which they were given out
+  std::vector<Progress> seen_;   // of each session, when a stage of it last ended
+  std::deque<Grant> grants_;     // in the order in which they were given out
+  double gained_before_us_ = 0;  // by rounds of earlier runs
   std::int64_t rounds_ended_ = 0;
   bool closing_ = false;
 };

@@ -25,10 +25,12 @@ struct WeightedSession {
   TaskWeight weight = {};
 };
 
-// Stop when the model is fast enough: what it took before, less what its tasks gained.
+// Stop when the model is fast enough: what it takes with what its tasks have so far, less what they
+// gain from here on. That is a prediction; whether it holds is for the caller to measure.
 struct Goal {
   double before_us = 0;
   double until_us = 0;
+  bool* reached = nullptr;  // set when no more rounds are given out for that; may be null
 };
 
 struct ModelBudget {

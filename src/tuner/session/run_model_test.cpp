@@ -160,6 +160,48 @@ TEST_F(RunModelTest, StopsWhenTheGoalIsReached) {
   EXPECT_LT(only.report().trials, 60) << "few rounds were enough";
 }
 
+// Inside a model the gains of tasks may be smaller than by themselves: the whole is measured, and
+// found to be slower than predicted.
+TEST_F(RunModelTest, GoesOnTowardsAGoalThatWasMissed) {
+  Session& only = open("00000000000000c5", 400);
+  bool reached = false;
+  ModelBudget budget{.seconds = 1e6,
+                     .goal = Goal{.before_us = 500, .until_us = 499, .reached = &reached},
+                     .allotment = {.patience = 1'000'000}};
+  ASSERT_TRUE(run_model({{&only}}, budget, machine_, clock_, {}, stop_).ok());
+  ASSERT_TRUE(only.finished());
+  EXPECT_TRUE(reached);
+  const std::int64_t before = only.report().trials;
+  ASSERT_LT(before, 200);
+
+  only.go_on();
+  EXPECT_TRUE(only.finished()) << "until there is a round for it";
+  reached = false;
+  budget.goal->until_us = 1;  // out of reach: all is tried
+  ASSERT_TRUE(run_model({{&only}}, budget, machine_, clock_, {}, stop_).ok());
+  EXPECT_FALSE(reached);
+  EXPECT_TRUE(only.finished());
+  EXPECT_GT(only.report().trials, before);
+  EXPECT_TRUE(only.report().exhausted);
+  EXPECT_EQ(only.report().best_trace, schedule::to_string(fake_trace(37)));
+}
+
+TEST_F(RunModelTest, GainsOfAnEarlierRunAreNoGainsOfThisOne) {
+  const std::string key = "00000000000000c6";
+  bool reached = false;
+  const ModelBudget budget{.seconds = 1e6,
+                           .goal = Goal{.before_us = 500, .until_us = 499, .reached = &reached},
+                           .allotment = {.patience = 1'000'000}};
+  Session& first = open(key, 400);
+  ASSERT_TRUE(run_model({{&first}}, budget, machine_, clock_, {}, stop_).ok());
+  const std::int64_t before = first.report().trials;
+  reached = false;
+  Session& resumed = open(key, 400, true, nullptr, nullptr, true);
+  ASSERT_EQ(resumed.report().trials, before);
+  ASSERT_TRUE(run_model({{&resumed}}, budget, machine_, clock_, {}, stop_).ok());
+  EXPECT_GT(resumed.report().trials, before) << "rounds of its own";
+}
+
 TEST_F(RunModelTest, LeavesTasksAloneThatGainNothing) {
   Session& only = open("00000000000000a3", 100'000);
   const auto status = run_model({{&only}}, {.seconds = 1e6, .allotment = {.patience = 2}}, machine_,

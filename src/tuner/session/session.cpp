@@ -244,6 +244,14 @@ void Session::Impl::end_selection() {
   selecting_ended_ = true;
 }
 
+void Session::Impl::go_on() {
+  const std::lock_guard lock(mutex_);
+  CHECK(running_.empty() && ledger_.selected_rounds() == ledger_.finished_rounds(),
+        "a session goes on when its rounds have ended");
+  selecting_ended_ = exhausted_;
+  granted_ = ledger_.selected_rounds();
+}
+
 void Session::Impl::stretch_timing(double factor) {
   const std::lock_guard lock(mutex_);
   stretch_ = factor;
@@ -262,6 +270,7 @@ bool Session::Impl::was_disturbed(const Stage& stage) const {
 void Session::Impl::grant_round() {
   const std::lock_guard lock(mutex_);
   ++granted_;
+  finished_ = false;
 }
 
 bool Session::Impl::wants_rounds() const {
@@ -317,6 +326,7 @@ Status Session::run(const Stage& stage) {
 void Session::begin(const Stage& stage) { impl_->begin(stage); }
 Status Session::perform(const Stage& stage) { return impl_->perform(stage); }
 void Session::end_selection() { impl_->end_selection(); }
+void Session::go_on() { impl_->go_on(); }
 void Session::stretch_timing(double factor) { impl_->stretch_timing(factor); }
 void Session::repeat_disturbed(int times) { impl_->repeat_disturbed(times); }
 bool Session::was_disturbed(const Stage& stage) const { return impl_->was_disturbed(stage); }

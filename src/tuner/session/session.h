@@ -99,6 +99,8 @@ class Session {
   Status perform(const Stage& stage);
   // No more candidates are selected: what is open is finished, and the winner named.
   void end_selection();
+  // Takes that back, when all stages have ended: with further rounds it goes on where it was.
+  void go_on();
 
   // Candidates that deserve it are timed so many times as long from now on; 1 at first.
   void stretch_timing(double factor);

@@ -186,13 +186,35 @@ TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
   auto session = open({.trials = 20, .batch = 6});
   const Status status = run_local(*session);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, "infrastructure lost in run: unplugged");
+  EXPECT_EQ(status.error().message,
+            "the last 6 candidates were lost: infrastructure lost in run: unplugged");
   EXPECT_EQ(session->report().trials, 0);
   world_.lost.clear();
   session = open({.trials = 20, .resume = true, .batch = 6});
   EXPECT_TRUE(run_local(*session).ok());
   EXPECT_TRUE(session->report().resumed);
   EXPECT_EQ(session->report().trials, 20);
+}
+
+TEST_F(SessionTest, ALossInABatchOfOneIsRecordedAndTheRunGoesOn) {
+  world_.lost = {2, 9};
+  auto session = open({.trials = 20, .batch = 1}, 30);
+  const Status status = run_local(*session);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  const TaskReport report = session->report();
+  EXPECT_EQ(report.failures.at("infrastructure_lost"), 2);
+  EXPECT_EQ(report.trials, 20) << "they are no trials";
+  EXPECT_TRUE(report.best_us);
+}
+
+TEST_F(SessionTest, SeveralLossesInARowEndTheRunInBatchesOfOneToo) {
+  for (std::int64_t n = 1; n < 30; ++n) world_.lost.insert(n);
+  auto session = open({.trials = 20, .batch = 1}, 30);
+  const Status status = run_local(*session);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message,
+            "the last 3 candidates were lost: infrastructure lost in run: unplugged");
+  EXPECT_EQ(session->report().trials, 1) << "the default ran before";
 }
 
 TEST_F(SessionTest, EveryOrderOfStagesLeadsToTheSameDecisions) {

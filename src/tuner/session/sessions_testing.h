@@ -31,13 +31,15 @@ class SessionsTest : public testing::Test {
 
   // One whose space has so many points.
   Session& open(const std::string& key, std::int64_t size, bool on_grant = true,
-                measure::Builder* builder = nullptr, measure::Runner* runner = nullptr) {
+                measure::Builder* builder = nullptr, measure::Runner* runner = nullptr,
+                bool resume = false) {
     Task task = fake_task();
     task.key = key;
     Options options;
     options.trials = 1'000'000;
     options.batch = 6;
     options.on_grant = on_grant;
+    options.resume = resume;
     const Context context{*store_, builder == nullptr ? builder_ : *builder,
                           runner == nullptr ? runner_ : *runner, clock_};
     auto session =

@@ -1,4 +1,6 @@
 // The stages of a round: select, build, profile, update.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -215,16 +217,29 @@ Result<std::vector<measure::RunResult>> Session::Impl::run_with_retry(
     lost.push_back(i);
     again.push_back(requests[i]);
   }
-  if (lost.empty()) return results;
-  ATTUNE_ASSIGN(std::vector<measure::RunResult> second,
-                context_.runner.measure(again, expectation_, how));
-  for (std::size_t i = 0; i < lost.size(); ++i) results[lost[i]] = std::move(second[i]);
-  if (std::all_of(results.begin(), results.end(),
-                  [](const auto& result) { return is_lost(result.outcome); })) {
-    return Error{ErrorCode::Io, runtime::describe(results.front().outcome),
-                 "the candidates are not to blame: run the same command again with --resume"};
+  if (!lost.empty()) {
+    ATTUNE_ASSIGN(std::vector<measure::RunResult> second,
+                  context_.runner.measure(again, expectation_, how));
+    for (std::size_t i = 0; i < lost.size(); ++i) results[lost[i]] = std::move(second[i]);
   }
+  ATTUNE_RETURN_IF_ERROR(count_losses(results));
   return results;
+}
+
+// One that is lost twice goes on record as such; when all are, many in a row, the device is gone.
+Status Session::Impl::count_losses(const std::vector<measure::RunResult>& results) {
+  constexpr std::int64_t kMostLost = 3;
+  const std::lock_guard lock(mutex_);
+  bool all = true;
+  for (const measure::RunResult& result : results) {
+    all = all && is_lost(result.outcome);
+    lost_in_a_row_ = is_lost(result.outcome) ? lost_in_a_row_ + 1 : 0;
+  }
+  if (!all || lost_in_a_row_ < kMostLost) return {};
+  return Error{ErrorCode::Io,
+               fmt::format("the last {} candidates were lost: {}", lost_in_a_row_,
+                           runtime::describe(results.back().outcome)),
+               "the candidates are not to blame: run the same command again with --resume"};
 }
 
 // Which of them are to be measured anew.
