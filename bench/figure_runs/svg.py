@@ -1,8 +1,9 @@
-"""Charts as SVG: panels side by side, of lines or of bars, with one legend below them."""
+"""Charts as SVG: panels in rows, of lines or of bars, with one legend below them."""
 from xml.sax.saxutils import escape
 
 COLOURS = ["#1f5fa8", "#c8501e", "#2b8a3e", "#7a3fa0", "#b8860b", "#5a5a5a", "#c02f6b", "#168a8f"]
 PANEL, WIDE, HEIGHT, LEFT, TOP, GAP, LINE = 300, 640, 210, 52, 56, 62, 18  # wide: of bars
+IN_A_ROW, ROW_GAP = 4, 16  # of panels
 TWICE = " ×2"  # ends the name of a series that is drawn dashed, in the colour of the one without
 
 
@@ -82,15 +83,18 @@ def chart(title, axis, panels, draw):
     plain = [name for name in names if not name.endswith(TWICE)]
     colours = {name: COLOURS[plain.index(name.removesuffix(TWICE))] for name in names}
     panel_width = (WIDE if draw is bar_panel else PANEL) + GAP
-    width = LEFT + len(panels) * panel_width
-    below = TOP + HEIGHT + (78 if draw is bar_panel else 40)
+    width = LEFT + min(len(panels), IN_A_ROW) * panel_width
+    row_height = HEIGHT + (78 if draw is bar_panel else 40)
+    rows = (len(panels) + IN_A_ROW - 1) // IN_A_ROW
+    below = TOP + rows * row_height + (rows - 1) * ROW_GAP
     height = below + LINE * ((len(names) + 3) // 4) + 8
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="0 0 {width} {height}" font-family="sans-serif" fill="#222222">',
              f'<rect width="{width}" height="{height}" fill="white"/>',
              text(LEFT, 18, title, size=14), text(LEFT, 34, axis)]
     for i, panel in enumerate(panels):
-        parts += draw(LEFT + i * panel_width, panel, colours)
+        parts += [f'<g transform="translate(0 {i // IN_A_ROW * (row_height + ROW_GAP)})">',
+                  *draw(LEFT + i % IN_A_ROW * panel_width, panel, colours), "</g>"]
     for i, name in enumerate(names):
         x, y = LEFT + (width - LEFT) / 4 * (i % 4), below + LINE * (i // 4)
         wide = 7 if name.endswith(TWICE) else 16

@@ -10,6 +10,7 @@
 #include "tuner/model/analytic.h"
 #include "tuner/records/store.h"
 #include "tuner/space/template_space.h"
+#include "tuner/space/trace_lookup.h"
 #include "tuner/templates/templates.h"
 
 namespace attune::bench {
@@ -48,17 +49,28 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
   for (const auto& other : task.alternatives) programs.push_back({other.name, other.program});
   Table table{name, recorded.key, recorded.target, nullptr, {}, 0};
   table.space = std::make_unique<space::TemplateSpace>(programs, templates::all(), target);
-  if (table.space->size() > kMostPoints) return unsupported("the space is too large to go through");
   const model::AnalyticModel model(target);
   auto left = recorded.times;
-  for (std::uint64_t i = 0; i < table.space->size() && !left.empty(); ++i) {
-    space::Point point = table.space->point_at(i);
-    const auto found = left.find(schedule::hash(table.space->trace_of(point)));
-    if (found == left.end()) continue;
+  const auto take = [&](space::Point point, std::uint64_t hash) {
+    const auto found = left.find(hash);
+    if (found == left.end()) return;
     if (const auto scheduled = table.space->schedule_of(point); scheduled.ok()) {
       table.trials.push_back({std::move(point), model.predict_us(*scheduled), found->second});
     }
     left.erase(found);
+  };
+  space::TraceLookup lookup(*table.space);
+  for (const auto& [hash, trace] : recorded.traces) {
+    if (auto point = lookup.find(trace)) take(std::move(*point), hash);
+  }
+  if (recorded.traces.empty()) {
+    const std::uint64_t size = table.space->size();
+    if (size > kMostPoints) return unsupported("the space is too large to go through");
+    for (std::uint64_t i = 0; i < size && !left.empty(); ++i) {
+      space::Point point = table.space->point_at(i);
+      const std::uint64_t hash = schedule::hash(table.space->trace_of(point));
+      take(std::move(point), hash);
+    }
   }
   table.foreign = left.size();
   return table;

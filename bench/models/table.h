@@ -18,6 +18,8 @@ namespace attune::bench {
 struct Recorded {
   std::string key, target;
   std::unordered_map<std::uint64_t, std::optional<double>> times;
+  // Of the same hashes, where they are known: spaces too large to go through need them.
+  std::unordered_map<std::uint64_t, schedule::Trace> traces = {};
 };
 
 struct Table {

@@ -89,12 +89,9 @@ Status CurveFile::write(const std::string& line) const {
 Status CurveFile::add(const RunKey& key, std::uint64_t trace_hash, std::optional<double> us,
                       const std::string& trace) {
   Curve& curve = curves_[key];
-  TrialRow row{trace_hash, us, curve.empty() ? 0 : curve.back().best_us, ""};
-  if (us && (row.best_us == 0 || *us < row.best_us)) {
-    row.best_us = *us;
-    row.trace = trace;
-    std::replace(row.trace.begin(), row.trace.end(), '\n', ';');
-  }
+  TrialRow row{trace_hash, us, curve.empty() ? 0 : curve.back().best_us, trace};
+  if (us && (row.best_us == 0 || *us < row.best_us)) row.best_us = *us;
+  std::replace(row.trace.begin(), row.trace.end(), '\n', ';');
   curve.push_back(row);
   return write(fmt::format("\"{}\",{},{},{},{:x},{},{},\"{}\"\n", key.spec, key.variant, key.seed,
                            curve.size(), trace_hash, us ? fmt::format("{:.4f}", *us) : "",

@@ -1,7 +1,7 @@
 // Trials of searches in a CSV file, one row each, written as they are made: whoever goes on with a
 // file finds what was measured before. The columns: spec, variant, seed, trial (from 1),
-// trace_hash, us (empty: the candidate failed), best_us (so far), trace (of a new best, steps with
-// ';' between them; empty otherwise).
+// trace_hash, us (empty: the candidate failed), best_us (so far), trace (steps with ';' between
+// them).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct TrialRow {
   std::uint64_t trace_hash = 0;
   std::optional<double> us;
   double best_us = 0;  // 0: none so far
-  std::string trace;   // of a new best
+  std::string trace;
 };
 
 using Curve = std::vector<TrialRow>;
@@ -39,7 +39,7 @@ class CurveFile {
 
   const std::map<RunKey, Curve>& curves() const { return curves_; }
   const Curve& curve(const RunKey& key) const;
-  // Appends a trial: completes its best_us and keeps `trace` only of a new best.
+  // Appends a trial and completes its best_us.
   Status add(const RunKey& key, std::uint64_t trace_hash, std::optional<double> us,
              const std::string& trace);
 

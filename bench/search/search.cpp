@@ -2,15 +2,17 @@
 // that was cut goes on; tables of what the file holds are printed at the end: the speed reached
 // after so many trials, relative to the best known of the operator.
 //
-// usage: bench_search [-csv=FILE] [-lessons=FILE] [-trials=N] [-seeds=N] [-seconds=S] [-target=T]
-//                     [-retime] [-variant=NAME[:key=value,…]]... SPEC...
+// usage: bench_search [-csv=FILE] [-lessons=FILE] [-lessons-target=T] [-trials=N] [-seeds=N]
+//                     [-seconds=S] [-target=T] [-retime] [-variant=NAME[:key=value,…]]... SPEC...
 // Without -variant: the standard search. Variants with history learn from the trials of -lessons,
-// a file of the same kind, those of the operator itself left out. -retime measures the winners
+// a file of the same kind, those of the operator itself left out unless they were made on another
+// target; `trials=N` gives a variant fewer or more than the others. -retime measures the winners
 // after -short=N trials (64) and after all in turns, seconds apart, and compares those.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,7 @@ namespace attune::bench {
 namespace {
 
 struct Options {
-  std::string csv = "search.csv", lessons, target = "cpu -threads=1";
+  std::string csv = "search.csv", lessons, lessons_target, target = "cpu -threads=1";
   std::size_t trials = 64, short_trials = 64, seeds = 1;
   double seconds = 1e9;
   bool retime = false;
@@ -40,6 +42,8 @@ Result<Options> parse(int argc, char** argv) {
       options.csv = path;
     } else if (const char* lessons = value("-lessons=")) {
       options.lessons = lessons;
+    } else if (const char* place = value("-lessons-target=")) {
+      options.lessons_target = place;
     } else if (const char* trials = value("-trials=")) {
       options.trials = number(trials);
     } else if (const char* few = value("-short=")) {
@@ -62,6 +66,10 @@ Result<Options> parse(int argc, char** argv) {
   if (options.variants.empty()) options.variants.push_back({.name = "standard", .search = {}});
   if (options.specs.empty()) return invalid("no operator given");
   return options;
+}
+
+std::size_t trials_of(const Options& options, const Variant& variant) {
+  return variant.trials > 0 ? variant.trials : options.trials;
 }
 
 double best_known(const CurveFile& file, const std::string& spec) {
@@ -103,9 +111,10 @@ Status retime(const Options& options, SearchBench& bench, const CurveFile& file,
   for (const Variant& variant : options.variants) {
     for (std::size_t seed = 0; seed < options.seeds; ++seed) {
       const Curve& curve = file.curve({spec, variant.name, seed});
-      for (const std::size_t count : {options.short_trials, options.trials}) {
+      std::set<std::size_t> counts{options.short_trials, trials_of(options, variant)};
+      for (const std::size_t count : counts) {
         const TrialRow* row = best_of(curve, count);
-        if (!row || curve.size() < count) continue;
+        if (!row) continue;
         traces.push_back(row->trace);
         names.push_back(fmt::format("{}/{}@{}", variant.name, seed, count));
       }
@@ -129,8 +138,11 @@ Status run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   if (!options.lessons.empty()) {
     ATTUNE_ASSIGN(const CurveFile lessons, CurveFile::open(options.lessons));
-    ATTUNE_ASSIGN(const std::size_t trials, bench->learn_from(lessons));
-    fmt::print("learning from {} trials of other operators\n", trials);
+    ATTUNE_ASSIGN(
+        const std::size_t trials,
+        bench->learn_from(lessons, options.lessons_target.empty() ? options.target
+                                                                  : options.lessons_target));
+    fmt::print("learning from {} trials\n", trials);
   }
   const auto out_of_time = [&] {
     const auto now = std::chrono::steady_clock::now();
@@ -139,8 +151,9 @@ Status run(const Options& options) {
   for (const std::string& spec : options.specs) {
     for (const Variant& variant : options.variants) {
       for (std::size_t seed = 0; seed < options.seeds; ++seed) {
+        const std::size_t trials = trials_of(options, variant);
         ATTUNE_ASSIGN(const SearchCost cost,
-                      bench->search({spec, variant, seed, options.trials}, file, out_of_time));
+                      bench->search({spec, variant, seed, trials}, file, out_of_time));
         if (cost.rounds == 0) continue;
         const auto rounds = static_cast<double>(cost.rounds);
         fmt::print(

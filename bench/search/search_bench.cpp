@@ -31,6 +31,12 @@ struct Trial {
   bool known = false;
 };
 
+// Of a row: ';' between the steps.
+Result<schedule::Trace> trace_of(std::string text) {
+  std::replace(text.begin(), text.end(), ';', '\n');
+  return schedule::parse_trace(text);
+}
+
 std::vector<Trial> propose(session::Search& search, std::size_t count,
                            const std::unordered_map<std::uint64_t, const TrialRow*>& known) {
   std::vector<Trial> trials;
@@ -88,12 +94,20 @@ Result<double> SearchBench::flops(const std::string& spec) const {
   return op.flops;
 }
 
-Result<std::size_t> SearchBench::learn_from(const CurveFile& lessons) {
+Result<std::size_t> SearchBench::learn_from(const CurveFile& lessons, const std::string& target) {
+  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(target));
+  ATTUNE_ASSIGN(const ir::Target resolved, codegen::resolve_target(wanted));
+  lessons_of_other_target_ = ir::to_string(resolved) != ir::to_string(target_);
   std::map<std::string, Recorded> operators;
   for (const auto& [key, curve] : lessons.curves()) {
     Recorded& recorded = operators[key.spec];
-    recorded.target = ir::to_string(target_);
-    for (const TrialRow& row : curve) recorded.times.emplace(row.trace_hash, row.us);
+    recorded.target = ir::to_string(resolved);
+    for (const TrialRow& row : curve) {
+      recorded.times.emplace(row.trace_hash, row.us);
+      if (row.trace.empty()) continue;
+      ATTUNE_ASSIGN(schedule::Trace trace, trace_of(row.trace));
+      recorded.traces.emplace(row.trace_hash, std::move(trace));
+    }
   }
   std::size_t trials = 0;
   for (auto& [spec, recorded] : operators) {
@@ -110,7 +124,8 @@ Result<std::shared_ptr<const model::History>> SearchBench::history_for(
     const session::Task& task, const Variant& variant) const {
   if (variant.history == "none") return std::shared_ptr<const model::History>();
   ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(variant.history));
-  return std::make_shared<const model::History>(history_without(lessons_, task.key, kind));
+  const std::string left_out = lessons_of_other_target_ ? "" : task.key;
+  return std::make_shared<const model::History>(history_without(lessons_, left_out, kind));
 }
 
 std::vector<measure::BuiltCandidate> SearchBench::build(
@@ -210,9 +225,8 @@ Result<std::vector<double>> SearchBench::compare(const std::string& spec,
                                                  const std::vector<std::string>& texts) {
   ATTUNE_ASSIGN(const session::Task task, task_of(spec));
   std::vector<schedule::Trace> traces;
-  for (std::string text : texts) {
-    std::replace(text.begin(), text.end(), ';', '\n');
-    ATTUNE_ASSIGN(schedule::Trace trace, schedule::parse_trace(text));
+  for (const std::string& text : texts) {
+    ATTUNE_ASSIGN(schedule::Trace trace, trace_of(text));
     traces.push_back(std::move(trace));
   }
   const auto built = build(task, traces);

@@ -40,8 +40,9 @@ class SearchBench {
   // `target` in words, e.g. "cpu -threads=1".
   static Result<std::unique_ptr<SearchBench>> start(const std::string& target);
 
-  // What variants with history learn from: trials of other operators. Returns how many there are.
-  Result<std::size_t> learn_from(const CurveFile& lessons);
+  // What variants with history learn from: trials of other operators, or of all when they were made
+  // on another target. Returns how many there are.
+  Result<std::size_t> learn_from(const CurveFile& lessons, const std::string& target);
   // Adds the trials to the file. `out_of_time` is asked before each round.
   Result<SearchCost> search(const SearchRun& run, CurveFile& file,
                             const std::function<bool()>& out_of_time);
@@ -69,6 +70,7 @@ class SearchBench {
   std::unique_ptr<measure::Runner> runner_;
   builder::LocalBuilder builder_;
   std::vector<Table> lessons_;
+  bool lessons_of_other_target_ = false;
 };
 
 }  // namespace attune::bench

@@ -54,6 +54,7 @@ const std::map<std::string, Set>& setters() {
       {"ensemble", number([](Variant & v) -> auto& { return v.search.learner.ensemble; })},
       {"optimism", number([](Variant & v) -> auto& { return v.search.learner.optimism; })},
       {"batch", number([](Variant & v) -> auto& { return v.batch; })},
+      {"trials", number([](Variant & v) -> auto& { return v.trials; })},
       {"repeats", number([](Variant & v) -> auto& { return v.repeats; })},
       {"history", words([](Variant & v) -> auto& { return v.history; })},
       {"epsilon", number([](Variant & v) -> auto& { return v.search.random_share; })},

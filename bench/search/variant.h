@@ -15,6 +15,7 @@ struct Variant {
   std::string name;
   explore::SearchOptions search;
   std::size_t batch = 24;
+  std::size_t trials = 0;        // 0: as many as all
   std::string history = "none";  // or the features that other tasks are learnt from by
   int repeats = 15;              // of a promising candidate, about a millisecond each
 };

@@ -63,7 +63,15 @@ Result<api::Constants> ConstantArguments::take() const {
   return constants;
 }
 
-Result<std::optional<double>> parse_latency_ms(const std::string& text) {
+BudgetArguments::BudgetArguments(CommandLine& line, const std::string& trials_meaning) {
+  line.number("--trials", "N", trials_, 1, 100'000'000, trials_meaning);
+  line.real("--seconds", "S", seconds_, 0.01, 1e7, "stop after S seconds of tuning");
+  line.text("--until-latency", "TIME", until_latency_,
+            "stop when it is as fast as TIME, e.g. 12ms");
+}
+
+Result<std::optional<double>> BudgetArguments::until_latency_ms() const {
+  const std::string& text = until_latency_;
   if (text.empty()) return std::optional<double>();
   const std::size_t digits = text.find_first_not_of("0123456789.");
   const std::string unit = digits == std::string::npos ? "ms" : text.substr(digits);

@@ -50,9 +50,20 @@ class ConstantArguments {
   std::vector<std::string> texts_;
 };
 
-// The value of --until-latency: "12ms", "350us", "0.5s"; milliseconds without a unit, nothing when
-// it is empty.
-Result<std::optional<double>> parse_latency_ms(const std::string& text);
+// --trials, --seconds, --until-latency.
+class BudgetArguments {
+ public:
+  BudgetArguments(CommandLine& line, const std::string& trials_meaning);
+  const std::optional<std::int64_t>& trials() const { return trials_; }
+  const std::optional<double>& seconds() const { return seconds_; }
+  // Of "12ms", "350us", "0.5s"; milliseconds without a unit, nothing when it was not given.
+  Result<std::optional<double>> until_latency_ms() const;
+
+ private:
+  std::optional<std::int64_t> trials_;
+  std::optional<double> seconds_;
+  std::string until_latency_;
+};
 
 // "a,b" as its words.
 std::vector<std::string> words_of(const std::string& list);

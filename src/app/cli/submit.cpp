@@ -70,16 +70,13 @@ Result<int> run_submit(Words arguments, Console& console) {
                    "others.");
   api::SubmitOptions options;
   Speech speech;
-  std::string until_latency;
   std::optional<std::int64_t> seed, prefetch;
   std::optional<double> priority;
   bool wait = false;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
-  line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates of each task");
-  line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds of tuning");
-  line.text("--until-latency", "TIME", until_latency, "stop when it is as fast as TIME, e.g. 12ms");
+  const BudgetArguments budget(line, "measure N candidates of each task");
   add_store_options(line, options.records, options.history);
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
   line.text("-o,--output", "FILE", options.output,
@@ -106,7 +103,9 @@ Result<int> run_submit(Words arguments, Console& console) {
     options.shapes = shapes.texts();
     options.constants = constants.texts();
     if (const auto given = shapes.take(); !given.ok()) return given.error();
-    ATTUNE_ASSIGN(options.until_latency_ms, parse_latency_ms(until_latency));
+    options.trials = budget.trials();
+    options.seconds = budget.seconds();
+    ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     options.prefetch = static_cast<int>(prefetch.value_or(0));
     options.priority = priority.value_or(1);

@@ -184,18 +184,16 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
 
 Result<int> run_tune(Words arguments, Console& console) {
   CommandLine line("tune",
-                   "Searches for the fastest schedule of an operator: candidates are "
-                   "compiled, run, timed and verified.");
+                   "Searches for the fastest schedules of a model or an operator: candidates "
+                   "are compiled, run, timed and verified.");
   api::TuneOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;
-  std::string output, until_latency, replay;
+  std::string output, replay;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
-  line.number("--trials", "N", options.trials, 1, 100'000'000, "measure N candidates (128)");
-  line.real("--seconds", "S", options.seconds, 0.01, 1e7, "stop after S seconds");
-  line.text("--until-latency", "TIME", until_latency, "stop when it is as fast as TIME, e.g. 12ms");
+  const BudgetArguments budget(line, "measure N candidates (128)");
   add_store_options(line, options.records, options.history);
   line.text("--replay", "RECORDS", replay,
             "choose again as the run in RECORDS did, from its outcomes; builds and runs nothing");
@@ -215,7 +213,9 @@ Result<int> run_tune(Words arguments, Console& console) {
                "as AutoTVM searches");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     search.apply(options);
-    ATTUNE_ASSIGN(options.until_latency_ms, parse_latency_ms(until_latency));
+    options.trials = budget.trials();
+    options.seconds = budget.seconds();
+    ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());
     const api::ModelKind kind = api::kind_of_model(model.model());
     if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
       api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};

@@ -13,6 +13,22 @@ JobSpec job_of(double stages_left) {
   return {.usual_seconds = {10, 10}, .stages_left = {stages_left, stages_left}};
 }
 
+// Of jobs that live on the host and on the device.
+JobSpec job_of(double on_host, double on_device) {
+  return {.usual_seconds = {10, 10},
+          .stages_left = {on_host, on_device},
+          .needs = {{.pool = 0}, {.pool = 1}}};
+}
+
+// Both jobs offer a stage of `kind`, which is also its pool; whose is started.
+JobIndex preferred(Scheduler& scheduler, JobIndex one, JobIndex other, std::uint32_t kind = 0) {
+  scheduler.offer({one, kind, kind, 1}, 0);
+  scheduler.offer({other, kind, kind, 1}, 0);
+  const auto starts = scheduler.dispatch(0);
+  EXPECT_EQ(starts.size(), 1u);
+  return starts.at(0).job;
+}
+
 TEST(Policies, UnknownNamesAreRefused) {
   const auto found = find_policy("luck");
   ASSERT_FALSE(found.ok());
@@ -23,40 +39,21 @@ TEST(Policies, UnknownNamesAreRefused) {
 TEST(Makespan, PrefersTheJobWithMostWorkLeft) {
   Scheduler scheduler({{"host", 1}}, policy("makespan"));
   const JobIndex small = scheduler.add_job(job_of(1), 0), large = scheduler.add_job(job_of(9), 0);
-  scheduler.offer({small, 0, 0, 1}, 0);
-  scheduler.offer({large, 0, 0, 1}, 0);
-  const auto starts = scheduler.dispatch(0);
-  ASSERT_EQ(starts.size(), 1u);
-  EXPECT_EQ(starts[0].job, large);
+  EXPECT_EQ(preferred(scheduler, small, large), large);
 }
 
 TEST(Makespan, OnTheBusiestPoolWhatLeadsToALongTailElsewhereGoesFirst) {
   Scheduler scheduler({{"host", 1}, {"device", 1}}, policy("makespan"));
-  // On the host and on the device.
-  JobSpec spec{.usual_seconds = {10, 10}, .needs = {{.pool = 0}, {.pool = 1}}};
-  spec.stages_left = {9, 0};
-  const JobIndex longer = scheduler.add_job(spec, 0);
-  spec.stages_left = {1, 4};
-  const JobIndex tailed = scheduler.add_job(spec, 0);
-  scheduler.offer({longer, 0, 0, 1}, 0);
-  scheduler.offer({tailed, 0, 0, 1}, 0);
-  const auto starts = scheduler.dispatch(0);
-  ASSERT_EQ(starts.size(), 1u);
-  EXPECT_EQ(starts[0].job, tailed);
+  const JobIndex longer = scheduler.add_job(job_of(9, 0), 0);
+  const JobIndex tailed = scheduler.add_job(job_of(1, 4), 0);
+  EXPECT_EQ(preferred(scheduler, longer, tailed), tailed);
 }
 
 TEST(Makespan, OnOtherPoolsTheLongestGoesFirst) {
   Scheduler scheduler({{"host", 1}, {"device", 1}}, policy("makespan"));
-  JobSpec spec{.usual_seconds = {10, 10}, .needs = {{.pool = 0}, {.pool = 1}}};
-  spec.stages_left = {9, 1};
-  const JobIndex longer = scheduler.add_job(spec, 0);
-  spec.stages_left = {1, 4};
-  const JobIndex shorter = scheduler.add_job(spec, 0);
-  scheduler.offer({shorter, 1, 1, 1}, 0);
-  scheduler.offer({longer, 1, 1, 1}, 0);
-  const auto starts = scheduler.dispatch(0);
-  ASSERT_EQ(starts.size(), 1u);
-  EXPECT_EQ(starts[0].job, longer);
+  const JobIndex longer = scheduler.add_job(job_of(9, 1), 0);
+  const JobIndex shorter = scheduler.add_job(job_of(1, 4), 0);
+  EXPECT_EQ(preferred(scheduler, shorter, longer, 1), longer);
 }
 
 TEST(Makespan, OfJobsAboutAsLongTheOneThatIsFurtherOnGoesFirst) {
@@ -64,11 +61,14 @@ TEST(Makespan, OfJobsAboutAsLongTheOneThatIsFurtherOnGoesFirst) {
   JobSpec begun = job_of(20);
   begun.attained_seconds = 200;
   const JobIndex fresh = scheduler.add_job(job_of(21), 0), older = scheduler.add_job(begun, 0);
-  scheduler.offer({fresh, 0, 0, 1}, 0);
-  scheduler.offer({older, 0, 0, 1}, 0);
-  const auto starts = scheduler.dispatch(0);
-  ASSERT_EQ(starts.size(), 1u);
-  EXPECT_EQ(starts[0].job, older);
+  EXPECT_EQ(preferred(scheduler, fresh, older), older);
+}
+
+TEST(Makespan, JobsOfUnknownLengthComeFirst) {
+  Scheduler scheduler({{"host", 1}}, policy("makespan"));
+  const JobIndex large = scheduler.add_job(job_of(99), 0);
+  const JobIndex unknown = scheduler.add_job({.usual_seconds = {1}}, 0);
+  EXPECT_EQ(preferred(scheduler, large, unknown), unknown);
 }
 
 TEST(Scheduler, WorkToComeIsThatOfActiveJobs) {
@@ -93,15 +93,6 @@ TEST(Scheduler, WhatComesOnceIsNotMadeShorterByPrefetching) {
   const JobIndex job = scheduler.add_job(
       {.usual_seconds = {10, 10, 30}, .stages_left = {8, 8, 1}, .prefetch = 4}, 0);
   EXPECT_DOUBLE_EQ(scheduler.view(0).jobs[job].remaining_seconds, 70 + 10 + 10 + 30);
-}
-
-TEST(Makespan, JobsOfUnknownLengthComeFirst) {
-  Scheduler scheduler({{"host", 1}}, policy("makespan"));
-  const JobIndex large = scheduler.add_job(job_of(99), 0);
-  const JobIndex unknown = scheduler.add_job({.usual_seconds = {1}}, 0);
-  scheduler.offer({large, 0, 0, 1}, 0);
-  scheduler.offer({unknown, 0, 0, 1}, 0);
-  EXPECT_EQ(scheduler.dispatch(0)[0].job, unknown);
 }
 
 TEST(Latency, PrefersTheJobWithLeastWorkLeftAndOfUnknownOnesTheYoungest) {
