@@ -17,7 +17,7 @@ def strips(run, y, scale, jobs):
         top = y + row * STRIP
         parts.append(text(LEFT - 6, top + STRIP - 2, "host" if pool == "host" else "device", "end",
                           9))
-        for job, kind, where, _, start, end in run["stages"]:
+        for job, kind, where, _, start, end in (stage[:6] for stage in run["stages"]):
             if where != pool:
                 continue
             parts.append(f'<rect x="{LEFT + start * scale:.1f}" y="{top}" '

@@ -1,4 +1,9 @@
-"""What the stages of a setup say: its length against the lower bound, idle times and stretches."""
+"""What the stages of a setup say: its length against the lower bound, idle times and stretches.
+
+A run has `stages`, each [job, kind, pool, ready, started, ended, units of the pool], and `pools`, the
+units that there are of each. Runs that were written down without units had one of everything.
+"""
+import itertools
 
 ROUND = {"select", "build", "profile", "update"}
 
@@ -11,18 +16,43 @@ def seconds(stage):
     return stage[5] - stage[4]
 
 
+def units(stage):
+    return stage[6] if len(stage) > 6 else 1
+
+
+def capacity(run, pool):
+    return run.get("pools", {}).get(pool, 1)
+
+
+def work(run, pool):
+    """Seconds of its units that stages on the pool took."""
+    return sum(units(stage) * seconds(stage) for stage in run["stages"] if stage[2] == pool)
+
+
 def busy(run, pool):
-    """The time in which the pool worked, not counted twice."""
-    total, until = 0.0, 0.0
-    for _, _, where, _, start, end in sorted(run["stages"], key=lambda stage: stage[4]):
-        if where == pool:
-            total += max(end - max(start, until), 0)
-            until = max(until, end)
+    """Seconds of its units in which the pool worked; what shares a unit is not counted twice."""
+    changes = []
+    for stage in run["stages"]:
+        if stage[2] == pool:
+            changes += [(stage[4], units(stage)), (stage[5], -units(stage))]
+    total, in_use, since = 0.0, 0, 0.0
+    for at, change in sorted(changes):
+        total += min(in_use, capacity(run, pool)) * (at - since)
+        in_use, since = in_use + change, at
     return total
+
+
+def idle(run, pool):
+    """The part of the pool's time in which it did nothing."""
+    return 1 - busy(run, pool) / (capacity(run, pool) * makespan(run))
 
 
 def pools(run):
     return sorted({stage[2] for stage in run["stages"]}, key=lambda pool: pool != "host")
+
+
+def job_names(run):
+    return sorted({stage[0] for stage in run["stages"]})
 
 
 def serial_length(run, job, prefetch):
@@ -30,24 +60,51 @@ def serial_length(run, job, prefetch):
     own = [stage for stage in run["stages"] if stage[0] == job]
     if prefetch == 1:
         return sum(seconds(stage) for stage in own)
-    rounds = {pool: sum(seconds(stage) for stage in own if stage[2] == pool and stage[1] in ROUND)
+    rounds = {pool: sum(units(stage) * seconds(stage) for stage in own
+                        if stage[2] == pool and stage[1] in ROUND) / capacity(run, pool)
               for pool in pools(run)}
     return sum(seconds(stage) for stage in own if stage[1] not in ROUND) + max(rounds.values())
 
 
 def lower_bound(alone, prefetch):
     """From the undisturbed times of setup A: the work of each pool, and the longest job."""
-    work = [sum(seconds(stage) for stage in alone["stages"] if stage[2] == pool)
-            for pool in pools(alone)]
-    jobs = {stage[0] for stage in alone["stages"]}
-    return max(*work, *(serial_length(alone, job, prefetch) for job in jobs))
+    return max(*(work(alone, pool) / capacity(alone, pool) for pool in pools(alone)),
+               *(serial_length(alone, job, prefetch) for job in job_names(alone)))
 
 
 def stretch(run, alone, pool):
     """How much longer the stages on the pool took, all together, than in setup A."""
-    now, before = (sum(seconds(stage) for stage in of["stages"] if stage[2] == pool)
-                   for of in (run, alone))
-    return now / before
+    return work(run, pool) / work(alone, pool)
+
+
+def kinds(run):
+    """In the order in which they first began."""
+    return list(dict.fromkeys(stage[1] for stage in sorted(run["stages"], key=lambda s: s[4])))
+
+
+def mean_seconds(run, kind):
+    times = [seconds(stage) for stage in run["stages"] if stage[1] == kind]
+    return sum(times) / len(times) if times else None
+
+
+def on_separate_hardware(alone, sets):
+    """Jobs shared out over so many sets of hardware, one after the other on each, at best."""
+    lengths = [serial_length(alone, job, 1) for job in job_names(alone)]
+    return min(max(sum(length for length, place in zip(lengths, places) if place == one)
+                   for one in range(sets))
+               for places in itertools.product(range(sets), repeat=len(lengths)))
+
+
+def ideal_rows(alone):
+    """What more hardware would do, from the times of setup A."""
+    jobs = len(job_names(alone))
+    rows = [("apart", "each job on hardware of its own (from A)", jobs)]
+    if jobs > 2:
+        rows.append(("two sets", "one after the other on two sets of hardware (from A)", 2))
+    for name, policy, sets in rows:
+        length = on_separate_hardware(alone, sets)
+        yield (f"| {name} | {policy} | 1 | {length:.1f} | {length / lower_bound(alone, 1):.2f} "
+               f"| {length / makespan(alone):.2f} | | | | | | |")
 
 
 def markdown(runs):
@@ -57,18 +114,32 @@ def markdown(runs):
              "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for name, run in runs.items():
         length, bound = makespan(run), lower_bound(alone, run["prefetch"])
-        idle = [f"{100 * (1 - busy(run, pool) / length):.0f} %" for pool in pools(run)]
+        idles = [f"{100 * idle(run, pool):.0f} %" for pool in pools(run)]
         stretches = [f"{stretch(run, alone, pool):.2f}" for pool in pools(run)]
         latency = " / ".join(f"{ms:.3g}" for ms in run.get("latency_ms", []))
         lines.append(f"| {name} | {run['policy']} | {run['prefetch']} | {length:.1f} "
-                     f"| {length / bound:.2f} | {length / makespan(alone):.2f} | {idle[0]} "
-                     f"| {idle[1]} | {stretches[0]} | {stretches[1]} | {sum(run['tried'])} "
+                     f"| {length / bound:.2f} | {length / makespan(alone):.2f} | {idles[0]} "
+                     f"| {idles[1]} | {stretches[0]} | {stretches[1]} | {sum(run['tried'])} "
                      f"| {latency} |")
-    jobs = {stage[0] for stage in alone["stages"]}
-    apart = max(serial_length(alone, job, 1) for job in jobs)
-    lines.append(f"| apart | each job on hardware of its own (from A) | 1 | {apart:.1f} "
-                 f"| {apart / lower_bound(alone, 1):.2f} | {apart / makespan(alone):.2f} "
-                 "| | | | | | |")
+    return "\n".join([*lines, *ideal_rows(alone)])
+
+
+def kinds_markdown(runs):
+    """Stages by kind: how long they take alone, in setup A, and how many times as long elsewhere."""
+    alone = runs["A"]
+    shown = kinds(alone)
+    lines = ["| setup | " + " | ".join(shown) + " |", "|---" * (len(shown) + 1) + "|",
+             "| A, mean seconds | "
+             + " | ".join(f"{mean_seconds(alone, kind):.3g}" for kind in shown) + " |"]
+    for name, run in runs.items():
+        if name == "A":
+            continue
+        cells = []
+        for kind in shown:
+            mean = mean_seconds(run, kind)
+            cells.append("" if mean is None else
+                         f"{mean:.3g} ({mean / mean_seconds(alone, kind):.2f})")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -20,6 +20,10 @@ class CommandLines : public test::BadCommands {
     directory_.write("algorithm.trace", "algorithm winograd9\n");
     directory_.write("damaged.db", std::string(5000, 'x'));
     directory_.write("text.npy", "hello");
+    directory_.write("plan.json",
+                     R"({"pools": {"host": 1}, "jobs": [{"stages": [{"seconds": 1}]}]})");
+    directory_.write("misspelt.json",
+                     R"({"pols": {"host": 1}, "jobs": [{"stages": [{"seconds": 1}]}]})");
     directory_.write("damaged.jsonl", "{\"schema\": 1,\n");
   }
 };
@@ -151,6 +155,24 @@ TEST_F(CommandLines, Simulations) {
       {"simulate --policy fifo", 2, "unknown policy 'fifo'",
        "policies are sequential, unscheduled, synchronised, greedy, fair, greedy-bundled, "
        "fair-bundled, makespan, latency, fair-share"},
+      {"simulate --stages build=0,profile=0", 2, "the stages of job 'job' take no time",
+       "give one of them more than 0 seconds"},
+      {"simulate --jobs 100000 --batches 1000000", 2,
+       "300000000000 stages are more than a simulation takes, 20000000",
+       "choose fewer jobs or batches"},
+      {"simulate --jobs 1000 --batches 100 --gantt {dir}/chart.svg", 2,
+       "a chart of 300000 bars is too large, 200000 are the most",
+       "choose fewer jobs or batches, or leave out --gantt"},
+      {"simulate {dir}/misspelt.json", 2, "the plan has no key 'pols'",
+       "did you mean 'pools'? its keys are pools, jobs, noise, heterogeneity, quotas"},
+      {"simulate {dir}/plan.json --jobs 3", 2, "'simulate' takes a plan or --jobs, not both",
+       "leave out one of the two; a plan says it by itself"},
+      {"simulate {dir}/plan.json --stages build=1", 2,
+       "'simulate' takes a plan or --stages, not both",
+       "leave out one of the two; a plan says it by itself"},
+      {"simulate {dir}/plan.json --heterogeneity 0", 2,
+       "'simulate' takes a plan or --heterogeneity, not both",
+       "leave out one of the two; a plan says it by itself"},
   });
 }
 

@@ -89,6 +89,23 @@ TEST_F(SchedulerState, WrongOptionsAreRefused) {
          "attune: error: --quota 'ann=0' is not NAME=COUNT\nhint: for example --quota ann=2\n");
   expect({"scheduler", "--device", "=2"},
          "attune: error: --device '=2' is not NAME=COUNT\nhint: for example --device cuda=2\n");
+  expect({"scheduler", "--quota", "ann=2x"},
+         "attune: error: --quota 'ann=2x' is not NAME=COUNT\nhint: for example --quota ann=2\n");
+  expect({"scheduler", "--quota", "ann=2", "--quota", "ann=3"},
+         "attune: error: --quota names 'ann' twice\nhint: give one count for it\n");
+  for (const std::string text : {"cuda=2000000000", "cuda=10001", "cuda=99999999999999999999"}) {
+    expect({"scheduler", "--device", text}, "attune: error: --device '" + text +
+                                                "' is too large\nhint: choose a count from 1 to "
+                                                "10000\n");
+  }
+  for (const std::string text : {"cuda=", "cuda=-1", "cuda=-99999999999999999999", "cuda= 2"}) {
+    expect({"scheduler", "--device", text},
+           "attune: error: --device '" + text +
+               "' is not NAME=COUNT\nhint: for example --device cuda=2\n");
+  }
+  expect({"scheduler", "--device", "host=2"},
+         "attune: error: --device cannot be 'host', the cores on which nothing is measured\nhint: "
+         "--host-cores LIST says which cores they are\n");
   expect({"scheduler", "--cpuset", "on"},
          "attune: error: --cpuset is 'on', which is neither auto nor off\n");
   EXPECT_FALSE(std::filesystem::exists(state_));

@@ -22,13 +22,24 @@ Result<jobs::Experiment> experiment_of(const SimulateOptions& options) {
                               {},
                               options.noise,
                               options.heterogeneity};
-  jobs::MockJob job{.batches = options.batches, .prefetch = options.prefetch};
+  jobs::MockJob job{.name = "job", .batches = options.batches, .prefetch = options.prefetch};
   ATTUNE_ASSIGN(job.stages, jobs::parse_stages(options.stages, experiment.pools));
-  for (int i = 0; i < options.jobs; ++i) {
-    job.name = fmt::format("job {}", i);
-    experiment.jobs.push_back(job);
-  }
+  ATTUNE_RETURN_IF_ERROR(jobs::add_jobs(experiment, job, options.jobs));
   return experiment;
+}
+
+// A bar takes about 200 bytes, and no browser likes more of them.
+Status check_chart(const jobs::Experiment& experiment) {
+  constexpr std::int64_t kMostBars = 200'000;
+  std::int64_t bars = 0;
+  for (const jobs::MockJob& job : experiment.jobs) {
+    for (std::size_t kind = 0; kind < job.kinds(); ++kind) {
+      bars += static_cast<std::int64_t>(job.count(kind)) * job.kind(kind).amount;
+    }
+  }
+  if (bars <= kMostBars) return {};
+  return invalid(fmt::format("a chart of {} bars is too large, {} are the most", bars, kMostBars),
+                 "choose fewer jobs or batches, or leave out --gantt");
 }
 
 void add_run(SimulatedPolicy& sums, const jobs::SimulatedRun& run, double weight) {
@@ -51,6 +62,7 @@ void add_run(SimulatedPolicy& sums, const jobs::SimulatedRun& run, double weight
 Result<SimulateReport> simulate(const SimulateOptions& options) {
   ATTUNE_ASSIGN(const jobs::Experiment experiment, experiment_of(options));
   ATTUNE_ASSIGN(const auto policies, jobs::find_policies(options.policies));
+  if (!options.gantt.empty()) ATTUNE_RETURN_IF_ERROR(check_chart(experiment));
   SimulateReport report;
   report.seeds = options.seeds;
   for (const jobs::Pool& pool : experiment.pools) report.pools.push_back(pool.name);

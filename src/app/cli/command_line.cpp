@@ -196,6 +196,12 @@ Result<Parsed> CommandLine::parse(std::span<const std::string> words) {
   return Parsed::Run;
 }
 
+bool CommandLine::given(std::string_view option) const {
+  return std::any_of(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
+    return argument.times > 0 && long_name(argument.names) == option;
+  });
+}
+
 std::string CommandLine::option_lines(const std::string& group) const {
   std::string lines;
   for (const Argument& argument : arguments_) {

@@ -47,6 +47,8 @@ class CommandLine {
 
   // Without the command itself.
   Result<Parsed> parse(std::span<const std::string> arguments);
+  // Whether the option was among the arguments, by its long name.
+  bool given(std::string_view option) const;
   std::string help() const;
 
  private:

@@ -13,20 +13,38 @@
 namespace attune::cli {
 namespace {
 
+constexpr int kMostUnits = 10'000;  // of one kind, or for one user
+
 // "KEY=3", and "KEY" alone for one.
 Status take_count(const std::string& option, const std::string& text,
                   std::map<std::string, int>& into) {
   const std::size_t at = text.find('=');
   const std::string key = text.substr(0, at);
-  int count = at == std::string::npos ? 1 : 0;
-  if (at != std::string::npos)
-    std::from_chars(text.data() + at + 1, text.data() + text.size(), count);
-  if (key.empty() || count < 1) {
+  const std::string digits = at == std::string::npos ? "1" : text.substr(at + 1);
+  int count = 0;
+  const auto [stop, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  const bool whole = stop == digits.data() + digits.size() && !digits.starts_with('-');
+  const bool too_large = whole && (failure == std::errc::result_out_of_range || count > kMostUnits);
+  if (key.empty() || !whole || (count < 1 && !too_large)) {
     return invalid(
         fmt::format("{} '{}' is not NAME=COUNT", option, text),
         fmt::format("for example {} {}=2", option, option == "--quota" ? "ann" : "cuda"));
   }
-  into[key] = count;
+  if (too_large) {
+    return invalid(fmt::format("{} '{}' is too large", option, text),
+                   fmt::format("choose a count from 1 to {}", kMostUnits));
+  }
+  if (!into.emplace(key, count).second) {
+    return invalid(fmt::format("{} names '{}' twice", option, key), "give one count for it");
+  }
+  return {};
+}
+
+Status take_counts(const std::string& option, const std::vector<std::string>& texts,
+                   std::map<std::string, int>& into) {
+  for (const std::string& text : texts) {
+    ATTUNE_RETURN_IF_ERROR(take_count(option, text, into));
+  }
   return {};
 }
 
@@ -80,12 +98,12 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     if (workers) options.workers = static_cast<int>(*workers);
     if (prefetch) options.prefetch = static_cast<int>(*prefetch);
-    for (const std::string& text : devices) {
-      ATTUNE_RETURN_IF_ERROR(take_count("--device", text, options.devices));
+    ATTUNE_RETURN_IF_ERROR(take_counts("--device", devices, options.devices));
+    if (options.devices.contains("host")) {
+      return invalid("--device cannot be 'host', the cores on which nothing is measured",
+                     "--host-cores LIST says which cores they are");
     }
-    for (const std::string& text : quotas) {
-      ATTUNE_RETURN_IF_ERROR(take_count("--quota", text, options.quotas));
-    }
+    ATTUNE_RETURN_IF_ERROR(take_counts("--quota", quotas, options.quotas));
     ATTUNE_ASSIGN(options.host_cores, parse_cores("--host-cores", host_cores));
     ATTUNE_ASSIGN(options.profile_cores, parse_cores("--profile-cores", profile_cores));
     if (cpuset != "auto" && cpuset != "off") {

@@ -36,17 +36,36 @@ std::string page_of(const api::SimulateReport& report) {
   return page;
 }
 
+// A plan says all that these options say.
+Status check_nothing_dropped(const CommandLine& line) {
+  for (const char* option : {"--jobs", "--host", "--device", "--batches", "--prefetch", "--stages",
+                             "--noise", "--heterogeneity"}) {
+    if (!line.given(option)) continue;
+    return invalid(fmt::format("'simulate' takes a plan or {}, not both", option),
+                   "leave out one of the two; a plan says it by itself");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<int> run_simulate(Words arguments, Console& console) {
-  CommandLine line("simulate",
-                   "Schedules imagined tuning jobs on a virtual clock, to compare policies.");
+  CommandLine line(
+      "simulate",
+      "Schedules imagined tuning jobs on a virtual clock, to compare policies. A plan of such "
+      "jobs:\n"
+      "  {\"pools\": {\"host\": 2, \"device\": 1}, \"jobs\": [{\"name\": \"resnet18\", "
+      "\"batches\": 60,\n"
+      "   \"stages\": [{\"name\": \"build\", \"seconds\": 8.3},\n"
+      "              {\"name\": \"profile\", \"seconds\": [39.1, 40.2]}]}]}\n"
+      "where seconds are a mean or a list of recorded times; docs/scheduling.md has all keys.");
   Speech speech;
   api::SimulateOptions options;
   std::string policies = "makespan";
   std::optional<std::int64_t> jobs, host, device, batches, prefetch, seeds, seed;
   std::optional<double> noise, heterogeneity;
-  line.optional("PLAN", options.plan, "a JSON file with pools and jobs, instead of the options");
+  line.optional("PLAN", options.plan,
+                "a JSON file as above, instead of the options from --jobs to --heterogeneity");
   line.number("--jobs", "N", jobs, 1, 100'000, "equal jobs, submitted at once (4)");
   line.number("--host", "N", host, 1, 100'000, "units of the host (1)");
   line.number("--device", "N", device, 1, 100'000, "devices (1)");
@@ -66,6 +85,7 @@ Result<int> run_simulate(Words arguments, Console& console) {
   line.example("simulate plan.json --policy fair-share --gantt chart.svg",
                "jobs of a file, with a chart");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    if (!options.plan.empty()) ATTUNE_RETURN_IF_ERROR(check_nothing_dropped(line));
     options.policies = words_of(policies);
     const auto take = [](const std::optional<std::int64_t>& from, int& into) {
       if (from) into = static_cast<int>(*from);

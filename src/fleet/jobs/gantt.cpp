@@ -35,7 +35,9 @@ std::string colour_of(JobIndex job) {
 // Rows in the order of pools and slots.
 std::map<std::pair<std::uint32_t, int>, std::size_t> rows_of(const SimulatedRun& run) {
   std::map<std::pair<std::uint32_t, int>, std::size_t> rows;
-  for (const Bar& bar : run.bars) rows[{bar.pool, bar.slot}] = 0;
+  for (const Bar& bar : run.bars) {
+    for (const int slot : bar.slots) rows[{bar.pool, slot}] = 0;
+  }
   std::size_t next = 0;
   for (auto& [place, row] : rows) row = next++;
   return rows;
@@ -63,12 +65,14 @@ std::string gantt_svg(const Experiment& experiment, const SimulatedRun& run,
   }
   for (const Bar& bar : run.bars) {
     const MockJob& job = experiment.jobs[bar.job];
-    svg += fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\">"
-        "<title>{} {}: {:.1f} s to {:.1f} s</title></rect>\n",
-        kLeft + bar.begin * scale, top_of(rows.at({bar.pool, bar.slot})),
-        (bar.end - bar.begin) * scale, kRow, colour_of(bar.job), escaped(job.name),
-        escaped(job.kind(bar.kind).name), bar.begin, bar.end);
+    for (const int slot : bar.slots) {
+      svg += fmt::format(
+          "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\">"
+          "<title>{} {}: {:.1f} s to {:.1f} s</title></rect>\n",
+          kLeft + bar.begin * scale, top_of(rows.at({bar.pool, slot})),
+          (bar.end - bar.begin) * scale, kRow, colour_of(bar.job), escaped(job.name),
+          escaped(job.kind(bar.kind).name), bar.begin, bar.end);
+    }
   }
   svg += fmt::format(
       "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"black\" "

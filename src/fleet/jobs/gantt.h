@@ -1,4 +1,5 @@
-// A simulated run as a chart: one row per unit of each pool, one bar per stage, one colour per job.
+// A simulated run as a chart: one row per unit of each pool, one bar per stage on all
+// units that it has, one colour per job.
 #pragma once
 
 #include <string>

@@ -36,6 +36,10 @@ struct MockJob {
   std::size_t kinds() const { return stages.size() + opening.size() + closing.size(); }
   const StageModel& kind(std::size_t number) const;
   int count(std::size_t kind) const { return kind < stages.size() ? batches : 1; }
+  std::int64_t stage_count() const {
+    return static_cast<std::int64_t>(stages.size()) * batches +
+           static_cast<std::int64_t>(opening.size() + closing.size());
+  }
 };
 
 // Times of one job: those of all batches one after the other, then of what comes once.

@@ -56,10 +56,12 @@ Result<RecordedRun> recorded_run(const std::vector<Pool>& pools, const std::vect
                         .ready_at = bar.ready_at(),
                         .started_at = bar.started_at(),
                         .ended_at = bar.ended_at()};
-    stage.amount = std::clamp(bar.slots_size(), 1, pool->capacity);
-    if (bar.slots_size() > 0)
-      stage.slot = *std::min_element(bar.slots().begin(), bar.slots().end());
-    run.stages.push_back(stage);
+    if (bar.slots_size() > 0) stage.slots.assign(bar.slots().begin(), bar.slots().end());
+    // The pool may have become smaller since.
+    if (stage.amount() > pool->capacity) {
+      stage.slots.resize(static_cast<std::size_t>(pool->capacity));
+    }
+    run.stages.push_back(std::move(stage));
   }
   if (run.stages.empty()) {
     return Error{ErrorCode::NotFound, "no stages of these jobs are recorded",

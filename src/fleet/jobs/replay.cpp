@@ -47,7 +47,7 @@ std::vector<Cause> causes_of(const RecordedRun& run) {
 std::vector<double> work_of(const RecordedRun& run, std::optional<std::size_t> job = {}) {
   std::vector<double> work(run.pools.size(), 0.0);
   for (const RecordedStage& stage : run.stages) {
-    if (!job || *job == stage.job) work[stage.pool] += stage.amount * stage.seconds();
+    if (!job || *job == stage.job) work[stage.pool] += stage.amount() * stage.seconds();
   }
   return work;
 }
@@ -91,6 +91,7 @@ class Replay {
     Start start;
     std::size_t stage = 0;
     double began = 0;
+    std::vector<int> slots = {};
   };
 
   JobIndex index_of(std::size_t job) {
@@ -106,7 +107,7 @@ class Replay {
       if (stage.job != job) continue;
       spec.usual_seconds[stage.kind] += stage.seconds();
       spec.stages_left[stage.kind] += 1;
-      spec.needs[stage.kind] = {stage.pool, stage.amount};
+      spec.needs[stage.kind] = {stage.pool, stage.amount()};
     }
     for (std::size_t i = 0; i < spec.usual_seconds.size(); ++i) {
       spec.usual_seconds[i] =
@@ -118,15 +119,15 @@ class Replay {
   void offer(std::size_t at) {
     const RecordedStage& stage = recorded_.stages[at];
     const StageId id =
-        scheduler_.offer({index_of(stage.job), stage.kind, stage.pool, stage.amount}, now_);
+        scheduler_.offer({index_of(stage.job), stage.kind, stage.pool, stage.amount()}, now_);
     places_[id] = at;
   }
 
   void begin(const Start& start) {
     const std::size_t at = places_.extract(start.stage).mapped();
     const RecordedStage& stage = recorded_.stages[at];
-    shared_[stage.pool].start(start.stage, stage.amount, stage.seconds());
-    running_[start.stage] = {start, at, now_};
+    shared_[stage.pool].start(start.stage, stage.amount(), stage.seconds());
+    running_[start.stage] = {start, at, now_, scheduler_.slots_of(start.stage)};
   }
 
   // To the next thing that happens; false when nothing will.
@@ -146,12 +147,12 @@ class Replay {
   }
 
   void complete(StageId id) {
-    const Running done = running_.extract(id).mapped();
+    Running done = running_.extract(id).mapped();
     const RecordedStage& stage = recorded_.stages[done.stage];
     scheduler_.finish(id, now_, now_ - done.began);
     ++run_.stages;
-    run_.bars.push_back({static_cast<JobIndex>(stage.job), stage.kind, stage.pool, done.start.slot,
-                         done.began, now_});
+    run_.bars.push_back({static_cast<JobIndex>(stage.job), stage.kind, stage.pool,
+                         std::move(done.slots), done.began, now_});
     for (const std::size_t next : effects_[done.stage]) {
       ready_.push({now_ + causes_[next].delay, next});
     }
@@ -216,6 +217,12 @@ void add_references(const RecordedRun& run, SimulatedRun& into) {
     into.lower_bound = std::max(into.lower_bound, work[i] / run.pools[i].capacity);
     into.utilisation[i] = work[i] / (run.pools[i].capacity * std::max(into.makespan, 1e-9));
   }
+  std::vector<Stay> stays;
+  for (std::size_t job = 0; job < run.jobs.size(); ++job) {
+    const double from = run.jobs[job].submitted_at;
+    stays.push_back({from, from + into.jobs[job].completed_at});
+  }
+  const std::vector<std::size_t> present = jobs_present(stays);
   const Policy& any = **find_policy("fair");
   for (std::size_t job = 0; job < run.jobs.size(); ++job) {
     JobResult& result = into.jobs[job];
@@ -226,7 +233,7 @@ void add_references(const RecordedRun& run, SimulatedRun& into) {
     for (std::size_t i = 0; i < part.size(); ++i) {
       result.fair_share_seconds =
           std::max(result.fair_share_seconds,
-                   part[i] * static_cast<double>(run.jobs.size()) / run.pools[i].capacity);
+                   part[i] * static_cast<double>(present[job]) / run.pools[i].capacity);
     }
   }
 }
@@ -252,7 +259,7 @@ SimulatedRun as_it_ran(const RecordedRun& run) {
     JobResult& job = real.jobs[stage.job];
     job.completed_at =
         std::max(job.completed_at, stage.ended_at - run.jobs[stage.job].submitted_at);
-    real.bars.push_back({static_cast<JobIndex>(stage.job), stage.kind, stage.pool, stage.slot,
+    real.bars.push_back({static_cast<JobIndex>(stage.job), stage.kind, stage.pool, stage.slots,
                          stage.started_at, stage.ended_at});
   }
   real.stages = static_cast<std::int64_t>(run.stages.size());

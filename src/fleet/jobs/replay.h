@@ -18,9 +18,10 @@ struct RecordedStage {
   std::size_t job = 0;
   std::uint32_t kind = 0;
   std::uint32_t pool = 0;
-  int amount = 1, slot = 0;
+  std::vector<int> slots = {0};  // units of the pool that it had
   double ready_at = 0, started_at = 0, ended_at = 0;
 
+  int amount() const { return static_cast<int>(slots.size()); }
   double seconds() const { return ended_at - started_at; }
 };
 

@@ -96,5 +96,15 @@ TEST(Replay, ChartNamesJobsAndStages) {
   EXPECT_NE(chart.find("job 2 profile: 30.0 s to 40.0 s"), std::string::npos) << chart;
 }
 
+TEST(Replay, AStageHasAllItsUnits) {
+  StageRow wide = stage_row("1", "build", "host", 0, 0, 10);
+  wide.bar.add_slots(2);
+  const RecordedRun run = *recorded_run({{"host", 3}, {"cpu", 1}}, {job_row("1", 0)}, {wide});
+  EXPECT_EQ(as_it_ran(run).bars[0].slots, (std::vector<int>{0, 2}));
+  EXPECT_EQ(replay(run, **find_policy("fair")).bars[0].slots, (std::vector<int>{0, 1}));
+  const RecordedRun smaller = *recorded_run(kPools, {job_row("1", 0)}, {wide});
+  EXPECT_EQ(replay(smaller, **find_policy("fair")).bars[0].slots, (std::vector<int>{0}));
+}
+
 }  // namespace
 }  // namespace attune::jobs

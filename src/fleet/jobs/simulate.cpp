@@ -12,10 +12,12 @@ namespace {
 
 class Simulation {
  public:
+  using Quotas = std::map<std::string, int>;
   Simulation(const std::vector<Pool>& pools, const std::vector<DrawnJob>& jobs,
-             const Policy& policy, bool with_bars)
-      : drawn_(jobs), scheduler_(pools, policy), with_bars_(with_bars) {
+             const Policy& policy, const Quotas& quotas, bool with_bars)
+      : drawn_(jobs), scheduler_(pools, policy, {}, in_order(quotas)), with_bars_(with_bars) {
     for (const Pool& pool : pools) shared_.emplace_back(pool.capacity);
+    for (const auto& [user, quota] : quotas) user_of(user);
     run_.jobs.resize(jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i) arrivals_.push_back(i);
     std::stable_sort(arrivals_.begin(), arrivals_.end(), [&](std::size_t a, std::size_t b) {
@@ -42,7 +44,15 @@ class Simulation {
     Start start;
     MockProgress::Place place;
     double began = 0;
+    std::vector<int> slots = {};  // when bars are wanted
   };
+
+  // Users with a quota are the first, by name.
+  static std::vector<int> in_order(const Quotas& quotas) {
+    std::vector<int> numbers;
+    for (const auto& [user, quota] : quotas) numbers.push_back(quota);
+    return numbers;
+  }
 
   void submit_arrived() {
     for (; next_arrival_ < arrivals_.size(); ++next_arrival_) {
@@ -82,7 +92,8 @@ class Simulation {
     const DrawnJob& drawn = drawn_[live_[start.job].index];
     shared_[start.pool].start(start.stage, drawn.job.kind(place.kind).amount,
                               drawn.at(place.batch, place.kind));
-    running_[start.stage] = {start, place, now_};
+    running_[start.stage] = {start, place, now_,
+                             with_bars_ ? scheduler_.slots_of(start.stage) : std::vector<int>()};
   }
 
   // To the next thing that happens; false when nothing will.
@@ -102,13 +113,13 @@ class Simulation {
   }
 
   void complete(StageId id) {
-    const RunningStage stage = running_.extract(id).mapped();
+    RunningStage stage = running_.extract(id).mapped();
     const JobIndex job = stage.start.job;
     scheduler_.finish(id, now_, now_ - stage.began);
     ++run_.stages;
     if (with_bars_) {
       run_.bars.push_back({static_cast<JobIndex>(live_[job].index), stage.start.kind,
-                           stage.start.pool, stage.start.slot, stage.began, now_});
+                           stage.start.pool, std::move(stage.slots), stage.began, now_});
     }
     live_[job].progress.finish(stage.place);
     if (!live_[job].progress.finished()) {
@@ -149,7 +160,7 @@ std::vector<double> work_of(std::size_t pools, const DrawnJob& drawn) {
 
 double alone_seconds(const std::vector<Pool>& pools, DrawnJob drawn) {
   drawn.job.submit_at = 0;
-  return Simulation(pools, {drawn}, **find_policy("fair"), false).run().makespan;
+  return Simulation(pools, {drawn}, **find_policy("fair"), {}, false).run().makespan;
 }
 
 // With 1/n of every pool, work on one of them is all that can be done at a time.
@@ -179,6 +190,20 @@ double lower_bound(const std::vector<Pool>& pools, const std::vector<DrawnJob>& 
   return bound;
 }
 
+std::vector<std::size_t> jobs_present(const std::vector<Stay>& stays) {
+  std::vector<double> begins, ends;
+  for (const Stay& stay : stays) begins.push_back(stay.from), ends.push_back(stay.to);
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  std::vector<std::size_t> present;
+  for (const Stay& stay : stays) {
+    const auto come = std::lower_bound(begins.begin(), begins.end(), stay.to) - begins.begin();
+    const auto gone = std::upper_bound(ends.begin(), ends.end(), stay.from) - ends.begin();
+    present.push_back(static_cast<std::size_t>(std::max<std::ptrdiff_t>(come - gone, 1)));
+  }
+  return present;
+}
+
 double SimulatedRun::mean_slowdown() const {
   double sum = 0;
   for (const JobResult& job : jobs) sum += job.completed_at / job.alone_seconds;
@@ -200,15 +225,21 @@ SimulatedRun simulate(const Experiment& experiment, const Policy& policy, std::u
   for (const MockJob& job : experiment.jobs) {
     drawn.push_back(draw_times(job, experiment.heterogeneity, experiment.noise, rng));
   }
-  SimulatedRun run = Simulation(experiment.pools, drawn, policy, with_bars).run();
+  SimulatedRun run =
+      Simulation(experiment.pools, drawn, policy, experiment.quotas, with_bars).run();
   run.lower_bound = lower_bound(experiment.pools, drawn);
   run.utilisation.assign(experiment.pools.size(), 0.0);
+  std::vector<Stay> stays;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    stays.push_back({drawn[i].job.submit_at, run.jobs[i].completed_at});
+  }
+  const std::vector<std::size_t> present = jobs_present(stays);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     JobResult& result = run.jobs[i];
     result.completed_at -= drawn[i].job.submit_at;
     result.alone_seconds = alone_seconds(experiment.pools, drawn[i]);
     result.fair_share_seconds =
-        fair_share_seconds(experiment.pools, drawn[i], drawn.size(), result.alone_seconds);
+        fair_share_seconds(experiment.pools, drawn[i], present[i], result.alone_seconds);
     const std::vector<double> work = work_of(experiment.pools.size(), drawn[i]);
     for (std::size_t pool = 0; pool < work.size(); ++pool) {
       run.utilisation[pool] += work[pool] / (experiment.pools[pool].capacity * run.makespan);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct Experiment {
   std::vector<MockJob> jobs;
   double noise = 0;
   double heterogeneity = 0;
+  std::map<std::string, int> quotas = {};  // of users: units of all pools at once
 };
 
 // One stage as it ran, for charts.
@@ -22,14 +24,15 @@ struct Bar {
   JobIndex job = 0;
   std::uint32_t kind = 0;
   std::uint32_t pool = 0;
-  int slot = 0;
+  std::vector<int> slots = {};  // units of the pool, from 0
   double begin = 0, end = 0;
 };
 
 struct JobResult {
   double completed_at = 0;        // seconds after its submission
   double alone_seconds = 0;       // with all pools for itself
-  double fair_share_seconds = 0;  // with its part of all pools, were they cut in equal parts
+  double fair_share_seconds = 0;  // with its part of all pools, were they cut in equal parts for
+                                  // all jobs that were there during its time
 };
 
 struct SimulatedRun {
@@ -51,5 +54,12 @@ SimulatedRun simulate(const Experiment& experiment, const Policy& policy, std::u
 
 // max(work of a pool ÷ its capacity, critical path of a job after its submission).
 double lower_bound(const std::vector<Pool>& pools, const std::vector<DrawnJob>& jobs);
+
+// When a job was there.
+struct Stay {
+  double from = 0, to = 0;
+};
+// For each, how many there were during some of its time, itself included.
+std::vector<std::size_t> jobs_present(const std::vector<Stay>& stays);
 
 }  // namespace attune::jobs

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace attune::jobs {
 namespace {
@@ -54,18 +56,21 @@ TEST(Simulate, SequentialJobsAddUp) {
 }
 
 TEST(Simulate, NothingIsGivenOutTwice) {
-  const Experiment experiment = published(6, 2, 1, 6);
+  Experiment experiment = published(6, 3, 1, 6);
+  for (MockJob& job : experiment.jobs) job.stages[2].amount = 2;
   for (const Policy& policy : policies()) {
     if (!policy.coordinated) continue;
-    SimulatedRun run = simulate(experiment, policy, 7, true);
-    std::sort(run.bars.begin(), run.bars.end(), [](const Bar& a, const Bar& b) {
-      return std::tie(a.pool, a.slot, a.begin) < std::tie(b.pool, b.slot, b.begin);
-    });
-    for (std::size_t i = 1; i < run.bars.size(); ++i) {
-      const Bar &before = run.bars[i - 1], &bar = run.bars[i];
-      EXPECT_LT(bar.slot, experiment.pools[bar.pool].capacity);
-      if (before.pool != bar.pool || before.slot != bar.slot) continue;
-      EXPECT_LE(before.end, bar.begin) << policy.name;
+    std::map<std::pair<std::uint32_t, int>, std::vector<std::pair<double, double>>> units;
+    for (const Bar& bar : simulate(experiment, policy, 7, true).bars) {
+      EXPECT_EQ(bar.slots.size(), bar.kind == 2 ? 2u : 1u);
+      for (const int slot : bar.slots) units[{bar.pool, slot}].emplace_back(bar.begin, bar.end);
+    }
+    for (auto& [unit, times] : units) {
+      EXPECT_LT(unit.second, experiment.pools[unit.first].capacity);
+      std::sort(times.begin(), times.end());
+      for (std::size_t i = 1; i < times.size(); ++i) {
+        EXPECT_LE(times[i - 1].second, times[i].first) << policy.name;
+      }
     }
   }
 }
@@ -170,6 +175,70 @@ TEST(FairShare, NoJobFallsFarBehindItsShare) {
   EXPECT_LE(over_seeds(published(4, 1, 1), "fair-share").share, 3);
   EXPECT_LE(over_seeds(published(16, 2, 2), "fair-share").share, 3);
   EXPECT_LE(over_seeds(published(32, 4, 4), "fair-share").share, 3);
+}
+
+// Jobs of different lengths that come at different times. Their stages differ less than those of
+// the published experiment: where a stage of one job is as long as seven of another, the other waits
+// more than three times as long under every policy, since no stage is interrupted.
+Experiment arriving(int jobs, int host, int device) {
+  Experiment experiment = published(jobs, host, device);
+  experiment.heterogeneity = 0.45;
+  for (int i = 0; i < jobs; ++i) {
+    MockJob& job = experiment.jobs[static_cast<std::size_t>(i)];
+    job.batches = 5 + 115 * (i * 7 % jobs) / jobs;
+    job.submit_at = i % 4 * 400;
+  }
+  return experiment;
+}
+
+TEST(FairShare, NoJobFallsFarBehindItsShareWhenLengthsAndArrivalsDiffer) {
+  struct Machine {
+    int jobs, host, device;
+  };
+  for (const Machine& machine :
+       {Machine{2, 1, 1}, {3, 1, 1}, {5, 1, 1}, {8, 2, 1}, {12, 1, 2}, {24, 3, 2}, {48, 4, 4}}) {
+    const Experiment experiment = arriving(machine.jobs, machine.host, machine.device);
+    EXPECT_LE(over_seeds(experiment, "fair-share").share, 3) << machine.jobs;
+  }
+}
+
+TEST(FairShare, ALongJobIsNotStarvedByShortOnesThatKeepComing) {
+  Experiment experiment = published(41, 1, 1, 4);
+  experiment.jobs[0].batches = 120;
+  for (std::size_t i = 1; i < experiment.jobs.size(); ++i) {
+    experiment.jobs[i].submit_at = static_cast<double>(i) * 300;
+  }
+  experiment.heterogeneity = 0.45;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const SimulatedRun run = simulate(experiment, **find_policy("fair-share"), seed);
+    EXPECT_LE(run.worst_share_ratio(), 3) << seed;
+    EXPECT_LE(run.jobs[0].completed_at, 3 * run.jobs[0].alone_seconds) << seed;
+  }
+}
+
+TEST(FairShare, AUserAboveTheQuotaWaitsForTheOthers) {
+  Experiment experiment = published(8, 2, 2, 20);
+  for (std::size_t i = 0; i < 8; ++i) experiment.jobs[i].user = i % 2 == 0 ? "ann" : "bob";
+  const auto slowdowns = [&] {  // of ann, of bob
+    std::array<double, 2> sums{};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const SimulatedRun run = simulate(experiment, **find_policy("fair-share"), seed);
+      for (std::size_t i = 0; i < 8; ++i) {
+        sums[i % 2] += run.jobs[i].completed_at / run.jobs[i].alone_seconds / 80;
+      }
+    }
+    return sums;
+  };
+  const auto without = slowdowns();
+  experiment.quotas = {{"ann", 1}};
+  const auto with = slowdowns();
+  EXPECT_GT(with[0], 1.1 * without[0]);
+  EXPECT_LT(with[1], 0.95 * without[1]);
+}
+
+TEST(FairShare, CountsTheJobsThatWereThere) {
+  EXPECT_EQ(jobs_present({{0, 10}, {5, 20}, {10, 15}, {30, 40}}),
+            (std::vector<std::size_t>{2, 3, 2, 1}));
 }
 
 }  // namespace
