@@ -140,8 +140,8 @@ Status run(const Options& options) {
     ATTUNE_ASSIGN(const CurveFile lessons, CurveFile::open(options.lessons));
     ATTUNE_ASSIGN(
         const std::size_t trials,
-        bench->learn_from(lessons, options.lessons_target.empty() ? options.target
-                                                                  : options.lessons_target));
+        bench->learn_from(
+            lessons, options.lessons_target.empty() ? options.target : options.lessons_target));
     fmt::print("learning from {} trials\n", trials);
   }
   const auto out_of_time = [&] {

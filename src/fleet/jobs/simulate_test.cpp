@@ -178,8 +178,8 @@ TEST(FairShare, NoJobFallsFarBehindItsShare) {
 }
 
 // Jobs of different lengths that come at different times. Their stages differ less than those of
-// the published experiment: where a stage of one job is as long as seven of another, the other waits
-// more than three times as long under every policy, since no stage is interrupted.
+// the published experiment: where a stage of one job is as long as seven of another, the other
+// waits more than three times as long under every policy, since no stage is interrupted.
 Experiment arriving(int jobs, int host, int device) {
   Experiment experiment = published(jobs, host, device);
   experiment.heterogeneity = 0.45;
