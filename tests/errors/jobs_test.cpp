@@ -84,6 +84,7 @@ TEST_F(ServedJobs, AreSubmittedOnceForOneKey) {
     EXPECT_TRUE(all["jobs"][0].contains(field)) << field;
   }
   EXPECT_EQ(all["pools"][0]["name"], "host");
+  EXPECT_EQ(all["cores"], "affinity, because no worker is started here");
 }
 
 TEST_F(ServedJobs, ArePausedResumedStoppedAndCancelled) {
@@ -117,6 +118,28 @@ TEST_F(ServedJobs, ThatCannotBeAreRefusedInWords) {
   EXPECT_EQ(json_of({"jobs"})["jobs"].size(), 1u);
 }
 
+TEST_F(ServedJobs, ForADeviceThatNobodyHasSayWhatTheyWaitFor) {
+  const test::ProcessResult result = run(submit_with({"--device", "cuda", "--name", "far"}));
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.errors, "submitted 'far' (job j1); next: attune jobs watch j1 --state " +
+                               state_ +
+                               "\nit waits: no worker has a device 'cuda'; there are none\n");
+}
+
+TEST_F(ServedJobs, ThatNameFilesWithoutUtf8AreRefused) {
+  expect_error(submit_with({"--records", "/tmp/\xff.db"}), 2,
+               "attune: error: --records is '/tmp/\ufffd.db', which is no text in UTF-8\n"
+               "hint: jobs can only name files whose whole paths are; rename or link it\n");
+}
+
+TEST_F(ServedJobs, WhoseOutputCannotBeAreRefused) {
+  const std::string output = directory_.file("gone/mlp.attune");
+  expect_error({"submit", "mlp", "-o", output}, 1,
+               "attune: error: cannot write '" + output + "': directory '" +
+                   directory_.file("gone") +
+                   "' does not exist\nhint: create the directory first\n");
+}
+
 TEST_F(ServedJobs, HaveOneScheduler) {
   const test::ProcessResult second = run({"scheduler", "--workers", "0"});
   EXPECT_EQ(second.status, 1);
@@ -147,6 +170,24 @@ TEST_F(Jobs, DamagedCalibrationIsNamed) {
                "attune: error: '" + state_ +
                    "/colocation.json': the co-location file is damaged\n"
                    "hint: remove it, or write it anew with 'attune scheduler calibrate'\n");
+}
+
+TEST_F(Jobs, CalibrationOfOtherCoresIsNotObeyed) {
+  test::run_process({"mkdir", "-p", state_});
+  std::ofstream(state_ + "/colocation.json")
+      << R"({"host_cores": [4000], "device_cores": [4001], "pairs": [
+           {"stage": "profile-compute", "beside": "build", "slowdown": 2.0}]})";
+  test::BackgroundProcess scheduler(command({"scheduler", "--workers", "0"}), environment());
+  EXPECT_TRUE(scheduler.wait_for_error_text("serving"));
+  scheduler.send_signal(SIGTERM);
+  const test::ProcessResult result = scheduler.finish();
+  EXPECT_NE(result.errors.find("'" + state_ +
+                               "/colocation.json' is not obeyed: it was measured on other cores "
+                               "(host 4000, measuring 4001 as one device); 'attune scheduler "
+                               "calibrate' measures anew\n"),
+            std::string::npos)
+      << result.errors;
+  EXPECT_EQ(result.errors.find("kept apart"), std::string::npos) << result.errors;
 }
 
 TEST_F(Jobs, SchedulersTakeListsOfCores) {

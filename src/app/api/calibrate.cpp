@@ -32,14 +32,16 @@ Result<Subject> subject_of(std::string_view name, const std::vector<int>& cores)
   return Subject{std::string(name), std::move(child)};
 }
 
-// What may run at the same time: stages of the host beside those of the device, and beside each
-// other where there are cores for two.
+// What may run at the same time: stages of the host beside those of a device, and either beside its
+// like where there are cores for two.
 struct Plan {
   std::vector<Subject> subjects;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
 };
 
-Result<Plan> plan_of(const std::vector<int>& host, const std::vector<int>& device) {
+Result<Plan> plan_of(const std::vector<int>& host, const std::vector<int>& devices, int count) {
+  const auto each = static_cast<std::ptrdiff_t>(devices.size()) / count;
+  const std::vector<int> device(devices.begin(), devices.begin() + each);
   Plan plan;
   for (const std::string_view name : {jobs::kBuilding, jobs::kLearning}) {
     ATTUNE_ASSIGN(Subject subject, subject_of(name, {host[0]}));
@@ -50,12 +52,21 @@ Result<Plan> plan_of(const std::vector<int>& host, const std::vector<int>& devic
     plan.subjects.push_back(std::move(subject));
   }
   plan.pairs = {{0, 2}, {0, 3}, {1, 2}, {1, 3}};
-  if (host.size() < 2) return plan;
-  for (const std::string_view name : {jobs::kBuilding, jobs::kLearning}) {
-    ATTUNE_ASSIGN(Subject subject, subject_of(name, {host[1]}));
-    plan.subjects.push_back(std::move(subject));
+  // The two kinds of one side again, on other cores.
+  const auto add_like = [&](std::size_t first, const std::vector<int>& cores) -> Status {
+    const std::size_t again = plan.subjects.size();
+    for (const std::size_t i : {first, first + 1}) {
+      ATTUNE_ASSIGN(Subject subject, subject_of(plan.subjects[i].name, cores));
+      plan.subjects.push_back(std::move(subject));
+    }
+    plan.pairs.insert(plan.pairs.end(),
+                      {{first, again}, {first, again + 1}, {first + 1, again + 1}});
+    return {};
+  };
+  if (host.size() > 1) ATTUNE_RETURN_IF_ERROR(add_like(0, {host[1]}));
+  if (count > 1) {
+    ATTUNE_RETURN_IF_ERROR(add_like(2, {devices.begin() + each, devices.begin() + 2 * each}));
   }
-  plan.pairs.insert(plan.pairs.end(), {{0, 4}, {0, 5}, {1, 5}});
   return plan;
 }
 
@@ -142,6 +153,8 @@ double slowdown_of(const std::vector<Times>& alone, const std::vector<Times>& be
 Result<CalibrateReport> calibrate(const CalibrateOptions& options,
                                   const std::function<void(const std::string&)>& told) {
   ATTUNE_ASSIGN(const CorePlan cores, chosen_cores(options));
+  std::map<std::string, int> wanted = {{"cpu", options.devices}};
+  ATTUNE_ASSIGN(const int devices, take_cpu_devices(cores, wanted));
   CalibrateReport report;
   if (options.output.empty()) {
     ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
@@ -153,10 +166,11 @@ Result<CalibrateReport> calibrate(const CalibrateOptions& options,
     report.file = options.output;
   }
   told("preparing what is measured");
-  ATTUNE_ASSIGN(const Plan plan, plan_of(cores.host, cores.profile));
+  ATTUNE_ASSIGN(const Plan plan, plan_of(cores.host, cores.profile, devices));
   report.matrix = measure_pairs(plan, options.seconds, told);
   report.matrix.host_cores = cores.host;
   report.matrix.device_cores = cores.profile;
+  report.matrix.devices = devices;
   report.apart = jobs::kinds_apart(report.matrix);
   ATTUNE_RETURN_IF_ERROR(write_file_atomically(report.file, jobs::to_json(report.matrix) + "\n"));
   return report;

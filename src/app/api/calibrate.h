@@ -15,6 +15,7 @@ struct CalibrateOptions {
   std::string state = {};              // the scheduler's directory; empty: the default one
   std::vector<int> host_cores = {};    // empty: all but those of the device
   std::vector<int> device_cores = {};  // empty: the last of those that this process may use
+  int devices = 1;                     // that the latter make, of equally many each
   double seconds = 20;                 // about, in all
   std::string output = {};             // empty: colocation.json in the directory
 };

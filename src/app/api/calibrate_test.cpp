@@ -23,5 +23,15 @@ TEST(Calibrate, RefusesCoresThatAreNotThere) {
       << report.error().message;
 }
 
+TEST(Calibrate, RefusesDevicesThatItsCoresCannotMake) {
+  CalibrateOptions options;
+  options.devices = 1'000;
+  const auto report = calibrate(options, [](const std::string&) {});
+  ASSERT_FALSE(report.ok());
+  EXPECT_TRUE(report.error().message.starts_with("1000 devices cpu cannot be made of 1 ") ||
+              report.error().message.starts_with("this process may use one core only"))
+      << report.error().message;
+}
+
 }  // namespace
 }  // namespace attune::api

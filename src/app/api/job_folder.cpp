@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <set>
@@ -15,6 +16,7 @@
 
 #include "app/api/text_file.h"
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "tuner/records/store.h"
 
 namespace attune::api {
@@ -25,7 +27,10 @@ constexpr std::size_t kAtOnce = 1000;                   // records
 
 }  // namespace
 
-Result<JobFolder> JobFolder::open(const std::string& path, const std::atomic<bool>& dropped) {
+Result<JobFolder::Opened> JobFolder::open(const std::string& path, const std::atomic<bool>& dropped,
+                                          double patience_seconds) {
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
   if (failure) return write_error(path, failure.value());
@@ -36,10 +41,19 @@ Result<JobFolder> JobFolder::open(const std::string& path, const std::atomic<boo
   while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return write_error(lock, errno);
     if (dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
+    if (seconds_between(start, clock.now_ns()) >= patience_seconds) {
+      const Result<std::string> who = read_text_file(lock);
+      return Opened(Taken{who.ok() && !who->empty() ? "process " + *who : "another process"});
+    }
     std::this_thread::sleep_for(kPause);
   }
+  const std::string pid = std::to_string(::getpid());
+  if (::ftruncate(descriptor, 0) != 0 ||
+      ::pwrite(descriptor, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return write_error(lock, errno);
+  }
   folder.sweep();
-  return folder;
+  return Opened(std::move(folder));
 }
 
 JobFolder::JobFolder(JobFolder&& other) noexcept
@@ -58,6 +72,17 @@ void JobFolder::sweep() const {
       std::filesystem::remove(entry.path(), ignored);
     }
   }
+}
+
+Result<int> JobFolder::chosen(const std::string& name, int value) const {
+  const std::string path = path_ + "/" + name;
+  int before = 0;
+  if (const Result<std::string> text = read_text_file(path); text.ok()) {
+    std::from_chars(text->data(), text->data() + text->size(), before);
+  }
+  if (before > 0) return before;
+  ATTUNE_RETURN_IF_ERROR(write_file_atomically(path, std::to_string(value)));
+  return value;
 }
 
 std::optional<std::string> JobFolder::report() const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "base/result.h"
 
@@ -14,13 +15,22 @@ namespace attune::api {
 class JobFolder {
  public:
   // Makes the folder where it is missing and waits until no other worker has it, or `dropped`.
-  static Result<JobFolder> open(const std::string& path, const std::atomic<bool>& dropped);
+  // Another may have lost the job and not have noticed yet: it is waited for that long.
+  struct Taken {
+    std::string by;  // "process 17"
+  };
+  using Opened = std::variant<JobFolder, Taken>;
+  static Result<Opened> open(const std::string& path, const std::atomic<bool>& dropped,
+                             double patience_seconds = 3);
   JobFolder(JobFolder&& other) noexcept;
   JobFolder& operator=(JobFolder&&) = delete;
   ~JobFolder();
 
   std::string records() const { return path_ + "/records.db"; }
   std::string artifact() const { return path_ + "/model.attune"; }
+
+  // A number that the first worker chose holds for all: its search is gone on with.
+  Result<int> chosen(const std::string& name, int value) const;
 
   // The report of the job, once all that it says has happened.
   std::optional<std::string> report() const;

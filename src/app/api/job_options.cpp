@@ -45,7 +45,7 @@ std::string to_json(const JobOptions& options) {
   return Json{{"target", options.target},   {"exact", options.exact},
               {"shapes", options.shapes},   {"constants", options.constants},
               {"records", options.records}, {"history", options.history}}
-      .dump();
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<JobOptions> parse_job_options(const std::string& text) {

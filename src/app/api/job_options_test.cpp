@@ -16,6 +16,10 @@ TEST(JobOptions, ArriveAsTheyWere) {
   EXPECT_EQ(*parse_job_options(""), JobOptions{});
 }
 
+TEST(JobOptions, OfBytesThatAreNoTextDoNotEndTheProgram) {
+  EXPECT_EQ(parse_job_options(to_json({.records = "/a\xff"}))->records, "/a\ufffd");
+}
+
 TEST(JobOptions, RefusesWhatItDoesNotUnderstand) {
   const auto message = [](const std::string& text) {
     return parse_job_options(text).error().message;

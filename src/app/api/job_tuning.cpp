@@ -11,13 +11,12 @@
 #include "app/api/compile_graph.h"
 #include "app/api/job_folder.h"
 #include "app/api/job_options.h"
+#include "app/api/known_answer.h"
 #include "app/api/race.h"
 #include "app/api/tune_graph.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/affinity.h"
-#include "tuner/records/record_json.h"
-#include "tuner/records/store.h"
 
 namespace attune::api {
 namespace {
@@ -31,23 +30,24 @@ constexpr double kLeastSeconds = 1;
 
 class JobTuning {
  public:
-  JobTuning(const worker::JobStatus& job, JobOptions options, JobFolder& folder, worker::Link& link,
-            RemoteGrants& grants, const JobWishes& wishes)
+  JobTuning(const worker::JobStatus& job, const worker::Devices& devices, int batches,
+            JobOptions options, const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
+            const JobWishes& wishes)
       : job_(job),
+        devices_(devices),
         options_(std::move(options)),
         folder_(folder),
         link_(link),
         grants_(grants),
         wishes_(wishes),
         holding_{job.id, job.epoch},
-        workshop_(grants, wishes, std::max(job.request.prefetch, 1),
-                  [this](std::size_t tasks) { say_tasks(tasks); }) {}
+        workshop_(grants, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
 
   Result<TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
     ATTUNE_ASSIGN(const std::string store, records_path(options_.records));
     store_ = store;
-    ATTUNE_ASSIGN(std::optional<TuneReport> known, known_answer());
+    ATTUNE_ASSIGN(std::optional<TuneReport> known, look_up());
     if (known) return std::move(*known);
     ATTUNE_ASSIGN(TuneReport report, is_operator() ? tune_operator() : tune_model());
     report.records = store_;
@@ -58,21 +58,26 @@ class JobTuning {
   // What the job was submitted for: an artifact where it was asked for.
   Status deliver(TuneReport& report) const {
     if (job_.request.output.empty() || report.output.empty()) return {};
-    ATTUNE_ASSIGN(AtomicFile output, AtomicFile::create(job_.request.output));
-    ATTUNE_RETURN_IF_ERROR(output.take(folder_.artifact()));
-    ATTUNE_RETURN_IF_ERROR(output.commit());
+    Result<AtomicFile> output = AtomicFile::create(job_.request.output);
+    if (!output.ok()) {
+      Error error = output.error();
+      error.hint = fmt::format("the artifact is kept as '{}', its schedules are in the records",
+                               folder_.artifact());
+      return error;
+    }
+    ATTUNE_RETURN_IF_ERROR(output->take(folder_.artifact()));
+    ATTUNE_RETURN_IF_ERROR(output->commit());
     report.output = job_.request.output;
     return {};
   }
 
-  const std::string& store() const { return store_; }
-
  private:
   bool is_operator() const { return kind_of_model(job_.request.model) == ModelKind::Operator; }
 
-  // As many as the device has, unless the job says.
+  // As many as the device has, unless the job says; the device is asked only where the scheduler
+  // does not know it.
   Status find_threads() {
-    threads_ = job_.request.threads;
+    threads_ = job_.request.threads > 0 ? job_.request.threads : devices_.cores;
     if (threads_ > 0) return {};
     return workshop_.errand("peak", Resource::Device, [&] {
       threads_ = static_cast<int>(runtime::allowed_cores().size());
@@ -133,31 +138,18 @@ class JobTuning {
   }
 
   // What meets the goal already needs no tuning.
-  Result<std::optional<TuneReport>> known_answer() {
+  Result<std::optional<TuneReport>> look_up() {
+    const double goal_ms = job_.request.until_latency_ms;
+    const ScheduleOptions records{.records = store_, .history = options_.history};
+    if (is_operator()) return known_answer(model_options(), records, goal_ms);
     std::optional<TuneReport> none;
-    if (job_.request.until_latency_ms <= 0 || options_.history == "none") return none;
-    if (!std::filesystem::exists(store_)) return none;
+    if (goal_ms <= 0 || options_.history == "none") return none;
+    if (options_.history.empty() && !std::filesystem::exists(store_)) return none;
     TuneReport report{.threads = threads_, .records = store_};
-    report.until_latency_ms = job_.request.until_latency_ms;
-    ATTUNE_RETURN_IF_ERROR(is_operator() ? look_up_operator(report) : look_up_model(report));
-    if (!report.latency_ms || !report.reached()) return none;
+    report.until_latency_ms = goal_ms;
+    ATTUNE_RETURN_IF_ERROR(look_up_model(report));
+    if (!report.reached()) return none;
     return std::optional(std::move(report));
-  }
-
-  Status look_up_operator(TuneReport& report) const {
-    ATTUNE_ASSIGN(const OperatorModel model, load_model(model_options()));
-    ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(store_));
-    ATTUNE_ASSIGN(const auto best,
-                  store->best({.task_key = model.task.key, .target = model.target_text()}));
-    const auto us = best ? records::competing_time_us(best->outcome) : std::nullopt;
-    if (!us) return {};
-    report.target = model.target_text();
-    report.latency_ms = *us * 1e-3;
-    TunedTask task{.key = model.task.key, .name = model.task.spec, .best_us = *us};
-    task.gflops = model.task.flops / (*us * 1e3);
-    task.trace = best->trace;
-    report.tasks.push_back(std::move(task));
-    return {};
   }
 
   Status look_up_model(TuneReport& report) {
@@ -186,16 +178,24 @@ class JobTuning {
     if (progress.stage == session::name_of(session::StageKind::Update)) ++rounds_;
     StagesLeft left{.unnamed = static_cast<double>(progress.tasks.size()),
                     .compiles = is_operator() ? 0.0 : 1.0};
-    double rounds = 0;
+    const std::optional<double> rounds = rounds_left(progress);
+    if (!rounds) return;
+    left.batches = batches_of(*rounds);
+    grants_.say_left(left);
+  }
+
+  // Nothing while that is not known.
+  std::optional<double> rounds_left(const TuneProgress& progress) const {
+    if (progress.closing) return 0;
     if (job_.request.trials > 0) {
+      double rounds = 0;
       for (const TaskProgress& task : progress.tasks) {
         rounds += task.settled ? 0 : rounds_of(job_.request.trials - task.trials);
       }
-    } else if (rounds_ > 0 && progress.left_seconds) {
-      rounds = *progress.left_seconds * rounds_ / progress.elapsed_seconds;
+      return rounds;
     }
-    left.batches = batches_of(rounds);
-    grants_.say_left(left);
+    if (rounds_ == 0 || !progress.left_seconds || progress.elapsed_seconds <= 0) return {};
+    return *progress.left_seconds * rounds_ / progress.elapsed_seconds;
   }
 
   static double rounds_of(std::int64_t trials) {
@@ -218,8 +218,9 @@ class JobTuning {
   }
 
   const worker::JobStatus& job_;
+  worker::Devices devices_;
   JobOptions options_;
-  JobFolder& folder_;
+  const JobFolder& folder_;
   worker::Link& link_;
   RemoteGrants& grants_;
   const JobWishes& wishes_;
@@ -239,8 +240,11 @@ bool says_stopped(const std::string& report) {
   return json.is_object() && json.value("stopped", false);
 }
 
-Result<std::string> tuned(const worker::JobStatus& job, const std::string& state,
-                          worker::Link& link, RemoteGrants& grants, const JobWishes& wishes) {
+// Records are brought to the user first of all: what follows may fail.
+Result<std::string> tuned(const worker::JobStatus& job, const worker::Devices& devices,
+                          const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
+                          const JobWishes& wishes) {
+  if (std::optional<std::string> report = folder.report()) return std::move(*report);
   ATTUNE_ASSIGN(JobOptions options, parse_job_options(job.request.options_json));
   if (job.request.model.starts_with('/') && !std::filesystem::exists(job.request.model)) {
     return Error{ErrorCode::NotFound,
@@ -248,33 +252,46 @@ Result<std::string> tuned(const worker::JobStatus& job, const std::string& state
                  "submit it again when it is"};
   }
   ATTUNE_ASSIGN(const std::string store, records_path(options.records));
-  ATTUNE_ASSIGN(JobFolder folder, JobFolder::open(wire::job_path(state, job.id), wishes.dropped));
-  std::optional<std::string> report = folder.report();
-  if (!report) {
-    JobTuning tuning(job, std::move(options), folder, link, grants, wishes);
-    ATTUNE_ASSIGN(TuneReport made, tuning.run());
-    if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
-    ATTUNE_RETURN_IF_ERROR(tuning.deliver(made));
-    std::int64_t trials = 0;
-    for (const TunedTask& task : made.tasks) trials += task.trials;
-    link.progressed({job.id, job.epoch}, trials, made.latency_ms.value_or(0),
-                    made.default_latency_ms.value_or(0));
-    report = to_json(made);
-    ATTUNE_RETURN_IF_ERROR(folder.keep_report(*report));
-  }
-  ATTUNE_RETURN_IF_ERROR(folder.merge_into(store));
-  return std::move(*report);
+  ATTUNE_ASSIGN(const int batches,
+                folder.chosen("batches", batches_in_flight(job.request, devices)));
+  JobTuning tuning(job, devices, batches, std::move(options), folder, link, grants, wishes);
+  Result<TuneReport> made = tuning.run();
+  if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
+  const Status merged = folder.merge_into(store);
+  if (!made.ok()) return made.error();
+  ATTUNE_RETURN_IF_ERROR(merged);
+  ATTUNE_RETURN_IF_ERROR(tuning.deliver(*made));
+  std::int64_t trials = 0;
+  for (const TunedTask& task : made->tasks) trials += task.trials;
+  link.progressed({job.id, job.epoch}, trials, made->latency_ms.value_or(0),
+                  made->default_latency_ms.value_or(0));
+  std::string report = to_json(*made);
+  ATTUNE_RETURN_IF_ERROR(folder.keep_report(report));
+  return report;
 }
 
 }  // namespace
 
-JobEnd tune_job(const worker::JobStatus& job, const std::string& state, worker::Link& link,
-                RemoteGrants& grants, const JobWishes& wishes) {
-  Result<std::string> report = tuned(job, state, link, grants, wishes);
+JobEnd tune_job(const worker::JobStatus& job, const worker::Devices& devices,
+                const std::string& state, worker::Link& link, RemoteGrants& grants,
+                const JobWishes& wishes) {
+  const auto failed = [](const Error& error) {
+    return JobEnd{.state = worker::JobState::Failed, .reason = sentence(error)};
+  };
+  const std::string path = wire::job_path(state, job.id);
+  const auto folder = JobFolder::open(path, wishes.dropped);
   if (wishes.dropped) return {.state = worker::JobState::Cancelled};
-  if (!report.ok()) {
-    return {.state = worker::JobState::Failed, .reason = sentence(report.error())};
+  if (!folder.ok()) return failed(folder.error());
+  if (const auto* taken = std::get_if<JobFolder::Taken>(&*folder)) {
+    return {.state = worker::JobState::Queued,
+            .reason = fmt::format("{} still has its folder '{}', although it lost the job; end it "
+                                  "if it does not go on",
+                                  taken->by, path)};
   }
+  Result<std::string> report =
+      tuned(job, devices, std::get<JobFolder>(*folder), link, grants, wishes);
+  if (wishes.dropped) return {.state = worker::JobState::Cancelled};
+  if (!report.ok()) return failed(report.error());
   const bool stopped = says_stopped(*report);
   return {.state = stopped ? worker::JobState::Stopped : worker::JobState::Done,
           .report = std::move(*report)};

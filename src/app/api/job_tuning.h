@@ -12,14 +12,15 @@
 namespace attune::api {
 
 struct JobEnd {
-  worker::JobState state = worker::JobState::Done;
-  std::string reason = {};  // of a failure
-  std::string report = {};  // JSON
+  worker::JobState state = worker::JobState::Done;  // Queued: it could not begin yet
+  std::string reason = {};                          // of that, or of a failure
+  std::string report = {};                          // JSON
 };
 
 // `state` is the scheduler's directory. Progress goes over the line; the end is the caller's to
 // say. Returns early, with whatever end, when the job was dropped.
-JobEnd tune_job(const worker::JobStatus& job, const std::string& state, worker::Link& link,
-                RemoteGrants& grants, const JobWishes& wishes);
+JobEnd tune_job(const worker::JobStatus& job, const worker::Devices& devices,
+                const std::string& state, worker::Link& link, RemoteGrants& grants,
+                const JobWishes& wishes);
 
 }  // namespace attune::api

@@ -1,5 +1,6 @@
 #include "app/api/job_workshop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/affinity.h"
@@ -38,11 +39,16 @@ double CoresRunner::busy_seconds() const {
   return seconds;
 }
 
-JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int prefetch,
+int batches_in_flight(const worker::JobRequest& request, const worker::Devices& devices) {
+  const int prefetch = std::max(request.prefetch, 1);
+  return request.in_turn ? prefetch : prefetch + std::max(devices.count, 1) - 1;
+}
+
+JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batches,
                          std::function<void(std::size_t)> tasks_known)
     : grants_(grants),
       wishes_(wishes),
-      prefetch_(prefetch),
+      batches_(batches),
       tasks_known_(std::move(tasks_known)),
       home_(grants.groups() ? grants.groups()->host_cores() : runtime::allowed_cores()),
       cores_(static_cast<int>(

@@ -45,9 +45,13 @@ struct JobWishes {
   std::atomic<bool> dropped = false;  // end with nothing
 };
 
+// Batches of a job in flight at once: one on each device of its kind, and of those that are
+// prepared meanwhile one less than `prefetch`.
+int batches_in_flight(const worker::JobRequest& request, const worker::Devices& devices);
+
 class JobWorkshop final : public Workshop {
  public:
-  JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int prefetch,
+  JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batches,
               std::function<void(std::size_t)> tasks_known);
 
   Status open(const ir::Target& target) override;
@@ -55,9 +59,9 @@ class JobWorkshop final : public Workshop {
   measure::Runner& runner() override { return *runner_; }
   session::Grants& grants() override { return grants_; }
   const Clock& clock() const override { return grants_.clock(); }
-  bool overlap() const override { return prefetch_ > 1; }
-  int task_window() const override { return prefetch_; }
-  int window() const override { return prefetch_ * kRoundsOfBatch; }
+  bool overlap() const override { return batches_ > 1; }
+  int task_window() const override { return batches_; }
+  int window() const override { return batches_ * kRoundsOfBatch; }
   int batch() const override { return kRoundsOfBatch; }
   const std::atomic<bool>* enough() const override { return &wishes_.enough; }
   int cores() const override { return cores_; }
@@ -71,7 +75,7 @@ class JobWorkshop final : public Workshop {
  private:
   RemoteGrants& grants_;
   const JobWishes& wishes_;
-  int prefetch_;
+  int batches_;  // in flight at once
   std::function<void(std::size_t)> tasks_known_;
   std::vector<int> home_;  // where the driving thread stands between errands
   int cores_;              // of host and devices

@@ -4,11 +4,15 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <random>
 
 #include "app/api/graph_model.h"
 #include "app/api/job_options.h"
+#include "app/api/known_answer.h"
+#include "base/atomic_file.h"
+#include "base/utf8.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/client.h"
 
@@ -81,6 +85,60 @@ Status check_model(const SubmitOptions& options, ModelKind kind) {
       "submit the model that it was compiled from");
 }
 
+// What is sent is text, in which a path of other bytes would name another file.
+Status check_texts(const SubmitOptions& options, const worker::JobRequest& request,
+                   const JobOptions& further) {
+  std::vector<std::pair<std::string_view, std::string_view>> texts = {
+      {"the model", request.model},   {"--target", further.target}, {"--records", further.records},
+      {"--history", further.history}, {"--output", request.output}, {"--name", request.name},
+      {"--user", request.user},       {"--device", request.device}, {"--key", options.key}};
+  for (const std::string& text : further.shapes) texts.emplace_back("--shape", text);
+  for (const std::string& text : further.constants) texts.emplace_back("--constant", text);
+  for (const auto& [option, text] : texts) {
+    if (is_utf8(text)) continue;
+    return invalid(fmt::format("{} is '{}', which is no text in UTF-8", option, as_utf8(text)),
+                   "jobs can only name files whose whole paths are; rename or link it");
+  }
+  return {};
+}
+
+// Better now than after the whole budget.
+Status check_output(const std::string& path) {
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).parent_path();
+  if (fs::is_directory(path, ignored)) return write_error(path, EISDIR);
+  if (!fs::exists(folder, ignored)) return write_error(path, ENOENT);
+  if (!fs::is_directory(folder, ignored)) return write_error(path, ENOTDIR);
+  const bool there = fs::exists(path, ignored);
+  // A regular file is replaced by one that is written beside it.
+  if (there && ::access(path.c_str(), W_OK) != 0) return write_error(path, errno);
+  if (there && !fs::is_regular_file(path, ignored)) return {};
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return write_error(path, errno);
+  return {};
+}
+
+// The answer to an operator's goal, where records have it for as many threads as the device has.
+Result<worker::KnownResult> known_result(const worker::JobRequest& request,
+                                         const SubmitOptions& options, worker::Client& client) {
+  worker::KnownResult none;
+  if (request.until_latency_ms <= 0 || kind_of_model(request.model) != ModelKind::Operator) {
+    return none;
+  }
+  ModelOptions model = options.model;
+  if (model.threads == 0) {
+    ATTUNE_ASSIGN(const worker::Overview overview, client.list("", false));
+    for (const worker::PoolStatus& pool : overview.pools) {
+      if (pool.name == request.device) model.threads = pool.cores;
+    }
+  }
+  if (model.threads == 0) return none;
+  ATTUNE_ASSIGN(const std::optional<TuneReport> report,
+                known_answer(model, {.records = options.records, .history = options.history},
+                             request.until_latency_ms));
+  if (!report) return none;
+  return worker::KnownResult{to_json(*report), *report->latency_ms};
+}
+
 Result<worker::ClientOptions> client_options(const SchedulerOptions& scheduler) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(scheduler.state));
   worker::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
@@ -96,6 +154,7 @@ Result<worker::JobRequest> job_request(const SubmitOptions& options) {
   ATTUNE_ASSIGN(const ir::Target target, ir::parse_target(options.model.target));
   const ModelKind kind = kind_of_model(options.model.model);
   ATTUNE_RETURN_IF_ERROR(check_model(options, kind));
+  ATTUNE_RETURN_IF_ERROR(history_path(options.history));
   JobOptions further{.target = options.model.target,
                      .exact = options.model.exact,
                      .shapes = options.shapes,
@@ -118,22 +177,25 @@ Result<worker::JobRequest> job_request(const SubmitOptions& options) {
                              .until_latency_ms = options.until_latency_ms.value_or(0),
                              .prefetch = options.prefetch,
                              .seed = options.seed,
-                             .options_json = to_json(further),
                              .no_wait = options.no_wait};
   if (kind == ModelKind::Onnx) request.model = absolute_path(request.model);
   if (kind != ModelKind::Operator) {
     request.output =
         absolute_path(options.output.empty() ? artifact_name(options.model.model) : options.output);
+    ATTUNE_RETURN_IF_ERROR(check_output(request.output));
   }
+  ATTUNE_RETURN_IF_ERROR(check_texts(options, request, further));
+  request.options_json = to_json(further);
   return request;
 }
 
 Result<worker::Submitted> submit_job(const SubmitOptions& options,
                                      const SchedulerOptions& scheduler) {
   ATTUNE_ASSIGN(const worker::JobRequest request, job_request(options));
-  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
-  return worker::Client(std::move(client))
-      .submit(request, options.key.empty() ? new_key() : options.key);
+  ATTUNE_ASSIGN(worker::ClientOptions how, client_options(scheduler));
+  worker::Client client(std::move(how));
+  ATTUNE_ASSIGN(const worker::KnownResult known, known_result(request, options, client));
+  return client.submit(request, options.key.empty() ? new_key() : options.key, known);
 }
 
 Result<worker::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler) {

@@ -72,6 +72,7 @@ std::string to_json(const worker::Overview& overview, bool with_results, JsonFor
   for (const worker::PoolStatus& pool : overview.pools) {
     pools.push_back({{"name", pool.name},
                      {"capacity", pool.capacity},
+                     {"cores_each", pool.cores},
                      {"used", pool.used},
                      {"utilisation", pool.utilisation}});
   }
@@ -79,6 +80,7 @@ std::string to_json(const worker::Overview& overview, bool with_results, JsonFor
                  {"pools", pools},
                  {"policy", overview.policy},
                  {"devices", overview.device_keys},
+                 {"cores", overview.cores_kept},
                  {"now", overview.now}},
                 form);
 }

@@ -39,7 +39,10 @@ std::vector<int> rest_of(const std::vector<int>& allowed, const std::vector<int>
   return rest.empty() ? allowed : rest;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> read_apart(const std::string& state) {
+// What a calibration says, where it was made for the cores that are used now.
+Result<std::vector<std::pair<std::string, std::string>>> read_apart(
+    const std::string& state, const CorePlan& cores, int cpu_devices,
+    const std::function<void(const std::string&)>& note) {
   const std::string path = wire::colocation_path(state);
   std::vector<std::pair<std::string, std::string>> apart;
   if (!std::filesystem::exists(path)) return apart;
@@ -49,7 +52,18 @@ Result<std::vector<std::pair<std::string, std::string>>> read_apart(const std::s
     return Error{ErrorCode::Corrupt, fmt::format("'{}': {}", path, matrix.error().message),
                  "remove it, or write it anew with 'attune scheduler calibrate'"};
   }
-  return jobs::kinds_apart(*matrix);
+  if (matrix->host_cores == cores.host && matrix->device_cores == cores.profile &&
+      matrix->devices == cpu_devices) {
+    return jobs::kinds_apart(*matrix);
+  }
+  if (note) {
+    note(fmt::format(
+        "'{}' is not obeyed: it was measured on other cores (host {}, measuring {} as "
+        "{}); 'attune scheduler calibrate' measures anew",
+        path, fmt::join(matrix->host_cores, ","), fmt::join(matrix->device_cores, ","),
+        matrix->devices == 1 ? "one device" : fmt::format("{} devices", matrix->devices)));
+  }
+  return apart;
 }
 
 // What keeps stages on their cores: groups, or affinity alone, and that in words.
@@ -151,7 +165,7 @@ Status serve_jobs(const ServeOptions& options,
                 plan_cores(runtime::allowed_cores(), options.host_cores, options.profile_cores));
   std::map<std::string, int> devices = options.devices;
   ATTUNE_ASSIGN(const int cpu_devices, take_cpu_devices(cores, devices));
-  ATTUNE_ASSIGN(auto apart, read_apart(state));
+  ATTUNE_ASSIGN(auto apart, read_apart(state, cores, cpu_devices, options.note));
   std::error_code ignored;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   const EndSignals signals;
@@ -176,6 +190,7 @@ Status serve_jobs(const ServeOptions& options,
                                        .apart = std::move(apart),
                                        .workers = options.workers,
                                        .worker_command = {program, "worker", "--state", state},
+                                       .cores_kept = keeping.words,
                                        .note = options.note,
                                        .worker_ended = worker_ended}));
   // Not before the state is ours: by then all workers of an earlier scheduler have ended.

@@ -20,6 +20,7 @@ namespace {
 // A job that the scheduler gave to this worker.
 struct Assigned {
   worker::JobStatus job;
+  worker::Devices devices;
   JobWishes wishes = {};
   RemoteGrants* grants = nullptr;  // while it is being tuned
   bool not_ours = false;           // any more
@@ -39,10 +40,11 @@ class Worker final : public worker::LinkEvents {
     while (take_next()) tune(*current_, link);
   }
 
-  void assigned(const worker::JobStatus& job) override {
+  void assigned(const worker::JobStatus& job, const worker::Devices& devices) override {
     const std::lock_guard lock(mutex_);
     next_ = std::make_unique<Assigned>();
     next_->job = job;
+    next_->devices = devices;
     changed_.notify_all();
   }
   void may_start(const worker::Holding& holding, std::int64_t stage,
@@ -107,7 +109,7 @@ class Worker final : public worker::LinkEvents {
       const worker::JobRequest& request = assigned.job.request;
       RemoteGrants grants(link, assigned.holding(), request.device, request.in_turn, groups_);
       listen_for(assigned, &grants);
-      end = tune_job(assigned.job, state_, link, grants, assigned.wishes);
+      end = tune_job(assigned.job, assigned.devices, state_, link, grants, assigned.wishes);
       listen_for(assigned, nullptr);
     }
     std::unique_lock lock(mutex_);

@@ -1,12 +1,18 @@
 #include "app/api/worker.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/api/job_folder.h"
 #include "app/api/job_options.h"
+#include "app/api/job_workshop.h"
+#include "app/api/known_schedule.h"
 #include "fleet/worker/granting_scheduler_testing.h"
+#include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
 
 namespace attune::api {
@@ -104,6 +110,88 @@ TEST_F(WorkerTest, CancelKeepsNothing) {
   start();
   EXPECT_EQ(scheduler_.ended().state(), v1::CANCELLED);
   EXPECT_TRUE(scheduler_.ended().result_json().empty());
+}
+
+// Until rounds were seen nobody knows how many fit into a time.
+TEST_F(WorkerTest, SaysWhatIsLeftOnlyWhenItIsKnown) {
+  v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
+  job.set_seconds(1);
+  scheduler_.give("j6", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
+  const auto said = scheduler_.said_left("profile");
+  ASSERT_FALSE(said.empty());
+  for (const auto& each : said) {
+    if (each.updates == 0 && each.left == 0) ADD_FAILURE() << "nothing is left at the beginning";
+  }
+  EXPECT_GE(said.back().left, 0) << "known in the end";
+}
+
+// The budget of a job is not spent for nothing when its artifact cannot be written.
+TEST_F(WorkerTest, KeepsItsRecordsWhenTheOutputCannotBeWritten) {
+  v1::JobSpec job = spec("mlp");
+  job.set_trials(2);
+  job.set_output(scheduler_.state() + "/gone/mlp.attune");
+  scheduler_.give("j7", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::FAILED);
+  const std::string kept = scheduler_.state() + "/jobs/j7/model.attune";
+  EXPECT_EQ(ended.reason(), "cannot write '" + job.output() + "': directory '" +
+                                scheduler_.state() +
+                                "/gone' does not exist; the artifact is kept "
+                                "as '" +
+                                kept + "', its schedules are in the records");
+  EXPECT_TRUE(std::filesystem::exists(kept));
+  const auto merged = records::open_sqlite_store_for_reading(store());
+  ASSERT_TRUE(merged.ok());
+  EXPECT_FALSE((*merged)->list({})->empty());
+}
+
+// Neither device nor host is asked for.
+TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
+  const auto model = load_model({.model = "matmul:m=32,n=32,k=32", .threads = 1});
+  ASSERT_TRUE(model.ok());
+  records::Record record = records::sample_record(0, records::timing(5));
+  record.task_key = model->task.key;
+  record.target = model->target_text();
+  record.trace = schedule::to_string(default_schedule(*model).trace);
+  record.trace_hash = hash_bytes(record.trace);
+  ASSERT_TRUE(records::open_sqlite_store(store()).value()->add({{record}}).ok());
+  v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
+  job.set_threads(0);
+  job.set_until_latency_ms(1);
+  job.set_options_json(to_json(JobOptions{.records = store()}));
+  scheduler_.set_devices(1, 1);
+  scheduler_.give("j8", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
+  EXPECT_EQ(nlohmann::json::parse(ended.result_json())["latency_ms"], 0.005);
+  EXPECT_TRUE(scheduler_.finished().empty());
+  EXPECT_EQ(scheduler_.most_at_once(), 0);
+}
+
+TEST_F(WorkerTest, HandsBackAJobWhoseFolderAnotherHas) {
+  const std::atomic<bool> wanted = false;
+  const auto other = JobFolder::open(scheduler_.state() + "/jobs/j9", wanted);
+  ASSERT_TRUE(other.ok());
+  scheduler_.give("j9", spec("matmul:m=32,n=32,k=32"));
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::QUEUED);
+  EXPECT_EQ(ended.reason(), fmt::format("process {} still has its folder '{}/jobs/j9', although it "
+                                        "lost the job; end it if it does not go on",
+                                        ::getpid(), scheduler_.state()));
+}
+
+TEST(BatchesInFlight, UseAllDevices) {
+  EXPECT_EQ(batches_in_flight({.prefetch = 2}, {.count = 1}), 2);
+  EXPECT_EQ(batches_in_flight({.prefetch = 2}, {.count = 4}), 5);
+  EXPECT_EQ(batches_in_flight({.prefetch = 1}, {.count = 4}), 4);
+  EXPECT_EQ(batches_in_flight({}, {}), 1);
+  EXPECT_EQ(batches_in_flight({.prefetch = 1, .in_turn = true}, {.count = 4}), 1);
 }
 
 TEST_F(WorkerTest, SaysWhyAJobCannotBeDone) {

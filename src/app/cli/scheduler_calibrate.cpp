@@ -25,6 +25,7 @@ std::string page_of(const api::CalibrateReport& report) {
   page += fmt::format("\nhost stages on core {}, measuring on core {}\n",
                       fmt::join(report.matrix.host_cores, ", "),
                       fmt::join(report.matrix.device_cores, ", "));
+  if (report.matrix.devices > 1) page += fmt::format("in {} devices\n", report.matrix.devices);
   if (report.apart.empty()) return page + "nothing needs to be kept apart\n";
   page += "kept apart:";
   for (std::size_t i = 0; i < report.apart.size(); ++i) {
@@ -46,10 +47,13 @@ Result<int> run_scheduler_calibrate(Words arguments, Console& console) {
   Speech speech;
   std::string host, device;
   std::optional<double> seconds;
+  std::optional<std::int64_t> devices;
   line.text("--state", "DIR", options.state,
             "the scheduler's directory (~/.local/share/attune/scheduler)");
   line.text("--host-cores", "LIST", host, "cores of host stages (all others)");
   line.text("--profile-cores", "LIST", device, "cores to measure on (the last one)");
+  line.number("--devices", "N", devices, 1, 1000,
+              "how many devices the measuring cores make, as the scheduler's --device cpu=N (1)");
   line.real("--seconds", "S", seconds, 1, 3600, "time to take in all (20)");
   line.text("-o,--output", "FILE", options.output, "write it here (colocation.json there)");
   add_speech_options(line, speech, "print one JSON document");
@@ -57,6 +61,7 @@ Result<int> run_scheduler_calibrate(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(options.host_cores, parse_cores("--host-cores", host));
     ATTUNE_ASSIGN(options.device_cores, parse_cores("--profile-cores", device));
+    options.devices = static_cast<int>(devices.value_or(options.devices));
     options.seconds = seconds.value_or(options.seconds);
     const auto told = [&](const std::string& text) {
       if (console.is_terminal()) console.progress_line(text);

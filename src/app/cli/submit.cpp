@@ -44,9 +44,20 @@ Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOption
   const std::string next =
       fmt::format("attune jobs watch {}{}", job.id,
                   scheduler.state.empty() ? "" : " --state " + scheduler.state);
-  console.note(fmt::format("{} '{}' (job {}){}",
-                           submitted.already_known ? "already submitted:" : "submitted",
-                           job.request.name, job.id, wait ? "" : "; next: " + next));
+  const bool ended_at_once = worker::has_ended(job.state);
+  console.note(fmt::format(
+      "{} '{}' (job {}){}", submitted.already_known ? "already submitted:" : "submitted",
+      job.request.name, job.id, wait || ended_at_once ? "" : "; next: " + next));
+  // Nobody may ever come for it.
+  if (job.state == worker::JobState::Queued && job.waiting_for == job.request.device) {
+    console.note("it waits: " + job.reason);
+  }
+  if (ended_at_once && !wait) {
+    if (!job.reason.empty()) console.note(job.reason);
+    ATTUNE_RETURN_IF_ERROR(
+        console.print(speech.json ? api::to_json(job) + "\n" : job_line(job, job.ended_at) + "\n"));
+    return 0;
+  }
   if (!wait) {
     if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(job) + "\n"));
     return 0;

@@ -186,6 +186,12 @@ Result<v1::SubmitReply> Book::submit(const v1::SubmitRequest& request, double no
   row.job.set_submitted_at(now);
   const std::size_t position = add_entry(std::move(row), now);
   dirty_.insert(position);
+  if (!request.known_json().empty()) {
+    Entry& entry = entries_[position];
+    entry.row.job.set_result_json(request.known_json());
+    entry.row.job.set_best_ms(request.known_ms());
+    end(entry, v1::DONE, "the records meet its goal already", now);
+  }
   *reply.mutable_job() = picture_at(entries_[position], now);
   return reply;
 }

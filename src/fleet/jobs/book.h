@@ -39,8 +39,9 @@ struct BookOptions {
   bool in_turn = false;  // no two stages of a job at once
   double lease_seconds = 10;
   double beat_seconds = 2;
-  double settle_seconds = 0;   // how long a job may think about its next stage before others go
-  bool local_workers = false;  // some will come that have all the devices of the pools
+  double settle_seconds = 0;    // how long a job may think about its next stage before others go
+  bool local_workers = false;   // some will come that have all the devices of the pools
+  std::string cores_kept = {};  // what keeps stages on their cores, in words
 };
 
 struct Message {
@@ -74,6 +75,8 @@ class Book {
   void joined(WorkerId worker, bool local, double now);
   void said(WorkerId worker, const v1::FromWorker& message, double now);
   void left(WorkerId worker, double now);
+  // The process of a worker that left or was lost had ended by a fault of its own.
+  void crashed(WorkerId worker);
   void time_passed(double now);
 
   // Gives out jobs and resources; what is to be done now. After every group of events.
@@ -101,8 +104,9 @@ class Book {
     std::map<std::int64_t, Stage> stages = {};  // offered or running, by the worker's number
     std::set<std::int64_t> finished = {};       // in this epoch
     double last_finished = -1;
-    int losses = 0;          // of workers, since a stage finished
-    double held_until = -1;  // by a worker elsewhere that may come back; -1: by none
+    WorkerId lost_worker = 0;  // the last that it was taken back from
+    int crashes = 0;           // of workers, since a stage finished
+    double held_until = -1;    // by a worker elsewhere that may come back; -1: by none
     bool ended() const { return row.job.state() >= v1::DONE; }
     const std::string& id() const { return row.job.id(); }
   };
@@ -133,6 +137,7 @@ class Book {
   void take_registration(WorkerId id, const v1::Register& registration, double now);
   void lose(WorkerId id, double now);
   void take_back(Entry& entry, double now);
+  void hand_back(Entry& entry, const std::string& reason, double now);
   void hold(Entry& entry, double until);
   void restore(Entry& entry, double now);
   void go_on(WorkerId id, const v1::Holding& holding);

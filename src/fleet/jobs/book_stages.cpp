@@ -224,7 +224,7 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
     scheduler_.finish(stage.id, now, seconds);
     job.set_stages_done(static_cast<int>(stage.kind),
                         job.stages_done(static_cast<int>(stage.kind)) + 1);
-    entry.losses = 0;
+    entry.crashes = 0;
     if (!entry.row.foreign) learn_usual(kind.name(), seconds);
   } else {
     scheduler_.abandon(stage.id);

@@ -117,7 +117,7 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
     if (entry.row.foreign) {
       job.set_reason("waits for its tuner to come back");
     } else if (entry.held_until >= 0) {
-      job.set_reason("waits for its worker to come back");
+      if (job.reason().empty()) job.set_reason("waits for its worker to come back");
     } else if (std::find(keys.begin(), keys.end(), device) != keys.end()) {
       job.set_reason("waits for a worker");
     } else {
@@ -184,6 +184,7 @@ void Book::add_pools(v1::Snapshot& snapshot, double now) const {
     pool.set_capacity(view.pools[i].capacity);
     pool.set_used(view.pools[i].capacity - view.pools[i].free);
     const double all = view.pools[i].capacity * (now - since);
+    pool.set_cores(static_cast<int>(options_.pools[i].units[0].size()));
     pool.set_utilisation(all > 0 ? std::min(1.0, used[options_.pools[i].name] / all) : 0);
   }
 }
@@ -211,6 +212,7 @@ Result<v1::Snapshot> Book::snapshot(const v1::ListRequest& request, double now) 
   v1::Snapshot snapshot;
   snapshot.set_now(now);
   snapshot.set_policy(std::string(options_.policy->name));
+  snapshot.set_cores_kept(options_.cores_kept);
   const Outlook seen = outlook(now);
   std::string job;
   if (!request.job().empty()) {

@@ -10,9 +10,9 @@
 namespace attune::jobs {
 namespace {
 
-// A job that takes so many workers along, one after the other, without ever finishing a stage, is
-// itself what is wrong.
-constexpr int kMostLosses = 10;
+// A job that crashes so many workers, one after the other, without ever finishing a stage, is
+// itself what is wrong. Workers that were killed or fell silent are not its fault.
+constexpr int kMostCrashes = 10;
 
 }  // namespace
 
@@ -137,6 +137,10 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
       const v1::Ended& ended = message.ended();
       Entry* entry = fenced(id, ended.job(), ended.epoch(), -1);
       if (entry == nullptr) return;
+      if (ended.state() == v1::QUEUED) {
+        hand_back(*entry, ended.reason(), now);
+        return know(id, *entry, -1);
+      }
       entry->row.job.set_result_json(ended.result_json());
       end(*entry, ended.state() < v1::DONE ? v1::FAILED : ended.state(), ended.reason(), now);
       return know(id, *entry, -1);
@@ -190,6 +194,7 @@ void Book::left(WorkerId id, double now) {
   if (worker.local) effects_.kill.push_back(id);
   for (const std::size_t position : worker.jobs) {
     Entry& entry = entries_[position];
+    entry.lost_worker = id;
     if (worker.local) {
       take_back(entry, now);
     } else {
@@ -205,22 +210,46 @@ void Book::lose(WorkerId id, double now) {
   if (worker.local) effects_.kill.push_back(id);
   refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
   effects_.close.push_back(id);
-  for (const std::size_t position : worker.jobs) take_back(entries_[position], now);
+  for (const std::size_t position : worker.jobs) {
+    entries_[position].lost_worker = id;
+    take_back(entries_[position], now);
+  }
 }
 
 void Book::take_back(Entry& entry, double now) {
   entry.worker = 0;
   entry.held_until = -1;
   entry.row.job.clear_worker();
+  entry.row.job.clear_reason();
   drop_stages(entry);
   scheduler_.set_active(entry.index, false);
   touch(entry);
   if (entry.row.wish == v1::CANCEL) return end(entry, v1::CANCELLED, "", now);
   if (entry.row.foreign) return end(entry, v1::FAILED, "its tuner went away", now);
-  if (++entry.losses >= kMostLosses) {
+  if (entry.crashes >= kMostCrashes) {
     end(entry, v1::FAILED,
-        fmt::format("{} workers were lost with it without finishing a stage", entry.losses), now);
+        fmt::format("{} workers crashed with it without finishing a stage", entry.crashes), now);
   }
+}
+
+// It may have been given to another worker by now: too many crashes tell when that is lost, too.
+void Book::crashed(WorkerId id) {
+  for (Entry& entry : entries_) {
+    if (entry.lost_worker == id && !entry.ended()) ++entry.crashes;
+  }
+}
+
+// A worker cannot begin with it: it is given out again after a while.
+void Book::hand_back(Entry& entry, const std::string& reason, double now) {
+  drop_stages(entry);
+  std::erase(workers_.at(entry.worker).jobs, position_of(entry));
+  if (entry.row.wish == v1::CANCEL) {
+    entry.worker = 0;
+    return end(entry, v1::CANCELLED, "", now);
+  }
+  hold(entry, now + options_.lease_seconds);
+  entry.row.job.clear_worker();
+  entry.row.job.set_reason(reason);
 }
 
 void Book::time_passed(double now) {
@@ -293,7 +322,13 @@ void Book::assign(std::size_t position, WorkerId id, double now) {
   if (job.started_at() == 0) job.set_started_at(now);
   scheduler_.set_active(entry.index, true);
   touch(entry);
-  *send(id, true).mutable_assign()->mutable_job() = job;
+  v1::Assign& assigned = *send(id, true).mutable_assign();
+  *assigned.mutable_job() = job;
+  if (const auto pool = pool_of(job.spec().device())) {
+    const auto& units = options_.pools[*pool].units;
+    assigned.set_devices(static_cast<int>(units.size()));
+    assigned.set_device_cores(static_cast<int>(units[0].size()));
+  }
   if (entry.row.wish) order(entry);
 }
 

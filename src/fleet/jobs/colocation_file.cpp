@@ -42,7 +42,9 @@ std::vector<std::pair<std::string, std::string>> kinds_apart(const CoLocationMat
     for (const std::string_view measured : kinds_like(pair.stage)) {
       for (const std::string_view other : kinds_like(pair.beside)) {
         const std::pair<std::string, std::string> kinds(other, measured);
-        if (std::find(apart.begin(), apart.end(), kinds) == apart.end()) apart.push_back(kinds);
+        const std::pair<std::string, std::string> turned(measured, other);
+        const auto is_known = [&](const auto& each) { return each == kinds || each == turned; };
+        if (std::none_of(apart.begin(), apart.end(), is_known)) apart.push_back(kinds);
       }
     }
   }
@@ -54,8 +56,10 @@ std::string to_json(const CoLocationMatrix& matrix) {
   for (const PairSlowdown& pair : matrix.pairs) {
     pairs.push_back({{"stage", pair.stage}, {"beside", pair.beside}, {"slowdown", pair.slowdown}});
   }
-  return Json{
-      {"host_cores", matrix.host_cores}, {"device_cores", matrix.device_cores}, {"pairs", pairs}}
+  return Json{{"host_cores", matrix.host_cores},
+              {"device_cores", matrix.device_cores},
+              {"devices", matrix.devices},
+              {"pairs", pairs}}
       .dump(2);
 }
 
@@ -64,7 +68,8 @@ Result<CoLocationMatrix> parse_colocation(const std::string& text) {
   if (!json.is_object()) return damaged();
   try {
     CoLocationMatrix matrix{.host_cores = json.at("host_cores").get<std::vector<int>>(),
-                            .device_cores = json.at("device_cores").get<std::vector<int>>()};
+                            .device_cores = json.at("device_cores").get<std::vector<int>>(),
+                            .devices = json.value("devices", 1)};
     for (const Json& pair : json.at("pairs")) {
       matrix.pairs.push_back({pair.at("stage").get<std::string>(),
                               pair.at("beside").get<std::string>(),

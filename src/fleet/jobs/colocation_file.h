@@ -27,6 +27,7 @@ struct PairSlowdown {
 
 struct CoLocationMatrix {
   std::vector<int> host_cores = {}, device_cores = {};
+  int devices = 1;  // that the latter make, of equally many each
   std::vector<PairSlowdown> pairs = {};
 
   friend bool operator==(const CoLocationMatrix&, const CoLocationMatrix&) = default;

@@ -16,7 +16,9 @@ CoLocationMatrix matrix_of(double compute_beside_build, double memory_beside_lea
 }
 
 TEST(CoLocationFile, IsReadAsItWasWritten) {
-  const CoLocationMatrix matrix = matrix_of(1.01, 1.25);
+  CoLocationMatrix matrix = matrix_of(1.01, 1.25);
+  EXPECT_EQ(*parse_colocation(to_json(matrix)), matrix);
+  matrix.devices = 2;
   EXPECT_EQ(*parse_colocation(to_json(matrix)), matrix);
 }
 
@@ -38,6 +40,17 @@ TEST(CoLocationFile, KeepsApartWhatSpoilsMeasurements) {
   const auto learning = kinds_apart(matrix_of(1.0, 1.11));
   EXPECT_NE(std::find(learning.begin(), learning.end(), Pair("update", "profile")), learning.end());
   EXPECT_TRUE(kinds_apart(matrix_of(1.04, 1.2), {.compute = 1.05, .memory = 1.3}).empty());
+}
+
+TEST(CoLocationFile, KeepsMeasurementsApartThatDisturbEachOther) {
+  using Pair = std::pair<std::string, std::string>;
+  const auto apart =
+      kinds_apart({.devices = 2, .pairs = {{"profile-memory", "profile-memory", 1.2}}});
+  EXPECT_NE(std::find(apart.begin(), apart.end(), Pair("profile", "profile")), apart.end());
+  // Each once, in one of its orders.
+  const auto either = std::count(apart.begin(), apart.end(), Pair("profile", "race")) +
+                      std::count(apart.begin(), apart.end(), Pair("race", "profile"));
+  EXPECT_EQ(either, 1);
 }
 
 }  // namespace

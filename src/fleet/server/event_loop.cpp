@@ -93,7 +93,9 @@ void EventLoop::hear(const std::vector<Event>& events) {
 }
 
 void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting) {
-  for (const jobs::WorkerId worker : effects.kill) world_.kill(worker);
+  for (const jobs::WorkerId worker : effects.kill) {
+    if (world_.kill(worker)) book_.crashed(worker);
+  }
   for (jobs::Message& message : effects.messages) {
     if (!message.acknowledges) {
       world_.send(message.worker, message.what);

@@ -22,8 +22,8 @@ class World {
   virtual ~World() = default;
   virtual void send(jobs::WorkerId worker, const v1::ToWorker& message) = 0;
   virtual void close(jobs::WorkerId worker) = 0;
-  // Returns when the process of a local worker has ended.
-  virtual void kill(jobs::WorkerId worker) = 0;
+  // Returns when the process of a local worker has ended: true if that was by its own fault.
+  virtual bool kill(jobs::WorkerId worker) = 0;
   // So many local workers are held by paused jobs.
   virtual void parked(int workers) = 0;
 };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <utility>
 
@@ -24,7 +25,7 @@ namespace {
 
 constexpr double kQuickSeconds = 5;  // who lived shorter ended at once
 constexpr double kFirstDelay = 0.1, kLongestDelay = 5;
-constexpr int kKillTimeoutMs = 5000;
+constexpr int kSlowKillMs = 5000;  // when one that does not end is spoken of
 
 double steady_seconds() { return static_cast<double>(SteadyClock().now_ns()) * 1e-9; }
 
@@ -54,6 +55,30 @@ struct Preparation {
   if (preparation.pin) ::sched_setaffinity(0, sizeof preparation.cores, &preparation.cores);
   ::execv(arguments[0], arguments);
   ::_exit(127);
+}
+
+// Returns when the process has ended; false if that took longer than the time, negative: any.
+bool wait_for_end(int descriptor, int timeout_ms) {
+  pollfd ended{descriptor, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&ended, 1, timeout_ms);
+  } while (ready < 0 && errno == EINTR);
+  CHECK(ready >= 0, "a process that cannot be waited for");
+  return ready > 0;
+}
+
+bool is_at_fault(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status) != 0;
+  const int signal = WTERMSIG(status);
+  return signal != SIGKILL && signal != SIGTERM && signal != SIGINT;
+}
+
+// The same of a process that has ended and is not waited for yet.
+bool ended_at_fault(int pid) {
+  siginfo_t info = {};
+  if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0) return false;
+  return is_at_fault(info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status);
 }
 
 std::string end_in_words(int status) {
@@ -92,18 +117,27 @@ bool LocalWorkers::adopt(jobs::WorkerId worker, std::int64_t pid) {
   return true;
 }
 
-void LocalWorkers::kill(jobs::WorkerId worker) {
+WorkerEnd LocalWorkers::kill(jobs::WorkerId worker) {
   const std::lock_guard lock(mutex_);
+  // Ended, and so has all that it started.
+  if (at_fault_.erase(worker) != 0) return WorkerEnd::ByItsOwnFault;
   const auto found = adopted_.find(worker);
-  if (found == adopted_.end()) return;
+  if (found == adopted_.end()) return WorkerEnd::Killed;
   const int pid = found->second;
   adopted_.erase(found);
-  const auto child = children_.find(pid);
-  if (child == children_.end()) return;  // ended, and so has all that it started
-  child->second.killed = true;
+  Child& child = children_.at(pid);
   ::kill(-pid, SIGKILL);
-  pollfd ended{child->second.descriptor, POLLIN, 0};
-  ::poll(&ended, 1, kKillTimeoutMs);
+  if (!wait_for_end(child.descriptor, kSlowKillMs)) {
+    if (options_.note) {
+      options_.note(
+          fmt::format("worker {} (process {}) was killed and does not end; all wait until it has",
+                      child.number, pid));
+    }
+    wait_for_end(child.descriptor, -1);
+  }
+  const bool at_fault = ended_at_fault(pid);
+  child.killed = !at_fault;
+  return at_fault ? WorkerEnd::ByItsOwnFault : WorkerEnd::Killed;
 }
 
 void LocalWorkers::set_extra(int extra) {
@@ -142,7 +176,13 @@ bool LocalWorkers::spawn(double now) {
   if (preparation.null >= 0) ::close(preparation.null);
   if (pid < 0) return false;
   ::setpgid(pid, pid);  // here too, so that it is done before anybody kills the group
-  children_[pid] = {.descriptor = open_process(pid), .number = number, .started_at = now};
+  const int descriptor = open_process(pid);
+  if (descriptor < 0) {  // too many files: its end could not be seen
+    ::kill(-pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return false;
+  }
+  children_[pid] = {.descriptor = descriptor, .number = number, .started_at = now};
   return true;
 }
 
@@ -160,6 +200,14 @@ void LocalWorkers::reap(int pid, double now) {
   ::waitpid(pid, &status, 0);
   ::close(child.descriptor);
   children_.erase(pid);
+  for (auto adopted = adopted_.begin(); adopted != adopted_.end();) {
+    const auto next = std::next(adopted);
+    if (adopted->second == pid) {
+      if (is_at_fault(status)) at_fault_.insert(adopted->first);
+      adopted_.erase(adopted);
+    }
+    adopted = next;
+  }
   if (options_.ended) options_.ended();
   if (child.killed || stopping_) return;
   const bool quick = now - child.started_at < kQuickSeconds;

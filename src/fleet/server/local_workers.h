@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,9 @@ struct LocalWorkersOptions {
   std::function<void()> ended = {};                   // one has, in whatever way
 };
 
+// A crash, or an exit with an error, is its own fault; to be killed is not.
+enum class WorkerEnd { Killed, ByItsOwnFault };
+
 class LocalWorkers {
  public:
   explicit LocalWorkers(LocalWorkersOptions options);
@@ -36,8 +40,9 @@ class LocalWorkers {
   void stop();
   // Remembers whose connection it is, when the process is one of ours.
   bool adopt(jobs::WorkerId worker, std::int64_t pid);
-  // With all that it started; returns when it has ended.
-  void kill(jobs::WorkerId worker);
+  // With all that it started. Returns when it has ended, however long that takes: what it measured
+  // on must not be given on before. Says how it ended, where that was before the killing.
+  WorkerEnd kill(jobs::WorkerId worker);
   // Workers beyond the number, for those that are held by paused jobs.
   void set_extra(int extra);
 
@@ -59,6 +64,7 @@ class LocalWorkers {
   std::mutex mutex_;
   std::map<int, Child> children_;
   std::map<jobs::WorkerId, int> adopted_;
+  std::set<jobs::WorkerId> at_fault_;  // of those that have ended
   int extra_ = 0;
   bool stopping_ = false;
   double next_spawn_at_ = 0;  // the thread's

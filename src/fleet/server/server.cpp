@@ -31,7 +31,8 @@ jobs::BookOptions book_options(const ServerOptions& options) {
                          .lease_seconds = options.lease_seconds,
                          .beat_seconds = options.beat_seconds,
                          .settle_seconds = options.settle_seconds,
-                         .local_workers = options.workers > 0};
+                         .local_workers = options.workers > 0,
+                         .cores_kept = options.cores_kept};
   for (const int core : options.host_cores) book.pools[0].units.push_back({core});
   const auto each = static_cast<std::ptrdiff_t>(options.profile_cores.size()) / options.cpu_devices;
   for (auto core = options.profile_cores.begin(); core != options.profile_cores.end();
@@ -115,7 +116,9 @@ struct Server::Parts final : World {
     service->send(worker, message);
   }
   void close(jobs::WorkerId worker) override { service->close(worker); }
-  void kill(jobs::WorkerId worker) override { workers.kill(worker); }
+  bool kill(jobs::WorkerId worker) override {
+    return workers.kill(worker) == WorkerEnd::ByItsOwnFault;
+  }
   void parked(int count) override { workers.set_extra(count); }
 
   ServerOptions options;

@@ -31,6 +31,7 @@ struct ServerOptions {
   std::int64_t attached = 0;
   int workers = 0;
   std::vector<std::string> worker_command = {};       // the program and its arguments
+  std::string cores_kept = {};                        // what keeps stages on their cores, in words
   std::function<void(const std::string&)> note = {};  // lines for the person who started it
   std::function<void()> worker_ended = {};            // a local one; from any thread
   double lease_seconds = 10;

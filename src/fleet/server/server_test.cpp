@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -289,13 +291,34 @@ TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
     pids = up(folder.path());
     EXPECT_TRUE(workers.adopt(7, pids[0]));
     EXPECT_FALSE(workers.adopt(8, ::getpid()));
-    workers.kill(7);
+    EXPECT_EQ(workers.kill(7), WorkerEnd::Killed);
     wait_until([&] { return up(folder.path()).size() == 3; });
     workers.set_extra(1);
     wait_until([&] { return up(folder.path()).size() == 4; });
     pids = up(folder.path());
   }
   for (const int pid : pids) EXPECT_NE(::kill(pid, 0), 0) << pid;
+}
+
+TEST(LocalWorkers, OneThatCrashesIsAtFault) {
+  const TemporaryDirectory folder;
+  const std::string told = folder.file("told"), go = folder.file("go");
+  ASSERT_EQ(::mkfifo(told.c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  std::atomic<int> ends = 0;
+  const std::string script = "echo $$ > " + told + "; read x < " + go + "; kill -SEGV $$";
+  LocalWorkers workers(
+      {.command = {"/bin/sh", "-c", script}, .count = 1, .log_folder = folder.path(), .ended = [&] {
+         ++ends;
+       }});
+  workers.start();
+  int pid = 0;
+  std::ifstream(told) >> pid;
+  ASSERT_TRUE(workers.adopt(1, pid));
+  std::ofstream(go) << "\n";
+  wait_until([&] { return ends == 1; });
+  EXPECT_EQ(workers.kill(1), WorkerEnd::ByItsOwnFault);
+  EXPECT_EQ(workers.kill(1), WorkerEnd::Killed) << "said once";
 }
 
 TEST(LocalWorkers, AFailingOneIsSpokenOf) {

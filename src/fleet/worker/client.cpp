@@ -139,10 +139,13 @@ Client::Client(ClientOptions options)
 
 Client::~Client() = default;
 
-Result<Submitted> Client::submit(const JobRequest& request, const std::string& key) {
+Result<Submitted> Client::submit(const JobRequest& request, const std::string& key,
+                                 const KnownResult& known) {
   v1::SubmitRequest message;
   *message.mutable_spec() = to_message(request);
   message.set_idempotency_key(key);
+  message.set_known_json(known.json);
+  message.set_known_ms(known.latency_ms);
   v1::SubmitReply reply;
   ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
     grpc::ClientContext context;

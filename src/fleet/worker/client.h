@@ -27,8 +27,10 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // The same key again is the same job, so that a call which was cut off may be repeated.
-  Result<Submitted> submit(const JobRequest& request, const std::string& key);
+  // The same key again is the same job, so that a call which was cut off may be repeated. A job
+  // whose result is known has ended.
+  Result<Submitted> submit(const JobRequest& request, const std::string& key,
+                           const KnownResult& known = {});
   // All jobs, or the one with this id or name.
   Result<Overview> list(const std::string& job, bool with_bars);
   Result<JobStatus> control(const std::string& job, Wish wish);

@@ -63,6 +63,20 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     const std::lock_guard lock(mutex_);
     lease_seconds_ = seconds;
   }
+  void set_devices(int count, int cores) {
+    const std::lock_guard lock(mutex_);
+    devices_ = count;
+    device_cores_ = cores;
+  }
+  // What was said to be left of a kind of stage, and after how many updates.
+  struct Left {
+    double left;
+    int updates;
+  };
+  std::vector<Left> said_left(const std::string& kind) {
+    const std::lock_guard lock(mutex_);
+    return said_left_[kind];
+  }
   v1::Hello hello() { return with_lock(hello_); }
   std::vector<std::string> mistakes() { return with_lock(mistakes_); }
   int most_at_once() { return with_lock(most_at_once_); }
@@ -107,12 +121,21 @@ class GrantingScheduler final : private v1::Scheduler::Service {
         welcome.set_worker(hello_.name() + "-1");
         welcome.set_beat_seconds(0.05);
         welcome.set_lease_seconds(lease_seconds_);
-        if (!job_.id().empty() && hello_.holds().empty())
-          *answers.emplace_back().mutable_assign()->mutable_job() = job_;
+        if (!job_.id().empty() && hello_.holds().empty()) {
+          v1::Assign& assign = *answers.emplace_back().mutable_assign();
+          *assign.mutable_job() = job_;
+          assign.set_devices(devices_);
+          assign.set_device_cores(device_cores_);
+        }
         break;
       }
       case v1::FromWorker::kKinds:
         kinds_ = message.kinds();
+        for (const v1::StageKind& kind : kinds_.kinds()) {
+          const auto updates = finished_.find("update");
+          said_left_[kind.name()].push_back(
+              {kind.left(), updates == finished_.end() ? 0 : updates->second});
+        }
         break;
       case v1::FromWorker::kOffer:
         hear_offer(message.offer(), answers);
@@ -174,6 +197,8 @@ class GrantingScheduler final : private v1::Scheduler::Service {
   v1::Job job_;
   std::optional<v1::Wish> wish_;
   double lease_seconds_ = 0;
+  int devices_ = 1, device_cores_ = 0;
+  std::map<std::string, std::vector<Left>> said_left_;
   v1::Hello hello_;
   v1::Kinds kinds_;
   v1::Progress progress_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/utf8.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/connection.h"
 #include "fleet/worker/messages.h"
@@ -48,6 +50,8 @@ v1::JobState message_of(JobState state) {
       return v1::STOPPED;
     case JobState::Cancelled:
       return v1::CANCELLED;
+    case JobState::Queued:
+      return v1::QUEUED;
     default:
       return v1::FAILED;
   }
@@ -105,7 +109,9 @@ class Link::Line final : public Listener {
     }
     switch (message.what_case()) {
       case v1::ToWorker::kAssign:
-        return events_.assigned(from_message(message.assign().job()));
+        return events_.assigned(
+            from_message(message.assign().job()),
+            {std::max(message.assign().devices(), 1), message.assign().device_cores()});
       case v1::ToWorker::kStart: {
         const v1::Start& start = message.start();
         return events_.may_start(holding_of(start), start.stage(),
@@ -240,7 +246,7 @@ void Link::finished(const Holding& holding, std::int64_t stage, double seconds, 
   finished.set_end(end == StageEnd::Completed   ? v1::COMPLETED
                    : end == StageEnd::Disturbed ? v1::DISTURBED
                                                 : v1::BROKEN);
-  finished.set_message(message_text);
+  finished.set_message(as_utf8(message_text));
   line_->send(std::move(message));
 }
 
@@ -259,7 +265,7 @@ void Link::ended(const Holding& holding, JobState state, const std::string& reas
   v1::FromWorker message;
   v1::Ended& ended = addressed(message.mutable_ended(), holding);
   ended.set_state(message_of(state));
-  ended.set_reason(reason);
+  ended.set_reason(as_utf8(reason));  // may tell of any file
   ended.set_result_json(result_json);
   line_->send(std::move(message));
 }

@@ -39,6 +39,12 @@ struct Holding {
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
+// Of the kind that a job measures on.
+struct Devices {
+  int count = 1;
+  int cores = 0;  // of one; 0: not cores of this machine
+};
+
 enum class StageEnd { Completed, Disturbed, Broken };
 
 inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
@@ -48,7 +54,7 @@ inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
-  virtual void assigned(const JobStatus& job) = 0;
+  virtual void assigned(const JobStatus& job, const Devices& devices) = 0;
   // On these cores; none: as many as its pool has.
   virtual void may_start(const Holding& holding, std::int64_t stage,
                          const std::vector<int>& cores) = 0;
@@ -77,7 +83,8 @@ class Link {
   void finished(const Holding& holding, std::int64_t stage, double seconds, StageEnd end,
                 const std::string& message);
   void progressed(const Holding& holding, std::int64_t trials, double best_ms, double default_ms);
-  // `state` is Done, Stopped, Cancelled or Failed.
+  // `state` is Done, Stopped, Cancelled or Failed; Queued hands the job back, which could not
+  // begin.
   void ended(const Holding& holding, JobState state, const std::string& reason,
              const std::string& result_json);
   // A job of this tuner's own; the answer is known(), with kOfRegister.

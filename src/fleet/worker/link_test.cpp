@@ -13,8 +13,9 @@ namespace {
 // Keeps what it hears as text.
 class Heard final : public LinkEvents {
  public:
-  void assigned(const JobStatus& job) override {
+  void assigned(const JobStatus& job, const Devices& devices) override {
     say(fmt::format("assigned {} {}", job.id, job.request.model));
+    say(fmt::format("{} devices of {} cores", devices.count, devices.cores));
   }
   void may_start(const Holding& holding, std::int64_t stage, const std::vector<int>&) override {
     say(fmt::format("start {}", stage), holding);
@@ -50,12 +51,14 @@ TEST(Link, TakesAJobThroughItsStages) {
   v1::JobSpec spec;
   spec.set_model("resnet18");
   scheduler.give("j7", spec, v1::STOP);
+  scheduler.set_devices(3, 2);
   Heard heard;
   auto link = Link::open({.state = scheduler.state(), .version = "1.2", .name = "w"}, heard);
   ASSERT_TRUE(link.ok()) << link.error().message;
   EXPECT_EQ((*link)->name(), "w-1");
   EXPECT_EQ(scheduler.hello().version(), "1.2");
   heard.wait_for("assigned j7 resnet18");
+  heard.wait_for("3 devices of 2 cores");
   const Holding job{"j7", 1};
   (*link)->say_kinds(job, {{.name = "build"}, {.name = "profile", .pool = "cpu"}});
   (*link)->offer(job, 4, 1);
@@ -95,6 +98,29 @@ TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
   (*link)->ended(job, JobState::Done, "", "{}");
   EXPECT_EQ(scheduler.ended().state(), v1::DONE);
   EXPECT_TRUE(scheduler.mistakes().empty());
+}
+
+// A message with other bytes would not be read, and the line would break.
+TEST(Link, SaysWhatIsNoTextAllTheSame) {
+  GrantingScheduler scheduler;
+  scheduler.give("j7", {});
+  Heard heard;
+  auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
+  ASSERT_TRUE(link.ok()) << link.error().message;
+  heard.wait_for("assigned j7 ");
+  (*link)->ended({"j7", 1}, JobState::Failed, "no file 'a\xff'", "{}");
+  EXPECT_EQ(scheduler.ended().reason(), "no file 'a\ufffd'");
+}
+
+TEST(Link, HandsAJobBack) {
+  GrantingScheduler scheduler;
+  scheduler.give("j7", {});
+  Heard heard;
+  auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
+  ASSERT_TRUE(link.ok()) << link.error().message;
+  heard.wait_for("assigned j7 ");
+  (*link)->ended({"j7", 1}, JobState::Queued, "not yet", "");
+  EXPECT_EQ(scheduler.ended().state(), v1::QUEUED);
 }
 
 TEST(Link, SaysThatThereIsNoScheduler) {

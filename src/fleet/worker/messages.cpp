@@ -117,10 +117,12 @@ JobStatus from_message(const v1::Job& job) {
 }
 
 Overview from_message(const v1::Snapshot& snapshot) {
-  Overview overview{.policy = snapshot.policy(), .now = snapshot.now()};
+  Overview overview{
+      .policy = snapshot.policy(), .now = snapshot.now(), .cores_kept = snapshot.cores_kept()};
   for (const v1::Job& job : snapshot.jobs()) overview.jobs.push_back(from_message(job));
   for (const v1::PoolState& pool : snapshot.pools()) {
-    overview.pools.push_back({pool.name(), pool.capacity(), pool.used(), pool.utilisation()});
+    overview.pools.push_back(
+        {pool.name(), pool.capacity(), pool.used(), pool.utilisation(), pool.cores()});
   }
   for (const v1::Bar& bar : snapshot.bars()) {
     overview.bars.push_back({bar.job(),

@@ -68,6 +68,7 @@ struct PoolStatus {
   int capacity = 1;
   int used = 0;
   double utilisation = 0;  // of late, 0 to 1
+  int cores = 0;           // of one unit; 0: not cores of this machine
 };
 
 // A stage that ran or runs.
@@ -87,9 +88,16 @@ struct Overview {
   std::string policy = {};
   double now = 0;
   std::vector<std::string> device_keys = {};  // that workers have
+  std::string cores_kept = {};                // what keeps stages on their cores, in words
 };
 
 enum class Wish { Pause, Resume, Stop, Cancel };
+
+// What meets the goal of a job already: the tuner's report, and its latency.
+struct KnownResult {
+  std::string json = {};  // empty: none
+  double latency_ms = 0;
+};
 
 struct Submitted {
   JobStatus job = {};
