@@ -123,7 +123,7 @@ TEST_F(WorkerTest, SaysWhatIsLeftOnlyWhenItIsKnown) {
   const auto said = scheduler_.said_left("profile");
   ASSERT_FALSE(said.empty());
   for (const auto& each : said) {
-    if (each.updates == 0 && each.left == 0) ADD_FAILURE() << "nothing is left at the beginning";
+    EXPECT_TRUE(each.ended > 0 || each.left < 0) << "nothing was seen yet";
   }
   EXPECT_GE(said.back().left, 0) << "known in the end";
 }

@@ -68,10 +68,10 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     devices_ = count;
     device_cores_ = cores;
   }
-  // What was said to be left of a kind of stage, and after how many updates.
+  // What was said to be left of a kind of stage, and how many of it had ended then.
   struct Left {
     double left;
-    int updates;
+    int ended;
   };
   std::vector<Left> said_left(const std::string& kind) {
     const std::lock_guard lock(mutex_);
@@ -132,9 +132,9 @@ class GrantingScheduler final : private v1::Scheduler::Service {
       case v1::FromWorker::kKinds:
         kinds_ = message.kinds();
         for (const v1::StageKind& kind : kinds_.kinds()) {
-          const auto updates = finished_.find("update");
+          const auto ended = finished_.find(kind.name());
           said_left_[kind.name()].push_back(
-              {kind.left(), updates == finished_.end() ? 0 : updates->second});
+              {kind.left(), ended == finished_.end() ? 0 : ended->second});
         }
         break;
       case v1::FromWorker::kOffer:
