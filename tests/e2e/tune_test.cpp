@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/temporary_directory_testing.h"
 #include "tests/support/background_process.h"
@@ -35,6 +38,25 @@ class Tune : public ::testing::Test {
         {ATTUNE_PROGRAM, "records", "list", "--json", "--records", directory_.file("records.db")});
     EXPECT_EQ(result.status, 0) << result.errors;
     return Json::parse(result.output, nullptr, false).at("records");
+  }
+
+  // Whatever the default schedules took, others are the best on record then.
+  void keep_all_but_defaults() const {
+    const std::string store = directory_.file("records.db"), file = directory_.file("all.jsonl");
+    const auto run = [&](const char* what) {
+      const test::ProcessResult result =
+          test::run_process({ATTUNE_PROGRAM, "records", what, file, "--records", store});
+      ASSERT_EQ(result.status, 0) << result.errors;
+    };
+    run("export");
+    std::istringstream all(directory_.read("all.jsonl"));
+    std::string kept;
+    for (std::string line; std::getline(all, line);) {
+      if (Json::parse(line).value("number", 0) != 0) kept += line + "\n";
+    }
+    directory_.write("all.jsonl", kept);
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(store + end);
+    run("import");
   }
 
   test::TemporaryDirectory directory_;
@@ -138,6 +160,43 @@ TEST_F(Tune, HistoryOfAnotherStoreIsUsed) {
                          "5", "--records", other, "--history", directory_.file("records.db")});
   ASSERT_EQ(benched.status, 0) << benched.errors;
   EXPECT_EQ(Json::parse(benched.output).at("trace"), first.at("tasks")[0].at("trace"));
+}
+
+// A hundredth of a second is over before the first round.
+TEST_F(Tune, AModelWithoutTimeForItIsWhatCompilingMakes) {
+  run_json({"tune", "mlp", "--trials", "6", "-o", directory_.file("tuned.attune")});
+  keep_all_but_defaults();
+  run_json({"compile", "mlp", "-o", directory_.file("compiled.attune")});
+  std::map<std::string, double> best_us;
+  std::map<std::string, std::string> best_trace;
+  for (const Json& record : records()) {
+    const std::string key = record.at("task_key").get<std::string>();
+    if (!record.at("verified").get<bool>()) continue;
+    const double us = record.at("outcome").at("best_us").get<double>();
+    if (best_us.count(key) != 0 && best_us[key] <= us) continue;
+    best_us[key] = us;
+    best_trace[key] = record.at("trace").get<std::string>();
+  }
+  const std::size_t before = records().size();
+  const Json document =
+      run_json({"tune", "mlp", "--seconds", "0.01", "-o", directory_.file("after.attune")});
+  EXPECT_EQ(records().size(), before) << "there was no round";
+  for (const Json& task : document.at("tasks")) {
+    EXPECT_EQ(task.at("trace"), best_trace.at(task.at("key").get<std::string>()));
+  }
+  ASSERT_FALSE(document.at("known_latency_ms").is_null()) << "it was in the race";
+  EXPECT_LE(document.at("latency_ms"), document.at("known_latency_ms"));
+  if (document.at("latency_ms") == document.at("known_latency_ms")) {
+    EXPECT_TRUE(directory_.read("after.attune") == directory_.read("compiled.attune"));
+  }
+}
+
+TEST_F(Tune, AModelThatMeetsItsGoalIsNotTuned) {
+  const std::string artifact = directory_.file("mlp.attune");
+  const Json document = run_json({"tune", "mlp", "--until-latency", "60s", "-o", artifact});
+  EXPECT_TRUE(document.at("reached").get<bool>());
+  for (const Json& task : document.at("tasks")) EXPECT_EQ(task.at("trials"), 0);
+  EXPECT_TRUE(std::filesystem::exists(artifact));
 }
 
 }  // namespace

@@ -64,6 +64,19 @@ std::optional<deploy::Schedule> best_record(records::Store& store, const graph::
   return std::nullopt;
 }
 
+bool same_trace(const schedule::Trace& one, const schedule::Trace& other) {
+  return schedule::hash(one) == schedule::hash(other);
+}
+
+// Whether one of the stores has an outcome of this schedule; also when that cannot be read.
+bool any_tried(const std::vector<std::shared_ptr<records::Store>>& stores, const graph::Task& task,
+               const std::string& target, const schedule::Trace& trace) {
+  return std::any_of(stores.begin(), stores.end(), [&](const auto& store) {
+    const auto known = store->known_traces(task.key, target);
+    return !known.ok() || std::binary_search(known->begin(), known->end(), schedule::hash(trace));
+  });
+}
+
 }  // namespace
 
 ModelKind kind_of_model(const std::string& text) {
@@ -197,13 +210,18 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
           best = std::move(found);
       }
     }
-    KnownTask known = best ? KnownTask{std::move(*best), best_us} : untuned(task);
-    if (!best) {
-      auto found =
-          deploy::shipped_schedules(*bundle, scheduled_task(task, target, exact, cold), target);
-      if (!found.empty()) {
-        known.schedule = {std::move(found[0].algorithm), std::move(found[0].trace),
-                          deploy::Origin::Shipped};
+    KnownTask known = untuned(task);
+    const bool only_default = best && same_trace(best->trace, known.schedule.trace);
+    if (best) known = {std::move(*best), best_us};
+    if (!best || only_default) {
+      const auto described = scheduled_task(task, target, exact, cold);
+      auto found = deploy::shipped_schedules(*bundle, described, target);
+      const std::lock_guard lock(*mutex);
+      if (!found.empty() && (!best || !any_tried(stores, task, text, found[0].trace))) {
+        known.schedule.algorithm = std::move(found[0].algorithm);
+        known.schedule.trace = std::move(found[0].trace);
+        known.schedule.origin = deploy::Origin::Shipped;
+        known.recorded_us.reset();
       }
     }
     known.schedule.passed_over = std::move(passed_over);

@@ -61,7 +61,8 @@ deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptio
 deploy::ScheduledTask scheduled_task(const graph::Task& task, const ir::Target& target, bool exact,
                                      bool cold);
 // What is known of a task: the schedule of its fastest record, else one that ships with the
-// program, else the default one.
+// program, else the default one. Where the record is of the default one, what ships comes first
+// unless it was tried.
 struct KnownTask {
   deploy::Schedule schedule = {};
   std::optional<double> recorded_us = {};  // of the record; nothing: it is another schedule

@@ -131,6 +131,7 @@ std::string to_json(const TuneReport& report) {
   json["records"] = report.records;
   if (!report.output.empty()) {
     json["output"] = report.output;
+    json["known_latency_ms"] = or_null(report.known_latency_ms);
     json["changed_inside"] = report.changed_inside;
     if (!report.inside_failure.empty()) json["inside_failure"] = report.inside_failure;
     json["fallbacks"] = fallbacks_json(report.fallbacks);

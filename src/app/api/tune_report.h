@@ -62,6 +62,8 @@ struct TuneReport {
   bool stopped = false;          // by the user, before its end
   std::string output = {};       // the artifact that was written; of models only
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
+  bool known_is_best = false;    // likewise what compiling took without this run
+  std::optional<double> known_latency_ms = {};  // of that; empty: the default schedules
   // Tasks of the artifact with another schedule than the fastest by itself: inside the model it is.
   std::int64_t changed_inside = 0;
   std::string inside_failure = {};  // why schedules were not compared inside the model

@@ -171,6 +171,9 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   if (report.untuned_is_best) {
     console.note("the default schedules were faster end to end, and were kept");
   }
+  if (report.known_is_best) {
+    console.note("the schedules known before are still the fastest end to end, and were kept");
+  }
   console.note(fmt::format("{:.3g} ms before, {:.3g} ms after; wrote {}",
                            report.default_latency_ms.value_or(0), report.latency_ms.value_or(0),
                            report.output));

@@ -200,6 +200,12 @@ double Usage::search_seconds() const {
          seconds_of[static_cast<std::size_t>(StageKind::Update)];
 }
 
+Usage& Usage::operator+=(const Usage& other) {
+  wall_seconds += other.wall_seconds;
+  for (std::size_t i = 0; i < kStageKinds; ++i) seconds_of[i] += other.seconds_of[i];
+  return *this;
+}
+
 Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants,
              const Clock& clock, const std::atomic<bool>* stop, Usage& usage,
              std::vector<Errand> errands) {

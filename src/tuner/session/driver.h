@@ -43,6 +43,7 @@ struct Usage {
   double wall_seconds = 0;
   std::array<double, kStageKinds> seconds_of = {};  // by StageKind; some run side by side
   double search_seconds() const;                    // choosing and learning
+  Usage& operator+=(const Usage& other);
 };
 
 // Until the agenda wants nothing more. When `stop` becomes true, or a stage fails, those that run

@@ -1,0 +1,39 @@
+// Which schedules the tasks of a tuned model have: what their sessions found, and what was known of
+// them before where nothing better was found. So tuning never ends with less than compiling with
+// the same records.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "app/api/graph_model.h"
+#include "app/deploy/model_tasks.h"
+#include "app/deploy/schedules.h"
+#include "base/result.h"
+#include "compiler/ir/target.h"
+#include "tuner/records/store.h"
+#include "tuner/session/report.h"
+
+namespace attune::api {
+
+// What a task has after its session, which may not have had a round. `tried`: it measured what was
+// known, together with what it found.
+deploy::Schedule tuned_schedule(const session::TaskReport& report, const deploy::Schedule& untuned,
+                                const KnownTask& known, bool tried);
+
+struct TunedTasks {
+  const deploy::ModelTasks& tasks;
+  const ir::Target& target;
+  const std::vector<KnownTask>& known;              // of each distinct task
+  const std::vector<session::TaskReport>& reports;  // likewise
+  bool exact = false;
+  bool cold = false;         // see has_cold_weights()
+  bool all_sessions = true;  // their records count, else those of the reports' alone
+  std::size_t most = 1;      // schedules of one task
+};
+
+// For each distinct task: what it has, then others that are about as fast by themselves.
+Result<std::vector<std::vector<deploy::Schedule>>> tuned_schedules(const TunedTasks& tuned,
+                                                                   records::Store& store);
+
+}  // namespace attune::api
