@@ -233,7 +233,7 @@ void RemoteGrants::may_start(std::int64_t stage, const std::vector<int>& cores) 
   const Work first = turn->second.first;
   const auto fits = [&](const Work& work) { return go_together(first, work); };
   if (std::none_of(wanted_.begin(), wanted_.end(), fits)) {
-    link_.finished(holding_, stage, 0, worker::StageEnd::Completed, "no longer wanted");
+    link_.finished(holding_, stage, 0, worker::StageEnd::Withdrawn, "no longer wanted");
     turns_.erase(turn);
   } else {
     turn->second.granted = true;

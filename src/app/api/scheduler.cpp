@@ -160,6 +160,10 @@ Result<int> take_cpu_devices(const CorePlan& plan, std::map<std::string, int>& d
 Status serve_jobs(const ServeOptions& options,
                   const std::function<void(const Serving&)>& on_ready) {
   ATTUNE_ASSIGN(const jobs::Policy* policy, jobs::find_policy(options.policy));
+  if (!options.quotas.empty() && !policy->has_quotas) {
+    return invalid(fmt::format("the policy '{}' has no quotas", policy->name),
+                   "give --policy fair-share, or leave out --quota");
+  }
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
   ATTUNE_ASSIGN(const CorePlan cores,
                 plan_cores(runtime::allowed_cores(), options.host_cores, options.profile_cores));

@@ -37,7 +37,9 @@ struct ServeOptions {
   // Of further kinds, that workers elsewhere bring; "cpu": so many instead of one, each of equally
   // many of the measuring cores.
   std::map<std::string, int> devices = {};
-  std::map<std::string, int> quotas = {};  // of users: units of all resources at once
+  // Of users: whoever has more units of all resources at once waits for others. For policies that
+  // have quotas.
+  std::map<std::string, int> quotas = {};
   // Whether control groups keep stages on their cores, where the system allows it.
   bool use_cpuset = true;
   std::function<void(const std::string&)> note = {};

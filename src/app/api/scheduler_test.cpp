@@ -34,5 +34,14 @@ TEST(TakeCpuDevices, SplitsTheMeasuringCoresEqually) {
   EXPECT_EQ(odd.error().message, "3 devices cpu cannot be made of 4 measuring cores");
 }
 
+TEST(ServeJobs, QuotasNeedAPolicyThatHasThem) {
+  const Status status =
+      serve_jobs({.state = testing::TempDir() + "/nothing-here", .quotas = {{"ann", 2}}},
+                 [](const Serving&) { FAIL(); });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, "the policy 'makespan' has no quotas");
+  EXPECT_EQ(status.error().hint, "give --policy fair-share, or leave out --quota");
+}
+
 }  // namespace
 }  // namespace attune::api

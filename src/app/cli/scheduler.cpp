@@ -88,7 +88,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
             "cpuset cgroups keep stages on their cores where allowed, or never (auto)");
   line.texts("--device", "KEY=N", devices,
              "devices of another kind, which workers bring along; cpu=N: N of the measuring cores");
-  line.texts("--quota", "USER=N", quotas, "units of all resources that a user has at once");
+  line.texts("--quota", "USER=N", quotas,
+             "fair-share: who has more units at once than this waits for others");
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
   line.example("scheduler --policy fair-share --workers 8 --quota ann=2",

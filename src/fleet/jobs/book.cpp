@@ -8,6 +8,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "fleet/jobs/book_checks.h"
+
 namespace attune::jobs {
 namespace {
 
@@ -48,24 +50,12 @@ Error not_found(const std::string& name) {
           "'attune jobs' lists all jobs"};
 }
 
-Status check_numbers(const v1::JobSpec& spec) {
-  const auto bad = [](double value) { return !std::isfinite(value) || value < 0; };
-  if (bad(spec.priority())) {
-    return invalid(fmt::format("the priority is {}, must be positive", spec.priority()));
-  }
-  if (spec.trials() < 0 || bad(spec.seconds()) || bad(spec.until_latency_ms())) {
-    return invalid("the budget is negative", "give --trials, --seconds or --until-latency above 0");
-  }
-  if (spec.threads() < 0 || spec.prefetch() < 0) {
-    return invalid("the number of threads or of batches in flight is negative");
-  }
-  return {};
-}
-
 // A file's stem, a name of the zoo, or the family of an operator.
 std::string short_name(const std::string& model) {
-  if (model.find('/') == std::string::npos) return model.substr(0, model.find(':'));
-  return std::filesystem::path(model).stem().string();
+  const bool is_file = model.find('/') != std::string::npos;
+  const std::string name =
+      is_file ? std::filesystem::path(model).stem().string() : model.substr(0, model.find(':'));
+  return looks_like_id(name) ? "model-" + name : name;
 }
 
 }  // namespace
@@ -100,7 +90,10 @@ std::size_t Book::add_entry(JobRow row, double now) {
   if (!row.key.empty()) by_key_[row.key] = position;
   entries_.push_back({.row = std::move(row)});
   Entry& entry = entries_.back();
-  if (entry.ended()) return position;
+  if (entry.ended()) {
+    if (!entry.row.foreign) experience_.learn_job(entry.row.job);
+    return position;
+  }
   const v1::JobSpec& spec = entry.row.job.spec();
   entry.paused = entry.row.job.state() == v1::PAUSED;
   entry.index = scheduler_.add_job({.user = user_of(spec.user()),
@@ -128,6 +121,10 @@ std::vector<std::string> Book::device_keys() const {
 Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
   ATTUNE_RETURN_IF_ERROR(check_numbers(spec));
   if (spec.model().empty()) return invalid("the job has no model");
+  if (looks_like_id(spec.name())) {
+    return invalid(fmt::format("the name '{}' looks like the number of a job", spec.name()),
+                   "give another --name");
+  }
   if (spec.priority() == 0) spec.set_priority(1);
   if (spec.prefetch() == 0) spec.set_prefetch(options_.prefetch);
   if (options_.in_turn) spec.set_in_turn(true);
@@ -189,7 +186,7 @@ Result<v1::SubmitReply> Book::submit(const v1::SubmitRequest& request, double no
   if (!request.known_json().empty()) {
     Entry& entry = entries_[position];
     entry.row.job.set_result_json(request.known_json());
-    entry.row.job.set_best_ms(request.known_ms());
+    if (std::isfinite(request.known_ms())) entry.row.job.set_best_ms(request.known_ms());
     end(entry, v1::DONE, "the records meet its goal already", now);
   }
   *reply.mutable_job() = picture_at(entries_[position], now);
@@ -209,6 +206,7 @@ Result<std::size_t> Book::find(const std::string& id_or_name) const {
 }
 
 Result<v1::Job> Book::control(const v1::ControlRequest& request, double now) {
+  ATTUNE_RETURN_IF_ERROR(check_wish(request.wish()));
   ATTUNE_ASSIGN(const std::size_t position, find(request.job()));
   Entry& entry = entries_[position];
   if (entry.ended()) {
@@ -273,6 +271,7 @@ void Book::end(Entry& entry, v1::JobState state, const std::string& reason, doub
   entry.row.job.set_state(state);
   entry.row.job.set_reason(reason);
   entry.row.job.set_ended_at(now);
+  if (!entry.row.foreign) experience_.learn_job(entry.row.job);
   touch(entry);
 }
 

@@ -17,32 +17,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book_options.h"
 #include "fleet/jobs/book_rows.h"
+#include "fleet/jobs/experience.h"
 #include "fleet/jobs/scheduler.h"
 
 namespace attune::jobs {
 
 using WorkerId = std::uint64_t;  // of one connection; never used again
-
-struct BookPool {
-  std::string name;
-  std::vector<std::vector<int>> units;  // cores of each; none for devices elsewhere
-};
-
-struct BookOptions {
-  std::vector<BookPool> pools;  // "host" first
-  const Policy* policy = nullptr;
-  std::vector<std::pair<std::string, std::string>> apart = {};  // kinds that disturb each other
-  std::map<std::string, int> quotas = {};                       // of users
-  std::string version = {};
-  int prefetch = 1;      // of jobs that do not say
-  bool in_turn = false;  // no two stages of a job at once
-  double lease_seconds = 10;
-  double beat_seconds = 2;
-  double settle_seconds = 0;    // how long a job may think about its next stage before others go
-  bool local_workers = false;   // some will come that have all the devices of the pools
-  std::string cores_kept = {};  // what keeps stages on their cores, in words
-};
 
 struct Message {
   WorkerId worker = 0;
@@ -103,6 +85,7 @@ class Book {
     bool paused = false;
     std::map<std::int64_t, Stage> stages = {};  // offered or running, by the worker's number
     std::set<std::int64_t> finished = {};       // in this epoch
+    bool kinds_said = false;                    // in this epoch
     double last_finished = -1;
     WorkerId lost_worker = 0;  // the last that it was taken back from
     int crashes = 0;           // of workers, since a stage finished
@@ -142,7 +125,6 @@ class Book {
   void restore(Entry& entry, double now);
   void go_on(WorkerId id, const v1::Holding& holding);
   void write_hold(Entry& entry) const;
-  void give_out_jobs(double now);
   void assign(std::size_t position, WorkerId worker, double now);
   Entry* fenced(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage);
   void refuse(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage,
@@ -150,7 +132,12 @@ class Book {
   void know(WorkerId worker, const Entry& entry, std::int64_t stage);
   void order(const Entry& entry);
   v1::ToWorker& send(WorkerId worker, bool acknowledges);
+  // book_queue.cpp
+  double seconds_left(const Entry& entry, const View& view) const;
+  std::vector<std::size_t> queue(double now) const;
+  void give_out_jobs(double now);
   // book_stages.cpp
+  bool keeps_open_kinds(const Entry& entry, const v1::Kinds& kinds) const;
   void take_kinds(Entry& entry, const v1::Kinds& kinds, double now);
   void take_offer(WorkerId worker, Entry& entry, const v1::Offer& offer, double now);
   void take_offer_back(Entry& entry, std::int64_t number);
@@ -167,13 +154,13 @@ class Book {
   std::vector<int> cores_of(const Entry& entry, std::uint32_t pool,
                             const std::vector<int>& slots) const;
   void keep_bar(const StageRow& row);
-  void learn_usual(const std::string& kind, double seconds);
   void spread_usual(const std::string& name);
   double usual_seconds(const Entry& entry, const v1::StageKind& kind) const;
   // book_view.cpp
   struct Outlook;
   Outlook outlook(double now) const;
   void predict_ends(Outlook& outlook) const;
+  void predict_queued(Outlook& outlook) const;
   void find_places(Outlook& outlook) const;
   v1::Job picture(const Entry& entry, const Outlook& outlook) const;
   v1::Job picture_at(const Entry& entry, double now) const;
@@ -194,11 +181,8 @@ class Book {
   std::set<std::uint32_t> host_groups_, wide_groups_;
   std::map<WorkerId, Worker> workers_;
   std::deque<v1::Bar> bars_;  // that ended of late
-  struct Usual {
-    double seconds = 0, count = 0;
-  };
-  std::map<std::string, Usual> usual_;  // what kinds of stages took, of all jobs of ours
-  std::set<std::size_t> thinking_;      // jobs that will offer their next stage at once
+  Experience experience_;
+  std::set<std::size_t> thinking_;  // jobs that will offer their next stage at once
   double opened_at_ = 0, hold_until_ = 0;
   std::set<std::size_t> dirty_;  // entries to write
   Effects effects_;

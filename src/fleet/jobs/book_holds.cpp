@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fleet/jobs/book.h"
+#include "fleet/jobs/book_checks.h"
 
 namespace attune::jobs {
 
@@ -30,6 +31,7 @@ void Book::restore(Entry& entry, double now) {
   *kinds.mutable_kinds() = job.kinds();
   const auto is_there = [&](const v1::StageKind& kind) { return pool_of(kind.pool()).has_value(); };
   if (!std::all_of(job.kinds().begin(), job.kinds().end(), is_there)) return;
+  if (!check_kinds(job.kinds()).ok()) return;
   take_kinds(entry, kinds, now);
   for (const v1::HeldStage& held : job.hold().stages()) {
     const v1::StageKind& kind = job.kinds(held.kind());

@@ -3,10 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 
 #include "base/check.h"
 #include "fleet/jobs/book.h"
+#include "fleet/jobs/book_checks.h"
 
 namespace attune::jobs {
 namespace {
@@ -21,7 +22,8 @@ bool same_kinds(const google::protobuf::RepeatedPtrField<v1::StageKind>& a,
                 const google::protobuf::RepeatedPtrField<v1::StageKind>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const v1::StageKind& left, const v1::StageKind& right) {
-                      return left.name() == right.name() &&
+                      return left.name() == right.name() && left.pool() == right.pool() &&
+                             left.amount() == right.amount() &&
                              left.usual_seconds() == right.usual_seconds();
                     });
 }
@@ -39,6 +41,15 @@ std::optional<std::uint32_t> Book::pool_of(const std::string& name) const {
     if (options_.pools[i].name == name) return i;
   }
   return std::nullopt;
+}
+
+bool Book::keeps_open_kinds(const Entry& entry, const v1::Kinds& kinds) const {
+  return std::all_of(entry.stages.begin(), entry.stages.end(), [&](const auto& each) {
+    const auto index = static_cast<int>(each.second.kind);
+    if (index >= kinds.kinds_size()) return false;
+    const v1::StageKind &now = kinds.kinds(index), &before = entry.row.job.kinds(index);
+    return now.pool() == before.pool() && now.amount() == before.amount();
+  });
 }
 
 void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
@@ -64,25 +75,36 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
     needs.push_back({pool, amount_of(kind, options_.pools[pool])});
     left_known = left_known && kind.left() >= 0;
   }
-  if (!entry.stages.empty() && kinds.kinds_size() < job.kinds_size()) {
-    return refuse(entry.worker, entry.id(), job.epoch(), 0, "stages of a dropped kind are open");
+  if (!keeps_open_kinds(entry, kinds)) {
+    return refuse(entry.worker, entry.id(), job.epoch(), 0,
+                  "stages of a kind that is dropped or moves to another pool are open");
   }
   std::map<std::string, std::int64_t> done;
   for (int i = 0; i < job.kinds_size() && i < job.stages_done_size(); ++i) {
     done[job.kinds(i).name()] += job.stages_done(i);
   }
   // The usual times of a new epoch are news, too: what the scheduler knows is of the last one.
-  const bool known = same_kinds(job.kinds(), kinds.kinds()) && !entry.finished.empty();
+  const bool known =
+      entry.kinds_said && !entry.finished.empty() && same_kinds(job.kinds(), kinds.kinds());
   if (!known) scheduler_.set_kinds(entry.index, std::move(usual), std::move(needs));
   scheduler_.set_stages_left(entry.index, left_known ? std::move(left) : std::vector<double>());
   *job.mutable_kinds() = kinds.kinds();
   job.clear_stages_done();
   for (const v1::StageKind& kind : kinds.kinds()) job.add_stages_done(done[kind.name()]);
+  entry.kinds_said = true;
 }
 
 void Book::take_offer(WorkerId worker, Entry& entry, const v1::Offer& offered, double now) {
   thinking_.erase(position_of(entry));
   const v1::Job& job = entry.row.job;
+  if (!entry.kinds_said) {
+    return refuse(worker, entry.id(), job.epoch(), offered.stage(),
+                  "the job has not said its kinds of stages");
+  }
+  if (offered.stage() < 0) {
+    return refuse(worker, entry.id(), job.epoch(), offered.stage(),
+                  fmt::format("stages are numbered from 0, not {}", offered.stage()));
+  }
   if (offered.kind() < 0 || offered.kind() >= job.kinds_size()) {
     return refuse(worker, entry.id(), job.epoch(), offered.stage(),
                   fmt::format("the job has {} kinds of stages, there is no kind {}",
@@ -113,15 +135,20 @@ void Book::offer(Entry& entry, std::int64_t number, Stage& stage, double ready_a
   places_[stage.id] = {position_of(entry), number};
 }
 
-// Wide: it measures on more cores than its device has, so that the host must be quiet meanwhile.
+// Wide: it measures on more cores than its device has, or may get one that shares cores with the
+// host, so that the host must be quiet meanwhile.
 bool Book::is_wide(const Entry& entry, std::uint32_t pool) const {
-  const std::vector<int>& cores = options_.pools[pool].units[0];
-  if (pool == kHost || cores.empty()) return false;
-  if (entry.row.job.spec().threads() > static_cast<int>(cores.size())) return true;
+  if (pool == kHost) return false;
   const auto& host = options_.pools[kHost].units;
-  return std::any_of(host.begin(), host.end(), [&](const std::vector<int>& unit) {
-    return std::find_first_of(unit.begin(), unit.end(), cores.begin(), cores.end()) != unit.end();
-  });
+  const auto is_short = [&](const std::vector<int>& cores) {
+    if (cores.empty()) return false;  // elsewhere
+    if (entry.row.job.spec().threads() > static_cast<int>(cores.size())) return true;
+    return std::any_of(host.begin(), host.end(), [&](const std::vector<int>& unit) {
+      return std::find_first_of(unit.begin(), unit.end(), cores.begin(), cores.end()) != unit.end();
+    });
+  };
+  const auto& units = options_.pools[pool].units;
+  return std::any_of(units.begin(), units.end(), is_short);
 }
 
 std::uint32_t Book::group_of(const Entry& entry, const v1::StageKind& kind, std::uint32_t pool) {
@@ -129,8 +156,10 @@ std::uint32_t Book::group_of(const Entry& entry, const v1::StageKind& kind, std:
   const std::string name = wide ? kind.name() + " on all cores" : kind.name();
   const std::uint32_t group =
       groups_.emplace(name, static_cast<std::uint32_t>(groups_.size())).first->second;
+  if (!options_.policy->coordinated) return group;
   if (wide && wide_groups_.insert(group).second) {
     for (const std::uint32_t other : host_groups_) scheduler_.forbid(group, other);
+    for (const std::uint32_t other : wide_groups_) scheduler_.forbid(group, other);  // and itself
   }
   if (pool == kHost && host_groups_.insert(group).second) {
     for (const std::uint32_t other : wide_groups_) scheduler_.forbid(group, other);
@@ -199,8 +228,11 @@ void Book::take_offer_back(Entry& entry, std::int64_t number) {
 void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& finished, double now) {
   v1::Job& job = entry.row.job;
   const auto found = entry.stages.find(finished.stage());
+  if (const Status good = check_finished(finished); !good.ok()) {
+    return refuse(worker, entry.id(), job.epoch(), finished.stage(), good.error().message);
+  }
   // The worker takes its offer back, which may have been granted meanwhile.
-  if (finished.end() == v1::COMPLETED && finished.seconds() == 0) {
+  if (finished.end() == v1::WITHDRAWN) {
     if (found != entry.stages.end()) take_offer_back(entry, found->first);
     entry.finished.insert(finished.stage());
     return know(worker, entry, finished.stage());
@@ -219,13 +251,15 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   row.bar.set_ready_at(stage.ready_at);
   row.bar.set_started_at(stage.started_at);
   row.bar.set_ended_at(now);
-  const double seconds = std::max(finished.seconds(), 0.0);
+  const double seconds = finished.seconds();
   if (finished.end() == v1::COMPLETED) {
     scheduler_.finish(stage.id, now, seconds);
     job.set_stages_done(static_cast<int>(stage.kind),
                         job.stages_done(static_cast<int>(stage.kind)) + 1);
     entry.crashes = 0;
-    if (!entry.row.foreign) learn_usual(kind.name(), seconds);
+    if (!entry.row.foreign && experience_.learn_stage(kind.name(), seconds)) {
+      spread_usual(kind.name());
+    }
   } else {
     scheduler_.abandon(stage.id);
   }
@@ -242,14 +276,6 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   thinking_.insert(position_of(entry));
 }
 
-void Book::learn_usual(const std::string& kind, double seconds) {
-  Usual& usual = usual_[kind];
-  usual.seconds += std::max(seconds, kLeastSeconds);
-  usual.count += 1;
-  const auto count = static_cast<std::uint64_t>(usual.count);
-  if (std::has_single_bit(count)) spread_usual(kind);
-}
-
 // To all jobs that have such stages: what one has seen tells how long the others will take. Done
 // each time that twice as much is known, so that it costs next to nothing.
 void Book::spread_usual(const std::string& name) {
@@ -264,12 +290,9 @@ void Book::spread_usual(const std::string& name) {
   }
 }
 
-// What the worker says counts as one observation.
 double Book::usual_seconds(const Entry& entry, const v1::StageKind& kind) const {
-  const double said = std::max(kind.usual_seconds(), kLeastSeconds);
-  const auto found = usual_.find(kind.name());
-  if (found == usual_.end() || entry.row.foreign) return said;
-  return (found->second.seconds + said) / (found->second.count + 1);
+  if (entry.row.foreign) return std::max(kind.usual_seconds(), kLeastSeconds);
+  return experience_.stage_seconds(kind.name(), kind.usual_seconds());
 }
 
 void Book::recall(const std::vector<StageRow>& rows) {
@@ -281,7 +304,8 @@ void Book::recall(const std::vector<StageRow>& rows) {
     Entry& entry = entries_[found->second];
     if (row.epoch == entry.row.job.epoch()) entry.finished.insert(row.stage);
     if (entry.row.foreign || row.end != v1::COMPLETED) continue;
-    learn_usual(bar.kind(), bar.ended_at() - bar.started_at());
+    const double seconds = bar.ended_at() - bar.started_at();
+    if (experience_.learn_stage(bar.kind(), seconds)) spread_usual(bar.kind());
   }
 }
 
@@ -293,9 +317,10 @@ void Book::keep_bar(const StageRow& row) {
 
 void Book::take_progress(Entry& entry, const v1::Progress& progress) {
   v1::Job& job = entry.row.job;
-  job.set_trials(progress.trials());
-  if (progress.best_ms() > 0) job.set_best_ms(progress.best_ms());
-  if (progress.default_ms() > 0) job.set_default_ms(progress.default_ms());
+  const auto is_time = [](double ms) { return std::isfinite(ms) && ms > 0; };
+  job.set_trials(std::max<std::int64_t>(progress.trials(), 0));
+  if (is_time(progress.best_ms())) job.set_best_ms(progress.best_ms());
+  if (is_time(progress.default_ms())) job.set_default_ms(progress.default_ms());
   touch(entry);
 }
 

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 
 #include "fleet/jobs/book.h"
 #include "fleet/jobs/outlook.h"
@@ -38,6 +40,7 @@ struct Book::Outlook {
   double now = 0;
   std::vector<double> ends;                         // by index of the scheduler; 0: not known
   std::unordered_map<JobIndex, int> pool_position;  // among those that wait for the same pool
+  std::vector<std::size_t> queue;                   // those that wait for a worker, in order
   std::unordered_map<std::string, int> queue_position;
   std::vector<std::string> keys;
 };
@@ -47,7 +50,9 @@ Book::Outlook Book::outlook(double now) const {
   outlook.now = now;
   outlook.ends.assign(by_index_.size(), 0.0);
   outlook.keys = device_keys();
+  outlook.queue = queue(now);
   predict_ends(outlook);
+  predict_queued(outlook);
   find_places(outlook);
   return outlook;
 }
@@ -59,20 +64,45 @@ void Book::predict_ends(Outlook& outlook) const {
   std::vector<Demand> demands;
   std::vector<JobIndex> who;
   for (JobIndex index = 0; index < view.jobs.size(); ++index) {
-    const auto& left = scheduler_.stages_left(index);
-    if (!view.jobs[index].active || left.empty()) continue;
-    Demand demand{view.jobs[index].remaining_seconds, std::vector<double>(capacities.size(), 0.0)};
-    const v1::Job& job = entries_[by_index_[index]].row.job;
-    for (std::uint32_t kind = 0; kind < left.size(); ++kind) {
-      const v1::StageKind& stage = job.kinds(static_cast<int>(kind));
-      demand.pool_seconds[*pool_of(stage.pool())] +=
-          left[kind] * scheduler_.predicted_seconds(index, kind) * std::max(stage.amount(), 1);
-    }
-    demands.push_back(std::move(demand));
+    const JobView& job = view.jobs[index];
+    if (!job.active || job.work_left.empty()) continue;
+    demands.push_back({job.remaining_seconds, job.work_left});
     who.push_back(index);
   }
   const std::vector<double> ends = shared_ends(demands, capacities);
   for (std::size_t i = 0; i < who.size(); ++i) outlook.ends[who[i]] = outlook.now + ends[i];
+}
+
+// Each gets the first worker that will be free, and is then slowed down by others as much as those
+// are that run now.
+void Book::predict_queued(Outlook& outlook) const {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  using Moments = std::priority_queue<double, std::vector<double>, std::greater<>>;
+  const View view = scheduler_.view(outlook.now);
+  std::map<std::string, Moments> free_at;  // workers, by device
+  double stretch = 0, running = 0;
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.hello.takes_jobs()) continue;
+    double moment = outlook.now;
+    if (!worker.jobs.empty()) {
+      const JobIndex job = entries_[worker.jobs.front()].index;
+      const double end = outlook.ends[job], alone = view.jobs[job].remaining_seconds;
+      moment = end > 0 ? end : kNever;
+      if (end > 0 && alone > 0) stretch += (end - outlook.now) / alone, running += 1;
+    }
+    for (const std::string& device : worker.hello.devices()) free_at[device].push(moment);
+  }
+  stretch = running > 0 ? std::max(stretch / running, 1.0) : 1.0;
+  for (const std::size_t position : outlook.queue) {
+    const Entry& entry = entries_[position];
+    Moments& moments = free_at[entry.row.job.spec().device()];
+    if (moments.empty()) continue;
+    const double left = seconds_left(entry, view);
+    const double end = left < 0 ? kNever : moments.top() + left * stretch;
+    moments.pop();
+    moments.push(end);
+    if (end < kNever) outlook.ends[entry.index] = end;
+  }
 }
 
 void Book::find_places(Outlook& outlook) const {
@@ -94,16 +124,10 @@ void Book::find_places(Outlook& outlook) const {
     if (outlook.pool_position.count(each.stage->job) != 0) continue;
     outlook.pool_position[each.stage->job] = ++places[each.stage->pool];
   }
-  std::vector<const Entry*> queue;
-  for (const Entry& entry : entries_) {
-    if (!entry.ended() && !entry.paused && entry.worker == 0) queue.push_back(&entry);
-  }
-  std::stable_sort(queue.begin(), queue.end(), [](const Entry* a, const Entry* b) {
-    return a->row.job.spec().priority() > b->row.job.spec().priority();
-  });
   std::map<std::string, int> devices;
-  for (const Entry* entry : queue) {
-    outlook.queue_position[entry->id()] = ++devices[entry->row.job.spec().device()];
+  for (const std::size_t position : outlook.queue) {
+    const v1::Job& job = entries_[position].row.job;
+    outlook.queue_position[job.id()] = ++devices[job.spec().device()];
   }
 }
 
@@ -111,7 +135,8 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
   const std::string& device = job.spec().device();
   if (entry.worker == 0) {
     job.set_state(v1::QUEUED);
-    job.set_queue_position(outlook.queue_position.at(entry.id()));
+    const auto place = outlook.queue_position.find(entry.id());
+    if (place != outlook.queue_position.end()) job.set_queue_position(place->second);
     const auto& keys = outlook.keys;
     job.set_waiting_for("worker");
     if (entry.row.foreign) {

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "fleet/jobs/book.h"
+#include "fleet/jobs/book_checks.h"
 
 namespace attune::jobs {
 namespace {
@@ -79,6 +80,7 @@ void Book::joined(WorkerId worker, bool local, double now) {
 
 void Book::hello(WorkerId id, const v1::Hello& hello) {
   Worker& worker = workers_.at(id);
+  if (!worker.name.empty()) return refuse(id, "", 0, 0, "hello was said already");
   if (hello.version() != options_.version) {
     refuse(id, "", 0, 0,
            fmt::format("the worker is of version {}, the scheduler of {}", hello.version(),
@@ -112,8 +114,12 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
   switch (message.what_case()) {
     case v1::FromWorker::kKinds: {
       const v1::Kinds& kinds = message.kinds();
-      if (Entry* entry = fenced(id, kinds.job(), kinds.epoch(), 0)) take_kinds(*entry, kinds, now);
-      return;
+      Entry* entry = fenced(id, kinds.job(), kinds.epoch(), 0);
+      if (entry == nullptr) return;
+      if (const Status good = check_kinds(kinds.kinds()); !good.ok()) {
+        return refuse(id, kinds.job(), kinds.epoch(), 0, good.error().message);
+      }
+      return take_kinds(*entry, kinds, now);
     }
     case v1::FromWorker::kOffer: {
       const v1::Offer& offer = message.offer();
@@ -142,7 +148,8 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
         return know(id, *entry, -1);
       }
       entry->row.job.set_result_json(ended.result_json());
-      end(*entry, ended.state() < v1::DONE ? v1::FAILED : ended.state(), ended.reason(), now);
+      const bool is_end = ended.state() >= v1::DONE && v1::JobState_IsValid(ended.state());
+      end(*entry, is_end ? ended.state() : v1::FAILED, ended.reason(), now);
       return know(id, *entry, -1);
     }
     case v1::FromWorker::kRegister:
@@ -154,6 +161,14 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
 
 // A foreign job starts with its tuner, or goes on with it in a new epoch when that comes back.
 void Book::take_registration(WorkerId id, const v1::Register& registration, double now) {
+  if (const Status good = check_kinds(registration.kinds()); !good.ok()) {
+    return refuse(id, "", 0, -2, good.error().message);
+  }
+  const auto known = by_key_.find(registration.idempotency_key());
+  if (known != by_key_.end() && !entries_[known->second].row.foreign) {
+    return refuse(id, entries_[known->second].id(), 0, -2,
+                  "a job that was submitted has this key, another tuner cannot have it");
+  }
   v1::SubmitRequest request;
   *request.mutable_spec() = registration.spec();
   if (request.spec().model().empty()) request.mutable_spec()->set_model("another tuner's");
@@ -175,6 +190,7 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
   entry.row.job.set_epoch(entry.row.job.epoch() + 1);
   if (entry.row.job.started_at() == 0) entry.row.job.set_started_at(now);
   entry.finished.clear();
+  entry.kinds_said = false;
   workers_.at(id).jobs.push_back(position);
   scheduler_.set_active(entry.index, !entry.paused);
   touch(entry);
@@ -281,41 +297,13 @@ int Book::parked_workers() const {
   }));
 }
 
-// Important jobs first, then in the order of their coming.
-void Book::give_out_jobs(double now) {
-  std::vector<std::size_t> queue;
-  bool sorted = false;
-  for (auto& [id, worker] : workers_) {
-    if (worker.name.empty() || !worker.hello.takes_jobs()) continue;
-    if (!worker.jobs.empty()) continue;
-    if (!std::exchange(sorted, true)) {
-      for (std::size_t i = 0; i < entries_.size(); ++i) {
-        const Entry& entry = entries_[i];
-        if (entry.ended() || entry.paused || entry.worker != 0 || entry.row.foreign) continue;
-        if (entry.held_until >= 0) continue;
-        queue.push_back(i);
-      }
-      std::stable_sort(queue.begin(), queue.end(), [&](std::size_t a, std::size_t b) {
-        return entries_[a].row.job.spec().priority() > entries_[b].row.job.spec().priority();
-      });
-    }
-    const auto& devices = worker.hello.devices();
-    const auto next = std::find_if(queue.begin(), queue.end(), [&](std::size_t job) {
-      const std::string& device = entries_[job].row.job.spec().device();
-      return std::find(devices.begin(), devices.end(), device) != devices.end();
-    });
-    if (next == queue.end()) continue;
-    assign(*next, id, now);
-    queue.erase(next);
-  }
-}
-
 void Book::assign(std::size_t position, WorkerId id, double now) {
   Entry& entry = entries_[position];
   Worker& worker = workers_.at(id);
   v1::Job& job = entry.row.job;
   entry.worker = id;
   entry.finished.clear();
+  entry.kinds_said = false;
   worker.jobs.push_back(position);
   job.set_worker(worker.name);
   job.set_epoch(job.epoch() + 1);

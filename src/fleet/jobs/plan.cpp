@@ -15,9 +15,17 @@ bool later(const Ranked& a, const Ranked& b) {
   return a.rank != b.rank ? a.rank > b.rank : a.index > b.index;
 }
 
-// Where rules forbid pairs, a stage that clashes with what always runs would never start. After
-// this long those that it clashes with are held back for it.
+// A stage that clashes with what always runs, or that needs more units than come free at a time,
+// would never start. After this long the others are held back for it.
 constexpr double kPatienceSeconds = 5;
+
+bool is_overdue(const View& view, const StageView& stage) {
+  return view.now - stage.ready_at > kPatienceSeconds;
+}
+
+bool waits_longer(const StageView& a, const StageView& b) {
+  return a.ready_at != b.ready_at ? a.ready_at < b.ready_at : a.id < b.id;
+}
 
 // What the rules make a stage wait for.
 class Neighbours {
@@ -27,9 +35,7 @@ class Neighbours {
       : view_(view), any_(view.rules != nullptr && !view.rules->empty()) {
     if (!any_) return;
     for (const Ranked& ranked : waiting) {
-      if (view.now - view.ready[ranked.index].ready_at > kPatienceSeconds) {
-        overdue_.push_back(ranked.index);
-      }
+      if (is_overdue(view, view.ready[ranked.index])) overdue_.push_back(ranked.index);
     }
   }
 
@@ -48,45 +54,92 @@ class Neighbours {
   }
 
  private:
-  static bool waits_longer(const StageView& a, const StageView& b) {
-    return a.ready_at != b.ready_at ? a.ready_at < b.ready_at : a.id < b.id;
-  }
-
   const View& view_;
   bool any_;
   std::vector<std::size_t> overdue_;
 };
 
+// What is free, and for whom it is kept.
+class Supply {
+ public:
+  Supply(std::span<const PoolView> pools, bool limited) : limited_(limited) {
+    for (const PoolView& pool : pools) {
+      pools_.push_back({pool.free, nullptr});
+      units_ += std::max(pool.free, 0);
+    }
+  }
+
+  bool empty() const { return limited_ && units_ == 0; }
+  bool suffices(const StageView& stage) const {
+    return !limited_ || stage.amount <= pools_[stage.pool].free;
+  }
+  // For the one that waits longest; it needs several units.
+  void keep_for(const StageView& stage) {
+    const StageView*& kept = pools_[stage.pool].kept_for;
+    if (kept == nullptr || waits_longer(stage, *kept)) kept = &stage;
+  }
+  bool may_have(const StageView& stage) const {
+    const Left& pool = pools_[stage.pool];
+    if (!suffices(stage)) return false;
+    return !limited_ || pool.kept_for == nullptr || !waits_longer(*pool.kept_for, stage) ||
+           stage.amount + pool.kept_for->amount <= pool.free;
+  }
+  void take(const StageView& stage) {
+    Left& pool = pools_[stage.pool];
+    if (pool.kept_for == &stage) pool.kept_for = nullptr;
+    pool.free -= stage.amount;
+    units_ -= stage.amount;
+  }
+
+ private:
+  struct Left {
+    int free = 0;
+    const StageView* kept_for = nullptr;
+  };
+  bool limited_;
+  int units_ = 0;
+  std::vector<Left> pools_;
+};
+
 }  // namespace
 
-std::vector<std::size_t> plan(const View& view, const Policy& policy) {
-  std::vector<int> free;
-  int units = 0;
-  for (const PoolView& pool : view.pools) {
-    free.push_back(pool.free);
-    units += std::max(pool.free, 0);
-  }
-  if (policy.coordinated && units == 0) return {};
-  const auto fits = [&](const StageView& stage) {
-    return !policy.coordinated || stage.amount <= free[stage.pool];
-  };
+std::vector<std::size_t> plan(const View& seen, const Policy& policy) {
+  Supply supply(seen.pools, policy.coordinated);
+  if (supply.empty()) return {};
+  // What starts here counts at once, also against the quota of its user.
+  std::vector<UserView> users(seen.users.begin(), seen.users.end());
+  View view = seen;
+  view.users = users;
   std::vector<Ranked> waiting;
   for (std::size_t i = 0; i < view.ready.size(); ++i) {
-    if (!fits(view.ready[i])) continue;
-    if (const auto rank = policy.rank(view, view.ready[i])) waiting.push_back({*rank, i});
+    const StageView& stage = view.ready[i];
+    const bool keeps = stage.amount > 1 && is_overdue(view, stage);
+    const bool fits = supply.suffices(stage);
+    if (!fits && !keeps) continue;
+    const auto rank = policy.rank(view, stage);
+    if (!rank) continue;
+    if (fits) waiting.push_back({*rank, i});
+    if (keeps) supply.keep_for(stage);
   }
   std::make_heap(waiting.begin(), waiting.end(), later);
   const Neighbours neighbours(view, waiting);
   std::vector<std::size_t> starting;
-  while (!waiting.empty() && (units > 0 || !policy.coordinated)) {
+  while (!waiting.empty() && !supply.empty()) {
     std::pop_heap(waiting.begin(), waiting.end(), later);
-    const std::size_t index = waiting.back().index;
+    const Ranked next = waiting.back();
     waiting.pop_back();
-    const StageView& stage = view.ready[index];
-    if (!fits(stage) || neighbours.disturbed_by(index, starting)) continue;
-    free[stage.pool] -= stage.amount;
-    units -= stage.amount;
-    starting.push_back(index);
+    const StageView& stage = view.ready[next.index];
+    if (!supply.may_have(stage) || neighbours.disturbed_by(next.index, starting)) continue;
+    UserView& user = users[view.jobs[stage.job].user];
+    if (const Rank rank = user.quota > 0 ? *policy.rank(view, stage) : next.rank;
+        rank > next.rank) {
+      waiting.push_back({rank, next.index});
+      std::push_heap(waiting.begin(), waiting.end(), later);
+      continue;
+    }
+    supply.take(stage);
+    user.running += stage.amount;
+    starting.push_back(next.index);
   }
   return starting;
 }

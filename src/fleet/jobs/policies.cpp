@@ -5,6 +5,10 @@
 
 namespace attune::jobs {
 
+Rank queue_by_priority(const View&, const JobView& job) {
+  return {-job.priority, job.submitted_at, 0};
+}
+
 std::span<const Policy> policies() {
   static constexpr Policy kAll[] = {
       kSequential,    kUnscheduled, kSynchronised, kGreedy,  kFair,

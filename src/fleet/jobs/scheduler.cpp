@@ -13,14 +13,15 @@ Scheduler::Scheduler(const std::vector<Pool>& pools, const Policy& policy, CoLoc
     : policy_(policy), rules_(std::move(rules)) {
   for (const Pool& pool : pools) {
     pools_.push_back({.capacity = pool.capacity, .free = pool.capacity});
-    slots_.emplace_back(static_cast<std::size_t>(pool.capacity), false);
+    units_.emplace_back(static_cast<std::size_t>(pool.capacity));
   }
-  for (const int quota : user_quotas) users_.push_back({0, quota});
+  for (const int quota : user_quotas) users_.push_back({.quota = quota});
 }
 
 JobIndex Scheduler::add_job(JobSpec spec, double now) {
   const auto index = static_cast<JobIndex>(jobs_.size());
   if (spec.user >= users_.size()) users_.resize(spec.user + 1);
+  ++users_[spec.user].jobs;
   jobs_.push_back({.user = spec.user,
                    .priority = spec.priority,
                    .submitted_at = now,
@@ -52,7 +53,7 @@ std::vector<Start> Scheduler::dispatch(double now) {
   std::vector<Start> starts;
   for (const std::size_t index : chosen) {
     const StageView& stage = ready_[index];
-    begin(stage, take_slots(stage.pool, stage.amount));
+    begin(stage, take_slots(stage));
     starts.push_back({stage.id, stage.job, stage.kind, stage.pool, taken_.back().slots.front()});
   }
   // From the back, so that what is still to be removed stays where it is.
@@ -65,9 +66,12 @@ std::vector<Start> Scheduler::dispatch(double now) {
 }
 
 void Scheduler::begin(const StageView& stage, std::vector<int> slots) {
+  for (const int slot : slots) {
+    units_[stage.pool][static_cast<std::size_t>(slot)] = {true, stage.job};
+  }
   taken_.push_back({std::move(slots)});
   pools_[stage.pool].free -= stage.amount;
-  pools_[stage.pool].last_holder = stage.job;
+  find_holders(stage.pool);
   users_[jobs_[stage.job].user].running += stage.amount;
   running_.push_back(stage);
 }
@@ -76,12 +80,11 @@ StageId Scheduler::take_up(const Offer& offered, std::vector<int> slots, double 
   const StageId id = offer(offered, ready_at);
   const StageView stage = ready_.back();
   ready_.pop_back();
-  std::vector<bool>& taken = slots_[stage.pool];
+  std::vector<Unit>& units = units_[stage.pool];
   for (const int slot : slots) {
     const auto unit = static_cast<std::size_t>(slot);
-    if (unit >= taken.size()) taken.resize(unit + 1, false);
-    CHECK(!taken[unit], "two stages that ran had the same unit");
-    taken[unit] = true;
+    if (unit >= units.size()) units.resize(unit + 1);
+    CHECK(!units[unit].taken, "two stages that ran had the same unit");
   }
   begin(stage, std::move(slots));
   return id;
@@ -124,7 +127,10 @@ void Scheduler::withdraw_stage(StageId stage) {
 
 void Scheduler::set_active(JobIndex job, bool active) {
   JobView& view = jobs_[job];
-  if (view.active != active) count_work(view, active ? 1 : -1);
+  if (view.active != active) {
+    count_work(view, active ? 1 : -1);
+    users_[view.user].jobs += active ? 1 : -1;
+  }
   view.active = active;
   find_oldest();
 }
@@ -151,10 +157,6 @@ const std::vector<int>& Scheduler::slots_of(StageId stage) const {
   return taken_[position_of(stage)].slots;
 }
 
-double Scheduler::predicted_seconds(JobIndex job, std::uint32_t kind) const {
-  return details_[job].predictor.seconds(kind);
-}
-
 View Scheduler::view(double now) const {
   return {now, pools_, jobs_, users_, ready_, running_, oldest_, busiest(), &rules_};
 }
@@ -171,25 +173,44 @@ void Scheduler::release(std::size_t position) {
   pools_[stage.pool].free += stage.amount;
   users_[jobs_[stage.job].user].running -= stage.amount;
   for (const int slot : taken_[position].slots) {
-    slots_[stage.pool][static_cast<std::size_t>(slot)] = false;
+    units_[stage.pool][static_cast<std::size_t>(slot)].taken = false;
   }
+  find_holders(stage.pool);
   running_[position] = running_.back();
   running_.pop_back();
   taken_[position] = std::move(taken_.back());
   taken_.pop_back();
 }
 
-// The first that are free; policies that do not coordinate go beyond the capacity.
-std::vector<int> Scheduler::take_slots(std::uint32_t pool, int amount) {
-  std::vector<bool>& taken = slots_[pool];
+// Those that the job had last, so that others keep theirs, then such as nobody had, then the first
+// that are free. Policies that do not coordinate go beyond the capacity.
+std::vector<int> Scheduler::take_slots(const StageView& stage) {
+  std::vector<Unit>& units = units_[stage.pool];
   std::vector<int> slots;
-  for (std::size_t i = 0; static_cast<int>(slots.size()) < amount; ++i) {
-    if (i == taken.size()) taken.push_back(false);
-    if (taken[i]) continue;
-    taken[i] = true;
-    slots.push_back(static_cast<int>(i));
+  const auto take = [&](auto suits) {
+    for (std::size_t i = 0; i < units.size() && int(slots.size()) < stage.amount; ++i) {
+      if (units[i].taken || !suits(units[i])) continue;
+      units[i].taken = true;
+      slots.push_back(static_cast<int>(i));
+    }
+  };
+  take([&](const Unit& unit) { return unit.holder == stage.job; });
+  take([](const Unit& unit) { return unit.holder == kNoJob; });
+  take([](const Unit&) { return true; });
+  for (; int(slots.size()) < stage.amount; units.push_back({.taken = true})) {
+    slots.push_back(static_cast<int>(units.size()));
   }
+  std::sort(slots.begin(), slots.end());
   return slots;
+}
+
+void Scheduler::find_holders(std::uint32_t pool) {
+  std::vector<JobIndex>& holders = pools_[pool].holders;
+  holders.clear();
+  for (const Unit& unit : units_[pool]) {
+    if (unit.holder == kNoJob || (unit.taken && pools_[pool].free > 0)) continue;
+    holders.push_back(unit.holder);
+  }
 }
 
 void Scheduler::predict_remaining(JobIndex index) {

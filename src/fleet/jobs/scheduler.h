@@ -83,9 +83,6 @@ class Scheduler {
 
   // Units of its pool that a running stage has, from 0.
   const std::vector<int>& slots_of(StageId stage) const;
-  double predicted_seconds(JobIndex job, std::uint32_t kind) const;
-  // By kind; empty: not known.
-  const std::vector<double>& stages_left(JobIndex job) const { return details_[job].stages_left; }
 
   View view(double now) const;
   std::size_t running() const { return running_.size(); }
@@ -103,10 +100,15 @@ class Scheduler {
   struct Taken {
     std::vector<int> slots;
   };
+  struct Unit {
+    bool taken = false;
+    JobIndex holder = kNoJob;  // the job that it was given to last
+  };
   std::size_t position_of(StageId stage) const;
   void begin(const StageView& stage, std::vector<int> slots);
   void release(std::size_t position);
-  std::vector<int> take_slots(std::uint32_t pool, int amount);
+  std::vector<int> take_slots(const StageView& stage);
+  void find_holders(std::uint32_t pool);
   void predict_remaining(JobIndex job);
   double path_seconds(const Job& job) const;
   std::vector<double> work_left(const Job& job) const;
@@ -117,7 +119,7 @@ class Scheduler {
   const Policy& policy_;
   CoLocation rules_;
   std::vector<PoolView> pools_;
-  std::vector<std::vector<bool>> slots_;  // of each pool: taken
+  std::vector<std::vector<Unit>> units_;  // of each pool
   std::vector<UserView> users_;
   std::vector<JobView> jobs_;
   std::vector<Job> details_;

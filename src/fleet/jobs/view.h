@@ -17,13 +17,15 @@ inline constexpr JobIndex kNoJob = std::numeric_limits<JobIndex>::max();
 struct PoolView {
   int capacity = 1;
   int free = 1;
-  JobIndex last_holder = kNoJob;  // the job that was given some of it last
-  double work_left = 0;           // units × seconds that active jobs will need, predicted
+  // The jobs that its free units were given to last; of all units while none is free.
+  std::vector<JobIndex> holders = {};
+  double work_left = 0;  // units × seconds that active jobs will need, predicted
 };
 
 struct UserView {
   int running = 0;  // units of all pools in use
   int quota = 0;    // of them at once; 0: no limit
+  int jobs = 0;     // that are active
 };
 
 struct JobView {

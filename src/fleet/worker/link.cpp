@@ -245,6 +245,7 @@ void Link::finished(const Holding& holding, std::int64_t stage, double seconds, 
   finished.set_seconds(seconds);
   finished.set_end(end == StageEnd::Completed   ? v1::COMPLETED
                    : end == StageEnd::Disturbed ? v1::DISTURBED
+                   : end == StageEnd::Withdrawn ? v1::WITHDRAWN
                                                 : v1::BROKEN);
   finished.set_message(as_utf8(message_text));
   line_->send(std::move(message));

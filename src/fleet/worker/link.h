@@ -45,7 +45,7 @@ struct Devices {
   int cores = 0;  // of one; 0: not cores of this machine
 };
 
-enum class StageEnd { Completed, Disturbed, Broken };
+enum class StageEnd { Completed, Disturbed, Broken, Withdrawn };
 
 inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
 

@@ -18,4 +18,13 @@ std::optional<Rank> rank_fair_share(const View& view, const StageView& stage) {
   return Rank{above ? 1.0 : 0.0, -delay * job.priority, stage.ready_at};
 }
 
+// How long a job will take is often not known before a worker has it: what counts is how long it
+// waits, by its priority, and how many workers its user has already. Each of these can fill a unit.
+Rank queue_fair_share(const View& view, const JobView& job) {
+  const UserView& user = view.users[job.user];
+  const bool above = user.quota > 0 && user.jobs >= user.quota;
+  const double waits = (view.now - job.submitted_at) * job.priority / (1 + user.jobs);
+  return {above ? 1.0 : 0.0, -waits, job.submitted_at};
+}
+
 }  // namespace attune::jobs

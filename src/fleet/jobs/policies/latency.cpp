@@ -1,13 +1,24 @@
 // Shortest remaining processing time first; jobs of unknown length by the service they had, least
-// first, among the others as if as much again were to come.
+// first, among the others as if as much again were to come. What is twice as important may be twice
+// as long (as in Smith 1956).
 #include "fleet/jobs/policies/policies.h"
 
 namespace attune::jobs {
+namespace {
+
+double weighted_seconds(const JobView& job) {
+  return (job.remaining_seconds < 0 ? job.attained_seconds : job.remaining_seconds) / job.priority;
+}
+
+}  // namespace
 
 std::optional<Rank> rank_latency(const View& view, const StageView& stage) {
-  const JobView& job = view.jobs[stage.job];
-  const double left = job.remaining_seconds < 0 ? job.attained_seconds : job.remaining_seconds;
-  return Rank{left, stage.ready_at, static_cast<double>(stage.id)};
+  return Rank{weighted_seconds(view.jobs[stage.job]), stage.ready_at,
+              static_cast<double>(stage.id)};
+}
+
+Rank queue_latency(const View&, const JobView& job) {
+  return {weighted_seconds(job), job.submitted_at, 0};
 }
 
 }  // namespace attune::jobs

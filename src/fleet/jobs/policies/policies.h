@@ -17,6 +17,8 @@ std::optional<Rank> rank_fair_bundled(const View& view, const StageView& stage);
 std::optional<Rank> rank_makespan(const View& view, const StageView& stage);
 std::optional<Rank> rank_latency(const View& view, const StageView& stage);
 std::optional<Rank> rank_fair_share(const View& view, const StageView& stage);
+Rank queue_latency(const View& view, const JobView& job);
+Rank queue_fair_share(const View& view, const JobView& job);
 
 inline constexpr Policy kSequential{"sequential", "one job after the other", rank_sequential};
 inline constexpr Policy kUnscheduled{"unscheduled", "no coordination, stages slow each other down",
@@ -34,10 +36,15 @@ inline constexpr Policy kFairBundled{
     rank_fair_bundled};
 inline constexpr Policy kMakespan{
     "makespan", "what leads to most work elsewhere first: all end early", rank_makespan};
-inline constexpr Policy kLatency{"latency", "the job with least work left first: each ends early",
-                                 rank_latency};
+inline constexpr Policy kLatency{.name = "latency",
+                                 .summary = "the job with least work left first: each ends early",
+                                 .rank = rank_latency,
+                                 .queue = queue_latency};
 inline constexpr Policy kFairShare{
-    "fair-share", "the job that fell behind its share most first, by priority and quota",
-    rank_fair_share};
+    .name = "fair-share",
+    .summary = "the job that fell behind its share most first, by priority and quota",
+    .rank = rank_fair_share,
+    .queue = queue_fair_share,
+    .has_quotas = true};
 
 }  // namespace attune::jobs
