@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tuner/explore/annealing.h"
+#include "tuner/explore/knobs_space_testing.h"
 #include "tuner/explore/random.h"
 #include "tuner/space/sample_template.h"
 
@@ -136,6 +137,23 @@ TEST_P(EveryExplorer, DamagedStateIsRefused) {
     ASSERT_FALSE(status.ok()) << text;
     EXPECT_EQ(status.error().code, ErrorCode::Corrupt);
   }
+}
+
+// As many points, but those of a template that is another by now.
+TEST_P(EveryExplorer, StateOfAnotherSpaceIsRefused) {
+  const KnobsSpace wide(3, 4), narrow(6, 2);
+  ASSERT_EQ(wide.size(), narrow.size());
+  const SearchOptions options{.explorer = std::string(GetParam())};
+  const auto used = std::move(make_explorer(options, {wide, model_})).value();
+  Rng rng(1);
+  ASSERT_EQ(used->select(4, {}, rng).size(), 4u);
+  const std::vector<std::string> changes{used->changes()};
+  const auto same = std::move(make_explorer(options, {wide, model_})).value();
+  EXPECT_TRUE(same->restore(changes).ok());
+  const auto other = std::move(make_explorer(options, {narrow, model_})).value();
+  const Status status = other->restore(changes);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, "the saved state of the search is of another space");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryExplorer, testing::ValuesIn(explorer_names()),

@@ -232,6 +232,10 @@ Status Ledger::apply(const nlohmann::json& change) {
   gone_.insert(index);
   if (kind == "gone") return {};
   const auto trace_hash = change.at(2).get<std::uint64_t>();
+  // A template that changed may leave a space as large as it was: its points are others.
+  if (traces_.empty() && schedule::hash(space_.trace_of(space_.point_at(index))) != trace_hash) {
+    return damaged("is of another space");
+  }
   traces_.insert(trace_hash);
   const bool adopted = kind == "adopted";
   add_entry({space_.point_at(index), trace_hash, change.at(3).get<double>(), adopted,

@@ -43,16 +43,6 @@ void factor_lists(const std::vector<std::int64_t>& candidates, int left, std::in
   }
 }
 
-template <typename Fits>
-Knob split_knob(std::string name, int inner, const std::vector<std::int64_t>& candidates,
-                const Fits& fits) {
-  Knob knob{std::move(name), KnobKind::Split, {}};
-  Choice prefix;
-  factor_lists(candidates, inner, 1, prefix, fits, knob.choices);
-  CHECK(!knob.choices.empty(), "knob '" + knob.name + "' has no choices");
-  return knob;
-}
-
 // The inner factors that the policy allows, ascending.
 std::vector<std::int64_t> factors_of(const SplitRule& rule, std::int64_t largest) {
   const SplitPolicy policy = rule.policy;
@@ -151,10 +141,17 @@ Knob split_by(std::string name, const SplitRule& rule) {
   for (const std::int64_t factor : factors_of(rule, largest)) {
     if (rule.max_factor == 0 || factor <= rule.max_factor) candidates.push_back(factor);
   }
-  return split_knob(std::move(name), rule.parts - 1, candidates, [&](std::int64_t product) {
+  const auto fits = [&](std::int64_t product) {
     return product <= largest && (rule.max_product == 0 || product <= rule.max_product) &&
            (rule.tails || rule.extent % product == 0);
-  });
+  };
+  Knob knob{std::move(name), KnobKind::Split, {}};
+  Choice prefix;
+  factor_lists(candidates, rule.parts - 1, 1, prefix, fits, knob.choices);
+  std::erase_if(knob.choices,
+                [&](const Choice& each) { return each.numbers.back() < rule.min_innermost; });
+  CHECK(!knob.choices.empty(), "knob '" + knob.name + "' has no choices");
+  return knob;
 }
 
 Knob split_even_tails(std::string name, std::int64_t extent, std::int64_t max_tile) {

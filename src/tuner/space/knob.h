@@ -45,6 +45,7 @@ struct SplitRule {
   bool tails = false;            // the product of the inner factors need not divide the extent
   std::int64_t max_factor = 0;   // of one inner loop; 0: no bound
   std::int64_t max_product = 0;  // of all inner loops
+  std::int64_t min_innermost = 1;
 };
 // The choices hold the inner factors, outermost first.
 Knob split_by(std::string name, const SplitRule& rule);

@@ -19,6 +19,8 @@ TEST(Knob, FactorsLeaveNoRest) {
   EXPECT_EQ(texts(split_by("t", {.extent = 12, .max_product = 4})), (Texts{"1", "2", "3", "4"}));
   EXPECT_EQ(texts(split_by("t", {.extent = 6, .parts = 3, .max_factor = 2})),
             (Texts{"1x1", "1x2", "2x1"}));
+  EXPECT_EQ(texts(split_by("t", {.extent = 6, .parts = 3, .min_innermost = 2})),
+            (Texts{"1x2", "1x3", "1x6", "2x3", "3x2"}));
 }
 
 TEST(Knob, FactorsWithTailsMayMultiplyToAnything) {

@@ -16,29 +16,11 @@ constexpr std::int64_t kLongestValue = 400;  // nodes of a value after inlining
 // Nodes computed again per element, at most: little, none, much.
 constexpr std::int64_t kWastedWork[] = {40, 0, 400};
 
+// Rows of a transposition that are taken together.
+constexpr std::int64_t kCacheTiles[] = {16, 8, 32};
+constexpr std::int64_t kMostVectors = 8;  // written out
+
 bool fits(const ir::Program&) { return true; }
-
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
-  std::vector<space::Knob> list{space::choice_of("unroll", {1, 2, 4, 8})};
-  const bool producers = program.stages.size() > 1;
-  list.push_back(space::choice_of(
-      "waste", producers ? std::vector<std::int64_t>(std::begin(kWastedWork), std::end(kWastedWork))
-                         : std::vector<std::int64_t>{kWastedWork[0]}));
-  // Rows of a transposition that are taken together.
-  list.push_back(space::choice_of("cache_tile", {16, 8, 32}));
-  // Little work is done before other threads have begun.
-  list.push_back(space::annotate_with("parallel", target.threads > 1
-                                                      ? std::vector<std::int64_t>{1, 0}
-                                                      : std::vector<std::int64_t>{1}));
-  return list;
-}
-
-space::Settings default_values(const ir::Program&, const ir::Target&) {
-  return {{"unroll", {{4}}},
-          {"waste", {{kWastedWork[0]}}},
-          {"cache_tile", {{16}}},
-          {"parallel", {{1}}}};
-}
 
 bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
 
@@ -93,6 +75,70 @@ Inlined inline_producers(const ir::Program& program, double wasted_work) {
   return result;
 }
 
+// What the stages of a program leave to choose, however much is inlined.
+struct Openings {
+  std::int64_t vectors = 1;  // of the longest stage
+  Jumps jumps;
+};
+
+Openings openings_of(const ir::Program& program, const ir::Target& target) {
+  Openings found;
+  for (const std::int64_t waste : kWastedWork) {
+    const ir::Program inlined = inline_producers(program, static_cast<double>(waste)).program;
+    for (const ir::Stage& stage : inlined.stages) {
+      std::int64_t elements = 1;
+      for (const ir::Axis& axis : stage.axes) elements *= axis.extent;
+      const std::int64_t lanes = lanes_of(stage, target);
+      found.vectors = std::max(found.vectors, (elements + lanes - 1) / lanes);
+      if (reduces(stage)) continue;
+      const Jumps jumps = jumps_of(stage, target, *std::ranges::min_element(kCacheTiles));
+      found.jumps.any |= jumps.any;
+      found.jumps.across_rows |= jumps.across_rows;
+    }
+    if (program.stages.size() == 1) break;
+  }
+  return found;
+}
+
+std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+  const Openings openings = openings_of(program, target);
+  // Vectors written out: what divides them, powers of two otherwise.
+  std::vector<space::Knob> list{space::split_by("unroll", {.extent = openings.vectors,
+                                                           .policy = space::SplitPolicy::Verbose,
+                                                           .tails = true,
+                                                           .max_factor = kMostVectors})};
+  if (program.stages.size() > 1) {
+    list.push_back(space::choice_of("waste", {std::begin(kWastedWork), std::end(kWastedWork)}));
+  }
+  if (openings.jumps.across_rows) {
+    list.push_back(
+        space::choice_of("cache_tile", {std::begin(kCacheTiles), std::end(kCacheTiles)}));
+    list.push_back(space::reorder_all("tile_order", 2));
+  }
+  // Loads that jump are made one by one in any case: vectors need not be best.
+  if (openings.jumps.any) {
+    list.push_back(space::annotate_loops("vector_loops", 2, space::AnnotatePolicy::TryBoth));
+  }
+  // Little work is done before other threads have begun.
+  if (target.threads > 1) list.push_back(space::annotate_with("parallel", {1, 0}));
+  return list;
+}
+
+space::Settings default_values(const ir::Program&, const ir::Target&) {
+  return {
+      {"unroll", {{4}}},        {"waste", {{kWastedWork[0]}}}, {"cache_tile", {{kCacheTiles[0]}}},
+      {"tile_order", {{0, 1}}}, {"vector_loops", {{1, 2}}},    {"parallel", {{1}}}};
+}
+
+LoopStyle style_of(const space::Values& values) {
+  LoopStyle style = values["unroll"];
+  if (values.has("parallel")) style.parallel = values["parallel"] == 1;
+  if (values.has("cache_tile")) style.cache_tile = values["cache_tile"];
+  if (values.has("tile_order")) style.tile_order = values.numbers("tile_order");
+  if (values.has("vector_loops")) style.vector_loops = values.numbers("vector_loops");
+  return style;
+}
+
 // Whether `host` reads the reduction at its own position and nowhere else, and nobody else does.
 bool reads_in_place(const ir::Program& program, const ir::Stage& host, const ir::Stage& reduction) {
   const auto readers = readers_of(program, reduction);
@@ -102,12 +148,11 @@ bool reads_in_place(const ir::Program& program, const ir::Stage& host, const ir:
 
 schedule::Trace trace(const ir::Program& whole, const ir::Target& target,
                       const space::Values& values) {
-  Inlined inlined = inline_producers(whole, static_cast<double>(values["waste"]));
+  const std::int64_t waste = values.has("waste") ? values["waste"] : kWastedWork[0];
+  Inlined inlined = inline_producers(whole, static_cast<double>(waste));
   const ir::Program& program = inlined.program;
   const std::set<ir::Buffer> constants = constants_of(program);
-  LoopStyle style = values["unroll"];
-  style.parallel = values["parallel"] == 1;
-  style.cache_tile = values["cache_tile"];
+  const LoopStyle style = style_of(values);
   std::set<const ir::Stage*> placed;
   TraceWriter t(std::move(inlined.steps));
   for (std::size_t i = program.stages.size(); i-- > 0;) {

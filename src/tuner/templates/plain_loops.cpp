@@ -117,6 +117,13 @@ VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::
   return loops;
 }
 
+Jumps jumps_of(const ir::Stage& stage, const ir::Target& target, std::int64_t cache_tile) {
+  const VectorLoops loops = vector_loops(stage, target, 1, Tail::Fused);
+  if (loops.vector.size() != 1) return {};
+  return {strides_of(stage, loops.vector[0]).scattered > 0,
+          transposed_axis(stage, loops, cache_tile).tile > 0};
+}
+
 std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
                            const LoopStyle& style, Tail tail) {
   VectorLoops loops = vector_loops(stage, target, style.unroll, tail);
@@ -137,7 +144,10 @@ std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Tar
     t.split(stage.name, across.axis, {across.tile});
     std::replace(rows.begin(), rows.end(), across.axis, across.axis + ".0");
     schedule::Names order = rows;
-    order.insert(order.end(), {tiles, across.axis + ".1"});
+    const schedule::Names inner{tiles, across.axis + ".1"};
+    for (const std::int64_t i : style.tile_order) {
+      order.push_back(inner[static_cast<std::size_t>(i)]);
+    }
     t.reorder(stage.name, order);
     row_count = (row_count + across.tile - 1) / across.tile;
   }
@@ -154,8 +164,7 @@ std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Tar
     tiles = rows.back();
   }
   if (style.parallel) t.parallel(stage.name, outer);
-  t.unroll(stage.name, vector + ".1");
-  t.vectorize(stage.name, vector + ".2");
+  t.annotate_as(stage.name, {vector + ".1", vector + ".2"}, style.vector_loops);
   return tiles;
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "tuner/space/knob.h"
 #include "tuner/templates/trace_writer.h"
 
 namespace attune::templates {
@@ -12,8 +13,18 @@ struct LoopStyle {
   std::int64_t unroll;           // vectors written out
   bool parallel = true;          // between the threads
   std::int64_t cache_tile = 16;  // rows of a transposition that are taken together
+  // Of the loops over vectors and over those rows (0 1: the rows are the inner ones), and what is
+  // done with the loops over the vectors of a tile and over their lanes; must outlive the style.
+  std::span<const std::int64_t> tile_order = kRowsInside;
+  std::span<const std::int64_t> vector_loops = kInVectors;
 
   LoopStyle(std::int64_t vectors) : unroll(vectors) {}
+
+ private:
+  static constexpr std::int64_t kRowsInside[] = {0, 1};
+  static constexpr std::int64_t kInVectors[] = {
+      static_cast<std::int64_t>(space::Annotation::Unroll),
+      static_cast<std::int64_t>(space::Annotation::Vectorize)};
 };
 
 // How the innermost loops of a stage run over its axes.
@@ -30,6 +41,13 @@ struct VectorLoops {
 enum class Tail { Fused, LastAxis };
 VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::int64_t unroll,
                          Tail tail);
+
+// Whether loads jump through memory along the vector; and whether they walk it along another axis,
+// so that `cache_tile` rows are taken together.
+struct Jumps {
+  bool any = false, across_rows = false;
+};
+Jumps jumps_of(const ir::Stage& stage, const ir::Target& target, std::int64_t cache_tile);
 
 // A stage without reduction over its whole region: in vectors along its last axes, all outside of
 // that in parallel. Returns the loop over tiles of vectors, empty without one.

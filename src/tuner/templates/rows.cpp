@@ -13,6 +13,7 @@ namespace {
 
 // Up to this length a value is computed again rather than kept: short ones, none, long ones.
 constexpr std::int64_t kComputedAgain[] = {6, 0, 48};
+constexpr std::int64_t kMostVectors = 8;  // written out
 
 bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
 
@@ -71,13 +72,65 @@ bool fits(const ir::Program& program) {
   return true;
 }
 
-std::vector<space::Knob> knobs(const ir::Program&, const ir::Target&) {
-  return {space::choice_of("vectors", {1, 2, 4, 8}), space::choice_of("unroll", {1, 2, 4, 8}),
-          space::choice_of("again", {std::begin(kComputedAgain), std::end(kComputedAgain)})};
+// Whether the stage has a value for each element of a row.
+bool runs_along(const ir::Stage& stage, std::size_t rows) {
+  bool along = reduces(stage);
+  for (std::size_t i = rows; i < stage.axes.size(); ++i) along |= stage.axes[i].extent > 1;
+  return along;
 }
 
-space::Settings default_values(const ir::Program&, const ir::Target&) {
-  return {{"vectors", {{4}}}, {"unroll", {{2}}}, {"again", {{kComputedAgain[0]}}}};
+// The length of the longest row that is written; 1 when none is.
+std::int64_t written_length(const ir::Program& program) {
+  const std::size_t rows = *row_axes(program);
+  const std::set<ir::Buffer> constants = constants_of(program);
+  std::int64_t longest = 1;
+  for (const ir::Stage& stage : program.stages) {
+    if (constants.count(stage.outputs[0]) > 0 || reduces(stage)) continue;
+    for (std::size_t i = rows; i < stage.axes.size(); ++i) {
+      longest = std::max(longest, stage.axes[i].extent);
+    }
+  }
+  return longest;
+}
+
+std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+  std::vector<space::Knob> list{
+      space::choice_of("vectors", {1, 2, 4, 8}),
+      space::choice_of("again", {std::begin(kComputedAgain), std::end(kComputedAgain)})};
+  if (const std::int64_t length = written_length(program); length > 1) {
+    // Vectors written out and the lanes of each, where half as many may fit the row better; and
+    // what is done with the two loops.
+    const std::int64_t lanes = lanes_of(program.stages.back(), target);
+    list.push_back(space::split_by("row", {.extent = std::max(length, lanes),
+                                           .parts = 3,
+                                           .policy = space::SplitPolicy::PowersOfTwo,
+                                           .tails = true,
+                                           .max_factor = std::max(kMostVectors, lanes),
+                                           .max_product = kMostVectors * lanes,
+                                           .min_innermost = std::max<std::int64_t>(1, lanes / 2)}));
+    list.push_back(space::annotate_loops("row_loops", 2, space::AnnotatePolicy::TryBoth));
+  }
+  // Little work is done before other threads have begun.
+  if (target.threads > 1) list.push_back(space::annotate_with("parallel", {1, 0}));
+  return list;
+}
+
+space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+  return {{"vectors", {{4}}},
+          {"again", {{kComputedAgain[0]}}},
+          {"row", {{2, lanes_of(program.stages.back(), target)}}},
+          {"row_loops", {{1, 2}}},
+          {"parallel", {{1}}}};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+                                  const space::Values& values) {
+  if (!values.has("row_loops")) return {};
+  const auto vectorize = static_cast<std::int64_t>(space::Annotation::Vectorize);
+  const bool in_vectors = values.numbers("row_loops").back() == vectorize;
+  const std::int64_t lanes = lanes_of(program.stages.back(), target);
+  if (!in_vectors && written_length(program) >= 2 * lanes) return "a long row without vectors";
+  return {};
 }
 
 schedule::Names names_of(const std::vector<ir::Axis>& axes) {
@@ -108,25 +161,26 @@ bool reduce_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target&
   return true;
 }
 
+// How a row is written, whatever the type of its elements.
+struct RowStyle {
+  std::int64_t unroll;              // vectors written out
+  std::int64_t lanes, of_register;  // of a vector, of as many that a register has
+  std::span<const std::int64_t> loops;
+};
+
 // Along the row, which is the last axis that is longer than 1 behind those of the rows.
 void run_along_row(TraceWriter& t, const ir::Stage& stage, std::size_t rows,
-                   const ir::Target& target, std::int64_t unroll) {
+                   const ir::Target& target, const RowStyle& style) {
   for (std::size_t i = rows; i < stage.axes.size(); ++i) {
     const ir::Axis& axis = stage.axes[i];
     if (axis.extent == 1) continue;
-    const std::int64_t lanes = lanes_of(stage, target);
+    const std::int64_t lanes =
+        std::max<std::int64_t>(1, lanes_of(stage, target) * style.lanes / style.of_register);
     const std::int64_t vectors = (axis.extent + lanes - 1) / lanes;
-    t.split(stage.name, axis.name, {std::min(unroll, vectors), lanes});
-    t.unroll(stage.name, axis.name + ".1");
-    t.vectorize(stage.name, axis.name + ".2");
+    const schedule::Numbers factors{std::min(style.unroll, vectors), lanes};
+    const schedule::Names loops = t.split_as(stage.name, axis.name, factors);
+    t.annotate_as(stage.name, {loops[1], loops[2]}, style.loops);
   }
-}
-
-// Whether the stage has a value for each element of a row.
-bool runs_along(const ir::Stage& stage, std::size_t rows) {
-  bool along = reduces(stage);
-  for (std::size_t i = rows; i < stage.axes.size(); ++i) along |= stage.axes[i].extent > 1;
-  return along;
 }
 
 // Values along the row that are short, and all that are read once and not again and again.
@@ -147,6 +201,11 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
   const std::size_t rows = *row_axes(program);
   const ir::Stage& output = program.stages.back();
   const std::set<ir::Buffer> constants = constants_of(program);
+  RowStyle style{1, 1, lanes_of(output, target), {}};
+  if (values.has("row")) {
+    const auto row = values.numbers("row");
+    style = {row[0], row[1], style.of_register, values.numbers("row_loops")};
+  }
   std::vector<std::string> placed;  // last first
   for (const ir::Stage& stage : program.stages) {
     if (constants.count(stage.outputs[0]) > 0 || &stage == &output) continue;
@@ -159,19 +218,21 @@ schedule::Trace trace(const ir::Program& program, const ir::Target& target,
       placed.insert(placed.begin(), "rf." + stage.name);
     }
     placed.insert(placed.begin(), stage.name);
-    if (!reduces(stage)) run_along_row(t, stage, rows, target, values["unroll"]);
+    if (!reduces(stage)) run_along_row(t, stage, rows, target, style);
   }
   schedule::Names lead = names_of(output.axes);
   lead.resize(rows);
   if (rows > 1) t.fuse(output.name, lead);
   for (const std::string& stage : placed) t.compute_at(stage, output.name, fused_name(lead));
-  run_along_row(t, output, rows, target, values["unroll"]);
-  t.parallel(output.name, fused_name(lead));
+  run_along_row(t, output, rows, target, style);
+  if (!values.has("parallel") || values["parallel"] == 1) {
+    t.parallel(output.name, fused_name(lead));
+  }
   return t.take();
 }
 
 }  // namespace
 
-space::Template rows() { return {"rows", fits, knobs, trace, default_values, nullptr}; }
+space::Template rows() { return {"rows", fits, knobs, trace, default_values, reject}; }
 
 }  // namespace attune::templates

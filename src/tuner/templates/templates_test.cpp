@@ -13,10 +13,12 @@
 #include "compiler/ops/pool.h"
 #include "compiler/ops/reduce.h"
 #include "compiler/ops/softmax.h"
+#include "compiler/ops/transpose.h"
 #include "compiler/ops/winograd.h"
 #include "compiler/ops/winograd_transpose.h"
 #include "compiler/schedule/bounds.h"
 #include "tuner/space/template_space.h"
+#include "tuner/space/trace_lookup.h"
 #include "tuner/templates/fused_testing.h"
 #include "tuner/templates/program_facts.h"
 
@@ -115,9 +117,11 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
       {"window", ops::build_pool(pool).value()},
       {"rows", ops::build_softmax({.m = 5, .n = 1000}).value()},
       {"rows", ops::build_softmax({.m = 1, .n = 1}).value()},
+      {"rows", ops::build_softmax({.m = 40, .n = 3}).value()},
       {"rows", ops::build_layernorm({.m = 3, .n = 77}).value()},
       {"rows", ops::build_reduce({.m = 4, .n = 100}).value()},
       {"elementwise", ops::build_elementwise(chain).value()},
+      {"elementwise", ops::build_transpose({.shape = {3, 40, 50}, .perm = {0, 2, 1}}).value()},
   };
 }
 
@@ -218,6 +222,84 @@ TEST(Templates, RandomPointsAreLegalOrRejected) {
                               << state.error().message;
     }
   }
+}
+
+// Of small spaces every point: index, configuration, text and trace lead to each other.
+TEST(Templates, PointsAreFoundByIndexTextAndTrace) {
+  const ir::Target target = target_with(32, 16);
+  for (const auto& [name, program] : programs(8)) {
+    if (name != "rows" && name != "elementwise") continue;
+    const space::TemplateSpace space({{"direct", program}}, all(), target);
+    const std::vector<space::Knob>& knobs = space.knobs(0);
+    space::TraceLookup lookup(space);
+    for (std::uint64_t i = 0; i < space.size(); ++i) {
+      const space::Point point = space.point_at(i);
+      ASSERT_EQ(space.index_of(point), i) << name;
+      const std::string text = space::to_string(knobs, point.choices);
+      ASSERT_EQ(space::parse_config(knobs, text).value(), point.choices) << name << " " << text;
+      const schedule::Trace trace = space.trace_of(point);
+      ASSERT_TRUE(schedule::replay(program, trace).ok()) << name << " " << text;
+      const auto found = lookup.find(trace);
+      ASSERT_TRUE(found) << name << " " << text;
+      ASSERT_EQ(schedule::hash(space.trace_of(*found)), schedule::hash(trace)) << text;
+    }
+  }
+}
+
+// The trace of a point given by some of its knobs, the others as by default.
+std::string trace_with(const ir::Program& program, const space::Settings& settings) {
+  const ir::Target target = target_with(32, 16);
+  const space::TemplateSpace space({{"direct", program}}, all(), target);
+  space::Point point = space.defaults()[0];
+  for (std::size_t i = 0; i < point.choices.size(); ++i) {
+    for (const auto& [name, choice] : settings) {
+      const auto& choices = space.knobs(0)[i].choices;
+      if (space.knobs(0)[i].name != name) continue;
+      const auto found = std::find(choices.begin(), choices.end(), choice);
+      EXPECT_NE(found, choices.end()) << name << " " << to_string(choice);
+      point.choices[i] = static_cast<std::uint32_t>(found - choices.begin());
+    }
+  }
+  return schedule::to_string(space.trace_of(point));
+}
+
+TEST(Templates, RowsRunAsTheirKnobsSay) {
+  const ir::Program softmax = ops::build_softmax({.m = 5, .n = 1000}).value();
+  const std::string usual = trace_with(softmax, {});
+  EXPECT_NE(usual.find("split output j 2 8\nunroll output j.1\nvectorize output j.2\n"),
+            std::string::npos)
+      << usual;
+  EXPECT_NE(usual.find("parallel output i"), std::string::npos) << usual;
+  const std::string narrow =
+      trace_with(softmax, {{"row", {{4, 4}}}, {"row_loops", {{0, 2}}}, {"parallel", {{0}}}});
+  EXPECT_NE(narrow.find("split output j 4 4\nvectorize output j.2\n"), std::string::npos) << narrow;
+  EXPECT_EQ(narrow.find("parallel"), std::string::npos) << narrow;
+}
+
+TEST(Templates, LongRowsWithoutVectorsAreHopeless) {
+  const ir::Target target = target_with(32, 16);
+  for (const auto& [length, hopeless] : {std::pair{1000, true}, std::pair{3, false}}) {
+    const ir::Program softmax = ops::build_softmax({.m = 5, .n = length}).value();
+    const space::TemplateSpace space({{"direct", softmax}}, all(), target);
+    std::int64_t rejected = 0;
+    for (std::uint64_t i = 0; i < space.size(); ++i) {
+      const auto scheduled = space.schedule_of(space.point_at(i));
+      if (scheduled.ok()) continue;
+      EXPECT_EQ(scheduled.error().message, "a long row without vectors");
+      ++rejected;
+    }
+    // Two of the five ways to annotate have vectors.
+    EXPECT_EQ(rejected, hopeless ? static_cast<std::int64_t>(space.size()) * 3 / 5 : 0);
+  }
+}
+
+TEST(Templates, TransposedTilesAreOrderedAsTheirKnobSays) {
+  const ir::Program transpose =
+      ops::build_transpose({.shape = {3, 40, 50}, .perm = {0, 2, 1}}).value();
+  const std::string usual = trace_with(transpose, {}),
+                    other = trace_with(transpose, {{"tile_order", {{1, 0}}}});
+  EXPECT_NE(usual.find("reorder output i j.0 k.0 j.1"), std::string::npos) << usual;
+  EXPECT_NE(other.find("reorder output i j.0 j.1 k.0"), std::string::npos) << other;
 }
 
 TEST(RegisterTiles, FitIntoTheRegisters) {

@@ -1,6 +1,10 @@
-// Writing traces: one call per step, so that templates read like schedules.
+// Writing traces: one call per step, so that templates read like schedules; and one call per choice
+// of a knob, so that what split_by, reorder_all and annotate_loops (space/knob.h) offer becomes
+// steps in one way everywhere.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -52,6 +56,15 @@ class TraceWriter {
     trace_.push_back(
         schedule::Annotate{std::move(stage), std::move(loop), std::move(key), std::move(value)});
   }
+  // Splits by the inner factors of a choice; the loops that this makes, outermost first.
+  schedule::Names split_as(const std::string& stage, const std::string& loop,
+                           std::span<const std::int64_t> factors);
+  // Puts the loops, named from the outermost, in the order of a choice.
+  void reorder_as(const std::string& stage, const schedule::Names& loops,
+                  std::span<const std::int64_t> order);
+  // Does with each of the loops what a choice says; the numbers are those of space::Annotation.
+  void annotate_as(const std::string& stage, const schedule::Names& loops,
+                   std::span<const std::int64_t> annotations);
   // Inlines the stage if the program has it.
   void inline_if_present(const ir::Program& program, const std::string& stage) {
     if (program.find_stage(stage)) inline_stage(stage);
