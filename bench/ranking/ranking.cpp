@@ -123,7 +123,7 @@ Status time_all(std::vector<Sample>& samples, const space::Space& space,
     std::vector<std::size_t> owners;
     for (std::size_t i = 0; i < count; ++i) {
       if (built[i].failure) {
-        samples[first + i].failure = built[i].failure->reason;
+        samples[first + i].failure = runtime::describe(*built[i].failure);
         continue;
       }
       runs.push_back({&built[i], 0});

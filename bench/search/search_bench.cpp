@@ -148,7 +148,7 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < built.size(); ++i) {
     if (built[i].failure) {
-      ++failures[built[i].failure->reason];
+      ++failures[runtime::describe(*built[i].failure)];
       continue;
     }
     runs.push_back({&built[i], 0});

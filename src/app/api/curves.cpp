@@ -33,7 +33,8 @@ struct Trial {
 // Trials are candidates with an outcome from the device.
 bool is_trial(const runtime::Outcome& outcome) {
   return !std::holds_alternative<runtime::BuildFailed>(outcome) &&
-         !std::holds_alternative<runtime::InfrastructureLost>(outcome);
+         !std::holds_alternative<runtime::InfrastructureLost>(outcome) &&
+         runtime::phase_of(outcome) != runtime::Phase::Build;
 }
 
 std::vector<CurvePoint> points_of(std::vector<Trial> trials) {

@@ -27,7 +27,7 @@ Result<measure::BuiltCandidate> build_schedule(const OperatorModel& model,
   if (built.failure) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("cannot compile {} with {}: {}", model.task.spec, describe(known),
-                             built.failure->reason),
+                             std::get<runtime::BuildFailed>(*built.failure).reason),
                  "'attune compile' with --emit shows the stages"};
   }
   return built;

@@ -19,6 +19,7 @@ namespace attune::api {
 struct MeasuringOptions {
   std::optional<int> batch = {};  // candidates of a round
   double timeout_seconds = 10;    // of the calls of one candidate
+  double build_timeout_seconds = 10;
   // Of a promising candidate, about a millisecond each; by default 15, and 5 in a whole model.
   std::optional<int> repeats = {};
 };

@@ -59,6 +59,7 @@ session::Options options_of(const TuneOptions& options, const std::string& among
   result.use_history = options.history != "none";
   result.batch = measuring.batch.value_or(batch);
   result.run.timeout_ms = 1e3 * measuring.timeout_seconds;
+  result.build_timeout_ms = 1e3 * measuring.build_timeout_seconds;
   repeats = measuring.repeats.value_or(repeats);
   result.run.budget_us = repeats * result.run.repeat_us;
   result.search_name =

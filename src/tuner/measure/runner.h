@@ -46,13 +46,15 @@ struct BuildRequest {
   std::shared_ptr<const ir::Program> program;
   schedule::Trace trace;
   bool whatever_it_costs = false;  // built even beyond the builder's limits
+  // Looked at between the steps of building, none of which is cut short; 0: no limit.
+  double timeout_ms = 0;
 };
 
 struct BuiltCandidate {
   std::int64_t number = 0;
   std::shared_ptr<const KernelCode> main;     // null when the build failed
   std::shared_ptr<const KernelCode> prepare;  // null when there is nothing to compute ahead
-  std::optional<runtime::BuildFailed> failure;
+  std::optional<runtime::Outcome> failure;    // BuildFailed, or TimedOut when that took too long
   int threads = 1;
   int vector_spills = 0;
   double build_ms = 0;    // altogether

@@ -8,7 +8,8 @@ namespace attune::session {
 
 bool is_trial(const runtime::Outcome& outcome) {
   return !std::holds_alternative<runtime::BuildFailed>(outcome) &&
-         !std::holds_alternative<runtime::InfrastructureLost>(outcome);
+         !std::holds_alternative<runtime::InfrastructureLost>(outcome) &&
+         runtime::phase_of(outcome) != runtime::Phase::Build;
 }
 
 std::optional<double> time_of(const Entry& entry) {

@@ -43,9 +43,9 @@ class Recording::Builder final : public measure::Builder {
         continue;
       }
       candidate.build_ms = known->record->stages.build_ms;
-      if (const auto* failed = std::get_if<runtime::BuildFailed>(&known->record->outcome);
-          failed != nullptr && failed->phase == runtime::Phase::Build) {
-        candidate.failure = *failed;
+      if (const runtime::Outcome& outcome = known->record->outcome;
+          runtime::phase_of(outcome) == runtime::Phase::Build) {
+        candidate.failure = outcome;
       } else {
         candidate.main = std::make_shared<measure::KernelCode>();
       }

@@ -50,6 +50,7 @@ struct Options {
   std::string search_name = {};  // of space and explorer: sessions resume only with the same
   std::string version = {};      // of the product, for the records
   measure::RunOptions run = {};  // weights and best_known_us are the session's
+  double build_timeout_ms = 0;   // of one candidate; 0: no limit
 };
 
 // What sessions must have in common to be resumed or repeated, in `SessionSpec::options_key`.

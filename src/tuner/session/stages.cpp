@@ -152,6 +152,7 @@ std::vector<measure::BuildRequest> Session::Impl::build_requests(
     request.program = algorithm.ok() ? (*algorithm)->program : task_.algorithms.front().program;
     request.trace = entry.trace;
     request.whatever_it_costs = number == 0;  // the default runs in any case
+    request.timeout_ms = options_.build_timeout_ms;
     requests.push_back(std::move(request));
   }
   return requests;

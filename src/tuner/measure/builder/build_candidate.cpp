@@ -112,8 +112,11 @@ std::int64_t expression_count(const ir::Kernel& kernel) {
   return count;
 }
 
+// Ends early with whatever error when it is `late`.
+template <typename Late>
 Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& request,
-                  const ir::Target& target, const Limits& limits, PrepareCache& cache) {
+                  const ir::Target& target, const Limits& limits, PrepareCache& cache,
+                  const Late& late) {
   const ir::Program& program = *request.program;
   const auto state = schedule::replay(program, request.trace);
   if (!state.ok()) return in_step("replay", state.error());
@@ -126,6 +129,7 @@ Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& r
     return unsupported(fmt::format("size: {} expressions after lowering, at most {} are compiled",
                                    size, limits.expressions));
   }
+  if (late()) return unsupported("lower: too late");
   ParameterList list(program, lowered->main);
   ATTUNE_RETURN_IF_ERROR(list.add_inputs(lowered->main_inputs));
   ATTUNE_RETURN_IF_ERROR(list.add_all(ParameterKind::Prepared, lowered->prepared.size()));
@@ -139,7 +143,7 @@ Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& r
         fmt::format("spills: {} vector spills in innermost loops, at most {} are run",
                     compiled->vector_spills, limits.vector_spills));
   }
-  if (lowered->prepare) {
+  if (lowered->prepare && !late()) {
     auto prepare = build_prepare(program, *lowered, target, cache);
     if (!prepare.ok()) return prepare.error();
     built.prepare = std::move(*prepare);
@@ -150,18 +154,6 @@ Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& r
 
 }  // namespace
 
-std::shared_ptr<const KernelCode> PrepareCache::find(std::uint64_t id) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = codes_.find(id);
-  return found == codes_.end() ? nullptr : found->second;
-}
-
-std::shared_ptr<const KernelCode> PrepareCache::add(std::shared_ptr<const KernelCode> code) {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t id = code->id;
-  return codes_.emplace(id, std::move(code)).first->second;
-}
-
 measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
                                         const ir::Target& target, const Limits& limits,
                                         PrepareCache& prepared) {
@@ -170,12 +162,21 @@ measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
   measure::BuiltCandidate built;
   built.number = request.number;
   built.threads = std::max(1, target.threads);
-  if (const Status status = build_into(built, request, target, limits, prepared); !status.ok()) {
-    built.main = nullptr;
-    built.prepare = nullptr;
+  const auto elapsed_ms = [&] { return seconds_between(start, clock.now_ns()) * 1e3; };
+  const bool limited = !request.whatever_it_costs && request.timeout_ms > 0;
+  const auto late = [&] { return limited && elapsed_ms() > request.timeout_ms; };
+  const Status status = build_into(built, request, target, limits, prepared, late);
+  built.build_ms = elapsed_ms();
+  if (status.ok() && !late()) return built;
+  built.main = nullptr;
+  built.prepare = nullptr;
+  if (late()) {
+    built.failure =
+        runtime::TimedOut{runtime::Phase::Build, request.timeout_ms,
+                          fmt::format("building takes more than {:g} ms", request.timeout_ms)};
+  } else {
     built.failure = runtime::BuildFailed{runtime::Phase::Build, status.error().message};
   }
-  built.build_ms = seconds_between(start, clock.now_ns()) * 1e3;
   return built;
 }
 

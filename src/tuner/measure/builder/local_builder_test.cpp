@@ -45,6 +45,11 @@ measure::BuildRequest request_for(ir::Program program, std::string_view trace = 
           .trace = *parsed};
 }
 
+std::string reason_of(const measure::BuiltCandidate& built) {
+  const auto* failed = built.failure ? std::get_if<runtime::BuildFailed>(&*built.failure) : nullptr;
+  return failed ? failed->reason : "";
+}
+
 class LocalBuilderTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -79,7 +84,7 @@ TEST_F(LocalBuilderTest, BuildsRunsAndVerifiesWithPreparedConstants) {
   const auto built = builder_->build(requests);
   ASSERT_EQ(built.size(), 2u);
   for (const auto& candidate : built) {
-    ASSERT_FALSE(candidate.failure) << candidate.failure->reason;
+    ASSERT_FALSE(candidate.failure) << reason_of(candidate);
     EXPECT_EQ(candidate.number, 7);
     ASSERT_NE(candidate.prepare, nullptr);
     ASSERT_EQ(candidate.prepare->parameters.size(), 2u);
@@ -134,8 +139,8 @@ TEST_F(LocalBuilderTest, FailuresSayWhichStepFailed) {
   const auto built =
       builder_->build(std::vector{request_for(dense(8, 8, 8), "vectorize anchor nothing\n")});
   ASSERT_TRUE(built[0].failure);
-  EXPECT_EQ(built[0].failure->phase, runtime::Phase::Build);
-  EXPECT_TRUE(built[0].failure->reason.starts_with("replay: ")) << built[0].failure->reason;
+  EXPECT_EQ(runtime::phase_of(*built[0].failure), runtime::Phase::Build);
+  EXPECT_TRUE(reason_of(built[0]).starts_with("replay: ")) << reason_of(built[0]);
   EXPECT_EQ(built[0].main, nullptr);
 }
 
@@ -176,13 +181,13 @@ TEST(BuildCandidateTest, SpillsFailTheBuildUnlessAccepted) {
   auto request = register_tile(*target, 12, 4);
   const auto refused = build_candidate(request, *target, {.vector_spills = 4}, cache);
   ASSERT_TRUE(refused.failure);
-  EXPECT_TRUE(refused.failure->reason.starts_with("spills: ")) << refused.failure->reason;
+  EXPECT_TRUE(reason_of(refused).starts_with("spills: ")) << reason_of(refused);
   EXPECT_GT(refused.vector_spills, 4);
   request.whatever_it_costs = true;
   EXPECT_FALSE(build_candidate(request, *target, {.vector_spills = 4}, cache).failure);
   const auto small =
       build_candidate(register_tile(*target, 4, 2), *target, {.vector_spills = 4}, cache);
-  EXPECT_FALSE(small.failure) << small.failure->reason;
+  EXPECT_FALSE(small.failure) << reason_of(small);
 }
 
 TEST(BuildCandidateTest, SizeFailsTheBuildUnlessAccepted) {
@@ -192,9 +197,30 @@ TEST(BuildCandidateTest, SizeFailsTheBuildUnlessAccepted) {
   auto request = register_tile(*target, 4, 2);
   const auto refused = build_candidate(request, *target, {.expressions = 10}, cache);
   ASSERT_TRUE(refused.failure);
-  EXPECT_TRUE(refused.failure->reason.starts_with("size: ")) << refused.failure->reason;
+  EXPECT_TRUE(reason_of(refused).starts_with("size: ")) << reason_of(refused);
   request.whatever_it_costs = true;
   EXPECT_FALSE(build_candidate(request, *target, {.expressions = 10}, cache).failure);
+}
+
+// No build takes less than a nanosecond.
+TEST(BuildCandidateTest, SlowBuildsTimeOutUnlessAccepted) {
+  const auto target = one_thread_target();
+  ASSERT_TRUE(target.ok());
+  PrepareCache cache;
+  auto request = register_tile(*target, 4, 2);
+  request.timeout_ms = 1e-6;
+  const auto late = build_candidate(request, *target, {}, cache);
+  ASSERT_TRUE(late.failure);
+  EXPECT_EQ(runtime::describe(*late.failure),
+            "timed out in build: building takes more than 1e-06 ms");
+  EXPECT_EQ(std::get<runtime::TimedOut>(*late.failure).limit_ms, 1e-6);
+  EXPECT_EQ(late.main, nullptr);
+  EXPECT_EQ(late.codegen_ms, 0) << "nothing is compiled any more";
+  request.timeout_ms = 1e9;
+  EXPECT_FALSE(build_candidate(request, *target, {}, cache).failure);
+  request.timeout_ms = 1e-6;
+  request.whatever_it_costs = true;
+  EXPECT_FALSE(build_candidate(request, *target, {}, cache).failure);
 }
 
 TEST(SamplePlacesTest, HoldsCornersAndBordersWithoutRepetition) {
