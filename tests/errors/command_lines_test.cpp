@@ -76,7 +76,40 @@ TEST_F(CommandLines, Searches) {
       {tune + "--diversity -1", 2, "--diversity is -1, must be between 0 and 1000"},
       {tune + "--ensemble 65", 2, "--ensemble is 65, must be between 1 and 64"},
       {tune + "--timeout 0", 2, "--timeout is 0, must be between 0.001 and 3600"},
+      {tune + "--build-timeout 0", 2, "--build-timeout is 0, must be between 0.001 and 3600"},
+      {tune + "--analytic always", 2, "unknown use 'always' of the analytic prediction",
+       "uses are none, feature, prior, both"},
       {tune + "--repeats 0", 2, "--repeats is 0, must be between 1 and 10000"},
+  });
+}
+
+TEST_F(CommandLines, OptionsWithoutEffect) {
+  const std::string tune = "tune softmax:m=4,n=4 ";
+  expect_all({
+      {tune + "--ensemble 5", 2, "--ensemble has no effect on the model 'gp'",
+       "leave it out, or choose --model xgb-rank, xgb-regression, treegru-rank, "
+       "treegru-regression"},
+      {tune + "--features knob", 2, "--features has no effect on the model 'gp'",
+       "leave it out, or choose --model xgb-rank, xgb-regression"},
+      {tune + "--features knob --model treegru-rank", 2,
+       "--features has no effect on the model 'treegru-rank'",
+       "leave it out, or choose --model xgb-rank, xgb-regression"},
+      {tune + "--analytic none", 2, "--analytic has no effect on the model 'gp'",
+       "leave it out, or choose --model xgb-rank, xgb-regression, treegru-rank, "
+       "treegru-regression"},
+      {tune + "--analytic feature --model treegru-rank", 2,
+       "the model 'treegru-rank' cannot take the analytic prediction as a feature",
+       "choose --analytic prior or none"},
+      {tune + "--acquisition mean --model xgb-rank", 2,
+       "--acquisition has no effect on a single model 'xgb-rank', which does not know how "
+       "uncertain it is",
+       "add --ensemble with 2 models or more"},
+      {tune + "--acquisition mean --model analytic", 2,
+       "--acquisition has no effect on the model 'analytic'", "leave it out, or choose --model gp"},
+      {tune + "--explorer random --model gp", 2, "--model has no effect on the explorer 'random'",
+       "leave it out, or search with --explorer annealing"},
+      {tune + "--explorer grid --chains 4", 2, "--chains has no effect on the explorer 'grid'",
+       "leave it out, or search with --explorer annealing"},
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/api/tune.h"
 #include "app/cli/command_line.h"
+#include "base/result.h"
 
 namespace attune::cli {
 
@@ -13,13 +14,16 @@ class SearchArguments {
  public:
   // Lists them under a title of their own.
   explicit SearchArguments(CommandLine& line);
-  // Puts what was given into the options.
-  void apply(api::TuneOptions& options) const;
+  // Puts what was given into the options; what would have no effect is refused.
+  Status apply(api::TuneOptions& options) const;
 
  private:
+  Status check_effects(const explore::SearchOptions& search) const;
+
   explore::SearchOptions search_;
+  std::string model_, features_, analytic_, acquisition_;  // empty: not given
   std::optional<std::int64_t> ensemble_, batch_, chains_, steps_, repeats_;
-  std::optional<double> epsilon_, diversity_, pool_, timeout_;
+  std::optional<double> epsilon_, diversity_, pool_, timeout_, build_timeout_;
   bool no_reject_ = false;
 };
 

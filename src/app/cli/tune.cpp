@@ -212,10 +212,12 @@ Result<int> run_tune(Words arguments, Console& console) {
                "half a minute on one core, the result as JSON");
   line.example("tune mobilenet_v2 --seconds 300 --log run.jsonl",
                "and how it went, event by event");
-  line.example("tune dense:m=64,n=512,k=512 --model xgb-rank --chains 128 --steps 500 --batch 64",
-               "as AutoTVM searches");
+  line.example(
+      "tune dense:m=64,n=512,k=512 --model xgb-rank --features context --analytic none --no-reject "
+      "--chains 128 --steps 500 --batch 64 --diversity 0 --history none",
+      "as AutoTVM searches, from the default schedule on");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    search.apply(options);
+    ATTUNE_RETURN_IF_ERROR(search.apply(options));
     options.trials = budget.trials();
     options.seconds = budget.seconds();
     ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());

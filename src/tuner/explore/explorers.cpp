@@ -8,8 +8,6 @@
 #include "tuner/explore/genetic.h"
 #include "tuner/explore/grid.h"
 #include "tuner/explore/random.h"
-#include "tuner/features/features.h"
-#include "tuner/model/acquisition.h"
 
 namespace attune::explore {
 namespace {
@@ -59,18 +57,12 @@ std::string to_string(const SearchOptions& o) {
 }
 
 Status check(const SearchOptions& options) {
-  const auto one_of = [](std::string_view kind, const std::string& name,
-                         const std::vector<std::string_view>& names) -> Status {
-    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-    return invalid(fmt::format("unknown {} '{}'", kind, name),
-                   fmt::format("{}s are {}", kind, fmt::join(names, ", ")));
-  };
-  ATTUNE_RETURN_IF_ERROR(one_of("explorer", options.explorer, explorer_names()));
-  ATTUNE_RETURN_IF_ERROR(one_of("model", options.learner.name, model::learner_names()));
-  ATTUNE_ASSIGN([[maybe_unused]] const auto kind, features::parse_kind(options.learner.features));
-  ATTUNE_ASSIGN([[maybe_unused]] const auto rule,
-                model::parse_acquisition(options.learner.acquisition));
-  return {};
+  const auto names = explorer_names();
+  if (std::find(names.begin(), names.end(), options.explorer) == names.end()) {
+    return invalid(fmt::format("unknown explorer '{}'", options.explorer),
+                   fmt::format("explorers are {}", fmt::join(names, ", ")));
+  }
+  return model::check(options.learner);
 }
 
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,

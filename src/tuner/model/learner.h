@@ -51,7 +51,7 @@ class Learner {
 
 struct LearnerOptions {
   std::string name = "gp";            // of learner_names()
-  std::string features = "relation";  // of features::Kind; learners by knobs ignore it
+  std::string features = "relation";  // of features::Kind
   std::string analytic = "both";      // how trees and networks use the analytic prediction: "none",
                                       // "feature", "prior" (they learn what it got wrong), "both"
   std::string acquisition =
@@ -65,6 +65,14 @@ struct LearnerOptions {
 Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options,
                                               const space::Space& space, const History* history);
 std::vector<std::string_view> learner_names();
+// Whether all names are known.
+Status check(const LearnerOptions& options);
+// Which options have an effect on the learner of that name; the acquisition also where there is an
+// ensemble.
+struct LearnerUses {
+  bool features = false, analytic = false, acquisition = false, ensemble = false;
+};
+LearnerUses uses_of(std::string_view learner);
 // All that decides about scores, as text.
 std::string to_string(const LearnerOptions& options);
 

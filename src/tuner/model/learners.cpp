@@ -27,6 +27,7 @@ struct Plan {
 struct LearnerDef {
   std::string_view name;
   Made (*make)(const Plan&);
+  LearnerUses uses;
 };
 
 constexpr std::array<std::string_view, 4> kAnalyticUses{"none", "feature", "prior", "both"};
@@ -101,14 +102,23 @@ Made make_analytic(const Plan&) {
   return std::unique_ptr<Learner>(std::make_unique<AnalyticLearner>());
 }
 
+constexpr LearnerUses kOfTrees{.features = true, .analytic = true, .ensemble = true};
+constexpr LearnerUses kOfNetworks{.analytic = true, .ensemble = true};
+
 constexpr std::array kLearners{
-    LearnerDef{"gp", make_gp},
-    LearnerDef{"xgb-rank", make_xgb_rank},
-    LearnerDef{"xgb-regression", make_xgb_regression},
-    LearnerDef{"treegru-rank", make_tree_gru_rank},
-    LearnerDef{"treegru-regression", make_tree_gru_regression},
-    LearnerDef{"analytic", make_analytic},
+    LearnerDef{"gp", make_gp, {.acquisition = true}},
+    LearnerDef{"xgb-rank", make_xgb_rank, kOfTrees},
+    LearnerDef{"xgb-regression", make_xgb_regression, kOfTrees},
+    LearnerDef{"treegru-rank", make_tree_gru_rank, kOfNetworks},
+    LearnerDef{"treegru-regression", make_tree_gru_regression, kOfNetworks},
+    LearnerDef{"analytic", make_analytic, {}},
 };
+
+const LearnerDef* find_learner(std::string_view name) {
+  const auto found = std::find_if(kLearners.begin(), kLearners.end(),
+                                  [&](const LearnerDef& def) { return def.name == name; });
+  return found == kLearners.end() ? nullptr : &*found;
+}
 
 }  // namespace
 
@@ -123,21 +133,32 @@ std::string to_string(const LearnerOptions& o) {
                      o.optimism);
 }
 
-Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options,
-                                              const space::Space& space, const History* history) {
-  ATTUNE_ASSIGN(const Acquisition acquisition, parse_acquisition(options.acquisition));
+Status check(const LearnerOptions& options) {
+  if (!find_learner(options.name)) {
+    return invalid(fmt::format("unknown model '{}'", options.name),
+                   fmt::format("models are {}", fmt::join(learner_names(), ", ")));
+  }
+  ATTUNE_ASSIGN([[maybe_unused]] const auto kind, features::parse_kind(options.features));
+  ATTUNE_ASSIGN([[maybe_unused]] const auto rule, parse_acquisition(options.acquisition));
   if (std::find(kAnalyticUses.begin(), kAnalyticUses.end(), options.analytic) ==
       kAnalyticUses.end()) {
     return invalid(fmt::format("unknown use '{}' of the analytic prediction", options.analytic),
                    fmt::format("uses are {}", fmt::join(kAnalyticUses, ", ")));
   }
-  for (const LearnerDef& def : kLearners) {
-    if (def.name == options.name) {
-      return def.make({options, space, history, {acquisition, options.optimism}});
-    }
-  }
-  return invalid(fmt::format("unknown model '{}'", options.name),
-                 fmt::format("models are {}", fmt::join(learner_names(), ", ")));
+  return {};
+}
+
+LearnerUses uses_of(std::string_view learner) {
+  const LearnerDef* def = find_learner(learner);
+  return def ? def->uses : LearnerUses{};
+}
+
+Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options,
+                                              const space::Space& space, const History* history) {
+  ATTUNE_RETURN_IF_ERROR(check(options));
+  ATTUNE_ASSIGN(const Acquisition acquisition, parse_acquisition(options.acquisition));
+  return find_learner(options.name)
+      ->make({options, space, history, {acquisition, options.optimism}});
 }
 
 }  // namespace attune::model
