@@ -21,8 +21,9 @@ struct CompileOptions {
   std::string name;            // of the model
   ChooseSchedule choose = {};  // default schedules without it
   bool exact = false;          // direct algorithms only, by default schedules
-  // Told, before layouts are chosen, the tasks whose cost decides about them, should it want to
-  // measure what `choose` will say; not called when there is nothing to decide.
+  // Told, before layouts are chosen, the tasks whose cost decides about them, one that moves a
+  // value from one layout to another among them, should it want to measure what `choose` will say;
+  // not called when there is nothing to decide.
   std::function<Status(const std::vector<graph::Task>&)> before_layouts = {};
   std::vector<std::string> disabled_passes = {};
   // Called with every graph on the way: after each pass, and with layouts ("layouts").

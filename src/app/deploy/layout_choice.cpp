@@ -17,7 +17,8 @@ constexpr std::int64_t kNarrowest = 4;
 // What was never measured must promise this much before it replaces what was.
 constexpr double kDoubt = 1.05;
 // Of a kernel that moves elements: what a call takes, and bytes read and written by one core in a
-// microsecond (1.2 MB from blocks of 16 to blocks of 8 take 68 us on two cores of a Zen 4).
+// microsecond where that was not measured (1.2 MB from blocks of 16 to blocks of 8 take 68 us on
+// two cores of a Zen 4).
 constexpr double kCallUs = 1.0, kMovedPerUs = 18e3;
 constexpr double kNeverUs = 1e9;  // the parts of one kernel have the same layout
 
@@ -48,7 +49,10 @@ bool is_ragged(const graph::Graph& laid_out, const graph::Node& node, std::int64
 class LayoutChooser {
  public:
   LayoutChooser(const graph::Graph& graph, const CompileOptions& options)
-      : graph_(graph), options_(options), lanes_(options.target.lanes(4)) {}
+      : graph_(graph),
+        options_(options),
+        lanes_(options.target.lanes(4)),
+        moved_per_us_(usual_speed(options.target)) {}
 
   Result<graph::LayoutPlan> choose() {
     graph::LayoutPlan plan{lanes_};
@@ -60,7 +64,9 @@ class LayoutChooser {
       ATTUNE_ASSIGN(ConvolutionTasks tasks, tasks_with(usual, block));
       variants.push_back(std::move(tasks));
     }
-    ATTUNE_RETURN_IF_ERROR(announce(variants));
+    ATTUNE_ASSIGN(const std::optional<Move> largest, largest_move(usual, blocks));
+    ATTUNE_RETURN_IF_ERROR(announce(variants, largest));
+    if (largest) learn_speed(*largest);
     const graph::Labelling labelling = labelling_of(usual, variants);
     const std::vector<std::size_t> labels = graph::cheapest_labels(labelling);
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -104,12 +110,49 @@ class LayoutChooser {
     return result;
   }
 
-  Status announce(const std::vector<ConvolutionTasks>& variants) const {
+  // Changing the blocks of a value, as a kernel by itself.
+  struct Move {
+    graph::ValueId moved = graph::kNoValue;
+    graph::Task task;
+  };
+
+  // What may have to be moved at most; nothing when no two convolutions meet.
+  Result<std::optional<Move>> largest_move(const graph::Layouts& layouts,
+                                           const std::vector<std::int64_t>& blocks) const {
+    if (layouts.links.empty()) return std::optional<Move>();
+    const auto link = std::max_element(layouts.links.begin(), layouts.links.end(),
+                                       [&](const auto& a, const auto& b) {
+                                         return graph::physical_bytes(graph_.value(a.moved)) <
+                                                graph::physical_bytes(graph_.value(b.moved));
+                                       });
+    const graph::TensorType& type = graph_.value(link->moved).type;
+    graph::Graph alone{.name = "relayout",
+                       .values = {{"wide", type, nullptr, {blocks.front()}},
+                                  {"narrow", type, nullptr, {blocks.back()}}},
+                       .nodes = {{"relayout", "relayout", {0}, {1}}},
+                       .inputs = {0},
+                       .outputs = {1}};
+    ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(std::move(alone)));
+    CHECK(tasks.distinct.size() == 1, "moving a value is one task");
+    return std::optional<Move>(Move{link->moved, std::move(tasks.distinct.front())});
+  }
+
+  // What was measured about one move holds for all, by their bytes.
+  void learn_speed(const Move& move) {
+    const Cost cost = cost_of(move.task);
+    if (!cost.measured_us) return;
+    const double us = std::max(*cost.measured_us - kCallUs, 0.1 * *cost.measured_us);
+    moved_per_us_ = moved_bytes(move.moved) / us;
+  }
+
+  Status announce(const std::vector<ConvolutionTasks>& variants,
+                  const std::optional<Move>& move) const {
     if (!options_.before_layouts) return {};
     std::map<std::string, const graph::Task*> distinct;
     for (const ConvolutionTasks& tasks : variants) {
       for (const auto& [id, task] : tasks.own) distinct.emplace(task.key, &task);
     }
+    if (move) distinct.emplace(move->task.key, &move->task);
     std::vector<graph::Task> list;
     for (const auto& [key, task] : distinct) list.push_back(*task);
     return options_.before_layouts(list);
@@ -146,11 +189,16 @@ class LayoutChooser {
     return result;
   }
 
-  double moving_us(graph::ValueId id) const {
-    const model::MachineModel machine;
-    const double bytes = 2.0 * static_cast<double>(graph::physical_bytes(graph_.value(id)));
-    const double cores = std::min<double>(options_.target.threads, machine.l3_sharing);
-    return kCallUs + bytes / (kMovedPerUs * cores);
+  // Read and written.
+  double moved_bytes(graph::ValueId id) const {
+    return 2.0 * static_cast<double>(graph::physical_bytes(graph_.value(id)));
+  }
+
+  double moving_us(graph::ValueId id) const { return kCallUs + moved_bytes(id) / moved_per_us_; }
+
+  // On all cores, as long as nothing was measured.
+  static double usual_speed(const ir::Target& target) {
+    return kMovedPerUs * std::min<double>(target.threads, model::MachineModel{}.l3_sharing);
   }
 
   graph::Labelling labelling_of(const graph::Layouts& layouts,
@@ -188,6 +236,7 @@ class LayoutChooser {
   const graph::Graph& graph_;
   const CompileOptions& options_;
   std::int64_t lanes_;
+  double moved_per_us_;
   model::AnalyticModel model_{options_.target};
 };
 
