@@ -55,9 +55,9 @@ SearchArguments::SearchArguments(CommandLine& line) {
       "--epsilon", "E", epsilon_, 0, 1,
       fmt::format("part of a batch of the annealing drawn at random ({})", search_.random_share));
   line.number("--chains", "N", chains_, 1, 10'000,
-              fmt::format("chains of the annealing ({}; spaces of less than {} points are scored "
-                          "whole, without chains, unless these or --steps are given)",
-                          search_.chains, search_.score_whole + 1));
+              fmt::format("chains of the annealing ({}); small spaces are scored whole, unless "
+                          "this or --steps is given",
+                          search_.chains));
   line.number("--steps", "N", steps_, 1, 1'000'000,
               "their steps in a round (what 15 % of its time allow)");
   line.real("--diversity", "A", diversity_, 0, 1000,
@@ -69,7 +69,7 @@ SearchArguments::SearchArguments(CommandLine& line) {
   line.real("--timeout", "S", timeout_, 0.001, 3600,
             fmt::format("seconds that a candidate may run ({})", measuring.timeout_seconds));
   line.real("--build-timeout", "S", build_timeout_, 0.001, 3600,
-            fmt::format("seconds after which a candidate that was built is not run any more ({})",
+            fmt::format("seconds that building a candidate may take ({})",
                         measuring.build_timeout_seconds));
   line.number("--repeats", "N", repeats_, 1, 10'000,
               "timings of a promising candidate, a millisecond each (15; 5 in a model)");
