@@ -167,6 +167,7 @@ TEST(Scheduler, FinishesAnOperatorAndAModel) {
   ASSERT_NE(again, after.end());
   EXPECT_EQ(again->state, worker::JobState::Done) << again->reason;
   EXPECT_EQ(again->trials, 0);
+  EXPECT_EQ(again->epoch, 0) << "a worker was needed";
 }
 
 void kill_at_random_points(bool scheduler, std::uint64_t seed) {
