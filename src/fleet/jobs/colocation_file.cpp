@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The kinds of stages that resemble each workload.
-constexpr std::string_view kBuildKinds[] = {"build", "compile", "load"};
+constexpr std::string_view kBuildKinds[] = {"build", "compile", "load", "prepare"};
 constexpr std::string_view kLearnKinds[] = {"init", "select", "update", "history"};
 constexpr std::string_view kProfileKinds[] = {"profile", "confirm", "layouts", "race", "peak"};
 
