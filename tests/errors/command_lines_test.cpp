@@ -191,7 +191,7 @@ TEST_F(CommandLines, Simulations) {
       {"simulate --stages build=0,profile=0", 2, "the stages of job 'job' take no time",
        "give one of them more than 0 seconds"},
       {"simulate --jobs 100000 --batches 1000000", 2,
-       "300000000000 stages are more than a simulation takes, 20000000",
+       "300000000000 stages of 100000 jobs are more than a simulation takes, 200000 of so many",
        "choose fewer jobs or batches"},
       {"simulate --jobs 1000 --batches 100 --gantt {dir}/chart.svg", 2,
        "a chart of 300000 bars is too large, 200000 are the most",

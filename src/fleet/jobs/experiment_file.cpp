@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;  // pools stay in the order of the file
 
 constexpr int kMostUnits = 100'000, kMostBatches = 1'000'000, kMostJobs = 100'000;
+constexpr std::int64_t kMostStages = 20'000'000, kMostStagesTimesJobs = 20'000'000'000;
 constexpr double kMostSeconds = 1e9, kLeastSeconds = 1e-9;
 
 Result<std::uint32_t> pool_index(const std::vector<Pool>& pools, std::string_view name) {
@@ -253,16 +254,14 @@ Status add_jobs(Experiment& experiment, const MockJob& job, int count) {
     return invalid(fmt::format("the stages of job '{}' take no time", job.name),
                    "give one of them more than 0 seconds");
   }
-  if (const std::size_t jobs = experiment.jobs.size() + static_cast<std::size_t>(count);
-      jobs > kMostJobs) {
-    return invalid(fmt::format("{} jobs are more than a simulation takes, {}", jobs, kMostJobs),
-                   "choose fewer");
-  }
   std::int64_t stages = count * job.stage_count();
   for (const MockJob& other : experiment.jobs) stages += other.stage_count();
-  if (stages > kMostStages) {
+  const std::int64_t jobs = static_cast<std::int64_t>(experiment.jobs.size()) + count;
+  const std::int64_t most = std::min(kMostStages, kMostStagesTimesJobs / jobs);
+  if (stages > most) {
     return invalid(
-        fmt::format("{} stages are more than a simulation takes, {}", stages, kMostStages),
+        fmt::format("{} stages of {} jobs are more than a simulation takes, {} of so many", stages,
+                    jobs, most),
         "choose fewer jobs or batches");
   }
   for (int i = 0; i < count; ++i) {

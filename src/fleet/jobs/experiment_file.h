@@ -12,7 +12,6 @@
 // before the first batch and after the last. Keys that are not known are refused.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,17 +20,15 @@
 
 namespace attune::jobs {
 
-// Of all jobs of one experiment; twenty million take about a minute and a gigabyte.
-inline constexpr std::int64_t kMostStages = 20'000'000;
-
 Result<Experiment> parse_experiment(std::string_view text);
 
 // "build=8.3,profile=39.5,update=44": `profile` holds the device, all others the host; "name@pool"
 // says otherwise.
 Result<std::vector<StageModel>> parse_stages(std::string_view text, const std::vector<Pool>& pools);
 
-// Adds as many such jobs, with numbers behind the name of more than one. An error when the whole
-// becomes too large, or a job takes no time at all.
+// Adds as many such jobs, with numbers behind the name of more than one. An error when a job takes
+// no time at all, or the whole becomes too large: more than twenty million stages, or fewer of more
+// than a thousand jobs, among which each decision takes longer.
 Status add_jobs(Experiment& experiment, const MockJob& job, int count);
 
 }  // namespace attune::jobs

@@ -161,7 +161,7 @@ TEST(ParseExperiment, RefusesWrongJobs) {
        "'count' is 1.5 in the plan, which is not a whole number",
        "choose a whole number from 1 to 100000"},
       {with_job(R"("count": 100000, "batches": 1000000, )" + stages),
-       "100000000000 stages are more than a simulation takes, 20000000",
+       "100000000000 stages of 100000 jobs are more than a simulation takes, 200000 of so many",
        "choose fewer jobs or batches"},
   };
   for (const Refusal& wrong : all) expect_refused(wrong);
@@ -192,16 +192,16 @@ TEST(ParseExperiment, RefusesWrongStages) {
   for (const Refusal& wrong : all) expect_refused(wrong);
 }
 
-TEST(AddJobs, TakesTenMillionStagesAndRefusesThreeHundredBillion) {
+TEST(AddJobs, TakesTenMillionStagesButNotOfTenThousandJobs) {
   Experiment experiment{{{"host", 1}, {"device", 1}}, {}, 0, 0};
   MockJob job{.name = "job", .batches = 1'000'000};
   job.stages = *parse_stages("build=1", experiment.pools);
   EXPECT_TRUE(add_jobs(experiment, job, 10).ok());
   EXPECT_EQ(add_jobs(experiment, job, 11).error().message,
-            "21000000 stages are more than a simulation takes, 20000000");
+            "21000000 stages of 21 jobs are more than a simulation takes, 20000000 of so many");
   job.batches = 1;
-  EXPECT_EQ(add_jobs(experiment, job, 99'991).error().message,
-            "100001 jobs are more than a simulation takes, 100000");
+  EXPECT_EQ(add_jobs(experiment, job, 9'990).error().message,
+            "10009990 stages of 10000 jobs are more than a simulation takes, 2000000 of so many");
   EXPECT_EQ(experiment.jobs.size(), 10u);
 }
 
