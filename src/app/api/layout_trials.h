@@ -1,6 +1,6 @@
 // Default schedules of a model's convolutions, timed in every layout that is in question, and of
-// moving a value from one layout to another, so that layouts are chosen by what was measured. The times go into the records, where compiling later
-// finds them and chooses the same.
+// moving a value from one layout to another, so that layouts are chosen by what was measured. The
+// times go into the records, where compiling later finds them and chooses the same.
 #pragma once
 
 #include <map>
