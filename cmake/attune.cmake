@@ -156,7 +156,7 @@ function(attune_add_layers)
   attune_layer(graph compiler/graph SUBDIRS passes LINK attune_ops)
   attune_layer(onnx compiler/frontend/onnx LINK attune_graph attune_onnx_proto)
   attune_layer(records tuner/records LINK attune_base attune_runtime SQLite::SQLite3
-               nlohmann_json::nlohmann_json)
+               nlohmann_json::nlohmann_json z)
   add_executable(bench_records ${CMAKE_SOURCE_DIR}/bench/records/records.cpp)
   target_link_libraries(bench_records PRIVATE attune_records)
   attune_layer(lower compiler/lower LINK attune_schedule)

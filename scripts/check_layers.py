@@ -67,7 +67,7 @@ THIRD_PARTY = {
     r"xgboost/": ["tuner/model"],
     r"Eigen/": ["tuner/model"],
     r"CLI/": ["app/cli"],
-    r"zlib\.h$": ["app/api"],
+    r"zlib\.h$": ["app/api", "tuner/records"],
     r"google/protobuf/": PROTOBUF_USERS,
     r"(grpc|grpcpp)/": ["fleet"],
     r"(fmt|spdlog|nlohmann)/": ["base", "compiler", "tuner", "fleet", "app"],

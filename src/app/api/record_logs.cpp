@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/api/known_schedule.h"
-#include "app/api/line_file.h"
 #include "app/api/model.h"
 #include "app/api/version.h"
 #include "base/atomic_file.h"
@@ -15,6 +14,7 @@
 #include "compiler/codegen/codegen.h"
 #include "tuner/logs/exporter.h"
 #include "tuner/logs/importer.h"
+#include "tuner/records/line_file.h"
 #include "tuner/records/store.h"
 
 namespace attune::api {
@@ -62,7 +62,7 @@ Result<RecordFormat> import_format(const std::string& name, const std::string& p
   constexpr int kLinesLookedAt = 1000;
   RecordFormat format = RecordFormat::Attune;
   int seen = 0;
-  ATTUNE_RETURN_IF_ERROR(visit_lines(path, [&](std::string_view line) {
+  ATTUNE_RETURN_IF_ERROR(records::visit_lines(path, [&](std::string_view line) {
     if (logs::looks_like_log(line)) {
       format = RecordFormat::Autotvm;
       return false;
@@ -85,7 +85,7 @@ Result<LogImportReport> import_log(const LogImportOptions& options, const std::s
   ATTUNE_ASSIGN(target, codegen::resolve_target(target));
   const std::string source = "autotvm " + std::filesystem::path(path).filename().string();
   logs::Importer importer(target, source, unix_time_ms());
-  const Status read = visit_lines(path, [&](std::string_view line) {
+  const Status read = records::visit_lines(path, [&](std::string_view line) {
     importer.take(line);
     return true;
   });

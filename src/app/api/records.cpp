@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "app/api/known_schedule.h"
@@ -41,6 +42,7 @@ RecordRow row_of(const records::Record& record) {
                 .target = record.target,
                 .time_us = records::competing_time_us(record.outcome),
                 .outcome = runtime::describe(record.outcome),
+                .cold_weights = record.weights == records::Weights::Cold,
                 .verified = record.verified,
                 .created_at_ms = record.created_at_ms,
                 .trace = record.trace,
@@ -71,11 +73,14 @@ Result<std::vector<RecordRow>> list_records(const RecordsOptions& options) {
 
 Result<std::vector<RecordRow>> best_records(const RecordsOptions& options) {
   ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
-  std::map<std::pair<std::string, std::string>, RecordRow> best;
+  std::map<std::tuple<std::string, std::string, std::string, records::Weights>, RecordRow> best;
+  std::map<std::string, std::string> names;
   ATTUNE_RETURN_IF_ERROR(store->visit(filter_of(options), [&](const records::Record& record) {
     const std::optional<double> time = records::competing_time_us(record.outcome);
     if (!time || !record.verified) return Status();
-    RecordRow& held = best[{record.task_name, record.target}];
+    // A task keeps the name that its newest record has.
+    const std::string& name = names.try_emplace(record.task_key, record.task_name).first->second;
+    RecordRow& held = best[{name, record.task_key, record.target, record.weights}];
     if (!held.time_us || *time < *held.time_us) held = row_of(record);
     return Status();
   }));
@@ -91,18 +96,25 @@ std::string to_json(const std::vector<RecordRow>& rows) {
       2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Result<std::int64_t> export_records(const RecordsOptions& options, const std::string& path) {
+Result<ExportReport> export_records(const RecordsOptions& options, const std::string& path) {
   ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
-  ATTUNE_ASSIGN(const std::size_t written,
+  ATTUNE_ASSIGN(const records::ExportReport written,
                 records::export_records(*store, filter_of(options), path));
-  return static_cast<std::int64_t>(written);
+  return ExportReport{static_cast<std::int64_t>(written.records),
+                      static_cast<std::int64_t>(written.tasks),
+                      static_cast<std::int64_t>(written.undefined)};
 }
 
-Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path) {
-  ATTUNE_ASSIGN(const StorePointer store, open_to_write(options));
-  ATTUNE_ASSIGN(const records::ImportReport imported, records::import_records(*store, path));
+Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path,
+                                    bool dry_run) {
+  ATTUNE_ASSIGN(const StorePointer store, dry_run ? open_to_read(options) : open_to_write(options));
+  ATTUNE_ASSIGN(
+      const records::ImportReport imported,
+      records::import_records(*store, path,
+                              dry_run ? records::ImportMode::Count : records::ImportMode::Write));
   ImportReport report{static_cast<std::int64_t>(imported.added),
                       static_cast<std::int64_t>(imported.duplicates),
+                      static_cast<std::int64_t>(imported.tasks),
                       {}};
   for (const records::LineProblem& problem : imported.problems) {
     report.problems.push_back(
@@ -115,6 +127,7 @@ std::string to_json(const ImportReport& report) {
   return nlohmann::ordered_json{{"format", "attune"},
                                 {"added", report.added},
                                 {"duplicates", report.duplicates},
+                                {"definitions", report.tasks},
                                 {"damaged", report.problems.size()},
                                 {"problems", report.problems}}
       .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -31,6 +31,7 @@ struct RecordRow {
   std::string target = {};
   std::optional<double> time_us = {};  // of a timing
   std::string outcome = {};            // for a person
+  bool cold_weights = false;           // timed with the constants out of the caches
   bool verified = false;
   bool noisy = false;
   std::int64_t created_at_ms = 0;
@@ -40,13 +41,18 @@ struct RecordRow {
 
 // Newest first.
 Result<std::vector<RecordRow>> list_records(const RecordsOptions& options);
-// The fastest verified one of each task and target, tasks in alphabetical order.
+// The fastest verified one of each task, target and kind of weights, tasks in alphabetical order.
+// Tasks are told apart by their keys: those of models may share a name.
 Result<std::vector<RecordRow>> best_records(const RecordsOptions& options);
 // {"records": […]}
 std::string to_json(const std::vector<RecordRow>& rows);
 
-// How many were written.
-Result<std::int64_t> export_records(const RecordsOptions& options, const std::string& path);
+struct ExportReport {
+  std::int64_t records = 0;
+  std::int64_t tasks = 0;      // whose definition was written
+  std::int64_t undefined = 0;  // whose definition is not known
+};
+Result<ExportReport> export_records(const RecordsOptions& options, const std::string& path);
 
 struct BundleReport {
   std::int64_t tasks = 0;      // that were written
@@ -59,10 +65,13 @@ Result<BundleReport> write_bundle(const RecordsOptions& options, std::int64_t ke
 struct ImportReport {
   std::int64_t added = 0;
   std::int64_t duplicates = 0;
+  std::int64_t tasks = 0;                  // of which definitions were added
   std::vector<std::string> problems = {};  // "line 3, column 7: …", of lines left out
 };
 std::string to_json(const ImportReport& report);
-Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path);
+// `dry_run` says what would be added, and writes nothing.
+Result<ImportReport> import_records(const RecordsOptions& options, const std::string& path,
+                                    bool dry_run = false);
 
 // Keeps the `keep` fastest of each task; how many were removed.
 Result<std::int64_t> prune_records(const RecordsOptions& options, std::int64_t keep);

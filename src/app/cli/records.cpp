@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <map>
 
 #include "app/cli/records_verbs.h"
 #include "app/cli/shared_options.h"
@@ -27,6 +28,18 @@ std::string table_of(const std::vector<api::RecordRow>& rows) {
   return table;
 }
 
+// One table per target. Keys tell tasks of the same name apart.
+std::string best_table(const std::vector<api::RecordRow>& rows) {
+  std::map<std::string, std::string> tables;
+  for (const api::RecordRow& row : rows) {
+    tables[row.target] += fmt::format("{}  {:<40}  {}{}\n", row.key, row.task, row.outcome,
+                                      row.cold_weights ? ", cold weights" : "");
+  }
+  std::string all;
+  for (const auto& [target, table] : tables) all += fmt::format("on {}:\n{}", target, table);
+  return all;
+}
+
 Result<int> run_list(Words arguments, Console& console) {
   CommandLine line("records list", "Lists records, newest first.");
   api::RecordsOptions options;
@@ -47,8 +60,8 @@ Result<int> run_list(Words arguments, Console& console) {
 
 Result<int> run_best(Words arguments, Console& console) {
   CommandLine line("records best",
-                   "The fastest verified record of each task and target, with its "
-                   "schedule when a task is named.");
+                   "The fastest verified record of each task and target, with hot and with cold "
+                   "weights where both were timed; its schedule when a task is named.");
   api::RecordsOptions options;
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
@@ -65,11 +78,12 @@ Result<int> run_best(Words arguments, Console& console) {
     }
     if (rows.empty()) console.note("no records");
     if (options.task.empty()) {
-      ATTUNE_RETURN_IF_ERROR(console.print(table_of(rows)));
+      ATTUNE_RETURN_IF_ERROR(console.print(best_table(rows)));
       return 0;
     }
     for (const api::RecordRow& row : rows) {
-      console.note(fmt::format("{} on {}: {}", row.task, row.target, row.outcome));
+      console.note(fmt::format("{} ({}) on {}: {}{}", row.task, row.key, row.target, row.outcome,
+                               row.cold_weights ? ", cold weights" : ""));
       ATTUNE_RETURN_IF_ERROR(
           console.print(row.trace.ends_with('\n') ? row.trace : row.trace + "\n"));
     }

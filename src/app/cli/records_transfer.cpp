@@ -58,15 +58,23 @@ Error left_out(const std::vector<std::string>& problems, const std::string& file
           hint};
 }
 
-Result<int> import_own(const std::string& records, const std::string& file, bool json,
+Result<int> import_own(const api::LogImportOptions& options, const std::string& file, bool json,
                        Console& console) {
-  ATTUNE_ASSIGN(const api::ImportReport report, api::import_records({.records = records}, file));
+  ATTUNE_ASSIGN(const api::ImportReport report,
+                api::import_records({.records = options.records}, file, options.dry_run));
   if (json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(report) + "\n"));
-  console.note(
-      fmt::format("added {} records, {} were there already", report.added, report.duplicates));
+  std::string said = options.dry_run ? fmt::format("would add {} records, {} are there already",
+                                                   report.added, report.duplicates)
+                                     : fmt::format("added {} records, {} were there already",
+                                                   report.added, report.duplicates);
+  if (report.tasks > 0) said += fmt::format("; {} definitions of tasks", report.tasks);
+  console.note(said);
   if (report.problems.empty()) return 0;
   return left_out(report.problems, file,
-                  "the other lines were added; export the file anew where it comes from", console);
+                  options.dry_run
+                      ? "the other lines can be added; export the file anew where it comes from"
+                      : "the other lines were added; export the file anew where it comes from",
+                  console);
 }
 
 Result<int> import_log(const api::LogImportOptions& options, const std::string& file, bool json,
@@ -100,8 +108,12 @@ Result<int> run_records_export(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(const api::RecordFormat chosen, api::export_format(format));
     if (chosen == api::RecordFormat::Attune) {
-      ATTUNE_ASSIGN(const std::int64_t written, api::export_records(options, file));
-      console.note(fmt::format("wrote {} records to {}", written, file));
+      ATTUNE_ASSIGN(const api::ExportReport report, api::export_records(options, file));
+      console.note(fmt::format("wrote {} records to {}, with the definitions of {} tasks",
+                               report.records, file, report.tasks));
+      if (report.undefined > 0) {
+        console.note(fmt::format("{} tasks are not defined in the records", report.undefined));
+      }
       return 0;
     }
     ATTUNE_ASSIGN(const api::LogExportReport report, api::export_log(options, file));
@@ -123,13 +135,14 @@ Result<int> run_records_import(Words arguments, Console& console) {
   Speech speech;
   std::string file, format = "auto";
   std::optional<std::int64_t> threads;
-  line.required("FILE", file, "a file that 'records export' wrote, or an AutoTVM log (also .gz)");
+  line.required("FILE", file,
+                "a file that 'records export' wrote, or an AutoTVM log; also compressed (.gz)");
   line.text("--format", "F", format, "auto (by its content), attune, or autotvm");
   line.text("--records", "PATH", options.records,
             "the records file (~/.local/share/attune/records.db)");
   line.text("--target", "T", options.target, "what schedules of a log are mapped to (cpu)");
   line.number("--threads", "N", threads, 1, 1024, "how many threads they are mapped to (all)");
-  line.flag("--dry-run", options.dry_run, "only say what there is in a log");
+  line.flag("--dry-run", options.dry_run, "only say what there is to add");
   add_speech_options(line, speech, "print one JSON document");
   line.example("records import all.jsonl", "what another machine has measured");
   line.example("records import tuned.log --format=autotvm", "what AutoTVM has found");
@@ -137,7 +150,7 @@ Result<int> run_records_import(Words arguments, Console& console) {
     options.threads = static_cast<int>(threads.value_or(0));
     ATTUNE_ASSIGN(const api::RecordFormat found, api::import_format(format, file));
     if (found == api::RecordFormat::Autotvm) return import_log(options, file, speech.json, console);
-    return import_own(options.records, file, speech.json, console);
+    return import_own(options, file, speech.json, console);
   });
 }
 

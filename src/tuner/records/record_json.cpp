@@ -140,10 +140,7 @@ Weights read_weights(JsonFields& fields) {
   return word == "cold" ? Weights::Cold : Weights::Hot;
 }
 
-Record read_fields(JsonFields& fields) {
-  if (const int schema = fields.integer<int>("schema"); schema != kRecordLineSchema) {
-    fields.fail("schema", fmt::format("is {}, this attune reads {}", schema, kRecordLineSchema));
-  }
+Record read_record_fields(JsonFields& fields) {
   Record record;
   record.task_key = fields.text("task_key");
   if (record.task_key.empty()) fields.fail("task_key", "is empty");
@@ -168,6 +165,26 @@ Record read_fields(JsonFields& fields) {
   record.verified = fields.boolean("verified");
   record.created_at_ms = fields.integer<std::int64_t>("created_at_ms");
   return record;
+}
+
+TaskDefinition read_task_fields(const json& line, JsonFields& fields, std::string_view text) {
+  TaskDefinition task;
+  task.key = fields.text("task_key");
+  if (task.key.empty()) fields.fail("task_key", "is empty");
+  task.name = fields.text("task_name");
+  task.flops = fields.number("flops", 0);
+  const auto programs = line.find("programs");
+  if (programs == line.end() || !programs->is_array() || programs->empty()) {
+    fields.fail("programs", "is not a list of programs");
+    return task;
+  }
+  for (const json& item : *programs) {
+    JsonFields program(item, text);
+    task.programs.push_back(
+        {program.text("algorithm"), program.text("text"), program.number("tolerance", kInfinity)});
+    fields.adopt(program);
+  }
+  return task;
 }
 
 // The library's text carries its own prefix and position; only the reason is kept.
@@ -200,7 +217,21 @@ std::string record_to_json_line(const Record& r) {
                {"created_at_ms", r.created_at_ms}});
 }
 
-std::variant<Record, LineProblem> record_from_json_line(std::string_view line) {
+std::string task_to_json_line(const TaskDefinition& task) {
+  json programs = json::array();
+  for (const TaskDefinition::Program& program : task.programs) {
+    programs.push_back({{"algorithm", program.algorithm},
+                        {"text", program.text},
+                        {"tolerance", number(program.tolerance)}});
+  }
+  return dump({{"schema", kTaskLineSchema},
+               {"task_key", task.key},
+               {"task_name", task.name},
+               {"flops", number(task.flops)},
+               {"programs", std::move(programs)}});
+}
+
+std::variant<Record, TaskDefinition, LineProblem> parse_json_line(std::string_view line) {
   json parsed;
   try {
     parsed = json::parse(line);
@@ -210,11 +241,21 @@ std::variant<Record, LineProblem> record_from_json_line(std::string_view line) {
     return LineProblem{1, 1, parse_reason(error.what())};
   }
   JsonFields fields(parsed, line);
-  Record record = read_fields(fields);
+  std::variant<Record, TaskDefinition, LineProblem> found;
+  const int schema = fields.integer<int>("schema");
+  if (schema == kTaskLineSchema) {
+    found = read_task_fields(parsed, fields, line);
+  } else {
+    if (schema != kRecordLineSchema) {
+      fields.fail("schema", fmt::format("is {}, this attune reads {} and {}", schema,
+                                        kRecordLineSchema, kTaskLineSchema));
+    }
+    found = read_record_fields(fields);
+  }
   if (const auto& problem = fields.problem()) {
     return LineProblem{1, problem->column, problem->message};
   }
-  return record;
+  return found;
 }
 
 std::string outcome_to_json(const runtime::Outcome& outcome) { return dump(outcome_json(outcome)); }

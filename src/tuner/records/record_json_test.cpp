@@ -32,7 +32,7 @@ TEST(RecordJson, EveryOutcomeSurvivesTheRoundTrip) {
     record.weights = Weights::Cold;
     const std::string line = record_to_json_line(record);
     EXPECT_EQ(line.find('\n'), std::string::npos);
-    const auto parsed = record_from_json_line(line);
+    const auto parsed = parse_json_line(line);
     ASSERT_TRUE(std::holds_alternative<Record>(parsed)) << std::get<LineProblem>(parsed).message;
     EXPECT_EQ(std::get<Record>(parsed).outcome, outcome);
     EXPECT_EQ(record_to_json_line(std::get<Record>(parsed)), line);
@@ -43,7 +43,7 @@ TEST(RecordJson, FieldsAreWhatTheyWere) {
   Record record = sample_record(4, timing(1.5));
   record.id = 9;
   record.session = 3;
-  const auto parsed = std::get<Record>(record_from_json_line(record_to_json_line(record)));
+  const auto parsed = std::get<Record>(parse_json_line(record_to_json_line(record)));
   EXPECT_EQ(parsed.id, 0);
   EXPECT_EQ(parsed.session, 0);
   EXPECT_EQ(parsed.task_key, kTask);
@@ -68,7 +68,7 @@ TEST(RecordJson, FieldsAreWhatTheyWere) {
 TEST(RecordJson, BytesThatAreNoTextDoNotBreakTheLine) {
   const Record record =
       sample_record(0, runtime::RunCrashed{Phase::Run, 6, "said \xff\xfe and \"quit\"\n"});
-  const auto parsed = record_from_json_line(record_to_json_line(record));
+  const auto parsed = parse_json_line(record_to_json_line(record));
   ASSERT_TRUE(std::holds_alternative<Record>(parsed));
   EXPECT_EQ(std::get<runtime::RunCrashed>(std::get<Record>(parsed).outcome).reason,
             "said \xEF\xBF\xBD\xEF\xBF\xBD and \"quit\"\n");
@@ -84,7 +84,9 @@ struct BadLine {
 TEST(RecordJson, ProblemsNameFieldAndColumn) {
   const std::string good = record_to_json_line(sample_record(0, timing(2)));
   const BadLine cases[] = {
-      {"\"schema\":1", "\"schema\":2", "\"schema\"", "field 'schema' is 2, this attune reads 1"},
+      {"\"schema\":1", "\"schema\":3", "\"schema\"",
+       "field 'schema' is 3, this attune reads 1 and 2"},
+      {"\"schema\":1", "\"schema\":2", nullptr, "field 'flops' is missing"},
       {"\"task_key\"", "\"task\"", nullptr, "field 'task_key' is missing"},
       {"\"seed\":18364758544493064720", "\"seed\":-3", "\"seed\"", "field 'seed' is out of range"},
       {"\"seed\":18364758544493064720", "\"seed\":1.5", "\"seed\"",
@@ -104,7 +106,7 @@ TEST(RecordJson, ProblemsNameFieldAndColumn) {
     const std::size_t place = line.find(bad.from);
     ASSERT_NE(place, std::string::npos) << bad.from << " in " << line;
     line.replace(place, std::string(bad.from).size(), bad.to);
-    const auto parsed = record_from_json_line(line);
+    const auto parsed = parse_json_line(line);
     ASSERT_TRUE(std::holds_alternative<LineProblem>(parsed)) << bad.to;
     EXPECT_EQ(std::get<LineProblem>(parsed).message, bad.message);
     const std::size_t column = bad.at == nullptr ? 1 : line.find(bad.at) + 1;
@@ -114,15 +116,50 @@ TEST(RecordJson, ProblemsNameFieldAndColumn) {
 
 TEST(RecordJson, TruncatedAndForeignLines) {
   const std::string good = record_to_json_line(sample_record(0, timing(2)));
-  const auto cut = std::get<LineProblem>(record_from_json_line(good.substr(0, 40)));
+  const auto cut = std::get<LineProblem>(parse_json_line(good.substr(0, 40)));
   EXPECT_EQ(cut.column, 41u);
   EXPECT_NE(cut.message.find("syntax error"), std::string::npos) << cut.message;
-  const auto array = std::get<LineProblem>(record_from_json_line("[1, 2]"));
+  const auto array = std::get<LineProblem>(parse_json_line("[1, 2]"));
   EXPECT_EQ(array.column, 1u);
   EXPECT_EQ(array.message, "expected a JSON object");
   for (std::size_t length = 0; length < good.size(); ++length) {
-    EXPECT_TRUE(std::holds_alternative<LineProblem>(record_from_json_line(good.substr(0, length))));
+    EXPECT_TRUE(std::holds_alternative<LineProblem>(parse_json_line(good.substr(0, length))));
   }
+}
+
+TEST(RecordJson, DefinitionsSurviveTheRoundTrip) {
+  const TaskDefinition task{kTask,
+                            "matmul:m=64,n=64,k=64",
+                            524288,
+                            {{"direct", "program p {\n}\n", 1e-5}, {"gemm", "program q {}", 0.25}}};
+  const std::string line = task_to_json_line(task);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto parsed = parse_json_line(line);
+  ASSERT_TRUE(std::holds_alternative<TaskDefinition>(parsed));
+  const auto& read = std::get<TaskDefinition>(parsed);
+  EXPECT_EQ(task_to_json_line(read), line);
+  EXPECT_EQ(read.key, kTask);
+  EXPECT_EQ(read.name, task.name);
+  EXPECT_EQ(read.flops, 524288);
+  ASSERT_EQ(read.programs.size(), 2u);
+  EXPECT_EQ(read.programs[1].algorithm, "gemm");
+  EXPECT_EQ(read.programs[1].text, "program q {}");
+  EXPECT_EQ(read.programs[1].tolerance, 0.25);
+}
+
+TEST(RecordJson, DamagedDefinitionsAreProblems) {
+  const auto problem = [](const std::string& fields) {
+    const auto parsed = parse_json_line(R"({"schema":2,"task_name":"n","flops":1,)" + fields + "}");
+    const auto* found = std::get_if<LineProblem>(&parsed);
+    return found ? found->message : "none";
+  };
+  EXPECT_EQ(problem(R"("task_key":"a","programs":[])"),
+            "field 'programs' is not a list of programs");
+  EXPECT_EQ(problem(R"("task_key":"a")"), "field 'programs' is not a list of programs");
+  EXPECT_EQ(problem(R"("task_key":"a","programs":[7])"), "expected a JSON object");
+  EXPECT_EQ(problem(R"("task_key":"a","programs":[{"algorithm":"direct","text":1}])"),
+            "field 'text' is not a text");
+  EXPECT_EQ(problem(R"("task_key":"","programs":[])"), "field 'task_key' is empty");
 }
 
 TEST(RecordJson, OnlySoundTimingsCompete) {

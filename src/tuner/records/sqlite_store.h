@@ -21,6 +21,7 @@ class SqliteStore final : public Store {
 
   Result<std::vector<RecordId>> add(std::span<const Record> records) override;
   Result<std::size_t> add_new(std::span<const Record> records) override;
+  Result<std::vector<bool>> are_known(std::span<const Record> records) override;
   Status confirm(std::span<const Confirmation> confirmations) override;
   Result<std::optional<Record>> best(const BestQuery& query) override;
   Result<std::vector<Record>> top(const BestQuery& query, std::size_t k) override;

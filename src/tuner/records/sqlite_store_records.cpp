@@ -61,6 +61,18 @@ Result<std::size_t> SqliteStore::add_new(std::span<const Record> records) {
   return added;
 }
 
+Result<std::vector<bool>> SqliteStore::are_known(std::span<const Record> records) {
+  const std::lock_guard lock(mutex_);
+  ATTUNE_ASSIGN(Statement known,
+                database_.prepare("SELECT 1 FROM records WHERE fingerprint = ? LIMIT 1"));
+  std::vector<bool> found;
+  for (const Record& record : records) {
+    ATTUNE_ASSIGN(const bool present, known.bind(fingerprint(record)).step());
+    found.push_back(present);
+  }
+  return found;
+}
+
 Status SqliteStore::confirm(std::span<const Confirmation> confirmations) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));

@@ -71,6 +71,8 @@ class Store {
   virtual Result<std::vector<RecordId>> add(std::span<const Record> records) = 0;
   // Adds those whose content is not there yet; the number added.
   virtual Result<std::size_t> add_new(std::span<const Record> records) = 0;
+  // Which of them are there already, by their content; writes nothing.
+  virtual Result<std::vector<bool>> are_known(std::span<const Record> records) = 0;
   // Replaces outcome, noise and verified of stored records.
   virtual Status confirm(std::span<const Confirmation> confirmations) = 0;
   virtual Result<std::optional<Record>> best(const BestQuery& query) = 0;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tuner/features/features.h"
+#include "tuner/records/transfer.h"
 #include "tuner/space/sample_template.h"
 
 namespace attune::session {
@@ -120,6 +121,25 @@ TEST_F(HistoryTest, WhatCannotBeUsedIsCounted) {
   EXPECT_EQ(describe(loaded),
             "learning from 8 trials of 1 other task; left out: 2 of tasks without definition, 2 "
             "that do not fit this version, 1 of unknown targets");
+}
+
+TEST_F(HistoryTest, RecordsOfAnotherStoreTeachAsTheyDidThere) {
+  ASSERT_TRUE(store_->put_task(definition_of(task_of("aa", 64))).ok());
+  add_trials("aa", 64, 12);
+  const std::string file = path_ + ".jsonl", other = path_ + ".other.db";
+  ASSERT_TRUE(records::export_records(*store_, {}, file).ok());
+  {
+    auto store = records::open_sqlite_store(other).value();
+    ASSERT_TRUE(records::import_records(*store, file).ok());
+    const auto loaded = load_history({store.get()}, {});
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    EXPECT_EQ(loaded->counts.used, 12u);
+    EXPECT_EQ(loaded->counts.undefined, 0u);
+    EXPECT_EQ(loaded->history->groups().at(0).features, load().history->groups().at(0).features);
+  }
+  for (const char* end : {".jsonl", ".other.db", ".other.db-wal", ".other.db-shm"}) {
+    std::filesystem::remove(path_ + end);
+  }
 }
 
 TEST_F(HistoryTest, StaysSmallAndTheSameWhateverTheThreads) {

@@ -1,4 +1,4 @@
-#include "app/api/line_file.h"
+#include "tuner/records/line_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-namespace attune::api {
+namespace attune::records {
 namespace {
 
 class LineFile : public testing::Test {
@@ -78,4 +78,4 @@ TEST_F(LineFile, Missing) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::records

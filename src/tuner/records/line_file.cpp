@@ -1,4 +1,4 @@
-#include "app/api/line_file.h"
+#include "tuner/records/line_file.h"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace attune::api {
+namespace attune::records {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
@@ -66,4 +66,4 @@ Status visit_lines(const std::string& path, const std::function<bool(std::string
   return {};
 }
 
-}  // namespace attune::api
+}  // namespace attune::records

@@ -7,10 +7,10 @@
 
 #include "base/result.h"
 
-namespace attune::api {
+namespace attune::records {
 
 // Calls `take` with each line, without its end, until it returns false. An error says which file
 // and why; what was taken before it stays taken.
 Status visit_lines(const std::string& path, const std::function<bool(std::string_view)>& take);
 
-}  // namespace attune::api
+}  // namespace attune::records
