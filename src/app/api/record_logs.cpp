@@ -137,8 +137,13 @@ std::string to_json(const LogImportReport& report) {
 Result<LogExportReport> export_log(const RecordsOptions& options, const std::string& path) {
   ATTUNE_ASSIGN(const std::string store_path, records_path(options.records));
   ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(store_path));
+  // Definitions are looked up while records are visited.
+  ATTUNE_ASSIGN(const auto definitions, records::open_sqlite_store_for_reading(store_path));
   ATTUNE_ASSIGN(AtomicFile file, AtomicFile::create(path));
-  logs::Exporter exporter(version());
+  logs::Exporter exporter(version(), [&](const std::string& key) {
+    auto task = definitions->task(key);
+    return task.ok() ? std::move(*task) : std::optional<records::TaskDefinition>();
+  });
   logs::Counts left_out;
   std::map<std::string, std::optional<ir::Target>> targets;
   LogExportReport report;

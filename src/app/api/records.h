@@ -56,7 +56,7 @@ Result<ExportReport> export_records(const RecordsOptions& options, const std::st
 
 struct BundleReport {
   std::int64_t tasks = 0;      // that were written
-  std::int64_t undefined = 0;  // left out: what they compute is not known
+  std::int64_t undefined = 0;  // left out: what they compute, or their target, is not known
 };
 // Writes the `keep` fastest schedules of each task as a bundle (see app/deploy/bundle.h).
 Result<BundleReport> write_bundle(const RecordsOptions& options, std::int64_t keep,

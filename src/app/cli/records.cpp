@@ -117,18 +117,18 @@ Result<int> run_bundle(Words arguments, Console& console) {
   std::string file;
   std::optional<std::int64_t> keep;
   line.required("FILE", file, "the file to write");
-  line.number("--keep", "N", keep, 1, 64, "the N fastest of each task and target (2)");
+  line.number("--keep", "N", keep, 1, 64, "the N fastest of each task and target (1)");
   line.text("--records", "PATH", options.records,
             "the records file (~/.local/share/attune/records.db)");
   add_speech_options(line, speech, "");
   line.example("records bundle src/app/deploy/bundle.jsonl", "for the next build");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(const api::BundleReport report,
-                  api::write_bundle(options, keep.value_or(2), file));
+                  api::write_bundle(options, keep.value_or(1), file));
     console.note(fmt::format("wrote {} tasks to {}", report.tasks, file));
     if (report.undefined > 0) {
-      console.note(
-          fmt::format("left out {} tasks whose definition is not known", report.undefined));
+      console.note(fmt::format("left out {} tasks whose definition or target is not known",
+                               report.undefined));
     }
     return 0;
   });

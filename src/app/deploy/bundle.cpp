@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "compiler/codegen/codegen.h"
 #include "compiler/ir/parse.h"
 #include "tuner/records/record_json.h"
 #include "tuner/templates/templates.h"
@@ -47,17 +50,22 @@ const ir::Stage* anchor_of(const ir::Program& program) {
   return largest;
 }
 
+// To a hundredth of a microsecond: more is noise.
+double rounded(double us) { return std::round(us * 100) / 100; }
+
 Json to_json(const BundledTask& task) {
   Json shape = Json::object();
   for (const auto& [loop, extent] : task.shape.extents) shape[loop] = extent;
   Json best = Json::array();
   for (const BundledSchedule& schedule : task.best) {
-    best.push_back({{"us", schedule.time_us}, {"trace", schedule.trace}});
+    best.push_back({{"us", rounded(schedule.time_us)}, {"trace", schedule.trace}});
   }
   return {{"schema", kBundleSchema},
           {"key", task.key},
           {"name", task.name},
-          {"target", task.target},
+          {"cpu", task.target.cpu},
+          {"vector_bytes", task.target.vector_bytes},
+          {"threads", task.target.threads},
           {"weights", task.weights == records::Weights::Cold ? "cold" : "hot"},
           {"family", task.shape.family},
           {"shape", std::move(shape)},
@@ -72,7 +80,8 @@ Result<BundledTask> from_json(const std::string& line) {
     }
     BundledTask task{json.at("key").get<std::string>(),
                      json.at("name").get<std::string>(),
-                     json.at("target").get<std::string>(),
+                     {json.at("cpu").get<std::string>(), json.at("vector_bytes").get<int>(),
+                      json.at("threads").get<int>()},
                      json.at("weights").get<std::string>() == "cold" ? records::Weights::Cold
                                                                      : records::Weights::Hot,
                      {json.at("family").get<std::string>(), {}},
@@ -90,7 +99,56 @@ Result<BundledTask> from_json(const std::string& line) {
   }
 }
 
+// The task without schedules; nothing when it cannot be described.
+Result<std::optional<BundledTask>> describe(records::Store& store,
+                                            const records::TrialGroup& group) {
+  ATTUNE_ASSIGN(const auto definition, store.task(group.task_key));
+  if (!definition || definition->programs.empty() ||
+      definition->programs.front().algorithm != "direct") {
+    return std::optional<BundledTask>();
+  }
+  const auto direct = ir::parse_program(definition->programs.front().text);
+  auto target = ir::parse_target(group.target);
+  if (target.ok()) target = codegen::resolve_target(*target);
+  if (!direct.ok() || !ir::verify(*direct).ok() || !target.ok()) {
+    return std::optional<BundledTask>();
+  }
+  return std::optional(BundledTask{group.task_key,
+                                   definition->name,
+                                   bundled_target(*target),
+                                   group.weights,
+                                   shape_of(*direct),
+                                   {}});
+}
+
+// Machines that count as one have one entry for a task: the fastest schedules of all of them.
+void add(Bundle& bundle, BundledTask task, std::size_t keep) {
+  const auto same = std::find_if(bundle.begin(), bundle.end(), [&](const BundledTask& other) {
+    return other.key == task.key && other.target == task.target && other.weights == task.weights;
+  });
+  if (same == bundle.end()) {
+    bundle.push_back(std::move(task));
+    return;
+  }
+  for (BundledSchedule& schedule : task.best) {
+    const auto slower = std::find_if(same->best.begin(), same->best.end(), [&](const auto& held) {
+      return held.time_us > schedule.time_us;
+    });
+    same->best.insert(slower, std::move(schedule));
+  }
+  if (same->best.size() > keep) same->best.resize(keep);
+}
+
 }  // namespace
+
+BundledTarget bundled_target(const ir::Target& target) {
+  return {target.cpu, target.vector_bytes, target.threads};
+}
+
+std::string to_string(const BundledTarget& target) {
+  return fmt::format("{}, vectors of {} bytes, {} threads", target.cpu, target.vector_bytes,
+                     target.threads);
+}
 
 TaskShape shape_of(const ir::Program& direct) {
   TaskShape shape;
@@ -152,24 +210,20 @@ Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t&
   Bundle bundle;
   ATTUNE_ASSIGN(const auto groups, store.sample_trials({.fastest = 1, .spread = 0}));
   for (const records::TrialGroup& group : groups) {
-    ATTUNE_ASSIGN(const auto definition, store.task(group.task_key));
-    if (!definition || definition->programs.empty() ||
-        definition->programs.front().algorithm != "direct") {
+    ATTUNE_ASSIGN(std::optional<BundledTask> task, describe(store, group));
+    if (!task) {
       ++undefined;
       continue;
     }
-    ATTUNE_ASSIGN(const ir::Program direct, ir::parse_program(definition->programs.front().text));
-    BundledTask task{group.task_key, definition->name, group.target,
-                     group.weights,  shape_of(direct), {}};
     ATTUNE_ASSIGN(
         const auto top,
         store.top({.task_key = group.task_key, .target = group.target, .weights = group.weights},
                   keep));
     for (const records::Record& record : top) {
       const auto time = records::competing_time_us(record.outcome);
-      if (time) task.best.push_back({record.trace, *time});
+      if (time) task->best.push_back({record.trace, *time});
     }
-    if (!task.best.empty()) bundle.push_back(std::move(task));
+    if (!task->best.empty()) add(bundle, std::move(*task), keep);
   }
   return bundle;
 }

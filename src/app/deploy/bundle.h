@@ -1,7 +1,7 @@
 // The bundle: the best schedules of the zoo's tasks on the machines at hand, shipped with the
-// program as JSON lines, one per task, target and kind of weights. It holds what is needed to find
-// a schedule for the same task, or for one that is much like it; no programs, and no records: the
-// times are those of another machine.
+// program as JSON lines, one per task, processor, number of threads and kind of weights. It holds
+// what is needed to find a schedule for the same task, or for one that is much like it; no
+// programs, and no records: the times are those of another machine.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
 #include "tuner/records/store.h"
 
@@ -30,9 +31,21 @@ struct BundledSchedule {
   double time_us = 0;
 };
 
+// Where a schedule was measured, as far as its speed depends on it. Machines of one processor
+// family differ in features that no schedule uses.
+struct BundledTarget {
+  std::string cpu;  // an LLVM CPU name
+  int vector_bytes = 0;
+  int threads = 0;
+  friend bool operator==(const BundledTarget&, const BundledTarget&) = default;
+};
+// The target must be resolved.
+BundledTarget bundled_target(const ir::Target& target);
+std::string to_string(const BundledTarget& target);
+
 struct BundledTask {
   std::string key, name;
-  std::string target;  // resolved, as text
+  BundledTarget target;
   records::Weights weights = records::Weights::Hot;
   TaskShape shape;
   std::vector<BundledSchedule> best;  // the fastest first
@@ -40,7 +53,7 @@ struct BundledTask {
 
 using Bundle = std::vector<BundledTask>;
 
-inline constexpr int kBundleSchema = 1;
+inline constexpr int kBundleSchema = 2;
 std::string to_lines(const Bundle& bundle);
 // The error names the line.
 Result<Bundle> parse_bundle(std::string_view lines);
@@ -49,7 +62,8 @@ Result<Bundle> parse_bundle(std::string_view lines);
 Result<Bundle> shipped_bundle();
 
 // The `keep` fastest verified schedules of every task, target and weights of a store; tasks without
-// definition are left out, and counted in `undefined`.
+// a definition that can be read, or on targets not known here, are left out and counted in
+// `undefined`.
 Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& undefined);
 
 }  // namespace attune::deploy

@@ -36,26 +36,21 @@ std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trac
   return model::predict({std::move(*state), std::move(*bounds)}, target, {}).us;
 }
 
-// The same processor; the number of threads may differ.
-bool same_processor(const ir::Target& a, const ir::Target& b) {
-  return a.kind == b.kind && a.triple == b.triple && a.cpu == b.cpu && a.features == b.features;
-}
-
 // Nearest first; those at the same distance by weights, then in the order of the bundle.
 std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask& task,
                                       const ir::Target& target) {
   const ir::Program* direct = task.program_of("direct");
   const TaskShape shape = direct == nullptr ? TaskShape{} : shape_of(*direct);
+  const BundledTarget here = bundled_target(target);
   std::vector<Candidate> found;
   for (const BundledTask& other : bundle) {
+    if (other.target.cpu != here.cpu || other.target.vector_bytes != here.vector_bytes) continue;
     double away = other.key == task.key ? 0 : distance(shape, other.shape);
     if (away > kFarthest) continue;
     // Equal shapes with something else fused to them.
     if (other.key != task.key) away += 0.1;
     if (other.weights != task.weights) away += 0.05;
-    const auto measured_on = ir::parse_target(other.target);
-    if (!measured_on.ok() || !same_processor(*measured_on, target)) continue;
-    if (measured_on->threads != target.threads) away += kOtherThreads;
+    if (other.target.threads != here.threads) away += kOtherThreads;
     found.push_back({&other, away});
   }
   std::stable_sort(found.begin(), found.end(),
@@ -73,7 +68,7 @@ std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const Sched
   candidates.resize(std::min(candidates.size(), kLookedAt));
   const double default_us = predict_us(task, task.default_trace, target)
                                 .value_or(std::numeric_limits<double>::infinity());
-  const std::string text = ir::to_string(target);
+  const BundledTarget here = bundled_target(target);
   for (const Candidate& candidate : candidates) {
     const BundledTask& other = *candidate.task;
     for (const BundledSchedule& schedule : other.best) {
@@ -81,7 +76,7 @@ std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const Sched
       auto trace = schedule::parse_trace(schedule.trace);
       if (!trace.ok()) continue;
       const auto us = predict_us(task, *trace, target);
-      const bool measured = other.key == task.key && other.target == text;
+      const bool measured = other.key == task.key && other.target == here;
       if (!us || (!measured && *us > default_us)) continue;
       const bool repeated =
           std::any_of(chosen.begin(), chosen.end(), [&](const ShippedSchedule& s) {
@@ -90,7 +85,7 @@ std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const Sched
       if (repeated) continue;
       const std::string algorithm = algorithm_of(*trace);
       chosen.push_back({std::move(*trace), algorithm, schedule.time_us, other.key == task.key,
-                        other.name, other.target});
+                        other.name, to_string(other.target)});
     }
   }
   return chosen;

@@ -1,7 +1,8 @@
 // Which shipped schedule a task takes when nothing is known about it here: the one of the same task
-// on the same target, or, with more care, that of the task most like it. A schedule that was not
-// measured on this task and target is taken only if it fits and the analytic model does not expect
-// it to be slower than the default.
+// on a processor of the same name and vector width, or, with more care, that of the task most like
+// it. A schedule is right wherever it fits; only its speed is uncertain. One that was not measured
+// for this task, processor and number of threads is taken only if the analytic model does not
+// expect it to be slower than the default.
 #pragma once
 
 #include <functional>

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/match.h"
+#include "tuner/logs/anchor_task.h"
 #include "tuner/logs/knobs.h"
 
 namespace attune::logs {
@@ -182,14 +183,21 @@ std::string foreign_target_text(const ir::Target& target) {
   return text;
 }
 
-Exporter::Task& Exporter::task_of(const records::Record& record, const ir::Target& target) {
-  const auto [at, added] = tasks_.try_emplace({record.task_name, record.target});
-  Task& task = at->second;
-  if (!added) return task;
+Exporter::Task Exporter::make_task(const records::Record& record, const ir::Target& target) const {
+  Task task;
   Result<op_spec::OpTask> parsed = op_spec::parse_op_spec(record.task_name, target);
   if (!parsed.ok()) {
-    task.refusal = "AutoTVM has no task for fused operators of a model";
-    return task;
+    const auto definition = define_ ? define_(record.task_key) : std::nullopt;
+    if (!definition) {
+      task.refusal = "what its task computes is not known";
+      return task;
+    }
+    auto anchor = anchor_task(*definition, target);
+    if (const auto* unmapped = std::get_if<Unmapped>(&anchor)) {
+      task.refusal = unmapped->reason;
+      return task;
+    }
+    parsed = std::get<op_spec::OpTask>(std::move(anchor));
   }
   task.refusal = refusal_of(*parsed);
   if (parsed->key != record.task_key) {
@@ -197,6 +205,13 @@ Exporter::Task& Exporter::task_of(const records::Record& record, const ir::Targe
   }
   task.mapped = std::make_unique<MappedTask>(std::move(*parsed), target);
   return task;
+}
+
+Exporter::Task& Exporter::task_of(const records::Record& record, const ir::Target& target) {
+  const std::tuple key(record.task_key, record.task_name, record.target);
+  const auto known = tasks_.find(key);
+  if (known != tasks_.end()) return known->second;
+  return tasks_.emplace(key, make_task(record, target)).first->second;
 }
 
 std::variant<std::string, Unmapped> Exporter::line_of(const records::Record& record,

@@ -4,9 +4,14 @@
 
 #include <algorithm>
 
+#include "compiler/ir/parse.h"
+#include "compiler/ir/print.h"
+#include "tuner/logs/adapt.h"
 #include "tuner/logs/exporter.h"
 #include "tuner/logs/knobs.h"
 #include "tuner/logs/sample_lines.h"
+#include "tuner/templates/fused_testing.h"
+#include "tuner/templates/templates.h"
 
 namespace attune::logs {
 namespace {
@@ -182,6 +187,90 @@ TEST(Exporter, RoundTrips) {
   }
 }
 
+records::TaskDefinition fused_definition(const std::string& spec) {
+  const auto task = op_spec::parse_op_spec(spec, target());
+  EXPECT_TRUE(task.ok()) << spec;
+  records::TaskDefinition fused{"fused", "a model's task", 1, {}};
+  const auto add = [&](const std::string& name, const ir::Program& program) {
+    fused.programs.push_back({name, ir::to_string(templates::with_epilogue(program, {})), 0});
+  };
+  add("direct", task->program);
+  for (const ops::AlgorithmDef& other : task->alternatives) add(other.name, other.program);
+  return fused;
+}
+
+// A fused task is written as its anchor; read back, its schedule is that of the fused task again.
+TEST(Exporter, FusedTasksAreWrittenAsTheirAnchors) {
+  Rng rng(5);
+  for (const char* spec :
+       {"conv2d:h=14,w=14,ic=32,oc=64,kh=3,kw=3,pad=1",
+        "conv2d:h=28,w=30,ic=3,oc=32,kh=7,kw=5,stride=2,stride_w=1,pad=3,pad_w=2,pad_right=1",
+        "conv2d:h=8,w=8,ic=32,oc=64,kh=3,kw=3,groups=2", "conv2d:h=8,w=8,ic=20,oc=24,kh=1,kw=1",
+        "depthwise:h=14,w=14,c=32,k=3,stride=2", "dense:m=64,n=96,k=600", "matmul:m=64,n=96,k=64",
+        "batch_matmul:b=3,m=16,n=32,k=64",
+        "conv2d_transpose:h=7,w=7,ic=32,oc=32,kh=4,kw=4,stride=2,pad=1"}) {
+    SCOPED_TRACE(spec);
+    const records::TaskDefinition fused = fused_definition(spec);
+    Exporter exporter("1.2.3", [&](const std::string&) { return std::optional(fused); });
+    const auto program = ir::parse_program(fused.programs[0].text);
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    const space::NamedProgram direct{"direct", *program};
+    const space::TemplateSpace space({direct}, templates::all(), target());
+    records::Record record = record_of(spec, {}, timing(12.5));
+    record.task_key = "fused";
+    record.task_name = "conv2d+add+relu 1x64x14x14";
+    for (int sound = 0, tries = 0; sound < 3 && tries < 200; ++tries) {
+      const space::Point point = space.sample(rng);
+      if (!space.schedule_of(point).ok()) continue;
+      ++sound;
+      record.trace = schedule::to_string(space.trace_of(point));
+      const auto line = exporter.line_of(record, target());
+      const auto* refused = std::get_if<Unmapped>(&line);
+      ASSERT_FALSE(refused) << refused->reason;
+      std::vector<records::Hint> hints;
+      report_of({std::get<std::string>(line)}, &hints);
+      ASSERT_EQ(hints.size(), 1u) << std::get<std::string>(line);
+      EXPECT_EQ(hints[0].task_name, op_spec::parse_op_spec(spec, target())->spec);
+      EXPECT_EQ(hints[0].anchor_key, anchor_key(*program));
+      const auto adapted = adapt_hints(hints, {&direct, 1}, target());
+      ASSERT_EQ(adapted.size(), 1u);
+      EXPECT_EQ(schedule::to_string(adapted[0]), record.trace) << std::get<std::string>(line);
+    }
+  }
+}
+
+TEST(Exporter, SaysWhichTasksOfModelsHaveNoAnchor) {
+  const auto refusal = [](const std::optional<records::TaskDefinition>& definition) {
+    Exporter exporter("1.2.3", [&](const std::string&) { return definition; });
+    records::Record record = record_of("dense:m=8,n=8,k=8", {}, timing(1));
+    record.task_key = "fused";
+    record.task_name = "a model's task";
+    const auto line = exporter.line_of(record, target());
+    const auto* refused = std::get_if<Unmapped>(&line);
+    return refused ? refused->reason : "";
+  };
+  const auto defined = [](const std::string& text) {
+    return records::TaskDefinition{"fused", "a model's task", 1, {{"direct", text, 0}}};
+  };
+  EXPECT_EQ(refusal(std::nullopt), "what its task computes is not known");
+  EXPECT_EQ(refusal(defined("program {")), "its task is defined differently in this version");
+  EXPECT_EQ(refusal(fused_definition("maxpool:h=8,w=8,c=16,k=2,stride=2,pad=0")),
+            "AutoTVM has no task for maxpool");
+  EXPECT_EQ(refusal(fused_definition("softmax:m=8,n=8")), "AutoTVM has no task for softmax");
+  // The anchor reads something else than an operator alone would.
+  const auto task = op_spec::parse_op_spec("conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3,pad=1", target());
+  EXPECT_EQ(refusal(defined(ir::to_string(templates::with_prologue(task->program)))),
+            "the conv2d that it is built around is none by itself");
+  // Sizes that no layer has.
+  EXPECT_EQ(refusal(defined(R"(program conv2d {
+  input data: f32[1, 1, 8, 8, 16]
+  constant weight: f32[9223372036854775807, 1, 3, 3]
+  stage anchor(n: 1) = sum(kh: 1) data[0, 0, n, kh, 0]
+  output anchor
+})")),
+            "AutoTVM has no task for conv2d");
+}
+
 TEST(Exporter, FailuresHaveErrorNumbers) {
   Exporter exporter("1.2.3");
   auto task = op_spec::parse_op_spec("dense:m=8,n=32,k=16", target());
@@ -217,7 +306,7 @@ TEST(Exporter, SaysWhatAutotvmDoesNotKnow) {
   records::Record fused = record_of("dense:m=8,n=8,k=8", {}, timing(1));
   EXPECT_EQ(refusal(fused), "its schedule is none of its template's");
   fused.task_name = "conv2d+add+relu 64x56x56";
-  EXPECT_EQ(refusal(fused), "AutoTVM has no task for fused operators of a model");
+  EXPECT_EQ(refusal(fused), "what its task computes is not known");
   fused.task_name = "dense:m=9,n=8,k=8";
   EXPECT_EQ(refusal(fused), "the operator is defined differently in this version");
 }

@@ -85,7 +85,17 @@ std::string window_text(const Spatial& h, const Spatial& w) {
       w.dilation);
 }
 
+// More channels than this are nobody's; products of them stay far from the end of the numbers.
+bool has_sane_channels(const Image& image, const Kernel& kernel) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  return image.c <= kMost && kernel.in <= kMost && kernel.out <= kMost;
+}
+
 Mapped impossible() { return Unmapped{"the shapes of its arguments do not fit together"}; }
+
+Mapped not_understood(const LogRecord& record) {
+  return Unmapped{fmt::format("arguments of {} are not understood", record.task)};
+}
 
 Mapped depthwise(const Image& image, const Kernel& kernel, const Windows& windows,
                  const std::string& type, bool winograd) {
@@ -100,23 +110,30 @@ Mapped convolution(std::string_view name, const LogRecord& record, const Argumen
   const Layout layout = layout_of(name, arguments);
   const auto image = image_of(arguments.tensor(0).shape, layout);
   auto kernel = kernel_of(arguments.tensor(1).shape, layout);
-  if (!image || !kernel) return impossible();
+  if (!image || !kernel || !has_sane_channels(*image, *kernel)) return impossible();
   const bool per_channel = name.starts_with("depthwise");
   std::int64_t groups = 1;
   if (per_channel) {
     // [channels, multiplier, h, w], or [h, w, channels, multiplier].
+    const std::int64_t channels = layout == Layout::Nchw ? kernel->out : kernel->in;
     const std::int64_t multiplier = layout == Layout::Nchw ? kernel->in : kernel->out;
-    if (multiplier < 1 || image->c < 1) return impossible();
+    if (channels != image->c) return impossible();
     groups = image->c;
     kernel->out = image->c * multiplier;
     kernel->in = 1;
   } else {
-    if (kernel->in < 1 || image->c < 1 || image->c % kernel->in != 0) return impossible();
+    if (image->c % kernel->in != 0) return impossible();
     groups = image->c / kernel->in;
+    if (name.starts_with("group_conv2d")) {
+      const auto named = arguments.groups_at(3);  // behind strides, padding and dilation
+      if (!named) return not_understood(record);
+      if (arguments.others() > 3 && *named != groups) return impossible();
+    }
+    if (kernel->out % groups != 0) return impossible();
   }
   const auto windows =
       arguments.windows({image->h, image->w}, {kernel->h, kernel->w}, /*dilated=*/true);
-  if (!windows) return Unmapped{fmt::format("arguments of {} are not understood", record.task)};
+  if (!windows) return not_understood(record);
   const bool winograd = contains(name, "winograd");
   if (per_channel && kernel->out == image->c) {
     return depthwise(*image, *kernel, *windows, type, winograd);
@@ -131,18 +148,21 @@ Mapped transposed(std::string_view name, const LogRecord& record, const Argument
                   const std::string& type) {
   const Layout layout = layout_of(name, arguments);
   const auto image = image_of(arguments.tensor(0).shape, layout);
-  const auto& kernel = arguments.tensor(1).shape;  // [in, out, h, w]
+  const auto& kernel = arguments.tensor(1).shape;  // [in, out / groups, h, w]
   if (!image || kernel.size() != 4 || layout != Layout::Nchw || kernel[0] != image->c) {
     return impossible();
   }
   const auto windows = arguments.windows({image->h, image->w}, {kernel[2], kernel[3]}, false);
-  if (!windows) return Unmapped{fmt::format("arguments of {} are not understood", record.task)};
+  if (!windows) return not_understood(record);
   const auto extra = arguments.output_padding();
+  const auto groups = arguments.groups_at(4);  // behind strides, padding, type and output padding
+  if (!extra || !groups) return not_understood(record);
+  if (image->c % *groups != 0) return impossible();
   return Workload{
-      fmt::format("conv2d_transpose:n={},h={},w={},ic={},oc={},kh={},kw={},{},output_pad={},"
-                  "output_pad_w={},dtype={}",
-                  image->n, image->h, image->w, image->c, kernel[1], kernel[2], kernel[3],
-                  window_text(windows->h, windows->w), extra.first, extra.second, type)};
+      fmt::format("conv2d_transpose:n={},h={},w={},ic={},oc={},kh={},kw={},{},groups={},"
+                  "output_pad={},output_pad_w={},dtype={}",
+                  image->n, image->h, image->w, image->c, kernel[1] * *groups, kernel[2], kernel[3],
+                  window_text(windows->h, windows->w), *groups, extra->first, extra->second, type)};
 }
 
 // [m, k] times [n, k], the second perhaps in panels of columns, [n/b, k, b], or of both,
@@ -206,9 +226,7 @@ std::variant<Workload, Unmapped> workload_of(const LogRecord& record) {
                       name.starts_with("group_conv2d");
   if (has_other_weights(name) || (!product && !window)) return unsupported_operator(record);
   const Arguments arguments(record.arguments);
-  if (arguments.tensors() < 2) {
-    return Unmapped{fmt::format("arguments of {} are not understood", record.task)};
-  }
+  if (arguments.tensors() < 2) return not_understood(record);
   const auto type = arguments.element_type();
   if (const auto* unmapped = std::get_if<Unmapped>(&type)) return *unmapped;
   const std::string& dtype = std::get<std::string>(type);
@@ -216,7 +234,7 @@ std::variant<Workload, Unmapped> workload_of(const LogRecord& record) {
   if (name.starts_with("dense")) return dense(arguments, dtype);
   if (name.starts_with("matmul")) return matmul(arguments, dtype);
   if (name.starts_with("batch_matmul")) return batch_matmul(arguments, dtype);
-  if (name.starts_with("conv2d_transpose")) return transposed(name, record, arguments, dtype);
+  if (contains(name, "conv2d_transpose")) return transposed(name, record, arguments, dtype);
   return convolution(name, record, arguments, dtype);
 }
 

@@ -9,6 +9,9 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
+// Large enough for any layer, small enough for products of a few of them.
+constexpr std::int64_t kLargest = std::int64_t{1} << 20;
+
 constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"float32", "f32"}, {"float16", "f16"}, {"bfloat16", "bf16"}, {"int8", "i8"}, {"uint8", "u8"}};
 
@@ -33,9 +36,17 @@ std::optional<std::pair<std::int64_t, std::int64_t>> pair_of(const Value& value)
   return std::pair(numbers->front(), numbers->back());
 }
 
+bool is_sane(std::int64_t number, std::int64_t least) {
+  return number >= least && number <= kLargest;
+}
+
+bool is_sane(const Spatial& spatial) {
+  return is_sane(spatial.stride, 1) && is_sane(spatial.dilation, 1) &&
+         is_sane(spatial.pad_before, 0) && is_sane(spatial.pad_after, 0);
+}
+
 // As many positions as every stride-th element has, more of an odd padding at the end.
 void pad_to_same(Spatial& spatial, std::int64_t size, std::int64_t kernel) {
-  if (spatial.stride < 1) return;
   const std::int64_t positions = (size + spatial.stride - 1) / spatial.stride;
   const std::int64_t span = (kernel - 1) * spatial.dilation + 1;
   const std::int64_t total =
@@ -69,8 +80,6 @@ Arguments::Arguments(const Value::List& arguments) {
 
 bool Arguments::has_fixed_shapes() const {
   return std::all_of(tensors_.begin(), tensors_.end(), [](const Tensor* tensor) {
-    // Large enough for any layer, small enough for products of a few of them.
-    constexpr std::int64_t kLargest = std::int64_t{1} << 20;
     return std::all_of(tensor->shape.begin(), tensor->shape.end(),
                        [](std::int64_t extent) { return extent > 0 && extent <= kLargest; });
   });
@@ -99,21 +108,32 @@ std::optional<Windows> Arguments::windows(std::array<std::int64_t, 2> sizes,
       std::tie(windows.h.dilation, windows.w.dilation) = *dilation;
     }
   }
+  if (!is_sane(windows.h) || !is_sane(windows.w)) return std::nullopt;
   if (const auto* word = others_[1]->as<std::string>()) {
     if (*word == "VALID") return windows;
     if (*word != "SAME") return std::nullopt;
     pad_to_same(windows.h, sizes[0], kernel[0]);
     pad_to_same(windows.w, sizes[1], kernel[1]);
-    return windows;
+  } else {
+    const auto pads = numbers_of(*others_[1]);
+    if (!pads || !pad_by_numbers(windows, *pads)) return std::nullopt;
   }
-  const auto pads = numbers_of(*others_[1]);
-  if (!pads || !pad_by_numbers(windows, *pads)) return std::nullopt;
+  if (!is_sane(windows.h) || !is_sane(windows.w)) return std::nullopt;
   return windows;
 }
 
-std::pair<std::int64_t, std::int64_t> Arguments::output_padding() const {
-  if (others_.size() < 4) return {0, 0};
-  return pair_of(*others_[3]).value_or(std::pair<std::int64_t, std::int64_t>(0, 0));
+std::optional<std::pair<std::int64_t, std::int64_t>> Arguments::output_padding() const {
+  if (others_.size() < 4 || others_[3]->as<std::monostate>()) return std::pair{0, 0};
+  const auto extra = pair_of(*others_[3]);
+  if (!extra || !is_sane(extra->first, 0) || !is_sane(extra->second, 0)) return std::nullopt;
+  return extra;
+}
+
+std::optional<std::int64_t> Arguments::groups_at(std::size_t place) const {
+  if (others_.size() <= place) return 1;
+  const auto* groups = others_[place]->as<std::int64_t>();
+  if (!groups || !is_sane(*groups, 1)) return std::nullopt;
+  return *groups;
 }
 
 std::optional<std::string_view> Arguments::layout() const {

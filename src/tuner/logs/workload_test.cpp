@@ -89,6 +89,71 @@ TEST(Workload, TransposedConvolutions) {
   EXPECT_EQ(mapped("conv2d_transpose_nchw.x86",
                    tensors("[1,16,4,4]", "[16,8,3,3]", R"(, [2, 2], [1, 1], "float32", [1, 1])")),
             "conv2d_transpose:h=4,w=4,ic=16,oc=8,kh=3,kw=3,stride=2,pad=1,output_pad=1");
+  const auto grouped = [](const std::string& groups) {
+    return mapped(
+        "conv2d_transpose_nchw.cuda",
+        tensors("[1,16,4,4]", "[16,8,3,3]", R"(, [2, 2], [1, 1], "float32", [1, 1], )" + groups));
+  };
+  EXPECT_EQ(grouped("1"),
+            "conv2d_transpose:h=4,w=4,ic=16,oc=8,kh=3,kw=3,stride=2,pad=1,output_pad=1");
+  EXPECT_EQ(grouped("4"),
+            "conv2d_transpose:h=4,w=4,ic=16,oc=32,kh=3,kw=3,stride=2,pad=1,groups=4,output_pad=1");
+  EXPECT_EQ(grouped("3"), "the shapes of its arguments do not fit together");
+  for (const char* groups : {"0", "-4", R"("NCHW")", "[4]", "9223372036854775807"}) {
+    EXPECT_EQ(grouped(groups), "arguments of conv2d_transpose_nchw.cuda are not understood");
+  }
+  EXPECT_EQ(
+      mapped("group_conv2d_transpose_nchw.x86",
+             tensors("[1,16,4,4]", "[16,4,3,3]", R"(, [1, 1], [0, 0], "float32", [0, 0], 2)")),
+      "conv2d_transpose:h=4,w=4,ic=16,oc=8,kh=3,kw=3,groups=2");
+}
+
+TEST(Workload, WhatContradictsItselfIsRefused) {
+  const std::string plain = R"(, [1, 1], [1, 1], [1, 1], "float32")";
+  const std::string unfit = "the shapes of its arguments do not fit together";
+  // Weights of another number of channels than the image has.
+  EXPECT_EQ(mapped("depthwise_conv2d_nchw.x86", tensors("[1,8,8,8]", "[16,1,3,3]", plain)), unfit);
+  EXPECT_EQ(mapped("depthwise_conv2d_nhwc.x86", tensors("[1,8,8,8]", "[3,3,16,1]", plain)), unfit);
+  EXPECT_EQ(mapped("depthwise_conv2d_NCHWc.x86",
+                   tensors("[1,2,8,8,16]", "[4,1,5,5,1,16]",
+                           R"(, [1, 1], [2, 2], [1, 1], "NCHW16c", "NCHW16c", "float32")")),
+            unfit);
+  // Groups that the shapes do not have, and outputs that the groups cannot share.
+  EXPECT_EQ(mapped("group_conv2d_nchw.x86", tensors("[1,32,8,8]", "[64,8,3,3]",
+                                                    R"(, [1, 1], [1, 1], [1, 1], 2, "float32")")),
+            unfit);
+  EXPECT_EQ(mapped("conv2d_nchw.x86", tensors("[1,32,8,8]", "[63,8,3,3]", plain)), unfit);
+}
+
+TEST(Workload, AbsurdNumbersAreRefused) {
+  const std::string most = "9223372036854775807", least = "-9223372036854775808";
+  const auto conv = [](const std::string& stride, const std::string& pad,
+                       const std::string& dilation) {
+    return mapped("conv2d_nchw.x86", tensors("[1,8,17,17]", "[8,8,3,3]",
+                                             ", [" + stride + ", 1], " + pad + ", [1, " + dilation +
+                                                 R"(], "float32")"));
+  };
+  const std::string unknown = "arguments of conv2d_nchw.x86 are not understood";
+  for (const std::string& number : {most, least, std::string("0"), std::string("-1")}) {
+    for (const char* pad : {R"("SAME")", R"("VALID")", "[1, 1]"}) {
+      EXPECT_EQ(conv(number, pad, "1"), unknown) << number << pad;
+      EXPECT_EQ(conv("1", pad, number), unknown) << number << pad;
+    }
+  }
+  EXPECT_EQ(conv("1", "[" + most + ", 1]", "1"), unknown);
+  EXPECT_EQ(conv("1", "[1, 1, 1, -1]", "1"), unknown);
+  EXPECT_EQ(conv("1048576", R"("SAME")", "1048576"), unknown);
+  EXPECT_EQ(mapped("conv2d_transpose_nchw.x86",
+                   tensors("[1,16,4,4]", "[16,8,3,3]",
+                           R"(, [2, 2], [1, 1], "float32", [)" + most + ", 0]")),
+            "arguments of conv2d_transpose_nchw.x86 are not understood");
+  // Products of extents that are each within bounds.
+  const std::string huge = "[1048576,1048576,1,1,1048576,1048576,1048576]";
+  for (const char* task : {"conv2d_NCHWc.x86", "depthwise_conv2d_NCHWc.x86"}) {
+    EXPECT_EQ(mapped(task, tensors("[1,1048576,8,8,1048576]", huge,
+                                   R"(, [1, 1], [1, 1], [1, 1], "float32")")),
+              "the shapes of its arguments do not fit together");
+  }
 }
 
 TEST(Workload, Products) {
