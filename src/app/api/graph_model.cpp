@@ -222,6 +222,8 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
         known.schedule.trace = std::move(found[0].trace);
         known.schedule.origin = deploy::Origin::Shipped;
         known.recorded_us.reset();
+        // Of times from elsewhere only the proportions matter: they choose layouts.
+        if (!best && found[0].measured) known.schedule.measured_us = found[0].time_us;
       }
     }
     known.schedule.passed_over = std::move(passed_over);

@@ -55,8 +55,8 @@ struct ExportReport {
 Result<ExportReport> export_records(const RecordsOptions& options, const std::string& path);
 
 struct BundleReport {
-  std::int64_t tasks = 0;      // that were written
-  std::int64_t undefined = 0;  // left out: what they compute, or their target, is not known
+  std::int64_t tasks = 0;     // that were written
+  std::int64_t left_out = 0;  // of targets that are not known here
 };
 // Writes the `keep` fastest schedules of each task as a bundle (see app/deploy/bundle.h).
 Result<BundleReport> write_bundle(const RecordsOptions& options, std::int64_t keep,

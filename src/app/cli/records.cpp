@@ -126,9 +126,9 @@ Result<int> run_bundle(Words arguments, Console& console) {
     ATTUNE_ASSIGN(const api::BundleReport report,
                   api::write_bundle(options, keep.value_or(1), file));
     console.note(fmt::format("wrote {} tasks to {}", report.tasks, file));
-    if (report.undefined > 0) {
-      console.note(fmt::format("left out {} tasks whose definition or target is not known",
-                               report.undefined));
+    if (report.left_out > 0) {
+      console.note(
+          fmt::format("left out {} tasks of targets that are not known here", report.left_out));
     }
     return 0;
   });

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "compiler/codegen/codegen.h"
 #include "compiler/ir/parse.h"
@@ -99,26 +98,16 @@ Result<BundledTask> from_json(const std::string& line) {
   }
 }
 
-// The task without schedules; nothing when it cannot be described.
-Result<std::optional<BundledTask>> describe(records::Store& store,
-                                            const records::TrialGroup& group) {
-  ATTUNE_ASSIGN(const auto definition, store.task(group.task_key));
+// How large a task is, as far as the store knows it.
+Result<TaskShape> known_shape(records::Store& store, const std::string& key) {
+  ATTUNE_ASSIGN(const auto definition, store.task(key));
   if (!definition || definition->programs.empty() ||
       definition->programs.front().algorithm != "direct") {
-    return std::optional<BundledTask>();
+    return TaskShape();
   }
   const auto direct = ir::parse_program(definition->programs.front().text);
-  auto target = ir::parse_target(group.target);
-  if (target.ok()) target = codegen::resolve_target(*target);
-  if (!direct.ok() || !ir::verify(*direct).ok() || !target.ok()) {
-    return std::optional<BundledTask>();
-  }
-  return std::optional(BundledTask{group.task_key,
-                                   definition->name,
-                                   bundled_target(*target),
-                                   group.weights,
-                                   shape_of(*direct),
-                                   {}});
+  if (!direct.ok() || !ir::verify(*direct).ok()) return TaskShape();
+  return shape_of(*direct);
 }
 
 // Machines that count as one have one entry for a task: the fastest schedules of all of them.
@@ -164,6 +153,7 @@ TaskShape shape_of(const ir::Program& direct) {
 
 double distance(const TaskShape& a, const TaskShape& b) {
   constexpr double kOther = std::numeric_limits<double>::infinity();
+  if (a.family.empty() || b.family.empty()) return kOther;
   if (a.family != b.family || a.extents.size() != b.extents.size()) return kOther;
   double sum = 0;
   for (std::size_t i = 0; i < a.extents.size(); ++i) {
@@ -205,25 +195,30 @@ Result<Bundle> shipped_bundle() {
       {attune_bundle_begin, static_cast<std::size_t>(attune_bundle_end - attune_bundle_begin)});
 }
 
-Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& undefined) {
-  undefined = 0;
+Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& left_out) {
+  left_out = 0;
   Bundle bundle;
   ATTUNE_ASSIGN(const auto groups, store.sample_trials({.fastest = 1, .spread = 0}));
   for (const records::TrialGroup& group : groups) {
-    ATTUNE_ASSIGN(std::optional<BundledTask> task, describe(store, group));
-    if (!task) {
-      ++undefined;
+    auto target = ir::parse_target(group.target);
+    if (target.ok()) target = codegen::resolve_target(*target);
+    if (!target.ok()) {
+      ++left_out;
       continue;
     }
     ATTUNE_ASSIGN(
         const auto top,
         store.top({.task_key = group.task_key, .target = group.target, .weights = group.weights},
                   keep));
+    if (top.empty()) continue;
+    ATTUNE_ASSIGN(TaskShape shape, known_shape(store, group.task_key));
+    BundledTask task{group.task_key, top.front().task_name, bundled_target(*target),
+                     group.weights,  std::move(shape),      {}};
     for (const records::Record& record : top) {
       const auto time = records::competing_time_us(record.outcome);
-      if (time) task->best.push_back({record.trace, *time});
+      if (time) task.best.push_back({record.trace, *time});
     }
-    if (!task->best.empty()) add(bundle, std::move(*task), keep);
+    if (!task.best.empty()) add(bundle, std::move(task), keep);
   }
   return bundle;
 }

@@ -16,7 +16,8 @@
 
 namespace attune::deploy {
 
-// What kind of task it is, and how large: schedules may fit other tasks of the same family.
+// What kind of task it is, and how large: schedules may fit other tasks of the same family. Without
+// a family nothing is known.
 struct TaskShape {
   std::string family;                                         // template, type and loops
   std::vector<std::pair<std::string, std::int64_t>> extents;  // of the anchor's loops
@@ -61,9 +62,9 @@ Result<Bundle> parse_bundle(std::string_view lines);
 // The one that was linked in.
 Result<Bundle> shipped_bundle();
 
-// The `keep` fastest verified schedules of every task, target and weights of a store; tasks without
-// a definition that can be read, or on targets not known here, are left out and counted in
-// `undefined`.
-Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& undefined);
+// The `keep` fastest verified schedules of every task, target and weights of a store. A task
+// without a definition has no shape: its schedules serve no other task. Targets that are not known
+// here are left out, and their tasks counted.
+Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& left_out);
 
 }  // namespace attune::deploy

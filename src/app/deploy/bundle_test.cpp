@@ -75,6 +75,7 @@ TEST_F(ShippedTest, TheSameTaskOnTheSameTargetIsTrusted) {
   const auto found = shipped_schedules(bundle, wanted, target_of(1));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].same_task);
+  EXPECT_TRUE(found[0].measured);
   EXPECT_EQ(schedule::hash(found[0].trace), schedule::hash(slow_));
   EXPECT_EQ(found[0].algorithm, "direct");
 }
@@ -94,6 +95,7 @@ TEST_F(ShippedTest, ANeighbourIsTakenWhereItLooksNoSlowerThanTheDefault) {
   const auto found = shipped_schedules(bundle, task("aa"), target_of(1));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_FALSE(found[0].same_task);
+  EXPECT_FALSE(found[0].measured);
   ScheduledTask wanted = task("aa");
   wanted.default_trace = good_;
   const Bundle slow = {bundled("bb", target_of(1), 512, slow_)};
@@ -113,6 +115,25 @@ TEST_F(ShippedTest, WhatDoesNotFitIsLeftAlone) {
   EXPECT_TRUE(none(bundled("bb", target_of(1), 256 * 16, good_)));  // much larger
   EXPECT_TRUE(none(bundled("aa", target_of(1), 256, {schedule::Algorithm{"winograd4"}})));
   EXPECT_TRUE(none(bundled("aa", target_of(1), 256, {schedule::Split{"epilogue.0", "i", {2}}})));
+}
+
+TEST_F(ShippedTest, TimesAreOnlyOfTheSameThreadsAndWeights) {
+  BundledTask cold = bundled("aa", target_of(1), 256, good_);
+  cold.weights = records::Weights::Cold;
+  const auto measured = [&](const BundledTask& other) {
+    const auto found = shipped_schedules({other}, task("aa"), target_of(1));
+    return found.size() == 1 && found[0].measured;
+  };
+  EXPECT_TRUE(measured(bundled("aa", target_of(1), 256, good_)));
+  EXPECT_FALSE(measured(bundled("aa", target_of(2), 256, good_)));
+  EXPECT_FALSE(measured(cold));
+}
+
+TEST_F(ShippedTest, WithoutAShapeATaskServesNoOther) {
+  BundledTask bare = bundled("aa", target_of(1), 256, good_);
+  bare.shape = {};
+  EXPECT_EQ(shipped_schedules({bare}, task("aa"), target_of(1)).size(), 1u);
+  EXPECT_TRUE(shipped_schedules({bare}, task("bb"), target_of(1)).empty());
 }
 
 TEST_F(ShippedTest, TheNearestComesFirst) {
@@ -179,16 +200,18 @@ TEST(Bundle, IsMadeOfTheFastestOfAStore) {
     record.verified = i != 4;
     ASSERT_TRUE(store->add(std::vector{record}).ok());
   }
-  std::size_t undefined = 0;
-  const auto bundle = make_bundle(*store, 2, undefined);
+  std::size_t left_out = 0;
+  const auto bundle = make_bundle(*store, 2, left_out);
   ASSERT_TRUE(bundle.ok()) << bundle.error().message;
-  EXPECT_EQ(undefined, 2u);
-  ASSERT_EQ(bundle->size(), 1u);
+  EXPECT_EQ(left_out, 1u);
+  ASSERT_EQ(bundle->size(), 2u);
   EXPECT_EQ(bundle->front().shape, shape_of(program));
   EXPECT_EQ(bundle->front().target, (BundledTarget{"znver4", 64, 1}));
   ASSERT_EQ(bundle->front().best.size(), 2u);
   EXPECT_EQ(bundle->front().best[0].trace, "split anchor k 8\n");
   EXPECT_EQ(bundle->front().best[1].trace, "split anchor k 5\n");
+  EXPECT_EQ(bundle->back().key, "undefined");
+  EXPECT_EQ(bundle->back().shape, TaskShape());
   store.reset();
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
 }

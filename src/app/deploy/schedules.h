@@ -22,7 +22,7 @@ struct Schedule {
   schedule::Trace trace = {};  // begins with `algorithm NAME` unless that is the direct one
   Origin origin = Origin::Default;
   std::string passed_over = {};  // why a faster record was not taken; empty: there is none
-  std::optional<double> measured_us = {};  // of a record
+  std::optional<double> measured_us = {};  // here, or where it was shipped from
 };
 
 using ChooseSchedule = std::function<Schedule(const graph::Task& task)>;

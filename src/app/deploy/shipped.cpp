@@ -84,8 +84,13 @@ std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const Sched
           });
       if (repeated) continue;
       const std::string algorithm = algorithm_of(*trace);
-      chosen.push_back({std::move(*trace), algorithm, schedule.time_us, other.key == task.key,
-                        other.name, to_string(other.target)});
+      chosen.push_back({.trace = std::move(*trace),
+                        .algorithm = algorithm,
+                        .time_us = schedule.time_us,
+                        .same_task = other.key == task.key,
+                        .measured = measured && other.weights == task.weights,
+                        .task = other.name,
+                        .target = to_string(other.target)});
     }
   }
   return chosen;

@@ -30,6 +30,8 @@ struct ShippedSchedule {
   std::string algorithm;
   double time_us = 0;     // where it was measured, of the task it was measured for
   bool same_task = true;  // else of a neighbour
+  // That time is this task's, on this processor, with as many threads and the same weights.
+  bool measured = false;
   std::string task, target;
 };
 

@@ -142,7 +142,7 @@ TEST(Workload, AbsurdNumbersAreRefused) {
   }
   EXPECT_EQ(conv("1", "[" + most + ", 1]", "1"), unknown);
   EXPECT_EQ(conv("1", "[1, 1, 1, -1]", "1"), unknown);
-  EXPECT_EQ(conv("1048576", R"("SAME")", "1048576"), unknown);
+  EXPECT_EQ(conv("1048577", R"("SAME")", "1048576"), unknown);
   EXPECT_EQ(mapped("conv2d_transpose_nchw.x86",
                    tensors("[1,16,4,4]", "[16,8,3,3]",
                            R"(, [2, 2], [1, 1], "float32", [)" + most + ", 0]")),
