@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -118,6 +119,22 @@ TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
   const Json document = Json::parse(output_of({"compile", "mlp", "--emit=tasks", "--json"}));
   EXPECT_EQ(document.at("stages")[0].at("name"), "tasks");
   EXPECT_EQ(document.at("kernels"), 3);
+}
+
+// On any processor of the family: the target names no features.
+TEST_F(Models, TheZooTakesSchedulesThatShip) {
+  for (const char* model : {"mlp", "squeezenet1_1"}) {
+    for (const char* threads : {"1", "2"}) {
+      const Json report = Json::parse(
+          output_of({"tasks", model, "--target", "cpu -mcpu=znver4", "--threads", threads,
+                     "--no-run", "--records", directory_.file("none.db"), "--json"}));
+      const Json& tasks = report.at("tasks");
+      const auto shipped = std::count_if(tasks.begin(), tasks.end(), [](const Json& task) {
+        return task.at("schedule") == "shipped";
+      });
+      EXPECT_GE(2 * shipped, static_cast<std::ptrdiff_t>(tasks.size())) << model << " " << threads;
+    }
+  }
 }
 
 TEST_F(Models, RecordsThatFitNoLongerAreNamed) {
