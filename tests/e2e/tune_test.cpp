@@ -71,6 +71,8 @@ TEST_F(Tune, PrintsItsDocument) {
     EXPECT_GT(document.at(field).get<double>(), 0) << field;
   }
   EXPECT_EQ(document.at("seed"), 7);
+  EXPECT_EQ(document.at("history").at("trials"), 0);
+  EXPECT_TRUE(document.at("history").at("left_out").empty());
   ASSERT_EQ(document.at("tasks").size(), 1u);
   const Json& task = document.at("tasks")[0];
   EXPECT_EQ(task.at("name"), spec_);
@@ -78,6 +80,7 @@ TEST_F(Tune, PrintsItsDocument) {
   EXPECT_EQ(task.at("trials"), 10);
   EXPECT_GE(task.at("failed").get<int>(), 0);
   EXPECT_FALSE(task.at("exhausted").get<bool>());
+  EXPECT_TRUE(task.at("rejected").is_object());
   for (const char* field : {"best_us", "default_us", "gflops", "seconds"}) {
     EXPECT_GT(task.at(field).get<double>(), 0) << field;
   }
@@ -104,6 +107,27 @@ TEST_F(Tune, ResumingCountsEarlierTrials) {
   const Json fresh = run_json({"tune", spec_, "--trials", "4"});
   EXPECT_EQ(fresh.at("tasks")[0].at("trials"), 4);
   EXPECT_FALSE(fresh.at("tasks")[0].at("resumed").get<bool>());
+}
+
+TEST_F(Tune, ResumingGoesOnWithTheSeedThatWasBegunWith) {
+  run_json({"tune", spec_, "--trials", "4", "--seed", "3"});
+  const Json newest = run_json({"tune", spec_, "--trials", "6", "--resume"});
+  EXPECT_EQ(newest.at("seed"), 3);
+  EXPECT_TRUE(newest.at("tasks")[0].at("resumed").get<bool>());
+  const Json other = run_json({"tune", spec_, "--trials", "4", "--resume", "--seed", "4"});
+  EXPECT_EQ(other.at("seed"), 4);
+  EXPECT_FALSE(other.at("tasks")[0].at("resumed").get<bool>());
+  const Json same = run_json({"tune", spec_, "--trials", "8", "--resume", "--seed", "3"});
+  EXPECT_EQ(same.at("seed"), 3);
+  EXPECT_EQ(same.at("tasks")[0].at("trials"), 8);
+  EXPECT_TRUE(same.at("tasks")[0].at("resumed").get<bool>());
+}
+
+TEST_F(Tune, TrialsOfOneOperatorTeachAnother) {
+  const Json first = run_json({"tune", "matmul:m=48,n=32,k=16", "--trials", "20"});
+  const Json second = run_json({"tune", spec_, "--trials", "4"});
+  EXPECT_GE(second.at("history").at("trials").get<int>(), 20);
+  EXPECT_EQ(second.at("history").at("tasks"), 1);
 }
 
 TEST_F(Tune, GoesOnAfterHavingBeenKilled) {

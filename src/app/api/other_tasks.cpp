@@ -24,7 +24,7 @@ Result<std::unique_ptr<records::Store>> open_history(const std::string& option) 
 
 Result<session::LoadedHistory> learn_from_others(records::Store& own, const std::string& history,
                                                  const ir::Target& target,
-                                                 std::vector<std::string> except) {
+                                                 const std::string& except) {
   if (history == "none") {
     return session::LoadedHistory{std::make_shared<const model::History>(), {}};
   }
@@ -32,7 +32,8 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
   ATTUNE_ASSIGN(const std::unique_ptr<records::Store> named, open_history(history));
   if (named) stores.push_back(named.get());
   session::HistoryOptions options;
-  options.except_tasks = std::move(except);
+  options.except_task = except;
+  options.except_target = ir::to_string(target);
   options.target_kind = target.kind;
   options.resolve = codegen::resolve_target;
   options.threads = static_cast<int>(std::min<std::size_t>(runtime::allowed_cores().size(), 8));
@@ -84,7 +85,7 @@ Status hint_shipped(const deploy::Bundle& bundle, const deploy::ScheduledTask& t
                      .foreign_target = schedule.same_task
                                            ? schedule.target
                                            : schedule.task + " on " + schedule.target,
-                     .source = "shipped",
+                     .source = std::string(records::kShippedSource),
                      .created_at_ms = 0});
   }
   if (hints.empty()) return {};

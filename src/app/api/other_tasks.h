@@ -12,11 +12,13 @@
 
 namespace attune::api {
 
-// `history` is the option --history: empty, a path or "none", which teaches nothing. The tasks with
-// the keys `except` are left out.
+// `history` is the option --history: empty, a path or "none", which teaches nothing. What `own` has
+// of the task with the key `except` on this very target is left out: the session of that task finds
+// it by itself. On other targets, and with another number of threads, the task is one of the
+// others.
 Result<session::LoadedHistory> learn_from_others(records::Store& own, const std::string& history,
                                                  const ir::Target& target,
-                                                 std::vector<std::string> except);
+                                                 const std::string& except = {});
 
 // The store that the option --history names; null when it names none.
 Result<std::unique_ptr<records::Store>> open_history(const std::string& option);

@@ -103,12 +103,11 @@ Result<TuneReport> tune_operator(const TuneOptions& options, const Progressed& p
       hint_shipped(bundle, scheduled_task(model), model.task.spec, model.target, *store));
   session::LoadedHistory others;
   ATTUNE_RETURN_IF_ERROR(workshop.errand("history", session::Resource::HostCores, [&]() -> Status {
-    ATTUNE_ASSIGN(others,
-                  learn_from_others(*store, options.history, model.target, {model.task.key}));
+    ATTUNE_ASSIGN(others, learn_from_others(*store, options.history, model.target, model.task.key));
     return {};
   }));
   TuneReport report{.target = model.target_text(), .threads = model.target.threads};
-  report.history = session::describe(others);
+  report.history = learnt_history(others);
   ATTUNE_ASSIGN(report.peak_gflops, peak_gflops(workshop, report.threads));
   Forwarder forwarder(options, progressed, clock, start, report.peak_gflops);
   session::Usage usage;
@@ -117,7 +116,7 @@ Result<TuneReport> tune_operator(const TuneOptions& options, const Progressed& p
   if (!outcome.ok()) return std::move(outcome).error();
 
   const session::TuneReport whole =
-      session::summarize({*outcome}, {}, seconds_between(start, clock.now_ns()), options.seed);
+      session::summarize({*outcome}, {}, seconds_between(start, clock.now_ns()));
   add_task(*outcome, 1, report);
   report.trials_per_second = whole.trials_per_second;
   report.latency_ms = whole.latency_ms;

@@ -33,8 +33,8 @@ struct TuneOptions {
   std::optional<std::int64_t> trials;  // of the task altogether; by default 128 without `seconds`
   std::optional<double> seconds;
   std::optional<double> until_latency_ms = {};  // enough: stop as soon as it is as fast as this
-  bool resume = false;
-  std::uint64_t seed = 0;
+  bool resume = false;                          // the newest session, or the newest with the seed
+  std::optional<std::uint64_t> seed = {};       // by default 0, or that of what is resumed
   explore::SearchOptions search = {};
   MeasuringOptions measuring = {};
   std::string log = {};  // events are appended to this file (tune_log.h); empty: to none

@@ -111,8 +111,8 @@ class GraphTuner {
   Status open_sessions() {
     ATTUNE_RETURN_IF_ERROR(bring_known());
     ATTUNE_ASSIGN(const session::LoadedHistory others,
-                  learn_from_others(*store_, options_.tune.history, model_.target, {}));
-    report_.history = session::describe(others);
+                  learn_from_others(*store_, options_.tune.history, model_.target));
+    report_.history = learnt_history(others);
     const session::Context context{*store_, workshop_.builder(), workshop_.runner(), clock_};
     for (const TunableTask& task :
          tunable_tasks(tasks_, model_, options_.tune, options_.graph.model.exact, cold_)) {
@@ -309,13 +309,12 @@ class GraphTuner {
       // A task without a round has what was known.
       if (!reports_[i].best_us) name_known(known_[i].schedule, reports_[i]);
     }
-    const session::TuneReport whole =
-        session::summarize(reports_, uses, seconds, options_.tune.seed);
+    const session::TuneReport whole = session::summarize(reports_, uses, seconds);
     for (std::size_t i = 0; i < reports_.size(); ++i) add_task(reports_[i], uses[i], report_);
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
     add_usage(usage_, device_seconds(contest), report_);
-    report_.seed = options_.tune.seed;
+    report_.seed = whole.seed;
     report_.stopped = stop_.load();
     report_.until_latency_ms = options_.tune.until_latency_ms;
     return std::move(report_);

@@ -93,7 +93,7 @@ void TuneLog::began(const ModelOptions& model, const TuneOptions& options) {
   json["threads"] = model.threads > 0 ? Json(model.threads) : Json(nullptr);
   json["trials_budget"] = options.trials ? Json(*options.trials) : Json(nullptr);
   json["seconds_budget"] = or_null(options.seconds);
-  json["seed"] = options.seed;
+  json["seed"] = options.seed.value_or(0);
   json["resume"] = options.resume;
   json["version"] = version();
   write(line_of(json));

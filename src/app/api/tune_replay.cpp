@@ -83,7 +83,7 @@ class Repetition {
     ATTUNE_ASSIGN(const auto then, records::open_sqlite_store_for_reading(path_));
     ATTUNE_RETURN_IF_ERROR(find_sessions(std::move(tasks), *then));
     ATTUNE_ASSIGN(const auto scratch, ScratchStore::make());
-    ATTUNE_RETURN_IF_ERROR(open_all(*then, scratch->store()));
+    ATTUNE_RETURN_IF_ERROR(open_all(is_model, *then, scratch->store()));
     const std::atomic<bool> stop = false;
     if (is_model) {
       std::vector<session::WeightedSession> weighted;
@@ -112,8 +112,9 @@ class Repetition {
     std::optional<records::SessionId> found;
     for (int other = 0; other <= kMostRounds && !found; ++other) {
       task.options.window = other == 0 ? here : other;
-      ATTUNE_ASSIGN(found, then.find_resumable_session(task.task.key, ir::to_string(target_),
-                                                       session::options_key(task.options)));
+      ATTUNE_ASSIGN(found,
+                    then.find_resumable_session(task.task.key, ir::to_string(target_),
+                                                session::options_key(task.options), options_.seed));
     }
     return found;
   }
@@ -138,19 +139,16 @@ class Repetition {
                  "repeat with the options of the run: target, threads, batch and the others"};
   }
 
-  Status open_all(records::Store& then, records::Store& now) {
+  Status open_all(bool is_model, records::Store& then, records::Store& now) {
     std::int64_t first_ms = INT64_MAX;
-    std::vector<std::string> keys;
     for (const Part& part : parts_) {
       first_ms = std::min(first_ms, part.then->session().spec.created_at_ms);
-      keys.push_back(part.task.task.key);
     }
     std::shared_ptr<const model::History> history = std::make_shared<const model::History>();
     if (options_.history != "none") {
       ATTUNE_RETURN_IF_ERROR(copy_what_was_known(then, first_ms, now));
-      const bool one = keys.size() == 1;
       auto others = learn_from_others(now, options_.history, target_,
-                                      one ? keys : std::vector<std::string>());
+                                      is_model ? "" : parts_.front().task.task.key);
       if (!others.ok()) return others.error();
       history = others->history;
     }

@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/trace.h"
 #include "tuner/session/driver.h"
+#include "tuner/session/history.h"
 #include "tuner/session/report.h"
 
 namespace attune::api {
@@ -24,6 +25,8 @@ TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
           .failed = report.failed,
           .failures = report.failures,
           .timed = report.timed,
+          .rejected = report.rejected,
+          .seed = report.seed,
           .best_us = report.best_us,
           .default_us = report.default_us,
           .gflops = report.gflops,
@@ -71,6 +74,18 @@ void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& re
                    [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
+LearntHistory learnt_history(const session::LoadedHistory& loaded) {
+  LearntHistory learnt{.trials = loaded.counts.used,
+                       .tasks = loaded.tasks(),
+                       .left_out = {},
+                       .text = session::describe(loaded)};
+  for (const auto& [reason, count] : loaded.counts.left_out()) learnt.left_out[reason] = count;
+  // A task with few trials so far is nothing to wonder about.
+  const session::HistoryCounts& counts = loaded.counts;
+  learnt.incomplete = counts.undefined + counts.damaged + counts.foreign > 0;
+  return learnt;
+}
+
 void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report) {
   if (report.seconds <= 0) return;
   report.device_busy = device_seconds / report.seconds;
@@ -96,6 +111,7 @@ std::string to_json(const TuneReport& report) {
                              {"trials", task.trials},
                              {"failed", task.failed},
                              {"failures", failures},
+                             {"rejected", task.rejected},
                              {"best_us", or_null(task.best_us)},
                              {"default_us", or_null(task.default_us)},
                              {"gflops", task.gflops},
@@ -103,6 +119,7 @@ std::string to_json(const TuneReport& report) {
                              {"seconds", task.seconds},
                              {"exhausted", task.exhausted},
                              {"resumed", task.resumed},
+                             {"seed", task.seed},
                              {"uses", task.uses},
                              {"algorithm", task.algorithm},
                              {"trace", task.trace}});
@@ -129,6 +146,9 @@ std::string to_json(const TuneReport& report) {
   json["threads"] = report.threads;
   json["target"] = report.target;
   json["records"] = report.records;
+  json["history"] = {{"trials", report.history.trials},
+                     {"tasks", report.history.tasks},
+                     {"left_out", report.history.left_out}};
   if (!report.output.empty()) {
     json["output"] = report.output;
     json["known_latency_ms"] = or_null(report.known_latency_ms);

@@ -12,6 +12,7 @@
 
 namespace attune::session {
 struct FailedCandidate;
+struct LoadedHistory;
 struct TaskReport;
 struct Usage;
 }  // namespace attune::session
@@ -23,6 +24,9 @@ struct TunedTask {
   std::int64_t trials = 0, failed = 0;
   Failures failures = {};
   std::int64_t timed = 0;  // candidates that ran and gave right answers, the default among them
+  // By reason, schedules that this run looked at and did not find worth building.
+  std::map<std::string, std::int64_t> rejected = {};
+  std::uint64_t seed = 0;  // of its session
   std::optional<double> best_us = {}, default_us = {};
   double gflops = 0, percent_of_peak = 0, seconds = 0;
   bool exhausted = false;
@@ -44,6 +48,15 @@ struct FailureKind {
   FailedCandidate example = {};
 };
 
+// What was learnt from the trials of other tasks, and of the same ones elsewhere.
+struct LearntHistory {
+  std::size_t trials = 0, tasks = 0;
+  std::map<std::string, std::size_t> left_out = {};  // trials by reason
+  std::string text = {};                             // for a person; empty: nothing to say
+  // Some of what was left out is no matter of course.
+  bool incomplete = false;
+};
+
 struct TuneReport {
   std::vector<TunedTask> tasks = {};
   std::string target = {};
@@ -58,7 +71,7 @@ struct TuneReport {
   double seconds = 0;
   std::uint64_t seed = 0;
   std::string records = {};
-  std::string history = {};      // what other tasks taught, for a person; empty: nothing
+  LearntHistory history = {};
   bool stopped = false;          // by the user, before its end
   std::string output = {};       // the artifact that was written; of models only
   bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
@@ -82,6 +95,7 @@ std::vector<FailedCandidate> failed_candidates(const std::vector<session::Failed
                                                const std::string& key, const std::string& name);
 // Adds a task, and its failures.
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report);
+LearntHistory learnt_history(const session::LoadedHistory& loaded);
 // Where the time went, over `report.seconds`.
 void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report);
 

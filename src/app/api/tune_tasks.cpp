@@ -54,7 +54,7 @@ session::Options options_of(const TuneOptions& options, const std::string& among
                             int repeats) {
   const MeasuringOptions& measuring = options.measuring;
   session::Options result;
-  result.seed = options.seed;
+  result.seed = options.seed.value_or(0);
   result.resume = options.resume;
   result.use_history = options.history != "none";
   result.batch = measuring.batch.value_or(batch);
@@ -72,7 +72,9 @@ session::Options options_of(const TuneOptions& options, const std::string& among
 }  // namespace
 
 TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, int window) {
-  TunableTask result{.task = task_of(model), .untuned = default_schedule(model).trace};
+  TunableTask result{.task = task_of(model),
+                     .untuned = default_schedule(model).trace,
+                     .any_seed = !options.seed.has_value()};
   result.options = options_of(options, fmt::format("{}", fmt::join(model.allowed, ", ")),
                               session::Options{}.batch, kRepeats);
   result.options.trials =
@@ -91,6 +93,7 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Gr
     const graph::Task& task = tasks.distinct[i];
     TunableTask& one = result.emplace_back();
     one.task = task_of(task, exact);
+    one.any_seed = !options.seed.has_value();
     one.untuned = deploy::default_schedule(task, model.target, exact).trace;
     one.options = options_of(options, exact ? "a model, exact" : "a model", kBatch, kModelRepeats);
     one.options.trials = options.trials.value_or(kEndlessTrials);
@@ -120,9 +123,14 @@ Result<double> peak_gflops(Workshop& workshop, int threads) {
 Result<std::unique_ptr<session::Session>> open_session(
     const session::Context& context, const TunableTask& task, const ir::Target& target,
     const explore::SearchOptions& search, std::shared_ptr<const model::History> history) {
-  ATTUNE_ASSIGN(auto made, session::make_template_search(task.task, target, search,
-                                                         task.options.seed, std::move(history)));
   session::Options options = task.options;
+  if (options.resume && task.any_seed) {
+    ATTUNE_ASSIGN(const auto newest, session::newest_seed(context.store, task.task.key,
+                                                          ir::to_string(target), options));
+    options.seed = newest.value_or(options.seed);
+  }
+  ATTUNE_ASSIGN(auto made, session::make_template_search(task.task, target, search, options.seed,
+                                                         std::move(history)));
   // Schedules of the same anchor among other surroundings; an operator has none.
   if (options.on_grant && options.use_history) {
     ATTUNE_ASSIGN(options.hints, anchor_hints(context.store, task.task, target));

@@ -22,6 +22,7 @@ struct TunableTask {
   schedule::Trace untuned;
   session::Options options = {};
   session::TaskWeight weight = {};
+  bool any_seed = false;  // no seed is asked for: what is resumed may have any
 };
 
 // `window`: rounds under way at once.

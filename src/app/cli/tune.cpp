@@ -21,6 +21,21 @@ void tell_log(const api::TuneReport& report, Console& console) {
   if (!report.log_failure.empty()) console.note(report.log_failure);
 }
 
+// A note where something is missing, as after a change of the program, and otherwise for -v.
+void tell_history(const api::LearntHistory& history, Console& console) {
+  if (history.text.empty()) return;
+  if (history.incomplete) {
+    console.note(history.text);
+  } else {
+    console.detail(history.text);
+  }
+}
+
+void tell_rejections(const api::TuneReport& report, Console& console) {
+  const std::string text = rejections_text(report);
+  if (!text.empty()) console.detail(text);
+}
+
 // How the time was used, for -v.
 std::string usage_text(const api::TuneReport& report) {
   std::string text = fmt::format("device busy {:.0f} % of the time, search {:.1f} %; seconds of",
@@ -61,6 +76,7 @@ void tell(const api::TuneReport& report, Console& console) {
     }
     console.detail(task.trace);
   }
+  tell_rejections(report, console);
 }
 
 std::string repeat_command(const api::TuneOptions& options) {
@@ -82,7 +98,7 @@ Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console&
   };
   ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
   console.clear_progress_line();  // what follows says more
-  if (!report.history.empty()) console.detail(report.history);
+  tell_history(report.history, console);
   if (!console.quiet()) tell(report, console);
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
@@ -92,43 +108,22 @@ Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console&
         fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
     return interrupt.exit_status();
   }
-  if (!report.latency_ms) {
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("no candidate ran, not even the default schedule: {}",
-                             failures_text(report.tasks.front().failures)),
-                 "'attune records list' says what became of each"};
-  }
-  if (const api::TunedTask& task = report.tasks.front(); task.all_failed()) {
-    return Error{ErrorCode::Unsupported,
-                 fmt::format("all candidates failed: {}; the default schedule stays",
-                             failures_text(task.failures)),
-                 "'attune records list' says what became of each"};
-  }
+  ATTUNE_RETURN_IF_ERROR(verdict_on_operator(report));
   if (!report.reached()) return not_reached(report);
   console.note(fmt::format("next: attune bench {}", repeat_command(options)));
   return 0;
 }
 
-// Tasks of which nothing ran but the default; an error when there are no others.
-Status tell_failures(const api::TuneReport& report, Console& console) {
+// Tasks of which nothing ran but the default.
+void tell_failures(const api::TuneReport& report, Console& console) {
   if (report.tasks.empty()) {
     console.note("the model has no task to tune; it is compiled as it is");
-    return {};
   }
-  api::Failures failures;
-  std::size_t failed = 0;
   for (const api::TunedTask& task : report.tasks) {
     if (!task.all_failed()) continue;
-    ++failed;
-    for (const auto& [kind, count] : task.failures) failures[kind] += count;
     console.note(fmt::format("all candidates of {} failed: {}; its default schedule stays",
                              task.name, failures_text(task.failures)));
   }
-  if (failed < report.tasks.size()) return {};
-  return Error{ErrorCode::Unsupported,
-               fmt::format("all candidates failed: {}; the default schedules stay, compiled to {}",
-                           failures_text(failures), report.output),
-               "'attune records list' says what became of each"};
 }
 
 Result<int> tell_replay(const api::ReplayReport& report, const Speech& speech, Console& console) {
@@ -154,10 +149,12 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
   tell_log(report, console);
-  if (!report.history.empty()) console.detail(report.history);
+  tell_history(report.history, console);
+  tell_rejections(report, console);
   console.detail(usage_text(report));
   tell_fallbacks(report.fallbacks, console);
-  ATTUNE_RETURN_IF_ERROR(tell_failures(report, console));
+  tell_failures(report, console);
+  ATTUNE_RETURN_IF_ERROR(verdict_on_model(report));
   if (report.changed_inside > 0) {
     console.detail(
         fmt::format("{} {} another schedule than the fastest by itself, since that one "
@@ -201,7 +198,8 @@ Result<int> run_tune(Words arguments, Console& console) {
   line.text("--replay", "RECORDS", replay,
             "choose again as the run in RECORDS did, from its outcomes; builds and runs nothing");
   line.flag("--resume", options.resume, "go on with the run that these options began");
-  line.number("--seed", "N", seed, 0, INT64_MAX, "of the search (0)");
+  line.number("--seed", "N", seed, 0, INT64_MAX,
+              "of the search (0); with --resume, go on with the run of this seed");
   line.text("--log", "FILE", options.log, "append what happens to FILE, one JSON object per line");
   line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
   add_speech_options(line, speech, "print one JSON document");
@@ -218,13 +216,13 @@ Result<int> run_tune(Words arguments, Console& console) {
       "as AutoTVM searches, from the default schedule on");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_RETURN_IF_ERROR(search.apply(options));
+    if (seed) options.seed = static_cast<std::uint64_t>(*seed);
     options.trials = budget.trials();
     options.seconds = budget.seconds();
     ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());
     const api::ModelKind kind = api::kind_of_model(model.model());
     if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
       api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};
-      whole.tune.seed = static_cast<std::uint64_t>(seed.value_or(0));
       whole.output = output.empty() ? api::artifact_name(model.model()) : output;
       ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
       ATTUNE_ASSIGN(whole.graph.constants, constants.take());
@@ -237,7 +235,6 @@ Result<int> run_tune(Words arguments, Console& console) {
                          "leave it out; the result is in the records");
     }
     options.model = model.take();
-    options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     if (replay.empty()) return tune(options, speech, console);
     ATTUNE_ASSIGN(const api::ReplayReport repeated, api::replay(options, replay));
     return tell_replay(repeated, speech, console);

@@ -4,12 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "app/cli/text_width.h"
 
 namespace attune::cli {
 namespace {
+
+constexpr const char* kWhatBecame = "'attune records list' says what became of each";
 
 std::string gain_text(const std::optional<double>& before, const std::optional<double>& after) {
   return before && after ? fmt::format("{:.2f}x", *before / *after) : "";
@@ -88,6 +91,60 @@ std::string failures_text(const api::Failures& failures) {
   std::vector<std::string> kinds;
   for (const auto& [kind, count] : failures) kinds.push_back(fmt::format("{} {}", count, kind));
   return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+std::string rejections_text(const api::TuneReport& report) {
+  constexpr std::size_t kMost = 5;
+  std::map<std::string, std::int64_t> sums;
+  std::int64_t all = 0;
+  for (const api::TunedTask& task : report.tasks) {
+    for (const auto& [reason, count] : task.rejected) {
+      sums[reason] += count;
+      all += count;
+    }
+  }
+  if (sums.empty()) return "";
+  std::vector<std::pair<std::int64_t, std::string>> reasons;
+  for (const auto& [reason, count] : sums) reasons.emplace_back(count, reason);
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  for (const auto& [count, reason] : reasons) {
+    if (parts.size() == kMost) break;
+    parts.push_back(fmt::format("{} {}", count, reason));
+  }
+  if (reasons.size() > kMost) {
+    parts.push_back(fmt::format("the others for {} further reasons", reasons.size() - kMost));
+  }
+  return fmt::format("{} schedules were not worth building: {}", all, fmt::join(parts, ", "));
+}
+
+Status verdict_on_operator(const api::TuneReport& report) {
+  const api::TunedTask& task = report.tasks.front();
+  if (!report.latency_ms) {
+    return Error{ErrorCode::Unsupported,
+                 fmt::format("no candidate ran, not even the default schedule: {}",
+                             failures_text(task.failures)),
+                 kWhatBecame};
+  }
+  if (!task.all_failed()) return {};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("all candidates failed: {}; the default schedule stays",
+                           failures_text(task.failures)),
+               kWhatBecame};
+}
+
+Status verdict_on_model(const api::TuneReport& report) {
+  api::Failures failures;
+  for (const api::TunedTask& task : report.tasks) {
+    if (!task.all_failed()) return {};
+    for (const auto& [kind, count] : task.failures) failures[kind] += count;
+  }
+  if (report.tasks.empty()) return {};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("all candidates failed: {}; the default schedules stay, compiled to {}",
+                           failures_text(failures), report.output),
+               kWhatBecame};
 }
 
 std::string text_of(const api::TuneReport& report) {

@@ -33,6 +33,7 @@ struct Proposal {
 struct Finding {
   std::uint64_t trace_hash = 0;
   std::optional<double> measured_us;
+  const schedule::Trace* trace = nullptr;  // for those that were not proposed here; may be null
 };
 
 using Hashes = std::unordered_set<std::uint64_t>;
@@ -44,8 +45,9 @@ class Explorer {
   // Up to `batch` candidates that were not proposed before and whose traces are not among `known`,
   // which names all that are finished; fewer only when the space has no more.
   virtual std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) = 0;
-  // Findings about traces that were not proposed here are used where the space is small enough to
-  // recognise them, and ignored otherwise.
+  // Findings about traces that were not proposed here are used where their points can be told: all
+  // in small spaces, and in others as many of those that come with their trace as there is time
+  // for.
   virtual void update(std::span<const Finding> findings) = 0;
   // A select came back short: everything there is was proposed.
   virtual bool exhausted() const = 0;

@@ -100,6 +100,48 @@ TEST(LargeSpaces, WithoutDefaultsTheFirstBatchIsFree) {
   }
 }
 
+// A search that another one went before, with all but the best of what it found.
+TEST(LargeSpaces, WhatOthersTriedIsLearntFromByItsTraces) {
+  const KnobsSpace space(6, 8);
+  const FlatModel model;
+  const auto make = [&] { return std::move(make_explorer({}, {space, model})).value(); };
+  const auto before = make();
+  std::vector<Proposal> tried;
+  for (std::uint64_t round = 0; round < 12; ++round) {
+    Rng rng(round);
+    auto batch = before->select(16, {}, rng);
+    before->update(measure(batch));
+    for (Proposal& each : batch) {
+      if (knobs_cost_us(each.point) > 140) tried.push_back(std::move(each));
+    }
+  }
+  ASSERT_GT(tried.size(), 64u);
+  const auto first_batch = [&](Explorer& explorer) {
+    Rng rng(99);
+    return explorer.select(16, {}, rng);
+  };
+  const auto best_of = [](const std::vector<Proposal>& batch) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const Proposal& each : batch) best = std::min(best, knobs_cost_us(each.point));
+    return best;
+  };
+  std::vector<Finding> findings = measure(tried);
+  const auto ignorant = make();
+  ignorant->update(findings);
+  for (std::size_t i = 0; i < tried.size(); ++i) findings[i].trace = &tried[i].trace;
+  const auto told = make();
+  told->update(findings);
+  const auto loaded = make();
+  ASSERT_TRUE(loaded->restore(std::vector{told->changes()}).ok());
+  const auto batch = first_batch(*told), again = first_batch(*loaded);
+  EXPECT_LT(best_of(batch), 0.8 * best_of(first_batch(*ignorant)));
+  ASSERT_EQ(batch.size(), again.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(batch[i].point, again[i].point);
+  // What has no point is of no use, and does no harm.
+  const schedule::Trace foreign = {schedule::Unroll{"output", "i"}};
+  told->update(std::vector<Finding>{{schedule::hash(foreign), 1.0, &foreign}});
+}
+
 // The same decisions whether chains were kept in memory or in text.
 TEST(LargeSpaces, ChainsGoOnAfterLoading) {
   const KnobsSpace space(6, 8);

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace attune::explore {
 namespace {
 
 constexpr int kVersion = 3;
 constexpr double kHopeless = 10;
-constexpr std::uint64_t kNameable = 16'384;   // points whose traces are worth making, all of them
+constexpr std::uint64_t kNameable = 16'384;  // points whose traces are worth making, all of them
+// In larger spaces the way from a trace to its point takes some ten milliseconds; so many go at a
+// time.
+constexpr std::size_t kTracedBack = 64;
 constexpr std::size_t kPredictions = 65'536;  // of a generation
 constexpr std::size_t kReasons = 64;          // that are told apart
 // Findings to learn from, and how many of them remain when there are more: the fastest and the
@@ -24,6 +28,26 @@ Error damaged(std::string_view what) {
 }
 
 bool faster(const Entry* a, const Entry* b) { return *a->measured_us < *b->measured_us; }
+
+// So many of them: the fastest, and evenly spaced ones of the rest, failures last. In the order in
+// which they were.
+std::vector<const Finding*> most_telling(std::vector<const Finding*> findings, std::size_t most) {
+  if (findings.size() <= most) return findings;
+  std::vector<std::size_t> order(findings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto time = [&](std::size_t i) {
+    return findings[i]->measured_us.value_or(std::numeric_limits<double>::infinity());
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
+  const std::size_t fastest = most / 2, rest = order.size() - fastest, wanted = most - fastest;
+  for (std::size_t i = 0; i < wanted; ++i) order[fastest + i] = order[fastest + i * rest / wanted];
+  order.resize(most);
+  std::sort(order.begin(), order.end());
+  std::vector<const Finding*> chosen;
+  for (const std::size_t i : order) chosen.push_back(findings[i]);
+  return chosen;
+}
 
 }  // namespace
 
@@ -105,20 +129,25 @@ void Ledger::add_entry(Entry entry) {
   entries_.push_back(std::move(entry));
 }
 
+bool Ledger::settle(const Finding& finding) {
+  const auto found = by_trace_.find(finding.trace_hash);
+  if (found == by_trace_.end()) return false;
+  Entry& entry = entries_[found->second];
+  entry.finished = true;
+  entry.measured_us = finding.measured_us;
+  changes_.push_back({.kind = Change::Kind::Found,
+                      .trace_hash = finding.trace_hash,
+                      .measured_us = finding.measured_us});
+  return true;
+}
+
 void Ledger::record(std::span<const Finding> findings) {
+  std::vector<const Finding*> foreign;
   for (const Finding& finding : findings) {
-    const auto found = by_trace_.find(finding.trace_hash);
-    if (found == by_trace_.end()) {
-      if (!traces_.contains(finding.trace_hash)) adopt(finding);
-      continue;
-    }
-    Entry& entry = entries_[found->second];
-    entry.finished = true;
-    entry.measured_us = finding.measured_us;
-    changes_.push_back({.kind = Change::Kind::Found,
-                        .trace_hash = finding.trace_hash,
-                        .measured_us = finding.measured_us});
+    if (settle(finding) || traces_.contains(finding.trace_hash)) continue;
+    foreign.push_back(&finding);
   }
+  adopt(foreign);
   if (entries_.size() <= kEntries) return;
   leave_behind();
   changes_.push_back({.kind = Change::Kind::LeftBehind});
@@ -136,21 +165,34 @@ void Ledger::leave_behind() {
   for (std::size_t i = 0; i < entries_.size(); ++i) by_trace_.emplace(entries_[i].trace_hash, i);
 }
 
-void Ledger::adopt(const Finding& finding) {
-  if (space_.size() > kNameable) return;
+void Ledger::adopt(std::span<const Finding* const> findings) {
+  std::vector<const Finding*> traceable;
+  for (const Finding* finding : findings) {
+    if (space_.size() <= kNameable || finding->trace != nullptr) traceable.push_back(finding);
+  }
+  if (space_.size() > kNameable) traceable = most_telling(std::move(traceable), kTracedBack);
+  for (const Finding* finding : traceable) {
+    if (settle(*finding)) continue;  // the same trace again
+    const auto point = point_of(*finding);
+    const auto us = point ? predicted_us(*point) : std::nullopt;
+    if (!us) continue;
+    const std::uint64_t index = space_.index_of(*point);
+    gone_.insert(index);
+    traces_.insert(finding->trace_hash);
+    changes_.push_back(
+        {Change::Kind::Adopted, index, finding->trace_hash, *us, finding->measured_us});
+    add_entry({*point, finding->trace_hash, *us, true, finding->measured_us});
+  }
+}
+
+std::optional<space::Point> Ledger::point_of(const Finding& finding) {
+  if (space_.size() > kNameable) return lookup_.find(*finding.trace);
   for (std::uint64_t i = all_traces_.empty() ? 0 : space_.size(); i < space_.size(); ++i) {
     all_traces_.emplace(schedule::hash(space_.trace_of(space_.point_at(i))), i);
   }
   const auto found = all_traces_.find(finding.trace_hash);
-  if (found == all_traces_.end()) return;
-  const space::Point point = space_.point_at(found->second);
-  const auto us = predicted_us(point);
-  if (!us) return;
-  gone_.insert(found->second);
-  traces_.insert(finding.trace_hash);
-  changes_.push_back(
-      {Change::Kind::Adopted, found->second, finding.trace_hash, *us, finding.measured_us});
-  add_entry({point, finding.trace_hash, *us, true, finding.measured_us});
+  if (found == all_traces_.end()) return std::nullopt;
+  return space_.point_at(found->second);
 }
 
 std::vector<model::Example> Ledger::examples() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tuner/explore/explorer.h"
+#include "tuner/space/trace_lookup.h"
 
 namespace attune::explore {
 
@@ -26,7 +27,10 @@ struct Entry {
 class Ledger {
  public:
   Ledger(const Surroundings& surroundings, bool reject_hopeless)
-      : space_(surroundings.space), model_(surroundings.model), reject_hopeless_(reject_hopeless) {}
+      : space_(surroundings.space),
+        model_(surroundings.model),
+        reject_hopeless_(reject_hopeless),
+        lookup_(surroundings.space) {}
 
   const space::Space& space() const { return space_; }
   // The predicted time, or nothing for a rejected point; mostly looked up when asked again.
@@ -35,8 +39,8 @@ class Ledger {
   bool gone(const space::Point& point) const { return gone_.contains(space_.index_of(point)); }
   // Makes the proposal, unless the point is rejected or its trace was proposed or is known.
   std::optional<Proposal> propose(const space::Point& point, const Hashes& known);
-  // Findings about traces that were not proposed count too where the space is small enough to tell
-  // which point has the trace; others are ignored.
+  // Findings about traces that were not proposed count too where it can be told which point has the
+  // trace; others are ignored.
   void record(std::span<const Finding> findings);
 
   // In the order of proposals, without those that were left behind.
@@ -75,7 +79,10 @@ class Ledger {
 
   std::optional<double> predict(const space::Point& point);
   std::optional<double> reject(const std::string& reason);
-  void adopt(const Finding& finding);
+  // Whether it is about one of the entries; that is finished then.
+  bool settle(const Finding& finding);
+  void adopt(std::span<const Finding* const> findings);
+  std::optional<space::Point> point_of(const Finding& finding);
   Status apply(const nlohmann::json& change);
   void add_entry(Entry entry);
   void leave_behind();
@@ -89,7 +96,8 @@ class Ledger {
   Hashes gone_;                                                  // indices of points
   Hashes traces_;                                                // of all proposals
   std::unordered_map<std::uint64_t, std::size_t> by_trace_;      // position of the entry
-  std::unordered_map<std::uint64_t, std::uint64_t> all_traces_;  // hash to index of the point
+  std::unordered_map<std::uint64_t, std::uint64_t> all_traces_;  // hash to index, of small spaces
+  space::TraceLookup lookup_;                                    // of others
   std::vector<Entry> entries_;
   space::RejectionCounts rejections_;
   std::optional<double> ceiling_us_;

@@ -7,7 +7,6 @@ namespace attune::model {
 namespace {
 
 constexpr std::size_t kMostRows = 6000;
-constexpr std::size_t kLeastOfGroup = 8;
 // A prediction that is further off than this says nothing about the next task.
 constexpr double kLargestError = 1.0;
 
@@ -30,10 +29,10 @@ double mean_error(const History::Group& group, const std::vector<std::size_t>& r
 std::shared_ptr<const GlobalModel> GlobalModel::train(const History& history, std::size_t width,
                                                       std::uint64_t seed) {
   std::vector<float> features, labels;
-  const std::size_t share =
-      std::max(kMostRows / std::max<std::size_t>(history.groups().size(), 1), kLeastOfGroup);
+  const std::size_t share = std::max(kMostRows / std::max<std::size_t>(history.groups().size(), 1),
+                                     History::kLeastOfGroup);
   for (const History::Group& group : history.groups()) {
-    if (group.width != width || group.log_ratio.size() < kLeastOfGroup) continue;
+    if (group.width != width || group.log_ratio.size() < History::kLeastOfGroup) continue;
     const auto rows = chosen_rows(group.log_ratio.size(), share);
     const double mean = mean_error(group, rows);
     for (std::size_t i : rows) {

@@ -24,6 +24,9 @@ class History {
     std::vector<float> analytic;   // log of predicted microseconds, less its least in the group
   };
 
+  // Smaller groups say too little.
+  static constexpr std::size_t kLeastOfGroup = 8;
+
   explicit History(features::Kind kind = features::Kind::Relation) : kind_(kind) {}
 
   features::Kind kind() const { return kind_; }

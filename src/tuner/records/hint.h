@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace attune::records {
+
+// Hint::source of what ships with the program.
+inline constexpr std::string_view kShippedSource = "shipped";
 
 struct Hint {
   std::string task_key;
@@ -15,7 +19,7 @@ struct Hint {
   std::uint64_t trace_hash = 0;
   double time_us = 0;          // where it was measured
   std::string foreign_target;  // where that was, in the words of its source
-  std::string source;          // "autotvm FILE"
+  std::string source;          // "autotvm FILE", or kShippedSource
   std::int64_t created_at_ms = 0;
   // What tasks that are built around the same operator share with this one, and the choices that
   // make the schedule, for use there; empty when not known.

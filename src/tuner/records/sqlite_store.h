@@ -41,9 +41,10 @@ class SqliteStore final : public Store {
   Result<std::vector<Hint>> hints(const HintFilter& filter) override;
 
   Result<SessionId> create_session(const SessionSpec& spec) override;
-  Result<std::optional<SessionId>> find_resumable_session(const std::string& task_key,
-                                                          const std::string& target,
-                                                          const std::string& options_key) override;
+  Result<std::optional<SessionId>> find_resumable_session(
+      const std::string& task_key, const std::string& target, const std::string& options_key,
+      std::optional<std::uint64_t> seed = {}) override;
+  Result<SessionSpec> session_spec(SessionId session) override;
   Status append_selected(SessionId session, std::int64_t round,
                          std::span<const Candidate> candidates, const std::string& changes,
                          std::int64_t asked = 0) override;
@@ -59,6 +60,7 @@ class SqliteStore final : public Store {
 
  private:
   Status require_session(SessionId session);
+  Result<SessionSpec> read_spec(SessionId session);
   Status add_changes(SessionId session, const std::string& changes);
   Result<std::vector<SessionCandidate>> load_candidates(SessionId session);
 

@@ -53,13 +53,33 @@ Result<SessionId> SqliteStore::create_session(const SessionSpec& spec) {
 }
 
 Result<std::optional<SessionId>> SqliteStore::find_resumable_session(
-    const std::string& task_key, const std::string& target, const std::string& options_key) {
+    const std::string& task_key, const std::string& target, const std::string& options_key,
+    std::optional<std::uint64_t> seed) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(Statement find,
                 database_.prepare("SELECT id FROM sessions WHERE task_key = ? AND target = ?"
-                                  " AND options_key = ? ORDER BY id DESC LIMIT 1"));
-  ATTUNE_ASSIGN(const bool found, find.bind(task_key, target, options_key).step());
+                                  " AND options_key = ? AND (? OR seed = ?)"
+                                  " ORDER BY id DESC LIMIT 1"));
+  find.bind(task_key, target, options_key, !seed.has_value(), seed.value_or(0));
+  ATTUNE_ASSIGN(const bool found, find.step());
   return found ? std::optional<SessionId>(find.integer(0)) : std::nullopt;
+}
+
+Result<SessionSpec> SqliteStore::session_spec(SessionId session) {
+  const std::lock_guard lock(mutex_);
+  ATTUNE_RETURN_IF_ERROR(require_session(session));
+  return read_spec(session);
+}
+
+Result<SessionSpec> SqliteStore::read_spec(SessionId session) {
+  ATTUNE_ASSIGN(Statement row,
+                database_.prepare("SELECT task_key, task_name, target, options, options_key, seed,"
+                                  " created_at_ms FROM sessions WHERE id = ?"));
+  ATTUNE_ASSIGN(const bool found, row.bind(session).step());
+  CHECK(found, "a session vanished inside of a transaction");
+  return SessionSpec{row.text(0),   row.text(1), row.text(2),
+                     row.text(3),   row.text(4), row.unsigned_integer(5),
+                     row.integer(6)};
 }
 
 Status SqliteStore::append_selected(SessionId session, std::int64_t round,
@@ -213,17 +233,13 @@ Result<Session> SqliteStore::load_session(SessionId id) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(const Transaction view, Transaction::begin_reading(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(id));
-  ATTUNE_ASSIGN(Statement row,
-                database_.prepare("SELECT task_key, task_name, target, options, options_key, seed,"
-                                  " created_at_ms, finished FROM sessions WHERE id = ?"));
+  ATTUNE_ASSIGN(Statement row, database_.prepare("SELECT finished FROM sessions WHERE id = ?"));
   ATTUNE_ASSIGN(const bool found, row.bind(id).step());
   CHECK(found, "a session vanished inside of a transaction");
   Session session;
   session.id = id;
-  session.spec = {row.text(0),   row.text(1), row.text(2),
-                  row.text(3),   row.text(4), row.unsigned_integer(5),
-                  row.integer(6)};
-  session.finished = row.integer(7) != 0;
+  ATTUNE_ASSIGN(session.spec, read_spec(id));
+  session.finished = row.integer(0) != 0;
   ATTUNE_ASSIGN(Statement changes,
                 database_.prepare("SELECT changes FROM session_changes WHERE session_id = ?"
                                   " ORDER BY id"));

@@ -95,6 +95,15 @@ TEST_F(SessionStoreTest, ResumeFindsTheNewestWithTheSameKeys) {
   EXPECT_EQ(store_->find_resumable_session(kTask, kTarget, "sa").value(), newest);
   EXPECT_EQ(store_->find_resumable_session(kTask, kTarget, "random").value(), random);
   EXPECT_FALSE(store_->find_resumable_session(kTask, "vdla", "sa")->has_value());
+  SessionSpec seeded = sample_spec();
+  seeded.seed = sample_spec().seed + 1;
+  seeded.options_key = "random";
+  const SessionId latest = store_->create_session(seeded).value();
+  EXPECT_EQ(store_->find_resumable_session(kTask, kTarget, "random").value(), latest);
+  EXPECT_EQ(store_->find_resumable_session(kTask, kTarget, "random", other.seed).value(), random);
+  EXPECT_FALSE(store_->find_resumable_session(kTask, kTarget, "random", 999)->has_value());
+  EXPECT_EQ(store_->session_spec(latest)->seed, seeded.seed);
+  EXPECT_FALSE(store_->session_spec(latest + 1).ok());
   // A larger budget goes on with a finished session and opens it again.
   ASSERT_EQ(text(store_->finish_session(newest)), "ok");
   EXPECT_EQ(store_->find_resumable_session(kTask, kTarget, "sa").value(), newest);

@@ -76,8 +76,7 @@ Result<std::vector<TaskTarget>> task_targets(Database& database, const SampleQue
     ATTUNE_ASSIGN(const bool row, rows.step());
     if (!row) return found;
     TaskTarget of{rows.integer(0), rows.text(1), rows.text(2)};
-    const auto& except = query.except_tasks;
-    if (std::find(except.begin(), except.end(), of.task_key) != except.end()) continue;
+    if (of.task_key == query.except_task && of.target == query.except_target) continue;
     if (is_of_kind(of.target, query.target_kind)) found.push_back(std::move(of));
   }
 }

@@ -68,9 +68,15 @@ TEST_F(TaskStoreTest, SamplesKeepApartWhatDoesNotCompare) {
   other.task_key = "0123456789abcdef";
   for (const Record& record : {sample_record(0, timing(1)), cold, gpu, other}) add(record);
   EXPECT_EQ(store_->sample_trials({}).value().size(), 4u);
-  const auto cpu = store_->sample_trials({.except_tasks = {kTask}, .target_kind = "cpu"}).value();
+  const auto cpu =
+      store_->sample_trials({.except_task = kTask, .except_target = kTarget, .target_kind = "cpu"})
+          .value();
   ASSERT_EQ(cpu.size(), 1u);
   EXPECT_EQ(cpu[0].task_key, other.task_key);
+  const auto elsewhere =
+      store_->sample_trials({.except_task = kTask, .except_target = kTarget}).value();
+  ASSERT_EQ(elsewhere.size(), 2u) << "the same task on another target teaches";
+  EXPECT_EQ(elsewhere[0].target, gpu.target);
 }
 
 }  // namespace

@@ -106,9 +106,13 @@ class Store {
 
   // Sessions.
   virtual Result<SessionId> create_session(const SessionSpec& spec) = 0;
-  // The newest session with these keys, finished or not: a larger budget continues a finished one.
+  // The newest session with these keys, and with this seed where one is given, finished or not: a
+  // larger budget continues a finished one.
   virtual Result<std::optional<SessionId>> find_resumable_session(
-      const std::string& task_key, const std::string& target, const std::string& options_key) = 0;
+      const std::string& task_key, const std::string& target, const std::string& options_key,
+      std::optional<std::uint64_t> seed = {}) = 0;
+  // What it was begun with.
+  virtual Result<SessionSpec> session_spec(SessionId session) = 0;
   // Opens `round` with these candidates; a finished session is open again. `changes`, here and in
   // finish_round, are those of the search since the last call.
   virtual Status append_selected(SessionId session, std::int64_t round,

@@ -138,8 +138,10 @@ TaskReport Session::Impl::report() const {
   report.timed = ledger_.timed();
   for (const auto& [kind, count] : report.failures) report.failed += count;
   report.seconds = options_.on_grant ? worked_seconds_ : elapsed_seconds();
+  report.rejected = rejected_;
   report.exhausted = exhausted_;
   report.resumed = resumed_;
+  report.seed = seed_;
   report.session = id_;
   report.best_trace = schedule::to_string(default_trace_);
   report.best_is_default = true;

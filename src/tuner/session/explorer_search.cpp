@@ -30,11 +30,13 @@ class ExplorerSearch : public Search {
   void update(std::span<const Observation> observations) override {
     std::vector<explore::Finding> findings;
     for (const Observation& observation : observations) {
-      findings.push_back({observation.trace_hash, observation.time_us});
+      findings.push_back({observation.trace_hash, observation.time_us, observation.trace});
       if (known_.insert(observation.trace_hash).second) fresh_.push_back(observation.trace_hash);
     }
     explorer_->update(findings);
   }
+
+  RejectionCounts rejections() const override { return explorer_->rejections(); }
 
   // "SEED SELECTIONS COUNT HASH…" of what became known, and from the next line on the explorer's.
   std::string changes() override {

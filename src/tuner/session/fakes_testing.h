@@ -43,6 +43,7 @@ inline Task fake_task() {
 // What becomes of each number; the default schedule is number 0.
 struct FakeWorld {
   bool all_fail = false;
+  bool others_fail = false;  // all but the default
   bool default_fails = false;
   std::set<std::int64_t> lost;  // the device is lost whenever these run
   double fastest = 37;
@@ -51,7 +52,7 @@ struct FakeWorld {
   bool build_fails(std::int64_t n) const { return n != 0 && n % 7 == 3; }
   runtime::Outcome outcome(std::int64_t n) const {
     if (lost.count(n) != 0) return runtime::InfrastructureLost{runtime::Phase::Run, "unplugged"};
-    if (all_fail || (n == 0 && default_fails)) {
+    if (all_fail || (n == 0 ? default_fails : others_fail)) {
       return runtime::RunCrashed{runtime::Phase::Run, 11, "fell over"};
     }
     if (n % 11 == 5) return runtime::WrongAnswer{runtime::Phase::Verify, 3.0, "off by 3"};
@@ -157,6 +158,9 @@ class FakeSearch final : public Search {
       best_us_ = *observation.time_us;
       best_ = number_in(*observation.trace);
     }
+  }
+  RejectionCounts rejections() const override {
+    return {{"even", static_cast<std::int64_t>(seen_.size())}};
   }
   std::string changes() override {  // all of it, each time
     std::ostringstream text;

@@ -19,7 +19,6 @@
 namespace attune::session {
 namespace {
 
-constexpr std::size_t kLeastTrials = 4;
 constexpr std::size_t kLeastPerGroup = 24;
 // The part of a group that is its fastest; the rest stands for all others.
 constexpr double kFastestShare = 0.4;
@@ -92,7 +91,7 @@ class GroupBuilder {
 
   Learnt build() {
     for (const records::Trial& trial : lesson_.trials.trials) add(trial);
-    if (times_.size() < kLeastTrials || best_us_ <= 0) {
+    if (times_.size() < model::History::kLeastOfGroup || best_us_ <= 0) {
       counts_.alone += times_.size();
       return {{}, counts_};
     }
@@ -154,10 +153,11 @@ Result<std::vector<Lesson>> gather(const std::vector<records::Store*>& stores,
   const auto share = [&](double part) {
     return static_cast<std::size_t>(part * static_cast<double>(options.per_group));
   };
-  const records::SampleQuery query{.except_tasks = options.except_tasks,
-                                   .target_kind = options.target_kind,
-                                   .fastest = share(kFastestShare),
-                                   .spread = share(1 - kFastestShare)};
+  records::SampleQuery query{.except_task = options.except_task,
+                             .except_target = options.except_target,
+                             .target_kind = options.target_kind,
+                             .fastest = share(kFastestShare),
+                             .spread = share(1 - kFastestShare)};
   std::vector<Lesson> lessons;
   std::set<std::tuple<std::string, std::string, records::Weights>> seen;
   for (records::Store* store : stores) {
@@ -167,6 +167,7 @@ Result<std::vector<Lesson>> gather(const std::vector<records::Store*>& stores,
       ATTUNE_ASSIGN(auto definition, store->task(group.task_key));
       lessons.push_back({std::move(group), std::move(definition)});
     }
+    query.except_task.clear();
   }
   return lessons;
 }
@@ -252,21 +253,32 @@ Result<LoadedHistory> load_history(const std::vector<records::Store*>& stores,
   return loaded;
 }
 
+std::vector<std::pair<std::string, std::size_t>> HistoryCounts::left_out() const {
+  std::vector<std::pair<std::string, std::size_t>> reasons = {
+      {"of tasks without definition", undefined},
+      {"that do not fit this version", damaged},
+      {"of unknown targets", foreign},
+      {"of tasks with too few to compare", alone}};
+  std::erase_if(reasons, [](const auto& reason) { return reason.second == 0; });
+  return reasons;
+}
+
+std::size_t LoadedHistory::tasks() const {
+  std::set<std::string> keys;
+  for (const auto& group : history->groups()) keys.insert(group.task_key);
+  return keys.size();
+}
+
 std::string describe(const LoadedHistory& loaded) {
-  const HistoryCounts& counts = loaded.counts;
-  std::set<std::string> tasks;
-  for (const auto& group : loaded.history->groups()) tasks.insert(group.task_key);
   std::vector<std::string> left_out;
-  const auto count = [&](std::size_t number, const char* why) {
-    if (number > 0) left_out.push_back(fmt::format("{} {}", number, why));
-  };
-  count(counts.undefined, "of tasks without definition");
-  count(counts.damaged, "that do not fit this version");
-  count(counts.foreign, "of unknown targets");
+  for (const auto& [reason, count] : loaded.counts.left_out()) {
+    left_out.push_back(fmt::format("{} {}", count, reason));
+  }
   std::string text;
-  if (counts.used > 0) {
-    text = fmt::format("learning from {} trials of {} other {}", counts.used, tasks.size(),
-                       tasks.size() == 1 ? "task" : "tasks");
+  if (loaded.counts.used > 0) {
+    const std::size_t tasks = loaded.tasks();
+    text = fmt::format("learning from {} trials of {} {}", loaded.counts.used, tasks,
+                       tasks == 1 ? "task" : "tasks");
   }
   if (left_out.empty()) return text;
   return fmt::format("{}{}", text.empty() ? "history left out: " : text + "; left out: ",

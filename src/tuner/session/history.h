@@ -19,7 +19,9 @@ namespace attune::session {
 records::TaskDefinition definition_of(const Task& task);
 
 struct HistoryOptions {
-  std::vector<std::string> except_tasks = {};  // keys; the task that is to be tuned, say
+  // Of the first store, what was tried of this task on this target is left out: a session knows it
+  // by itself.
+  std::string except_task = {}, except_target = {};
   std::string target_kind = "cpu";
   // Fills in what a target's text leaves out (caches, vectors); records of targets that it refuses
   // are not used.
@@ -36,19 +38,22 @@ struct HistoryCounts {
   std::size_t damaged = 0;    // program or trace is not of this version
   std::size_t foreign = 0;    // of targets that are not known here
   std::size_t alone = 0;      // of tasks with too few trials to compare
+  // All but `used`, by reason for a person, those that there are.
+  std::vector<std::pair<std::string, std::size_t>> left_out() const;
 };
 
 struct LoadedHistory {
   std::shared_ptr<const model::History> history;  // may be empty, never null
   HistoryCounts counts;
+  std::size_t tasks() const;  // that are learnt from
 };
 
 // The same stores with the same options give the same history, whatever the number of threads.
 Result<LoadedHistory> load_history(const std::vector<records::Store*>& stores,
                                    const HistoryOptions& options);
 
-// "learning from 3210 trials of 17 other tasks; 12 trials left out: ..." for a person; empty when
-// there is nothing to say.
+// "learning from 3210 trials of 17 tasks; left out: 12 that do not fit this version" for a person;
+// empty when there is nothing to say.
 std::string describe(const LoadedHistory& loaded);
 
 }  // namespace attune::session

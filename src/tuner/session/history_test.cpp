@@ -13,6 +13,8 @@
 namespace attune::session {
 namespace {
 
+constexpr const char* kTarget = "cpu -threads=1";
+
 class HistoryTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -36,7 +38,7 @@ class HistoryTest : public testing::Test {
   }
 
   void add(const std::string& key, const std::string& trace, runtime::Outcome outcome,
-           const std::string& target = "cpu -threads=1") {
+           const std::string& target = kTarget) {
     records::Record record;
     record.task_key = key;
     record.target = target;
@@ -47,14 +49,15 @@ class HistoryTest : public testing::Test {
   }
 
   // Schedules of the sample template, the n-th taking n + 1 microseconds; how many there are.
-  std::size_t add_trials(const std::string& key, std::int64_t size, std::size_t count) {
+  std::size_t add_trials(const std::string& key, std::int64_t size, std::size_t count,
+                         const std::string& target = kTarget) {
     const space::TemplateSpace space = space::sample_space(size, 96, 64);
     std::size_t added = 0;
     for (std::uint64_t i = 0; added < count && i < space.size(); ++i) {
       const space::Point point = space.point_at(i);
       if (!space.schedule_of(point).ok()) continue;
       add(key, schedule::to_string(space.trace_of(point)),
-          runtime::Timing{.best_us = static_cast<double>(++added), .repeats = 1});
+          runtime::Timing{.best_us = static_cast<double>(++added), .repeats = 1}, target);
     }
     return added;
   }
@@ -74,7 +77,7 @@ TEST_F(HistoryTest, TrialsOfOtherTasksBecomeGroups) {
   ASSERT_TRUE(store_->put_task(definition_of(task_of("bb", 128))).ok());
   add_trials("aa", 64, 20);
   add_trials("bb", 128, 12);
-  const LoadedHistory loaded = load({.except_tasks = {"aa"}});
+  const LoadedHistory loaded = load({.except_task = "aa", .except_target = kTarget});
   ASSERT_EQ(loaded.history->groups().size(), 1u);
   const auto& group = loaded.history->groups()[0];
   EXPECT_EQ(group.task_key, "bb");
@@ -86,7 +89,32 @@ TEST_F(HistoryTest, TrialsOfOtherTasksBecomeGroups) {
   EXPECT_FLOAT_EQ(group.log_ratio[11], std::log(12.0F));
   EXPECT_EQ(*std::min_element(group.analytic.begin(), group.analytic.end()), 0);
   EXPECT_EQ(load().history->groups().size(), 2u);
-  EXPECT_EQ(describe(loaded), "learning from 12 trials of 1 other task");
+  EXPECT_EQ(describe(loaded), "learning from 12 trials of 1 task");
+}
+
+TEST_F(HistoryTest, TheSameTaskOnAnotherTargetTeaches) {
+  ASSERT_TRUE(store_->put_task(definition_of(task_of("aa", 64))).ok());
+  add_trials("aa", 64, 20);
+  add_trials("aa", 64, 12, "cpu -threads=2");
+  const HistoryOptions options{.except_task = "aa", .except_target = kTarget};
+  const LoadedHistory loaded = load(options);
+  ASSERT_EQ(loaded.history->groups().size(), 1u);
+  EXPECT_EQ(loaded.history->groups()[0].target, "cpu -threads=2");
+  EXPECT_EQ(loaded.counts.used, 12u);
+  // A further store is nobody's own.
+  const auto both = load_history({store_.get(), store_.get()}, options);
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->history->groups().size(), 2u);
+  EXPECT_EQ(both->tasks(), 1u);
+}
+
+TEST_F(HistoryTest, TooFewTrialsOfATaskAreLeftOut) {
+  ASSERT_TRUE(store_->put_task(definition_of(task_of("aa", 64))).ok());
+  add_trials("aa", 64, 7);
+  const LoadedHistory loaded = load();
+  EXPECT_TRUE(loaded.history->empty());
+  EXPECT_EQ(loaded.counts.alone, 7u);
+  EXPECT_EQ(describe(loaded), "history left out: 7 of tasks with too few to compare");
 }
 
 TEST_F(HistoryTest, FailuresAreAsSlowAsTheSlowest) {
@@ -119,7 +147,7 @@ TEST_F(HistoryTest, WhatCannotBeUsedIsCounted) {
   EXPECT_EQ(loaded.counts.undefined, 2u);
   EXPECT_EQ(loaded.counts.foreign, 1u);
   EXPECT_EQ(describe(loaded),
-            "learning from 8 trials of 1 other task; left out: 2 of tasks without definition, 2 "
+            "learning from 8 trials of 1 task; left out: 2 of tasks without definition, 2 "
             "that do not fit this version, 1 of unknown targets");
 }
 

@@ -15,6 +15,15 @@
 
 namespace attune::session {
 
+// The infrastructure is to blame, not the candidate.
+inline bool is_lost(const runtime::Outcome& outcome) {
+  return std::holds_alternative<runtime::InfrastructureLost>(outcome);
+}
+inline std::optional<double> observed_time(const runtime::Outcome& outcome) {
+  const auto* timing = std::get_if<runtime::Timing>(&outcome);
+  return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
+}
+
 class Session::Impl {
  public:
   Impl(Context context, Task task, std::string target, std::unique_ptr<Search> search,
@@ -71,7 +80,11 @@ class Session::Impl {
 
   // Candidates for a round: the default and what is known first, then the search's.
   Result<std::vector<schedule::Trace>> first_traces();
-  Result<std::vector<Entry>> gather(std::int64_t round, std::size_t count);
+  bool competes(const schedule::Trace& trace) const;
+  Result<std::vector<schedule::Trace>> known_traces();
+  Result<std::vector<schedule::Trace>> hinted_traces();
+  std::vector<Entry> gather(std::int64_t round, std::vector<schedule::Trace> first,
+                            std::size_t count);
   Status learn_history();
   std::vector<measure::BuildRequest> build_requests(const std::vector<std::int64_t>& numbers) const;
   double tolerance_of(const Entry& entry) const;
@@ -116,7 +129,8 @@ class Session::Impl {
   std::optional<RoundSummary> last_summary_;
   bool selecting_ended_ = false;  // the search has no more, or time is up
   bool exhausted_ = false;
-  BuiltMap built_;  // of open rounds, and of the fastest of the others
+  RejectionCounts rejected_;  // as the search last said
+  BuiltMap built_;            // of open rounds, and of the fastest of the others
   bool finalists_built_ = false;
   bool finished_ = false;
   std::map<std::int64_t, double> compared_us_;  // of the closing comparison

@@ -26,11 +26,10 @@ class Total {
 }  // namespace
 
 TuneReport summarize(std::vector<TaskReport> tasks, const std::vector<std::int64_t>& uses,
-                     double seconds, std::uint64_t seed) {
+                     double seconds) {
   CHECK(uses.empty() || uses.size() == tasks.size(), "one number of uses per task");
   TuneReport report;
   report.seconds = seconds;
-  report.seed = seed;
   Total before, after;
   std::int64_t trials = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -39,6 +38,7 @@ TuneReport summarize(std::vector<TaskReport> tasks, const std::vector<std::int64
     after.add(tasks[i].best_us, times);
     trials += tasks[i].trials_this_run;
   }
+  if (!tasks.empty()) report.seed = tasks.front().seed;
   report.latency_ms = after.milliseconds();
   report.default_latency_ms = before.milliseconds();
   if (seconds > 0) report.trials_per_second = static_cast<double>(trials) / seconds;

@@ -38,11 +38,14 @@ struct TaskReport {
   std::optional<double> default_us;  // empty when the default schedule failed
   double gflops = 0;                 // of best_us
   double seconds = 0;                // of this run; of the task's own stages when it is one of many
-  bool exhausted = false;            // the space was smaller than the budget
+  // By reason, schedules that this run looked at and did not find worth building.
+  std::map<std::string, std::int64_t> rejected = {};
+  bool exhausted = false;  // the space was smaller than the budget
   bool resumed = false;
   std::string best_trace;  // the default's when nothing else ran
   bool best_is_default = false;
   std::string default_failure;  // why the default has no time, else empty
+  std::uint64_t seed = 0;       // of the session, which may be an earlier one
   records::SessionId session = 0;
   records::RecordId best_record = 0;  // 0: none
 };
@@ -54,13 +57,13 @@ struct TuneReport {
   std::optional<double> latency_ms;          // after
   std::optional<double> default_latency_ms;  // before
   double seconds = 0;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // of the first task's session
 };
 
 // The whole of tasks that run one after the other; `uses[i]` is how often task i occurs (all once
 // when empty).
 TuneReport summarize(std::vector<TaskReport> tasks, const std::vector<std::int64_t>& uses,
-                     double seconds, std::uint64_t seed);
+                     double seconds);
 
 // What a round brought. Made of records alone, so that equal times lead to equal budgets.
 struct RoundSummary {

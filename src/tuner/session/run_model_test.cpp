@@ -36,6 +36,23 @@ TEST_F(RunModelTest, FinishesAllAndFindsTheBestOfEach) {
       << "each failure is told once";
 }
 
+TEST_F(RunModelTest, DefaultsStayWhereAllOthersFail) {
+  world_.others_fail = true;
+  Session& one = open("00000000000000a1", 90);
+  Session& other = open("00000000000000a2", 12);
+  const auto status =
+      run_model({{&one, {.uses = 1}}, {&other, {.uses = 3}}},
+                {.seconds = 1e6, .closing_seconds = 0.1}, machine_, clock_, {}, stop_);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  for (const Session* session : {&one, &other}) {
+    const TaskReport report = session->report();
+    EXPECT_TRUE(report.best_is_default);
+    EXPECT_EQ(report.timed, 1);
+    EXPECT_EQ(report.best_us, report.default_us);
+    EXPECT_GT(report.failures.at("run_crashed"), 0);
+  }
+}
+
 // Says when building and running meet.
 class Watch {
  public:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,9 @@ struct Observation {
   std::optional<double> time_us;  // empty: the candidate failed by its own fault
 };
 
+// Why schedules were not worth building, and how many of those that were looked at.
+using RejectionCounts = std::map<std::string, std::int64_t>;
+
 class Search {
  public:
   virtual ~Search() = default;
@@ -32,6 +36,8 @@ class Search {
   virtual std::vector<Proposal> select(std::size_t count) = 0;
   // In the order of candidate numbers. Some may be of traces that it never proposed.
   virtual void update(std::span<const Observation> observations) = 0;
+  // Since it was made, i.e. not what was rejected before it was restored.
+  virtual RejectionCounts rejections() const { return {}; }
   // What changed since this was last asked: about as much as was selected and observed meanwhile.
   virtual std::string changes() = 0;
   // All changes so far, in order, into a search that has not been used yet.

@@ -36,6 +36,16 @@ constexpr std::int64_t kHopelessRounds = 4;
 
 std::string options_key(const Options& options) { return hex64(hash_bytes(options_text(options))); }
 
+Result<std::optional<std::uint64_t>> newest_seed(records::Store& store, const std::string& task_key,
+                                                 const std::string& target,
+                                                 const Options& options) {
+  ATTUNE_ASSIGN(const auto found,
+                store.find_resumable_session(task_key, target, options_key(options)));
+  if (!found) return std::optional<std::uint64_t>();
+  ATTUNE_ASSIGN(const records::SessionSpec spec, store.session_spec(*found));
+  return std::optional(spec.seed);
+}
+
 std::string_view name_of(StageKind kind) {
   switch (kind) {
     case StageKind::Init:
@@ -77,7 +87,7 @@ Status Session::Impl::open() {
   const std::string key = options_key(options_);
   ATTUNE_RETURN_IF_ERROR(context_.store.put_task(definition_of(task_)));
   if (options_.resume) {
-    auto found = context_.store.find_resumable_session(task_.key, target_, key);
+    auto found = context_.store.find_resumable_session(task_.key, target_, key, options_.seed);
     if (!found.ok()) return found.error();
     if (*found) {
       auto stored = context_.store.load_session(**found);
@@ -87,7 +97,6 @@ Status Session::Impl::open() {
       ledger_ = std::move(*ledger);
       granted_ = ledger_.selected_rounds();
       id_ = stored->id;
-      seed_ = stored->spec.seed;
       resumed_ = true;
       trials_before_ = ledger_.trials();
       if (ledger_.finished_rounds() > 0) last_summary_ = summary_of(ledger_.finished_rounds() - 1);

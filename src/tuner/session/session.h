@@ -29,7 +29,7 @@ struct Options {
   double seconds = 0;         // of this run; 0: no limit
   double until_us = 0;        // enough: no rounds after one that reached this; 0: no limit
   std::uint64_t seed = 0;
-  bool resume = false;
+  bool resume = false;      // go on with the newest session of these options and this seed
   bool use_history = true;  // start from the best known records of the same task and target
   records::Weights weights = records::Weights::Hot;
   int batch = 24;
@@ -55,6 +55,10 @@ struct Options {
 
 // What sessions must have in common to be resumed or repeated, in `SessionSpec::options_key`.
 std::string options_key(const Options& options);
+
+// For who goes on with whatever was begun last: the seed of the newest session of these options.
+Result<std::optional<std::uint64_t>> newest_seed(records::Store& store, const std::string& task_key,
+                                                 const std::string& target, const Options& options);
 
 enum class StageKind : std::uint8_t { Init, Select, Build, Profile, Update, Confirm };
 inline constexpr std::size_t kStageKinds = 6;

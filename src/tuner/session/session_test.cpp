@@ -181,6 +181,28 @@ TEST_F(SessionTest, TheDefaultWinsWhenNothingIsFaster) {
   EXPECT_EQ(session->report().best_us, session->report().default_us);
 }
 
+TEST_F(SessionTest, TheDefaultStaysWhenAllOthersFail) {
+  world_.others_fail = true;
+  auto session = open({.trials = 200, .batch = 8});
+  step(*session);
+  const TaskReport report = session->report();
+  EXPECT_EQ(report.timed, 1);
+  EXPECT_TRUE(report.best_is_default);
+  ASSERT_TRUE(report.default_us);
+  EXPECT_EQ(report.best_us, report.default_us);
+  EXPECT_EQ(report.default_failure, "");
+  EXPECT_GT(report.failures.at("run_crashed"), 0);
+  EXPECT_EQ(report.examples.front().trace.empty(), false);
+  EXPECT_LT(report.trials, 60) << "a hopeless search ends early";
+}
+
+TEST_F(SessionTest, SaysWhatWasNotWorthBuilding) {
+  auto session = open({.trials = 20, .batch = 8});
+  EXPECT_TRUE(session->report().rejected.empty());
+  step(*session);
+  EXPECT_GE(session->report().rejected.at("even"), 19);
+}
+
 TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
   for (std::int64_t n = 0; n < 100; ++n) world_.lost.insert(n);
   auto session = open({.trials = 20, .batch = 6});

@@ -7,25 +7,6 @@
 #include "tuner/session/impl.h"
 
 namespace attune::session {
-namespace {
-
-// How many of the best known schedules a new session starts from, and how many known results its
-// search is told of.
-constexpr std::size_t kKnownFirst = 4;
-// How many schedules that did well elsewhere it tries right after those.
-constexpr std::size_t kHintsFirst = 4;
-constexpr std::size_t kKnownResults = 5000;
-
-bool is_lost(const runtime::Outcome& outcome) {
-  return std::holds_alternative<runtime::InfrastructureLost>(outcome);
-}
-
-std::optional<double> observed_time(const runtime::Outcome& outcome) {
-  const auto* timing = std::get_if<runtime::Timing>(&outcome);
-  return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
-}
-
-}  // namespace
 
 Status Session::Impl::init() {
   auto expectation = context_.builder.expect(task_.reference(), seed_);
@@ -36,51 +17,8 @@ Status Session::Impl::init() {
   return {};
 }
 
-Status Session::Impl::learn_history() {
-  auto known = context_.store.list({.task = task_.key, .target = target_, .limit = kKnownResults});
-  if (!known.ok()) return known.error();
-  std::vector<schedule::Trace> traces;
-  traces.reserve(known->size());  // observations point into it
-  std::vector<Observation> observations;
-  std::reverse(known->begin(), known->end());  // oldest first
-  for (const records::Record& record : *known) {
-    if (record.weights != options_.weights || is_lost(record.outcome)) continue;
-    auto trace = schedule::parse_trace(record.trace);
-    if (!trace.ok()) continue;  // of another version
-    traces.push_back(std::move(*trace));
-    observations.push_back({.trace_hash = record.trace_hash,
-                            .trace = &traces.back(),
-                            .time_us = observed_time(record.outcome)});
-  }
-  if (!observations.empty()) search_->update(observations);
-  return {};
-}
-
-Result<std::vector<schedule::Trace>> Session::Impl::first_traces() {
-  std::vector<schedule::Trace> traces = {default_trace_};
-  if (!options_.use_history) return traces;
-  ATTUNE_RETURN_IF_ERROR(learn_history());
-  ATTUNE_ASSIGN(
-      const std::vector<records::Record> known,
-      context_.store.top({.task_key = task_.key, .target = target_, .weights = options_.weights},
-                         kKnownFirst));
-  for (const records::Record& record : known) {
-    auto trace = schedule::parse_trace(record.trace);
-    if (trace.ok() && algorithm_of(task_, *trace).ok()) traces.push_back(std::move(*trace));
-  }
-  ATTUNE_ASSIGN(const std::vector<records::Hint> hints,
-                context_.store.hints({.task = task_.key, .limit = kHintsFirst}));
-  for (const records::Hint& hint : hints) {
-    auto trace = schedule::parse_trace(hint.trace);
-    if (!trace.ok()) continue;
-    const auto algorithm = algorithm_of(task_, *trace);
-    if (algorithm.ok() && (*algorithm)->competes) traces.push_back(std::move(*trace));
-  }
-  traces.insert(traces.end(), options_.hints.begin(), options_.hints.end());
-  return traces;
-}
-
-Result<std::vector<Entry>> Session::Impl::gather(std::int64_t round, std::size_t count) {
+std::vector<Entry> Session::Impl::gather(std::int64_t round, std::vector<schedule::Trace> first,
+                                         std::size_t count) {
   std::vector<Entry> entries;
   const auto take = [&](schedule::Trace trace, double predicted_us) {
     const std::uint64_t hash = schedule::hash(trace);
@@ -98,10 +36,7 @@ Result<std::vector<Entry>> Session::Impl::gather(std::int64_t round, std::size_t
                        .round = round,
                        .record = std::nullopt});
   };
-  if (round == 0) {
-    ATTUNE_ASSIGN(std::vector<schedule::Trace> first, first_traces());
-    for (schedule::Trace& trace : first) take(std::move(trace), 0);
-  }
+  for (schedule::Trace& trace : first) take(std::move(trace), 0);
   while (entries.size() < count) {
     std::vector<Proposal> proposals = search_->select(count - entries.size());
     if (proposals.empty()) break;
@@ -111,6 +46,10 @@ Result<std::vector<Entry>> Session::Impl::gather(std::int64_t round, std::size_t
 }
 
 Status Session::Impl::select(std::int64_t round) {
+  std::vector<schedule::Trace> first;
+  if (round == 0) {
+    ATTUNE_ASSIGN(first, first_traces());
+  }
   std::size_t count = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -118,25 +57,30 @@ Status Session::Impl::select(std::int64_t round) {
       selecting_ended_ = true;
       return {};
     }
-    // A small first round gives the device something to do soon.
-    const std::int64_t batch = round == 0 ? (options_.batch + 2) / 3 : options_.batch;
+    // A small first round gives the device something to do soon. All that is known to be good is in
+    // it, as far as the budget goes.
+    const std::int64_t batch =
+        round == 0 ? std::max<std::int64_t>((options_.batch + 2) / 3, std::ssize(first))
+                   : options_.batch;
     const bool repeated = !options_.round_sizes.empty();
     count = static_cast<std::size_t>(repeated ? allowance() : std::min(batch, allowance()));
   }
   // Nobody else adds candidates, so their number and hashes may be read without the mutex.
-  auto entries = gather(round, count);
-  if (!entries.ok()) return entries.error();
-  if (entries->empty()) {
+  std::vector<Entry> entries = gather(round, std::move(first), count);
+  RejectionCounts rejected = search_->rejections();
+  if (entries.empty()) {
     const std::lock_guard lock(mutex_);
+    rejected_ = std::move(rejected);
     selecting_ended_ = exhausted_ = true;
     return {};
   }
   std::vector<records::Candidate> candidates;
-  for (const Entry& entry : *entries) candidates.push_back(entry.candidate);
+  for (const Entry& entry : entries) candidates.push_back(entry.candidate);
   ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->changes(),
                                                         static_cast<std::int64_t>(count)));
   const std::lock_guard lock(mutex_);
-  ledger_.add_round(std::move(*entries));
+  rejected_ = std::move(rejected);
+  ledger_.add_round(std::move(entries));
   finalists_built_ = false;
   return {};
 }

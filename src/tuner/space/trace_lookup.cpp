@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/hash.h"
 
 namespace attune::space {
 namespace {
@@ -13,24 +15,32 @@ namespace {
 constexpr std::uint64_t kAllLookedAt = 1 << 13;
 constexpr std::size_t kSize = 32;
 
-// The words of all steps, each with its step and its place therein, in order, and a weight. Sizes
-// weigh most, as orders of loops may follow from them, and of those the inner ones, as the outer
-// sizes of a split may follow from them.
-using Words = std::vector<std::pair<std::string, std::size_t>>;
+// The words of all steps, as hashes, each with its step and its place therein, in order, and a
+// weight. Sizes weigh most, as orders of loops may follow from them, and of those the inner ones,
+// as the outer sizes of a split may follow from them.
+using Words = std::vector<std::pair<std::uint64_t, std::size_t>>;
+
+// Kind, stage and loop are one word together.
+void add_words(std::string_view step, Words& words) {
+  constexpr std::size_t kHead = 3;
+  std::uint64_t head = 0;
+  for (std::size_t place = 0; !step.empty(); ++place) {
+    const std::string_view word = step.substr(0, step.find(' '));
+    step.remove_prefix(std::min(step.size(), word.size() + 1));
+    const std::uint64_t named = hash_combine(place, hash_bytes(word));
+    if (place < kHead) {
+      head = hash_combine(head, named);
+      if (place + 1 == kHead || step.empty()) words.emplace_back(head, 1);
+      continue;
+    }
+    const bool size = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+    words.emplace_back(hash_combine(head, named), size ? kSize * (place + 1 - kHead) : 1);
+  }
+}
 
 Words words_of(const schedule::Trace& trace) {
   Words words;
-  for (const schedule::Step& step : trace) {
-    std::istringstream text(schedule::to_string(step));
-    std::string kind, stage, loop, word;
-    text >> kind >> stage >> loop;
-    const std::string head = kind + " " + stage + " " + loop + " ";
-    words.emplace_back(head, 1);
-    for (std::size_t place = 1; text >> word; ++place) {
-      const bool size = std::isdigit(static_cast<unsigned char>(word[0])) != 0;
-      words.emplace_back(head + std::to_string(place) + " " + word, size ? kSize * place : 1);
-    }
-  }
+  for (const schedule::Step& step : trace) add_words(schedule::to_string(step), words);
   std::sort(words.begin(), words.end());
   return words;
 }
