@@ -82,9 +82,8 @@ def kinds(run):
     return list(dict.fromkeys(stage[1] for stage in sorted(run["stages"], key=lambda s: s[4])))
 
 
-def mean_seconds(run, kind):
-    times = [seconds(stage) for stage in run["stages"] if stage[1] == kind]
-    return sum(times) / len(times) if times else None
+def seconds_of(run, kind):
+    return [seconds(stage) for stage in run["stages"] if stage[1] == kind]
 
 
 def on_separate_hardware(alone, sets):
@@ -125,22 +124,21 @@ def markdown(runs):
 
 
 def kinds_markdown(runs):
-    """Stages by kind: how long they take alone, in setup A, and how many times as long elsewhere."""
+    """Stages by kind: how long they take alone, in setup A, and how many times as long elsewhere.
+
+    Compared are all of a kind together: where rounds overlap, what A does in one stage may be several.
+    """
     alone = runs["A"]
-    shown = kinds(alone)
-    lines = ["| setup | " + " | ".join(shown) + " |", "|---" * (len(shown) + 1) + "|",
-             "| A, mean seconds | "
-             + " | ".join(f"{mean_seconds(alone, kind):.3g}" for kind in shown) + " |"]
+    times = {kind: seconds_of(alone, kind) for kind in kinds(alone)}
+    times = {kind: own for kind, own in times.items() if sum(own) > 0}
+    rows = {"setup": times, "---": ["---"] * len(times),
+            "A, mean seconds": [f"{sum(own) / len(own):.3g}" for own in times.values()],
+            "A, seconds in all": [f"{sum(own):.3g}" for own in times.values()]}
     for name, run in runs.items():
-        if name == "A":
-            continue
-        cells = []
-        for kind in shown:
-            mean = mean_seconds(run, kind)
-            cells.append("" if mean is None else
-                         f"{mean:.3g} ({mean / mean_seconds(alone, kind):.2f})")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        if name != "A":
+            rows[name] = [f"{sum(seconds_of(run, kind)) / sum(own):.2f}"
+                          for kind, own in times.items()]
+    return "\n".join(f"| {' | '.join([name, *cells])} |" for name, cells in rows.items())
 
 
 def put(path, key, table):

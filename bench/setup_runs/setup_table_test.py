@@ -50,14 +50,16 @@ class SetupTable(unittest.TestCase):
     def test_kinds_say_their_seconds_and_their_stretch(self):
         slower = run_of(("j1", "build", "host", 0, 5, 1), ("j2", "build", "host", 5, 12, 1),
                         ("j1", "profile", "cpu", 5, 11, 1), ("j2", "profile", "cpu", 12, 18, 1))
-        self.assertEqual(setup_table.kinds_markdown({"A": ALONE, "E": slower}).splitlines(),
-                         ["| setup | build | profile |", "|---|---|---|",
-                          "| A, mean seconds | 4 | 6 |", "| E | 6 (1.50) | 6 (1.00) |"])
+        runs = {"A": ALONE, "E": slower, "F": ALONE}
+        self.assertEqual(setup_table.kinds_markdown(runs).splitlines(),
+                         ["| setup | build | profile |", "| --- | --- | --- |",
+                          "| A, mean seconds | 4 | 6 |", "| A, seconds in all | 8 | 12 |",
+                          "| E | 1.50 | 1.00 |", "| F | 1.00 | 1.00 |"])
 
-    def test_a_kind_that_did_not_run_has_no_figure(self):
-        short = run_of(("j1", "build", "host", 0, 4, 1))
-        self.assertEqual(setup_table.kinds_markdown({"A": ALONE, "E": short}).splitlines()[-1],
-                         "| E | 4 (1.00) |  |")
+    def test_kinds_compare_all_stages_of_a_kind_together(self):
+        halves = run_of(*(("j1", "build", "host", 2 * i, 2 * i + 2, 1) for i in range(4)))
+        self.assertEqual(setup_table.kinds_markdown({"A": ALONE, "E": halves}).splitlines()[-1],
+                         "| E | 1.00 | 0.00 |")
 
     def test_more_hardware_shares_out_the_jobs(self):
         run = run_of(("j1", "build", "host", 0, 7, 1), ("j2", "build", "host", 7, 12, 1),
