@@ -27,7 +27,9 @@ constexpr std::array kKinds = {
     Kind{"compile", Resource::HostCores, 2.0}, Kind{"layouts", Resource::Device, 2.0},
     Kind{"race", Resource::Device, 1.5}};
 
+// A turn ends after so much, since others may have something short to do meanwhile.
 constexpr int kMostOfTurn = 8;  // works
+constexpr double kLongTurnSeconds = 1;
 
 // Whether one may run where leave was given for the other.
 bool go_together(const Work& one, const Work& other) {
@@ -111,7 +113,7 @@ RemoteGrants::Turns::iterator RemoteGrants::turn_for(const Work& work, bool gran
   return std::find_if(turns_.begin(), turns_.end(), [&](const auto& each) {
     const Turn& turn = each.second;
     return turn.granted == granted && !turn.running && turn.begun < kMostOfTurn &&
-           go_together(turn.first, work);
+           turn.seconds < kLongTurnSeconds && go_together(turn.first, work);
   });
 }
 

@@ -26,22 +26,25 @@ std::vector<std::int64_t> Session::Impl::finalists() const {
   return numbers;
 }
 
+// Those of another process: what this one built it still has.
+std::vector<std::int64_t> Session::Impl::finalists_to_build() const {
+  std::vector<std::int64_t> missing = finalists();
+  std::erase_if(missing, [&](std::int64_t number) { return built_.count(number) != 0; });
+  return missing;
+}
+
 Status Session::Impl::build_finalists() {
   std::vector<measure::BuildRequest> requests;
   {
     const std::lock_guard lock(mutex_);
-    std::vector<std::int64_t> missing = finalists();
-    std::erase_if(missing, [&](std::int64_t number) { return built_.count(number) != 0; });
-    requests = build_requests(missing);
+    requests = build_requests(finalists_to_build());
   }
-  std::vector<measure::BuiltCandidate> built;
-  if (!requests.empty()) built = context_.builder.build(requests);
+  std::vector<measure::BuiltCandidate> built = context_.builder.build(requests);
   const std::lock_guard lock(mutex_);
   for (measure::BuiltCandidate& candidate : built) {
     const std::int64_t number = candidate.number;
     built_[number] = std::move(candidate);
   }
-  finalists_built_ = true;
   return {};
 }
 

@@ -98,6 +98,7 @@ class Session::Impl {
   void note_failure(const records::Record& record);
   void forget_slow_builds();
   std::vector<std::int64_t> finalists() const;
+  std::vector<std::int64_t> finalists_to_build() const;
   Status store_comparison(const std::vector<Entry>& entries,
                           std::vector<measure::RunResult> results);
   Status withdraw_lucky(double winner_us, std::vector<records::Confirmation>& confirmations) const;
@@ -131,7 +132,6 @@ class Session::Impl {
   bool exhausted_ = false;
   RejectionCounts rejected_;  // as the search last said
   BuiltMap built_;            // of open rounds, and of the fastest of the others
-  bool finalists_built_ = false;
   bool finished_ = false;
   std::map<std::int64_t, double> compared_us_;  // of the closing comparison
   double worked_seconds_ = 0;                   // of all stages

@@ -193,7 +193,8 @@ std::vector<Stage> Session::Impl::due_stages() const {
     due.push_back({StageKind::Update, oldest});
   }
   if (!has_more() && oldest == next && !is_running(StageKind::Select)) {
-    due.push_back({finalists_built_ ? StageKind::Confirm : StageKind::Build, kClosing});
+    const bool built = finalists_to_build().empty();
+    due.push_back({built ? StageKind::Confirm : StageKind::Build, kClosing});
   }
   return due;
 }

@@ -308,6 +308,21 @@ TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
   }
 }
 
+TEST_F(SessionTest, FinalistsAreBuiltAgainOnlyByAnotherProcess) {
+  const auto closing = [](const Session& session) {
+    const std::vector<Stage> ready = session.ready_stages();
+    return ready.size() == 1 && ready[0].round == kClosing ? name_of(ready[0].kind) : "";
+  };
+  auto session = open({.trials = 20, .batch = 8});
+  while (closing(*session).empty()) step(*session, 1);
+  EXPECT_EQ(closing(*session), "confirm");
+  session = open({.trials = 20, .resume = true, .batch = 8});
+  while (closing(*session).empty()) step(*session, 1);
+  EXPECT_EQ(closing(*session), "build");
+  step(*session, 1);
+  EXPECT_EQ(closing(*session), "confirm");
+}
+
 TEST_F(SessionTest, ALargerBudgetContinuesAFinishedSession) {
   auto session = open({.trials = 20, .batch = 8});
   step(*session);

@@ -81,7 +81,6 @@ Status Session::Impl::select(std::int64_t round) {
   const std::lock_guard lock(mutex_);
   rejected_ = std::move(rejected);
   ledger_.add_round(std::move(entries));
-  finalists_built_ = false;
   return {};
 }
 

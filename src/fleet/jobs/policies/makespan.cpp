@@ -1,9 +1,9 @@
 // The whole ends soonest when the busiest pool never idles: towards the end, too, when few jobs are
 // left, and what they do elsewhere, one after the other, has nothing beside it. So whatever leads
-// to much work elsewhere goes early (as in Johnson 1954 and Jackson 1955), and jobs do not go
-// through their phases in step: one that is far on goes first. Of two stages that lead to as much
-// the shorter one does. On other pools what counts is all that is to come: longest first. Jobs of
-// unknown length come first, lest a long one begins late.
+// to much work elsewhere goes early (as in Johnson 1954 and Jackson 1955), and a job that went
+// first stays first until it ends: what equal jobs do at their ends would else line up. Of two
+// stages that lead to as much the shorter one does. On other pools what counts is all that is to
+// come: longest first. Jobs of unknown length come first, lest a long one begins late.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,9 @@ namespace attune::jobs {
 namespace {
 
 constexpr double kLeastSeconds = 1e-3;
-// A job about to end counts as if this many times as much were to come, besides what is.
-constexpr double kProgressWeight = 2;
+// On the busiest pool a job counts between what is left of it (0) and what it was as a whole (1).
+// With 0 all jobs end together, with 1 a long one may find too late that nothing is beside it.
+constexpr double kWholeWeight = 0.85;
 // What is to come on the busiest pool itself counts at least this much.
 constexpr double kLeastShare = 0.2;
 
@@ -27,16 +28,22 @@ double seconds_besides(const View& view, const JobView& job) {
   return std::clamp(elsewhere, kLeastShare * job.remaining_seconds, job.remaining_seconds);
 }
 
+double growth_to_whole(const JobView& job) {
+  const double left = std::max(job.remaining_seconds, kLeastSeconds);
+  return std::pow((job.attained_seconds + left) / left, kWholeWeight);
+}
+
 }  // namespace
 
 std::optional<Rank> rank_makespan(const View& view, const StageView& stage) {
   const JobView& job = view.jobs[stage.job];
   if (job.remaining_seconds < 0) return Rank{0.0, stage.ready_at, 0.0};
-  const bool besides = stage.pool == view.busiest && !job.work_left.empty();
-  const double to_come = besides ? seconds_besides(view, job) : job.remaining_seconds;
-  const double all = std::max(job.attained_seconds + job.remaining_seconds, kLeastSeconds);
-  const double urgency = to_come * (1 + kProgressWeight * job.attained_seconds / all) /
-                         std::sqrt(std::max(stage.predicted_seconds, kLeastSeconds));
+  double to_come = job.remaining_seconds;
+  if (stage.pool == view.busiest) {
+    if (!job.work_left.empty()) to_come = seconds_besides(view, job);
+    to_come *= growth_to_whole(job);
+  }
+  const double urgency = to_come / std::sqrt(std::max(stage.predicted_seconds, kLeastSeconds));
   return Rank{1.0, -urgency, stage.ready_at};
 }
 
