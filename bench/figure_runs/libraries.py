@@ -3,8 +3,8 @@ import json
 import subprocess
 import time
 
-import searches
 import svg
+import workloads
 
 NETWORKS = ["resnet18", "mobilenet_v2", "squeezenet1_1", "dqn", "dcgan", "lstm_lm", "vgg19"]
 ENGINES = {"attune": "Attune", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}
@@ -18,7 +18,7 @@ def write_operator(layer, path):
     import numpy
     from onnx import helper, numpy_helper, save_model, TensorProto
 
-    size, inputs, outputs, kernel, stride = searches.LAYERS[layer]
+    size, inputs, outputs, kernel, stride = workloads.CONVOLUTIONS[layer]
     random = numpy.random.default_rng(0)
     weights = random.standard_normal((outputs, inputs, kernel, kernel)).astype(numpy.float32)
     node = helper.make_node("Conv", ["x", "w"], ["y"], strides=[stride] * 2,
@@ -44,7 +44,7 @@ def compared(file, threads):
 def add(number, peers, folder, file, seconds):
     """Compares what the file does not have yet, one model at a time while time is left."""
     end = time.monotonic() + seconds
-    for name in searches.LAYERS if number == 10 else NETWORKS:
+    for name in workloads.CONVOLUTIONS if number == 10 else NETWORKS:
         if time.monotonic() > end:
             return
         if name in compared(file, THREADS[number]):
@@ -61,7 +61,7 @@ def add(number, peers, folder, file, seconds):
 def figure(number, file):
     """Title, axis, panels and rows of the table."""
     found = compared(file, THREADS[number])
-    order = list(searches.LAYERS) if number == 10 else sorted(found)
+    order = list(workloads.CONVOLUTIONS) if number == 10 else sorted(found)
     rows, bars = [], {legend: [] for legend in ENGINES.values()}
     for name in [name for name in order if name in found]:
         times = found[name]["latency_ms"]

@@ -4,14 +4,8 @@ import subprocess
 import time
 
 import svg
+import workloads
 
-# layer: (H = W, input channels, output channels, kernel, stride)
-LAYERS = {
-    "C1": (224, 3, 64, 7, 2), "C2": (56, 64, 64, 3, 1), "C3": (56, 64, 64, 1, 1),
-    "C4": (56, 64, 128, 3, 2), "C5": (56, 64, 128, 1, 2), "C6": (28, 128, 128, 3, 1),
-    "C7": (28, 128, 256, 3, 2), "C8": (28, 128, 256, 1, 2), "C9": (14, 256, 256, 3, 1),
-    "C10": (14, 256, 512, 3, 2), "C11": (14, 256, 512, 1, 2), "C12": (7, 512, 512, 3, 1),
-}
 LATER = ("C7", "C8", "C9", "C10", "C11", "C12")
 PRODUCT = "matmul"  # of another kind than what is learnt from
 PRODUCT_SIZE = 512
@@ -42,15 +36,15 @@ VARIANTS = {
 }
 # figure: (title, layers, {variant: what the legend says}, variants shown with twice the trials)
 FIGURES = {
-    4: ("Learned models, genetic and random search", tuple(LAYERS),
+    4: ("Learned models, genetic and random search", tuple(workloads.CONVOLUTIONS),
         {"gp": "gp (with analytic model)", "xgb-rank": "xgb-rank", "treegru-rank": "treegru-rank",
          "genetic": "genetic", "random": "random"}, ("genetic", "random")),
-    5: ("Rank and regression objectives", tuple(LAYERS),
+    5: ("Rank and regression objectives", tuple(workloads.CONVOLUTIONS),
         {"xgb-rank": "xgb-rank", "xgb-regression": "xgb-regression", "treegru-rank": "treegru-rank",
          "treegru-regression": "treegru-regression"}, ()),
-    6: ("Diversity of batches", tuple(LAYERS),
+    6: ("Diversity of batches", tuple(workloads.CONVOLUTIONS),
         {"xgb-rank": "α = 0.03, λ = 8", "alpha-0": "α = 0", "pool-2": "α = 0.03, λ = 2"}, ()),
-    7: ("Uncertainty: what is measured next", tuple(LAYERS),
+    7: ("Uncertainty: what is measured next", tuple(workloads.CONVOLUTIONS),
         {"trees-mean": "trees: mean", "trees-optimism": "trees: lower bound",
          "trees-improvement": "trees: expected improvement", "gp-mean": "gp: mean",
          "gp": "gp: lower bound", "gp-improvement": "gp: expected improvement"}, ()),
@@ -69,18 +63,11 @@ ON_TWO_THREADS = (12,)
 
 
 def spec(layer):
-    if layer == PRODUCT:
-        return f"matmul:m={PRODUCT_SIZE},n={PRODUCT_SIZE},k={PRODUCT_SIZE}"
-    size, inputs, outputs, kernel, stride = LAYERS[layer]
-    return (f"conv2d:h={size},w={size},ic={inputs},oc={outputs},kh={kernel},kw={kernel},"
-            f"stride={stride},pad={kernel // 2}")
+    return workloads.product(PRODUCT_SIZE) if layer == PRODUCT else workloads.convolution(layer)
 
 
 def flops(layer):
-    if layer == PRODUCT:
-        return 2 * PRODUCT_SIZE ** 3
-    size, inputs, outputs, kernel, stride = LAYERS[layer]
-    return 2 * (size // stride) ** 2 * outputs * inputs * kernel ** 2
+    return 2 * PRODUCT_SIZE ** 3 if layer == PRODUCT else workloads.convolution_flops(layer)
 
 
 class Runs:
