@@ -12,6 +12,7 @@
 #include "app/api/model_variants.h"
 #include "app/api/race.h"
 #include "app/api/workshop.h"
+#include "app/deploy/kernel_store.h"
 
 namespace attune::api {
 namespace {
@@ -42,7 +43,9 @@ ModelContest::ModelContest(const deploy::ModelTasks& tasks, deploy::CompileOptio
       workshop_(workshop),
       teller_(teller),
       untuned_(fmt::format("{}.{}.untuned", output_, getpid())),
-      kept_(fmt::format("{}.{}.kept", output_, getpid())) {}
+      kept_(fmt::format("{}.{}.kept", output_, getpid())) {
+  compile_.kernels = std::make_shared<deploy::KernelStore>(compile_.target);
+}
 
 Status ModelContest::compile_stage(const std::function<Status()>& work) {
   return workshop_.errand("compile", session::Resource::HostCores,

@@ -58,7 +58,9 @@ Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, Ahea
   ATTUNE_ASSIGN(LoweredTask lowered,
                 lower_task(task, default_schedule(task, runner.target(), true), runner.target()));
   lowered.main.name = fmt::format("ahead{}", number);
-  ATTUNE_RETURN_IF_ERROR(runner.load({lowered.main}));
+  ATTUNE_ASSIGN(codegen::KernelObject object,
+                codegen::compile_object(lowered.main, runner.target()));
+  ATTUNE_RETURN_IF_ERROR(runner.load({std::move(object)}));
   std::vector<const ops::Constant*> present;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.has(i)) present.push_back(call.constants[i].get());
@@ -115,25 +117,28 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
   return results;
 }
 
+Result<ir::Target> ahead_target(const ir::Target& target) {
+  ATTUNE_ASSIGN(ir::Target here, codegen::resolve_target({}));
+  here.threads = std::max(1, std::min(target.threads, here.threads));
+  return here;
+}
+
 Result<AheadRunner> AheadRunner::create(const ir::Target& target) {
   AheadRunner runner;
-  ATTUNE_ASSIGN(runner.target_, codegen::resolve_target({}));
-  runner.target_.threads = std::max(1, std::min(target.threads, runner.target_.threads));
+  ATTUNE_ASSIGN(runner.target_, ahead_target(target));
   runner.pool_ = std::make_unique<runtime::ThreadPool>(
       runtime::ThreadPoolOptions{.workers = runner.target_.threads});
   return runner;
 }
 
-Status AheadRunner::load(const std::vector<ir::Kernel>& kernels) {
-  if (kernels.empty()) return {};
-  auto objects = compile_kernels(kernels, target_, target_.threads);
-  if (!objects.ok()) return objects.error();
-  auto linked = codegen::link(*objects);
+Status AheadRunner::load(const std::vector<codegen::KernelObject>& objects) {
+  if (objects.empty()) return {};
+  auto linked = codegen::link(objects);
   if (!linked.ok()) return linked.error();
   auto loaded = runtime::KernelModule::load(*linked);
   if (!loaded.ok()) return loaded.error();
   const auto module = std::make_shared<runtime::KernelModule>(std::move(*loaded));
-  for (const codegen::KernelObject& object : *objects) {
+  for (const codegen::KernelObject& object : objects) {
     auto function = module->kernel(object.entry.symbol);
     if (!function.ok()) return function.error();
     loaded_[object.entry.symbol] = {module, *function, object.entry.workspace_bytes};

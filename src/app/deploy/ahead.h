@@ -15,13 +15,16 @@ namespace attune::deploy {
 // Host operators of the runtime, for constants.
 Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call);
 
+// This machine, with no more threads than `target` has.
+Result<ir::Target> ahead_target(const ir::Target& target);
+
 // Runs kernels that are compiled for this machine.
 class AheadRunner {
  public:
   static Result<AheadRunner> create(const ir::Target& target);
 
-  // Compiles the kernels, which must have different names; they can be run from then on.
-  Status load(const std::vector<ir::Kernel>& kernels);
+  // Kernels with different names, for ahead_target(); they can be run from then on.
+  Status load(const std::vector<codegen::KernelObject>& objects);
   // One address per parameter of the kernel; what is only read may have any alignment.
   Status run(const ir::Kernel& kernel, const std::vector<void*>& arguments);
 

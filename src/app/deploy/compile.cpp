@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "app/deploy/ahead.h"
-#include "app/deploy/kernels.h"
+#include "app/deploy/kernel_store.h"
 #include "app/deploy/layout_choice.h"
 #include "app/deploy/plan_builder.h"
 #include "base/clock.h"
@@ -37,9 +37,11 @@ std::string symbol_of(const graph::Task& task, std::size_t index) {
 }
 
 // All distinct tasks compiled; kernels get names that differ.
-Result<std::vector<CompiledTask>> compile_all(const ModelTasks& tasks,
+Result<std::vector<SharedKernel>> compile_all(const ModelTasks& tasks,
                                               const CompileOptions& options) {
-  std::vector<CompiledTask> kernels(tasks.distinct.size());
+  std::vector<SharedKernel> kernels(tasks.distinct.size());
+  const auto store =
+      options.kernels ? options.kernels : std::make_shared<KernelStore>(options.target);
   std::atomic<std::size_t> done{0};
   const Status status =
       run_parallel(kernels.size(), options.target.threads, [&](std::size_t i) -> Status {
@@ -47,14 +49,13 @@ Result<std::vector<CompiledTask>> compile_all(const ModelTasks& tasks,
         const Schedule schedule = options.choose
                                       ? options.choose(task)
                                       : default_schedule(task, options.target, options.exact);
-        auto compiled = compile_task(task, schedule, options.target, symbol_of(task, i));
+        auto compiled = store->kernel(task, schedule, symbol_of(task, i));
         if (!compiled.ok()) {
           return Error{compiled.error().code,
                        fmt::format("task '{}': {}", task.name, compiled.error().message),
                        compiled.error().hint};
         }
         kernels[i] = std::move(*compiled);
-        if (auto& prepare = kernels[i].lowered.prepare) prepare->name = fmt::format("prepare{}", i);
         if (options.progress) options.progress(++done, kernels.size());
         return {};
       });
@@ -62,21 +63,21 @@ Result<std::vector<CompiledTask>> compile_all(const ModelTasks& tasks,
   return kernels;
 }
 
-Status add_kernels(std::vector<CompiledTask>& kernels, CompiledModel& model) {
+Status add_kernels(const std::vector<SharedKernel>& kernels, CompiledModel& model) {
   std::vector<codegen::KernelObject> objects;
-  for (CompiledTask& task : kernels) {
-    const codegen::KernelEntry& entry = task.object.entry;
+  for (const SharedKernel& task : kernels) {
+    const codegen::KernelEntry& entry = task->object.entry;
     runtime::Kernel kernel{entry.symbol, 0, entry.workspace_bytes, {}};
-    for (const Argument& argument : task.lowered.arguments) {
+    for (const Argument& argument : task->lowered.arguments) {
       const ir::BufferNode& buffer = *argument.buffer;
       kernel.arguments.push_back({ir::element_count(buffer) * buffer.type.element_bytes(),
                                   argument.kind == Argument::Kind::Output});
     }
     model.plan.kernels.push_back(std::move(kernel));
-    model.schedules.push_back(task.lowered.schedule);
-    model.fallbacks.insert(model.fallbacks.end(), task.lowered.fallbacks.begin(),
-                           task.lowered.fallbacks.end());
-    objects.push_back(std::move(task.object));
+    model.schedules.push_back(task->lowered.schedule);
+    model.fallbacks.insert(model.fallbacks.end(), task->lowered.fallbacks.begin(),
+                           task->lowered.fallbacks.end());
+    objects.push_back(task->object);
   }
   if (objects.empty()) return {};
   auto linked = codegen::link(objects);
@@ -122,12 +123,12 @@ Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOption
   model.plan.architecture = options.target.triple.substr(0, options.target.triple.find('-'));
   model.plan.features = features_of(options.target.features);
   model.plan.threads = options.target.threads;
-  ATTUNE_ASSIGN(std::vector<CompiledTask> kernels, compile_all(tasks, options));
+  ATTUNE_ASSIGN(const std::vector<SharedKernel> kernels, compile_all(tasks, options));
   ATTUNE_RETURN_IF_ERROR(add_kernels(kernels, model));
   ATTUNE_ASSIGN(AheadRunner ahead, AheadRunner::create(options.target));
-  std::vector<ir::Kernel> prepares;
-  for (const CompiledTask& kernel : kernels) {
-    if (kernel.lowered.prepare) prepares.push_back(*kernel.lowered.prepare);
+  std::vector<codegen::KernelObject> prepares;
+  for (const SharedKernel& kernel : kernels) {
+    if (kernel->prepare_object) prepares.push_back(*kernel->prepare_object);
   }
   ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));
   ATTUNE_RETURN_IF_ERROR(build_plan(tasks, kernels, ahead, model.plan, model.weights));

@@ -16,6 +16,8 @@
 
 namespace attune::deploy {
 
+class KernelStore;
+
 struct CompileOptions {
   ir::Target target;           // resolved
   std::string name;            // of the model
@@ -25,6 +27,8 @@ struct CompileOptions {
   // value from one layout to another among them, should it want to measure what `choose` will say;
   // not called when there is nothing to decide.
   std::function<Status(const std::vector<graph::Task>&)> before_layouts = {};
+  // Of the tasks compiled, for the same target; takes and gives kernels. None: all are compiled.
+  std::shared_ptr<KernelStore> kernels = {};
   std::vector<std::string> disabled_passes = {};
   // Called with every graph on the way: after each pass, and with layouts ("layouts").
   std::function<void(std::string_view stage, const graph::Graph&, double ms)> observe = {};

@@ -131,17 +131,4 @@ Status run_parallel(std::size_t count, int threads,
   return first;
 }
 
-Result<std::vector<codegen::KernelObject>> compile_kernels(const std::vector<ir::Kernel>& kernels,
-                                                           const ir::Target& target, int threads) {
-  std::vector<codegen::KernelObject> objects(kernels.size());
-  const Status status = run_parallel(kernels.size(), threads, [&](std::size_t i) -> Status {
-    auto compiled = codegen::compile_object(kernels[i], target);
-    if (!compiled.ok()) return compiled.error();
-    objects[i] = std::move(*compiled);
-    return {};
-  });
-  if (!status.ok()) return status.error();
-  return objects;
-}
-
 }  // namespace attune::deploy

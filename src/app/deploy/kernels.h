@@ -1,6 +1,7 @@
 // The kernels of a model: each distinct task with its schedule, lowered and compiled on all cores.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -35,16 +36,14 @@ Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule
 
 struct CompiledTask {
   LoweredTask lowered;
-  codegen::KernelObject object;  // of main
+  codegen::KernelObject object;                              // of main
+  std::optional<codegen::KernelObject> prepare_object = {};  // for the machine that compiles
 };
+using SharedKernel = std::shared_ptr<const CompiledTask>;
 
 // The same, compiled, with main named `symbol`; a schedule that makes too much code gives way too.
 Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
                                   const ir::Target& target, const std::string& symbol);
-
-// Compiles kernels on `threads` threads; results in the order given.
-Result<std::vector<codegen::KernelObject>> compile_kernels(const std::vector<ir::Kernel>& kernels,
-                                                           const ir::Target& target, int threads);
 
 // Calls work(i) for i in [0, count) on `threads` threads and returns the first error.
 Status run_parallel(std::size_t count, int threads,

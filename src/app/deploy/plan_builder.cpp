@@ -124,7 +124,7 @@ void PlanWriter::copy_operands(const Graph& graph, const Node& node, Scope& scop
 
 Status PlanWriter::add_kernel(const ModelGroup& group, const Node& last, Scope& scope,
                               Block& block) {
-  const CompiledTask& kernel = kernels_[group.distinct];
+  const CompiledTask& kernel = *kernels_[group.distinct];
   std::vector<BufferId> prepared;
   ATTUNE_RETURN_IF_ERROR(prepare(kernel.lowered, *group.task, scope, prepared));
   runtime::KernelCall call{static_cast<std::int32_t>(group.distinct),
@@ -207,7 +207,7 @@ Status PlanWriter::add_host(const Graph& graph, const Node& node, Scope& scope, 
   return {};
 }
 
-Status build_plan(const ModelTasks& tasks, const std::vector<CompiledTask>& kernels,
+Status build_plan(const ModelTasks& tasks, const std::vector<SharedKernel>& kernels,
                   AheadRunner& ahead, runtime::Plan& plan, Weights& weights) {
   return PlanWriter(tasks, kernels, ahead, plan, weights).write();
 }

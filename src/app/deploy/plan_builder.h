@@ -10,7 +10,7 @@ namespace attune::deploy {
 // Adds buffers and instructions to the plan, and constants (packed by running the prepare kernels,
 // which `ahead` has loaded) to the weights. The plan's kernels are there already, in
 // the order of the distinct tasks.
-Status build_plan(const ModelTasks& tasks, const std::vector<CompiledTask>& kernels,
+Status build_plan(const ModelTasks& tasks, const std::vector<SharedKernel>& kernels,
                   AheadRunner& ahead, runtime::Plan& plan, Weights& weights);
 
 }  // namespace attune::deploy

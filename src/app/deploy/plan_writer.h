@@ -14,7 +14,7 @@ namespace attune::deploy {
 
 class PlanWriter {
  public:
-  PlanWriter(const ModelTasks& tasks, const std::vector<CompiledTask>& kernels, AheadRunner& ahead,
+  PlanWriter(const ModelTasks& tasks, const std::vector<SharedKernel>& kernels, AheadRunner& ahead,
              runtime::Plan& plan, Weights& weights)
       : tasks_(tasks), kernels_(kernels), ahead_(ahead), plan_(plan), weights_(weights) {}
 
@@ -66,7 +66,7 @@ class PlanWriter {
                   const std::vector<BufferId>& stacked, runtime::Loop& loop);
 
   const ModelTasks& tasks_;
-  const std::vector<CompiledTask>& kernels_;
+  const std::vector<SharedKernel>& kernels_;
   AheadRunner& ahead_;
   runtime::Plan& plan_;
   Weights& weights_;

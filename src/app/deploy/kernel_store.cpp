@@ -1,0 +1,26 @@
+#include "app/deploy/kernel_store.h"
+
+#include "app/deploy/ahead.h"
+
+namespace attune::deploy {
+
+Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule& schedule,
+                                         const std::string& symbol) {
+  const Key key{symbol, schedule.algorithm, schedule::hash(schedule.trace), schedule.origin,
+                schedule.passed_over};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+  }
+  ATTUNE_ASSIGN(CompiledTask compiled, compile_task(task, schedule, target_, symbol));
+  if (auto& prepare = compiled.lowered.prepare) {
+    prepare->name = symbol + "_prepare";
+    ATTUNE_ASSIGN(const ir::Target here, ahead_target(target_));
+    ATTUNE_ASSIGN(compiled.prepare_object, codegen::compile_object(*prepare, here));
+  }
+  auto kernel = std::make_shared<const CompiledTask>(std::move(compiled));
+  const std::lock_guard lock(mutex_);
+  return kernels_.try_emplace(key, std::move(kernel)).first->second;
+}
+
+}  // namespace attune::deploy
