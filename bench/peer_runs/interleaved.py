@@ -13,6 +13,7 @@ import numpy
 WORKER = pathlib.Path(__file__).with_name("worker.py")
 MOST_FOREIGN_CORES = 0.15
 MOST_ATTEMPTS = 6
+LEAST_CORES = 1.7  # that two cores must be worth
 
 
 class Failed(Exception):
@@ -99,12 +100,36 @@ class ForeignWork:
         return (busy_end - busy_begin) / max(end - begin, 1e-3)
 
 
-def measure(workers, rounds, bursts, seconds):
+class CoresApart:
+    """Whether the cores of a virtual machine are cores of their own just now: hosts at times run two
+    on the hardware threads of one, which halves what code near the peak gets of them."""
+
+    def __init__(self, peaks, threads, patience=120):
+        self.peaks = peaks  # () -> the peak of one core, of all, measured now
+        self.wanted = LEAST_CORES if threads > 1 else 0
+        self.patience = patience  # seconds of waiting, all turns together
+
+    def now(self):
+        if self.wanted == 0:
+            return True
+        one, all_cores = self.peaks()
+        return all_cores >= self.wanted * one
+
+    def wait(self):
+        """Until they are, while patience lasts."""
+        begin = time.monotonic()
+        while self.patience > 0 and not self.now():
+            time.sleep(0.5)
+            self.patience -= time.monotonic() - begin
+            begin = time.monotonic()
+
+
+def measure(workers, rounds, bursts, seconds, apart):
     """Best time of each burst in µs, per worker an array [rounds, bursts]; and how many turns other
-    processes disturbed.
+    processes or the host disturbed.
 
     Each round runs every worker once, in an order that moves on by one from round to round. A turn
-    that others disturbed is taken again, a few times.
+    that was disturbed is taken again, a few times.
     """
     runs = {}
     for worker in workers:
@@ -116,12 +141,13 @@ def measure(workers, rounds, bursts, seconds):
         first = turn % len(workers)
         for worker in workers[first:] + workers[:first]:
             for attempt in range(MOST_ATTEMPTS):
+                apart.wait()
                 foreign = ForeignWork(worker.process.pid)
                 # One burst more than counts brings weights, code and threads back.
                 for i in range(-1, bursts):
                     times = worker.ask(do="burst", runs=runs[worker.engine], seconds=seconds)["us"]
                     best[worker.engine][turn, max(i, 0)] = min(times)
-                if foreign.cores() <= MOST_FOREIGN_CORES:
+                if foreign.cores() <= MOST_FOREIGN_CORES and apart.now():
                     break
                 time.sleep(0.2 * attempt)
             else:
