@@ -6,13 +6,13 @@ TURN = re.compile(r" (\S+)/(\d+)@(\d+) ([0-9.]+) us")
 
 
 def timed_in_turns(output):
-    """{spec: {(variant, seed, trials): µs}} of what bench_search -retime printed."""
+    """{spec: {(variant, seed, trials): µs}} of what bench_search -retime printed; 0 is a failure."""
     found, spec = {}, None
     for line in output.splitlines():
         if ": best " in line:
             spec = line.split(": best ")[0]
         elif line.startswith("  in turns:"):
-            found[spec] = {(name, int(seed), int(trials)): float(us)
+            found[spec] = {(name, int(seed), int(trials)): float(us) or float("inf")
                            for name, seed, trials, us in TURN.findall(line)}
     return found
 

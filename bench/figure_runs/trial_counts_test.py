@@ -13,7 +13,7 @@ matmul:m=8: best 2.50 us
   standard         8:100.0 %, 0 of 64 failed
   in turns: standard/0@64 3.00 us 10.0 GFLOP/s standard/0@1000 2.50 us 12.0 GFLOP/s
 conv2d:h=4: best 9.00 us
-  in turns: standard/0@64 9.00 us
+  in turns: standard/0@64 9.00 us standard/1@64 0.00 us
 """
 TRIALS = """\
 spec,variant,seed,trial,trace_hash,us,best_us,trace
@@ -35,7 +35,7 @@ class TrialCounts(unittest.TestCase):
     def test_times_taken_in_turns_belong_to_operator_search_and_trials(self):
         self.assertEqual(trial_counts.timed_in_turns(OUTPUT), {
             "matmul:m=8": {("standard", 0, 64): 3.0, ("standard", 0, 1000): 2.5},
-            "conv2d:h=4": {("standard", 0, 64): 9.0}})
+            "conv2d:h=4": {("standard", 0, 64): 9.0, ("standard", 1, 64): float("inf")}})
 
     def test_a_goal_is_reached_at_the_first_trial_that_is_as_fast(self):
         curve = trial_counts.curves(self.file)["a", "standard", 0]
