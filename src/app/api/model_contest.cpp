@@ -96,7 +96,7 @@ Status ModelContest::keep_known() {
     ModelVariants variants(tasks_, compile_, output_);
     for (const deploy::Schedule& schedule : known_) variants.add_task({schedule});
     ATTUNE_RETURN_IF_ERROR(variants.write(0));
-    return keep({variants.paths()[0], Kind::Known, variants.fallbacks(0)});
+    return keep({variants.paths()[0], Kept::Known, variants.fallbacks(0)});
   });
 }
 
@@ -122,7 +122,7 @@ Status ModelContest::race_tuned(std::vector<std::vector<deploy::Schedule>> sched
       choose_inside(variants, std::min(affordable(), variants.most_artifacts()));
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < variants.paths().size(); ++i) {
-    const Kind kind = i == 0 && as_known ? Kind::Known : Kind::Tuned;
+    const Kept kind = i == 0 && as_known ? Kept::Known : Kept::Tuned;
     entries.push_back({variants.paths()[i], kind, variants.fallbacks(i), i == 0 ? 0 : changed});
   }
   return race_all(std::move(entries), RaceOptions{}.seconds);
@@ -166,7 +166,7 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
   untuned_ms_ = latencies[0];
   for (std::size_t i = 0; i < entries.size(); ++i) {
     entries[i].latency_ms = latencies[i + 1];
-    if (entries[i].kind == Kind::Known) known_ms_ = latencies[i + 1];
+    if (entries[i].kind == Kept::Known) known_ms_ = latencies[i + 1];
   }
   const auto fastest =
       std::min_element(entries.begin(), entries.end(),
@@ -181,8 +181,8 @@ Status ModelContest::deliver(TuneReport& report) {
   report.default_latency_ms = untuned_ms_;
   report.known_latency_ms = known_ms_;
   report.latency_ms = best_ms();
-  report.untuned_is_best = untuned && best_;
-  report.known_is_best = !untuned && best_->kind == Kind::Known;
+  report.kept = untuned ? Kept::Default : best_->kind;
+  report.raced = best_.has_value();
   report.changed_inside = untuned ? 0 : best_->changed_inside;
   report.inside_failure = inside_failure_;
   report.fallbacks = untuned ? untuned_fallbacks_ : best_->fallbacks;

@@ -59,10 +59,9 @@ class ModelContest {
   double inside_seconds() const { return inside_seconds_; }           // of choosing inside
 
  private:
-  enum class Kind { Untuned, Known, Tuned };
   struct Entry {
     std::string path;
-    Kind kind = Kind::Tuned;
+    Kept kind = Kept::Tuned;
     Fallbacks fallbacks = {};
     std::int64_t changed_inside = 0;
     double latency_ms = 0;

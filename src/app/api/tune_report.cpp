@@ -56,6 +56,18 @@ std::vector<FailedCandidate> failed_candidates(const std::vector<session::Failed
   return result;
 }
 
+std::string_view name_of(Kept kept) {
+  switch (kept) {
+    case Kept::Default:
+      return "default";
+    case Kept::Known:
+      return "known";
+    case Kept::Tuned:
+      break;
+  }
+  return "tuned";
+}
+
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report) {
   report.tasks.push_back(tuned_task(task, report.peak_gflops));
   report.tasks.back().uses = uses;
@@ -151,6 +163,7 @@ std::string to_json(const TuneReport& report) {
                      {"left_out", report.history.left_out}};
   if (!report.output.empty()) {
     json["output"] = report.output;
+    json["kept"] = name_of(report.kept);
     json["known_latency_ms"] = or_null(report.known_latency_ms);
     json["changed_inside"] = report.changed_inside;
     if (!report.inside_failure.empty()) json["inside_failure"] = report.inside_failure;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/api/fallbacks.h"
@@ -57,6 +58,11 @@ struct LearntHistory {
   bool incomplete = false;
 };
 
+// The schedules of the artifact: the default ones, those that compiling takes without this run, or
+// those of this run.
+enum class Kept { Default, Known, Tuned };
+std::string_view name_of(Kept kept);
+
 struct TuneReport {
   std::vector<TunedTask> tasks = {};
   std::string target = {};
@@ -72,10 +78,10 @@ struct TuneReport {
   std::uint64_t seed = 0;
   std::string records = {};
   LearntHistory history = {};
-  bool stopped = false;          // by the user, before its end
-  std::string output = {};       // the artifact that was written; of models only
-  bool untuned_is_best = false;  // the default schedules were faster end to end, and were kept
-  bool known_is_best = false;    // likewise what compiling took without this run
+  bool stopped = false;                         // by the user, before its end
+  std::string output = {};                      // the artifact that was written; of models only
+  Kept kept = Kept::Tuned;                      // which schedules that has
+  bool raced = false;                           // whether there were others than the default ones
   std::optional<double> known_latency_ms = {};  // of that; empty: the default schedules
   // Tasks of the artifact with another schedule than the fastest by itself: inside the model it is.
   std::int64_t changed_inside = 0;

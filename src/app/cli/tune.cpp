@@ -165,10 +165,10 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
     console.note(
         fmt::format("schedules were not compared inside the model: {}", report.inside_failure));
   }
-  if (report.untuned_is_best) {
+  if (report.kept == api::Kept::Default && report.raced) {
     console.note("the default schedules were faster end to end, and were kept");
   }
-  if (report.known_is_best) {
+  if (report.kept == api::Kept::Known) {
     console.note("the schedules known before are still the fastest end to end, and were kept");
   }
   console.note(fmt::format("{:.3g} ms before, {:.3g} ms after; wrote {}",
