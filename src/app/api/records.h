@@ -55,10 +55,12 @@ struct ExportReport {
 Result<ExportReport> export_records(const RecordsOptions& options, const std::string& path);
 
 struct BundleReport {
-  std::int64_t tasks = 0;     // that were written
+  std::int64_t tasks = 0;     // that the bundle has
+  std::int64_t added = 0;     // of them, that the file did not have before
   std::int64_t left_out = 0;  // of targets that are not known here
 };
-// Writes the `keep` fastest schedules of each task as a bundle (see app/deploy/bundle.h).
+// Writes the `keep` fastest schedules of each task as a bundle (see app/deploy/bundle.h). A bundle
+// that is there stays: tasks are added, and schedules that are faster than those it has.
 Result<BundleReport> write_bundle(const RecordsOptions& options, std::int64_t keep,
                                   const std::string& path);
 

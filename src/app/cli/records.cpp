@@ -110,13 +110,14 @@ Result<int> run_prune(Words arguments, Console& console) {
 }
 
 Result<int> run_bundle(Words arguments, Console& console) {
-  CommandLine line("records bundle",
-                   "Writes the fastest schedules of each task as a bundle to ship.");
+  CommandLine line(
+      "records bundle",
+      "Writes the fastest schedules of each task as a bundle to ship, or adds them to one.");
   api::RecordsOptions options;
   Speech speech;
   std::string file;
   std::optional<std::int64_t> keep;
-  line.required("FILE", file, "the file to write");
+  line.required("FILE", file, "the file to write, or to add to");
   line.number("--keep", "N", keep, 1, 64, "the N fastest of each task and target (1)");
   line.text("--records", "PATH", options.records,
             "the records file (~/.local/share/attune/records.db)");
@@ -125,7 +126,8 @@ Result<int> run_bundle(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(const api::BundleReport report,
                   api::write_bundle(options, keep.value_or(1), file));
-    console.note(fmt::format("wrote {} tasks to {}", report.tasks, file));
+    console.note(
+        fmt::format("wrote {} tasks to {}, {} of them new", report.tasks, file, report.added));
     if (report.left_out > 0) {
       console.note(
           fmt::format("left out {} tasks of targets that are not known here", report.left_out));

@@ -120,6 +120,12 @@ void add(Bundle& bundle, BundledTask task, std::size_t keep) {
     return;
   }
   for (BundledSchedule& schedule : task.best) {
+    const auto twin = std::find_if(same->best.begin(), same->best.end(),
+                                   [&](const auto& held) { return held.trace == schedule.trace; });
+    if (twin != same->best.end()) {
+      if (twin->time_us <= schedule.time_us) continue;
+      same->best.erase(twin);
+    }
     const auto slower = std::find_if(same->best.begin(), same->best.end(), [&](const auto& held) {
       return held.time_us > schedule.time_us;
     });
@@ -221,6 +227,11 @@ Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t&
     if (!task.best.empty()) add(bundle, std::move(task), keep);
   }
   return bundle;
+}
+
+Bundle merged(Bundle held, Bundle added, std::size_t keep) {
+  for (BundledTask& task : added) add(held, std::move(task), keep);
+  return held;
 }
 
 }  // namespace attune::deploy

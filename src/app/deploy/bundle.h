@@ -66,5 +66,7 @@ Result<Bundle> shipped_bundle();
 // without a definition has no shape: its schedules serve no other task. Targets that are not known
 // here are left out, and their tasks counted.
 Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t& left_out);
+// The tasks of both; where both have one, the `keep` fastest schedules of either.
+Bundle merged(Bundle held, Bundle added, std::size_t keep);
 
 }  // namespace attune::deploy

@@ -160,6 +160,24 @@ TEST(Bundle, ReadsWhatItWrites) {
   EXPECT_EQ(read->front().weights, records::Weights::Cold);
 }
 
+TEST(Bundle, TheFasterSchedulesOfTwoStay) {
+  const auto entry = [](const std::string& key, int threads,
+                        std::vector<BundledSchedule> schedules) {
+    return BundledTask{key, "product",           {"znver3", 32, threads}, records::Weights::Hot,
+                       {},  std::move(schedules)};
+  };
+  const Bundle held = {entry("aa", 1, {{"one", 2}, {"two", 5}}), entry("bb", 1, {{"one", 1}})};
+  const Bundle added = {entry("aa", 1, {{"two", 1}, {"three", 3}}), entry("aa", 2, {{"one", 9}})};
+  const Bundle both = merged(held, added, 2);
+  ASSERT_EQ(both.size(), 3u);
+  ASSERT_EQ(both[0].best.size(), 2u);
+  EXPECT_EQ(both[0].best[0].trace, "two");
+  EXPECT_EQ(both[0].best[0].time_us, 1);
+  EXPECT_EQ(both[0].best[1].trace, "one");
+  EXPECT_EQ(both[1].key, "bb");
+  EXPECT_EQ(both[2].target.threads, 2);
+}
+
 TEST(Bundle, NamesTheLineThatIsDamaged) {
   const auto damaged = parse_bundle("\n{\"schema\": 1}\n");
   ASSERT_FALSE(damaged.ok());
