@@ -12,6 +12,7 @@
 
 #include "app/api/remote_grants.h"
 #include "app/api/workshop.h"
+#include "fleet/worker/link.h"
 #include "tuner/measure/builder/calling_builder.h"
 #include "tuner/measure/local_runner.h"
 

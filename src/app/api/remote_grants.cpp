@@ -95,15 +95,15 @@ class RemoteGrants::WorkingClock final : public Clock {
   int running_ = 0;
 };
 
-RemoteGrants::RemoteGrants(worker::Link& link, worker::Holding holding, std::string device,
+RemoteGrants::RemoteGrants(worker::StageLine& line, worker::Holding holding, std::string device,
                            bool in_turn, const server::CoreGroups* groups)
-    : link_(link),
+    : line_(line),
       holding_(std::move(holding)),
       device_(std::move(device)),
       in_turn_(in_turn),
       groups_(groups),
       clock_(std::make_unique<WorkingClock>()) {
-  link_.say_kinds(holding_, kinds_with(left_, device_));
+  line_.say_kinds(holding_, kinds_with(left_, device_));
 }
 RemoteGrants::~RemoteGrants() {
   for (const auto& [stage, turn] : turns_) leave_cores(turn);
@@ -131,7 +131,7 @@ void RemoteGrants::ask_for(const Work& work) {
   if (turn_for(work, false) != turns_.end() || (in_turn_ && !turns_.empty())) return;
   const std::int64_t stage = next_stage_++;
   turns_[stage] = {.first = work};
-  link_.offer(holding_, stage, kind_of(work));
+  line_.offer(holding_, stage, kind_of(work));
 }
 
 void RemoteGrants::leave_cores(const Turn& turn) const {
@@ -155,7 +155,7 @@ void RemoteGrants::close_idle() {
 
 void RemoteGrants::flush() {
   for (const auto& [stage, turn] : std::exchange(done_, {})) {
-    link_.finished(holding_, stage, turn.seconds,
+    line_.finished(holding_, stage, turn.seconds,
                    !turn.failure.empty() ? worker::StageEnd::Broken
                    : turn.disturbed      ? worker::StageEnd::Disturbed
                                          : worker::StageEnd::Completed,
@@ -235,7 +235,7 @@ void RemoteGrants::may_start(std::int64_t stage, const std::vector<int>& cores) 
   const Work first = turn->second.first;
   const auto fits = [&](const Work& work) { return go_together(first, work); };
   if (std::none_of(wanted_.begin(), wanted_.end(), fits)) {
-    link_.finished(holding_, stage, 0, worker::StageEnd::Withdrawn, "no longer wanted");
+    line_.finished(holding_, stage, 0, worker::StageEnd::Withdrawn, "no longer wanted");
     turns_.erase(turn);
   } else {
     turn->second.granted = true;
@@ -254,7 +254,7 @@ void RemoteGrants::say_left(const StagesLeft& left) {
   const std::lock_guard lock(mutex_);
   if (left == left_) return;
   left_ = left;
-  link_.say_kinds(holding_, kinds_with(left_, device_));
+  line_.say_kinds(holding_, kinds_with(left_, device_));
 }
 
 const Clock& RemoteGrants::clock() const { return *clock_; }

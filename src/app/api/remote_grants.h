@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "fleet/server/core_groups.h"
-#include "fleet/worker/link.h"
+#include "fleet/worker/stage_line.h"
 #include "tuner/session/grants.h"
 
 namespace attune::api {
@@ -38,7 +38,7 @@ class RemoteGrants final : public session::Grants {
  public:
   // `device` is the pool of what measures. With `in_turn` no two stages of the job are asked for at
   // once, and those on the host come first. Stages enter the groups of their cores, if any.
-  RemoteGrants(worker::Link& link, worker::Holding holding, std::string device, bool in_turn,
+  RemoteGrants(worker::StageLine& line, worker::Holding holding, std::string device, bool in_turn,
                const server::CoreGroups* groups = nullptr);
   ~RemoteGrants() override;
 
@@ -84,7 +84,7 @@ class RemoteGrants final : public session::Grants {
   void close_idle();
   void flush();
 
-  worker::Link& link_;
+  worker::StageLine& line_;
   worker::Holding holding_;
   std::string device_;
   bool in_turn_;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "fleet/worker/overview.h"
+#include "fleet/worker/stage_line.h"
 
 namespace attune::worker {
 
@@ -23,29 +24,11 @@ struct LinkOptions {
   double patience_seconds = 10;           // for a scheduler that does not answer
 };
 
-// One kind of stage of a job.
-struct KindOfStage {
-  std::string name = {};
-  std::string pool = "host";  // or the key of a kind of device
-  int amount = 1;             // units of the pool
-  double usual_seconds = 0;
-  double left = -1;  // how many are to come; negative: not known
-};
-
-// A job in one of its epochs: as long as it is this worker's.
-struct Holding {
-  std::string job = {};
-  std::int64_t epoch = 0;
-  friend bool operator==(const Holding&, const Holding&) = default;
-};
-
 // Of the kind that a job measures on.
 struct Devices {
   int count = 1;
   int cores = 0;  // of one; 0: not cores of this machine
 };
-
-enum class StageEnd { Completed, Disturbed, Broken, Withdrawn };
 
 inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
 
@@ -67,21 +50,21 @@ class LinkEvents {
   virtual void lost(const Error& why) = 0;
 };
 
-class Link {
+class Link final : public StageLine {
  public:
   // Returns when the scheduler has said welcome.
   static Result<std::unique_ptr<Link>> open(const LinkOptions& options, LinkEvents& events);
-  ~Link();
+  ~Link() override;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
   const std::string& name() const;  // as the scheduler knows this worker
 
   // None of these waits; they are sent in this order, and go nowhere when the line is broken.
-  void say_kinds(const Holding& holding, const std::vector<KindOfStage>& kinds);
-  void offer(const Holding& holding, std::int64_t stage, int kind);
+  void say_kinds(const Holding& holding, const std::vector<KindOfStage>& kinds) override;
+  void offer(const Holding& holding, std::int64_t stage, int kind) override;
   void finished(const Holding& holding, std::int64_t stage, double seconds, StageEnd end,
-                const std::string& message);
+                const std::string& message) override;
   void progressed(const Holding& holding, std::int64_t trials, double best_ms, double default_ms);
   // `state` is Done, Stopped, Cancelled or Failed; Queued hands the job back, which could not
   // begin.
