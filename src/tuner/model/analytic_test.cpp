@@ -51,6 +51,47 @@ TEST(AnalyticModel, LargeOperandsCostTraffic) {
   EXPECT_GT(anchor(predicted(large, config)).l2_us, anchor(predicted(small, config)).l2_us);
 }
 
+// Five rows as three and two: the right operand is read twice, all of it.
+TEST(AnalyticModel, APartOfATileLoadsTheOtherOperandWhole) {
+  const TemplateSpace space = space::sample_space(5, 4096, 4096);
+  const auto dram_us = [&](const std::string& config) {
+    const Prediction p = predicted(space, config);
+    return p.stages[p.stages.size() - 2].dram_us;
+  };
+  const double once = dram_us("rows=5 vectors=2 steps=4 pack=0");
+  EXPECT_GT(once, 0);
+  EXPECT_NEAR(dram_us("rows=3 vectors=2 steps=4 pack=0") / once, 2, 0.05);
+}
+
+TEST(AnalyticModel, PaddedBlocksAreLoadedWhole) {
+  const auto dram_us = [](std::int64_t columns) {
+    const Prediction p =
+        predicted(space::sample_space(2, columns, 1 << 19), "rows=2 vectors=6 steps=4 pack=1");
+    return p.stages[p.stages.size() - 2].dram_us;
+  };
+  EXPECT_GT(dram_us(100), 0);
+  EXPECT_NEAR(dram_us(100) / dram_us(144), 1, 0.02);
+}
+
+// A sum over three neighbours of each of four values: two of the twelve lie outside.
+TEST(AnalyticModel, WhatLiesAroundTheInputIsNotAdded) {
+  const auto compute_us = [](std::int64_t size, std::int64_t begin) {
+    ir::Program program{"neighbours", {}, {}, {}};
+    const ir::Buffer a = ir::add_input(program, "a", ir::kF32, {size, 64});
+    const ir::Buffer b = ir::add_input(program, "b", ir::kF32, {3, 64});
+    const ir::Expr at = ir::var("i") + ir::var("k") + ir::int_imm(begin), j = ir::var("j");
+    const ir::Expr inside = at >= ir::int_imm(0) && at < ir::int_imm(size);
+    const ir::Expr read = ir::select(inside, ir::load(a, {at, j}), ir::float_imm(0));
+    program.outputs = {ir::add_reduce(program, "output", {{"i", 4}, {"j", 64}}, {{"k", 3}},
+                                      ir::Reduction::Sum, read * ir::load(b, {ir::var("k"), j}))};
+    space::Scheduled plain{schedule::initial_state(program), {}};
+    plain.bounds = schedule::infer_bounds(plain.state, schedule::Mins::Leave).value();
+    return predict(plain, space::sample_target(), {}).stages[0].compute_us;
+  };
+  EXPECT_LT(compute_us(4, -1), 0.95 * compute_us(6, 0));
+  EXPECT_GT(compute_us(4, -1), 0.8 * compute_us(6, 0));
+}
+
 TEST(AnalyticModel, ConstantsArePackedAheadOfTime) {
   ir::Program program = space::sample_program(96, 96, 64);
   const auto cost_of_packing = [](const ir::Program& p) {

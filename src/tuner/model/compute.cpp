@@ -18,7 +18,7 @@ using space::StageNest;
 constexpr double kSpilledVector = 0.1;  // of the time, for every vector that has no register
 // Bodies of more instructions than this mostly fail to compile once borders and tails need copies
 // of their own; the part of the time that each doubling counts for.
-constexpr double kLongBody = 480, kDoubled = 0.1;
+constexpr double kLongBody = 480, kLongCutBody = 100, kDoubled = 0.1;
 constexpr double kAskedVector = 0.02;
 constexpr std::int64_t kManySteps = 4;   // written out: operands of the next ones are loaded early
 constexpr std::int64_t kEarlyLoads = 2;  // registers that takes
@@ -34,6 +34,7 @@ struct Body {
   double rounds = 1;         // runs of the body that add to the same results
   bool chained = false;      // the results of one iteration go into the next
   bool looped = false;       // there is a loop around it
+  double inside = 1;         // the part of the steps that read inside of their buffers
   bool forgetful = false;    // addresses are laundered: no reads are shared between steps
   std::int64_t spilled = 0;  // vectors of a tile that the registers have no room for
   std::int64_t asked = 0;    // more that the order of the loops asks for
@@ -145,7 +146,8 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double spills = 1 + kSpilledVector * static_cast<double>(body.spilled) +
                         kAskedVector * static_cast<double>(body.asked);
   const double length = work + reads.instructions;
-  const double overlong = length > kLongBody ? 1 + kDoubled * std::log2(length / kLongBody) : 1;
+  const double most = body.inside < 1 ? kLongCutBody : kLongBody;
+  const double overlong = length > most ? 1 + kDoubled * std::log2(length / most) : 1;
   return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor * spills * overlong;
 }
 
@@ -199,6 +201,7 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
     if (stage.iters[loop].reduce) body.rounds *= static_cast<double>(bounds.iters[loop]);
     body.forgetful |= schedule::find_note(stage.iters[loop].notes, "launder") != nullptr;
   }
+  if (stage.stage.reduction == ir::Reduction::Sum) body.inside = part_inside(stage);
   body.rounds /= static_cast<double>(tile.steps);
   if (tile.in_registers && reduces) {
     const std::int64_t needed =
@@ -217,7 +220,8 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
   const double entry = trips > 32 ? machine.loop_entry_cycles : trips > 1 ? 4 : 1;
   const double clear =
       tile.in_registers ? static_cast<double>(tile.kept) * 0.5 * vector_weight(body) : 0;
-  return entries * (trips * once * tail_factor(body, bounds, once) + entry) + executions * clear;
+  return entries * (trips * body.inside * once * tail_factor(body, bounds, once) + entry) +
+         executions * clear;
 }
 
 }  // namespace attune::model

@@ -13,6 +13,10 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
                       const space::StageNest& nest, std::size_t stage, const ir::Target& target,
                       const MachineModel& machine);
 
+// The part of the steps of a sum that read inside of their buffers. Loops are cut where reads leave
+// them, so that what lies around, zeros, is not added at all.
+double part_inside(const schedule::StageState& stage);
+
 // Bytes that come from the second- and third-level cache and from memory.
 struct Traffic {
   double from_l2 = 0, from_l3 = 0, from_dram = 0;

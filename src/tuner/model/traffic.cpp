@@ -16,10 +16,17 @@ using space::StageNest;
 constexpr std::int64_t kLine = 64;
 constexpr std::size_t kMaxLevels = 48;
 
+// How a stage uses a buffer.
+struct Use {
+  std::size_t made_at = 0;  // the level inside of which it is made
+  double weight = 1;        // a written byte is read and written back
+  bool blocked = false;     // padded to whole blocks, which are loaded as such
+};
+
 // Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
 struct Footprints {
+  Use use;
   std::array<double, kMaxLevels + 1> bytes;
-  double weight = 1;  // a written byte is read and written back
 };
 
 // The index without a constant that is added to it.
@@ -68,11 +75,11 @@ class StageFootprints {
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
       }
-      add(made_at, 1, still,
+      add({.made_at = made_at, .blocked = !row_major}, still,
           [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
     }
     if (stage.scope != ir::Scope::Register) {
-      add(nest_.own, 1.6, still,
+      add({.made_at = nest_.own, .weight = 1.6}, still,
           [&](const Spans& spans) { return space::written_bytes(stage.stage, spans); });
     }
   }
@@ -90,18 +97,18 @@ class StageFootprints {
     while (fits < levels_ && working_set(fits) > capacity) ++fits;
     if (fits == 0) return 0;
     double bytes = 0;
-    for (const Footprints& buffer : buffers_) bytes += loaded(buffer, fits) * buffer.weight;
-    return bytes * nest_.useful;
+    for (const Footprints& buffer : buffers_) bytes += loaded(buffer, fits) * buffer.use.weight;
+    return bytes;
   }
 
   template <typename Bytes>
-  void add(std::size_t made_at, double weight, const Spans& still, const Bytes& bytes_of) {
+  void add(const Use& use, const Spans& still, const Bytes& bytes_of) {
     Footprints footprints;
-    footprints.weight = weight;
+    footprints.use = use;
     for (std::size_t level = levels_ + 1; level-- > 0;) {
       // Outside of the loop in which the buffer is made it is always the same memory.
-      footprints.bytes[level] = level < made_at && level < levels_ ? footprints.bytes[level + 1]
-                                : level == levels_                 ? bytes_of(still)
+      footprints.bytes[level] = level < use.made_at && level < levels_ ? footprints.bytes[level + 1]
+                                : level == levels_                     ? bytes_of(still)
                                                    : bytes_of(nest_.levels[level].spans);
     }
     buffers_.push_back(footprints);
@@ -114,14 +121,18 @@ class StageFootprints {
   }
 
   // Loops that do not move the buffer find it still there; the first that does loads what is new,
-  // and all loops outside of that one load everything again.
+  // and all loops outside of that one load everything again: for a part of a tile as much as for a
+  // whole one, unless it is the buffer itself that ends there.
   double loaded(const Footprints& buffer, std::size_t fits) const {
     std::size_t level = fits;
     while (level > 0 && buffer.bytes[level - 1] == buffer.bytes[fits]) --level;
     if (level == 0) return buffer.bytes[fits];
     --level;
     double bytes = buffer.bytes[level];
-    for (std::size_t i = 0; i < level; ++i) bytes *= static_cast<double>(nest_.levels[i].extent);
+    for (std::size_t i = 0; i < level; ++i) {
+      const bool ends = buffer.bytes[i] != buffer.bytes[i + 1] && !buffer.use.blocked;
+      bytes *= static_cast<double>(nest_.levels[i].extent) * (ends ? nest_.levels[i].useful : 1);
+    }
     return bytes;
   }
 

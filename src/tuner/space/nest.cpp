@@ -1,6 +1,7 @@
 #include "tuner/space/nest.h"
 
 #include <algorithm>
+#include <span>
 
 namespace attune::space {
 namespace {
@@ -8,24 +9,34 @@ namespace {
 using schedule::StageBounds;
 using schedule::StageState;
 
-// The part of the iterations of a stage's loops at positions < `count` that is not cut off by
-// splits that do not divide.
-double useful_part(const StageState& stage, const StageBounds& bounds, std::size_t count) {
-  double useful = 1;
-  for (const schedule::Relation& relation : stage.relations) {
-    const auto* split = std::get_if<schedule::SplitRelation>(&relation);
+// The position of the loop that an iterator became by later splits, as the outermost part of it,
+// and fusions; the number of loops when it became none.
+std::size_t outermost_loop_of(const StageState& stage, std::size_t relation, int iter) {
+  for (std::size_t r = relation + 1; r < stage.relations.size(); ++r) {
+    if (const auto* split = std::get_if<schedule::SplitRelation>(&stage.relations[r])) {
+      if (split->parent == iter) iter = split->children[0];
+    } else if (const auto* fuse = std::get_if<schedule::FuseRelation>(&stage.relations[r])) {
+      const auto& parts = fuse->parents;
+      if (std::find(parts.begin(), parts.end(), iter) != parts.end()) iter = fuse->child;
+    }
+  }
+  const auto loop = std::find(stage.loops.begin(), stage.loops.end(), iter);
+  return static_cast<std::size_t>(loop - stage.loops.begin());
+}
+
+// Splits that do not divide cut off iterations of their outermost loops.
+void cut_levels(const StageState& stage, const StageBounds& bounds, std::span<Level> own) {
+  for (std::size_t r = 0; r < stage.relations.size(); ++r) {
+    const auto* split = std::get_if<schedule::SplitRelation>(&stage.relations[r]);
     if (!split) continue;
     std::int64_t covered = 1;
     for (int child : split->children) covered *= bounds.iters[child];
     if (covered == bounds.iters[split->parent]) continue;
-    const auto end = stage.loops.begin() + static_cast<std::ptrdiff_t>(count);
-    const bool outside = count == stage.loops.size() ||
-                         std::find(stage.loops.begin(), end, split->children[0]) != end;
-    if (outside) {
-      useful *= static_cast<double>(bounds.iters[split->parent]) / static_cast<double>(covered);
-    }
+    const std::size_t position = outermost_loop_of(stage, r, split->children[0]);
+    if (position == own.size()) continue;
+    own[position].useful *=
+        static_cast<double>(bounds.iters[split->parent]) / static_cast<double>(covered);
   }
-  return useful;
 }
 
 // What of stage `wanted` is needed while the loops from `level` on run: the union, by extents, of
@@ -79,15 +90,10 @@ void add_outer_levels(const schedule::State& state, const std::vector<StageBound
   const auto readers = readers_of(state, index);
   for (std::size_t level = 0; level < nest.own; ++level) {
     const Level& outer = host_nest.levels[level];
-    nest.levels.push_back({outer.extent, outer.kind,
-                           needed_spans(state, nests, bounds[static_cast<std::size_t>(index)],
-                                        index, level, readers)});
-  }
-  nest.useful = useful_part(host_stage, bounds[static_cast<std::size_t>(host)], inside);
-  if (host_nest.own > 0) {
-    nest.useful *=
-        host_nest.useful /
-        useful_part(host_stage, bounds[static_cast<std::size_t>(host)], host_stage.loops.size());
+    nest.levels.push_back(
+        {outer.extent, outer.kind,
+         needed_spans(state, nests, bounds[static_cast<std::size_t>(index)], index, level, readers),
+         outer.useful});
   }
 }
 
@@ -150,12 +156,13 @@ std::vector<StageNest> loop_nests(const schedule::State& state,
     nest.root = static_cast<std::size_t>(i);
     nest.levels.reserve(stage.loops.size() + 16);
     if (!stage.at_root()) add_outer_levels(state, bounds, nests, i);
-    nest.useful *= useful_part(stage, b, stage.loops.size());
     for (std::size_t position = 0; position < stage.loops.size(); ++position) {
       const int loop = stage.loops[position];
       nest.levels.push_back({b.iters[loop], stage.iters[loop].kind,
                              spans_within(stage, b.iters, static_cast<int>(position))});
     }
+    cut_levels(stage, b, std::span(nest.levels).subspan(nest.own));
+    for (const Level& level : nest.levels) nest.useful *= level.useful;
   }
   mark_ahead(state, nests);
   return nests;

@@ -11,14 +11,15 @@ namespace attune::space {
 struct Level {
   std::int64_t extent;
   ir::LoopKind kind;
-  Spans spans;  // of the stage's axes while this loop and those inside of it run
+  Spans spans;        // of the stage's axes while this loop and those inside of it run
+  double useful = 1;  // the part of its iterations that splits that do not divide leave to be done
 };
 
 struct StageNest {
   std::vector<Level> levels;  // outermost first
   std::size_t own = 0;        // index of the first level that is a loop of the stage itself
   std::size_t root = 0;       // the stage whose loops come first
-  double useful = 1;          // the part of all iterations that partial tiles leave to be done
+  double useful = 1;          // of all levels together
   bool ahead = false;         // reads nothing but constants: computed before the kernel ever runs
 
   // Of all loops, cut off iterations not counted.
