@@ -3,9 +3,7 @@
 # only run artifacts: it shows the C interface (attune.h) and nothing else.
 
 function(attune_runtime_sources out)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cpp
-                                      ${CMAKE_SOURCE_DIR}/src/runtime/host/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  attune_layer_sources(runtime sources tests)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
@@ -34,10 +32,8 @@ function(attune_runtime_static)
   add_library(attune_runtime STATIC ${sources})
   target_link_libraries(attune_runtime PUBLIC attune_flags attune_base Threads::Threads
                                               ${CMAKE_DL_LIBS})
-  set_property(GLOBAL APPEND PROPERTY ATTUNE_LAYERS attune_runtime)
   if(ATTUNE_BUILD_TESTS)
-    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*_test.cpp
-                                      ${CMAKE_SOURCE_DIR}/src/runtime/host/*_test.cpp)
+    attune_layer_sources(runtime sources tests)
     attune_test(runtime_test SOURCES ${tests} LINK attune_runtime)
     attune_test_kernels(runtime_test runtime/test_kernels)
     attune_example_c()
@@ -79,11 +75,4 @@ function(attune_test_kernels test dir)
     add_dependencies(${test} ${target})
   endforeach()
   target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="${folder}")
-endfunction()
-
-function(attune_bench_runtime)
-  foreach(name fork_join artifact)
-    add_executable(bench_${name} ${CMAKE_SOURCE_DIR}/bench/${name}/${name}.cpp)
-    target_link_libraries(bench_${name} PRIVATE attune_runtime)
-  endforeach()
 endfunction()

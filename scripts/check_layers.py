@@ -1,78 +1,86 @@
 #!/usr/bin/env python3
-"""Checks every #include under src/ against the layer table below.
+"""Checks every #include under src/ against src/layers.txt, the table of layers.
 
-A layer is a directory; a file belongs to the layer with the longest matching path. It may include
-its own layer, base, and what its line lists: other layers, or single headers. Test files
-(*_test.cpp, and *_testing.h for them alone) may include everything at or below their layer.
-Third-party headers have a table of their own. Prints one line per offence and exits 1 if there is any.
+A file belongs to the layer with the longest matching directory. It may include its own layer, base,
+and what its line lists. Test files (*_test.cpp, and *_testing.h for them alone) may include
+everything reachable from there. Third-party headers belong to parts, which lines name as +PART.
+docs/architecture.md repeats the table between two marks; --write brings it up to date. Prints one
+line per offence and exits 1 if there is any.
 
-usage: check_layers.py [SOURCE DIRECTORY]
+usage: check_layers.py [--write] [ROOT]
 """
 
 import pathlib
 import re
 import sys
+from dataclasses import dataclass, field
 
-TUNER_BASICS = "compiler/ir compiler/schedule compiler/lower compiler/ops compiler/graph tuner/records"
-
-# One line per layer, lowest first: directory, and what it may include besides base and itself.
-LAYERS = {
-    "base": "",
-    "runtime": "",
-    "compiler/ir": "",
-    "compiler/schedule": "compiler/ir",
-    "compiler/lower": "compiler/ir compiler/schedule",
-    "compiler/ops": "compiler/ir",
-    "compiler/graph": "compiler/ir compiler/ops",
-    "compiler/frontend": "compiler/graph compiler/ops",
-    "compiler/frontend/op_spec": "compiler/ir compiler/ops",
-    "compiler/frontend/onnx/proto": "",
-    "compiler/frontend/onnx": "compiler/ir compiler/ops compiler/graph compiler/frontend/onnx/proto",
-    "compiler/frontend/zoo": "compiler/frontend/onnx/proto",
-    "compiler/codegen": "compiler/ir compiler/lower runtime",
-    "tuner/records": "compiler/schedule runtime",
-    "tuner/measure/probe": "runtime",
-    "tuner/measure": "tuner/records tuner/measure/probe compiler/schedule runtime",
-    "tuner/measure/builder": "tuner/records tuner/measure/runner.h compiler/ir"
-    " compiler/schedule compiler/lower compiler/codegen runtime",
-    "tuner/space": TUNER_BASICS,
-    "tuner/templates": TUNER_BASICS + " tuner/space",
-    "tuner/logs": TUNER_BASICS + " compiler/frontend/op_spec tuner/space tuner/templates runtime",
-    "tuner/features": TUNER_BASICS + " tuner/space",
-    "tuner/model": TUNER_BASICS + " tuner/space tuner/features",
-    "tuner/explore": TUNER_BASICS + " tuner/space tuner/features tuner/model",
-    "tuner/session": TUNER_BASICS + " tuner/space tuner/templates tuner/features tuner/model"
-    " tuner/explore tuner/measure/runner.h",
-    "fleet/wire": "runtime tuner/measure/probe",
-    "fleet/tracker": "fleet/wire runtime tuner/measure/probe",
-    "fleet/agent": "fleet/wire runtime tuner/measure/probe",
-    "fleet/remote_runner": "fleet/wire tuner/measure/runner.h",
-    "fleet/jobs": "tuner/records fleet/wire",
-    "fleet/server": "fleet/jobs fleet/wire tuner/records",
-    "fleet/worker": "fleet/wire",
-    "app/deploy": "compiler runtime tuner",
-    "app/api": "app/deploy compiler runtime tuner fleet",
-    "app/cli": "app/api",
-    "app/service": "app/api",
-    "app/python": "app/api",
+# The headers of the parts; generated ones (*.pb.h) are told apart by their folder.
+PARTS = {
+    "llvm": r"(llvm|llvm-c|lld)/",
+    "sqlite": r"sqlite3\.h$",
+    "xgboost": r"xgboost/",
+    "eigen": r"Eigen/",
+    "cli11": r"CLI/",
+    "zlib": r"zlib\.h$",
+    "json": r"nlohmann/",
+    "onnx_messages": r"google/protobuf/|compiler/frontend/onnx/proto/.*\.pb\.h$",
+    "wire_messages": r"(google/protobuf|grpc|grpcpp)/|fleet/wire/.*\.pb\.h$",
 }
+FMT = re.compile(r"fmt/")
+TESTING = re.compile(r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$")
 
-# Who sees protobuf: its own headers, and those it generates (*.pb.h, in the build directory).
-PROTOBUF_USERS = ["compiler/frontend/onnx", "compiler/frontend/zoo", "fleet"]
+DOCS = "docs/architecture.md"
+BEGIN, END = "<!-- layers: made by scripts/check_layers.py --write -->", "<!-- end of layers -->"
 
-# Third-party headers, and the directories that may include them.
-THIRD_PARTY = {
-    r"(llvm|llvm-c|lld)/": ["compiler/codegen/llvm"],
-    r"sqlite3\.h$": ["tuner/records"],
-    r"xgboost/": ["tuner/model"],
-    r"Eigen/": ["tuner/model"],
-    r"CLI/": ["app/cli"],
-    r"zlib\.h$": ["app/api", "tuner/records"],
-    r"google/protobuf/": PROTOBUF_USERS,
-    r"(grpc|grpcpp)/": ["fleet"],
-    r"(fmt|spdlog|nlohmann)/": ["base", "compiler", "tuner", "fleet", "app"],
-    r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$": [],  # in tests only
-}
+
+@dataclass
+class Layer:
+    name: str
+    directory: str
+    uses: list = field(default_factory=list)
+    parts: list = field(default_factory=list)
+    test_uses: list = field(default_factory=list)
+    alone: bool = False
+
+
+def read_table(path):
+    """The layers by name, in the order of the table."""
+    layers = {}
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if not words or line.startswith("#"):
+            continue
+        layer = Layer(words[0], words[1])
+        for word in words[2:]:
+            if word == "alone":
+                layer.alone = True
+            elif word == "*":
+                layer.uses += [name for name in layers if name != "base"]
+            elif word.startswith("+"):
+                layer.parts.append(word[1:])
+            elif word.startswith("test:"):
+                layer.test_uses.append(word[5:])
+            else:
+                layer.uses.append(word)
+        layers[layer.name] = layer
+    return layers
+
+
+def table_offences(layers):
+    """Lines that name what is not there, or point upward."""
+    offences, seen = [], set()
+    for layer in layers.values():
+        for name in layer.uses:
+            if name not in seen:
+                offences.append(f"src/layers.txt: {layer.name} uses {name}, which stands not above it")
+        offences += [f"src/layers.txt: {layer.name} names the unknown part +{part}"
+                     for part in layer.parts if part not in PARTS]
+        offences += [f"src/layers.txt: the tests of {layer.name} use the unknown layer {name}"
+                     for name in layer.test_uses if name not in layers]
+        seen.add(layer.name)
+    return offences
+
 
 # Headers of C++, C and Linux: no slash and no suffix, or one of these.
 SYSTEM = re.compile(
@@ -84,45 +92,25 @@ SYSTEM = re.compile(
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def layer_of(path):
+def layer_of(layers, path):
     """The layer a path (relative to src/) belongs to, or None."""
     parts = pathlib.PurePosixPath(path).parts[:-1]
+    directories = {layer.directory: layer for layer in layers.values()}
     for length in range(len(parts), 0, -1):
-        name = "/".join(parts[:length])
-        if name in LAYERS:
-            return name
+        if "/".join(parts[:length]) in directories:
+            return directories["/".join(parts[:length])]
     return None
 
 
-def covers(entry, path):
-    """Whether a table entry (a layer, a group of layers, or one header) stands for the path."""
-    if path == entry or layer_of(path) == entry:
-        return True
-    return entry not in LAYERS and path.startswith(entry + "/")
-
-
-def allowed(layer):
-    return ["base", layer] + LAYERS[layer].split()
-
-
-def layers_in(entry):
-    """The layers a table entry stands for: itself, those of its group, or that of its header."""
-    if entry in LAYERS:
-        return [entry]
-    if entry.endswith(".h"):
-        return [layer_of(entry)]
-    return [name for name in LAYERS if name.startswith(entry + "/")]
-
-
-def at_or_below(layer):
-    """Every layer reachable downward from one, for its tests."""
-    found, queue = set(), [layer]
+def reachable(layers, layer):
+    """The names of every layer reachable downward from one, for its tests."""
+    found, queue = set(), [layer.name, "base", *layer.test_uses]
     while queue:
         name = queue.pop()
         if name not in found:
             found.add(name)
-            queue.extend(n for entry in allowed(name) for n in layers_in(entry))
-    return sorted(found)
+            queue.extend(layers[name].uses)
+    return found
 
 
 def includes_of(file):
@@ -136,51 +124,54 @@ def is_for_tests(path):
     return path.endswith(("_test.cpp", "_testing.h"))
 
 
-def third_party_offence(path, header):
+def third_party_offence(layers, layer, path, header):
     """Why the file may not include the header that is not ours, or None."""
     if SYSTEM.match(header):
         return None
-    for pattern, directories in THIRD_PARTY.items():
-        if not re.match(pattern, header):
-            continue
-        if not directories and is_for_tests(path):
-            return None
-        if any(path.startswith(d + "/") for d in directories):
-            return None
-        return f"only {' and '.join(directories) or 'tests'} may include <{header}>"
-    return f"<{header}> is no known header; name it in scripts/check_layers.py"
+    if TESTING.match(header):
+        return None if is_for_tests(path) else f"only tests may include <{header}>"
+    if FMT.match(header):
+        return f"{layer.name} stands alone and may not include <{header}>" if layer.alone else None
+    owners = [part for part, pattern in PARTS.items() if re.match(pattern, header)]
+    if not owners:
+        return f"<{header}> is no known header; name its part in scripts/check_layers.py"
+    names = reachable(layers, layer) if is_for_tests(path) else [layer.name]
+    if any(part in layers[name].parts for name in names for part in owners):
+        return None
+    users = [each.name for each in layers.values() if set(owners) & set(each.parts)]
+    return f"only {' and '.join(users)} may include <{header}>"
 
 
-def check_file(source, file):
+def check_file(layers, source, file):
     path = file.relative_to(source).as_posix()
-    layer = layer_of(path)
+    layer = layer_of(layers, path)
     if layer is None:
-        return [f"{path}: this directory is no layer; name it in scripts/check_layers.py"]
-    entries = at_or_below(layer) if is_for_tests(path) else allowed(layer)
+        return [f"{path}: this directory is no layer; name it in src/layers.txt"]
+    names = reachable(layers, layer) if is_for_tests(path) else {"base", layer.name, *layer.uses}
     offences = []
     for number, angled, header in includes_of(file):
         reason = None
         if header.endswith(".pb.h"):
-            if not any(path.startswith(d + "/") for d in PROTOBUF_USERS):
-                reason = f"only {' and '.join(PROTOBUF_USERS)} may include {header}"
+            reason = third_party_offence(layers, layer, path, header)
         elif not (source / header).exists():
             if angled:
-                reason = third_party_offence(path, header)
+                reason = third_party_offence(layers, layer, path, header)
             else:
                 reason = f'"{header}" is not under src/; includes are written from there'
         elif header.endswith("_testing.h") and not is_for_tests(path):
             reason = f"only tests may include {header}"
-        elif not any(covers(entry, header) for entry in entries):
-            reason = f"{layer} may not include {header}"
+        elif (owner := layer_of(layers, header)) is None or owner.name not in names:
+            reason = f"{layer.name} may not include {header}"
         if reason:
             offences.append(f"{path}:{number}: {reason}")
     return offences
 
 
-def runtime_closure_offences(source):
-    """The runtime links nothing foreign, so neither may any header it reaches."""
-    queue = [f for f in sorted((source / "runtime").rglob("*")) if f.suffix in (".h", ".cpp")]
-    queue = [f for f in queue if not is_for_tests(f.name)]
+def alone_offences(layers, source):
+    """A layer that stands alone links nothing foreign, so neither may any header it reaches."""
+    queue = [f for layer in layers.values() if layer.alone
+             for f in sorted((source / layer.directory).rglob("*"))
+             if f.suffix in (".h", ".cpp") and not is_for_tests(f.name)]
     seen, offences = set(queue), []
     while queue:
         file = queue.pop()
@@ -195,12 +186,43 @@ def runtime_closure_offences(source):
     return offences
 
 
+def docs_table(layers):
+    rows = ["| layer | directory | uses, besides base |", "|---|---|---|"]
+    for layer in layers.values():
+        uses = [*layer.uses, *(f"+{part}" for part in layer.parts)]
+        if len(layer.uses) == list(layers).index(layer.name) - 1 and len(layer.uses) > 5:
+            uses = ["all above", *(f"+{part}" for part in layer.parts)]
+        rows.append(f"| {layer.name} | `src/{layer.directory}` | {', '.join(uses) or '–'} |")
+    return "\n".join([BEGIN, *rows, END])
+
+
+def docs_offences(layers, file, write):
+    """The table in the document, compared with the one in the sources, or written."""
+    text = file.read_text()
+    begin, end = text.find(BEGIN), text.find(END)
+    if begin < 0 or end < begin:
+        return [f"{DOCS}: the marks of the layers' table are missing"]
+    fresh = text[:begin] + docs_table(layers) + text[end + len(END):]
+    if fresh == text:
+        return []
+    if write:
+        file.write_text(fresh)
+        return []
+    return [f"{DOCS}: the layers' table is stale; run scripts/check_layers.py --write"]
+
+
 def main(arguments):
-    root = pathlib.Path(__file__).resolve().parent.parent
-    source = pathlib.Path(arguments[0]) if arguments else root / "src"
+    write = "--write" in arguments
+    rest = [word for word in arguments if word != "--write"]
+    root = pathlib.Path(rest[0]) if rest else pathlib.Path(__file__).resolve().parent.parent
+    source = root / "src"
+    layers = read_table(source / "layers.txt")
+    offences = table_offences(layers)
     files = [f for f in sorted(source.rglob("*")) if f.suffix in (".h", ".cpp", ".inc")]
-    offences = [line for f in files for line in check_file(source, f)]
-    offences += runtime_closure_offences(source)
+    if not offences:
+        offences = [line for f in files for line in check_file(layers, source, f)]
+        offences += alone_offences(layers, source)
+        offences += docs_offences(layers, root / DOCS, write)
     print("\n".join(offences + [f"layers: {len(files)} files, {len(offences)} offences"]))
     return 1 if offences else 0
 
