@@ -97,9 +97,19 @@ def layer_of(layers, path):
     parts = pathlib.PurePosixPath(path).parts[:-1]
     directories = {layer.directory: layer for layer in layers.values()}
     for length in range(len(parts), 0, -1):
-        if "/".join(parts[:length]) in directories:
-            return directories["/".join(parts[:length])]
+        names = ["/".join(parts[:length])]
+        if target_of(path):
+            names.append("/".join(["targets", "*", *parts[2:length]]))
+        for name in names:
+            if name in directories:
+                return directories[name]
     return None
+
+
+def target_of(path):
+    """The target whose folder the path lies in, or None."""
+    parts = pathlib.PurePosixPath(path).parts
+    return parts[1] if parts[0] == "targets" and len(parts) > 3 else None
 
 
 def reachable(layers, layer):
@@ -162,6 +172,8 @@ def check_file(layers, source, file):
             reason = f"only tests may include {header}"
         elif (owner := layer_of(layers, header)) is None or owner.name not in names:
             reason = f"{layer.name} may not include {header}"
+        elif target_of(header) not in (None, target_of(path)) and not is_for_tests(path):
+            reason = f"only the folder of target {target_of(header)} may include {header}"
         if reason:
             offences.append(f"{path}:{number}: {reason}")
     return offences

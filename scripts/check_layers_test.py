@@ -18,6 +18,8 @@ schedule  compiler/schedule  ir
 ops       compiler/ops   ir test:schedule
 codegen   compiler/codegen  ir +llvm
 nested    compiler/codegen/nested
+facts     targets/*/facts  ir
+kinds     targets        facts
 zoo       compiler/zoo   +onnx_messages
 app       app            *
 """
@@ -75,6 +77,16 @@ class CheckLayers(unittest.TestCase):
         self.assert_refused(
             {"compiler/ir/a.h": "", "compiler/codegen/nested/b.h": '#include "compiler/ir/a.h"\n'},
             "nested may not include compiler/ir/a.h")
+
+    def test_a_target_is_known_in_its_own_folder_only(self):
+        facts = {"targets/cpu/facts/a.h": ""}
+        include = '#include "targets/cpu/facts/a.h"\n'
+        self.assert_passes({**facts, "targets/cpu/facts/b.cpp": include,
+                            "targets/b_test.cpp": include})
+        self.assert_refused({**facts, "targets/sim/facts/b.cpp": include},
+                            "only the folder of target cpu may include targets/cpu/facts/a.h")
+        self.assert_refused({**facts, "targets/b.cpp": include},
+                            "only the folder of target cpu may include targets/cpu/facts/a.h")
 
     def test_generated_messages_are_fenced(self):
         line = '#include "compiler/frontend/onnx/proto/onnx.pb.h"\n'

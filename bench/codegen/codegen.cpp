@@ -10,10 +10,11 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/ir/intrinsics.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/kernel_module.h"
 #include "runtime/thread_pool.h"
+#include "targets/kinds.h"
 
 namespace attune {
 namespace {
@@ -141,9 +142,9 @@ double seconds_of(const std::function<void()>& f) {
 }
 
 // GFLOP/s of a compiled kernel on one thread.
-double speed_of(const Workload& work, const codegen::CompiledKernel& compiled) {
-  const auto module = runtime::KernelModule::load(compiled.elf).value();
-  const AttuneKernel entry = module.kernel(compiled.symbol).value();
+double speed_of(const Workload& work, const codegen::Module& compiled) {
+  const auto module = runtime::KernelModule::load(compiled.code).value();
+  const AttuneKernel entry = module.kernel(compiled.kernels[0].symbol).value();
   runtime::ThreadPool pool({.workers = 1});
   std::vector<void*> buffers;
   for (const ir::Buffer& buffer : work.kernel.params) {
@@ -160,27 +161,27 @@ double speed_of(const Workload& work, const codegen::CompiledKernel& compiled) {
   return work.flops / seconds * 1e-9;
 }
 
-void report(const char* name, const Tile& tile, const Workload& work, const ir::Target& target,
+void report(const char* name, const Tile& tile, const Workload& work, const target::Target& target,
             double peak) {
   const int rounds = 5;
   double compile_ms = 0, link_ms = 0;
-  codegen::CompiledKernel last;
+  codegen::Module last;
   for (int i = 0; i < rounds; ++i) {
-    last = codegen::compile(work.kernel, target).value();
+    last = kernel::compile_module(std::span(&work.kernel, 1), target).value();
     compile_ms += last.compile_ms / rounds;
     link_ms += last.link_ms / rounds;
   }
   fmt::print("{:5} {:2}x{} {:11} {:9} {:8.1f} {:6.1f} {:7} {:8.1f}\n", name, tile.rows,
              tile.vectors, tile.hold_rows ? "bcast held" : "vector held",
-             tile.launder ? "laundered" : "", compile_ms, link_ms, last.vector_spills,
+             tile.launder ? "laundered" : "", compile_ms, link_ms, last.kernels[0].vector_spills,
              100 * speed_of(work, last) / peak);
 }
 
 int bench(const std::string& cpu) {
-  ir::Target wanted;
-  wanted.cpu = cpu;
+  target::Target wanted;
+  wanted.set("mcpu", cpu);
   wanted.threads = 1;
-  const auto target = codegen::resolve_target(wanted);
+  const auto target = targets::resolve(wanted);
   if (!target.ok()) {
     fmt::print(stderr, "{}\n{}\n", target.error().message, target.error().hint);
     return 2;
@@ -191,9 +192,11 @@ int bench(const std::string& cpu) {
        {Tile{6, 2, false}, Tile{4, 3, false}, Tile{5, 2, false}, Tile{8, 3, false}}) {
     if (tile.rows * tile.vectors + 3 > target->vector_registers) continue;
     const Workload work = gemm(tile, lanes);
-    peak = std::max(peak, speed_of(work, codegen::compile(work.kernel, *target).value()));
+    peak = std::max(
+        peak, speed_of(work, kernel::compile_module(std::span(&work.kernel, 1), *target).value()));
   }
-  fmt::print("{}: {:.1f} GFLOP/s best GEMM tile, {} lanes\n", target->cpu, peak, lanes);
+  fmt::print("{}: {:.1f} GFLOP/s best GEMM tile, {} lanes\n", target->attribute("mcpu"), peak,
+             lanes);
   fmt::print("{:41} {:>8} {:>6} {:>7} {:>8}\n", "kernel, tile", "ms", "link", "spills", "% best");
   for (const Tile& tile :
        {Tile{6, 2, false}, Tile{4, 3, false}, Tile{3, 4, true}, Tile{8, 2, false},

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <string_view>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/features/features.h"
 #include "tuner/features/loop_tree.h"
 #include "tuner/model/analytic.h"
@@ -36,7 +36,7 @@ void time_kind(std::string_view name, std::size_t count, const Make& make) {
   fmt::print("  {:28} {:9.0f} candidates/s\n", name, static_cast<double>(count) / best);
 }
 
-int time_features(std::string_view spec, const ir::Target& target) {
+int time_features(std::string_view spec, const target::Target& target) {
   const auto task = op_spec::parse_op_spec(spec, target);
   if (!task.ok()) {
     fmt::print(stderr, "bench_features: {}\n", task.error().message);
@@ -83,9 +83,9 @@ int time_features(std::string_view spec, const ir::Target& target) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ir::Target wanted;
+  target::Target wanted;
   wanted.threads = 1;
-  const auto target = codegen::resolve_target(wanted);
+  const auto target = targets::resolve(wanted);
   if (!target.ok()) return 1;
   std::vector<std::string_view> specs(argv + 1, argv + argc);
   if (specs.empty()) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/features/features.h"
 #include "tuner/model/analytic.h"
 #include "tuner/records/store.h"
@@ -39,8 +39,8 @@ Result<std::map<std::string, Recorded>> read_records(const std::string& path) {
 }  // namespace
 
 Result<Table> table_of(const std::string& name, const Recorded& recorded) {
-  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(recorded.target));
-  ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target(wanted));
+  ATTUNE_ASSIGN(const target::Target wanted, targets::parse(recorded.target));
+  ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(name, target));
   std::vector<space::NamedProgram> programs;
   if (task.algorithm == "auto" || task.algorithm == "direct") {

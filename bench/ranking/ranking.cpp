@@ -14,8 +14,8 @@
 #include <set>
 #include <string>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/model/analytic.h"
@@ -107,7 +107,7 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 
 Status time_all(std::vector<Sample>& samples, const space::Space& space,
                 const std::vector<std::shared_ptr<const ir::Program>>& programs,
-                const ir::Target& target, measure::Runner& runner) {
+                const target::Target& target, measure::Runner& runner) {
   builder::LocalBuilder builder({.target = target, .cores = {}});
   constexpr std::size_t kBatch = 32;
   for (std::size_t first = 0; first < samples.size(); first += kBatch) {
@@ -174,8 +174,8 @@ void print(const std::vector<Sample>& samples, const space::Space& space, double
 }
 
 Status run(const Options& options) {
-  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(options.target));
-  ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target(wanted));
+  ATTUNE_ASSIGN(const target::Target wanted, targets::parse(options.target));
+  ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
   const measure::CorePlan cores = measure::plan_cores(target.threads);
   ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(options.spec, target));

@@ -9,8 +9,8 @@
 #include <map>
 #include <string_view>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/model/analytic.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
@@ -29,7 +29,7 @@ struct Counts {
   space::RejectionCounts reasons;
 };
 
-int score(std::string_view spec, const ir::Target& target, std::int64_t points) {
+int score(std::string_view spec, const target::Target& target, std::int64_t points) {
   const auto task = op_spec::parse_op_spec(spec, target);
   if (!task.ok()) {
     fmt::print(stderr, "bench_score: {}\n", task.error().message);
@@ -75,9 +75,9 @@ int score(std::string_view spec, const ir::Target& target, std::int64_t points) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  ir::Target wanted;
+  target::Target wanted;
   wanted.threads = 1;
-  const auto target = codegen::resolve_target(wanted);
+  const auto target = targets::resolve(wanted);
   if (!target.ok()) return 1;
   std::int64_t points = 20'000;
   std::vector<std::string_view> specs;

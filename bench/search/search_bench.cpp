@@ -5,8 +5,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/session/explorer_search.h"
 
@@ -60,14 +60,14 @@ void observe(session::Search& search, const std::vector<Trial>& trials) {
 
 }  // namespace
 
-SearchBench::SearchBench(ir::Target target, std::unique_ptr<measure::Runner> runner)
+SearchBench::SearchBench(target::Target target, std::unique_ptr<measure::Runner> runner)
     : target_(std::move(target)),
       runner_(std::move(runner)),
       builder_({.target = target_, .cores = {}}) {}
 
 Result<std::unique_ptr<SearchBench>> SearchBench::start(const std::string& target) {
-  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(target));
-  ATTUNE_ASSIGN(ir::Target resolved, codegen::resolve_target(wanted));
+  ATTUNE_ASSIGN(const target::Target wanted, targets::parse(target));
+  ATTUNE_ASSIGN(target::Target resolved, targets::resolve(wanted));
   const measure::CorePlan cores = measure::plan_cores(resolved.threads);
   ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
   return std::unique_ptr<SearchBench>(new SearchBench(std::move(resolved), std::move(runner)));
@@ -95,13 +95,13 @@ Result<double> SearchBench::flops(const std::string& spec) const {
 }
 
 Result<std::size_t> SearchBench::learn_from(const CurveFile& lessons, const std::string& target) {
-  ATTUNE_ASSIGN(const ir::Target wanted, ir::parse_target(target));
-  ATTUNE_ASSIGN(const ir::Target resolved, codegen::resolve_target(wanted));
-  lessons_of_other_target_ = ir::to_string(resolved) != ir::to_string(target_);
+  ATTUNE_ASSIGN(const target::Target wanted, targets::parse(target));
+  ATTUNE_ASSIGN(const target::Target resolved, targets::resolve(wanted));
+  lessons_of_other_target_ = target::to_string(resolved) != target::to_string(target_);
   std::map<std::string, Recorded> operators;
   for (const auto& [key, curve] : lessons.curves()) {
     Recorded& recorded = operators[key.spec];
-    recorded.target = ir::to_string(resolved);
+    recorded.target = target::to_string(resolved);
     for (const TrialRow& row : curve) {
       recorded.times.emplace(row.trace_hash, row.us);
       if (row.trace.empty()) continue;

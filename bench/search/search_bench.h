@@ -12,7 +12,7 @@
 #include "bench/models/table.h"
 #include "bench/search/curve_file.h"
 #include "bench/search/variant.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/runner.h"
 #include "tuner/session/task.h"
@@ -51,10 +51,10 @@ class SearchBench {
   Result<std::vector<double>> compare(const std::string& spec,
                                       const std::vector<std::string>& traces);
   Result<double> flops(const std::string& spec) const;
-  const ir::Target& target() const { return target_; }
+  const target::Target& target() const { return target_; }
 
  private:
-  SearchBench(ir::Target target, std::unique_ptr<measure::Runner> runner);
+  SearchBench(target::Target target, std::unique_ptr<measure::Runner> runner);
   Result<session::Task> task_of(const std::string& spec) const;
   // Null where the variant wants none.
   Result<std::shared_ptr<const model::History>> history_for(const session::Task& task,
@@ -66,7 +66,7 @@ class SearchBench {
                                                      const Variant& variant, double best_us,
                                                      std::map<std::string, int>& failures);
 
-  ir::Target target_;
+  target::Target target_;
   std::unique_ptr<measure::Runner> runner_;
   builder::LocalBuilder builder_;
   std::vector<Table> lessons_;

@@ -10,8 +10,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiler/codegen/codegen.h"
 #include "runtime/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/model/global_model.h"
 #include "tuner/session/history.h"
 
@@ -86,7 +86,7 @@ Comparison compare(const model::History& all, const model::History::Group& left_
 Status run(const std::string& path) {
   ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(path));
   session::HistoryOptions options;
-  options.resolve = codegen::resolve_target;
+  options.resolve = targets::resolve;
   options.per_group = 1000;
   options.total = 100'000;
   options.threads = static_cast<int>(runtime::allowed_cores().size());

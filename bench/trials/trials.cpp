@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "runtime/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/session/explorer_search.h"
@@ -58,9 +58,9 @@ void print_records(records::Store& store, const session::TaskReport& report) {
 }
 
 Status run(const std::string& spec, int trials, int threads, std::uint64_t seed) {
-  ir::Target wanted;
+  target::Target wanted;
   wanted.threads = threads;
-  ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target(wanted));
+  ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
   const measure::CorePlan cores = measure::plan_cores(target.threads);
   ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
@@ -76,7 +76,7 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
   const SteadyClock clock;
   ATTUNE_ASSIGN(
       auto session,
-      session::Session::open({*store, builder, *runner, clock}, task, ir::to_string(target),
+      session::Session::open({*store, builder, *runner, clock}, task, target::to_string(target),
                              std::move(search), templates::default_trace(task.reference(), target),
                              {.trials = trials, .seed = seed, .window = cores.overlap ? 2 : 1}));
   Printer printer;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ops/family.h"
+#include "targets/kinds.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
@@ -48,14 +48,14 @@ constexpr const char* kSpecs[] = {
 };
 
 // The machine's own target, and one with vectors of 32 bytes where the machine can run that.
-std::vector<ir::Target> targets() {
-  std::vector<ir::Target> found;
-  ir::Target own;
+std::vector<target::Target> targets() {
+  std::vector<target::Target> found;
+  target::Target own;
   own.threads = 2;
-  found.push_back(codegen::resolve_target(own).value());
-  ir::Target narrow = own;
-  narrow.cpu = "haswell";
-  const Result<ir::Target> resolved = codegen::resolve_target(narrow);
+  found.push_back(targets::resolve(own).value());
+  target::Target narrow = own;
+  narrow.set("mcpu", "haswell");
+  const Result<target::Target> resolved = targets::resolve(narrow);
   if (resolved.ok() && found[0].vector_bytes > resolved->vector_bytes) found.push_back(*resolved);
   return found;
 }
@@ -80,7 +80,7 @@ double tolerance_of(const op_spec::OpTask& task, const ir::Program& program) {
 
 // The direct program, and the algorithms that have a template of their own: under the one that fits
 // every program, the unrolled transforms of Winograd take minutes to compile.
-space::TemplateSpace space_of(const op_spec::OpTask& task, const ir::Target& target) {
+space::TemplateSpace space_of(const op_spec::OpTask& task, const target::Target& target) {
   std::vector<space::NamedProgram> programs{{"direct", task.program}};
   for (const ops::AlgorithmDef& candidate : task.alternatives) {
     if (&templates::template_for(candidate.program) == &templates::all().back()) continue;
@@ -107,7 +107,7 @@ void check_point(const op_spec::OpTask& task, const space::Space& space, const s
 class Operators : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Operators, DefaultsAndRandomSchedulesAgreeWithTheInterpreter) {
-  for (const ir::Target& target : targets()) {
+  for (const target::Target& target : targets()) {
     const Result<op_spec::OpTask> task = op_spec::parse_op_spec(GetParam(), target);
     ASSERT_TRUE(task.ok()) << task.error().message;
     const Result<Reference> reference = make_reference(task->program, 1);

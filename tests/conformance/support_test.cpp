@@ -10,10 +10,10 @@
 #include <map>
 #include <string>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/family.h"
+#include "targets/kinds.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/templates/templates.h"
@@ -44,15 +44,15 @@ const std::map<std::string, std::vector<std::string>>& specs() {
   return table;
 }
 
-ir::Target own_target() {
-  ir::Target target;
+target::Target own_target() {
+  target::Target target;
   target.threads = 2;
-  return codegen::resolve_target(target).value();
+  return targets::resolve(target).value();
 }
 
 // "yes" when all cases of the family agree, "–" when the operator refuses the type.
 std::string status_of(const std::vector<std::string>& cases, ir::DType type,
-                      const ir::Target& target) {
+                      const target::Target& target) {
   bool supported = false;
   for (const std::string& spec : cases) {
     const auto task =
@@ -73,7 +73,7 @@ std::string status_of(const std::vector<std::string>& cases, ir::DType type,
   return supported ? "yes" : "–";
 }
 
-std::string algorithms_of(const std::string& spec, const ir::Target& target) {
+std::string algorithms_of(const std::string& spec, const target::Target& target) {
   std::string names = "direct";
   const auto task = op_spec::parse_op_spec(spec, target);
   EXPECT_TRUE(task.ok()) << spec;
@@ -91,7 +91,7 @@ std::string onnx_part() {
 }
 
 TEST(SupportTable, IsUpToDate) {
-  const ir::Target target = own_target();
+  const target::Target target = own_target();
   std::string text =
       "# What is supported\n\n"
       "Written by the conformance tests, which compile and run each of these on the target `cpu` "

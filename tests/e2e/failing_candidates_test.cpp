@@ -36,7 +36,7 @@ class DefaultsOnly final : public measure::Builder {
 
 class UnluckyWorkshop final : public Workshop {
  public:
-  Status open(const ir::Target& target) override {
+  Status open(const target::Target& target) override {
     ATTUNE_RETURN_IF_ERROR(inner_.open(target));
     builder_ = std::make_unique<DefaultsOnly>(inner_.builder());
     return {};

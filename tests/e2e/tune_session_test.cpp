@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/session/explorer_search.h"
@@ -19,9 +19,9 @@ namespace {
 class TuneSessionTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    ir::Target wanted;
+    target::Target wanted;
     wanted.threads = 1;
-    const auto target = codegen::resolve_target(wanted);
+    const auto target = targets::resolve(wanted);
     ASSERT_TRUE(target.ok()) << target.error().message;
     target_ = *target;
     const measure::CorePlan cores = measure::plan_cores(1);
@@ -57,13 +57,13 @@ class TuneSessionTest : public testing::TestWithParam<const char*> {
     options.run.compare_rounds = 2;
     options.run.compare_round_ms = 0;
     auto session = Session::open({*store_, *builder_, *runner_, clock_}, std::move(task),
-                                 ir::to_string(target_), std::move(*search), first, options);
+                                 target::to_string(target_), std::move(*search), first, options);
     EXPECT_TRUE(session.ok()) << session.error().message;
     return std::move(*session);
   }
 
   std::string path_;
-  ir::Target target_;
+  target::Target target_;
   SteadyClock clock_;
   std::unique_ptr<measure::LocalRunner> runner_;
   std::unique_ptr<builder::LocalBuilder> builder_;
@@ -79,7 +79,7 @@ TEST_P(TuneSessionTest, FindsAVerifiedScheduleAndGoesOn) {
   ASSERT_TRUE(report.best_us && report.default_us) << report.default_failure;
   EXPECT_LE(*report.best_us, *report.default_us);
   EXPECT_EQ(report.failures.count("wrong_answer"), 0u);
-  const auto best = store_->best({.task_key = report.key, .target = ir::to_string(target_)});
+  const auto best = store_->best({.task_key = report.key, .target = target::to_string(target_)});
   ASSERT_TRUE(best.ok() && best->has_value());
   EXPECT_TRUE((*best)->verified);
   EXPECT_EQ((*best)->id, report.best_record);

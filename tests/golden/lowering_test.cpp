@@ -37,7 +37,7 @@ TEST_P(Lowering, MakesTheseLoops) {
   std::ostringstream steps;
   steps << file.rdbuf();
 
-  ir::Target target;  // not this machine's: vectors of 32 bytes everywhere
+  target::Target target;  // not this machine's: vectors of 32 bytes everywhere
   target.threads = 1;
   const Result<op_spec::OpTask> task = op_spec::parse_op_spec(spec, target);
   ASSERT_TRUE(task.ok()) << task.error().message;

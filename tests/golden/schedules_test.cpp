@@ -14,10 +14,10 @@ namespace attune::test {
 namespace {
 
 // A CPU with 16 vector registers of 32 bytes, two threads.
-ir::Target fixed_target() {
-  ir::Target target;
-  target.triple = "x86_64-pc-linux-gnu";
-  target.cpu = "haswell";
+target::Target fixed_target() {
+  target::Target target;
+  target.set("triple", "x86_64-pc-linux-gnu");
+  target.set("mcpu", "haswell");
   target.threads = 2;
   target.vector_bytes = 32;
   target.vector_registers = 16;
@@ -32,7 +32,7 @@ struct GoldenCase {
 class Schedules : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(Schedules, LookAsTheyDid) {
-  const ir::Target target = fixed_target();
+  const target::Target target = fixed_target();
   const auto task = op_spec::parse_op_spec(GetParam().spec, target);
   ASSERT_TRUE(task.ok()) << task.error().message;
   const schedule::Trace trace = templates::default_trace(task->program, target);

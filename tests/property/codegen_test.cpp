@@ -1,6 +1,5 @@
 // Generated code computes what the interpreter computes: random kernels with loops, branches and
 // guarded loads, and random index arithmetic and conditions on scalars and vectors.
-#include "compiler/codegen/codegen.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,8 +8,10 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/kernel_module.h"
 #include "runtime/thread_pool.h"
+#include "targets/kinds.h"
 #include "tests/support/random_ir.h"
 
 namespace attune::test {
@@ -18,20 +19,20 @@ namespace {
 
 using namespace ir;
 
-const Target& target() {
-  static const Target resolved = [] {
-    Target wanted;
+const target::Target& target() {
+  static const target::Target resolved = [] {
+    target::Target wanted;
     wanted.threads = 1;
-    return codegen::resolve_target(wanted).value();
+    return targets::resolve(wanted).value();
   }();
   return resolved;
 }
 
 // Runs the compiled kernel on copies of the arrays.
 std::vector<Array> run_compiled(const Kernel& kernel, std::vector<Array> arrays) {
-  const auto compiled = codegen::compile(kernel, target());
+  const auto compiled = kernel::compile_module(std::span(&kernel, 1), target());
   if (!compiled.ok()) RC_FAIL(compiled.error().message);
-  const auto module = runtime::KernelModule::load(compiled->elf).value();
+  const auto module = runtime::KernelModule::load(compiled->code).value();
   std::vector<std::unique_ptr<char, decltype(&std::free)>> memories;
   std::vector<void*> buffers;
   const auto aligned = [&](std::size_t bytes) {
@@ -43,9 +44,9 @@ std::vector<Array> run_compiled(const Kernel& kernel, std::vector<Array> arrays)
     buffers.push_back(aligned(array.data.size()));
     std::memcpy(buffers.back(), array.data.data(), array.data.size());
   }
-  void* workspace = aligned(static_cast<std::size_t>(compiled->workspace_bytes));
+  void* workspace = aligned(static_cast<std::size_t>(compiled->kernels[0].workspace_bytes));
   runtime::ThreadPool pool({.workers = 1, .cores = {}, .spin_us = 0});
-  const auto entry = module.kernel(compiled->symbol).value();
+  const auto entry = module.kernel(compiled->kernels[0].symbol).value();
   const Status status = runtime::run_kernel(entry, pool, workspace, buffers);
   if (!status.ok()) RC_FAIL(status.error().message);
   for (std::size_t i = 0; i < arrays.size(); ++i) {

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/ir/print.h"
 #include "compiler/lower/lower.h"
+#include "targets/kinds.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_steps.h"
 #include "tests/support/random_subject.h"
@@ -32,14 +32,14 @@ std::int64_t setting(const char* name, std::int64_t fallback) {
 }
 
 // This machine's target, and one with vectors of 32 bytes where the machine can run that.
-const std::vector<ir::Target>& targets() {
-  static const std::vector<ir::Target> found = [] {
-    ir::Target own;
+const std::vector<target::Target>& targets() {
+  static const std::vector<target::Target> found = [] {
+    target::Target own;
     own.threads = 2;
-    std::vector<ir::Target> list{codegen::resolve_target(own).value()};
-    ir::Target narrow = own;
-    narrow.cpu = "haswell";
-    const auto resolved = codegen::resolve_target(narrow);
+    std::vector<target::Target> list{targets::resolve(own).value()};
+    target::Target narrow = own;
+    narrow.set("mcpu", "haswell");
+    const auto resolved = targets::resolve(narrow);
     if (resolved.ok() && list[0].vector_bytes > resolved->vector_bytes) list.push_back(*resolved);
     return list;
   }();
@@ -94,7 +94,7 @@ Outcome outcome_of(const IsolatedResult& result) {
 
 // Compares one scheduled program in all ways; notes the verdict.
 void compare(const Note& note, const Subject& subject, const schedule::State& state,
-             const schedule::Trace& trace, const Case& c, const ir::Target& target) {
+             const schedule::Trace& trace, const Case& c, const target::Target& target) {
   const auto cost = cost_of(state);
   if (cost.ok() && (cost->iterations > 3e6 || cost->copies > 400)) return note("large\n");
   if (const auto lowered = lower::lower(state); !lowered.ok()) {
@@ -109,14 +109,14 @@ void compare(const Note& note, const Subject& subject, const schedule::State& st
     if (status.ok()) continue;
     return note(fmt::format("wrong {} on {}: {}\n",
                             way == Way::Compiled ? "compiled" : "interpreted",
-                            ir::to_string(target), status.error().message));
+                            target::to_string(target), status.error().message));
   }
   note("agreed\n");
 }
 
 // Tries the steps one after the other, leaving out those that are illegal, and compares the result.
 void run_steps(const Note& note, const Subject& subject, const schedule::Trace& steps,
-               const Case& c, const ir::Target& target) {
+               const Case& c, const target::Target& target) {
   schedule::State state = schedule::initial_state(subject.program);
   schedule::Trace trace;
   for (const schedule::Step& step : steps) {
@@ -134,7 +134,8 @@ void run_steps(const Note& note, const Subject& subject, const schedule::Trace& 
 }
 
 // Drops steps one by one as long as the trace still fails.
-Outcome shrink(const Subject& subject, Outcome failing, const Case& c, const ir::Target& target) {
+Outcome shrink(const Subject& subject, Outcome failing, const Case& c,
+               const target::Target& target) {
   for (bool smaller = true; smaller;) {
     smaller = false;
     for (std::size_t i = failing.trace.size(); i-- > 0;) {
@@ -159,11 +160,11 @@ std::string report(const Subject& subject, const Outcome& outcome, const Case& c
 
 // What a case is about, from its seed alone.
 struct Setup {
-  ir::Target target;
+  target::Target target;
   Subject subject;
 };
 Setup setup_of(Rng& rng) {
-  const ir::Target target = targets()[rng.below(targets().size())];
+  const target::Target target = targets()[rng.below(targets().size())];
   return {target, random_subject(rng, target)};
 }
 

@@ -1,7 +1,7 @@
 #include "tests/support/bad_commands.h"
 
-#include "compiler/codegen/codegen.h"
 #include "runtime/affinity.h"
+#include "targets/kinds.h"
 
 #ifndef ATTUNE_PROGRAM
 #error "ATTUNE_PROGRAM is the path of the program"
@@ -19,13 +19,13 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 }  // namespace
 
 std::string BadCommands::filled(std::string text) const {
-  const auto here = codegen::resolve_target({});
+  const auto here = targets::resolve({});
   const std::size_t cores = runtime::allowed_cores().size();
   replace_all(text, "{dir}", directory_.path().string());
   replace_all(text, "{cores}", std::to_string(cores));
   replace_all(text, "{cores of}", std::to_string(cores) + (cores == 1 ? " core" : " cores"));
-  replace_all(text, "{triple}", here->triple);
-  replace_all(text, "{cpu}", here->cpu);
+  replace_all(text, "{triple}", std::string(here->attribute("triple")));
+  replace_all(text, "{cpu}", std::string(here->attribute("mcpu")));
   return text;
 }
 

@@ -84,7 +84,7 @@ std::string spec_of(Rng& rng, const std::string& family) {
 
 }  // namespace
 
-std::string random_op_spec(Rng& rng, const ir::Target& target) {
+std::string random_op_spec(Rng& rng, const target::Target& target) {
   constexpr const char* kTypes[] = {"f16", "bf16", "i8", "u8", "i32", "i64", "bool"};
   const auto families = ops::families();
   for (int attempt = 0; attempt < 200; ++attempt) {
@@ -116,7 +116,7 @@ void fuse_some(Rng& rng, Subject& subject) {
   subject.tolerance = std::max(subject.tolerance, 1e-5);
 }
 
-Subject random_operator(Rng& rng, const ir::Target& target) {
+Subject random_operator(Rng& rng, const target::Target& target) {
   const std::string spec = random_op_spec(rng, target);
   op_spec::OpTask task = op_spec::parse_op_spec(spec, target).value();
   Subject subject{spec, task.program, task.program, task.tolerance};
@@ -130,7 +130,7 @@ Subject random_operator(Rng& rng, const ir::Target& target) {
   return subject;
 }
 
-Subject random_subject(Rng& rng, const ir::Target& target) {
+Subject random_subject(Rng& rng, const target::Target& target) {
   if (rng.chance(0.75)) return random_operator(rng, target);
   const auto programs = own_programs();
   const ir::Program program = ir::parse_program(programs[rng.below(programs.size())]).value();

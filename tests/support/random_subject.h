@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/rng.h"
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/target/target.h"
 
 namespace attune::test {
 
@@ -19,10 +19,10 @@ struct Subject {
 };
 
 // An operator spec such as "conv2d:h=5,w=7,…" that is valid.
-std::string random_op_spec(Rng& rng, const ir::Target& target);
+std::string random_op_spec(Rng& rng, const target::Target& target);
 // An operator or one of our own programs; the target must be resolved.
-Subject random_subject(Rng& rng, const ir::Target& target);
+Subject random_subject(Rng& rng, const target::Target& target);
 // An operator, never one of our own.
-Subject random_operator(Rng& rng, const ir::Target& target);
+Subject random_operator(Rng& rng, const target::Target& target);
 
 }  // namespace attune::test

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/rng.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/verify.h"
+#include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
 #include "runtime/kernel_module.h"
 #include "runtime/memory.h"
@@ -38,11 +38,13 @@ Status run_interpreted(const ir::Kernel& kernel, std::size_t inputs,
   return ir::interpret(kernel, arguments, static_cast<int>(inputs));
 }
 
-Status run_compiled(const ir::Kernel& kernel, const ir::Target& target,
+Status run_compiled(const ir::Kernel& kernel, const target::Target& target,
                     std::vector<Array>& arguments) {
-  ATTUNE_ASSIGN(const codegen::CompiledKernel compiled, codegen::compile(kernel, target));
-  ATTUNE_ASSIGN(const runtime::KernelModule module, runtime::KernelModule::load(compiled.elf));
-  ATTUNE_ASSIGN(const AttuneKernel entry, module.kernel(compiled.symbol));
+  ATTUNE_ASSIGN(const codegen::Module compiled,
+                kernel::compile_module(std::span(&kernel, 1), target));
+  const codegen::KernelEntry& facts = compiled.kernels.front();
+  ATTUNE_ASSIGN(const runtime::KernelModule module, runtime::KernelModule::load(compiled.code));
+  ATTUNE_ASSIGN(const AttuneKernel entry, module.kernel(facts.symbol));
   std::vector<runtime::Memory> blocks;
   std::vector<void*> pointers;
   for (const Array& array : arguments) {
@@ -52,7 +54,7 @@ Status run_compiled(const ir::Kernel& kernel, const ir::Target& target,
     blocks.push_back(std::move(block));
   }
   ATTUNE_ASSIGN(const runtime::Memory workspace,
-                runtime::Memory::allocate(static_cast<std::size_t>(compiled.workspace_bytes)));
+                runtime::Memory::allocate(static_cast<std::size_t>(facts.workspace_bytes)));
   runtime::ThreadPool pool({.workers = target.threads});
   ATTUNE_RETURN_IF_ERROR(runtime::run_kernel(entry, pool, workspace.data(), pointers));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -62,7 +64,7 @@ Status run_compiled(const ir::Kernel& kernel, const ir::Target& target,
 }
 
 // Runs one kernel on the arrays that its parameters name, the first `inputs` of them read only.
-Status run(const ir::Kernel& kernel, std::size_t inputs, const ir::Target& target, Way way,
+Status run(const ir::Kernel& kernel, std::size_t inputs, const target::Target& target, Way way,
            Arrays& arrays) {
   std::vector<Array> arguments = arguments_of(kernel, arrays);
   ATTUNE_RETURN_IF_ERROR(way == Way::Interpreted ? run_interpreted(kernel, inputs, arguments)
@@ -126,7 +128,7 @@ Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed)
 }
 
 Status check_trace(const ir::Program& program, const schedule::Trace& trace,
-                   const ir::Target& target, const Reference& reference, double tolerance,
+                   const target::Target& target, const Reference& reference, double tolerance,
                    Way way) {
   ATTUNE_ASSIGN(const schedule::State state, schedule::replay(program, trace));
   ATTUNE_ASSIGN(const lower::Lowered lowered, lower_and_verify(state));

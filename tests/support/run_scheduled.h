@@ -7,9 +7,9 @@
 
 #include "base/result.h"
 #include "compiler/ir/array.h"
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 
 namespace attune::test {
 
@@ -26,6 +26,7 @@ enum class Way { Interpreted, Compiled };
 // runs it and compares. `tolerance` is a fraction of the largest magnitude of the result. The error
 // names step, pass or element.
 Status check_trace(const ir::Program& program, const schedule::Trace& trace,
-                   const ir::Target& target, const Reference& reference, double tolerance, Way way);
+                   const target::Target& target, const Reference& reference, double tolerance,
+                   Way way);
 
 }  // namespace attune::test

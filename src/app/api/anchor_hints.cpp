@@ -5,7 +5,7 @@
 namespace attune::api {
 
 Result<std::vector<schedule::Trace>> anchor_hints(records::Store& store, const session::Task& task,
-                                                  const ir::Target& target) {
+                                                  const target::Target& target) {
   constexpr std::size_t kLookedAt = 4;
   const std::string anchor = logs::anchor_key(task.reference());
   if (anchor.empty()) return std::vector<schedule::Trace>();

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/target.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 #include "tuner/records/store.h"
 #include "tuner/session/task.h"
 
@@ -13,6 +13,6 @@ namespace attune::api {
 
 // Schedules of the task to try first, the most promising first.
 Result<std::vector<schedule::Trace>> anchor_hints(records::Store& store, const session::Task& task,
-                                                  const ir::Target& target);
+                                                  const target::Target& target);
 
 }  // namespace attune::api

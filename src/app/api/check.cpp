@@ -135,7 +135,7 @@ CheckCase unpacked(std::string name, const Result<Bytes>& bytes) {
 Status check_cases(const CheckOptions& options,
                    const std::function<Status(const CheckCase&)>& done) {
   ATTUNE_ASSIGN(const std::vector<OnnxCase> cases, find_onnx_cases(options.model.model));
-  ATTUNE_ASSIGN(const ir::Target target, resolve_target(options.model));
+  ATTUNE_ASSIGN(const target::Target target, resolve_target(options.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(target));
   IsolatedWork all;
   all.count = cases.size();

@@ -9,7 +9,7 @@
 #include "app/api/runnable_model.h"
 #include "app/deploy/ahead.h"
 #include "compiler/graph/builder.h"
-#include "tuner/measure/builder/element_type.h"
+#include "compiler/kernel/element_type.h"
 
 namespace attune::api {
 namespace {
@@ -96,7 +96,7 @@ Result<CheckCase> check_graph(const CheckOptions& options) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ops::Constant& wanted = *values[static_cast<std::size_t>(model.graph.outputs[i])];
     NamedTensor expected{runnable.plan().outputs[i].name, {}};
-    ATTUNE_ASSIGN(const runtime::DType type, builder::element_type(wanted.type.dtype));
+    ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(wanted.type.dtype));
     ATTUNE_ASSIGN(expected.tensor, Tensor::allocate(type, wanted.type.shape));
     if (!wanted.bytes.empty()) {
       std::memcpy(expected.tensor.data(), wanted.bytes.data(), wanted.bytes.size());

@@ -12,7 +12,7 @@
 #include "app/api/runnable_model.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/onnx/interface.h"
-#include "tuner/measure/builder/element_type.h"
+#include "compiler/kernel/element_type.h"
 
 namespace attune::api {
 namespace {
@@ -26,7 +26,7 @@ struct CaseData {
 };
 
 Result<Tensor> tensor_of(const ops::Constant& constant) {
-  ATTUNE_ASSIGN(const runtime::DType type, builder::element_type(constant.type.dtype));
+  ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(constant.type.dtype));
   ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(type, constant.type.shape));
   if (tensor.bytes() > 0) std::memcpy(tensor.data(), constant.bytes.data(), tensor.bytes());
   return tensor;

@@ -7,9 +7,8 @@
 
 #include "base/atomic_file.h"
 #include "base/nearest.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/ir/print.h"
-#include "compiler/lower/lower.h"
+#include "compiler/kernel/kernel.h"
 
 namespace attune::api {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 // All stages there are, in the order in which they happen. "loops" is what the last pass leaves.
 std::vector<std::string> stage_names() {
   std::vector<std::string> names = {"te", "trace", "nests"};
-  for (const lower::Pass& pass : lower::passes()) names.emplace_back(pass.name);
+  for (const lower::Pass& pass : lower::vector_pipeline()) names.emplace_back(pass.name);
   names.insert(names.end(), {"loops", "llvm", "asm"});
   return names;
 }
@@ -68,17 +67,16 @@ class Stages {
   std::vector<EmittedStage> stages_;
 };
 
-Result<std::vector<ir::Kernel>> lower_kernels(const KnownSchedule& known, Stages& stages) {
-  ATTUNE_ASSIGN(const schedule::State state,
-                schedule::replay(*known.algorithm.program, known.trace));
-  lower::Options options;
-  options.observe = [&](std::string_view pass, const ir::Kernel& kernel) {
+Result<std::vector<ir::Kernel>> lower_kernels(const KnownSchedule& known,
+                                              const target::Target& target, Stages& stages) {
+  const auto observe = [&](std::string_view pass, const ir::Kernel& kernel) {
     stages.add(pass, ir::to_string(kernel));
   };
-  ATTUNE_ASSIGN(lower::Lowered lowered, lower::lower(state, options));
+  ATTUNE_ASSIGN(kernel::LoweredProgram lowered,
+                kernel::lower(*known.algorithm.program, known.trace, target, observe));
   std::vector<ir::Kernel> kernels;
-  if (lowered.prepare) kernels.push_back(std::move(*lowered.prepare));
-  kernels.push_back(std::move(lowered.main));
+  if (lowered.prepare) kernels.push_back(std::move(lowered.prepare->loops));
+  kernels.push_back(std::move(lowered.main.loops));
   return kernels;
 }
 
@@ -88,25 +86,23 @@ Result<CompileReport> compile(const CompileOptions& options) {
   ATTUNE_RETURN_IF_ERROR(check_emit(options.emit));
   ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
   ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, options.schedule));
+  const codegen::CodeGenerator& generator = kernel::code_generator_of(model.target);
   Stages stages(options.emit);
   stages.add("te", ir::to_string(*known.algorithm.program));
   stages.add("trace", schedule::to_string(known.trace));
-  ATTUNE_ASSIGN(const std::vector<ir::Kernel> kernels, lower_kernels(known, stages));
+  ATTUNE_ASSIGN(const std::vector<ir::Kernel> kernels, lower_kernels(known, model.target, stages));
   for (const ir::Kernel& kernel : kernels) {
     stages.add("loops", ir::to_string(kernel));
-    if (stages.wants("llvm")) {
-      ATTUNE_ASSIGN(const std::string text, codegen::emit_llvm(kernel, model.target));
-      stages.add("llvm", text);
-    }
-    if (stages.wants("asm")) {
-      ATTUNE_ASSIGN(const std::string text, codegen::emit_asm(kernel, model.target));
-      stages.add("asm", text);
+    for (const codegen::TextForm& form : generator.texts) {
+      if (!stages.wants(form.name)) continue;
+      ATTUNE_ASSIGN(const std::string text, form.text(kernel, model.target));
+      stages.add(form.name, text);
     }
   }
-  ATTUNE_ASSIGN(const codegen::CompiledModule module, codegen::compile(kernels, model.target));
+  ATTUNE_ASSIGN(const codegen::Module module, kernel::compile_module(kernels, model.target));
   if (!options.output.empty()) {
-    const std::string_view bytes(reinterpret_cast<const char*>(module.elf.data()),
-                                 module.elf.size());
+    const std::string_view bytes(reinterpret_cast<const char*>(module.code.data()),
+                                 module.code.size());
     ATTUNE_RETURN_IF_ERROR(write_file_atomically(options.output, bytes));
   }
   CompileReport report{.model = model.task.spec,
@@ -114,7 +110,7 @@ Result<CompileReport> compile(const CompileOptions& options) {
                        .schedule_text = describe(known),
                        .stages = stages.take(),
                        .kernels = {},
-                       .object_bytes = module.elf.size(),
+                       .object_bytes = module.code.size(),
                        .compile_ms = module.compile_ms + module.link_ms};
   for (const codegen::KernelEntry& kernel : module.kernels) {
     report.kernels.push_back(kernel.symbol);

@@ -9,9 +9,9 @@
 #include "app/deploy/kernels.h"
 #include "base/clock.h"
 #include "base/nearest.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/graph/passes/passes.h"
 #include "compiler/ir/print.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/plan_json.h"
 
 namespace attune::api {
@@ -41,26 +41,29 @@ Status check_emit(const CompileGraphOptions& options) {
 }
 
 Result<std::string> task_text(std::string_view stage, const graph::Task& task,
-                              const deploy::Schedule& schedule, const ir::Target& target) {
+                              const deploy::Schedule& schedule, const target::Target& target) {
   if (stage == "te") return ir::to_string(*deploy::program_of(task, schedule.algorithm));
   if (stage == "trace") return schedule::to_string(schedule.trace);
   ATTUNE_ASSIGN(const deploy::LoweredTask lowered, deploy::lower_task(task, schedule, target));
   std::string text;
-  for (const ir::Kernel* kernel : {lowered.prepare ? &*lowered.prepare : nullptr, &lowered.main}) {
+  const auto& [main, prepare] = lowered.program;
+  for (const kernel::LoweredKernel* kernel : {prepare ? &*prepare : nullptr, &main}) {
     if (kernel == nullptr) continue;
     if (stage == "loops") {
-      text += ir::to_string(*kernel) + "\n";
+      text += ir::to_string(kernel->loops) + "\n";
       continue;
     }
-    ATTUNE_ASSIGN(const std::string code, stage == "llvm" ? codegen::emit_llvm(*kernel, target)
-                                                          : codegen::emit_asm(*kernel, target));
-    text += code + "\n";
+    for (const codegen::TextForm& form : kernel::code_generator_of(target).texts) {
+      if (form.name != stage) continue;
+      ATTUNE_ASSIGN(const std::string code, form.text(kernel->loops, target));
+      text += code + "\n";
+    }
   }
   return text;
 }
 
 Status emit_tasks(const CompileGraphOptions& options, const deploy::CompiledModel& model,
-                  const ir::Target& target, std::vector<EmittedStage>& stages) {
+                  const target::Target& target, std::vector<EmittedStage>& stages) {
   for (const std::string_view stage : kTaskStages) {
     if (!wants(options, stage)) continue;
     std::string all;

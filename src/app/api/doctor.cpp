@@ -9,7 +9,8 @@
 
 #include "app/api/version.h"
 #include "base/clock.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/kernel/kernel.h"
+#include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/runner.h"
 
@@ -52,12 +53,12 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   if (!isolated.ok()) report.isolation_failure = isolated.error().message;
 
   const probe::MachineFacts machine = probe::describe_machine();
-  ATTUNE_ASSIGN(const ir::Target target, codegen::resolve_target({}));
+  ATTUNE_ASSIGN(const target::Target target, targets::resolve({}));
   ATTUNE_ASSIGN(const probe::Peaks peaks, probe::measure_peaks({.seconds = options.seconds}));
   report.version = version();
   report.cpu = machine.cpu;
   report.cores = static_cast<int>(machine.cores.size());
-  report.target = ir::to_string(target);
+  report.target = target::to_string(target);
   report.vector_units = machine.vector_units;
   report.vector_bits = target.vector_bytes * 8;
   report.l1_data_bytes = machine.l1_data_bytes;
@@ -68,11 +69,11 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   report.peak_gflops_all = peaks.peak_gflops_all;
   report.triad_gbps_1 = peaks.triad_gbps_1;
   report.triad_gbps_all = peaks.triad_gbps_all;
-  report.llvm = codegen::llvm_version();
+  report.llvm = kernel::code_generator_of(target).version();
   report.cuda_driver = can_open("libcuda.so.1");
   report.nvrtc = can_open("libnvrtc.so") || can_open("libnvrtc.so.12");
   report.opencl = can_open("libOpenCL.so.1");
-  report.devices = {"cpu"};
+  for (const target::Kind* kind : targets::kinds()) report.devices.emplace_back(kind->name);
   report.bubblewrap = is_installed("bwrap");
   report.seconds = seconds_between(start, clock.now_ns());
   return report;

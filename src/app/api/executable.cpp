@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "compiler/kernel/element_type.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/affinity.h"
 #include "runtime/fill.h"
 #include "tuner/measure/builder/build_candidate.h"
-#include "tuner/measure/builder/element_type.h"
 
 namespace attune::api {
 namespace {
 
 Result<runtime::Tensor> tensor_like(const ir::Buffer& buffer) {
-  ATTUNE_ASSIGN(const runtime::DType type, builder::element_type(buffer->type));
+  ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(buffer->type));
   return runtime::Tensor::allocate(type, buffer->shape);
 }
 
@@ -19,11 +20,11 @@ Result<runtime::Tensor> tensor_like(const ir::Buffer& buffer) {
 
 Result<measure::BuiltCandidate> build_schedule(const OperatorModel& model,
                                                const KnownSchedule& known) {
-  constexpr builder::Limits kNoLimits{.vector_spills = -1, .expressions = -1};
   builder::PrepareCache cache;
   const measure::BuildRequest request{
       .number = 0, .program = known.algorithm.program, .trace = known.trace};
-  measure::BuiltCandidate built = builder::build_candidate(request, model.target, kNoLimits, cache);
+  measure::BuiltCandidate built =
+      builder::build_candidate(request, model.target, kernel::Limits{}, cache);
   if (built.failure) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("cannot compile {} with {}: {}", model.task.spec, describe(known),
@@ -44,8 +45,8 @@ Result<Executable> Executable::load(const OperatorModel& model,
     ATTUNE_ASSIGN(runtime::Tensor tensor, tensor_like(output));
     executable.outputs_.push_back(std::move(tensor));
   }
-  for (const measure::Parameter& parameter : built.main->parameters) {
-    if (parameter.kind != measure::ParameterKind::Prepared) continue;
+  for (const kernel::Parameter& parameter : built.main->parameters) {
+    if (parameter.kind != kernel::ParameterKind::Prepared) continue;
     ATTUNE_ASSIGN(runtime::Tensor tensor,
                   runtime::Tensor::allocate(parameter.type, {parameter.elements}));
     executable.prepared_.push_back(std::move(tensor));
@@ -93,17 +94,17 @@ Result<Executable::Kernel> Executable::load_kernel(const measure::KernelCode& co
   kernel.module = std::make_unique<runtime::KernelModule>(std::move(module));
   ATTUNE_ASSIGN(kernel.workspace,
                 runtime::Memory::allocate(static_cast<std::size_t>(code.workspace_bytes)));
-  for (const measure::Parameter& parameter : code.parameters) {
+  for (const kernel::Parameter& parameter : code.parameters) {
     ATTUNE_ASSIGN(void* const buffer, buffer_of(parameter));
     kernel.buffers.push_back(buffer);
   }
   return kernel;
 }
 
-Result<void*> Executable::buffer_of(const measure::Parameter& parameter) {
+Result<void*> Executable::buffer_of(const kernel::Parameter& parameter) {
   std::vector<runtime::Tensor>* tensors = &inputs_;
-  if (parameter.kind == measure::ParameterKind::Prepared) tensors = &prepared_;
-  if (parameter.kind == measure::ParameterKind::Output) tensors = &outputs_;
+  if (parameter.kind == kernel::ParameterKind::Prepared) tensors = &prepared_;
+  if (parameter.kind == kernel::ParameterKind::Output) tensors = &outputs_;
   const auto index = static_cast<std::size_t>(parameter.index);
   CHECK(index < tensors->size(), "a kernel parameter stands for no tensor");
   runtime::Tensor& tensor = (*tensors)[index];

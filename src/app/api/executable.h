@@ -8,6 +8,7 @@
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
 #include "base/result.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/kernel_module.h"
 #include "runtime/memory.h"
 #include "runtime/tensor.h"
@@ -44,7 +45,7 @@ class Executable {
     runtime::Memory workspace;
   };
   Result<Kernel> load_kernel(const measure::KernelCode& code);
-  Result<void*> buffer_of(const measure::Parameter& parameter);
+  Result<void*> buffer_of(const kernel::Parameter& parameter);
   Status run_kernel(const Kernel& kernel);
 
   std::vector<runtime::Tensor> inputs_, outputs_, prepared_;

@@ -12,10 +12,10 @@
 
 #include "app/api/npy.h"
 #include "app/deploy/ahead.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/zoo/zoo.h"
 #include "runtime/artifact.h"
+#include "targets/kinds.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 
@@ -112,10 +112,10 @@ std::string artifact_name(const std::string& model) {
   return std::filesystem::path(model).stem().string() + ".attune";
 }
 
-Result<ir::Target> resolve_target(const ModelOptions& options) {
-  ATTUNE_ASSIGN(ir::Target target, ir::parse_target(options.target));
+Result<target::Target> resolve_target(const ModelOptions& options) {
+  ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
   if (options.threads > 0) target.threads = options.threads;
-  return codegen::resolve_target(target);
+  return targets::resolve(target);
 }
 
 Result<GraphModel> load_graph(const GraphOptions& options, std::vector<std::string>* needed) {
@@ -169,8 +169,8 @@ deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptio
   return compile;
 }
 
-deploy::ScheduledTask scheduled_task(const graph::Task& task, const ir::Target& target, bool exact,
-                                     bool cold) {
+deploy::ScheduledTask scheduled_task(const graph::Task& task, const target::Target& target,
+                                     bool exact, bool cold) {
   return {.key = task.key,
           .weights = weights_of(task, cold),
           .program_of = [&task, exact](const std::string& algorithm) -> const ir::Program* {
@@ -179,7 +179,7 @@ deploy::ScheduledTask scheduled_task(const graph::Task& task, const ir::Target& 
           .default_trace = deploy::default_schedule(task, target, exact).trace};
 }
 
-Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Target& target,
+Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const target::Target& target,
                                                                  const ScheduleOptions& schedule,
                                                                  bool exact, bool cold) {
   using Know = std::function<KnownTask(const graph::Task&)>;
@@ -198,7 +198,7 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
   ATTUNE_ASSIGN(deploy::Bundle shipped, deploy::shipped_bundle());
   const auto bundle = std::make_shared<const deploy::Bundle>(std::move(shipped));
   auto mutex = std::make_shared<std::mutex>();
-  const std::string text = ir::to_string(target);
+  const std::string text = target::to_string(target);
   return Know([=](const graph::Task& task) {
     std::optional<deploy::Schedule> best;
     std::string passed_over;
@@ -231,14 +231,14 @@ Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Targe
   });
 }
 
-Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
+Result<deploy::ChooseSchedule> known_schedules(const target::Target& target,
                                                const ScheduleOptions& schedule, bool exact,
                                                bool cold) {
   ATTUNE_ASSIGN(const auto know, known_tasks(target, schedule, exact, cold));
   return deploy::ChooseSchedule([know](const graph::Task& task) { return know(task).schedule; });
 }
 
-bool has_cold_weights(const graph::Graph& graph, const ir::Target& target) {
+bool has_cold_weights(const graph::Graph& graph, const target::Target& target) {
   std::set<graph::ValueId> used;
   for (const graph::Node& node : graph.nodes) used.insert(node.inputs.begin(), node.inputs.end());
   used.erase(graph::kNoValue);

@@ -36,7 +36,7 @@ struct GraphOptions {
 struct GraphModel {
   std::string name = {};  // of the file or the zoo's model, without folder and suffix
   graph::Graph graph = {};
-  ir::Target target = {};  // resolved
+  target::Target target = {};  // resolved
 };
 
 // A model of the zoo or a file. `needed` (optional) receives the inputs that would have to be given
@@ -50,7 +50,7 @@ Result<std::pair<std::string, ops::ConstantPtr>> parse_constant(const std::strin
 // NAME.attune for a model's file or name.
 std::string artifact_name(const std::string& model);
 
-Result<ir::Target> resolve_target(const ModelOptions& options);
+Result<target::Target> resolve_target(const ModelOptions& options);
 
 // "input=1,3,224,224"; names may hold ':' and '=', the list may be empty.
 Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std::string& text);
@@ -58,8 +58,8 @@ Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std:
 // Compiles with the best records of the stores that the options name, else default schedules.
 deploy::CompileOptions compile_options(const GraphModel& model, const GraphOptions& options);
 // The task as the bundle's look-up sees it; `task` must outlive it.
-deploy::ScheduledTask scheduled_task(const graph::Task& task, const ir::Target& target, bool exact,
-                                     bool cold);
+deploy::ScheduledTask scheduled_task(const graph::Task& task, const target::Target& target,
+                                     bool exact, bool cold);
 // What is known of a task: the schedule of its fastest record, else one that ships with the
 // program, else the default one. Where the record is of the default one, what ships comes first
 // unless it was tried.
@@ -68,17 +68,17 @@ struct KnownTask {
   std::optional<double> recorded_us = {};  // of the record; nothing: it is another schedule
 };
 // `cold`: see has_cold_weights().
-Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const ir::Target& target,
+Result<std::function<KnownTask(const graph::Task&)>> known_tasks(const target::Target& target,
                                                                  const ScheduleOptions& schedule,
                                                                  bool exact, bool cold);
 // Their schedules alone.
-Result<deploy::ChooseSchedule> known_schedules(const ir::Target& target,
+Result<deploy::ChooseSchedule> known_schedules(const target::Target& target,
                                                const ScheduleOptions& schedule, bool exact,
                                                bool cold);
 
 // Asked of a graph as it was loaded. Whether the weights of the model exceed the last cache, so
 // that each run reads them from memory.
-bool has_cold_weights(const graph::Graph& graph, const ir::Target& target);
+bool has_cold_weights(const graph::Graph& graph, const target::Target& target);
 // How a task of such a model, or of another, is measured.
 records::Weights weights_of(const graph::Task& task, bool cold);
 

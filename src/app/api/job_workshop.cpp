@@ -54,7 +54,7 @@ JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batc
       cores_(static_cast<int>(
           (grants.groups() ? grants.groups()->all_cores() : runtime::allowed_cores()).size())) {}
 
-Status JobWorkshop::open(const ir::Target& target) {
+Status JobWorkshop::open(const target::Target& target) {
   builder_ = std::make_unique<builder::CallingBuilder>(target);
   runner_ = std::make_unique<CoresRunner>(probe::describe_machine().cpu);
   return {};

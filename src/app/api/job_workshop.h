@@ -55,7 +55,7 @@ class JobWorkshop final : public Workshop {
   JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batches,
               std::function<void(std::size_t)> tasks_known);
 
-  Status open(const ir::Target& target) override;
+  Status open(const target::Target& target) override;
   measure::Builder& builder() override { return *builder_; }
   measure::Runner& runner() override { return *runner_; }
   session::Grants& grants() override { return grants_; }

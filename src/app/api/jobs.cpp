@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/client.h"
+#include "targets/kinds.h"
 
 namespace attune::api {
 namespace {
@@ -151,7 +152,7 @@ Result<worker::ClientOptions> client_options(const SchedulerOptions& scheduler) 
 }  // namespace
 
 Result<worker::JobRequest> job_request(const SubmitOptions& options) {
-  ATTUNE_ASSIGN(const ir::Target target, ir::parse_target(options.model.target));
+  ATTUNE_ASSIGN(const target::Target target, targets::parse(options.model.target));
   const ModelKind kind = kind_of_model(options.model.model);
   ATTUNE_RETURN_IF_ERROR(check_model(options, kind));
   ATTUNE_RETURN_IF_ERROR(history_path(options.history));

@@ -41,7 +41,7 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
   for (const graph::Task& task : tasks) {
     if (options_.use_records) {
       auto best = store_.best({.task_key = task.key,
-                               .target = ir::to_string(options_.target),
+                               .target = target::to_string(options_.target),
                                .weights = weights_of(task, options_.cold)});
       if (!best.ok()) return best.error();
       const auto us = *best ? records::competing_time_us((*best)->outcome) : std::nullopt;
@@ -95,7 +95,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const deploy::Schedule& s
   records::Record record;
   record.task_key = task.key;
   record.task_name = task.name;
-  record.target = ir::to_string(options_.target);
+  record.target = target::to_string(options_.target);
   record.trace = schedule::to_string(schedule.trace);
   record.trace_hash = schedule::hash(schedule.trace);
   record.outcome = result.outcome;

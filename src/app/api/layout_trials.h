@@ -19,7 +19,7 @@ class Workshop;
 class LayoutTrials {
  public:
   struct Options {
-    ir::Target target;
+    target::Target target;
     bool exact = false;
     bool cold = false;         // see has_cold_weights()
     bool use_records = false;  // what is known already is not timed again

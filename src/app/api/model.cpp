@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/nearest.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/frontend/zoo/zoo.h"
 #include "compiler/ops/family.h"
 #include "runtime/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 
 namespace attune::api {
@@ -41,10 +41,10 @@ Error unknown_model(const std::string& text) {
                              guess.empty() ? "" : fmt::format("did you mean '{}'? ", guess)));
 }
 
-Result<ir::Target> resolve(const ModelOptions& options) {
-  ATTUNE_ASSIGN(ir::Target target, ir::parse_target(options.target));
+Result<target::Target> resolve(const ModelOptions& options) {
+  ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
   if (options.threads > 0) target.threads = options.threads;
-  return codegen::resolve_target(target);
+  return targets::resolve(target);
 }
 
 }  // namespace
@@ -92,22 +92,12 @@ Result<OperatorModel> load_model(const ModelOptions& options) {
   return model;
 }
 
-Status check_runs_here(const ir::Target& target) {
+Status check_runs_here(const target::Target& target) {
   return check_runs_on(target, static_cast<int>(runtime::allowed_cores().size()));
 }
 
-Status check_runs_on(const ir::Target& target, int cores) {
-  ATTUNE_ASSIGN(const ir::Target here, codegen::resolve_target({}));
-  if (target.triple != here.triple) {
-    return unsupported(fmt::format("target '{}' is not this machine, whose triple is {}",
-                                   target.triple, here.triple),
-                       "leave --target out, or use compile, which works for any target");
-  }
-  if (target.vector_bytes > here.vector_bytes) {
-    return unsupported(fmt::format("CPU '{}' has vectors of {} bytes, this machine only of {}",
-                                   target.cpu, target.vector_bytes, here.vector_bytes),
-                       "leave --target out, or use compile, which works for any target");
-  }
+Status check_runs_on(const target::Target& target, int cores) {
+  ATTUNE_RETURN_IF_ERROR(targets::kind_of(target).check_runs_here(target));
   return check_threads(target.threads, cores);
 }
 

@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "compiler/ir/target.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 
 namespace attune::api {
 
@@ -35,23 +35,23 @@ struct Algorithm {
 
 struct OperatorModel {
   op_spec::OpTask task = {};
-  ir::Target target = {};                  // resolved
+  target::Target target = {};              // resolved
   std::vector<Algorithm> algorithms = {};  // all there are, the direct one first
   std::vector<std::string> allowed = {};   // names of those that the options leave in the race
 
   // The algorithm that a trace is made for: the one its first step names, else the direct one.
   Result<Algorithm> algorithm_of(const schedule::Trace& trace) const;
-  std::string target_text() const { return ir::to_string(target); }
+  std::string target_text() const { return target::to_string(target); }
 };
 
 Result<OperatorModel> load_model(const ModelOptions& options);
 
 // Fails when the target is not this machine, or asks for more threads than this process has cores:
 // such a program can be compiled, but not run here.
-Status check_runs_here(const ir::Target& target);
+Status check_runs_here(const target::Target& target);
 inline Status check_runs_here(const OperatorModel& model) { return check_runs_here(model.target); }
 // The same where this many cores can be had.
-Status check_runs_on(const ir::Target& target, int cores);
+Status check_runs_on(const target::Target& target, int cores);
 // The second half of it.
 Status check_threads(int threads);
 Status check_threads(int threads, int cores);

@@ -6,8 +6,8 @@
 
 #include "app/api/kernel_times.h"
 #include "app/deploy/ahead.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/graph/builder.h"
+#include "targets/kinds.h"
 
 namespace attune::api {
 namespace {
@@ -22,7 +22,7 @@ class ModelVariantsTest : public testing::Test {
     const graph::ValueId input = builder.input("x", {ir::kF32, {1, 16, 8, 8}});
     const graph::ValueId first = add_conv(builder, input, 1);
     const graph::ValueId second = add_conv(builder, first, 3);
-    compile_.target = *codegen::resolve_target(ir::Target{});
+    compile_.target = *targets::resolve(target::Target{});
     compile_.name = "model";
     auto prepared = deploy::prepare_graph(std::move(builder).finish({second}), compile_);
     tasks_ = deploy::collect_tasks(std::move(*prepared)).value();

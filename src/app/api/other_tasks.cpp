@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/api/known_schedule.h"
-#include "compiler/codegen/codegen.h"
 #include "runtime/affinity.h"
+#include "targets/kinds.h"
 
 namespace attune::api {
 
@@ -23,7 +23,7 @@ Result<std::unique_ptr<records::Store>> open_history(const std::string& option) 
 }
 
 Result<session::LoadedHistory> learn_from_others(records::Store& own, const std::string& history,
-                                                 const ir::Target& target,
+                                                 const target::Target& target,
                                                  const std::string& except) {
   if (history == "none") {
     return session::LoadedHistory{std::make_shared<const model::History>(), {}};
@@ -33,9 +33,9 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
   if (named) stores.push_back(named.get());
   session::HistoryOptions options;
   options.except_task = except;
-  options.except_target = ir::to_string(target);
+  options.except_target = target::to_string(target);
   options.target_kind = target.kind;
-  options.resolve = codegen::resolve_target;
+  options.resolve = targets::resolve;
   options.threads = static_cast<int>(std::min<std::size_t>(runtime::allowed_cores().size(), 8));
   return session::load_history(stores, options);
 }
@@ -72,7 +72,8 @@ Result<deploy::Bundle> bundle_for(const std::string& history) {
 }
 
 Status hint_shipped(const deploy::Bundle& bundle, const deploy::ScheduledTask& task,
-                    const std::string& task_name, const ir::Target& target, records::Store& store) {
+                    const std::string& task_name, const target::Target& target,
+                    records::Store& store) {
   constexpr std::size_t kHints = 4;
   std::vector<records::Hint> hints;
   for (const deploy::ShippedSchedule& schedule :

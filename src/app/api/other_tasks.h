@@ -7,7 +7,7 @@
 
 #include "app/deploy/shipped.h"
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/session/history.h"
 
 namespace attune::api {
@@ -17,7 +17,7 @@ namespace attune::api {
 // it by itself. On other targets, and with another number of threads, the task is one of the
 // others.
 Result<session::LoadedHistory> learn_from_others(records::Store& own, const std::string& history,
-                                                 const ir::Target& target,
+                                                 const target::Target& target,
                                                  const std::string& except = {});
 
 // The store that the option --history names; null when it names none.
@@ -35,6 +35,7 @@ Status bring_hints(records::Store& from, const std::string& task_key, const std:
 Result<deploy::Bundle> bundle_for(const std::string& history);
 // Makes hints of the bundle's schedules that suit the task: a session tries them first.
 Status hint_shipped(const deploy::Bundle& bundle, const deploy::ScheduledTask& task,
-                    const std::string& task_name, const ir::Target& target, records::Store& store);
+                    const std::string& task_name, const target::Target& target,
+                    records::Store& store);
 
 }  // namespace attune::api

@@ -11,7 +11,7 @@
 #include "app/api/version.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "compiler/codegen/codegen.h"
+#include "targets/kinds.h"
 #include "tuner/logs/exporter.h"
 #include "tuner/logs/importer.h"
 #include "tuner/records/line_file.h"
@@ -80,9 +80,9 @@ Result<RecordFormat> export_format(const std::string& name) {
 }
 
 Result<LogImportReport> import_log(const LogImportOptions& options, const std::string& path) {
-  ATTUNE_ASSIGN(ir::Target target, ir::parse_target(options.target));
+  ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
   if (options.threads > 0) target.threads = options.threads;
-  ATTUNE_ASSIGN(target, codegen::resolve_target(target));
+  ATTUNE_ASSIGN(target, targets::resolve(target));
   const std::string source = "autotvm " + std::filesystem::path(path).filename().string();
   logs::Importer importer(target, source, unix_time_ms());
   const Status read = records::visit_lines(path, [&](std::string_view line) {
@@ -97,7 +97,7 @@ Result<LogImportReport> import_log(const LogImportOptions& options, const std::s
         fmt::format("line {}, column 1: {}", report.lines + 1, read.error().message));
   }
   const std::vector<records::Hint> hints = importer.hints();
-  report.target = ir::to_string(target);
+  report.target = target::to_string(target);
   report.schedules = static_cast<std::int64_t>(hints.size());
   if (options.dry_run) return report;
   ATTUNE_ASSIGN(const std::string store_path, records_path(options.records));
@@ -145,14 +145,14 @@ Result<LogExportReport> export_log(const RecordsOptions& options, const std::str
     return task.ok() ? std::move(*task) : std::optional<records::TaskDefinition>();
   });
   logs::Counts left_out;
-  std::map<std::string, std::optional<ir::Target>> targets;
+  std::map<std::string, std::optional<target::Target>> targets;
   LogExportReport report;
   ATTUNE_RETURN_IF_ERROR(
       store->visit(filter_of(options), [&](const records::Record& record) -> Status {
         const auto [at, added] = targets.try_emplace(record.target);
         if (added) {
-          Result<ir::Target> parsed = ir::parse_target(record.target);
-          if (parsed.ok()) parsed = codegen::resolve_target(*parsed);
+          Result<target::Target> parsed = targets::parse(record.target);
+          if (parsed.ok()) parsed = targets::resolve(*parsed);
           if (parsed.ok()) at->second = *parsed;
         }
         if (!at->second) {

@@ -93,8 +93,9 @@ Result<TasksReport> tasks(const TasksOptions& options) {
   ATTUNE_RETURN_IF_ERROR(check_kind(options.source.graph.model.model));
   ATTUNE_ASSIGN(GraphModel model, load_graph(options.source.graph));
   if (options.run) ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
-  TasksReport report{
-      .model = model.name, .target = ir::to_string(model.target), .threads = model.target.threads};
+  TasksReport report{.model = model.name,
+                     .target = target::to_string(model.target),
+                     .threads = model.target.threads};
   const bool exact = options.source.graph.model.exact;
   ATTUNE_ASSIGN(const auto know, known_tasks(model.target, options.source.schedule, exact,
                                              has_cold_weights(model.graph, model.target)));

@@ -49,7 +49,7 @@ class GraphTuner {
     ATTUNE_RETURN_IF_ERROR(check_threads(workshop_.cores()));
     ATTUNE_RETURN_IF_ERROR(workshop_.open(model_.target));
     report_.threads = model_.target.threads;
-    report_.target = ir::to_string(model_.target);
+    report_.target = target::to_string(model_.target);
     ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(workshop_, report_.threads));
     cold_ = has_cold_weights(model_.graph, model_.target);
     ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
@@ -130,7 +130,7 @@ class GraphTuner {
     ATTUNE_ASSIGN(const deploy::Bundle bundle, bundle_for(options_.tune.history));
     for (const graph::Task& task : tasks_.distinct) {
       const records::BestQuery query{.task_key = task.key,
-                                     .target = ir::to_string(model_.target),
+                                     .target = target::to_string(model_.target),
                                      .weights = weights_of(task, cold_)};
       if (named) {
         ATTUNE_RETURN_IF_ERROR(bring_best(*named, query, *store_));

@@ -76,7 +76,7 @@ Status copy_what_was_known(records::Store& from, std::int64_t before_ms, records
 
 class Repetition {
  public:
-  Repetition(const TuneOptions& options, ir::Target target, std::string records)
+  Repetition(const TuneOptions& options, target::Target target, std::string records)
       : options_(options), target_(std::move(target)), path_(std::move(records)) {}
 
   Result<ReplayReport> run(std::vector<TunableTask> tasks, bool is_model, int window) {
@@ -113,7 +113,7 @@ class Repetition {
     for (int other = 0; other <= kMostRounds && !found; ++other) {
       task.options.window = other == 0 ? here : other;
       ATTUNE_ASSIGN(found,
-                    then.find_resumable_session(task.task.key, ir::to_string(target_),
+                    then.find_resumable_session(task.task.key, target::to_string(target_),
                                                 session::options_key(task.options), options_.seed));
     }
     return found;
@@ -184,13 +184,13 @@ class Repetition {
   }
 
   const TuneOptions& options_;
-  ir::Target target_;
+  target::Target target_;
   std::string path_;
   const SteadyClock clock_;
   std::vector<Part> parts_;
 };
 
-bool has_overlap(const ir::Target& target) {
+bool has_overlap(const target::Target& target) {
   return measure::plan_cores(runtime::allowed_cores(), target.threads).overlap;
 }
 

@@ -121,12 +121,12 @@ Result<double> peak_gflops(Workshop& workshop, int threads) {
 }
 
 Result<std::unique_ptr<session::Session>> open_session(
-    const session::Context& context, const TunableTask& task, const ir::Target& target,
+    const session::Context& context, const TunableTask& task, const target::Target& target,
     const explore::SearchOptions& search, std::shared_ptr<const model::History> history) {
   session::Options options = task.options;
   if (options.resume && task.any_seed) {
     ATTUNE_ASSIGN(const auto newest, session::newest_seed(context.store, task.task.key,
-                                                          ir::to_string(target), options));
+                                                          target::to_string(target), options));
     options.seed = newest.value_or(options.seed);
   }
   ATTUNE_ASSIGN(auto made, session::make_template_search(task.task, target, search, options.seed,
@@ -135,7 +135,7 @@ Result<std::unique_ptr<session::Session>> open_session(
   if (options.on_grant && options.use_history) {
     ATTUNE_ASSIGN(options.hints, anchor_hints(context.store, task.task, target));
   }
-  return session::Session::open(context, task.task, ir::to_string(target), std::move(made),
+  return session::Session::open(context, task.task, target::to_string(target), std::move(made),
                                 task.untuned, std::move(options));
 }
 

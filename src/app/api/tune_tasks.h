@@ -10,7 +10,7 @@
 #include "app/api/tune.h"
 #include "app/deploy/compile.h"
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/model/history.h"
 #include "tuner/session/run_model.h"
 #include "tuner/session/session.h"
@@ -41,7 +41,7 @@ int model_window(bool overlap);
 Result<double> peak_gflops(Workshop& workshop, int threads);
 
 Result<std::unique_ptr<session::Session>> open_session(
-    const session::Context& context, const TunableTask& task, const ir::Target& target,
+    const session::Context& context, const TunableTask& task, const target::Target& target,
     const explore::SearchOptions& search, std::shared_ptr<const model::History> history);
 
 }  // namespace attune::api

@@ -55,7 +55,7 @@ Result<std::vector<std::vector<deploy::Schedule>>> tuned_schedules(const TunedTa
     ATTUNE_ASSIGN(const bool tried, was_tried(tuned.known[i].schedule, report, store));
     const auto best = tuned_schedule(report, untuned, tuned.known[i], tried);
     const TrySchedules which{.query = {.task_key = tasks[i].key,
-                                       .target = ir::to_string(tuned.target),
+                                       .target = target::to_string(tuned.target),
                                        .weights = weights_of(tasks[i], tuned.cold)},
                              .session = tuned.all_sessions ? 0 : report.session,
                              .exact = tuned.exact,

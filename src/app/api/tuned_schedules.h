@@ -10,7 +10,7 @@
 #include "app/deploy/model_tasks.h"
 #include "app/deploy/schedules.h"
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/records/store.h"
 #include "tuner/session/report.h"
 
@@ -23,7 +23,7 @@ deploy::Schedule tuned_schedule(const session::TaskReport& report, const deploy:
 
 struct TunedTasks {
   const deploy::ModelTasks& tasks;
-  const ir::Target& target;
+  const target::Target& target;
   const std::vector<KnownTask>& known;              // of each distinct task
   const std::vector<session::TaskReport>& reports;  // likewise
   bool exact = false;

@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "compiler/codegen/codegen.h"
+#include "compiler/kernel/kernel.h"
 
 namespace attune::api {
 
 std::string version() { return ATTUNE_VERSION; }
 
 std::string version_text() {
-  return fmt::format("{} (LLVM {})", version(), codegen::llvm_version());
+  const codegen::CodeGenerator& generator = kernel::code_generator_of({});
+  return fmt::format("{} ({} {})", version(), generator.compiler, generator.version());
 }
 
 }  // namespace attune::api

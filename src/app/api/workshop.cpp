@@ -36,7 +36,7 @@ Status Workshop::errand(std::string_view kind, session::Resource resource,
   return status;
 }
 
-Status LocalWorkshop::open(const ir::Target& target) {
+Status LocalWorkshop::open(const target::Target& target) {
   available_ = runtime::allowed_cores();
   cores_ = measure::plan_cores(available_, target.threads);
   ATTUNE_ASSIGN(runner_, measure::LocalRunner::start(

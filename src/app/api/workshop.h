@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/local_runner.h"
 #include "tuner/session/grants.h"
@@ -25,7 +25,7 @@ class Workshop {
 
   // From here on there are a builder and a runner, for programs of this target. Best called early,
   // before the process has threads and open files.
-  virtual Status open(const ir::Target& target) = 0;
+  virtual Status open(const target::Target& target) = 0;
   virtual measure::Builder& builder() = 0;
   virtual measure::Runner& runner() = 0;
   virtual session::Grants& grants() = 0;
@@ -73,7 +73,7 @@ class Workshop {
 
 class LocalWorkshop final : public Workshop {
  public:
-  Status open(const ir::Target& target) override;
+  Status open(const target::Target& target) override;
   measure::Builder& builder() override { return *builder_; }
   measure::Runner& runner() override { return *runner_; }
   session::Grants& grants() override { return *grants_; }

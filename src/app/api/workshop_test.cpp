@@ -25,7 +25,7 @@ class Diary final : public session::Grants {
 
 class DiaryWorkshop final : public Workshop {
  public:
-  Status open(const ir::Target&) override { return {}; }
+  Status open(const target::Target&) override { return {}; }
   measure::Builder& builder() override { CHECK(false, "not asked for"); }
   measure::Runner& runner() override { CHECK(false, "not asked for"); }
   session::Grants& grants() override { return diary; }

@@ -6,9 +6,9 @@
 
 #include "app/deploy/compile.h"
 #include "base/rng.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/graph/builder.h"
 #include "runtime/executor.h"
+#include "targets/kinds.h"
 
 namespace attune::deploy {
 namespace {
@@ -45,9 +45,9 @@ ops::Attributes pointwise() {
 std::vector<float> run(Builder&& builder, ValueId output, const Ints& shape,
                        const std::vector<float>& input, std::size_t outputs) {
   CompileOptions options;
-  ir::Target target;
+  target::Target target;
   target.threads = 1;
-  options.target = *codegen::resolve_target(target);
+  options.target = *targets::resolve(target);
   options.exact = true;
   const auto model = compile_model(std::move(builder).finish({output}), options);
   EXPECT_TRUE(model.ok());

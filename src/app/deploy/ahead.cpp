@@ -7,9 +7,11 @@
 
 #include "app/deploy/host_operators.h"
 #include "compiler/graph/program.h"
+#include "compiler/kernel/element_type.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/host/host.h"
 #include "runtime/memory.h"
-#include "tuner/measure/builder/element_type.h"
+#include "targets/kinds.h"
 
 namespace attune::deploy {
 namespace {
@@ -55,24 +57,23 @@ Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, Ahea
   ATTUNE_ASSIGN(task.op.program, graph::program_of(call));
   // Its inputs are given, not to be laid out anew.
   for (ir::Input& input : task.op.program.inputs) input.constant = false;
-  ATTUNE_ASSIGN(LoweredTask lowered,
-                lower_task(task, default_schedule(task, runner.target(), true), runner.target()));
-  lowered.main.name = fmt::format("ahead{}", number);
-  ATTUNE_ASSIGN(codegen::KernelObject object,
-                codegen::compile_object(lowered.main, runner.target()));
-  ATTUNE_RETURN_IF_ERROR(runner.load({std::move(object)}));
+  ATTUNE_ASSIGN(const CompiledTask compiled,
+                compile_task(task, default_schedule(task, runner.target(), true), runner.target(),
+                             fmt::format("ahead{}", number)));
+  ATTUNE_RETURN_IF_ERROR(runner.load({compiled.main}));
   std::vector<const ops::Constant*> present;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.has(i)) present.push_back(call.constants[i].get());
   }
   ATTUNE_ASSIGN(const Room room, make_room(type));
   std::vector<void*> arguments;
-  for (const Argument& argument : lowered.arguments) {
-    const bool is_input = argument.kind == Argument::Kind::Input;
-    const void* data = is_input ? present[argument.index]->bytes.data() : room.memory->data();
+  for (const kernel::Parameter& parameter : compiled.main.parameters) {
+    const void* data = parameter.is_input()
+                           ? present[static_cast<std::size_t>(parameter.index)]->bytes.data()
+                           : room.memory->data();
     arguments.push_back(const_cast<void*>(data));
   }
-  ATTUNE_RETURN_IF_ERROR(runner.run(lowered.main, arguments));
+  ATTUNE_RETURN_IF_ERROR(runner.run(compiled.main, arguments));
   return room.constant;
 }
 
@@ -86,7 +87,7 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
     runtime::HostTensor tensor;
     tensor.present = call.has(i);
     if (tensor.present) {
-      ATTUNE_ASSIGN(tensor.type, builder::element_type(call.inputs[i].dtype));
+      ATTUNE_ASSIGN(tensor.type, kernel::element_type(call.inputs[i].dtype));
       tensor.shape = runtime::Shape(call.inputs[i].shape);
       tensor.data = const_cast<std::byte*>(call.constants[i]->bytes.data());
       tensor.capacity_bytes = call.inputs[i].bytes();
@@ -97,7 +98,7 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
   for (const ops::TensorType& type : types) {
     ATTUNE_ASSIGN(Room room, make_room(type));
     runtime::HostTensor tensor;
-    ATTUNE_ASSIGN(tensor.type, builder::element_type(type.dtype));
+    ATTUNE_ASSIGN(tensor.type, kernel::element_type(type.dtype));
     tensor.shape = runtime::Shape(type.shape);
     tensor.data = room.memory->data();
     tensor.capacity_bytes = type.bytes();
@@ -117,13 +118,13 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
   return results;
 }
 
-Result<ir::Target> ahead_target(const ir::Target& target) {
-  ATTUNE_ASSIGN(ir::Target here, codegen::resolve_target({}));
+Result<target::Target> ahead_target(const target::Target& target) {
+  ATTUNE_ASSIGN(target::Target here, targets::resolve({}));
   here.threads = std::max(1, std::min(target.threads, here.threads));
   return here;
 }
 
-Result<AheadRunner> AheadRunner::create(const ir::Target& target) {
+Result<AheadRunner> AheadRunner::create(const target::Target& target) {
   AheadRunner runner;
   ATTUNE_ASSIGN(runner.target_, ahead_target(target));
   runner.pool_ = std::make_unique<runtime::ThreadPool>(
@@ -131,9 +132,11 @@ Result<AheadRunner> AheadRunner::create(const ir::Target& target) {
   return runner;
 }
 
-Status AheadRunner::load(const std::vector<codegen::KernelObject>& objects) {
-  if (objects.empty()) return {};
-  auto linked = codegen::link(objects);
+Status AheadRunner::load(const std::vector<kernel::Kernel>& kernels) {
+  if (kernels.empty()) return {};
+  std::vector<codegen::KernelObject> objects;
+  for (const kernel::Kernel& kernel : kernels) objects.push_back(kernel.object);
+  auto linked = kernel::link(objects, target_);
   if (!linked.ok()) return linked.error();
   auto loaded = runtime::KernelModule::load(*linked);
   if (!loaded.ok()) return loaded.error();
@@ -146,8 +149,8 @@ Status AheadRunner::load(const std::vector<codegen::KernelObject>& objects) {
   return {};
 }
 
-Status AheadRunner::run(const ir::Kernel& kernel, const std::vector<void*>& arguments) {
-  const auto found = loaded_.find(kernel.name);
+Status AheadRunner::run(const kernel::Kernel& kernel, const std::vector<void*>& arguments) {
+  const auto found = loaded_.find(kernel.object.entry.symbol);
   CHECK(found != loaded_.end(), "a kernel is run before it is loaded");
   auto workspace =
       runtime::Memory::allocate(static_cast<std::size_t>(found->second.workspace_bytes));
@@ -157,9 +160,7 @@ Status AheadRunner::run(const ir::Kernel& kernel, const std::vector<void*>& argu
   std::vector<runtime::Memory> copies;
   for (std::size_t i = 0; i < aligned.size(); ++i) {
     if (reinterpret_cast<std::uintptr_t>(aligned[i]) % runtime::kAlignment == 0) continue;
-    const ir::BufferNode& buffer = *kernel.params[i];
-    const auto bytes =
-        static_cast<std::size_t>(ir::element_count(buffer) * buffer.type.element_bytes());
+    const auto bytes = static_cast<std::size_t>(kernel.parameters[i].bytes());
     auto copy = runtime::Memory::allocate(bytes);
     if (!copy.ok()) return copy.error();
     std::memcpy(copy->data(), aligned[i], bytes);

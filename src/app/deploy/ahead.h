@@ -6,6 +6,7 @@
 
 #include "app/deploy/kernels.h"
 #include "compiler/graph/builder.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/kernel_module.h"
 #include "runtime/plan.h"
 #include "runtime/thread_pool.h"
@@ -16,19 +17,19 @@ namespace attune::deploy {
 Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call);
 
 // This machine, with no more threads than `target` has.
-Result<ir::Target> ahead_target(const ir::Target& target);
+Result<target::Target> ahead_target(const target::Target& target);
 
 // Runs kernels that are compiled for this machine.
 class AheadRunner {
  public:
-  static Result<AheadRunner> create(const ir::Target& target);
+  static Result<AheadRunner> create(const target::Target& target);
 
   // Kernels with different names, for ahead_target(); they can be run from then on.
-  Status load(const std::vector<codegen::KernelObject>& objects);
+  Status load(const std::vector<kernel::Kernel>& kernels);
   // One address per parameter of the kernel; what is only read may have any alignment.
-  Status run(const ir::Kernel& kernel, const std::vector<void*>& arguments);
+  Status run(const kernel::Kernel& kernel, const std::vector<void*>& arguments);
 
-  const ir::Target& target() const { return target_; }
+  const target::Target& target() const { return target_; }
 
  private:
   struct Loaded {
@@ -36,7 +37,7 @@ class AheadRunner {
     AttuneKernel function = nullptr;
     std::int64_t workspace_bytes = 0;
   };
-  ir::Target target_;
+  target::Target target_;
   std::unique_ptr<runtime::ThreadPool> pool_;
   std::map<std::string, Loaded> loaded_;
 };

@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/ir/parse.h"
+#include "targets/kinds.h"
 #include "tuner/records/record_json.h"
 #include "tuner/templates/templates.h"
 
@@ -136,8 +136,9 @@ void add(Bundle& bundle, BundledTask task, std::size_t keep) {
 
 }  // namespace
 
-BundledTarget bundled_target(const ir::Target& target) {
-  return {target.cpu, target.vector_bytes, target.threads};
+BundledTarget bundled_target(const target::Target& target) {
+  const std::string_view processor = targets::kind_of(target).processor(target);
+  return {std::string(processor), target.vector_bytes, target.threads};
 }
 
 std::string to_string(const BundledTarget& target) {
@@ -206,8 +207,8 @@ Result<Bundle> make_bundle(records::Store& store, std::size_t keep, std::size_t&
   Bundle bundle;
   ATTUNE_ASSIGN(const auto groups, store.sample_trials({.fastest = 1, .spread = 0}));
   for (const records::TrialGroup& group : groups) {
-    auto target = ir::parse_target(group.target);
-    if (target.ok()) target = codegen::resolve_target(*target);
+    auto target = targets::parse(group.target);
+    if (target.ok()) target = targets::resolve(*target);
     if (!target.ok()) {
       ++left_out;
       continue;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/target/target.h"
 #include "tuner/records/store.h"
 
 namespace attune::deploy {
@@ -41,7 +41,7 @@ struct BundledTarget {
   friend bool operator==(const BundledTarget&, const BundledTarget&) = default;
 };
 // The target must be resolved.
-BundledTarget bundled_target(const ir::Target& target);
+BundledTarget bundled_target(const target::Target& target);
 std::string to_string(const BundledTarget& target);
 
 struct BundledTask {

@@ -26,9 +26,9 @@ ir::Program product(std::int64_t m, std::int64_t n, std::int64_t k) {
   return program;
 }
 
-ir::Target target_of(int threads, const std::string& cpu = "znver3") {
-  ir::Target target;
-  target.cpu = cpu;
+target::Target target_of(int threads, const std::string& cpu = "znver3") {
+  target::Target target;
+  target.set("mcpu", cpu);
   target.threads = threads;
   return target;
 }
@@ -42,7 +42,7 @@ class ShippedTest : public testing::Test {
             },
             .default_trace = slow_};
   }
-  BundledTask bundled(const std::string& key, const ir::Target& target, std::int64_t m,
+  BundledTask bundled(const std::string& key, const target::Target& target, std::int64_t m,
                       const schedule::Trace& trace) const {
     return {key,
             "product",
@@ -84,9 +84,9 @@ TEST_F(ShippedTest, MachinesOfOneProcessorFamilyShareTheirSchedules) {
   const Bundle bundle = {bundled("aa", target_of(1), 256, slow_)};
   ScheduledTask wanted = task("aa");
   wanted.default_trace = good_;
-  ir::Target sibling = target_of(1);
-  sibling.features = "-pku,-rdpru,+wbnoinvd";
-  sibling.triple = "x86_64-unknown-linux-gnu";
+  target::Target sibling = target_of(1);
+  sibling.set("mattr", "-pku,-rdpru,+wbnoinvd");
+  sibling.set("triple", "x86_64-unknown-linux-gnu");
   EXPECT_EQ(shipped_schedules(bundle, wanted, sibling).size(), 1u);
 }
 
@@ -109,7 +109,7 @@ TEST_F(ShippedTest, WhatDoesNotFitIsLeftAlone) {
   EXPECT_FALSE(none(bundled("bb", target_of(1), 256, good_)));
   EXPECT_FALSE(none(bundled("bb", target_of(2), 256, good_)));           // other threads
   EXPECT_TRUE(none(bundled("bb", target_of(1, "znver4"), 256, good_)));  // another processor
-  ir::Target narrow = target_of(1);
+  target::Target narrow = target_of(1);
   narrow.vector_bytes = 16;
   EXPECT_TRUE(none(bundled("aa", narrow, 256, good_)));             // other vectors
   EXPECT_TRUE(none(bundled("bb", target_of(1), 256 * 16, good_)));  // much larger

@@ -10,20 +10,11 @@
 #include "app/deploy/plan_builder.h"
 #include "base/clock.h"
 #include "compiler/graph/passes/passes.h"
+#include "compiler/kernel/kernel.h"
+#include "targets/kinds.h"
 
 namespace attune::deploy {
 namespace {
-
-// "+avx2,-sse4a" as the features that are there.
-std::vector<std::string> features_of(const std::string& text) {
-  std::vector<std::string> features;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (text[begin] == '+') features.push_back(text.substr(begin + 1, end - begin - 1));
-    begin = end + 1;
-  }
-  return features;
-}
 
 // "conv2d_add_relu_1x64x56x56_3": profiles show it. Names of tasks begin with an operator.
 std::string symbol_of(const graph::Task& task, std::size_t index) {
@@ -63,24 +54,24 @@ Result<std::vector<SharedKernel>> compile_all(const ModelTasks& tasks,
   return kernels;
 }
 
-Status add_kernels(const std::vector<SharedKernel>& kernels, CompiledModel& model) {
+Status add_kernels(const std::vector<SharedKernel>& kernels, const target::Target& target,
+                   CompiledModel& model) {
   std::vector<codegen::KernelObject> objects;
   for (const SharedKernel& task : kernels) {
-    const codegen::KernelEntry& entry = task->object.entry;
+    const codegen::KernelEntry& entry = task->main.object.entry;
     runtime::Kernel kernel{entry.symbol, 0, entry.workspace_bytes, {}};
-    for (const Argument& argument : task->lowered.arguments) {
-      const ir::BufferNode& buffer = *argument.buffer;
-      kernel.arguments.push_back({ir::element_count(buffer) * buffer.type.element_bytes(),
-                                  argument.kind == Argument::Kind::Output});
+    for (const kernel::Parameter& parameter : task->main.parameters) {
+      kernel.arguments.push_back(
+          {parameter.bytes(), parameter.kind == kernel::ParameterKind::Output});
     }
     model.plan.kernels.push_back(std::move(kernel));
     model.schedules.push_back(task->lowered.schedule);
     model.fallbacks.insert(model.fallbacks.end(), task->lowered.fallbacks.begin(),
                            task->lowered.fallbacks.end());
-    objects.push_back(task->object);
+    objects.push_back(task->main.object);
   }
   if (objects.empty()) return {};
-  auto linked = codegen::link(objects);
+  auto linked = kernel::link(objects, target);
   if (!linked.ok()) return linked.error();
   model.objects.push_back(std::move(*linked));
   return {};
@@ -119,16 +110,17 @@ Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& op
 Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options) {
   CompiledModel model;
   model.plan.model = options.name;
-  model.plan.target = ir::to_string(options.target);
-  model.plan.architecture = options.target.triple.substr(0, options.target.triple.find('-'));
-  model.plan.features = features_of(options.target.features);
+  model.plan.target = target::to_string(options.target);
+  target::Requirements required = targets::kind_of(options.target).requirements(options.target);
+  model.plan.architecture = std::move(required.architecture);
+  model.plan.features = std::move(required.features);
   model.plan.threads = options.target.threads;
   ATTUNE_ASSIGN(const std::vector<SharedKernel> kernels, compile_all(tasks, options));
-  ATTUNE_RETURN_IF_ERROR(add_kernels(kernels, model));
+  ATTUNE_RETURN_IF_ERROR(add_kernels(kernels, options.target, model));
   ATTUNE_ASSIGN(AheadRunner ahead, AheadRunner::create(options.target));
-  std::vector<codegen::KernelObject> prepares;
+  std::vector<kernel::Kernel> prepares;
   for (const SharedKernel& kernel : kernels) {
-    if (kernel->prepare_object) prepares.push_back(*kernel->prepare_object);
+    if (kernel->prepare) prepares.push_back(*kernel->prepare);
   }
   ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));
   ATTUNE_RETURN_IF_ERROR(build_plan(tasks, kernels, ahead, model.plan, model.weights));

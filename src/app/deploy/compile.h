@@ -11,7 +11,7 @@
 #include "app/deploy/schedules.h"
 #include "app/deploy/weights.h"
 #include "compiler/graph/graph.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "runtime/plan.h"
 
 namespace attune::deploy {
@@ -19,7 +19,7 @@ namespace attune::deploy {
 class KernelStore;
 
 struct CompileOptions {
-  ir::Target target;           // resolved
+  target::Target target;       // resolved
   std::string name;            // of the model
   ChooseSchedule choose = {};  // default schedules without it
   bool exact = false;          // direct algorithms only, by default schedules

@@ -9,9 +9,9 @@
 
 #include "app/deploy/ahead.h"
 #include "base/rng.h"
-#include "compiler/codegen/codegen.h"
 #include "compiler/graph/builder.h"
 #include "runtime/executor.h"
+#include "targets/kinds.h"
 
 namespace attune::deploy {
 namespace {
@@ -48,9 +48,9 @@ void expect_same(const Case& test, int threads = 2, const ChooseSchedule& choose
   ASSERT_NE(expected, nullptr);
   const ValueId output = test.build(builder, inputs);
   CompileOptions compile;
-  ir::Target target;
+  target::Target target;
   target.threads = threads;
-  compile.target = *codegen::resolve_target(target);
+  compile.target = *targets::resolve(target);
   compile.choose = choose;
   auto model = compile_model(std::move(builder).finish({output}), compile);
   ASSERT_TRUE(model.ok()) << model.error().message;
@@ -167,9 +167,9 @@ TEST(CompileModel, ConcatenatesInPlace) {
 }
 
 TEST(CompileModel, BlocksOfDifferentSizesMeet) {
-  ir::Target target;
+  target::Target target;
   target.threads = 2;
-  target = *codegen::resolve_target(target);
+  target = *targets::resolve(target);
   int narrow = 0;
   // As if narrow blocks were far better for 24 channels and far worse for all others.
   const ChooseSchedule choose = [&](const graph::Task& task) {

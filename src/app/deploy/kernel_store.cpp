@@ -1,6 +1,7 @@
 #include "app/deploy/kernel_store.h"
 
 #include "app/deploy/ahead.h"
+#include "compiler/kernel/kernel.h"
 
 namespace attune::deploy {
 
@@ -13,10 +14,10 @@ Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule
     if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   }
   ATTUNE_ASSIGN(CompiledTask compiled, compile_task(task, schedule, target_, symbol));
-  if (auto& prepare = compiled.lowered.prepare) {
-    prepare->name = symbol + "_prepare";
-    ATTUNE_ASSIGN(const ir::Target here, ahead_target(target_));
-    ATTUNE_ASSIGN(compiled.prepare_object, codegen::compile_object(*prepare, here));
+  if (auto& prepare = compiled.lowered.program.prepare) {
+    prepare->loops.name = symbol + "_prepare";
+    ATTUNE_ASSIGN(const target::Target here, ahead_target(target_));
+    ATTUNE_ASSIGN(compiled.prepare, kernel::compile(*prepare, here));
   }
   auto kernel = std::make_shared<const CompiledTask>(std::move(compiled));
   const std::lock_guard lock(mutex_);

@@ -14,7 +14,7 @@ namespace attune::deploy {
 
 class KernelStore {
  public:
-  explicit KernelStore(ir::Target target) : target_(std::move(target)) {}
+  explicit KernelStore(target::Target target) : target_(std::move(target)) {}
 
   // The task with this schedule, named `symbol`, which stands for the task: as it was compiled
   // before, or compiled now, with what prepares its constants. Threads may call it at once.
@@ -25,7 +25,7 @@ class KernelStore {
   // All that the result depends on: the symbol, and the schedule with where it comes from.
   using Key = std::tuple<std::string, std::string, std::uint64_t, Origin, std::string>;
 
-  ir::Target target_;
+  target::Target target_;
   std::mutex mutex_;
   std::map<Key, SharedKernel> kernels_;
 };

@@ -5,6 +5,7 @@
 
 #include "app/deploy/compile.h"
 #include "compiler/graph/builder.h"
+#include "targets/kinds.h"
 
 namespace attune::deploy {
 namespace {
@@ -19,9 +20,9 @@ class KernelStoreTest : public ::testing::Test {
     const graph::ValueId y = builder.constant(ops::make_constant(std::move(weights)));
     const auto product = builder.add("matmul", {x, y});
     ASSERT_TRUE(product.ok()) << product.error().message;
-    ir::Target asked;
+    target::Target asked;
     asked.threads = 1;
-    options_.target = *codegen::resolve_target(asked);
+    options_.target = *targets::resolve(asked);
     graph_ = std::move(builder).finish({*product});
     tasks_ = *collect_tasks(*prepare_graph(graph_, options_));
     ASSERT_EQ(tasks_.distinct.size(), 1u);

@@ -5,6 +5,7 @@
 
 #include "app/deploy/compile.h"
 #include "compiler/graph/builder.h"
+#include "targets/kinds.h"
 #include "tuner/templates/templates.h"
 
 namespace attune::deploy {
@@ -19,9 +20,9 @@ class Kernels : public ::testing::Test {
     const auto product = builder.add("matmul", {x, y});
     ASSERT_TRUE(product.ok()) << product.error().message;
     CompileOptions options;
-    ir::Target asked;
+    target::Target asked;
     asked.threads = 1;
-    target_ = *codegen::resolve_target(asked);
+    target_ = *targets::resolve(asked);
     options.target = target_;
     graph_ = std::move(builder).finish({*product});
     tasks_ = *collect_tasks(*prepare_graph(graph_, options));
@@ -29,7 +30,7 @@ class Kernels : public ::testing::Test {
   }
   const graph::Task& task() const { return tasks_.distinct[0]; }
 
-  ir::Target target_;
+  target::Target target_;
   graph::Graph graph_;
   ModelTasks tasks_;
 };

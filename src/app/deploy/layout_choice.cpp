@@ -197,7 +197,7 @@ class LayoutChooser {
   double moving_us(graph::ValueId id) const { return kCallUs + moved_bytes(id) / moved_per_us_; }
 
   // On all cores, as long as nothing was measured.
-  static double usual_speed(const ir::Target& target) {
+  static double usual_speed(const target::Target& target) {
     return kMovedPerUs * std::min<double>(target.threads, model::MachineModel{}.l3_sharing);
   }
 

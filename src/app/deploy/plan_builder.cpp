@@ -5,8 +5,9 @@
 #include "app/deploy/host_operators.h"
 #include "app/deploy/plan_writer.h"
 #include "compiler/graph/frame.h"
+#include "compiler/kernel/element_type.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/memory.h"
-#include "tuner/measure/builder/element_type.h"
 
 namespace attune::deploy {
 
@@ -59,7 +60,7 @@ Result<std::vector<runtime::Dim>> PlanWriter::dims_of(const ops::TensorType& typ
 
 Status PlanWriter::add_interface(const graph::Value& value,
                                  std::vector<runtime::InterfaceTensor>& list) {
-  auto type = builder::element_type(value.type.dtype);
+  auto type = kernel::element_type(value.type.dtype);
   if (!type.ok()) return type.error();
   auto dims = dims_of(value.type);
   if (!dims.ok()) return dims.error();
@@ -126,21 +127,23 @@ Status PlanWriter::add_kernel(const ModelGroup& group, const Node& last, Scope& 
                               Block& block) {
   const CompiledTask& kernel = *kernels_[group.distinct];
   std::vector<BufferId> prepared;
-  ATTUNE_RETURN_IF_ERROR(prepare(kernel.lowered, *group.task, scope, prepared));
+  ATTUNE_RETURN_IF_ERROR(prepare(kernel, *group.task, scope, prepared));
   runtime::KernelCall call{static_cast<std::int32_t>(group.distinct),
                            {},
                            last.name,
                            tasks_.distinct[group.distinct].op.flops};
-  for (const Argument& argument : kernel.lowered.arguments) {
+  for (const kernel::Parameter& parameter : kernel.main.parameters) {
+    const auto index = static_cast<std::size_t>(parameter.index);
     BufferId buffer = runtime::kNone;
-    switch (argument.kind) {
-      case Argument::Kind::Input:
-        buffer = scope.buffer(group.task->inputs[argument.index]);
+    switch (parameter.kind) {
+      case kernel::ParameterKind::Input:
+      case kernel::ParameterKind::Constant:
+        buffer = scope.buffer(group.task->inputs[index]);
         break;
-      case Argument::Kind::Prepared:
-        buffer = prepared[argument.index];
+      case kernel::ParameterKind::Prepared:
+        buffer = prepared[index];
         break;
-      case Argument::Kind::Output:
+      case kernel::ParameterKind::Output:
         buffer = scope.buffer(group.task->output);
         break;
     }
@@ -151,25 +154,23 @@ Status PlanWriter::add_kernel(const ModelGroup& group, const Node& last, Scope& 
   return {};
 }
 
-Status PlanWriter::prepare(const LoweredTask& lowered, const graph::Task& task, Scope& scope,
+Status PlanWriter::prepare(const CompiledTask& kernel, const graph::Task& task, Scope& scope,
                            std::vector<BufferId>& prepared) {
-  if (!lowered.prepare) return {};
+  if (!kernel.prepare) return {};
   std::vector<void*> arguments;
   std::vector<std::shared_ptr<runtime::Memory>> rooms;
-  for (const Argument& argument : lowered.prepare_arguments) {
-    if (argument.kind == Argument::Kind::Input) {
-      const auto& constant = scope.constant(task.inputs[argument.index]);
+  for (const kernel::Parameter& parameter : kernel.prepare->parameters) {
+    if (parameter.is_input()) {
+      const auto& constant = scope.constant(task.inputs[static_cast<std::size_t>(parameter.index)]);
       arguments.push_back(const_cast<std::byte*>(constant->bytes.data()));
       continue;
     }
-    const ir::BufferNode& buffer = *argument.buffer;
-    auto memory = runtime::Memory::allocate(
-        static_cast<std::size_t>(ir::element_count(buffer) * buffer.type.element_bytes()));
+    auto memory = runtime::Memory::allocate(static_cast<std::size_t>(parameter.bytes()));
     if (!memory.ok()) return memory.error();
     rooms.push_back(std::make_shared<runtime::Memory>(std::move(*memory)));
     arguments.push_back(rooms.back()->data());
   }
-  ATTUNE_RETURN_IF_ERROR(ahead_.run(*lowered.prepare, arguments));
+  ATTUNE_RETURN_IF_ERROR(ahead_.run(*kernel.prepare, arguments));
   for (const auto& room : rooms) {
     const std::span bytes(static_cast<const std::byte*>(room->data()), room->bytes());
     prepared.push_back(
@@ -182,7 +183,7 @@ Result<runtime::Operand> PlanWriter::operand_of(const Graph& graph, ValueId id, 
   runtime::Operand operand;
   if (id == kNoValue) return operand;
   const graph::Value& value = graph.value(id);
-  ATTUNE_ASSIGN(operand.type, builder::element_type(value.type.dtype));
+  ATTUNE_ASSIGN(operand.type, kernel::element_type(value.type.dtype));
   ATTUNE_ASSIGN(operand.dims, dims_of(value.type));
   operand.buffer = scope.buffer(id);
   memory_.touch(operand.buffer);

@@ -45,7 +45,7 @@ class PlanWriter {
   void copy_operands(const Graph& graph, const Node& node, Scope& scope, Block& block);
   Status add_kernel(const ModelGroup& group, const Node& last, Scope& scope, Block& block);
   // Runs the prepare kernel on the constants of this use of the task.
-  Status prepare(const LoweredTask& lowered, const graph::Task& task, Scope& scope,
+  Status prepare(const CompiledTask& kernel, const graph::Task& task, Scope& scope,
                  std::vector<BufferId>& prepared);
   Result<runtime::Operand> operand_of(const Graph& graph, ValueId id, Scope& scope);
   Status add_host(const Graph& graph, const Node& node, Scope& scope, Block& block);

@@ -48,7 +48,7 @@ std::string likely_folded_algorithm(const graph::Task& task) {
 
 // Whether seven products are the likely way: always for large matrices; for convolutions, whose
 // sums are made anew by every thread or wait for each other, on one thread only.
-bool likely_strassen(const ir::Program* program, const ir::Target& target) {
+bool likely_strassen(const ir::Program* program, const target::Target& target) {
   if (program == nullptr) return false;
   const bool is_matrix = program->find_stage("output")->axes.size() == 2;
   return is_matrix || target.threads == 1;
@@ -57,7 +57,7 @@ bool likely_strassen(const ir::Program* program, const ir::Target& target) {
 // Winograd with tiles of four pays when there are enough tiles to use each transformed weight
 // several times and enough channels to use each transformed tile; with few tiles F(2) reads fewer
 // weights (docs/performance.md).
-std::string likely_algorithm(const graph::Task& task, const ir::Target& target) {
+std::string likely_algorithm(const graph::Task& task, const target::Target& target) {
   const ir::Stage* anchor = task.op.program.find_stage("anchor");
   if (likely_strassen(program_of(task, "strassen"), target)) return "strassen";
   if (program_of(task, "merged") != nullptr) return "merged";
@@ -123,7 +123,7 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
   return nullptr;
 }
 
-Schedule default_schedule(const graph::Task& task, const ir::Target& target, bool exact) {
+Schedule default_schedule(const graph::Task& task, const target::Target& target, bool exact) {
   Schedule chosen;
   if (!exact) chosen.algorithm = likely_algorithm(task, target);
   chosen.trace = templates::default_trace(*program_of(task, chosen.algorithm), target);

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "compiler/graph/tasks.h"
-#include "compiler/ir/target.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 
 namespace attune::deploy {
 
@@ -35,6 +35,6 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 
 // Without measuring: an algorithm with fewer multiplications where that pays as a rule, and the
 // default schedule of its template. `exact` allows the direct algorithm only.
-Schedule default_schedule(const graph::Task& task, const ir::Target& target, bool exact);
+Schedule default_schedule(const graph::Task& task, const target::Target& target, bool exact);
 
 }  // namespace attune::deploy

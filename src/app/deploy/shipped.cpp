@@ -26,7 +26,7 @@ std::string algorithm_of(const schedule::Trace& trace) {
 }
 
 std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trace& trace,
-                                 const ir::Target& target) {
+                                 const target::Target& target) {
   const ir::Program* program = task.program_of(algorithm_of(trace));
   if (program == nullptr) return std::nullopt;
   auto state = schedule::replay(*program, trace);
@@ -38,7 +38,7 @@ std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trac
 
 // Nearest first; those at the same distance by weights, then in the order of the bundle.
 std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask& task,
-                                      const ir::Target& target) {
+                                      const target::Target& target) {
   const ir::Program* direct = task.program_of("direct");
   const TaskShape shape = direct == nullptr ? TaskShape{} : shape_of(*direct);
   const BundledTarget here = bundled_target(target);
@@ -61,7 +61,7 @@ std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask&
 }  // namespace
 
 std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const ScheduledTask& task,
-                                               const ir::Target& target, std::size_t most) {
+                                               const target::Target& target, std::size_t most) {
   std::vector<ShippedSchedule> chosen;
   std::vector<Candidate> candidates = candidates_for(bundle, task, target);
   if (candidates.empty()) return chosen;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "app/deploy/bundle.h"
-#include "compiler/ir/target.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 
 namespace attune::deploy {
 
@@ -37,6 +37,6 @@ struct ShippedSchedule {
 
 // The best first, at most `most`.
 std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const ScheduledTask& task,
-                                               const ir::Target& target, std::size_t most = 1);
+                                               const target::Target& target, std::size_t most = 1);
 
 }  // namespace attune::deploy

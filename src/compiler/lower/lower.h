@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "compiler/ir/stmt.h"
 #include "compiler/schedule/state.h"
+#include "compiler/target/target.h"
 
 namespace attune::lower {
 
@@ -28,12 +29,16 @@ struct Lowered {
 struct Pass {
   std::string_view name;
   std::string_view meaning;
-  ir::Kernel (*run)(const ir::Kernel&);
+  ir::Kernel (*run)(const ir::Kernel&, const target::Target&);
 };
-// The passes over a kernel, in order.
-std::span<const Pass> passes();
+// The passes over a kernel, in order; each target names one.
+using Pipeline = std::span<const Pass>;
+// For processors with vector units and a stack.
+Pipeline vector_pipeline();
 
 struct Options {
+  Pipeline pipeline = vector_pipeline();
+  target::Target target = {};
   std::vector<std::string> disabled;  // names of passes to leave out
   // Called after every pass, the building of nests ("nests") included.
   std::function<void(std::string_view pass, const ir::Kernel& kernel)> observe;

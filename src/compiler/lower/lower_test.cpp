@@ -174,7 +174,7 @@ TEST(Lower, CallsTheObserverAfterEveryPassThatIsNotDisabled) {
   options.observe = [&](std::string_view pass, const ir::Kernel&) { seen.emplace_back(pass); };
   ASSERT_TRUE(lower_text(kDense, "inline filter", options).ok());
   std::vector<std::string> expected{"nests"};
-  for (const Pass& pass : passes()) {
+  for (const Pass& pass : vector_pipeline()) {
     if (pass.name != "partition_loops") expected.emplace_back(pass.name);
   }
   EXPECT_EQ(seen, expected);

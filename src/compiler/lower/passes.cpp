@@ -17,23 +17,29 @@ namespace {
 
 // A pass over statements as a pass over a kernel.
 template <ir::Stmt (*Run)(const ir::Stmt&)>
-ir::Kernel on_body(const ir::Kernel& kernel) {
+ir::Kernel on_body(const ir::Kernel& kernel, const target::Target&) {
   ir::Kernel changed = kernel;
   changed.body = Run(kernel.body);
   return changed;
+}
+
+// One that needs nothing of the target.
+template <ir::Kernel (*Run)(const ir::Kernel&)>
+ir::Kernel anywhere(const ir::Kernel& kernel, const target::Target&) {
+  return Run(kernel);
 }
 
 ir::Stmt simplify_all(const ir::Stmt& s) { return ir::simplify(s); }
 
 }  // namespace
 
-std::span<const Pass> passes() {
+Pipeline vector_pipeline() {
   static constexpr Pass all[] = {
       {"simplify", "canonical indices, decided conditions", on_body<simplify_all>},
       {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
       {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},
       {"partition_loops", "main parts of loops without conditions", on_body<partition_loops>},
-      {"flatten", "one index per access", flatten},
+      {"flatten", "one index per access", anywhere<flatten>},
       {"prefetch_loads", "requests for what will be read later", on_body<prefetch_loads>},
       {"claim_stores", "memory that is written later is written to early", on_body<claim_stores>},
       {"vectorize_loops", "vectorised loops as vector expressions", on_body<vectorize_loops>},
@@ -65,10 +71,10 @@ ir::Kernel run_passes(ir::Kernel kernel, const Options& options) {
     if (options.observe) options.observe(pass, kernel);
   };
   done("nests");
-  for (const Pass& pass : passes()) {
+  for (const Pass& pass : options.pipeline) {
     const auto& off = options.disabled;
     if (std::find(off.begin(), off.end(), pass.name) != off.end()) continue;
-    kernel = pass.run(kernel);
+    kernel = pass.run(kernel, options.target);
     done(pass.name);
   }
   return kernel;

@@ -247,7 +247,7 @@ for p in 2 {
 }
 
 TEST(Passes, HaveNamesAndMeanings) {
-  for (const Pass& pass : passes()) {
+  for (const Pass& pass : vector_pipeline()) {
     EXPECT_FALSE(pass.name.empty());
     EXPECT_FALSE(pass.meaning.empty());
   }

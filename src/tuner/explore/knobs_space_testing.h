@@ -54,13 +54,13 @@ class KnobsSpace : public space::Space {
   std::string to_string(const space::Point& point) const override {
     return space::to_string(knobs_, point.choices);
   }
-  const ir::Target& target() const override { return target_; }
+  const target::Target& target() const override { return target_; }
   std::size_t alternatives() const override { return 1; }
   const std::vector<space::Knob>& knobs(std::uint32_t) const override { return knobs_; }
   double effort_us(std::uint32_t) const override { return 20; }
 
  private:
-  ir::Target target_;
+  target::Target target_;
   schedule::State state_;
   std::vector<space::Knob> knobs_;
 };

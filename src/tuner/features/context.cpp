@@ -14,7 +14,7 @@ constexpr std::size_t kLoops = 20;
 
 std::size_t context_width() { return kLoops * kLoopWidth; }
 
-void extract_context(const space::Scheduled& scheduled, const ir::Target& target,
+void extract_context(const space::Scheduled& scheduled, const target::Target& target,
                      std::span<float> out) {
   std::fill(out.begin(), out.end(), 0.0F);
   const auto nests = space::loop_nests(scheduled.state, scheduled.bounds);

@@ -34,7 +34,7 @@ std::size_t width(Kind kind, const space::Space& space) {
   return kind == Kind::Knob ? knob_width(space) : width(kind);
 }
 
-void extract(Kind kind, const space::Scheduled& scheduled, const ir::Target& target,
+void extract(Kind kind, const space::Scheduled& scheduled, const target::Target& target,
              std::span<float> out) {
   CHECK(out.size() == width(kind), "features are written into a vector of their width");
   if (kind == Kind::Context) return extract_context(scheduled, target, out);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/space/space.h"
 
 namespace attune::features {
@@ -30,7 +30,7 @@ std::size_t width(Kind kind);
 std::size_t width(Kind kind, const space::Space& space);
 
 // Context or relation features into `out`, which has the width of the kind.
-void extract(Kind kind, const space::Scheduled& scheduled, const ir::Target& target,
+void extract(Kind kind, const space::Scheduled& scheduled, const target::Target& target,
              std::span<float> out);
 // Knob features into `out`.
 void extract_knobs(const space::Space& space, const space::Point& point, std::span<float> out);

@@ -17,7 +17,7 @@ space::Scheduled scheduled(const TemplateSpace& space, const std::string& config
 }
 
 std::vector<float> features_of(Kind kind, const space::Scheduled& point,
-                               const ir::Target& target = space::sample_target()) {
+                               const target::Target& target = space::sample_target()) {
   std::vector<float> values(width(kind));
   extract(kind, point, target, values);
   return values;
@@ -62,10 +62,10 @@ TEST(Features, RelationSeesTilesThreadsAndCaches) {
   const std::vector<float> base = features_of(Kind::Relation, point);
   EXPECT_NE(base, features_of(Kind::Relation, scheduled(space, "rows=6 vectors=2 steps=4 pack=0")));
   EXPECT_NE(base, features_of(Kind::Relation, scheduled(space, "rows=4 vectors=3 steps=4 pack=1")));
-  ir::Target two = space::sample_target();
+  target::Target two = space::sample_target();
   two.threads = 2;
   EXPECT_NE(base, features_of(Kind::Relation, point, two));
-  ir::Target small = space::sample_target();
+  target::Target small = space::sample_target();
   small.l1_bytes = 1024;
   EXPECT_NE(base, features_of(Kind::Relation, point, small));
 }

@@ -139,7 +139,7 @@ double LoopFacts::reuse(std::size_t slot) const {
 StageFacts stage_facts(const schedule::State& state,
                        const std::vector<schedule::StageBounds>& bounds,
                        const std::vector<StageNest>& nests, std::size_t index,
-                       const ir::Target& target) {
+                       const target::Target& target) {
   const schedule::StageState& stage = *state.stages[index];
   const StageNest& nest = nests[index];
   StageFacts facts{

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/space/nest.h"
 #include "tuner/space/register_tile.h"
 
@@ -47,7 +47,7 @@ struct StageFacts {
 StageFacts stage_facts(const schedule::State& state,
                        const std::vector<schedule::StageBounds>& bounds,
                        const std::vector<space::StageNest>& nests, std::size_t stage,
-                       const ir::Target& target);
+                       const target::Target& target);
 
 // The stages that run with the kernel, those with the most iterations first.
 std::vector<std::size_t> busiest_stages(const std::vector<space::StageNest>& nests);

@@ -22,7 +22,7 @@ void merge(const LoopFacts& inner, LoopFacts& host) {
 
 std::size_t loop_tree_width() { return kLoopWidth; }
 
-LoopTree loop_tree(const space::Scheduled& scheduled, const ir::Target& target) {
+LoopTree loop_tree(const space::Scheduled& scheduled, const target::Target& target) {
   const schedule::State& state = scheduled.state;
   const auto nests = space::loop_nests(state, scheduled.bounds);
   LoopTree tree{{-1}, {}};

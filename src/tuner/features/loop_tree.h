@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/space/space.h"
 
 namespace attune::features {
@@ -24,6 +24,6 @@ struct LoopTree {
 // slot of buffers (loop_facts.h) log elements, log bytes, log reuse, log stride.
 std::size_t loop_tree_width();
 
-LoopTree loop_tree(const space::Scheduled& scheduled, const ir::Target& target);
+LoopTree loop_tree(const space::Scheduled& scheduled, const target::Target& target);
 
 }  // namespace attune::features

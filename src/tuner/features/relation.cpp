@@ -61,7 +61,7 @@ void put_curve(Writer& out, const Thresholds& thresholds, const std::vector<Loop
 // Iterations per byte of the largest tile that fits into (half of) each cache: what has to come
 // from beyond it is the inverse.
 void put_cache_intensity(Writer& out, const std::vector<LoopFacts>& loops,
-                         const ir::Target& target) {
+                         const target::Target& target) {
   for (std::int64_t bytes : {target.l1_bytes, target.l2_bytes, target.l3_bytes}) {
     for (double part : {0.5, 1.0}) {
       double most = 1.0 / 16;
@@ -75,7 +75,7 @@ void put_cache_intensity(Writer& out, const std::vector<LoopFacts>& loops,
   }
 }
 
-void put_curves(Writer& out, const std::vector<LoopFacts>& loops, const ir::Target& target) {
+void put_curves(Writer& out, const std::vector<LoopFacts>& loops, const target::Target& target) {
   put_curve(
       out, kTileBytes, loops, [](const LoopFacts& l) { return l.bytes(); },
       [](const LoopFacts& l) { return l.inside; });
@@ -104,7 +104,7 @@ void put_curves(Writer& out, const std::vector<LoopFacts>& loops, const ir::Targ
 
 // What one run of the innermost body does with the registers and the ports.
 void put_body(Writer& out, const schedule::State& state, const StageFacts& facts,
-              const StageNest& nest, double main_iterations, const ir::Target& target) {
+              const StageNest& nest, double main_iterations, const target::Target& target) {
   const schedule::StageState& stage = *state.stages[facts.stage];
   const space::RegisterTile& tile = facts.tile;
   const auto results = static_cast<double>(tile.results);
@@ -192,7 +192,7 @@ struct Parallelism {
   double chunks = 1;   // iterations of the parallel loop per thread
 };
 
-Parallelism parallelism_of(const StageFacts& facts, const ir::Target& target) {
+Parallelism parallelism_of(const StageFacts& facts, const target::Target& target) {
   const double threads = std::max(1, target.threads);
   for (const LoopFacts& loop : facts.loops) {
     if (loop.kind != ir::LoopKind::Parallel) continue;
@@ -202,7 +202,7 @@ Parallelism parallelism_of(const StageFacts& facts, const ir::Target& target) {
 }
 
 void put_program(Writer& out, const schedule::State& state, const std::vector<StageNest>& nests,
-                 const StageFacts& main, const ir::Target& target) {
+                 const StageFacts& main, const target::Target& target) {
   double others = 0, roots = 0, kept_bytes = 0, inner_bytes = 0;
   for (std::size_t i = 0; i < nests.size(); ++i) {
     if (nests[i].ahead) continue;
@@ -234,7 +234,7 @@ void put_program(Writer& out, const schedule::State& state, const std::vector<St
 
 std::size_t relation_width() { return kWidth; }
 
-void extract_relation(const space::Scheduled& scheduled, const ir::Target& target,
+void extract_relation(const space::Scheduled& scheduled, const target::Target& target,
                       std::span<float> out) {
   const schedule::State& state = scheduled.state;
   const auto nests = space::loop_nests(state, scheduled.bounds);

@@ -31,7 +31,7 @@ std::string config_text(const std::string& algorithm, const space::TemplateSpace
 
 std::vector<schedule::Trace> adapt_hints(std::span<const records::Hint> hints,
                                          std::span<const space::NamedProgram> programs,
-                                         const ir::Target& target) {
+                                         const target::Target& target) {
   std::map<std::string, space::TemplateSpace> spaces;
   std::set<std::uint64_t> seen;
   std::vector<schedule::Trace> traces;

@@ -25,6 +25,6 @@ std::string config_text(const std::string& algorithm, const space::TemplateSpace
 // each once. Hints for algorithms that are not among the programs are left out.
 std::vector<schedule::Trace> adapt_hints(std::span<const records::Hint> hints,
                                          std::span<const space::NamedProgram> programs,
-                                         const ir::Target& target);
+                                         const target::Target& target);
 
 }  // namespace attune::logs

@@ -9,8 +9,8 @@
 namespace attune::logs {
 namespace {
 
-ir::Target target() {
-  ir::Target target;
+target::Target target() {
+  target::Target target;
   target.threads = 2;
   target.vector_bytes = 64;
   target.vector_registers = 32;

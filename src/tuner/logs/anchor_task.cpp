@@ -184,7 +184,7 @@ Specs specs_of(const ir::Program& program) {
 }  // namespace
 
 std::variant<op_spec::OpTask, Unmapped> anchor_task(const records::TaskDefinition& fused,
-                                                    const ir::Target& target) {
+                                                    const target::Target& target) {
   op_spec::OpTask task;
   task.key = fused.key;
   task.algorithm = "auto";

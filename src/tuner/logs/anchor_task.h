@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/logs/workload.h"
 #include "tuner/records/task_definition.h"
 
@@ -15,6 +15,6 @@ namespace attune::logs {
 // Spec and family are the operator's, the programs those of the fused task, in which its schedules
 // are found. The target must be resolved.
 std::variant<op_spec::OpTask, Unmapped> anchor_task(const records::TaskDefinition& fused,
-                                                    const ir::Target& target);
+                                                    const target::Target& target);
 
 }  // namespace attune::logs

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/match.h"
+#include "targets/kinds.h"
 #include "tuner/logs/anchor_task.h"
 #include "tuner/logs/knobs.h"
 
@@ -174,16 +175,8 @@ int error_number(const runtime::Outcome& outcome) {
 
 }  // namespace
 
-std::string foreign_target_text(const ir::Target& target) {
-  std::string text = "llvm -keys=cpu";
-  if (!target.triple.empty()) text += " -mtriple=" + target.triple;
-  if (!target.cpu.empty()) text += " -mcpu=" + target.cpu;
-  if (!target.features.empty()) text += " -mattr=" + target.features;
-  if (target.threads > 0) text += fmt::format(" -num-cores={}", target.threads);
-  return text;
-}
-
-Exporter::Task Exporter::make_task(const records::Record& record, const ir::Target& target) const {
+Exporter::Task Exporter::make_task(const records::Record& record,
+                                   const target::Target& target) const {
   Task task;
   Result<op_spec::OpTask> parsed = op_spec::parse_op_spec(record.task_name, target);
   if (!parsed.ok()) {
@@ -207,7 +200,7 @@ Exporter::Task Exporter::make_task(const records::Record& record, const ir::Targ
   return task;
 }
 
-Exporter::Task& Exporter::task_of(const records::Record& record, const ir::Target& target) {
+Exporter::Task& Exporter::task_of(const records::Record& record, const target::Target& target) {
   const std::tuple key(record.task_key, record.task_name, record.target);
   const auto known = tasks_.find(key);
   if (known != tasks_.end()) return known->second;
@@ -215,7 +208,7 @@ Exporter::Task& Exporter::task_of(const records::Record& record, const ir::Targe
 }
 
 std::variant<std::string, Unmapped> Exporter::line_of(const records::Record& record,
-                                                      const ir::Target& target) {
+                                                      const target::Target& target) {
   const int error = error_number(record.outcome);
   if (error < 0) return Unmapped{"it was lost by the infrastructure, not by its own fault"};
   Task& task = task_of(record, target);
@@ -231,7 +224,7 @@ std::variant<std::string, Unmapped> Exporter::line_of(const records::Record& rec
   if (!point) return Unmapped{"its schedule is none of its template's"};
 
   ForeignTask foreign = foreign_task(task.mapped->task(), name);
-  LogRecord line{.target = foreign_target_text(target),
+  LogRecord line{.target = targets::kind_of(target).autotvm_text(target),
                  .task = std::move(foreign.name),
                  .arguments = std::move(foreign.arguments),
                  .entities = entities_of(algorithm->space->knobs(0), point->choices,

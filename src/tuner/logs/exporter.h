@@ -30,7 +30,7 @@ class Exporter {
 
   // The line without its end, or why the record has none. `target` is the record's, resolved.
   std::variant<std::string, Unmapped> line_of(const records::Record& record,
-                                              const ir::Target& target);
+                                              const target::Target& target);
 
  private:
   struct Task {
@@ -38,15 +38,12 @@ class Exporter {
     std::map<std::string, space::TraceLookup> lookups;  // by algorithm
     std::string refusal;                                // why there is no such task over there
   };
-  Task& task_of(const records::Record& record, const ir::Target& target);
-  Task make_task(const records::Record& record, const ir::Target& target) const;
+  Task& task_of(const records::Record& record, const target::Target& target);
+  Task make_task(const records::Record& record, const target::Target& target) const;
 
   std::string version_;
   Define define_;
   std::map<std::tuple<std::string, std::string, std::string>, Task> tasks_;  // key, name, target
 };
-
-// "llvm -keys=cpu -mtriple=… -mcpu=… -mattr=… -num-cores=N".
-std::string foreign_target_text(const ir::Target& target);
 
 }  // namespace attune::logs

@@ -6,7 +6,7 @@
 
 namespace attune::logs {
 
-Importer::Importer(ir::Target target, std::string source, std::int64_t now_ms)
+Importer::Importer(target::Target target, std::string source, std::int64_t now_ms)
     : mapper_(std::move(target)), source_(std::move(source)), now_ms_(now_ms) {}
 
 void Importer::take(std::string_view line) {

@@ -35,7 +35,7 @@ struct ImportReport {
 class Importer {
  public:
   // `target` is what schedules are made for and must be resolved; `source` is what hints carry.
-  Importer(ir::Target target, std::string source, std::int64_t now_ms);
+  Importer(target::Target target, std::string source, std::int64_t now_ms);
 
   void take(std::string_view line);
 

@@ -16,10 +16,10 @@
 namespace attune::logs {
 namespace {
 
-ir::Target target() {
-  ir::Target target;
-  target.triple = "x86_64-linux-gnu";
-  target.cpu = "skylake-avx512";
+target::Target target() {
+  target::Target target;
+  target.set("triple", "x86_64-linux-gnu");
+  target.set("mcpu", "skylake-avx512");
   target.threads = 2;
   target.vector_bytes = 64;
   target.vector_registers = 32;
@@ -132,7 +132,7 @@ records::Record record_of(const std::string& spec, const schedule::Trace& trace,
   records::Record record;
   record.task_key = task->key;
   record.task_name = task->spec;
-  record.target = ir::to_string(target());
+  record.target = target::to_string(target());
   record.trace = schedule::to_string(trace);
   record.trace_hash = schedule::hash(trace);
   record.outcome = std::move(outcome);
@@ -309,11 +309,6 @@ TEST(Exporter, SaysWhatAutotvmDoesNotKnow) {
   EXPECT_EQ(refusal(fused), "what its task computes is not known");
   fused.task_name = "dense:m=9,n=8,k=8";
   EXPECT_EQ(refusal(fused), "the operator is defined differently in this version");
-}
-
-TEST(Exporter, WritesTheTarget) {
-  EXPECT_EQ(foreign_target_text(target()),
-            "llvm -keys=cpu -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512 -num-cores=2");
 }
 
 }  // namespace

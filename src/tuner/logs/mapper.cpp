@@ -46,7 +46,7 @@ Result<space::Point> nearest_point(const space::TemplateSpace& space,
   }
 }
 
-MappedTask::MappedTask(op_spec::OpTask task, ir::Target target)
+MappedTask::MappedTask(op_spec::OpTask task, target::Target target)
     : task_(std::move(task)),
       target_(std::move(target)),
       anchor_key_(logs::anchor_key(task_.program)) {}

@@ -24,7 +24,7 @@ struct AlgorithmSpace {
 
 class MappedTask {
  public:
-  MappedTask(op_spec::OpTask task, ir::Target target);
+  MappedTask(op_spec::OpTask task, target::Target target);
 
   const op_spec::OpTask& task() const { return task_; }
   const std::string& anchor_key() const { return anchor_key_; }
@@ -35,7 +35,7 @@ class MappedTask {
 
  private:
   op_spec::OpTask task_;
-  ir::Target target_;
+  target::Target target_;
   std::string anchor_key_;
   std::map<std::string, AlgorithmSpace> spaces_;
 };
@@ -55,17 +55,17 @@ Result<space::Point> nearest_point(const space::TemplateSpace& space,
 class Mapper {
  public:
   // The target must be resolved.
-  explicit Mapper(ir::Target target) : target_(std::move(target)) {}
+  explicit Mapper(target::Target target) : target_(std::move(target)) {}
 
   // The task of a workload; the same one whenever it is asked for.
   std::variant<MappedTask*, Unmapped> task_of(const std::string& spec);
   // The schedule of ours that is nearest to the record's.
   std::variant<MappedSchedule, Unmapped> schedule_of(MappedTask& task, const LogRecord& record,
                                                      bool winograd) const;
-  const ir::Target& target() const { return target_; }
+  const target::Target& target() const { return target_; }
 
  private:
-  ir::Target target_;
+  target::Target target_;
   std::map<std::string, std::variant<std::unique_ptr<MappedTask>, Unmapped>> by_spec_;
 };
 

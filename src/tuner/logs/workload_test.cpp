@@ -19,7 +19,7 @@ std::variant<Workload, Unmapped> map(const std::string& task, const std::string&
 std::string mapped(const std::string& task, const std::string& arguments) {
   const auto workload = map(task, arguments);
   if (const auto* unmapped = std::get_if<Unmapped>(&workload)) return unmapped->reason;
-  const auto spec = op_spec::parse_op_spec(std::get<Workload>(workload).spec, ir::Target());
+  const auto spec = op_spec::parse_op_spec(std::get<Workload>(workload).spec, target::Target());
   return spec.ok() ? spec->spec : spec.error().message;
 }
 

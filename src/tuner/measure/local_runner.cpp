@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "compiler/kernel/kernel.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/probe/runner.h"
 #include "tuner/measure/probe_request.h"
@@ -21,8 +22,8 @@ const Timing* timing_of(const RunResult& result) { return std::get_if<Timing>(&r
 std::vector<int> output_buffers(const KernelCode& code) {
   std::vector<int> places;
   for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-    const Parameter& parameter = code.parameters[i];
-    if (parameter.kind != ParameterKind::Output) continue;
+    const kernel::Parameter& parameter = code.parameters[i];
+    if (parameter.kind != kernel::ParameterKind::Output) continue;
     places.resize(std::max(places.size(), static_cast<std::size_t>(parameter.index) + 1));
     places[static_cast<std::size_t>(parameter.index)] = static_cast<int>(i);
   }

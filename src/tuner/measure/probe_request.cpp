@@ -1,24 +1,25 @@
 #include "tuner/measure/probe_request.h"
+#include "compiler/kernel/kernel.h"
 
 #include <utility>
 
 namespace attune::measure {
 namespace {
 
-probe::Buffer buffer_of(const Parameter& parameter, bool is_preparation, bool cold) {
+probe::Buffer buffer_of(const kernel::Parameter& parameter, bool is_preparation, bool cold) {
   probe::Buffer buffer;
   buffer.type = parameter.type;
   buffer.elements = parameter.elements;
   switch (parameter.kind) {
-    case ParameterKind::Input:
+    case kernel::ParameterKind::Input:
       buffer.fill_index = parameter.index;
       break;
-    case ParameterKind::Constant:
+    case kernel::ParameterKind::Constant:
       buffer.role = probe::Role::Constant;
       buffer.fill_index = parameter.index;
       buffer.rotate = cold;
       break;
-    case ParameterKind::Prepared:
+    case kernel::ParameterKind::Prepared:
       if (is_preparation) {
         buffer.role = probe::Role::Output;
       } else {
@@ -27,7 +28,7 @@ probe::Buffer buffer_of(const Parameter& parameter, bool is_preparation, bool co
         buffer.rotate = cold;
       }
       break;
-    case ParameterKind::Output:
+    case kernel::ParameterKind::Output:
       buffer.role = probe::Role::Output;
       break;
   }
@@ -44,7 +45,7 @@ probe::Candidate probe_request(const BuiltCandidate& built, std::uint64_t seed, 
   candidate.workspace_bytes = built.main->workspace_bytes;
   candidate.threads = built.threads;
   candidate.seed = seed;
-  for (const Parameter& parameter : built.main->parameters) {
+  for (const kernel::Parameter& parameter : built.main->parameters) {
     candidate.buffers.push_back(buffer_of(parameter, false, cold));
   }
   if (built.prepare != nullptr) {
@@ -53,7 +54,7 @@ probe::Candidate probe_request(const BuiltCandidate& built, std::uint64_t seed, 
     preparation->object = built.prepare->object;
     preparation->symbol = built.prepare->symbol;
     preparation->workspace_bytes = built.prepare->workspace_bytes;
-    for (const Parameter& parameter : built.prepare->parameters) {
+    for (const kernel::Parameter& parameter : built.prepare->parameters) {
       preparation->buffers.push_back(buffer_of(parameter, true, false));
     }
     candidate.preparation = std::move(preparation);

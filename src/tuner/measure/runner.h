@@ -10,32 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "compiler/kernel/kernel.h"
 #include "compiler/schedule/trace.h"
-#include "runtime/dtype.h"
 #include "runtime/run_report.h"
-#include "tuner/measure/probe/candidate.h"
 #include "tuner/records/record.h"
 
 namespace attune::measure {
 
-// Where a kernel parameter comes from; `index` counts within its kind.
-enum class ParameterKind : std::uint8_t {
-  Input,     // of the program's inputs, different from call to call
-  Constant,  // of the program's inputs, known ahead of time
-  Prepared,  // of the buffers that the prepare kernel writes
-  Output,    // of the program's outputs
-};
-struct Parameter {
-  ParameterKind kind = ParameterKind::Input;
-  int index = 0;
-  runtime::DType type = runtime::DType::F32;
-  std::int64_t elements = 0;
-};
-
+// A kernel as a device loads it.
 struct KernelCode {
-  probe::Bytes object;  // an ELF shared object
+  std::shared_ptr<const std::vector<std::byte>> object;
   std::string symbol;
-  std::vector<Parameter> parameters;
+  std::vector<kernel::Parameter> parameters;
   std::int64_t workspace_bytes = 0;
   std::uint64_t id = 0;  // of the kernel it was made from: equal ids compute the same
 };

@@ -16,7 +16,7 @@ struct Threads {
   double forks = 0;  // how often the loop is begun
 };
 
-Threads threads_of(const StageNest& nest, const ir::Target& target) {
+Threads threads_of(const StageNest& nest, const target::Target& target) {
   double outside = 1;
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
     const double extent = static_cast<double>(nest.levels[i].extent);
@@ -34,7 +34,7 @@ double shared(double speed, double most) { return std::min(speed, most); }
 
 }  // namespace
 
-Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
                    const MachineModel& machine) {
   const schedule::State& state = scheduled.state;
   Prediction prediction;
@@ -71,7 +71,7 @@ Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
   return prediction;
 }
 
-AnalyticModel::AnalyticModel(ir::Target target, MachineModel machine)
+AnalyticModel::AnalyticModel(target::Target target, MachineModel machine)
     : target_(std::move(target)), machine_(machine) {}
 
 double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/model/cost_model.h"
 #include "tuner/model/machine.h"
 
@@ -25,16 +25,16 @@ struct Prediction {
   std::vector<StageCost> stages;  // zero for stages that are computed ahead of time
 };
 
-Prediction predict(const space::Scheduled& scheduled, const ir::Target& target,
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
                    const MachineModel& machine);
 
 class AnalyticModel : public CostModel {
  public:
-  explicit AnalyticModel(ir::Target target, MachineModel machine = {});
+  explicit AnalyticModel(target::Target target, MachineModel machine = {});
   double predict_us(const space::Scheduled& scheduled) const override;
 
  private:
-  ir::Target target_;
+  target::Target target_;
   MachineModel machine_;
 };
 

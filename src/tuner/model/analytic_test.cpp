@@ -10,7 +10,7 @@ namespace {
 using space::TemplateSpace;
 
 Prediction predicted(const TemplateSpace& space, const std::string& config,
-                     const ir::Target& target = space::sample_target()) {
+                     const target::Target& target = space::sample_target()) {
   const space::Point point{0, space::parse_config(space.knobs(0), config).value()};
   const auto scheduled = space.schedule_of(point);
   EXPECT_TRUE(scheduled.ok()) << config;
@@ -107,7 +107,7 @@ TEST(AnalyticModel, ConstantsArePackedAheadOfTime) {
 TEST(AnalyticModel, ThreadsHelpParallelLoopsOnly) {
   const TemplateSpace space = space::sample_space(96, 96, 256);
   auto scheduled = space.schedule_of(space.defaults()[0]).value();
-  ir::Target two = space::sample_target();
+  target::Target two = space::sample_target();
   two.threads = 2;
   const double serial = predict(scheduled, space.target(), {}).us;
   EXPECT_NEAR(predict(scheduled, two, {}).us, serial, serial * 1e-9);

@@ -27,7 +27,7 @@ struct Body {
   const schedule::State& state;
   const StageState& stage;
   const RegisterTile& tile;
-  const ir::Target& target;
+  const target::Target& target;
   const MachineModel& machine;
   Spans around;              // of the body and the innermost loop around it, if there is one
   double arithmetic = 1;     // instructions per result and step
@@ -180,7 +180,7 @@ double instructions_per_step(const StageState& state) {
 }  // namespace
 
 double compute_cycles(const schedule::State& state, const schedule::StageBounds& bounds,
-                      const StageNest& nest, std::size_t index, const ir::Target& target,
+                      const StageNest& nest, std::size_t index, const target::Target& target,
                       const MachineModel& machine) {
   const StageState& stage = *state.stages[index];
   const RegisterTile tile = space::register_tile(stage, bounds, target);

@@ -2,7 +2,7 @@
 // between the levels of memory.
 #pragma once
 
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/model/machine.h"
 #include "tuner/space/nest.h"
 
@@ -10,7 +10,7 @@ namespace attune::model {
 
 // On one core, with all data in the first-level cache.
 double compute_cycles(const schedule::State& state, const schedule::StageBounds& bounds,
-                      const space::StageNest& nest, std::size_t stage, const ir::Target& target,
+                      const space::StageNest& nest, std::size_t stage, const target::Target& target,
                       const MachineModel& machine);
 
 // The part of the steps of a sum that read inside of their buffers. Loops are cut where reads leave
@@ -23,7 +23,7 @@ struct Traffic {
 };
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<space::StageNest>& nests, std::size_t stage,
-                       const ir::Target& target, const MachineModel& machine);
+                       const target::Target& target, const MachineModel& machine);
 
 // Arithmetic instructions per element of a value; index arithmetic and loads are free.
 double arithmetic(const ir::Expr& value);

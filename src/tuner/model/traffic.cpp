@@ -148,7 +148,7 @@ constexpr std::int64_t kAlias = 4096;
 // by one from more rows at such a distance than the cache has ways come from the second level, a
 // line each.
 double aliased_bytes(const schedule::State& state, const schedule::StageBounds& bounds,
-                     const StageNest& nest, std::size_t index, const ir::Target& target) {
+                     const StageNest& nest, std::size_t index, const target::Target& target) {
   const schedule::StageState& stage = *state.stages[index];
   const space::RegisterTile tile = space::register_tile(stage, bounds, target);
   Spans step = tile.spans;
@@ -182,7 +182,7 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
 
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
-                       const ir::Target& target, const MachineModel& machine) {
+                       const target::Target& target, const MachineModel& machine) {
   const StageFootprints footprints(state, nests, stage);
   const auto share = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) * machine.cache_share;

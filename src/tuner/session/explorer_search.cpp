@@ -98,7 +98,7 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
 }
 
 Result<std::unique_ptr<Search>> make_template_search(
-    const Task& task, const ir::Target& target, const explore::SearchOptions& options,
+    const Task& task, const target::Target& target, const explore::SearchOptions& options,
     std::uint64_t seed, std::shared_ptr<const model::History> history) {
   std::vector<space::NamedProgram> programs;
   for (const Algorithm& algorithm : task.algorithms) {

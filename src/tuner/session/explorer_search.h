@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/explore/explorer.h"
 #include "tuner/model/history.h"
 #include "tuner/session/search.h"
@@ -21,7 +21,7 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
 // An explorer over the templates that fit the task's algorithms, on the
 // analytic model; owns all it needs. `target` must be resolved; `history` may be null.
 Result<std::unique_ptr<Search>> make_template_search(
-    const Task& task, const ir::Target& target, const explore::SearchOptions& options,
+    const Task& task, const target::Target& target, const explore::SearchOptions& options,
     std::uint64_t seed, std::shared_ptr<const model::History> history = nullptr);
 
 }  // namespace attune::session

@@ -13,6 +13,7 @@
 
 #include "compiler/ir/parse.h"
 #include "compiler/ir/print.h"
+#include "targets/kinds.h"
 #include "tuner/features/features.h"
 #include "tuner/model/analytic.h"
 
@@ -82,7 +83,7 @@ std::optional<space::Scheduled> rebuild(const schedule::State& unscheduled,
 
 class GroupBuilder {
  public:
-  GroupBuilder(const Lesson& lesson, const ir::Target& target)
+  GroupBuilder(const Lesson& lesson, const target::Target& target)
       : lesson_(lesson), target_(target), programs_(*lesson.definition), values_(width()) {
     group_.task_key = lesson.trials.task_key;
     group_.target = lesson.trials.target;
@@ -138,7 +139,7 @@ class GroupBuilder {
   }
 
   const Lesson& lesson_;
-  const ir::Target& target_;
+  const target::Target& target_;
   Programs programs_;
   std::vector<float> values_;
   model::History::Group group_;
@@ -203,7 +204,7 @@ Learnt learn(const Lesson& lesson, const HistoryOptions& options) {
     learnt.counts.undefined = count;
     return learnt;
   }
-  auto target = ir::parse_target(lesson.trials.target);
+  auto target = targets::parse(lesson.trials.target);
   if (target.ok() && options.resolve) target = options.resolve(*target);
   if (!target.ok()) {
     learnt.counts.foreign = count;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/model/history.h"
 #include "tuner/records/store.h"
 #include "tuner/session/task.h"
@@ -25,7 +25,7 @@ struct HistoryOptions {
   std::string target_kind = "cpu";
   // Fills in what a target's text leaves out (caches, vectors); records of targets that it refuses
   // are not used.
-  std::function<Result<ir::Target>(const ir::Target&)> resolve = {};
+  std::function<Result<target::Target>(const target::Target&)> resolve = {};
   std::size_t per_group = 256;  // trials of one task, target and weights
   std::size_t total = 8000;     // with more groups than that allows each gives fewer
   int threads = 1;

@@ -137,8 +137,8 @@ TEST_F(HistoryTest, WhatCannotBeUsedIsCounted) {
   add("cc", "unroll output i\n", runtime::Timing{.best_us = 3, .repeats = 1});
   add("aa", "unroll output i\n", runtime::Timing{.best_us = 3, .repeats = 1}, "cpu -mcpu=other");
   HistoryOptions options;
-  options.resolve = [](const ir::Target& target) -> Result<ir::Target> {
-    if (target.cpu == "other") return invalid("unknown processor 'other'");
+  options.resolve = [](const target::Target& target) -> Result<target::Target> {
+    if (target.attribute("mcpu") == "other") return invalid("unknown processor 'other'");
     return target;
   };
   const LoadedHistory loaded = load(options);

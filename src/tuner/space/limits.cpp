@@ -26,7 +26,7 @@ std::int64_t buffer_bytes(const StageState& stage, const StageBounds& bounds) {
 
 std::optional<std::string_view> find_flaw(const schedule::State& state,
                                           const std::vector<StageBounds>& bounds,
-                                          const ir::Target& target, const Limits& limits) {
+                                          const target::Target& target, const Limits& limits) {
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     const StageState& stage = *state.stages[i];
     if (statements(stage, bounds[i]) > limits.unrolled_statements) return "too much unrolled code";

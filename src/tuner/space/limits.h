@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ir/target.h"
 #include "compiler/schedule/bounds.h"
+#include "compiler/target/target.h"
 
 namespace attune::space {
 
@@ -21,6 +21,6 @@ struct Limits {
 // A few words that say why, or nothing when the schedule may be tried.
 std::optional<std::string_view> find_flaw(const schedule::State& state,
                                           const std::vector<schedule::StageBounds>& bounds,
-                                          const ir::Target& target, const Limits& limits = {});
+                                          const target::Target& target, const Limits& limits = {});
 
 }  // namespace attune::space

@@ -42,7 +42,7 @@ std::int64_t vectors_of(const Spans& spans, std::size_t axes, int vector_axis, s
 }  // namespace
 
 RegisterTile register_tile(const StageState& stage, const schedule::StageBounds& bounds,
-                           const ir::Target& target) {
+                           const target::Target& target) {
   RegisterTile tile;
   tile.in_registers = stage.scope == ir::Scope::Register;
   tile.body = static_cast<int>(stage.loops.size());

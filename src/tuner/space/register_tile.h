@@ -2,7 +2,7 @@
 // in vector registers and vector instructions.
 #pragma once
 
-#include "compiler/ir/target.h"
+#include "compiler/target/target.h"
 #include "tuner/space/spans.h"
 
 namespace attune::space {
@@ -19,7 +19,7 @@ struct RegisterTile {
 };
 
 RegisterTile register_tile(const schedule::StageState& stage, const schedule::StageBounds& bounds,
-                           const ir::Target& target);
+                           const target::Target& target);
 
 // Instructions that read one access for given spans of the body, for one step of the reduction.
 struct OperandLoads {

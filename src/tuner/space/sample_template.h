@@ -21,15 +21,15 @@ inline ir::Program sample_program(std::int64_t m, std::int64_t n, std::int64_t k
   return program;
 }
 
-inline ir::Target sample_target() {
-  ir::Target target;
+inline target::Target sample_target() {
+  target::Target target;
   target.threads = 1;
   return target;
 }
 
 inline bool sample_fits(const ir::Program& program) { return program.find_stage("anchor"); }
 
-inline std::vector<Knob> sample_knobs(const ir::Program& program, const ir::Target&) {
+inline std::vector<Knob> sample_knobs(const ir::Program& program, const target::Target&) {
   const ir::Stage& anchor = *program.find_stage("anchor");
   return {split_even_tails("rows", anchor.axes[0].extent, 16),
           split_list("vectors", anchor.axes[1].extent, {1, 2, 3, 4, 6}),
@@ -37,7 +37,7 @@ inline std::vector<Knob> sample_knobs(const ir::Program& program, const ir::Targ
           annotate_with("pack", {0, 1})};
 }
 
-inline schedule::Trace sample_trace(const ir::Program&, const ir::Target& target,
+inline schedule::Trace sample_trace(const ir::Program&, const target::Target& target,
                                     const Values& values) {
   using namespace schedule;
   const std::int64_t lanes = target.lanes(4), columns = values["vectors"] * lanes;
@@ -66,11 +66,11 @@ inline schedule::Trace sample_trace(const ir::Program&, const ir::Target& target
   return trace;
 }
 
-inline Settings sample_defaults(const ir::Program&, const ir::Target&) {
+inline Settings sample_defaults(const ir::Program&, const target::Target&) {
   return {{"rows", {{4}}}, {"vectors", {{3}}}, {"steps", {{4}}}, {"pack", {{1}}}};
 }
 
-inline std::optional<std::string> sample_reject(const ir::Program&, const ir::Target&,
+inline std::optional<std::string> sample_reject(const ir::Program&, const target::Target&,
                                                 const Values& values) {
   if (values["rows"] * values["vectors"] < 2) return "too few accumulators";
   return std::nullopt;

@@ -11,9 +11,9 @@
 
 #include "base/result.h"
 #include "base/rng.h"
-#include "compiler/ir/target.h"
 #include "compiler/schedule/bounds.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 #include "tuner/space/config.h"
 
 namespace attune::space {
@@ -58,7 +58,7 @@ class Space {
 
   // "direct conv2d: tile=6x2 rows=4"
   virtual std::string to_string(const Point& point) const = 0;
-  virtual const ir::Target& target() const = 0;
+  virtual const target::Target& target() const = 0;
   virtual std::size_t alternatives() const = 0;
   virtual const std::vector<Knob>& knobs(std::uint32_t alternative) const = 0;
   // About how long it takes to schedule a point of the alternative and to predict its time; an

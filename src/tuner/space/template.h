@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/target/target.h"
 #include "tuner/space/config.h"
 
 namespace attune::space {
@@ -19,19 +19,19 @@ struct Template {
   // Whether the template knows how to schedule the program.
   bool (*fits)(const ir::Program&);
   // The same list for the same program and target, always.
-  std::vector<Knob> (*knobs)(const ir::Program&, const ir::Target&);
+  std::vector<Knob> (*knobs)(const ir::Program&, const target::Target&);
   // The steps without `algorithm`; that one is put in front by the space.
-  schedule::Trace (*trace)(const ir::Program&, const ir::Target&, const Values&);
+  schedule::Trace (*trace)(const ir::Program&, const target::Target&, const Values&);
   // A good choice without measuring; a knob takes the choice that is nearest.
-  Settings (*default_values)(const ir::Program&, const ir::Target&);
+  Settings (*default_values)(const ir::Program&, const target::Target&);
   // A few words ("too few accumulators") when the choice is hopeless; may be null. Called before
   // the trace is made, so it is the cheapest place to say no.
-  std::optional<std::string> (*reject)(const ir::Program&, const ir::Target&,
+  std::optional<std::string> (*reject)(const ir::Program&, const target::Target&,
                                        const Values&) = nullptr;
 };
 
 // The trace of the default choice, as the knobs can express it.
 schedule::Trace default_trace(const Template& schedule_template, const ir::Program& program,
-                              const ir::Target& target);
+                              const target::Target& target);
 
 }  // namespace attune::space

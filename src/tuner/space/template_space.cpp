@@ -34,7 +34,7 @@ std::uint64_t hash(const Point& point) {
 }
 
 TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
-                             std::span<const Template> templates, ir::Target target,
+                             std::span<const Template> templates, target::Target target,
                              Rejection rejection)
     : target_(std::move(target)), rejection_(rejection), first_index_{0} {
   for (NamedProgram& named : programs) {

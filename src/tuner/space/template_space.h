@@ -27,7 +27,7 @@ class TemplateSpace : public Space {
  public:
   // Programs that no template fits add nothing; with no alternative at all the space is empty.
   TemplateSpace(std::vector<NamedProgram> programs, std::span<const Template> templates,
-                ir::Target target, Rejection rejection = Rejection::Hopeless);
+                target::Target target, Rejection rejection = Rejection::Hopeless);
 
   std::uint64_t size() const override { return first_index_.back(); }
   Point point_at(std::uint64_t index) const override;
@@ -39,7 +39,7 @@ class TemplateSpace : public Space {
   schedule::Trace trace_of(const Point& point) const override;
   Result<Scheduled> schedule_of(const Point& point) const override;
   std::string to_string(const Point& point) const override;
-  const ir::Target& target() const override { return target_; }
+  const target::Target& target() const override { return target_; }
   std::size_t alternatives() const override { return alternatives_.size(); }
   const std::vector<Knob>& knobs(std::uint32_t alternative) const override {
     return alternatives_[alternative].knobs;
@@ -59,7 +59,7 @@ class TemplateSpace : public Space {
   };
   const Alternative& of(const Point& point) const { return alternatives_[point.alternative]; }
 
-  ir::Target target_;
+  target::Target target_;
   Rejection rejection_;
   std::vector<Alternative> alternatives_;
   std::vector<std::uint64_t> first_index_;  // of each alternative, and the total

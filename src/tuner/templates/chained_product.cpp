@@ -16,7 +16,7 @@ const std::string kProduct = kPrefix + "anchor", kResult = kPrefix + "output",
 constexpr std::int64_t kLongestBody = 320;
 
 // Register tiles that cut the channels into whole groups.
-space::Knob tiles_of(const ir::Program& program, const ir::Target& target) {
+space::Knob tiles_of(const ir::Program& program, const target::Target& target) {
   const ir::Stage& a = *program.find_stage(kProduct);
   const std::int64_t blocks = extent_of(a, "oc");
   space::Knob tiles = register_tiles("product", extent_of(a, "ow"), blocks, target);
@@ -77,14 +77,14 @@ std::vector<std::string> stages_of_product(const ir::Program& program) {
   return names;
 }
 
-std::vector<space::Knob> product_knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> product_knobs(const ir::Program& program, const target::Target& target) {
   return {tiles_of(program, target), space::choice_of("rows", row_blocks(program)),
           space::choice_of("unroll", extent_of(*program.find_stage(kProduct), "ib") > 0
                                          ? std::vector<std::int64_t>{1, 2, 4}
                                          : std::vector<std::int64_t>{1})};
 }
 
-space::Settings product_defaults(const ir::Program& program, const ir::Target& target) {
+space::Settings product_defaults(const ir::Program& program, const target::Target& target) {
   const ir::Stage& a = *program.find_stage(kProduct);
   const std::vector<std::int64_t> blocks = row_blocks(program);
   const std::int64_t rows = blocks.front();

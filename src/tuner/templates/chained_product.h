@@ -2,8 +2,8 @@
 // channels of some rows, is computed where the window behind it needs it, and stays in the cache.
 #pragma once
 
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/target/target.h"
 #include "tuner/space/template.h"
 #include "tuner/templates/trace_writer.h"
 
@@ -17,8 +17,8 @@ std::vector<std::string> stages_of_product(const ir::Program& program);
 
 // `product`: register tiles of pixels x blocks of channels; `rows`: of the window's output,
 // computed in one go; `unroll`: input channels.
-std::vector<space::Knob> product_knobs(const ir::Program& program, const ir::Target& target);
-space::Settings product_defaults(const ir::Program& program, const ir::Target& target);
+std::vector<space::Knob> product_knobs(const ir::Program& program, const target::Target& target);
+space::Settings product_defaults(const ir::Program& program, const target::Target& target);
 // Steps at the beginning of a trace, and those once the loops of the output were made: the product
 // is computed at one of them. With several threads, what one writes others read: the next time it
 // is not its own, and the product claims it on the side.

@@ -37,7 +37,7 @@ bool fits(const ir::Program& program) {
          same_extents(*anchor, *output) && Surroundings(program, kOwn).placeable();
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   std::vector<space::Knob> list;
   list.push_back(all_register_tiles("tile", s.ow, s.oc, target));
@@ -64,7 +64,7 @@ struct Division {
   std::int64_t rows, outer;
 };
 
-Division best_division(const Shape& s, std::int64_t channel_blocks, const ir::Target& target) {
+Division best_division(const Shape& s, std::int64_t channel_blocks, const target::Target& target) {
   Division best{4, 0};
   double least = 0;
   for (const std::int64_t rows : {4, 2, 7, 1}) {
@@ -88,7 +88,7 @@ Division best_division(const Shape& s, std::int64_t channel_blocks, const ir::Ta
   return best;
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.ow, s.oc, target);
   space::Choice tile = best_tile(tiles, s.ow, s.oc);
@@ -112,7 +112,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
       {"held", {{0}}}};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const auto tile = values.numbers("tile");
   const std::int64_t pixels = tile[0] * values["tile_rows"];
@@ -201,7 +201,7 @@ void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& va
   t.vectorize(stage, "ob");
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
   const Surroundings surroundings(program, kOwn);

@@ -31,7 +31,7 @@ bool fits(const ir::Program& program) {
          Surroundings(program, kOwn).placeable();
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   return {all_register_tiles("tile", s.pixels, s.oc, target), unroll_steps("unroll", s.ib),
           // Register tiles whose columns are gathered at once.
@@ -43,14 +43,14 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
           space::choice_of("held", {0, 1})};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const Shape s = shape_of(program);
   const auto tile = values.numbers("tile");
   return tile_flaw(tile[0], tile[1], {s.pixels, s.oc}, target);
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.pixels, s.oc, target);
   const space::Choice tile = best_tile(tiles, s.pixels, s.oc);
@@ -98,7 +98,7 @@ void gather(TraceWriter& t, const ir::Program& program, const Shape& s, const st
   if (s.ib > 0) t.vectorize("columns", "ib");
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
   const auto tile = values.numbers("tile");

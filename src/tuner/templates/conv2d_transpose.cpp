@@ -48,7 +48,7 @@ std::vector<std::int64_t> tile_rows_of(const Shape& s) {
   return rows;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   space::Knob tiles = register_tiles("tile", s.x, s.oc, target);
   // With several rows fewer channel blocks are enough.
@@ -69,7 +69,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
 }
 
 // The widest register tile with all pixels of a thread's share of the rows, if there is one.
-std::optional<space::Choice> whole_share(const Shape& s, const ir::Target& target) {
+std::optional<space::Choice> whole_share(const Shape& s, const target::Target& target) {
   const std::int64_t threads = std::max(1, target.threads);
   const auto rows = tile_rows_of(s);
   if (s.y % threads != 0 || std::find(rows.begin(), rows.end(), s.y / threads) == rows.end()) {
@@ -84,7 +84,7 @@ std::optional<space::Choice> whole_share(const Shape& s, const ir::Target& targe
   return {};
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.x, s.oc, target);
   space::Choice tile = best_tile(tiles, s.x, s.oc);
@@ -114,7 +114,7 @@ bool writes_phases_out(const space::Values& values) {
   return values["border"] == kGuarded && values["outer"] != kChannelsAndPhases;
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const Shape s = shape_of(program);
   const auto tile = values.numbers("tile");
@@ -183,7 +183,7 @@ void place_outer_loops(TraceWriter& t, const space::Values& values) {
   t.vectorize("anchor", "ob");
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
   const Surroundings surroundings(program, kOwn);

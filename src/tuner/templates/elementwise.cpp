@@ -81,7 +81,7 @@ struct Openings {
   Jumps jumps;
 };
 
-Openings openings_of(const ir::Program& program, const ir::Target& target) {
+Openings openings_of(const ir::Program& program, const target::Target& target) {
   Openings found;
   for (const std::int64_t waste : kWastedWork) {
     const ir::Program inlined = inline_producers(program, static_cast<double>(waste)).program;
@@ -100,7 +100,7 @@ Openings openings_of(const ir::Program& program, const ir::Target& target) {
   return found;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Openings openings = openings_of(program, target);
   // Vectors written out: what divides them, powers of two otherwise.
   std::vector<space::Knob> list{space::split_by("unroll", {.extent = openings.vectors,
@@ -124,7 +124,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   return list;
 }
 
-space::Settings default_values(const ir::Program&, const ir::Target&) {
+space::Settings default_values(const ir::Program&, const target::Target&) {
   return {
       {"unroll", {{4}}},        {"waste", {{kWastedWork[0]}}}, {"cache_tile", {{kCacheTiles[0]}}},
       {"tile_order", {{0, 1}}}, {"vector_loops", {{1, 2}}},    {"parallel", {{1}}}};
@@ -146,7 +146,7 @@ bool reads_in_place(const ir::Program& program, const ir::Stage& host, const ir:
   return reads_at_own_index(host, reduction.outputs[0]);
 }
 
-schedule::Trace trace(const ir::Program& whole, const ir::Target& target,
+schedule::Trace trace(const ir::Program& whole, const target::Target& target,
                       const space::Values& values) {
   const std::int64_t waste = values.has("waste") ? values["waste"] : kWastedWork[0];
   Inlined inlined = inline_producers(whole, static_cast<double>(waste));

@@ -68,7 +68,7 @@ struct Shape {
   std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
 
-Shape shape_of(const ir::Program& program, const ir::Target& target) {
+Shape shape_of(const ir::Program& program, const target::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
   const std::int64_t m = extent_of(anchor, "i"), k = extent_of(anchor, "k");
   // With few rows the time goes into reading the right-hand matrix, and short parts cost nothing.
@@ -97,7 +97,7 @@ bool fits(const ir::Program& program) {
   return right && same_extents(*anchor, *output) && surroundings_of(program, *right).placeable();
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program, target);
   const Right right = *right_of(program);
   std::vector<space::Knob> list;
@@ -130,13 +130,14 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
 }
 
 // Few columns cannot be shared evenly; many rows can.
-bool shares_rows(const Shape& s, const ir::Target& target) {
+bool shares_rows(const Shape& s, const target::Target& target) {
   return target.threads > 1 && s.batch == 1 && s.vectors() < 2 * target.threads &&
          s.m >= 64 * target.threads;
 }
 
 // Some blocks of rows for each thread.
-std::int64_t default_block(const Shape& s, const space::Choice& tile, const ir::Target& target) {
+std::int64_t default_block(const Shape& s, const space::Choice& tile,
+                           const target::Target& target) {
   std::int64_t block = kTilesOfBlock[0];
   for (const std::int64_t tiles : kTilesOfBlock) {
     if (tiles * tile.numbers[0] * 4 * target.threads <= s.m) block = tiles;
@@ -144,7 +145,7 @@ std::int64_t default_block(const Shape& s, const space::Choice& tile, const ir::
   return block;
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program, target);
   const bool prepared = right_of(program)->prepared;
   const bool by_rows = prepared && shares_rows(s, target);
@@ -162,7 +163,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
           {"held", {{0}}}};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const Shape s = shape_of(program, target);
   const auto tile = values.numbers("tile");
@@ -230,7 +231,7 @@ void place_sum_of_parts(TraceWriter& t, std::int64_t lanes) {
   t.vectorize("anchor", "j.1");
 }
 
-schedule::Trace whole_reduction(const ir::Target& target, const space::Values& values,
+schedule::Trace whole_reduction(const target::Target& target, const space::Values& values,
                                 const Parts& p) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
@@ -275,7 +276,7 @@ schedule::Trace whole_reduction(const ir::Target& target, const space::Values& v
   return t.take();
 }
 
-schedule::Trace cut_reduction(const ir::Target& target, const space::Values& values,
+schedule::Trace cut_reduction(const target::Target& target, const space::Values& values,
                               const Parts& p) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
@@ -308,7 +309,7 @@ schedule::Trace cut_reduction(const ir::Target& target, const space::Values& val
   return t.take();
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program, target);
   const Right right = *right_of(program);

@@ -97,7 +97,7 @@ std::string fused_name(const schedule::Names& loops) {
   return name;
 }
 
-VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::int64_t unroll,
+VectorLoops vector_loops(const ir::Stage& stage, const target::Target& target, std::int64_t unroll,
                          Tail tail) {
   VectorLoops loops;
   loops.lanes = lanes_of(stage, target);
@@ -117,14 +117,14 @@ VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::
   return loops;
 }
 
-Jumps jumps_of(const ir::Stage& stage, const ir::Target& target, std::int64_t cache_tile) {
+Jumps jumps_of(const ir::Stage& stage, const target::Target& target, std::int64_t cache_tile) {
   const VectorLoops loops = vector_loops(stage, target, 1, Tail::Fused);
   if (loops.vector.size() != 1) return {};
   return {strides_of(stage, loops.vector[0]).scattered > 0,
           transposed_axis(stage, loops, cache_tile).tile > 0};
 }
 
-std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                            const LoopStyle& style, Tail tail) {
   VectorLoops loops = vector_loops(stage, target, style.unroll, tail);
   if (loops.vector.empty()) return {};
@@ -168,7 +168,7 @@ std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Tar
   return tiles;
 }
 
-bool vectorizes_over_axes(const ir::Stage& stage, const ir::Target& target) {
+bool vectorizes_over_axes(const ir::Stage& stage, const target::Target& target) {
   if (stage.axes.empty()) return false;
   const ir::Axis& last = stage.axes.back();
   const Strides strides = strides_of(stage, last.name);
@@ -199,7 +199,7 @@ void tile_loops(TraceWriter& t, const std::string& name, const ir::Stage& stage,
 }
 
 // Partial results in vectors along the reduce axis that is contiguous in memory; false without one.
-bool reduce_along(TraceWriter& t, const ir::Stage& stage, const ir::Target& target) {
+bool reduce_along(TraceWriter& t, const ir::Stage& stage, const target::Target& target) {
   if (stage.outputs.size() != 1) return false;
   for (std::size_t i = stage.reduce_axes.size(); i-- > 0;) {
     const ir::Axis& axis = stage.reduce_axes[i];
@@ -225,7 +225,7 @@ bool reduce_along(TraceWriter& t, const ir::Stage& stage, const ir::Target& targ
 
 }  // namespace
 
-void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+void run_reduction(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                    const LoopStyle& style) {
   const bool over_axes = vectorizes_over_axes(stage, target);
   schedule::Names rows = names_of(stage.axes);
@@ -260,7 +260,7 @@ void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& tar
 }
 
 void run_reduction_at(TraceWriter& t, const ir::Stage& stage, const ir::Stage& host,
-                      const std::string& loop, const ir::Target& target) {
+                      const std::string& loop, const target::Target& target) {
   t.compute_at(stage.name, host.name, loop);
   t.registers(stage.name);
   tile_loops(t, stage.name, stage, lanes_of(stage, target));

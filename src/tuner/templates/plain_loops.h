@@ -1,8 +1,8 @@
 // Loops for stages of any shape: what the fallback template is made of.
 #pragma once
 
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/target/target.h"
 #include "tuner/space/knob.h"
 #include "tuner/templates/trace_writer.h"
 
@@ -39,7 +39,7 @@ struct VectorLoops {
 // The longest tail of axes that all loads walk through contiguously, or not at all; the last axis
 // alone when others must find it.
 enum class Tail { Fused, LastAxis };
-VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::int64_t unroll,
+VectorLoops vector_loops(const ir::Stage& stage, const target::Target& target, std::int64_t unroll,
                          Tail tail);
 
 // Whether loads jump through memory along the vector; and whether they walk it along another axis,
@@ -47,22 +47,22 @@ VectorLoops vector_loops(const ir::Stage& stage, const ir::Target& target, std::
 struct Jumps {
   bool any = false, across_rows = false;
 };
-Jumps jumps_of(const ir::Stage& stage, const ir::Target& target, std::int64_t cache_tile);
+Jumps jumps_of(const ir::Stage& stage, const target::Target& target, std::int64_t cache_tile);
 
 // A stage without reduction over its whole region: in vectors along its last axes, all outside of
 // that in parallel. Returns the loop over tiles of vectors, empty without one.
-std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                            const LoopStyle& style, Tail tail = Tail::Fused);
 
 // A reduction over any axes, computed by itself.
-void run_reduction(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+void run_reduction(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                    const LoopStyle& style);
 // Whether a reduction runs in vectors along its last axis.
-bool vectorizes_over_axes(const ir::Stage& stage, const ir::Target& target);
+bool vectorizes_over_axes(const ir::Stage& stage, const target::Target& target);
 // One that is computed at the loop over tiles of `host`, a stage with the same extents that runs in
 // vectors along its last axis.
 void run_reduction_at(TraceWriter& t, const ir::Stage& stage, const ir::Stage& host,
-                      const std::string& loop, const ir::Target& target);
+                      const std::string& loop, const target::Target& target);
 
 // The loop that fuse() makes of several: "n*oc".
 std::string fused_name(const schedule::Names& loops);

@@ -18,7 +18,7 @@ constexpr std::int64_t kMostVectors = 8, kMostSteps = 16;
 
 // Accumulators below which the latency of the arithmetic shows, unless the operator has no more to
 // offer.
-std::int64_t fewest_accumulators(const TileRoom& room, const ir::Target& target) {
+std::int64_t fewest_accumulators(const TileRoom& room, const target::Target& target) {
   const std::int64_t vectors = std::min(room.vectors, kMostVectors);
   return std::min<std::int64_t>(target.vector_registers / 2,
                                 std::max<std::int64_t>(1, room.rows * vectors / 2));
@@ -45,7 +45,7 @@ bool same_extents(const ir::Stage& a, const ir::Stage& b) {
                     [](const ir::Axis& x, const ir::Axis& y) { return x.extent == y.extent; });
 }
 
-std::int64_t lanes_of(const ir::Stage& stage, const ir::Target& target) {
+std::int64_t lanes_of(const ir::Stage& stage, const target::Target& target) {
   return std::max<std::int64_t>(
       1, target.lanes(static_cast<int>(stage.values[0].type().element_bytes())));
 }
@@ -63,7 +63,7 @@ std::int64_t steps_of_part(const ir::Stage& stage, std::int64_t extent, std::int
 }
 
 space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
-                           const ir::Target& target) {
+                           const target::Target& target) {
   space::Knob knob{std::move(name), space::KnobKind::Split, {}};
   const std::int64_t registers = target.vector_registers;
   const std::int64_t most_vectors = std::min(vectors, kMostVectors);
@@ -82,7 +82,7 @@ space::Knob register_tiles(std::string name, std::int64_t rows, std::int64_t vec
 }
 
 space::Knob all_register_tiles(std::string name, std::int64_t rows, std::int64_t vectors,
-                               const ir::Target& target) {
+                               const target::Target& target) {
   space::Knob knob{std::move(name), space::KnobKind::Split, {}};
   const std::int64_t registers = target.vector_registers;
   for (std::int64_t v = 1; v <= std::min(vectors, kMostVectors); ++v) {
@@ -94,7 +94,7 @@ space::Knob all_register_tiles(std::string name, std::int64_t rows, std::int64_t
 }
 
 std::optional<std::string> tile_flaw(std::int64_t rows, std::int64_t vectors, const TileRoom& room,
-                                     const ir::Target& target) {
+                                     const target::Target& target) {
   if (rows * vectors + std::min(rows, vectors) + 1 > target.vector_registers) {
     return "register tile spills";
   }
@@ -122,7 +122,7 @@ space::Knob unroll_steps(std::string name, std::int64_t extent) {
   return space::split_list(std::move(name), std::max<std::int64_t>(extent, 1), steps);
 }
 
-double imbalance(std::int64_t pieces, const ir::Target& target) {
+double imbalance(std::int64_t pieces, const target::Target& target) {
   const std::int64_t threads = std::max(1, target.threads);
   return static_cast<double>(ceil_div(pieces, threads) * threads) / static_cast<double>(pieces);
 }

@@ -15,7 +15,8 @@ std::int64_t rows_side_by_side(const Panels& s) {
 
 }  // namespace
 
-space::Choice streamed_tile(const space::Knob& tiles, const Panels& s, const ir::Target& target) {
+space::Choice streamed_tile(const space::Knob& tiles, const Panels& s,
+                            const target::Target& target) {
   const std::int64_t in_flight =
       s.rows > 1 ? 8 : 4;  // accumulators that hide the arithmetic's latency
   const std::int64_t threads = std::max(1, target.threads), vectors = s.vectors;

@@ -19,7 +19,7 @@ struct Panels {
 // The tile for panels that lie ready and come from far: narrow ones, so that there are several for
 // each thread and the next one can be asked for early, split evenly between threads.
 space::Choice streamed_tile(const space::Knob& tiles, const Panels& panels,
-                            const ir::Target& target);
+                            const target::Target& target);
 
 // The loops of one register tile of `stage`, whose own axes are i and j and reduction `k`, by the
 // knobs `tile` (rows, vectors), `unroll` and `prefetch`, and `held` where there is such a knob.

@@ -93,7 +93,7 @@ std::int64_t written_length(const ir::Program& program) {
   return longest;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   std::vector<space::Knob> list{
       space::choice_of("vectors", {1, 2, 4, 8}),
       space::choice_of("again", {std::begin(kComputedAgain), std::end(kComputedAgain)})};
@@ -115,7 +115,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   return list;
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   return {{"vectors", {{4}}},
           {"again", {{kComputedAgain[0]}}},
           {"row", {{2, lanes_of(program.stages.back(), target)}}},
@@ -123,7 +123,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
           {"parallel", {{1}}}};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   if (!values.has("row_loops")) return {};
   const auto vectorize = static_cast<std::int64_t>(space::Annotation::Vectorize);
@@ -140,7 +140,7 @@ schedule::Names names_of(const std::vector<ir::Axis>& axes) {
 }
 
 // The reduction in vectors; whether that made a stage of partial results.
-bool reduce_in_vectors(TraceWriter& t, const ir::Stage& stage, const ir::Target& target,
+bool reduce_in_vectors(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                        std::int64_t vectors) {
   if (stage.outputs.size() != 1) return false;
   const std::int64_t lanes = lanes_of(stage, target);
@@ -170,7 +170,7 @@ struct RowStyle {
 
 // Along the row, which is the last axis that is longer than 1 behind those of the rows.
 void run_along_row(TraceWriter& t, const ir::Stage& stage, std::size_t rows,
-                   const ir::Target& target, const RowStyle& style) {
+                   const target::Target& target, const RowStyle& style) {
   for (std::size_t i = rows; i < stage.axes.size(); ++i) {
     const ir::Axis& axis = stage.axes[i];
     if (axis.extent == 1) continue;
@@ -195,7 +195,7 @@ bool is_inlined(const ir::Program& program, const ir::Stage& stage, std::size_t 
          reads_of(*readers[0]).at(stage.outputs[0]) == 1;
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   TraceWriter t;
   const std::size_t rows = *row_axes(program);

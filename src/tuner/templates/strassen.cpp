@@ -25,7 +25,7 @@ struct Shape {
   std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
 };
 
-Shape shape_of(const ir::Program& program, const ir::Target& target) {
+Shape shape_of(const ir::Program& program, const target::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
   const ir::Stage& output = *program.find_stage("output");
   return {extent_of(anchor, "i"), extent_of(anchor, "j"), extent_of(anchor, "k"),
@@ -52,7 +52,7 @@ bool fits(const ir::Program& program) {
   return has_quarters(*output, *anchor) && Surroundings(program, kOwn).placeable();
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program, target);
   space::Knob tiles = register_tiles("tile", s.m, s.vectors(), target);
   // Only whole panels: beyond their end lies the next quarter.
@@ -69,7 +69,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
 }
 
 // Rows of a block: as many as one thread's share, and so few that their sums stay in the cache.
-std::int64_t best_block(const Shape& s, const ir::Target& target) {
+std::int64_t best_block(const Shape& s, const target::Target& target) {
   constexpr std::int64_t kProducts = 7;
   const std::int64_t threads = std::max(1, target.threads);
   std::int64_t rows = (s.m + threads - 1) / threads;
@@ -79,7 +79,7 @@ std::int64_t best_block(const Shape& s, const ir::Target& target) {
   return rows;
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program, target);
   const std::vector<space::Knob> offered = knobs(program, target);
   const std::int64_t wanted = best_block(s, target);
@@ -88,7 +88,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   for (const space::Choice& choice : offered[2].choices) {
     if (choice.numbers[0] <= wanted) block = std::max(block, choice.numbers[0]);
   }
-  ir::Target one = target;
+  target::Target one = target;
   if (block > 0) one.threads = 1;
   const auto tile =
       streamed_tile(offered[0], {block > 0 ? block : s.m, s.vectors(), s.k * kElementBytes}, one);
@@ -100,7 +100,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
           {"prefetch", {{1}}}};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const Shape s = shape_of(program, target);
   const std::int64_t rows = values["block"] > 0 ? values["block"] : s.m;
@@ -155,7 +155,7 @@ Loops cut_output(TraceWriter& t, const ir::Stage& output, const Shape& s, std::i
   return {i + ".0", i + ".1", j + ".0", j + ".1.0", j + ".1.1", j + ".1.2"};
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program, target);
   const std::int64_t vectors = values.numbers("tile")[1];

@@ -84,12 +84,13 @@ void Surroundings::find_attached(const std::vector<Role>& role, const Reads& rea
   }
 }
 
-void Surroundings::place(TraceWriter& t, const ir::Target& target) const {
+void Surroundings::place(TraceWriter& t, const target::Target& target) const {
   for (const ir::Stage* stage : inlined_) t.inline_stage(stage->name);
   for (const ir::Stage* stage : computed_) run_in_vectors(t, *stage, target, 2);
 }
 
-void Surroundings::attach(TraceWriter& t, const ir::Target& target, const std::string& loop) const {
+void Surroundings::attach(TraceWriter& t, const target::Target& target,
+                          const std::string& loop) const {
   for (auto i = attached_.rbegin(); i != attached_.rend(); ++i) {
     const ir::Stage& stage = **i;
     t.compute_at(stage.name, "output", loop);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/target.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/target/target.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/plain_loops.h"
 
@@ -23,10 +23,10 @@ class Surroundings {
   // Whether all that a template does not schedule itself can be placed as said above.
   bool placeable() const { return placeable_; }
   // Before the steps of the template.
-  void place(TraceWriter& t, const ir::Target& target) const;
+  void place(TraceWriter& t, const target::Target& target) const;
   // Values behind the anchor that are used many times and long to compute are computed at `loop` of
   // the output instead of being inlined; after the loops of the output were made.
-  void attach(TraceWriter& t, const ir::Target& target, const std::string& loop) const;
+  void attach(TraceWriter& t, const target::Target& target, const std::string& loop) const;
 
  private:
   enum class Role { Constant, Before, Anchor, Behind, Own, Output };

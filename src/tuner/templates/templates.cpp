@@ -19,7 +19,7 @@ const space::Template& template_for(const ir::Program& program) {
   CHECK(false, "the last template fits every program");
 }
 
-schedule::Trace default_trace(const ir::Program& program, const ir::Target& target) {
+schedule::Trace default_trace(const ir::Program& program, const target::Target& target) {
   return space::default_trace(template_for(program), program, target);
 }
 

@@ -14,6 +14,6 @@ std::span<const space::Template> all();
 const space::Template& template_for(const ir::Program& program);
 
 // The schedule without tuning.
-schedule::Trace default_trace(const ir::Program& program, const ir::Target& target);
+schedule::Trace default_trace(const ir::Program& program, const target::Target& target);
 
 }  // namespace attune::templates

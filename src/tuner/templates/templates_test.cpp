@@ -25,10 +25,10 @@
 namespace attune::templates {
 namespace {
 
-ir::Target target_with(int vector_bytes, int registers) {
-  ir::Target target;
-  target.triple = "x86_64-pc-linux-gnu";
-  target.cpu = "haswell";
+target::Target target_with(int vector_bytes, int registers) {
+  target::Target target;
+  target.set("triple", "x86_64-pc-linux-gnu");
+  target.set("mcpu", "haswell");
   target.threads = 2;
   target.vector_bytes = vector_bytes;
   target.vector_registers = registers;
@@ -134,7 +134,7 @@ TEST(Templates, EveryProgramHasItsOwn) {
 // What a graph fuses around an operator does not change which template takes it, nor where the
 // anchor is computed: within the loops of the output, in registers.
 TEST(Templates, TakeFusedPrograms) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   for (const auto& [name, program] : programs(8)) {
     const ir::Program fused = with_prologue(with_epilogue(program, {.scale = true}));
     EXPECT_EQ(template_for(fused).name, name) << program.name;
@@ -163,7 +163,7 @@ TEST(Templates, ComputeLongEpiloguesOnce) {
     value = value * ir::max(value, value + value);
   }
   program.outputs = {ir::add_compute(program, "output", last.axes, value)};
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   EXPECT_EQ(template_for(program).name, "conv2d");
   const auto state = schedule::replay(program, default_trace(program, target));
   ASSERT_TRUE(state.ok()) << state.error().message;
@@ -176,7 +176,7 @@ TEST(Templates, ComputeLongEpiloguesOnce) {
 
 TEST(Templates, DefaultsAreLegalForEveryVectorWidth) {
   for (const int bytes : {16, 32, 64}) {
-    const ir::Target target = target_with(bytes, bytes == 64 ? 32 : 16);
+    const target::Target target = target_with(bytes, bytes == 64 ? 32 : 16);
     for (const auto& [name, program] : programs(target.lanes(4))) {
       const schedule::Trace trace = default_trace(program, target);
       const auto state = schedule::replay(program, trace);
@@ -189,7 +189,7 @@ TEST(Templates, DefaultsAreLegalForEveryVectorWidth) {
 
 // Threads have columns each, or rows where there are too few columns.
 TEST(Templates, ThreadsShareWhatThereIsMuchOf) {
-  ir::Target target = target_with(32, 16);
+  target::Target target = target_with(32, 16);
   target.threads = 4;
   const auto loops = [&](std::int64_t columns) {
     const ops::MatmulOptions options{.m = 1024, .n = columns, .k = 64};
@@ -200,7 +200,7 @@ TEST(Templates, ThreadsShareWhatThereIsMuchOf) {
 }
 
 TEST(Templates, AreTheSameEveryTime) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   for (const auto& [name, program] : programs(8)) {
     EXPECT_EQ(schedule::hash(default_trace(program, target)),
               schedule::hash(default_trace(program, target)))
@@ -210,7 +210,7 @@ TEST(Templates, AreTheSameEveryTime) {
 
 // A point is rejected in a few words, or its steps are legal.
 TEST(Templates, RandomPointsAreLegalOrRejected) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   for (const auto& [name, program] : programs(8)) {
     const space::TemplateSpace space({{"direct", program}}, all(), target);
     ASSERT_GT(space.size(), 0u);
@@ -226,7 +226,7 @@ TEST(Templates, RandomPointsAreLegalOrRejected) {
 
 // Of small spaces every point: index, configuration, text and trace lead to each other.
 TEST(Templates, PointsAreFoundByIndexTextAndTrace) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   for (const auto& [name, program] : programs(8)) {
     if (name != "rows" && name != "elementwise") continue;
     const space::TemplateSpace space({{"direct", program}}, all(), target);
@@ -248,7 +248,7 @@ TEST(Templates, PointsAreFoundByIndexTextAndTrace) {
 
 // The trace of a point given by some of its knobs, the others as by default.
 std::string trace_with(const ir::Program& program, const space::Settings& settings) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   const space::TemplateSpace space({{"direct", program}}, all(), target);
   space::Point point = space.defaults()[0];
   for (std::size_t i = 0; i < point.choices.size(); ++i) {
@@ -277,7 +277,7 @@ TEST(Templates, RowsRunAsTheirKnobsSay) {
 }
 
 TEST(Templates, LongRowsWithoutVectorsAreHopeless) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   for (const auto& [length, hopeless] : {std::pair{1000, true}, std::pair{3, false}}) {
     const ir::Program softmax = ops::build_softmax({.m = 5, .n = length}).value();
     const space::TemplateSpace space({{"direct", softmax}}, all(), target);
@@ -304,7 +304,7 @@ TEST(Templates, TransposedTilesAreOrderedAsTheirKnobSays) {
 
 TEST(RegisterTiles, FitIntoTheRegisters) {
   for (const int registers : {16, 32}) {
-    const ir::Target target = target_with(32, registers);
+    const target::Target target = target_with(32, registers);
     const space::Knob tiles = register_tiles("tile", 100, 100, target);
     ASSERT_FALSE(tiles.choices.empty());
     for (const space::Choice& tile : tiles.choices) {
@@ -315,7 +315,7 @@ TEST(RegisterTiles, FitIntoTheRegisters) {
 }
 
 TEST(RegisterTiles, ShrinkWithTheExtents) {
-  const ir::Target target = target_with(32, 16);
+  const target::Target target = target_with(32, 16);
   for (const std::int64_t rows : {1, 2, 3}) {
     const space::Knob tiles = register_tiles("tile", rows, 2, target);
     ASSERT_FALSE(tiles.choices.empty());

@@ -31,7 +31,7 @@ bool fits(const ir::Program& program) {
          Surroundings(program, own_stages(program)).placeable();
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const ir::Stage& a = *program.find_stage("anchor");
   const std::int64_t oh = extent_of(a, "oh"), ow = extent_of(a, "ow");
   const std::int64_t taps = extent_of(a, "kh") * extent_of(a, "kw");
@@ -49,7 +49,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
   return list;
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const ir::Stage& a = *program.find_stage("anchor");
   const std::int64_t ow = extent_of(a, "ow");
   const bool many = target.vector_registers > 16;
@@ -66,7 +66,7 @@ space::Settings default_values(const ir::Program& program, const ir::Target& tar
   return settings;
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const std::int64_t accumulators = values["tile"] * values["tile_rows"];
   if (accumulators + 3 > target.vector_registers) return "register tile spills";
@@ -138,7 +138,7 @@ void place_register_tile(TraceWriter& t, const std::string& stage, const schedul
   t.vectorize(stage, "cb");
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const ir::Stage& a = *program.find_stage("anchor");
   const bool chained = has_product_before(program);

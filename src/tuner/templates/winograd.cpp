@@ -89,11 +89,11 @@ std::int64_t weight_bytes(const Shape& s) {
 }
 
 // Whether they come from far away each time.
-bool large_weights(const Shape& s, const ir::Target& target) {
+bool large_weights(const Shape& s, const target::Target& target) {
   return 2 * weight_bytes(s) > target.l2_bytes;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& target) {
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   std::vector<std::int64_t> blocks{0};
   for (const space::Choice& size :
@@ -115,7 +115,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const ir::Target& tar
           space::choice_of("held", {0, 1})};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const ir::Target& target,
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const Shape s = shape_of(program);
   const auto tile = values.numbers("tile");
@@ -124,7 +124,7 @@ std::optional<std::string> reject(const ir::Program& program, const ir::Target& 
 
 // Blocks of tiles whose transformed inputs and products stay in the cache, unless the transformed
 // weights, which every block reads again, are too large for that.
-std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const ir::Target& target) {
+std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const target::Target& target) {
   constexpr std::int64_t kElement = 4;
   const std::int64_t groups = (s.oc + channel_blocks - 1) / channel_blocks;
   const std::int64_t weights = weight_bytes(s);
@@ -149,7 +149,7 @@ std::int64_t best_block(const Shape& s, std::int64_t channel_blocks, const ir::T
   return best;
 }
 
-space::Settings default_values(const ir::Program& program, const ir::Target& target) {
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   const auto tiles = register_tiles("tile", s.tiles, s.oc, target);
   space::Choice tile = best_tile(tiles, s.tiles, s.oc);
@@ -253,7 +253,7 @@ void place_outer_loops(TraceWriter& t, const ir::Stage& host, const Shape& s,
   }
 }
 
-schedule::Trace trace(const ir::Program& program, const ir::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
   const ir::Stage& host = host_of(program);

@@ -146,7 +146,7 @@ Result<Parsed> parse_values(const ops::Family& family, const std::vector<ops::Ke
 
 }  // namespace
 
-Result<OpTask> parse_op_spec(std::string_view text, const ir::Target& resolved) {
+Result<OpTask> parse_op_spec(std::string_view text, const target::Target& resolved) {
   const std::size_t colon = text.find(':');
   ATTUNE_ASSIGN(const ops::Family* family, find_family(text.substr(0, colon)));
   const std::string_view rest =

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/target.h"
 #include "compiler/ops/operator.h"
+#include "compiler/target/target.h"
 
 namespace attune::op_spec {
 
@@ -27,6 +27,6 @@ struct OpTask {
 };
 
 // The target must be resolved: the block size of activations depends on its vectors.
-Result<OpTask> parse_op_spec(std::string_view text, const ir::Target& resolved);
+Result<OpTask> parse_op_spec(std::string_view text, const target::Target& resolved);
 
 }  // namespace attune::op_spec

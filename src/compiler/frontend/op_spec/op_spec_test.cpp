@@ -9,8 +9,8 @@
 namespace attune::op_spec {
 namespace {
 
-ir::Target target_with(int vector_bytes) {
-  ir::Target target;
+target::Target target_with(int vector_bytes) {
+  target::Target target;
   target.vector_bytes = vector_bytes;
   return target;
 }

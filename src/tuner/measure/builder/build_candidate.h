@@ -5,22 +5,19 @@
 
 #include <cstdint>
 
-#include "compiler/ir/stmt.h"
-#include "compiler/ir/target.h"
+#include "compiler/kernel/kernel.h"
+#include "compiler/target/target.h"
 #include "tuner/measure/builder/prepare_cache.h"
 #include "tuner/measure/runner.h"
 
 namespace attune::builder {
 
-// What is not worth building or running; negative: no limit.
-struct Limits {
-  int vector_spills = 64;             // in innermost loops
-  std::int64_t expressions = 60'000;  // of the lowered kernel: more take a second to compile
-};
+// What candidates may be unless they are asked for whatever it costs.
+inline constexpr kernel::Limits kLimits{.vector_spills = 64, .expressions = 60'000};
 
 // `target` must be resolved.
 measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
-                                        const ir::Target& target, const Limits& limits,
+                                        const target::Target& target, const kernel::Limits& limits,
                                         PrepareCache& prepared);
 
 }  // namespace attune::builder

@@ -5,12 +5,13 @@
 #include <thread>
 #include <utility>
 
+#include "compiler/kernel/kernel.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::builder {
 
-CallingBuilder::CallingBuilder(ir::Target target, Limits limits)
+CallingBuilder::CallingBuilder(target::Target target, kernel::Limits limits)
     : target_(std::move(target)), limits_(limits) {}
 
 std::vector<measure::BuiltCandidate> CallingBuilder::build(

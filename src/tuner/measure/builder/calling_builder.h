@@ -2,7 +2,8 @@
 // calling thread may use. For stages that are given their cores one by one.
 #pragma once
 
-#include "compiler/ir/target.h"
+#include "compiler/kernel/kernel.h"
+#include "compiler/target/target.h"
 #include "tuner/measure/builder/build_candidate.h"
 #include "tuner/measure/runner.h"
 
@@ -11,15 +12,15 @@ namespace attune::builder {
 class CallingBuilder final : public measure::Builder {
  public:
   // `target` must be resolved.
-  explicit CallingBuilder(ir::Target target, Limits limits = {});
+  explicit CallingBuilder(target::Target target, kernel::Limits limits = kLimits);
 
   std::vector<measure::BuiltCandidate> build(
       std::span<const measure::BuildRequest> requests) override;
   Result<measure::Expectation> expect(const ir::Program& program, std::uint64_t seed) override;
 
  private:
-  ir::Target target_;
-  Limits limits_;
+  target::Target target_;
+  kernel::Limits limits_;
   PrepareCache prepared_;
 };
 

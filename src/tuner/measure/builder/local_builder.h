@@ -5,16 +5,17 @@
 #include <memory>
 #include <vector>
 
-#include "compiler/ir/target.h"
+#include "compiler/kernel/kernel.h"
+#include "compiler/target/target.h"
 #include "tuner/measure/builder/build_candidate.h"
 #include "tuner/measure/runner.h"
 
 namespace attune::builder {
 
 struct LocalBuilderOptions {
-  ir::Target target;       // resolved
+  target::Target target;   // resolved
   std::vector<int> cores;  // a worker per core; empty: all that this process may use
-  Limits limits = {};
+  kernel::Limits limits = kLimits;
 };
 
 class LocalBuilder final : public measure::Builder {

@@ -1,11 +1,12 @@
 #include "tuner/measure/builder/local_builder.h"
+#include "compiler/kernel/kernel.h"
+#include "targets/kinds.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "compiler/codegen/codegen.h"
 #include "tuner/measure/builder/build_candidate.h"
 #include "tuner/measure/builder/reference.h"
 #include "tuner/measure/local_runner.h"
@@ -13,7 +14,7 @@
 namespace attune::builder {
 namespace {
 
-using measure::ParameterKind;
+using kernel::ParameterKind;
 
 // C = A · W with constant weights that are transposed ahead of time.
 ir::Program dense(std::int64_t m, std::int64_t n, std::int64_t k, bool wrong = false) {
@@ -31,10 +32,10 @@ ir::Program dense(std::int64_t m, std::int64_t n, std::int64_t k, bool wrong = f
   return program;
 }
 
-Result<ir::Target> one_thread_target() {
-  ir::Target target;
+Result<target::Target> one_thread_target() {
+  target::Target target;
   target.threads = 1;
-  return codegen::resolve_target(target);
+  return targets::resolve(target);
 }
 
 measure::BuildRequest request_for(ir::Program program, std::string_view trace = "") {
@@ -73,7 +74,7 @@ class LocalBuilderTest : public testing::Test {
   }
 
   std::unique_ptr<measure::LocalRunner> runner_;
-  ir::Target target_;
+  target::Target target_;
   std::unique_ptr<LocalBuilder> builder_;
 };
 
@@ -145,7 +146,7 @@ TEST_F(LocalBuilderTest, FailuresSayWhichStepFailed) {
 }
 
 // C = A · B, `rows` x `vectors` vectors of C held in registers.
-measure::BuildRequest register_tile(const ir::Target& target, int rows, int vectors) {
+measure::BuildRequest register_tile(const target::Target& target, int rows, int vectors) {
   const int lanes = target.lanes(4);
   const std::int64_t m = 4 * rows;
   const std::int64_t n = 4 * vectors * lanes;

@@ -7,8 +7,8 @@
 #include "base/rng.h"
 #include "compiler/ir/array.h"
 #include "compiler/ir/interpret.h"
+#include "compiler/kernel/element_type.h"
 #include "runtime/fill.h"
-#include "tuner/measure/builder/element_type.h"
 
 namespace attune::builder {
 namespace {
@@ -54,7 +54,7 @@ std::int64_t position_of(const Place& place, const std::vector<std::int64_t>& sh
 Result<std::vector<ir::Array>> make_inputs(const ir::Program& program, std::uint64_t seed) {
   std::vector<ir::Array> inputs;
   for (const ir::Input& input : program.inputs) {
-    ATTUNE_ASSIGN(const runtime::DType type, element_type(input.buffer->type));
+    ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(input.buffer->type));
     ir::Array array(input.buffer->type, input.buffer->shape);
     runtime::fill(array.data.data(), type, array.count(), seed, static_cast<int>(inputs.size()));
     inputs.push_back(std::move(array));

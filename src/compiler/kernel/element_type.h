@@ -1,0 +1,13 @@
+// The compiler's element types as the runtime names them.
+#pragma once
+
+#include "base/result.h"
+#include "compiler/ir/dtype.h"
+#include "runtime/dtype.h"
+
+namespace attune::kernel {
+
+// Unsupported for types that no buffer of a kernel may have.
+Result<runtime::DType> element_type(ir::DType type);
+
+}  // namespace attune::kernel

@@ -1,0 +1,40 @@
+// A kind of target, as its folder src/targets/NAME/facts describes it: what its text may say, how
+// it is resolved, and what a program for it needs of the machine that runs it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/target/target.h"
+
+namespace attune::target {
+
+// What an artifact asks of the machine that runs it.
+struct Requirements {
+  std::string architecture = {};           // "x86_64"
+  std::vector<std::string> features = {};  // of the processor, by name
+};
+
+struct Kind {
+  std::string_view name;     // "cpu"
+  std::string_view meaning;  // for a person, in a line
+  std::string_view example;  // a target in text
+  // Attributes that the text may have besides -threads, in the order of a resolved one.
+  std::span<const std::string_view> attributes;
+  // Fills what is left out with what this machine has, and the facts. What is resolved stays as
+  // it is. A name that is not known is an error.
+  Result<Target> (*resolve)(const Target& target);
+  // An error says why programs for the resolved target cannot run on this machine; its threads
+  // aside.
+  Status (*check_runs_here)(const Target& resolved);
+  Requirements (*requirements)(const Target& resolved);
+  // The processor by the name under which schedules ship.
+  std::string_view (*processor)(const Target& resolved);
+  // The target as AutoTVM's logs write it; empty: they know no such target.
+  std::string (*autotvm_text)(const Target& target);
+};
+
+}  // namespace attune::target

@@ -1,0 +1,40 @@
+// What a program is compiled for: a kind plus attributes, in text `cpu -mcpu=znver3 -threads=2`. A
+// target as the user writes it may leave attributes out; its kind resolves it to a full one
+// (targets/kinds.h), and only resolved targets become part of a key.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attune::target {
+
+struct Target {
+  std::string kind = "cpu";
+  // Those that the kind knows, by name and value, in its order; what is left out is not there.
+  std::vector<std::pair<std::string, std::string>> attributes = {};
+  int threads = 0;  // of the host that run it; 0 = all cores
+
+  // Facts that schedules depend on; filled when the target is resolved, not part of the text.
+  int vector_bytes = 32;
+  int vector_registers = 16;
+  bool fma = true;
+  std::int64_t l1_bytes = 32 << 10;
+  std::int64_t l2_bytes = 512 << 10;
+  std::int64_t l3_bytes = 16 << 20;
+
+  int lanes(int element_bytes) const { return vector_bytes / element_bytes; }
+  // Channels of one block of activations: a vector of the type that sums are kept in.
+  int channel_block() const { return lanes(4); }
+
+  // "" for one that is not there.
+  std::string_view attribute(std::string_view name) const;
+  void set(std::string_view name, std::string_view value);
+};
+
+// "cpu -triple=… -mcpu=… -mattr=… -threads=N": the attributes in their order, threads last.
+std::string to_string(const Target& target);
+
+}  // namespace attune::target

@@ -1,0 +1,75 @@
+#include "targets/cpu/facts/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace attune::cpu {
+namespace {
+
+constexpr std::array<std::string_view, 3> kAttributes = {kTriple, kCpu, kFeatures};
+constexpr const char* kElsewhere = "leave --target out, or use compile, which works for any target";
+
+Status check_runs_here(const target::Target& resolved) {
+  ATTUNE_ASSIGN(const target::Target here, resolve({}));
+  if (resolved.attribute(kTriple) != here.attribute(kTriple)) {
+    return unsupported(fmt::format("target '{}' is not this machine, whose triple is {}",
+                                   resolved.attribute(kTriple), here.attribute(kTriple)),
+                       kElsewhere);
+  }
+  if (resolved.vector_bytes > here.vector_bytes) {
+    return unsupported(
+        fmt::format("CPU '{}' has vectors of {} bytes, this machine only of {}",
+                    resolved.attribute(kCpu), resolved.vector_bytes, here.vector_bytes),
+        kElsewhere);
+  }
+  return {};
+}
+
+// "+avx2,-sse4a" as the features that are there.
+std::vector<std::string> present_features(std::string_view text) {
+  std::vector<std::string> features;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (text[begin] == '+') features.emplace_back(text.substr(begin + 1, end - begin - 1));
+    begin = end + 1;
+  }
+  return features;
+}
+
+target::Requirements requirements(const target::Target& resolved) {
+  const std::string_view triple = resolved.attribute(kTriple);
+  return {.architecture = std::string(triple.substr(0, triple.find('-'))),
+          .features = present_features(resolved.attribute(kFeatures))};
+}
+
+std::string_view processor(const target::Target& resolved) { return resolved.attribute(kCpu); }
+
+std::string autotvm_text(const target::Target& target) {
+  std::string text = "llvm -keys=cpu";
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) text += fmt::format(" -{}={}", name, value);
+  };
+  add("mtriple", target.attribute(kTriple));
+  add("mcpu", target.attribute(kCpu));
+  add("mattr", target.attribute(kFeatures));
+  if (target.threads > 0) text += fmt::format(" -num-cores={}", target.threads);
+  return text;
+}
+
+}  // namespace
+
+const target::Kind target_kind = {
+    .name = "cpu",
+    .meaning = "cores of this machine, or of another that code is compiled for",
+    .example = "cpu -mcpu=znver3 -threads=2",
+    .attributes = kAttributes,
+    .resolve = resolve,
+    .check_runs_here = check_runs_here,
+    .requirements = requirements,
+    .processor = processor,
+    .autotvm_text = autotvm_text,
+};
+
+}  // namespace attune::cpu
