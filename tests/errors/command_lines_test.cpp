@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "targets/kinds.h"
 #include "tests/support/bad_commands.h"
 
 namespace attune {
@@ -211,8 +212,15 @@ TEST_F(CommandLines, Simulations) {
 
 TEST_F(CommandLines, Targets) {
   const std::string hint = "write a target like 'cpu -mcpu=znver3 -threads=2'";
+  std::string kinds;
+  for (const target::Kind* kind : targets::kinds()) {
+    kinds += (kinds.empty() ? "" : ", ") + std::string(kind->name);
+  }
   expect_all({
-      {"bench softmax:m=4,n=4 --target tpu", 2, "unknown target kind 'tpu'", hint},
+      {"bench softmax:m=4,n=4 --target tpu", 2, "unknown target kind 'tpu'",
+       "did you mean 'cpu'? the kinds are " + kinds + "; " + hint},
+      {"bench softmax:m=4,n=4 --target cpu%-threads=1%-threads=2", 2,
+       "attribute 'threads' of the target is given twice", hint},
       {"bench softmax:m=4,n=4 --target cpu%fast", 2, "'fast' is not a target attribute", hint},
       {"bench softmax:m=4,n=4 --target cpu%-speed=9", 2, "unknown target attribute 'speed'", hint},
       {"bench softmax:m=4,n=4 --target cpu%-mcpu=pentium9", 2,

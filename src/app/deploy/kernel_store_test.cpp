@@ -52,7 +52,7 @@ TEST_F(KernelStoreTest, AnotherScheduleOrNameIsAnotherKernel) {
   EXPECT_NE(first, plain);
   EXPECT_NE(schedule::hash(first->lowered.schedule.trace),
             schedule::hash(plain->lowered.schedule.trace));
-  EXPECT_EQ(kernel(usual(), "other")->object.entry.symbol, "other");
+  EXPECT_EQ(kernel(usual(), "other")->main.object.entry.symbol, "other");
 }
 
 TEST_F(KernelStoreTest, WhereAScheduleComesFromIsToldOfEachKernel) {

@@ -54,7 +54,7 @@ TEST_F(Kernels, ARecordThatDoesNotLowerGivesWayToTheDefault) {
   EXPECT_EQ(fallback.task, task().name);
   EXPECT_EQ(fallback.wanted, "recorded");
   EXPECT_EQ(fallback.used, "default");
-  EXPECT_EQ(fallback.reason, "line 1 of the trace: stage 'output' has no loop 'nowhere'");
+  EXPECT_EQ(fallback.reason, "replay: line 1 of the trace: stage 'output' has no loop 'nowhere'");
   EXPECT_EQ(schedule::to_string(compiled->lowered.schedule.trace),
             schedule::to_string(templates::default_trace(task().op.program, target_)));
   const auto lowered = lower_task(task(), recorded, target_);

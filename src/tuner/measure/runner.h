@@ -42,7 +42,6 @@ struct BuiltCandidate {
   std::shared_ptr<const KernelCode> prepare;  // null when there is nothing to compute ahead
   std::optional<runtime::Outcome> failure;    // BuildFailed, or TimedOut when that took too long
   int threads = 1;
-  int vector_spills = 0;
   double build_ms = 0;    // altogether
   double codegen_ms = 0;  // of the main kernel's code generation
 };

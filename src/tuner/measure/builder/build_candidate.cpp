@@ -50,7 +50,6 @@ Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& r
   if (request.whatever_it_costs) options.limits = {};
   ATTUNE_ASSIGN(kernel::Built made,
                 kernel::build(*request.program, request.trace, target, options));
-  built.vector_spills = made.main.object.entry.vector_spills;
   built.codegen_ms = made.main.object.compile_ms;
   ATTUNE_ASSIGN(built.main,
                 code_of(std::move(made.main), target, hash_bytes(to_string(request.trace))));

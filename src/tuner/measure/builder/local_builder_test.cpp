@@ -183,7 +183,6 @@ TEST(BuildCandidateTest, SpillsFailTheBuildUnlessAccepted) {
   const auto refused = build_candidate(request, *target, {.vector_spills = 4}, cache);
   ASSERT_TRUE(refused.failure);
   EXPECT_TRUE(reason_of(refused).starts_with("spills: ")) << reason_of(refused);
-  EXPECT_GT(refused.vector_spills, 4);
   request.whatever_it_costs = true;
   EXPECT_FALSE(build_candidate(request, *target, {.vector_spills = 4}, cache).failure);
   const auto small =
