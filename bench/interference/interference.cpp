@@ -18,10 +18,10 @@
 #include "fleet/jobs/colocation_file.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
 #include "tuner/records/record_json.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::bench {
 namespace {
@@ -118,7 +118,7 @@ Status run(const Options& options) {
   ATTUNE_ASSIGN(const api::CorePlan cores, api::plan_cores(allowed, {}, {}));
   const auto threads = static_cast<int>(cores.profile.size());
   // Children first, while this process has one thread.
-  ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.profile}));
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of({}).start_runner({.cores = cores.profile}));
   const auto other = [](std::string_view name, const std::vector<int>& on) {
     return api::LoopingChild::start(std::string(name), on, api::workload_like(name, 1));
   };

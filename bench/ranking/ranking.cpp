@@ -17,10 +17,10 @@
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
 #include "tuner/model/analytic.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune {
 namespace {
@@ -176,8 +176,8 @@ void print(const std::vector<Sample>& samples, const space::Space& space, double
 Status run(const Options& options) {
   ATTUNE_ASSIGN(const target::Target wanted, targets::parse(options.target));
   ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
-  const measure::CorePlan cores = measure::plan_cores(target.threads);
-  ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
+  const tuning::CorePlan cores = tunings::plan_cores(target);
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner({.cores = cores.measure}));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(options.spec, target));
   std::vector<space::NamedProgram> named;
   if (task.algorithm == "auto" || task.algorithm == "direct") {

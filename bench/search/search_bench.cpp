@@ -7,8 +7,8 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
-#include "tuner/measure/local_runner.h"
 #include "tuner/session/explorer_search.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::bench {
 namespace {
@@ -68,8 +68,8 @@ SearchBench::SearchBench(target::Target target, std::unique_ptr<measure::Runner>
 Result<std::unique_ptr<SearchBench>> SearchBench::start(const std::string& target) {
   ATTUNE_ASSIGN(const target::Target wanted, targets::parse(target));
   ATTUNE_ASSIGN(target::Target resolved, targets::resolve(wanted));
-  const measure::CorePlan cores = measure::plan_cores(resolved.threads);
-  ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
+  const tuning::CorePlan cores = tunings::plan_cores(resolved);
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(resolved).start_runner({.cores = cores.measure}));
   return std::unique_ptr<SearchBench>(new SearchBench(std::move(resolved), std::move(runner)));
 }
 

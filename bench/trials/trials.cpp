@@ -11,10 +11,9 @@
 #include "runtime/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
 #include "tuner/session/explorer_search.h"
 #include "tuner/session/run_local.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune {
 namespace {
@@ -61,8 +60,8 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
   target::Target wanted;
   wanted.threads = threads;
   ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
-  const measure::CorePlan cores = measure::plan_cores(target.threads);
-  ATTUNE_ASSIGN(auto runner, measure::LocalRunner::start({.cores = cores.measure}));
+  const tuning::CorePlan cores = tunings::plan_cores(target);
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner({.cores = cores.measure}));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
   ATTUNE_ASSIGN(const op_spec::OpTask op, op_spec::parse_op_spec(spec, target));
   const session::Task task = task_of(op);
@@ -77,7 +76,7 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
   ATTUNE_ASSIGN(
       auto session,
       session::Session::open({*store, builder, *runner, clock}, task, target::to_string(target),
-                             std::move(search), templates::default_trace(task.reference(), target),
+                             std::move(search), tunings::default_trace(task.reference(), target),
                              {.trials = trials, .seed = seed, .window = cores.overlap ? 2 : 1}));
   Printer printer;
   ATTUNE_RETURN_IF_ERROR(session::run_local(*session, &printer));

@@ -16,7 +16,7 @@
 #include "targets/kinds.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_scheduled.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::test {
 namespace {
@@ -63,7 +63,7 @@ std::string status_of(const std::vector<std::string>& cases, ir::DType type,
     }
     supported = true;
     const auto reference = make_reference(task->program, 1);
-    const schedule::Trace trace = templates::default_trace(task->program, target);
+    const schedule::Trace trace = tunings::default_trace(task->program, target);
     const Status status = reference.ok() ? check_trace(task->program, trace, target, *reference,
                                                        task->tolerance, Way::Compiled)
                                          : Status(reference.error());

@@ -8,10 +8,9 @@
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
 #include "tuner/session/explorer_search.h"
 #include "tuner/session/run_local.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::session {
 namespace {
@@ -24,8 +23,8 @@ class TuneSessionTest : public testing::TestWithParam<const char*> {
     const auto target = targets::resolve(wanted);
     ASSERT_TRUE(target.ok()) << target.error().message;
     target_ = *target;
-    const measure::CorePlan cores = measure::plan_cores(1);
-    auto runner = measure::LocalRunner::start({.cores = cores.measure});
+    const tuning::CorePlan cores = tunings::plan_cores(target_);
+    auto runner = tunings::tuning_of(target_).start_runner({.cores = cores.measure});
     ASSERT_TRUE(runner.ok()) << runner.error().message;
     runner_ = std::move(*runner);
     builder_ = std::make_unique<builder::LocalBuilder>(
@@ -52,7 +51,7 @@ class TuneSessionTest : public testing::TestWithParam<const char*> {
         {"direct", std::make_shared<const ir::Program>(op->program), op->tolerance});
     auto search = make_template_search(task, target_, {}, 1);
     EXPECT_TRUE(search.ok()) << search.error().message;
-    const schedule::Trace first = templates::default_trace(task.reference(), target_);
+    const schedule::Trace first = tunings::default_trace(task.reference(), target_);
     Options options{.trials = trials, .seed = 1, .resume = resume, .batch = 6};
     options.run.compare_rounds = 2;
     options.run.compare_round_ms = 0;
@@ -65,7 +64,7 @@ class TuneSessionTest : public testing::TestWithParam<const char*> {
   std::string path_;
   target::Target target_;
   SteadyClock clock_;
-  std::unique_ptr<measure::LocalRunner> runner_;
+  std::unique_ptr<measure::Runner> runner_;
   std::unique_ptr<builder::LocalBuilder> builder_;
   std::unique_ptr<records::Store> store_;
 };

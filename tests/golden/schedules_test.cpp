@@ -8,7 +8,7 @@
 #include "compiler/ir/print.h"
 #include "compiler/lower/lower.h"
 #include "tests/support/golden.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::test {
 namespace {
@@ -35,7 +35,7 @@ TEST_P(Schedules, LookAsTheyDid) {
   const target::Target target = fixed_target();
   const auto task = op_spec::parse_op_spec(GetParam().spec, target);
   ASSERT_TRUE(task.ok()) << task.error().message;
-  const schedule::Trace trace = templates::default_trace(task->program, target);
+  const schedule::Trace trace = tunings::default_trace(task->program, target);
   const auto state = schedule::replay(task->program, trace);
   ASSERT_TRUE(state.ok()) << state.error().message;
   const auto lowered = lower::lower(*state);

@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "runtime/affinity.h"
-#include "tuner/measure/probe/machine.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::api {
 
-Result<measure::LocalRunner*> CoresRunner::here() {
+Result<measure::Runner*> CoresRunner::here() {
   const std::vector<int> cores = runtime::allowed_cores();
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<measure::LocalRunner>& runner = runners_[cores];
+  std::unique_ptr<measure::Runner>& runner = runners_[cores];
   if (!runner) {
-    ATTUNE_ASSIGN(runner, measure::LocalRunner::start({.cores = cores, .device = device_}));
+    ATTUNE_ASSIGN(runner, tuning_.start_runner({.cores = cores}));
   }
   return runner.get();
 }
@@ -21,14 +21,14 @@ Result<measure::LocalRunner*> CoresRunner::here() {
 Result<std::vector<measure::RunResult>> CoresRunner::measure(
     std::span<const measure::RunRequest> requests, const measure::Expectation& expectation,
     const measure::RunOptions& options) {
-  ATTUNE_ASSIGN(measure::LocalRunner * runner, here());
+  ATTUNE_ASSIGN(measure::Runner * runner, here());
   return runner->measure(requests, expectation, options);
 }
 
 Result<std::vector<measure::RunResult>> CoresRunner::compare(
     std::span<const measure::RunRequest> requests, const measure::Expectation& expectation,
     const measure::RunOptions& options) {
-  ATTUNE_ASSIGN(measure::LocalRunner * runner, here());
+  ATTUNE_ASSIGN(measure::Runner * runner, here());
   return runner->compare(requests, expectation, options);
 }
 
@@ -56,7 +56,8 @@ JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batc
 
 Status JobWorkshop::open(const target::Target& target) {
   builder_ = std::make_unique<builder::CallingBuilder>(target);
-  runner_ = std::make_unique<CoresRunner>(probe::describe_machine().cpu);
+  ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
+  runner_ = std::make_unique<CoresRunner>(*tuning);
   return {};
 }
 

@@ -14,7 +14,8 @@
 #include "app/api/workshop.h"
 #include "fleet/worker/link.h"
 #include "tuner/measure/builder/calling_builder.h"
-#include "tuner/measure/local_runner.h"
+#include "tuner/measure/runner.h"
+#include "tuner/tuning/tuning.h"
 
 namespace attune::api {
 
@@ -22,22 +23,22 @@ namespace attune::api {
 // do not meet measure side by side.
 class CoresRunner final : public measure::Runner {
  public:
-  explicit CoresRunner(std::string device) : device_(std::move(device)) {}
+  explicit CoresRunner(const tuning::Tuning& tuning) : tuning_(tuning) {}
   Result<std::vector<measure::RunResult>> measure(std::span<const measure::RunRequest> requests,
                                                   const measure::Expectation& expectation,
                                                   const measure::RunOptions& options) override;
   Result<std::vector<measure::RunResult>> compare(std::span<const measure::RunRequest> requests,
                                                   const measure::Expectation& expectation,
                                                   const measure::RunOptions& options) override;
-  std::string device() const override { return device_; }
+  std::string device() const override { return tuning_.device(); }
   double busy_seconds() const override;
 
  private:
-  Result<measure::LocalRunner*> here();
+  Result<measure::Runner*> here();
 
-  std::string device_;
+  const tuning::Tuning& tuning_;
   mutable std::mutex mutex_;
-  std::map<std::vector<int>, std::unique_ptr<measure::LocalRunner>> runners_;  // by their cores
+  std::map<std::vector<int>, std::unique_ptr<measure::Runner>> runners_;  // by their cores
 };
 
 // What somebody wants of a job while it runs.

@@ -8,7 +8,7 @@
 #include "app/api/text_file.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::api {
 namespace {
@@ -97,7 +97,7 @@ KnownSchedule default_schedule(const OperatorModel& model) {
       std::find_if(model.algorithms.begin(), model.algorithms.end(),
                    [&](const Algorithm& a) { return a.name == model.allowed.front(); });
   CHECK(chosen != model.algorithms.end(), "an algorithm is allowed that does not exist");
-  schedule::Trace trace = templates::default_trace(*chosen->program, model.target);
+  schedule::Trace trace = tunings::default_trace(*chosen->program, model.target);
   if (chosen->name != "direct") trace.insert(trace.begin(), schedule::Algorithm{chosen->name});
   return {std::move(trace), *chosen, ScheduleSource::Default, {}};
 }

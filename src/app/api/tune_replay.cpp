@@ -11,10 +11,9 @@
 #include "app/api/other_tasks.h"
 #include "app/api/tune_tasks.h"
 #include "base/clock.h"
-#include "runtime/affinity.h"
-#include "tuner/measure/local_runner.h"
 #include "tuner/session/recording.h"
 #include "tuner/session/run_local.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::api {
 namespace {
@@ -190,9 +189,7 @@ class Repetition {
   std::vector<Part> parts_;
 };
 
-bool has_overlap(const target::Target& target) {
-  return measure::plan_cores(runtime::allowed_cores(), target.threads).overlap;
-}
+bool has_overlap(const target::Target& target) { return tunings::plan_cores(target).overlap; }
 
 }  // namespace
 

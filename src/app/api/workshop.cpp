@@ -4,8 +4,8 @@
 
 #include "app/api/tune_tasks.h"
 #include "runtime/affinity.h"
-#include "tuner/measure/probe/machine.h"
 #include "tuner/session/driver.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::api {
 
@@ -38,9 +38,9 @@ Status Workshop::errand(std::string_view kind, session::Resource resource,
 
 Status LocalWorkshop::open(const target::Target& target) {
   available_ = runtime::allowed_cores();
-  cores_ = measure::plan_cores(available_, target.threads);
-  ATTUNE_ASSIGN(runner_, measure::LocalRunner::start(
-                             {.cores = cores_.measure, .device = probe::describe_machine().cpu}));
+  ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
+  cores_ = tuning->plan_cores(available_, target);
+  ATTUNE_ASSIGN(runner_, tuning->start_runner({.cores = cores_.measure}));
   builder_ = std::make_unique<builder::LocalBuilder>(
       builder::LocalBuilderOptions{.target = target, .cores = cores_.build});
   grants_ = std::make_unique<session::LocalGrants>(session::Machine{

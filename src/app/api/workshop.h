@@ -14,8 +14,9 @@
 #include "base/result.h"
 #include "compiler/target/target.h"
 #include "tuner/measure/builder/local_builder.h"
-#include "tuner/measure/local_runner.h"
+#include "tuner/measure/runner.h"
 #include "tuner/session/grants.h"
+#include "tuner/tuning/tuning.h"
 
 namespace attune::api {
 
@@ -85,8 +86,8 @@ class LocalWorkshop final : public Workshop {
  private:
   const SteadyClock clock_;
   std::vector<int> available_;
-  measure::CorePlan cores_;
-  std::unique_ptr<measure::LocalRunner> runner_;
+  tuning::CorePlan cores_;
+  std::unique_ptr<measure::Runner> runner_;
   std::unique_ptr<builder::LocalBuilder> builder_;
   // Before `open`, one thing at a time.
   std::unique_ptr<session::LocalGrants> grants_ =

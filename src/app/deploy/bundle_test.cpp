@@ -9,7 +9,7 @@
 #include "app/deploy/shipped.h"
 #include "compiler/ir/print.h"
 #include "tuner/space/template_space.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::deploy {
 namespace {
@@ -53,7 +53,7 @@ class ShippedTest : public testing::Test {
   }
 
   const ir::Program program_ = product(256, 256, 256);
-  const schedule::Trace good_ = templates::default_trace(program_, target_of(1));
+  const schedule::Trace good_ = tunings::default_trace(program_, target_of(1));
   const schedule::Trace slow_ = {schedule::Split{"anchor", "k", {2}}};
 };
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "compiler/kernel/kernel.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::deploy {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule,
                                const target::Target& target) {
   std::vector<Schedule> list{schedule};
-  Schedule usual{"direct", templates::default_trace(task.op.program, target)};
+  Schedule usual{"direct", tunings::default_trace(task.op.program, target)};
   if (schedule::hash(usual.trace) != schedule::hash(schedule.trace)) {
     list.push_back(std::move(usual));
   }

@@ -6,7 +6,7 @@
 #include "app/deploy/compile.h"
 #include "compiler/graph/builder.h"
 #include "targets/kinds.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::deploy {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(Kernels, ARecordThatDoesNotLowerGivesWayToTheDefault) {
   EXPECT_EQ(fallback.used, "default");
   EXPECT_EQ(fallback.reason, "replay: line 1 of the trace: stage 'output' has no loop 'nowhere'");
   EXPECT_EQ(schedule::to_string(compiled->lowered.schedule.trace),
-            schedule::to_string(templates::default_trace(task().op.program, target_)));
+            schedule::to_string(tunings::default_trace(task().op.program, target_)));
   const auto lowered = lower_task(task(), recorded, target_);
   ASSERT_TRUE(lowered.ok());
   EXPECT_EQ(lowered->fallbacks.size(), 1u);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::deploy {
 namespace {
@@ -126,7 +126,7 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 Schedule default_schedule(const graph::Task& task, const target::Target& target, bool exact) {
   Schedule chosen;
   if (!exact) chosen.algorithm = likely_algorithm(task, target);
-  chosen.trace = templates::default_trace(*program_of(task, chosen.algorithm), target);
+  chosen.trace = tunings::default_trace(*program_of(task, chosen.algorithm), target);
   if (chosen.algorithm != "direct") {
     chosen.trace.insert(chosen.trace.begin(), schedule::Algorithm{chosen.algorithm});
   }

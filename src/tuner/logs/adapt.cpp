@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "compiler/ir/print.h"
 #include "tuner/logs/mapper.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::logs {
 
@@ -52,8 +52,8 @@ std::vector<schedule::Trace> adapt_hints(std::span<const records::Hint> hints,
     }
     const space::TemplateSpace& space =
         spaces
-            .try_emplace(algorithm, std::vector<space::NamedProgram>{*program}, templates::all(),
-                         target)
+            .try_emplace(algorithm, std::vector<space::NamedProgram>{*program},
+                         tunings::tuning_of(target).templates(), target)
             .first->second;
     const Result<space::Point> point = nearest_point(space, settings);
     if (!point.ok()) continue;

@@ -7,7 +7,7 @@
 
 #include "tuner/logs/adapt.h"
 #include "tuner/logs/knobs.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::logs {
 namespace {
@@ -60,9 +60,10 @@ const AlgorithmSpace* MappedTask::algorithm(const std::string& name) {
   if (!program) return nullptr;
   AlgorithmSpace made;
   made.algorithm = name;
-  made.template_name = templates::template_for(*program).name;
-  made.space = std::make_unique<space::TemplateSpace>(
-      std::vector<space::NamedProgram>{{name, *program}}, templates::all(), target_);
+  made.template_name = tunings::template_for(*program, target_).name;
+  made.space =
+      std::make_unique<space::TemplateSpace>(std::vector<space::NamedProgram>{{name, *program}},
+                                             tunings::tuning_of(target_).templates(), target_);
   return &spaces_.emplace(name, std::move(made)).first->second;
 }
 

@@ -5,9 +5,8 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "tuner/model/analytic.h"
 #include "tuner/space/template_space.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::session {
 namespace {
@@ -76,7 +75,7 @@ class ExplorerSearch : public Search {
 // What the explorer refers to, in the order it must be made.
 struct Surroundings {
   std::unique_ptr<space::TemplateSpace> space;
-  std::unique_ptr<model::AnalyticModel> model;
+  std::unique_ptr<model::CostModel> model;
   std::shared_ptr<const model::History> history;
 };
 
@@ -107,9 +106,9 @@ Result<std::unique_ptr<Search>> make_template_search(
   }
   Surroundings surroundings;
   surroundings.space = std::make_unique<space::TemplateSpace>(
-      std::move(programs), templates::all(), target,
+      std::move(programs), tunings::tuning_of(target).templates(), target,
       options.reject_hopeless ? space::Rejection::Hopeless : space::Rejection::Impossible);
-  surroundings.model = std::make_unique<model::AnalyticModel>(target);
+  surroundings.model = tunings::tuning_of(target).prior(target);
   if (history && !history->empty()) surroundings.history = std::move(history);
   explore::SearchOptions seeded = options;
   seeded.learner.seed = hash_combine(seed, options.learner.seed);

@@ -9,7 +9,7 @@
 
 #include "tuner/measure/builder/build_candidate.h"
 #include "tuner/measure/builder/reference.h"
-#include "tuner/measure/local_runner.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::builder {
 namespace {
@@ -54,7 +54,7 @@ std::string reason_of(const measure::BuiltCandidate& built) {
 class LocalBuilderTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto runner = measure::LocalRunner::start({});
+    auto runner = tunings::tuning_of({}).start_runner({});
     ASSERT_TRUE(runner.ok()) << runner.error().message;
     runner_ = std::move(*runner);
     const auto target = one_thread_target();
@@ -73,7 +73,7 @@ class LocalBuilderTest : public testing::Test {
     return *results;
   }
 
-  std::unique_ptr<measure::LocalRunner> runner_;
+  std::unique_ptr<measure::Runner> runner_;
   target::Target target_;
   std::unique_ptr<LocalBuilder> builder_;
 };

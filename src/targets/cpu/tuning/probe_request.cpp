@@ -1,9 +1,9 @@
-#include "tuner/measure/probe_request.h"
+#include "targets/cpu/tuning/probe_request.h"
 #include "compiler/kernel/kernel.h"
 
 #include <utility>
 
-namespace attune::measure {
+namespace attune::cpu {
 namespace {
 
 probe::Buffer buffer_of(const kernel::Parameter& parameter, bool is_preparation, bool cold) {
@@ -37,7 +37,8 @@ probe::Buffer buffer_of(const kernel::Parameter& parameter, bool is_preparation,
 
 }  // namespace
 
-probe::Candidate probe_request(const BuiltCandidate& built, std::uint64_t seed, bool cold) {
+probe::Candidate probe_request(const measure::BuiltCandidate& built, std::uint64_t seed,
+                               bool cold) {
   CHECK(built.main != nullptr, "a candidate that was not built cannot be run");
   probe::Candidate candidate;
   candidate.object = built.main->object;
@@ -62,4 +63,4 @@ probe::Candidate probe_request(const BuiltCandidate& built, std::uint64_t seed, 
   return candidate;
 }
 
-}  // namespace attune::measure
+}  // namespace attune::cpu

@@ -1,4 +1,4 @@
-#include "tuner/measure/local_runner.h"
+#include "targets/cpu/tuning/local_runner.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,12 +8,19 @@
 #include "base/clock.h"
 #include "compiler/kernel/kernel.h"
 #include "runtime/affinity.h"
+#include "targets/cpu/tuning/probe_request.h"
+#include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/runner.h"
-#include "tuner/measure/probe_request.h"
 
-namespace attune::measure {
+namespace attune::cpu {
 namespace {
 
+using measure::Expectation;
+using measure::ExpectedElement;
+using measure::KernelCode;
+using measure::RunOptions;
+using measure::RunRequest;
+using measure::RunResult;
 using runtime::Timing;
 
 const Timing* timing_of(const RunResult& result) { return std::get_if<Timing>(&result.outcome); }
@@ -72,26 +79,24 @@ RunResult result_of(const probe::Batch& batch, std::size_t i, double run_ms) {
 
 }  // namespace
 
-CorePlan plan_cores(const std::vector<int>& available, int threads) {
-  const auto wanted = static_cast<std::size_t>(std::max(threads, 1));
+tuning::CorePlan plan_cores(const std::vector<int>& available, const target::Target& target) {
+  const auto wanted = static_cast<std::size_t>(std::max(target.threads, 1));
   if (wanted >= available.size()) return {available, available, false};
   // The first core takes most interrupts: it builds.
   const auto cut = available.end() - static_cast<std::ptrdiff_t>(wanted);
   return {{cut, available.end()}, {available.begin(), cut}, true};
 }
 
-CorePlan plan_cores(int threads) { return plan_cores(runtime::allowed_cores(), threads); }
-
 class LocalRunner::Impl {
  public:
-  Impl(LocalRunnerOptions options, probe::Runner probe)
-      : options_(std::move(options)), probe_(std::move(probe)) {}
+  explicit Impl(probe::Runner probe)
+      : device_(probe::describe_machine().cpu), probe_(std::move(probe)) {}
 
   Result<std::vector<RunResult>> measure(std::span<const RunRequest> requests,
                                          const Expectation& expectation, const RunOptions& options);
   Result<std::vector<RunResult>> compare(std::span<const RunRequest> requests,
                                          const Expectation& expectation, const RunOptions& options);
-  const std::string& device() const { return options_.device; }
+  const std::string& device() const { return device_; }
   double busy_seconds() const { return busy_seconds_; }
 
  private:
@@ -109,7 +114,7 @@ class LocalRunner::Impl {
   Status look_again(const Ready& ready, double best_us, const RunOptions& options,
                     std::vector<RunResult>& results);
 
-  LocalRunnerOptions options_;
+  const std::string device_;
   probe::Runner probe_;
   std::mutex mutex_;  // one request at a time
   SteadyClock clock_;
@@ -249,9 +254,9 @@ Result<std::vector<RunResult>> LocalRunner::Impl::compare(std::span<const RunReq
 LocalRunner::LocalRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LocalRunner::~LocalRunner() = default;
 
-Result<std::unique_ptr<LocalRunner>> LocalRunner::start(LocalRunnerOptions options) {
+Result<std::unique_ptr<LocalRunner>> LocalRunner::start(const tuning::RunnerOptions& options) {
   ATTUNE_ASSIGN(probe::Runner probe, probe::Runner::start({.cores = options.cores}));
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(probe));
+  auto impl = std::make_unique<Impl>(std::move(probe));
   return std::unique_ptr<LocalRunner>(new LocalRunner(std::move(impl)));
 }
 
@@ -270,4 +275,4 @@ Result<std::vector<RunResult>> LocalRunner::compare(std::span<const RunRequest> 
 std::string LocalRunner::device() const { return impl_->device(); }
 double LocalRunner::busy_seconds() const { return impl_->busy_seconds(); }
 
-}  // namespace attune::measure
+}  // namespace attune::cpu

@@ -1,12 +1,18 @@
-#include "tuner/measure/local_runner.h"
+#include "targets/cpu/tuning/local_runner.h"
 
 #include <gtest/gtest.h>
 
-namespace attune::measure {
+namespace attune::cpu {
 namespace {
 
+target::Target with_threads(int threads) {
+  target::Target target;
+  target.threads = threads;
+  return target;
+}
+
 TEST(CorePlanTest, MeasuringLeavesTheFirstCoresToBuild) {
-  const CorePlan plan = plan_cores({0, 1, 5, 6}, 1);
+  const tuning::CorePlan plan = plan_cores({0, 1, 5, 6}, with_threads(1));
   EXPECT_TRUE(plan.overlap);
   EXPECT_EQ(plan.measure, std::vector<int>{6});
   EXPECT_EQ(plan.build, (std::vector<int>{0, 1, 5}));
@@ -14,7 +20,7 @@ TEST(CorePlanTest, MeasuringLeavesTheFirstCoresToBuild) {
 
 TEST(CorePlanTest, TakesTurnsWhenAllCoresAreMeasured) {
   for (const int threads : {2, 3}) {
-    const CorePlan plan = plan_cores({3, 4}, threads);
+    const tuning::CorePlan plan = plan_cores({3, 4}, with_threads(threads));
     EXPECT_FALSE(plan.overlap);
     EXPECT_EQ(plan.measure, (std::vector<int>{3, 4}));
     EXPECT_EQ(plan.build, (std::vector<int>{3, 4}));
@@ -22,4 +28,4 @@ TEST(CorePlanTest, TakesTurnsWhenAllCoresAreMeasured) {
 }
 
 }  // namespace
-}  // namespace attune::measure
+}  // namespace attune::cpu
