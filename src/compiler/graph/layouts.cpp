@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "compiler/graph/anchors.h"
@@ -10,12 +9,6 @@
 
 namespace attune::graph {
 namespace {
-
-// Operators that compute an element of a channel from elements of the same channel.
-bool keeps_channels(std::string_view op) {
-  constexpr std::string_view kNames[] = {"resample", "pad", "slice", "concat"};
-  return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
-}
 
 class LayoutPass {
  public:
@@ -72,7 +65,7 @@ class LayoutPass {
     for (const ValueId id : node.inputs) {
       if (id == kNoValue || result_.value(id).constant != nullptr) continue;
       const bool large = 2 * result_.value(id).type.elements() >= type.elements() ||
-                         node.op == "resample" || node.op == "concat";
+                         operator_of(node).traits.enlarges;
       if (!large) continue;
       if (block_of(id) == 0) return kNoValue;
       if (first == kNoValue) first = id;
@@ -110,7 +103,8 @@ class LayoutPass {
   }
 
   void add(Node node) {
-    const ops::OpKind kind = operator_of(node).kind;
+    const ops::OpDef& def = operator_of(node);
+    const ops::OpKind kind = def.kind;
     for (auto& body : node.bodies) {
       body = std::make_shared<const Graph>(assign_layouts(*body, plan_.block));
     }
@@ -120,7 +114,7 @@ class LayoutPass {
       add_convolution(node, form->input, block);
     } else if (form) {
       if (block_of(node.inputs[0]) != 0) follow(node, node.inputs[0]);
-    } else if (kind == ops::OpKind::Elementwise || keeps_channels(node.op)) {
+    } else if (kind == ops::OpKind::Elementwise || def.traits.keeps_channels) {
       if (const ValueId leader = followed(node); leader != kNoValue) follow(node, leader);
     } else if (kind != ops::OpKind::Injective && kind != ops::OpKind::Reduction) {
       for (ValueId& id : node.inputs) id = with_layout(id, {});

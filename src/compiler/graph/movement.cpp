@@ -15,19 +15,11 @@ bool is_movement(const Graph& graph, const Node& node) {
       input.type.dtype != output.type.dtype || input.type.rank() == 0 || output.type.rank() == 0) {
     return false;
   }
-  return operator_of(node).kind == ops::OpKind::View || node.op == "transpose" ||
-         node.op == "slice";
+  return operator_of(node).traits.keeps_rows != nullptr;
 }
 
 bool keeps_neighbours(const Graph& graph, const Node& node) {
-  const ops::OpCall call = call_of(graph, node);
-  const auto& from = graph.value(node.inputs[0]).type.shape;
-  const auto& to = graph.value(node.outputs[0]).type.shape;
-  if (node.op == "transpose") {
-    return call.integers("perm").back() + 1 == static_cast<std::int64_t>(from.size());
-  }
-  if (node.op == "slice") return call.integers("steps").back() == 1;
-  return from.back() % to.back() == 0;
+  return operator_of(node).traits.keeps_rows(call_of(graph, node));
 }
 
 ir::Expr moved_element(const Graph& graph, const std::set<int>& nodes, ValueId id,

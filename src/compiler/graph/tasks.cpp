@@ -23,15 +23,6 @@ namespace {
 using ops::OpKind;
 using ops::Read;
 
-// Functions that give something finite for zeros, so that lanes beyond the last channel stay so.
-bool keeps_finite(std::string_view op) {
-  constexpr std::string_view kNames[] = {
-      "add",  "sub",        "mul", "relu", "clip",         "sigmoid",
-      "tanh", "leaky_relu", "max", "min",  "hard_sigmoid", "hard_swish",
-      "silu", "prelu",      "abs", "neg",  "elu",          "gelu"};
-  return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
-}
-
 const Node& node_at(const Graph& graph, int n) { return graph.nodes[static_cast<std::size_t>(n)]; }
 
 // Builds the program of a group behind one form of its anchor (or behind nothing).
@@ -269,7 +260,7 @@ class GroupProgram {
         values.push_back(id == kNoValue ? ir::Expr() : operand_at(id, frame));
       }
       value = def.scalar(call, values);
-      if (!keeps_finite(node.op)) value = guarded(ir::cast(output.type.dtype, value), frame);
+      if (!def.traits.finite) value = guarded(ir::cast(output.type.dtype, value), frame);
     } else {
       std::vector<Read> reads;
       for (const ValueId id : node.inputs) reads.push_back(read_of(id));

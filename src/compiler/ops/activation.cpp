@@ -92,52 +92,57 @@ Expr prelu_value(const OpCall& /*call*/, const Values& values) {
   return ir::cast(values[0].type(), ir::select(x < zero(x), x * widened(values[1]), x));
 }
 
+// Zeros stay zeros; and, in the second, results are finite.
+constexpr OpTraits kKeepsZeros{.zeros = Zeros::First};
+constexpr OpTraits kTame{.zeros = Zeros::First, .finite = true};
+
 std::vector<OpDef> functions() {
-  using enum OpKind;
   return {
-      {"floor", Elementwise, infer_floats, of_math<MathFn::Floor>},
-      {"ceil", Elementwise, infer_floats, of_math<MathFn::Ceil>},
-      {"round", Elementwise, infer_floats, of_math<MathFn::Round>},  // half to even
-      {"sqrt", Elementwise, infer_floats, of_math<MathFn::Sqrt>},
-      {"exp", Elementwise, infer_floats, of_math<MathFn::Exp>},
-      {"log", Elementwise, infer_floats, of_math<MathFn::Log>},
-      {"erf", Elementwise, infer_floats, of_math<MathFn::Erf>},
-      {"sin", Elementwise, infer_floats, of_math<MathFn::Sin>},
-      {"cos", Elementwise, infer_floats, of_math<MathFn::Cos>},
-      {"tan", Elementwise, infer_floats, of_math<MathFn::Tan>},
-      {"asin", Elementwise, infer_floats, of_math<MathFn::Asin>},
-      {"acos", Elementwise, infer_floats, of_math<MathFn::Acos>},
-      {"atan", Elementwise, infer_floats, of_math<MathFn::Atan>},
-      {"sinh", Elementwise, infer_floats, of_math<MathFn::Sinh>},
-      {"cosh", Elementwise, infer_floats, of_math<MathFn::Cosh>},
-      {"tanh", Elementwise, infer_floats, of_math<MathFn::Tanh>},
-      {"asinh", Elementwise, infer_floats, of_math<MathFn::Asinh>},
-      {"acosh", Elementwise, infer_floats, of_math<MathFn::Acosh>},
-      {"atanh", Elementwise, infer_floats, of_math<MathFn::Atanh>},
+      elementwise("floor", infer_floats, of_math<MathFn::Floor>, {.zeros = Zeros::Sharpened}),
+      elementwise("ceil", infer_floats, of_math<MathFn::Ceil>, {.zeros = Zeros::Sharpened}),
+      elementwise("round", infer_floats, of_math<MathFn::Round>, kKeepsZeros),  // half to even
+      elementwise("sqrt", infer_floats, of_math<MathFn::Sqrt>, {.zeros = Zeros::Root}),
+      elementwise("exp", infer_floats, of_math<MathFn::Exp>),
+      elementwise("log", infer_floats, of_math<MathFn::Log>, {.zeros = Zeros::Sharpened}),
+      elementwise("erf", infer_floats, of_math<MathFn::Erf>, kKeepsZeros),
+      elementwise("sin", infer_floats, of_math<MathFn::Sin>, kKeepsZeros),
+      elementwise("cos", infer_floats, of_math<MathFn::Cos>),
+      elementwise("tan", infer_floats, of_math<MathFn::Tan>, kKeepsZeros),
+      elementwise("asin", infer_floats, of_math<MathFn::Asin>, kKeepsZeros),
+      elementwise("acos", infer_floats, of_math<MathFn::Acos>),
+      elementwise("atan", infer_floats, of_math<MathFn::Atan>, kKeepsZeros),
+      elementwise("sinh", infer_floats, of_math<MathFn::Sinh>, kKeepsZeros),
+      elementwise("cosh", infer_floats, of_math<MathFn::Cosh>),
+      elementwise("tanh", infer_floats, of_math<MathFn::Tanh>, kTame),
+      elementwise("asinh", infer_floats, of_math<MathFn::Asinh>, kKeepsZeros),
+      elementwise("acosh", infer_floats, of_math<MathFn::Acosh>),
+      elementwise("atanh", infer_floats, of_math<MathFn::Atanh>, kKeepsZeros),
   };
 }
 
 std::vector<OpDef> activations() {
-  using enum OpKind;
   constexpr auto numbers = infer_alike<TypeSet::Numbers>;
   return {
-      {"relu", Elementwise, numbers, relu_value},
-      {"prelu", Elementwise, numbers, prelu_value},
-      {"shrink", Elementwise, numbers, shrink_value},  // lambd, bias
-      {"sigmoid", Elementwise, infer_floats, of_math<MathFn::Sigmoid>},
-      {"softplus", Elementwise, infer_floats, of_one<softplus>},
-      {"softsign", Elementwise, infer_floats, of_one<softsign>},
-      {"silu", Elementwise, infer_floats, of_one<silu>},
-      {"mish", Elementwise, infer_floats, of_one<mish>},
-      {"hard_swish", Elementwise, infer_floats, of_one<hard_swish>},
-      {"leaky_relu", Elementwise, infer_floats, with_parameters<leaky_relu>},      // alpha
-      {"elu", Elementwise, infer_floats, with_parameters<elu>},                    // alpha
-      {"celu", Elementwise, infer_floats, with_parameters<celu>},                  // alpha
-      {"selu", Elementwise, infer_floats, with_parameters<selu>},                  // alpha, gamma
-      {"hard_sigmoid", Elementwise, infer_floats, with_parameters<hard_sigmoid>},  // alpha, beta
-      {"thresholded_relu", Elementwise, infer_floats, with_parameters<thresholded_relu>},  // alpha
-      {"gelu", Elementwise, infer_floats, with_parameters<gelu>},    // approximate
-      {"swish", Elementwise, infer_floats, with_parameters<swish>},  // alpha
+      elementwise("relu", numbers, relu_value, kTame),
+      elementwise("prelu", numbers, prelu_value,
+                  {.zeros = Zeros::First, .finite = true, .host = "PRelu"}),
+      elementwise("shrink", numbers, shrink_value, kKeepsZeros),  // lambd, bias
+      elementwise("sigmoid", infer_floats, of_math<MathFn::Sigmoid>, {.finite = true}),
+      elementwise("softplus", infer_floats, of_one<softplus>),
+      elementwise("softsign", infer_floats, of_one<softsign>, kKeepsZeros),
+      elementwise("silu", infer_floats, of_one<silu>, kTame),
+      elementwise("mish", infer_floats, of_one<mish>, kKeepsZeros),
+      elementwise("hard_swish", infer_floats, of_one<hard_swish>, kTame),
+      elementwise("leaky_relu", infer_floats, with_parameters<leaky_relu>, kTame),  // alpha
+      elementwise("elu", infer_floats, with_parameters<elu>, kTame),                // alpha
+      elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZeros),        // alpha
+      elementwise("selu", infer_floats, with_parameters<selu>, kKeepsZeros),        // alpha, gamma
+      elementwise("hard_sigmoid", infer_floats, with_parameters<hard_sigmoid>,
+                  {.finite = true}),  // alpha, beta
+      elementwise("thresholded_relu", infer_floats, with_parameters<thresholded_relu>,
+                  kKeepsZeros),                                                 // alpha
+      elementwise("gelu", infer_floats, with_parameters<gelu>, kTame),          // approximate
+      elementwise("swish", infer_floats, with_parameters<swish>, kKeepsZeros),  // alpha
   };
 }
 

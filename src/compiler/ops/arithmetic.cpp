@@ -82,28 +82,30 @@ Expr reciprocal(const Expr& x) { return imm(x.type(), 1) / x; }
 }  // namespace
 
 std::vector<OpDef> arithmetic_operators() {
-  using enum OpKind;
   constexpr auto numbers = infer_alike<TypeSet::Numbers>;
   constexpr auto floats = infer_alike<TypeSet::Floats>;
   constexpr auto integers = infer_alike<TypeSet::Integers>;
   return {
-      {"add", Elementwise, numbers, of_two<ir::BinOp::Add>},
-      {"sub", Elementwise, numbers, of_two<ir::BinOp::Sub>},
-      {"mul", Elementwise, numbers, of_two<ir::BinOp::Mul>},
-      {"div", Elementwise, numbers, div_value},
-      {"mod", Elementwise, numbers, mod_value},  // fmod
-      {"pow", Elementwise, infer_pow, pow_value},
-      {"min", Elementwise, numbers, extreme_value<ir::BinOp::Min>},
-      {"max", Elementwise, numbers, extreme_value<ir::BinOp::Max>},
-      {"neg", Elementwise, numbers, of_math<MathFn::Neg>},
-      {"abs", Elementwise, numbers, of_math<MathFn::Abs>},
-      {"sign", Elementwise, numbers, of_math<MathFn::Sign>},
-      {"reciprocal", Elementwise, floats, of_one<reciprocal>},
-      {"bit_and", Elementwise, integers, of_two<ir::BinOp::BitAnd>},
-      {"bit_or", Elementwise, integers, of_two<ir::BinOp::BitOr>},
-      {"bit_xor", Elementwise, integers, of_two<ir::BinOp::BitXor>},
-      {"bit_not", Elementwise, integers, of_math<MathFn::BitNot>},
-      {"bit_shift", Elementwise, integers, shift_value},  // direction
+      elementwise("add", numbers, of_two<ir::BinOp::Add>, {.zeros = Zeros::Sum, .finite = true}),
+      elementwise("sub", numbers, of_two<ir::BinOp::Sub>, {.zeros = Zeros::Sum, .finite = true}),
+      elementwise("mul", numbers, of_two<ir::BinOp::Mul>,
+                  {.zeros = Zeros::Product, .finite = true}),
+      elementwise("div", numbers, div_value, {.zeros = Zeros::Quotient}),
+      elementwise("mod", numbers, mod_value, {.zeros = Zeros::Remainder}),  // fmod
+      elementwise("pow", infer_pow, pow_value, {.zeros = Zeros::Power}),
+      elementwise("min", numbers, extreme_value<ir::BinOp::Min>,
+                  {.zeros = Zeros::All, .finite = true}),
+      elementwise("max", numbers, extreme_value<ir::BinOp::Max>,
+                  {.zeros = Zeros::Floor, .finite = true}),
+      elementwise("neg", numbers, of_math<MathFn::Neg>, {.zeros = Zeros::First, .finite = true}),
+      elementwise("abs", numbers, of_math<MathFn::Abs>, {.zeros = Zeros::First, .finite = true}),
+      elementwise("sign", numbers, of_math<MathFn::Sign>, {.zeros = Zeros::Sharpened}),
+      elementwise("reciprocal", floats, of_one<reciprocal>, {.zeros = Zeros::Sharpened}),
+      elementwise("bit_and", integers, of_two<ir::BinOp::BitAnd>, {.host = "BitwiseAnd"}),
+      elementwise("bit_or", integers, of_two<ir::BinOp::BitOr>, {.host = "BitwiseOr"}),
+      elementwise("bit_xor", integers, of_two<ir::BinOp::BitXor>, {.host = "BitwiseXor"}),
+      elementwise("bit_not", integers, of_math<MathFn::BitNot>, {.host = "BitwiseNot"}),
+      elementwise("bit_shift", integers, shift_value),  // direction
   };
 }
 

@@ -165,8 +165,8 @@ Result<ir::Buffer> deform_conv_stages(ir::Program& program, const OpCall& call,
 
 std::vector<OpDef> column_operators() {
   return {
-      {"col2im", OpKind::Reduction, infer_col2im, nullptr, nullptr, col2im_stages},
-      {"deform_conv", OpKind::Opaque, infer_deform_conv, nullptr, nullptr, deform_conv_stages},
+      by_stages("col2im", OpKind::Reduction, infer_col2im, col2im_stages),
+      by_stages("deform_conv", OpKind::Opaque, infer_deform_conv, deform_conv_stages),
   };
 }
 

@@ -58,25 +58,25 @@ Expr clip_value(const OpCall& call, const Values& values) {
 }  // namespace
 
 std::vector<OpDef> comparison_operators() {
-  using enum OpKind;
   constexpr auto any = infer_test<TypeSet::Any>;
   constexpr auto numbers = infer_test<TypeSet::Numbers>;
   constexpr auto floats = infer_test<TypeSet::Floats>;
   constexpr auto logic = infer_test<TypeSet::Bool>;
   return {
-      {"equal", Elementwise, any, of_two<BinOp::Eq>},
-      {"less", Elementwise, numbers, of_two<BinOp::Lt>},
-      {"less_or_equal", Elementwise, numbers, of_two<BinOp::Le>},
-      {"greater", Elementwise, numbers, of_two<BinOp::Gt>},
-      {"greater_or_equal", Elementwise, numbers, of_two<BinOp::Ge>},
-      {"and", Elementwise, logic, of_two<BinOp::And>},
-      {"or", Elementwise, logic, of_two<BinOp::Or>},
-      {"xor", Elementwise, logic, of_two<BinOp::Ne>},
-      {"not", Elementwise, logic, not_value},
-      {"is_nan", Elementwise, floats, is_nan_value},
-      {"is_inf", Elementwise, floats, is_inf_value},  // detect_negative, detect_positive
-      {"where", Elementwise, infer_where, where_value},
-      {"clip", Elementwise, infer_alike<TypeSet::Numbers>, clip_value},
+      elementwise("equal", any, of_two<BinOp::Eq>, {.zeros = Zeros::Comparison}),
+      elementwise("less", numbers, of_two<BinOp::Lt>, {.zeros = Zeros::Comparison}),
+      elementwise("less_or_equal", numbers, of_two<BinOp::Le>, {.zeros = Zeros::Comparison}),
+      elementwise("greater", numbers, of_two<BinOp::Gt>, {.zeros = Zeros::Comparison}),
+      elementwise("greater_or_equal", numbers, of_two<BinOp::Ge>, {.zeros = Zeros::Comparison}),
+      elementwise("and", logic, of_two<BinOp::And>),
+      elementwise("or", logic, of_two<BinOp::Or>),
+      elementwise("xor", logic, of_two<BinOp::Ne>),
+      elementwise("not", logic, not_value),
+      elementwise("is_nan", floats, is_nan_value, {.host = "IsNaN"}),
+      elementwise("is_inf", floats, is_inf_value),  // detect_negative, detect_positive
+      elementwise("where", infer_where, where_value, {.zeros = Zeros::All}),
+      elementwise("clip", infer_alike<TypeSet::Numbers>, clip_value,
+                  {.zeros = Zeros::Floor, .finite = true}),
   };
 }
 

@@ -111,13 +111,12 @@ Expr dequantize_value(const OpCall& call, const Values& values) {
 }  // namespace
 
 std::vector<OpDef> conversion_operators() {
-  using enum OpKind;
   return {
-      {"cast", Elementwise, infer_cast, cast_value},            // to
-      {"bit_cast", Elementwise, infer_bitcast, bitcast_value},  // to
+      elementwise("cast", infer_cast, cast_value, {.zeros = Zeros::Cast}),  // to
+      elementwise("bit_cast", infer_bitcast, bitcast_value),                // to
       // Operands: x, scale, zero point (may be left out), which broadcast.
-      {"quantize_linear", Elementwise, infer_quantize, quantize_value},        // to
-      {"dequantize_linear", Elementwise, infer_dequantize, dequantize_value},  // to
+      elementwise("quantize_linear", infer_quantize, quantize_value),        // to
+      elementwise("dequantize_linear", infer_dequantize, dequantize_value),  // to
   };
 }
 

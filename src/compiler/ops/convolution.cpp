@@ -178,9 +178,8 @@ Result<ir::Buffer> conv_transpose_stages(ir::Program& program, const OpCall& cal
 
 std::vector<OpDef> convolution_operators() {
   return {
-      {"conv", OpKind::Heavy, infer_conv, nullptr, nullptr, conv_stages},
-      {"conv_transpose", OpKind::Heavy, infer_conv_transpose, nullptr, nullptr,
-       conv_transpose_stages},
+      by_stages("conv", OpKind::Heavy, infer_conv, conv_stages),
+      by_stages("conv_transpose", OpKind::Heavy, infer_conv_transpose, conv_transpose_stages),
   };
 }
 

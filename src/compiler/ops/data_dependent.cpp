@@ -140,15 +140,15 @@ Types infer_on_host(const OpCall& call) {
 
 std::vector<OpDef> data_dependent_operators() {
   return {
-      {"non_zero", OpKind::Host, infer_non_zero},
-      {"compress", OpKind::Host, infer_compress},
-      {"unique", OpKind::Host, infer_unique},
-      {"top_k", OpKind::Host, infer_top_k},
-      {"non_max_suppression", OpKind::Host, infer_non_max_suppression},
-      {"scatter_elements", OpKind::Host, infer_scatter_elements},
-      {"scatter_nd", OpKind::Host, infer_scatter_nd},
-      {"require", OpKind::Host, infer_require},
-      {"on_host", OpKind::Host, infer_on_host},
+      by_runtime("non_zero", infer_non_zero),
+      by_runtime("compress", infer_compress),
+      by_runtime("unique", infer_unique),
+      by_runtime("top_k", infer_top_k),
+      by_runtime("non_max_suppression", infer_non_max_suppression),
+      by_runtime("scatter_elements", infer_scatter_elements),
+      by_runtime("scatter_nd", infer_scatter_nd, {.host = "ScatterND"}),
+      by_runtime("require", infer_require),
+      by_runtime("on_host", infer_on_host),
   };
 }
 

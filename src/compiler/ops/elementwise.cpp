@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/check.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/limits.h"
 
@@ -10,61 +11,36 @@ namespace attune::ops {
 namespace {
 
 using ir::Expr;
-using ir::MathFn;
 
-Expr real(double value) { return ir::float_imm(value); }
-
-template <MathFn fn>
-Expr apply(const Expr& x, const Expr& /*y*/) {
-  return ir::math(fn, {x});
-}
-
-// In this order a NaN stays one.
-Expr relu(const Expr& x, const Expr& /*y*/) { return ir::max(ir::zero_of(x.type()), x); }
-Expr relu6(const Expr& x, const Expr& y) { return ir::min(relu(x, y), real(6)); }
-Expr leaky_relu(const Expr& x, const Expr& /*y*/) {
-  return ir::select(x < real(0), x * real(0.01), x);
-}
-// x / 2 * (1 + erf(x / sqrt 2)).
-Expr gelu(const Expr& x, const Expr& /*y*/) {
-  return x * real(0.5) * (real(1) + ir::math(MathFn::Erf, {x * real(0.70710678118654752440)}));
-}
-Expr silu(const Expr& x, const Expr& /*y*/) { return x * ir::math(MathFn::Sigmoid, {x}); }
-Expr hard_sigmoid(const Expr& x, const Expr& /*y*/) {
-  return ir::max(ir::min(x * real(1.0 / 6) + real(0.5), real(1)), real(0));
-}
-Expr hard_swish(const Expr& x, const Expr& y) { return x * hard_sigmoid(x, y); }
-Expr add(const Expr& x, const Expr& y) { return x + y; }
-Expr sub(const Expr& x, const Expr& y) { return x - y; }
-Expr mul(const Expr& x, const Expr& y) { return x * y; }
-Expr div(const Expr& x, const Expr& y) { return x / y; }
-Expr greater(const Expr& x, const Expr& y) { return ir::max(x, y); }
-Expr lesser(const Expr& x, const Expr& y) { return ir::min(x, y); }
+Attributes slope() { return {{"alpha", 0.01}}; }
+Attributes exact() { return {{"approximate", "none"}}; }
+Attributes sixth() { return {{"alpha", 1.0 / 6}, {"beta", 0.5}}; }
+std::vector<Expr> zero_to_six() { return {ir::float_imm(0), ir::float_imm(6)}; }
 
 constexpr ElementwiseOp kOps[] = {
-    {"relu", OperandKind::None, true, relu},
-    {"relu6", OperandKind::None, false, relu6},
-    {"leaky_relu", OperandKind::None, false, leaky_relu},
-    {"sigmoid", OperandKind::None, false, apply<MathFn::Sigmoid>},
-    {"tanh", OperandKind::None, false, apply<MathFn::Tanh>},
-    {"gelu", OperandKind::None, false, gelu},
-    {"silu", OperandKind::None, false, silu},
-    {"hard_sigmoid", OperandKind::None, false, hard_sigmoid},
-    {"hard_swish", OperandKind::None, false, hard_swish},
-    {"exp", OperandKind::None, false, apply<MathFn::Exp>},
-    {"log", OperandKind::None, false, apply<MathFn::Log>},
-    {"sqrt", OperandKind::None, false, apply<MathFn::Sqrt>},
-    {"erf", OperandKind::None, false, apply<MathFn::Erf>},
-    {"abs", OperandKind::None, true, apply<MathFn::Abs>},
-    {"neg", OperandKind::None, true, apply<MathFn::Neg>},
-    {"add", OperandKind::Tensor, true, add},
-    {"sub", OperandKind::Tensor, true, sub},
-    {"mul", OperandKind::Tensor, true, mul},
-    {"div", OperandKind::Tensor, false, div},
-    {"max", OperandKind::Tensor, true, greater},
-    {"min", OperandKind::Tensor, true, lesser},
-    {"bias", OperandKind::Column, true, add},
-    {"scale", OperandKind::Column, true, mul},
+    {"relu", OperandKind::None, true},
+    {"relu6", OperandKind::None, false, "clip", nullptr, zero_to_six},
+    {"leaky_relu", OperandKind::None, false, {}, slope},
+    {"sigmoid"},
+    {"tanh"},
+    {"gelu", OperandKind::None, false, {}, exact},
+    {"silu"},
+    {"hard_sigmoid", OperandKind::None, false, {}, sixth},
+    {"hard_swish"},
+    {"exp"},
+    {"log"},
+    {"sqrt"},
+    {"erf"},
+    {"abs", OperandKind::None, true},
+    {"neg", OperandKind::None, true},
+    {"add", OperandKind::Tensor, true},
+    {"sub", OperandKind::Tensor, true},
+    {"mul", OperandKind::Tensor, true},
+    {"div", OperandKind::Tensor},
+    {"max", OperandKind::Tensor, true},
+    {"min", OperandKind::Tensor, true},
+    {"bias", OperandKind::Column, true, "add"},
+    {"scale", OperandKind::Column, true, "mul"},
 };
 
 Result<ElementwiseOp> find_op(std::string_view name) {
@@ -113,6 +89,24 @@ Expr read_operand(ir::Program& program, const ElementwiseOptions& options, Opera
 
 std::span<const ElementwiseOp> elementwise_ops() { return kOps; }
 
+Expr value_of(const ElementwiseOp& op, const Expr& x, const Expr& y) {
+  const OpDef* def = find_operator(op.op.empty() ? op.name : op.op);
+  CHECK(def != nullptr && def->scalar != nullptr,
+        fmt::format("'{}' stands for no elementwise operator", op.name));
+  std::vector<Expr> values{x};
+  if (y) values.push_back(y);
+  if (op.operands != nullptr) {
+    for (const Expr& operand : op.operands()) values.push_back(operand);
+  }
+  OpCall call{def->name, op.attributes != nullptr ? op.attributes() : Attributes{}, {}, {}, {}};
+  for (const Expr& value : values) {
+    call.inputs.push_back({value.type(), {}, {}});
+    call.present.push_back(true);
+  }
+  call.constants.resize(values.size());
+  return def->scalar(call, values);
+}
+
 Result<std::vector<ElementwiseOp>> parse_chain(std::string_view text) {
   if (text == "bias_relu") text = "bias+relu";
   std::vector<ElementwiseOp> chain;
@@ -142,7 +136,7 @@ Result<ir::Program> build_elementwise(const ElementwiseOptions& options) {
     const Expr y = read_operand(program, options, op.operand, operands);
     if (y) ++operands;
     const Expr x = ir::cast(accumulator_of(options.dtype), ir::load(last, index_of(axes)));
-    const Expr value = op.value(x, y);
+    const Expr value = value_of(op, x, y);
     last = ir::add_compute(program, final ? "output" : fmt::format("epilogue.{}", k), axes,
                            final ? ir::cast(options.dtype, value) : value);
   }

@@ -1,12 +1,14 @@
 // Chains of elementwise operators over an [m, n] matrix, `add+relu`. A unary operator takes the
 // chain so far; a binary one also the next run-time input `operand0`, `operand1`, … [m, n]; `bias`
 // and `scale` a constant [n]. All but the last are stages `epilogue.0`, `epilogue.1`, …; the last
-// is `output`. The functions serve fused chains behind other operators too.
+// is `output`. What an operator of a chain computes is the meaning of the operator of graphs that
+// it stands for.
 #pragma once
 
 #include <span>
 
 #include "compiler/ops/family.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 
@@ -15,10 +17,14 @@ enum class OperandKind : std::uint8_t { None, Tensor, Column };
 struct ElementwiseOp {
   std::string_view name;
   OperandKind operand = OperandKind::None;
-  bool integers = false;  // has a meaning for integers
-  // y is empty for unary operators.
-  ir::Expr (*value)(const ir::Expr& x, const ir::Expr& y);
+  bool integers = false;     // has a meaning for integers
+  std::string_view op = {};  // of graphs, where that has another name
+  // Attributes and operands that the name stands for; null: none.
+  Attributes (*attributes)() = nullptr;
+  std::vector<ir::Expr> (*operands)() = nullptr;
 };
+// y is empty for unary operators.
+ir::Expr value_of(const ElementwiseOp& op, const ir::Expr& x, const ir::Expr& y);
 
 std::span<const ElementwiseOp> elementwise_ops();
 // "add+relu" as operators; `bias_relu` is short for `bias+relu`.

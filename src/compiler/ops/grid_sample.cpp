@@ -121,7 +121,7 @@ Result<ir::Buffer> grid_sample_stages(ir::Program& program, const OpCall& call,
 }  // namespace
 
 std::vector<OpDef> grid_sample_operators() {
-  return {{"grid_sample", OpKind::Opaque, infer_grid_sample, nullptr, nullptr, grid_sample_stages}};
+  return {by_stages("grid_sample", OpKind::Opaque, infer_grid_sample, grid_sample_stages)};
 }
 
 }  // namespace attune::ops

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attune::ops {
 
 ir::Expr clamped(ir::Expr index, std::int64_t extent) {
@@ -29,6 +31,11 @@ ir::Expr imm(ir::DType type, double value) {
 ir::DType sum_type(ir::DType type) {
   if (type.is_float()) return type == ir::kF64 ? ir::kF64 : ir::kF32;
   return type.bits < 32 ? ir::kI32 : type;
+}
+
+bool all_are(const Shape& numbers, std::int64_t number) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](std::int64_t element) { return element == number; });
 }
 
 std::int64_t product_of(const Shape& shape, std::size_t begin, std::size_t end) {

@@ -25,6 +25,8 @@ ir::Expr imm(ir::DType type, double value);
 // integers, the type itself otherwise.
 ir::DType sum_type(ir::DType type);
 
+// Whether all of the numbers are this one.
+bool all_are(const Shape& numbers, std::int64_t number);
 // The product of extents [begin, end).
 std::int64_t product_of(const Shape& shape, std::size_t begin, std::size_t end);
 // The types of operands that only move elements.

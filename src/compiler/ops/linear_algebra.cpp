@@ -147,9 +147,9 @@ Expr rotary_element(const OpCall& call, const std::vector<Read>& inputs,
 
 std::vector<OpDef> linear_algebra_operators() {
   return {
-      {"det", OpKind::Opaque, infer_det, nullptr, nullptr, det_stages},
+      by_stages("det", OpKind::Opaque, infer_det, det_stages),
       // Operands: x, cos, sin, positions (may be left out). pairs, interleaved
-      {"rotary_embedding", OpKind::Injective, infer_rotary, nullptr, rotary_element},
+      by_element("rotary_embedding", OpKind::Injective, infer_rotary, rotary_element),
   };
 }
 

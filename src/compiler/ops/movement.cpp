@@ -44,6 +44,16 @@ ir::Expr transpose_element(const OpCall& call, const std::vector<Read>& inputs,
   return inputs[0](from);
 }
 
+// Rows stay rows.
+bool keeps_last(const OpCall& call) {
+  const Shape& perm = call.integers("perm");
+  return perm.back() + 1 == static_cast<std::int64_t>(perm.size());
+}
+bool keeps_order(const OpCall& call) {
+  const Shape& perm = call.integers("perm");
+  return std::is_sorted(perm.begin(), perm.end());
+}
+
 Types infer_slice(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(require_static(call));
   const TensorType& input = call.inputs[0];
@@ -75,6 +85,12 @@ ir::Expr slice_element(const OpCall& call, const std::vector<Read>& inputs, cons
     from.push_back(starts[i] == 0 ? place : place + ir::Expr(starts[i]));
   }
   return inputs[0](from);
+}
+
+bool steps_by_one(const OpCall& call) { return call.integers("steps").back() == 1; }
+// What is as large as the input and begins where it does.
+bool from_start(const OpCall& call) {
+  return all_are(call.integers("starts"), 0) && all_are(call.integers("steps"), 1);
 }
 
 Types infer_concat(const OpCall& call) {
@@ -126,6 +142,8 @@ ir::Expr concat_element(const OpCall& call, const std::vector<Read>& inputs, con
   return concat_range(filled, starts, 0, filled.size(), axis, index);
 }
 
+bool joins_one(const OpCall& call) { return call.inputs.size() == 1; }
+
 Types infer_expand(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(require_static(call));
   const TensorType& input = call.inputs[0];
@@ -145,6 +163,9 @@ ir::Expr expand_element(const OpCall& call, const std::vector<Read>& inputs, con
   return inputs[0](broadcast_index(call.inputs[0].shape, index));
 }
 
+// To its own shape.
+bool always(const OpCall& /*call*/) { return true; }
+
 // tile: the whole input again and again; repeat: each element again and again.
 Types infer_repeats(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(require_static(call));
@@ -160,6 +181,8 @@ Types infer_repeats(const OpCall& call) {
   }
   return std::vector{type};
 }
+
+bool once(const OpCall& call) { return all_are(call.integers("repeats"), 1); }
 
 ir::Expr tile_element(const OpCall& call, const std::vector<Read>& inputs, const Index& index) {
   Index from;
@@ -185,12 +208,20 @@ ir::Expr repeat_element(const OpCall& call, const std::vector<Read>& inputs, con
 
 std::vector<OpDef> movement_operators() {
   return {
-      {"transpose", OpKind::Injective, infer_transpose, nullptr, transpose_element},
-      {"slice", OpKind::Injective, infer_slice, nullptr, slice_element},
-      {"concat", OpKind::Injective, infer_concat, nullptr, concat_element},
-      {"expand", OpKind::Injective, infer_expand, nullptr, expand_element},
-      {"tile", OpKind::Injective, infer_repeats, nullptr, tile_element},
-      {"repeat", OpKind::Injective, infer_repeats, nullptr, repeat_element},
+      by_element("transpose", OpKind::Injective, infer_transpose, transpose_element,
+                 {.keeps_rows = keeps_last, .does_nothing = keeps_order}),
+      by_element("slice", OpKind::Injective, infer_slice, slice_element,
+                 {.keeps_channels = true,
+                  .keeps_rows = steps_by_one,
+                  .does_nothing = from_start,
+                  .host = kNoHost}),
+      by_element("concat", OpKind::Injective, infer_concat, concat_element,
+                 {.keeps_channels = true, .enlarges = true, .does_nothing = joins_one}),
+      by_element("expand", OpKind::Injective, infer_expand, expand_element,
+                 {.does_nothing = always}),
+      by_element("tile", OpKind::Injective, infer_repeats, tile_element, {.does_nothing = once}),
+      by_element("repeat", OpKind::Injective, infer_repeats, repeat_element,
+                 {.does_nothing = once, .host = kNoHost}),
   };
 }
 

@@ -196,14 +196,14 @@ std::vector<OpDef> normalisation_operators() {
   constexpr auto kind = OpKind::Opaque;
   return {
       // Operands: x, scale, bias, mean, variance. epsilon
-      {"batch_norm", OpKind::Injective, infer_channels, nullptr, batch_norm_element},
+      by_element("batch_norm", OpKind::Injective, infer_channels, batch_norm_element),
       // Operands: x, scale and bias that broadcast to it and may be left out. axis, epsilon
-      {"layer_norm", kind, infer_layers, nullptr, nullptr, layer_stages<true>},
-      {"rms_norm", kind, infer_layers, nullptr, nullptr, layer_stages<false>},
+      by_stages("layer_norm", kind, infer_layers, layer_stages<true>),
+      by_stages("rms_norm", kind, infer_layers, layer_stages<false>),
       // Operands: x, scale, bias. groups, epsilon
-      {"group_norm", kind, infer_group, nullptr, nullptr, group_stages},
+      by_stages("group_norm", kind, infer_group, group_stages),
       // size, alpha, beta, bias
-      {"lrn", kind, infer_lrn, nullptr, nullptr, lrn_stages},
+      by_stages("lrn", kind, infer_lrn, lrn_stages),
   };
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/check.h"
 
@@ -33,6 +34,38 @@ const std::vector<std::int64_t>& OpCall::integers(std::string_view key) const {
 }
 const std::vector<double>& OpCall::reals(std::string_view key) const {
   return attribute<std::vector<double>>(*this, key);
+}
+
+OpDef elementwise(std::string_view name, ShapeRule infer, ScalarMeaning scalar, OpTraits traits) {
+  return {name, OpKind::Elementwise, infer, scalar, nullptr, nullptr, traits};
+}
+
+OpDef by_element(std::string_view name, OpKind kind, ShapeRule infer, ElementMeaning element,
+                 OpTraits traits) {
+  return {name, kind, infer, nullptr, element, nullptr, traits};
+}
+
+OpDef by_stages(std::string_view name, OpKind kind, ShapeRule infer, StagesMeaning stages,
+                OpTraits traits) {
+  return {name, kind, infer, nullptr, nullptr, stages, traits};
+}
+
+OpDef by_runtime(std::string_view name, ShapeRule infer, OpTraits traits) {
+  return {name, OpKind::Host, infer, nullptr, nullptr, nullptr, traits};
+}
+
+std::string host_name(const OpDef& def) {
+  if (def.traits.host == kNoHost) return "";
+  if (!def.traits.host.empty()) return std::string(def.traits.host);
+  std::string name;
+  bool is_start = true;
+  for (const char c : def.name) {
+    if (c != '_') {
+      name += is_start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    }
+    is_start = c == '_';
+  }
+  return name;
 }
 
 const OpDef* find_operator(std::string_view name) {

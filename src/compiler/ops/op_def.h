@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "compiler/ir/tensor_expr.h"
+#include "compiler/ops/op_traits.h"
 #include "compiler/ops/tensor_type.h"
 
 namespace attune::ops {
@@ -61,26 +62,44 @@ enum class OpKind : std::uint8_t {
   Control,      // if, loop: subgraphs
 };
 
+// Types of the outputs; errors name what does not fit.
+using ShapeRule = Result<std::vector<TensorType>> (*)(const OpCall&);
+// The value from the values of the inputs (empty expressions for absent ones), which are already of
+// the inputs' types.
+using ScalarMeaning = ir::Expr (*)(const OpCall&, const std::vector<ir::Expr>& values);
+// The element at `index` of the output.
+using ElementMeaning = ir::Expr (*)(const OpCall&, const std::vector<Read>& inputs,
+                                    const std::vector<ir::Expr>& index);
+// Adds stages to the program and returns the buffer with the result, in the logical shape of the
+// output. Stages may have any names that are free (free_stage_name), the one that costs the time is
+// `anchor` if that is free.
+using StagesMeaning = Result<ir::Buffer> (*)(ir::Program&, const OpCall&,
+                                             const std::vector<Read>& inputs);
+
 struct OpDef {
   std::string_view name;
   OpKind kind;
-  // Types of the outputs; errors name what does not fit.
-  Result<std::vector<TensorType>> (*infer)(const OpCall&);
-  // Elementwise: the value from the values of the inputs (empty expressions for absent ones),
-  // which are already of the inputs' types.
-  ir::Expr (*scalar)(const OpCall&, const std::vector<ir::Expr>& values) = nullptr;
-  // Injective and View: the element at `index` of the output.
-  ir::Expr (*element)(const OpCall&, const std::vector<Read>& inputs,
-                      const std::vector<ir::Expr>& index) = nullptr;
-  // Reduction, Opaque and Heavy: adds stages to the program and returns the buffer with the result,
-  // in the logical shape of the output. Stages may have any names that are free
-  // (free_stage_name), the one that costs the time is `anchor` if that is free.
-  Result<ir::Buffer> (*stages)(ir::Program&, const OpCall&,
-                               const std::vector<Read>& inputs) = nullptr;
+  ShapeRule infer;
+  ScalarMeaning scalar = nullptr;    // Elementwise
+  ElementMeaning element = nullptr;  // Injective and View
+  StagesMeaning stages = nullptr;    // Reduction, Opaque and Heavy
+  OpTraits traits = {};
 };
+
+// Definitions by the form of their meaning, one line in the list of a family.
+OpDef elementwise(std::string_view name, ShapeRule infer, ScalarMeaning scalar,
+                  OpTraits traits = {});
+OpDef by_element(std::string_view name, OpKind kind, ShapeRule infer, ElementMeaning element,
+                 OpTraits traits = {});
+OpDef by_stages(std::string_view name, OpKind kind, ShapeRule infer, StagesMeaning stages,
+                OpTraits traits = {});
+// The runtime has the meaning.
+OpDef by_runtime(std::string_view name, ShapeRule infer, OpTraits traits = {});
 
 std::span<const OpDef> operators();
 const OpDef* find_operator(std::string_view name);
+// The name that the runtime's function for it would have; empty where there is none.
+std::string host_name(const OpDef& def);
 
 // `wanted`, or `wanted.1`, `wanted.2`, … : the first that the program does not use yet.
 std::string free_stage_name(const ir::Program& program, std::string_view wanted);

@@ -33,6 +33,8 @@ Result<std::vector<TensorType>> infer_pad(const OpCall& call) {
   return std::vector{type};
 }
 
+bool pads_nothing(const OpCall& call) { return all_are(call.integers("pads"), 0); }
+
 // Where the element at `place` (relative to the first that is kept) comes from, in 0 … extent - 1.
 ir::Expr source(const std::string& mode, const ir::Expr& place, std::int64_t extent) {
   if (mode == "edge" || extent == 1) return clamped(place, extent);
@@ -76,7 +78,8 @@ ir::Expr pad_element(const OpCall& call, const std::vector<Read>& inputs, const 
 }  // namespace
 
 std::vector<OpDef> padding_operators() {
-  return {{"pad", OpKind::Injective, infer_pad, nullptr, pad_element}};
+  return {by_element("pad", OpKind::Injective, infer_pad, pad_element,
+                     {.keeps_channels = true, .does_nothing = pads_nothing, .host = kNoHost})};
 }
 
 }  // namespace attune::ops

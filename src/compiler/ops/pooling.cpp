@@ -181,14 +181,16 @@ Result<ir::Buffer> global_average_stages(ir::Program& program, const OpCall& cal
 
 std::vector<OpDef> pooling_operators() {
   return {
-      {"max_pool", OpKind::Reduction, infer_pool, nullptr, nullptr, max_pool_stages},
-      {"max_pool_indices", OpKind::Reduction, infer_indices, nullptr, nullptr,
-       max_pool_indices_stages},
-      {"average_pool", OpKind::Reduction, infer_pool, nullptr, nullptr, average_pool_stages},
-      {"lp_pool", OpKind::Reduction, infer_pool, nullptr, nullptr, lp_pool_stages},
-      {"global_average_pool", OpKind::Reduction, infer_global, nullptr, nullptr,
-       global_average_stages},
-      {"global_max_pool", OpKind::Reduction, infer_global, nullptr, nullptr, global_max_stages},
+      by_stages("max_pool", OpKind::Reduction, infer_pool, max_pool_stages,
+                {.zeros = Zeros::First}),
+      by_stages("max_pool_indices", OpKind::Reduction, infer_indices, max_pool_indices_stages),
+      by_stages("average_pool", OpKind::Reduction, infer_pool, average_pool_stages,
+                {.zeros = Zeros::First}),
+      by_stages("lp_pool", OpKind::Reduction, infer_pool, lp_pool_stages, {.zeros = Zeros::First}),
+      by_stages("global_average_pool", OpKind::Reduction, infer_global, global_average_stages,
+                {.zeros = Zeros::First}),
+      by_stages("global_max_pool", OpKind::Reduction, infer_global, global_max_stages,
+                {.zeros = Zeros::First}),
   };
 }
 

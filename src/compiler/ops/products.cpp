@@ -160,9 +160,9 @@ Result<ir::Buffer> einsum_stages(ir::Program& program, const OpCall& call,
 
 std::vector<OpDef> product_operators() {
   return {
-      {"matmul", OpKind::Heavy, infer_matmul, nullptr, nullptr, matmul_stages},
+      by_stages("matmul", OpKind::Heavy, infer_matmul, matmul_stages, {.host = "MatMul"}),
       // equation, with the labels of the result written out and no "..."
-      {"einsum", OpKind::Reduction, infer_einsum, nullptr, nullptr, einsum_stages},
+      by_stages("einsum", OpKind::Reduction, infer_einsum, einsum_stages),
   };
 }
 

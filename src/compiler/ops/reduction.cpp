@@ -142,19 +142,21 @@ std::vector<OpDef> reduction_operators() {
   constexpr auto numbers = infer_reduce<TypeSet::Numbers>;
   constexpr auto any = infer_reduce<TypeSet::Any>;
   return {
-      {"reduce_sum", kind, numbers, nullptr, nullptr, reduce_stages<kSum>},
-      {"reduce_mean", kind, numbers, nullptr, nullptr, reduce_stages<kMean>},
-      {"reduce_prod", kind, numbers, nullptr, nullptr, reduce_stages<kProd>},
-      {"reduce_max", kind, any, nullptr, nullptr, reduce_stages<kMax>},
-      {"reduce_min", kind, any, nullptr, nullptr, reduce_stages<kMin>},
-      {"reduce_l1", kind, numbers, nullptr, nullptr, reduce_stages<kL1>},
-      {"reduce_l2", kind, numbers, nullptr, nullptr, reduce_stages<kL2>},
-      {"reduce_sum_square", kind, numbers, nullptr, nullptr, reduce_stages<kSumSquare>},
-      {"reduce_log_sum", kind, numbers, nullptr, nullptr, reduce_stages<kLogSum>},
-      {"reduce_log_sum_exp", OpKind::Opaque, numbers, nullptr, nullptr, log_sum_exp_stages},
+      by_stages("reduce_sum", kind, numbers, reduce_stages<kSum>, {.zeros = Zeros::First}),
+      by_stages("reduce_mean", kind, numbers, reduce_stages<kMean>, {.zeros = Zeros::First}),
+      by_stages("reduce_prod", kind, numbers, reduce_stages<kProd>, {.zeros = Zeros::First}),
+      by_stages("reduce_max", kind, any, reduce_stages<kMax>, {.zeros = Zeros::First}),
+      by_stages("reduce_min", kind, any, reduce_stages<kMin>, {.zeros = Zeros::First}),
+      by_stages("reduce_l1", kind, numbers, reduce_stages<kL1>, {.zeros = Zeros::First}),
+      by_stages("reduce_l2", kind, numbers, reduce_stages<kL2>, {.zeros = Zeros::First}),
+      by_stages("reduce_sum_square", kind, numbers, reduce_stages<kSumSquare>,
+                {.zeros = Zeros::Square}),
+      by_stages("reduce_log_sum", kind, numbers, reduce_stages<kLogSum>,
+                {.zeros = Zeros::Sharpened}),
+      by_stages("reduce_log_sum_exp", OpKind::Opaque, numbers, log_sum_exp_stages),
       // axis, keepdims, select_last_index
-      {"arg_max", kind, infer_arg, nullptr, nullptr, arg_stages<Reduction::ArgMax>},
-      {"arg_min", kind, infer_arg, nullptr, nullptr, arg_stages<Reduction::ArgMin>},
+      by_stages("arg_max", kind, infer_arg, arg_stages<Reduction::ArgMax>),
+      by_stages("arg_min", kind, infer_arg, arg_stages<Reduction::ArgMin>),
   };
 }
 

@@ -164,8 +164,9 @@ Result<ir::Buffer> max_roi_pool_stages(ir::Program& program, const OpCall& call,
 
 std::vector<OpDef> region_operators() {
   return {
-      {"roi_align", OpKind::Opaque, infer_roi_align, nullptr, nullptr, roi_align_stages},
-      {"max_roi_pool", OpKind::Opaque, infer_max_roi_pool, nullptr, nullptr, max_roi_pool_stages},
+      by_stages("roi_align", OpKind::Opaque, infer_roi_align, roi_align_stages),
+      by_stages("max_roi_pool", OpKind::Opaque, infer_max_roi_pool, max_roi_pool_stages,
+                {.zeros = Zeros::First}),
   };
 }
 

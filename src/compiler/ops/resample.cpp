@@ -58,9 +58,10 @@ Result<ir::Buffer> resample_stages(ir::Program& program, const OpCall& call,
 std::vector<OpDef> resample_operators() {
   return {
       // For a handful of taps, written out.
-      {"resample", OpKind::Injective, infer_resample, nullptr, resample_element},
+      by_element("resample", OpKind::Injective, infer_resample, resample_element,
+                 {.keeps_channels = true, .enlarges = true}),
       // For any number of them.
-      {"resample_wide", OpKind::Reduction, infer_resample, nullptr, nullptr, resample_stages},
+      by_stages("resample_wide", OpKind::Reduction, infer_resample, resample_stages),
   };
 }
 

@@ -134,9 +134,9 @@ ir::Expr outside_element(const OpCall& call, const std::vector<Read>& inputs, co
 
 std::vector<OpDef> resize_table_operators() {
   return {
-      {"resize_places", OpKind::Injective, infer_table, nullptr, places_element},
-      {"resize_weights", OpKind::Injective, infer_table, nullptr, weights_element},
-      {"resize_outside", OpKind::Injective, infer_table, nullptr, outside_element},
+      by_element("resize_places", OpKind::Injective, infer_table, places_element),
+      by_element("resize_weights", OpKind::Injective, infer_table, weights_element),
+      by_element("resize_outside", OpKind::Injective, infer_table, outside_element),
   };
 }
 

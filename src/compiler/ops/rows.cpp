@@ -150,12 +150,12 @@ Result<ir::Buffer> running_stages(ir::Program& program, const OpCall& call,
 std::vector<OpDef> row_operators() {
   constexpr auto kind = OpKind::Opaque;
   return {
-      {"softmax", kind, infer_rows, nullptr, nullptr, softmax_stages},
-      {"log_softmax", kind, infer_rows, nullptr, nullptr, log_softmax_stages},
-      {"hardmax", kind, infer_rows, nullptr, nullptr, hardmax_stages},
+      by_stages("softmax", kind, infer_rows, softmax_stages),
+      by_stages("log_softmax", kind, infer_rows, log_softmax_stages),
+      by_stages("hardmax", kind, infer_rows, hardmax_stages),
       // axis, exclusive, reverse
-      {"cumsum", kind, infer_running, nullptr, nullptr, running_stages<Reduction::Sum>},
-      {"cumprod", kind, infer_running, nullptr, nullptr, running_stages<Reduction::Prod>},
+      by_stages("cumsum", kind, infer_running, running_stages<Reduction::Sum>),
+      by_stages("cumprod", kind, infer_running, running_stages<Reduction::Prod>),
   };
 }
 

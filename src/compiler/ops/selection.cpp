@@ -146,12 +146,12 @@ ir::Expr affine_grid_element(const OpCall& call, const std::vector<Read>& inputs
 
 std::vector<OpDef> selection_operators() {
   return {
-      {"trilu", OpKind::Injective, infer_trilu, nullptr, trilu_element},
-      {"one_hot", OpKind::Injective, infer_one_hot, nullptr, one_hot_element},
-      {"reverse_sequence", OpKind::Injective, infer_reverse_sequence, nullptr,
-       reverse_sequence_element},
-      {"tensor_scatter", OpKind::Injective, infer_tensor_scatter, nullptr, tensor_scatter_element},
-      {"affine_grid", OpKind::Injective, infer_affine_grid, nullptr, affine_grid_element},
+      by_element("trilu", OpKind::Injective, infer_trilu, trilu_element),
+      by_element("one_hot", OpKind::Injective, infer_one_hot, one_hot_element),
+      by_element("reverse_sequence", OpKind::Injective, infer_reverse_sequence,
+                 reverse_sequence_element),
+      by_element("tensor_scatter", OpKind::Injective, infer_tensor_scatter, tensor_scatter_element),
+      by_element("affine_grid", OpKind::Injective, infer_affine_grid, affine_grid_element),
   };
 }
 

@@ -39,6 +39,12 @@ ir::Expr reshape_element(const OpCall& call, const std::vector<Read>& inputs,
   return inputs[0](index_at(call.inputs[0].shape, position));
 }
 
+// Rows of the result are parts of rows.
+bool cuts_rows(const OpCall& call) {
+  return call.inputs[0].shape.back() % call.integers("shape").back() == 0;
+}
+bool always(const OpCall& /*call*/) { return true; }
+
 Result<std::vector<TensorType>> infer_unchanged(const OpCall& call) {
   return std::vector{call.inputs[0]};
 }
@@ -52,11 +58,13 @@ ir::Expr same_element(const OpCall& /*call*/, const std::vector<Read>& inputs,
 
 std::vector<OpDef> view_operators() {
   return {
-      {"reshape", OpKind::View, infer_reshape, nullptr, reshape_element},
+      by_element("reshape", OpKind::View, infer_reshape, reshape_element,
+                 {.keeps_rows = cuts_rows, .does_nothing = always}),
       // The same tensor; its value lies in memory in another layout.
-      {"relayout", OpKind::Injective, infer_unchanged, nullptr, same_element},
+      by_element("relayout", OpKind::Injective, infer_unchanged, same_element),
       // A value under another name: outputs of models that are inputs or constants too.
-      {"identity", OpKind::View, infer_unchanged, nullptr, same_element},
+      by_element("identity", OpKind::View, infer_unchanged, same_element,
+                 {.keeps_rows = always, .does_nothing = always}),
   };
 }
 

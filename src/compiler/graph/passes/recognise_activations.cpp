@@ -7,9 +7,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/check.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 #include "compiler/graph/passes/scalar_cone.h"
+#include "compiler/graph/passes/scalar_functions.h"
 
 namespace attune::graph {
 namespace {
@@ -22,23 +24,6 @@ using Samples = std::array<double, kPlaces.size()>;
 // Exporters round constants to a few digits; the two forms of GELU are 5e-4 apart.
 constexpr double kTolerance = 5e-6;
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
-double gelu(double x, double, double) { return x * 0.5 * (1 + std::erf(x * std::sqrt(0.5))); }
-double gelu_tanh(double x, double, double) {
-  return x * 0.5 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-}
-double plain_sigmoid(double x, double, double) { return sigmoid(x); }
-double plain_softplus(double x, double, double) { return softplus(x); }
-double mish(double x, double, double) { return x * std::tanh(softplus(x)); }
-double swish(double x, double alpha, double) { return x * sigmoid(alpha * x); }
-double hard_sigmoid(double x, double alpha, double beta) {
-  return std::clamp(alpha * x + beta, 0.0, 1.0);
-}
-double hard_swish(double x, double, double) { return x * hard_sigmoid(x, 1.0 / 6, 0.5); }
-double leaky_relu(double x, double alpha, double) { return x < 0 ? alpha * x : x; }
-
 // A parameter between 0 and `limit`, or NaN, with which nothing agrees.
 double within(double parameter, double limit) {
   return parameter > 1e-3 && parameter < limit - 1e-3 ? parameter
@@ -47,7 +32,6 @@ double within(double parameter, double limit) {
 
 struct Activation {
   std::string_view op;
-  double (*value)(double x, double alpha, double beta);
   // Parameters from the samples.
   double (*alpha)(const Samples&) = nullptr;
   double (*beta)(const Samples&) = nullptr;
@@ -55,36 +39,39 @@ struct Activation {
 };
 
 constexpr std::array kActivations{
-    Activation{"gelu", gelu, nullptr, nullptr, "none"},
-    Activation{"gelu", gelu_tanh, nullptr, nullptr, "tanh"},
-    Activation{"sigmoid", plain_sigmoid},
-    Activation{"softplus", plain_softplus},
-    Activation{"mish", mish},
-    Activation{"hard_swish", hard_swish},
-    Activation{"silu", [](double x, double, double) { return x * sigmoid(x); }},
+    Activation{"gelu", nullptr, nullptr, "none"},
+    Activation{"gelu", nullptr, nullptr, "tanh"},
+    Activation{"sigmoid"},
+    Activation{"softplus"},
+    Activation{"mish"},
+    Activation{"hard_swish"},
+    Activation{"silu"},
     // sigmoid(alpha) at 1
-    Activation{"swish", swish,
-               [](const Samples& y) { return within(std::log(y[1] / (1 - y[1])), 100); }},
+    Activation{"swish", [](const Samples& y) { return within(std::log(y[1] / (1 - y[1])), 100); }},
     // 0.2 alpha between -0.1 and 0.1
-    Activation{"hard_sigmoid", hard_sigmoid,
-               [](const Samples& y) { return within((y[3] - y[4]) / 0.2, 100); },
+    Activation{"hard_sigmoid", [](const Samples& y) { return within((y[3] - y[4]) / 0.2, 100); },
                [](const Samples& y) { return y[0]; }},
-    Activation{"leaky_relu", leaky_relu, [](const Samples& y) { return within(-y[2], 1); }},
+    Activation{"leaky_relu", [](const Samples& y) { return within(-y[2], 1); }},
 };
 
-std::optional<Attributes> match(const Activation& activation, const Samples& samples) {
-  const double alpha = activation.alpha != nullptr ? activation.alpha(samples) : 0;
-  const double beta = activation.beta != nullptr ? activation.beta(samples) : 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const double expected = activation.value(kPlaces[i], alpha, beta);
-    const double error = std::abs(samples[i] - expected);
-    if (!(error <= kTolerance * std::max(1.0, std::abs(expected)))) return std::nullopt;
-  }
+Attributes attributes_of(const Activation& activation, const Samples& samples) {
   Attributes attributes;
-  if (activation.alpha != nullptr) attributes["alpha"] = alpha;
-  if (activation.beta != nullptr) attributes["beta"] = beta;
+  if (activation.alpha != nullptr) attributes["alpha"] = activation.alpha(samples);
+  if (activation.beta != nullptr) attributes["beta"] = activation.beta(samples);
   if (!activation.approximate.empty()) {
     attributes["approximate"] = std::string(activation.approximate);
+  }
+  return attributes;
+}
+
+std::optional<Attributes> match(const Activation& activation, const Samples& samples) {
+  const ScalarFunction* function = find_scalar_function(activation.op);
+  CHECK(function != nullptr, "activations are scalar functions");
+  Attributes attributes = attributes_of(activation, samples);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double expected = function->value(attributes, {kPlaces[i]});
+    const double error = std::abs(samples[i] - expected);
+    if (!(error <= kTolerance * std::max(1.0, std::abs(expected)))) return std::nullopt;
   }
   return attributes;
 }

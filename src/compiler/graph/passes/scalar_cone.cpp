@@ -1,72 +1,21 @@
 #include "compiler/graph/passes/scalar_cone.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 
 #include "compiler/graph/passes/match.h"
+#include "compiler/graph/passes/scalar_functions.h"
 
 namespace attune::graph {
 namespace {
 
 constexpr std::size_t kLargestCone = 16;
 
-using Arguments = std::vector<double>;
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
-struct Function {
-  std::string_view op;
-  double (*value)(const Node& node, const Arguments& arguments);
-};
-
-// Operators that a cone may have, on the values of their inputs (NaN: left out).
-constexpr std::array kFunctions{
-    Function{"add", [](const Node&, const Arguments& a) { return a[0] + a[1]; }},
-    Function{"sub", [](const Node&, const Arguments& a) { return a[0] - a[1]; }},
-    Function{"mul", [](const Node&, const Arguments& a) { return a[0] * a[1]; }},
-    Function{"div", [](const Node&, const Arguments& a) { return a[0] / a[1]; }},
-    Function{"pow", [](const Node&, const Arguments& a) { return std::pow(a[0], a[1]); }},
-    Function{"min",
-             [](const Node&, const Arguments& a) { return *std::min_element(a.begin(), a.end()); }},
-    Function{"max",
-             [](const Node&, const Arguments& a) { return *std::max_element(a.begin(), a.end()); }},
-    Function{"clip",
-             [](const Node&, const Arguments& a) {
-               double value = a[0];
-               if (a.size() > 1 && !std::isnan(a[1])) value = std::max(value, a[1]);
-               return a.size() > 2 && !std::isnan(a[2]) ? std::min(value, a[2]) : value;
-             }},
-    Function{"neg", [](const Node&, const Arguments& a) { return -a[0]; }},
-    Function{"abs", [](const Node&, const Arguments& a) { return std::abs(a[0]); }},
-    Function{"reciprocal", [](const Node&, const Arguments& a) { return 1 / a[0]; }},
-    Function{"sqrt", [](const Node&, const Arguments& a) { return std::sqrt(a[0]); }},
-    Function{"exp", [](const Node&, const Arguments& a) { return std::exp(a[0]); }},
-    Function{"log", [](const Node&, const Arguments& a) { return std::log(a[0]); }},
-    Function{"erf", [](const Node&, const Arguments& a) { return std::erf(a[0]); }},
-    Function{"tanh", [](const Node&, const Arguments& a) { return std::tanh(a[0]); }},
-    Function{"relu", [](const Node&, const Arguments& a) { return std::max(a[0], 0.0); }},
-    Function{"sigmoid", [](const Node&, const Arguments& a) { return sigmoid(a[0]); }},
-    Function{"softplus", [](const Node&, const Arguments& a) { return softplus(a[0]); }},
-    Function{"hard_sigmoid",
-             [](const Node& node, const Arguments& a) {
-               const double line = a[0] * real_of(node, "alpha") + real_of(node, "beta");
-               return std::clamp(line, 0.0, 1.0);
-             }},
-};
-
-const Function* function_of(const Node& node) {
-  const auto found = std::find_if(kFunctions.begin(), kFunctions.end(),
-                                  [&](const Function& function) { return function.op == node.op; });
-  return found == kFunctions.end() ? nullptr : &*found;
-}
-
 // A node that may be part of a cone: a known function, of the root's type.
 bool fits(const Rewriter& rewriter, const Node& node, const TensorType& type) {
-  return function_of(node) != nullptr && node.outputs.size() == 1 &&
+  const ScalarFunction* function = find_scalar_function(node.op);
+  return function != nullptr && function->is_part && node.outputs.size() == 1 &&
          rewriter.type(node.outputs[0]) == type;
 }
 
@@ -123,7 +72,7 @@ double evaluate_cone(const Rewriter& rewriter, const Cone& cone, double x) {
   std::map<ValueId, double> known{{cone.input, x}};
   for (auto n = cone.nodes.rbegin(); n != cone.nodes.rend(); ++n) {
     const Node& node = rewriter.node(*n);
-    Arguments arguments;
+    std::vector<double> arguments;
     for (const ValueId id : node.inputs) {
       const auto found = known.find(id);
       if (found != known.end()) {
@@ -133,7 +82,7 @@ double evaluate_cone(const Rewriter& rewriter, const Cone& cone, double x) {
                                            : rewriter.constant_of(id)->real(0));
       }
     }
-    known[node.outputs[0]] = function_of(node)->value(node, arguments);
+    known[node.outputs[0]] = find_scalar_function(node.op)->value(node.attributes, arguments);
   }
   return known[rewriter.node(cone.nodes.front()).outputs[0]];
 }

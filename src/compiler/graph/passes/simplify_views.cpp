@@ -8,30 +8,12 @@
 namespace attune::graph {
 namespace {
 
-bool all_are(const Shape& numbers, std::int64_t number) {
-  return std::all_of(numbers.begin(), numbers.end(),
-                     [&](std::int64_t element) { return element == number; });
-}
-
 bool does_nothing(const Rewriter& rewriter, const Node& node) {
   if (node.outputs.size() != 1 || node.inputs.empty() || node.inputs[0] == kNoValue) return false;
   const ValueId x = node.inputs[0];
   if (rewriter.type(x) != rewriter.type(node.outputs[0])) return false;
-  if (node.op == "identity" || node.op == "dropout" || node.op == "reshape" ||
-      node.op == "expand") {
-    return true;
-  }
-  if (node.op == "concat") return node.inputs.size() == 1;
-  if (node.op == "pad") return all_are(integers_of(node, "pads"), 0);
-  if (node.op == "tile" || node.op == "repeat") return all_are(integers_of(node, "repeats"), 1);
-  if (node.op == "slice") {  // as large as its input
-    return all_are(integers_of(node, "starts"), 0) && all_are(integers_of(node, "steps"), 1);
-  }
-  if (node.op == "transpose") {
-    const Shape& perm = integers_of(node, "perm");
-    return std::is_sorted(perm.begin(), perm.end());
-  }
-  return false;
+  const auto rule = operator_of(node).traits.does_nothing;
+  return rule != nullptr && rule(rewriter.call(node));
 }
 
 // Whether the dimensions that have more than one element stay in order.

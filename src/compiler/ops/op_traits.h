@@ -1,0 +1,51 @@
+// What passes may rely on about an operator, declared in its definition and checked against its
+// meaning by the conformance tests. A pass asks for a property here instead of naming operators.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace attune::ops {
+
+struct OpCall;
+
+// How noise in the place of zeros goes through an operator (compiler/graph/zeros.h). Views and
+// injective operators hand it on whatever they say here; only floats have noise.
+enum class Zeros : std::uint8_t {
+  Lost,        // the result of a zero is something else, or other values hide it
+  First,       // zeros of the first operand stay zeros, noise stays as large
+  All,         // those of every operand
+  Sum,         // of an operand if the other one is a constant, and small
+  Product,     // of both; the product of a value with itself squares noise
+  Square,      // of the first, whose noise is squared
+  Root,        // of the first, whose noise is the square of that of the result
+  Power,       // of the base: a root for an exponent of 1/2, a reciprocal for a negative one
+  Floor,       // of all, unless the first or the second is a constant that hides noise
+  Quotient,    // of the dividend; a divisor of noise makes it as large as everything else
+  Remainder,   // a divisor as above
+  Sharpened,   // noise becomes as large as everything else
+  Comparison,  // the same, where the other side is zero
+  Cast,        // of the first; the same where the result is bool
+};
+
+// Operators without a function in the runtime although one has its name.
+inline constexpr std::string_view kNoHost = "-";
+
+struct OpTraits {
+  Zeros zeros = Zeros::Lost;
+  // Finite for finite operands, but for overflow: lanes beyond the last channel need no guard.
+  bool finite = false;
+  // An element of a channel is made of elements of the same channel.
+  bool keeps_channels = false;
+  // Operands are data however small they are beside the result.
+  bool enlarges = false;
+  // Set for operators that put each element of their only operand at one place at most: whether
+  // elements next to each other in the last dimension of the result were so before.
+  bool (*keeps_rows)(const OpCall&) = nullptr;
+  // Whether a call whose result has the type of its first operand gives that operand unchanged.
+  bool (*does_nothing)(const OpCall&) = nullptr;
+  // The runtime's function, where it is not the name with capitals ("top_k": "TopK"), or kNoHost.
+  std::string_view host = {};
+};
+
+}  // namespace attune::ops
