@@ -114,18 +114,23 @@ Result<std::optional<std::vector<ConstantPtr>>> Builder::fold(
     return std::optional(std::move(constants));
   }
   if (def->kind == ops::OpKind::Host && options_.run_host == nullptr) return nothing;
+  ops::OpCall known = call;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.has(i) && call.constants[i] == nullptr) return nothing;
+    if (!call.has(i) || call.constants[i] != nullptr) continue;
+    // Of a tensor without elements everything is known.
+    const TensorType& type = call.inputs[i];
+    if (!type.is_static() || type.elements() > 0) return nothing;
+    known.constants[i] = ops::filled_constant(type, 0);
   }
   for (const TensorType& type : types) {
     if (type.elements() > options_.largest_folded && def->kind != ops::OpKind::View) return nothing;
     if (type.elements() == 0 && def->kind != ops::OpKind::Host) return nothing;
   }
   if (def->kind != ops::OpKind::Host && def->kind != ops::OpKind::View) {
-    ATTUNE_ASSIGN(const ir::Program program, program_of(call));
+    ATTUNE_ASSIGN(const ir::Program program, program_of(known));
     if (steps_of(program) > static_cast<double>(options_.most_folded_steps)) return nothing;
   }
-  ATTUNE_ASSIGN(std::vector<ConstantPtr> values, evaluate(call, options_.run_host));
+  ATTUNE_ASSIGN(std::vector<ConstantPtr> values, evaluate(known, options_.run_host));
   return std::optional(std::move(values));
 }
 

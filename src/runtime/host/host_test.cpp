@@ -338,6 +338,9 @@ TEST(Products, MultiplyMatrices) {
   EXPECT_EQ(one("MatMul", {}, {f32({3}, {1, 1, 1}), b}, DType::F32), f32({2}, {2, 2}));
   EXPECT_EQ(one("MatMul", {}, {f32({2, 1, 3}, {1, 0, 0, 0, 1, 0}), b}, DType::F32),
             f32({2, 1, 2}, {1, 0, 0, 1}));
+  const HostValue small{DType::I8, {1, 1}, {100}}, bytes{DType::U8, {1, 1}, {200}};
+  EXPECT_EQ(one("MatMul", {}, {small, bytes}, DType::I32),
+            (HostValue{DType::I32, {1, 1}, {20000}}));
   EXPECT_EQ(failure("MatMul", {}, {a, a}, {DType::F32}),
             "MatMul: shapes 2x3 and 2x3 cannot be multiplied");
 }

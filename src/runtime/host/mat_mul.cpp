@@ -1,5 +1,6 @@
 // MatMul: products of matrices in the last two axes, the others broadcast; a vector on either side
-// is a matrix of one row or column. Floats are summed in double.
+// is a matrix of one row or column. Floats are summed in double; products of integers of 8 bits,
+// which may differ in sign, and of 16 are i32.
 #include "runtime/host/elements.h"
 #include "runtime/host/list.h"
 #include "runtime/host/strides.h"
@@ -54,13 +55,21 @@ void multiply(const Call& call, const Sizes& sizes) {
   });
 }
 
+bool has_8_bits(DType type) { return type == DType::I8 || type == DType::U8; }
+
+DType product_type(DType type) {
+  const bool is_small = has_8_bits(type) || type == DType::I16 || type == DType::U16;
+  return is_small ? DType::I32 : type;
+}
+
 }  // namespace
 
 Status mat_mul(const Call& call) {
   ATTUNE_RETURN_IF_ERROR(call.takes(2, 2));
   const HostTensor& a = call.inputs[0];
   const HostTensor& b = call.inputs[1];
-  if (a.type != b.type || a.shape.rank() == 0 || b.shape.rank() == 0) {
+  const bool same_types = a.type == b.type || (has_8_bits(a.type) && has_8_bits(b.type));
+  if (!same_types || a.shape.rank() == 0 || b.shape.rank() == 0) {
     return call.bad("the inputs differ in type, or one is a scalar");
   }
   const bool row = a.shape.rank() == 1;
@@ -83,7 +92,7 @@ Status mat_mul(const Call& call) {
   Shape result = sizes.batch;
   if (!row) result.push_back(sizes.m);
   if (!column) result.push_back(sizes.n);
-  ATTUNE_RETURN_IF_ERROR(call.shape_output(0, a.type, result));
+  ATTUNE_RETURN_IF_ERROR(call.shape_output(0, product_type(a.type), result));
   if (!call.has_output(0)) return {};
   if (domain_of(a.type) == Domain::Real) {
     multiply<double>(call, sizes);
