@@ -16,6 +16,7 @@ function(attune_add_suites)
   attune_suite(golden fast)
   attune_suite(errors fast)
   attune_suite(conformance fast)
+  attune_full_conformance()
   attune_suite(property slow)
   attune_suite(e2e slow)
   add_executable(onnx_import_cases
@@ -23,6 +24,18 @@ function(attune_add_suites)
   target_link_libraries(onnx_import_cases PRIVATE attune_deploy attune_onnx)
   add_executable(onnx_mutations ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/mutate_models.cpp)
   target_link_libraries(onnx_mutations PRIVATE attune_deploy attune_onnx)
+endfunction()
+
+# Every sample of every operator on every target, in parts that run side by side; its own suite.
+function(attune_full_conformance)
+  set(parts 4)
+  foreach(part RANGE 1 ${parts})
+    math(EXPR index "${part} - 1")
+    add_test(NAME conformance_all_${part} COMMAND conformance_every_operator_test)
+    set_tests_properties(conformance_all_${part} PROPERTIES LABELS conformance TIMEOUT 3600
+      ENVIRONMENT
+      "ATTUNE_CONFORMANCE=all;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 function(attune_suite suite label)

@@ -117,12 +117,14 @@ TEST_P(Operators, DefaultsAndRandomSchedulesAgreeWithTheInterpreter) {
       check_point(*task, space, point, *reference);
     }
     Rng rng(7);
-    for (int tries = 0, checked = 0; tries < 40 && checked < 4; ++tries) {
+    int checked = 0;
+    for (int tries = 0; tries < 40 && checked < 4; ++tries) {
       const space::Point point = space.sample(rng);
       if (!space.schedule_of(point).ok()) continue;
       check_point(*task, space, point, *reference);
       ++checked;
     }
+    EXPECT_GT(checked, 0) << "no random schedule was legal on " << to_string(target);
   }
 }
 

@@ -1,20 +1,26 @@
 // Which operators work in which types: every family with every element type, under its default
-// schedule, compiled and run, agrees with the interpreter or is refused by the operator itself. The
-// result is docs/support.md; the test fails when that page is stale, and `./test golden --update`
-// writes it.
+// schedule, compiled and run, agrees with the interpreter or is refused by the operator itself; and
+// which samples every operator of graphs has. The result is docs/support.md; the test fails when
+// that page is stale, and `./test golden --update` writes it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/family.h"
+#include "runtime/host/host.h"
 #include "targets/kinds.h"
 #include "tests/support/golden.h"
+#include "tests/support/operator_samples.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/tunings/tunings.h"
 
@@ -82,6 +88,45 @@ std::string algorithms_of(const std::string& spec, const target::Target& target)
   return names;
 }
 
+// The names of types, a whole set by its name.
+std::string types_text(std::set<std::string> types) {
+  constexpr std::array kSets{
+      std::pair{"floats", "f32 f64 f16 bf16"},
+      std::pair{"integers", "i8 i16 i32 i64 u8 u16 u32 u64"},
+  };
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
+  for (const auto& [name, members] : kSets) {
+    std::istringstream words(members);
+    const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+    const auto there = [&](const std::string& type) { return types.count(type) != 0; };
+    if (!std::all_of(all.begin(), all.end(), there)) continue;
+    add(name);
+    for (const std::string& type : all) types.erase(type);
+  }
+  for (const std::string& type : types) add(type);
+  return text;
+}
+
+// The operators of graphs, by the samples that `./test conformance` checks.
+std::string operators_part() {
+  std::string text =
+      "\n## Operators of graphs\n\n"
+      "Every operator that models are made of, and the samples of tests/conformance/operators.txt "
+      "that\n`./test conformance` compiles and runs on every target, each with random schedules "
+      "too. Runtime: there\nis a version for tensors whose size depends on data.\n\n"
+      "| operator | samples | types | runtime |\n|---|---|---|---|\n";
+  for (const ops::OpDef& def : ops::operators()) {
+    const std::vector<Sample> samples = samples_of(def.name);
+    EXPECT_FALSE(samples.empty()) << def.name << " has no line in tests/conformance/operators.txt";
+    std::set<std::string> types;
+    for (const Sample& sample : samples) types.insert(to_string(sample.type));
+    text += fmt::format("| {} | {} | {} | {} |\n", def.name, samples.size(), types_text(types),
+                        runtime::has_host(ops::host_name(def)) ? "yes" : "–");
+  }
+  return text;
+}
+
 // The part that tests/conformance/onnx/run writes, which this test leaves as it is.
 std::string onnx_part() {
   std::ifstream file(golden_directory() / "../../docs/support.md");
@@ -112,6 +157,7 @@ TEST(SupportTable, IsUpToDate) {
     }
     text += "\n";
   }
+  text += operators_part();
   text += onnx_part();
   EXPECT_TRUE(matches_golden("../../docs/support.md", text));
 }

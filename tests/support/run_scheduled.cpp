@@ -109,16 +109,16 @@ Result<lower::Lowered> lower_and_verify(const schedule::State& state) {
 
 }  // namespace
 
-Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed) {
+Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed, InputRange range) {
   Rng rng(seed);
   Reference reference;
   for (const ir::Input& input : program.inputs) {
     Array array(input.buffer->type, input.buffer->shape);
     for (std::int64_t i = 0; i < array.count(); ++i) {
       if (input.buffer->type.is_float()) {
-        array.set_real(i, 2 * rng.uniform() - 1);
+        array.set_real(i, range.low + (range.high - range.low) * rng.uniform());
       } else {
-        array.set_int(i, rng.between(-8, 7));
+        array.set_int(i, rng.between(range.least, range.most));
       }
     }
     reference.inputs.push_back(std::move(array));

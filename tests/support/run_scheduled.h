@@ -18,7 +18,13 @@ struct Reference {
   std::vector<ir::Array> inputs;
   std::vector<ir::Array> outputs;
 };
-Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed);
+// Where random inputs come from: floats and integers, ends included.
+struct InputRange {
+  double low = -1, high = 1;
+  std::int64_t least = -8, most = 7;
+};
+Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed,
+                                 InputRange range = {});
 
 enum class Way { Interpreted, Compiled };
 

@@ -1,0 +1,97 @@
+#include "tests/support/conformance_targets.h"
+
+#include <cstring>
+
+#include "app/deploy/compile.h"
+#include "compiler/kernel/element_type.h"
+#include "runtime/executor.h"
+#include "targets/kinds.h"
+
+namespace attune::test {
+namespace {
+
+Result<std::vector<ops::ConstantPtr>> run_session(const deploy::CompiledModel& model,
+                                                  const graph::Graph& graph,
+                                                  const std::vector<ops::ConstantPtr>& inputs,
+                                                  int threads) {
+  runtime::ArtifactContents contents{model.plan, model.weights.pieces(), {}};
+  for (const auto& object : model.objects) contents.objects.emplace_back(object);
+  ATTUNE_ASSIGN(auto bytes, runtime::artifact_bytes(contents));
+  ATTUNE_ASSIGN(auto artifact, runtime::Artifact::from_memory(std::move(bytes), "sample"));
+  ATTUNE_ASSIGN(const auto loaded, runtime::Model::from(std::move(artifact)));
+  runtime::ThreadPool pool({.workers = threads});
+  ATTUNE_ASSIGN(runtime::Session session, runtime::Session::create(loaded, pool));
+  std::vector<runtime::InputView> in;
+  for (const ops::ConstantPtr& input : inputs) {
+    ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(input->type.dtype));
+    in.push_back({input->bytes.data(), type, input->type.shape});
+  }
+  std::vector<std::vector<std::byte>> room;
+  std::vector<runtime::OutputView> out;
+  for (const graph::ValueId id : graph.outputs) {
+    const auto size = static_cast<std::size_t>(graph.value(id).type.bytes());
+    room.emplace_back(size + 1);
+    out.push_back({room.back().data(), size});
+  }
+  ATTUNE_RETURN_IF_ERROR(session.run(in, out));
+  std::vector<ops::ConstantPtr> outputs;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto shape = session.output_shape(i);
+    ir::Array array(graph.value(graph.outputs[i]).type.dtype, {shape.begin(), shape.end()});
+    std::memcpy(array.data.data(), room[i].data(), array.data.size());
+    outputs.push_back(ops::make_constant(std::move(array)));
+  }
+  return outputs;
+}
+
+Result<GraphRun> run_here(const graph::Graph& graph, const std::vector<ops::ConstantPtr>& inputs,
+                          const target::Target& target) {
+  deploy::CompileOptions options;
+  options.target = target;
+  options.name = graph.name;
+  ATTUNE_ASSIGN(deploy::CompiledModel model, deploy::compile_model(graph, options));
+  if (!model.fallbacks.empty()) return unsupported(deploy::summarize(model.fallbacks));
+  GraphRun run;
+  ATTUNE_ASSIGN(run.outputs, run_session(model, graph, inputs, target.threads));
+  run.tasks = std::move(model.tasks.distinct);
+  return run;
+}
+
+// The processor `cpu` ("": this machine's own), whose code runs in this process.
+ConformanceTarget here(const target::Target& target) {
+  return {.name = to_string(target),
+          .target = target,
+          .run =
+              [target](const graph::Graph& graph, const std::vector<ops::ConstantPtr>& inputs) {
+                return run_here(graph, inputs, target);
+              },
+          .check =
+              [target](const ir::Program& program, const schedule::Trace& trace,
+                       const Reference& reference, double tolerance) {
+                return check_trace(program, trace, target, reference, tolerance, Way::Compiled);
+              }};
+}
+
+// This machine's own processor, and older ones of its kind with narrower vectors.
+std::vector<ConformanceTarget> processors() {
+  std::vector<ConformanceTarget> all;
+  for (const char* cpu : {"", "haswell", "x86-64"}) {
+    target::Target wanted;
+    if (*cpu != 0) wanted.set("mcpu", cpu);
+    wanted.threads = 2;
+    const Result<target::Target> target = targets::resolve(wanted);
+    if (!target.ok()) continue;
+    if (!all.empty() && target->vector_bytes >= all.back().target.vector_bytes) continue;
+    all.push_back(here(*target));
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<ConformanceTarget>& conformance_targets() {
+  static const std::vector<ConformanceTarget> all = processors();
+  return all;
+}
+
+}  // namespace attune::test

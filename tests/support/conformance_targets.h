@@ -1,0 +1,37 @@
+// The targets of the conformance tests: each says how a graph and a scheduled program are compiled
+// for it and run. conformance_targets() is the one list; a new kind of target is one entry there.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/tasks.h"
+#include "compiler/target/target.h"
+#include "tests/support/run_scheduled.h"
+
+namespace attune::test {
+
+// A graph that was compiled and run.
+struct GraphRun {
+  std::vector<ops::ConstantPtr> outputs;
+  std::vector<graph::Task> tasks;  // the kernels that it was made of
+};
+
+struct ConformanceTarget {
+  std::string name;
+  target::Target target;  // resolved
+  // By the way of every model, with default schedules; an error where one of these does not hold.
+  std::function<Result<GraphRun>(const graph::Graph& graph,
+                                 const std::vector<ops::ConstantPtr>& inputs)>
+      run;
+  // As check_trace.
+  std::function<Status(const ir::Program& program, const schedule::Trace& trace,
+                       const Reference& reference, double tolerance)>
+      check;
+};
+
+// Those that can run here, this machine's own first.
+const std::vector<ConformanceTarget>& conformance_targets();
+
+}  // namespace attune::test
