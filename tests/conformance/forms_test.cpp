@@ -10,9 +10,9 @@
 #include "base/rng.h"
 #include "compiler/graph/builder.h"
 #include "compiler/ir/interpret.h"
-#include "compiler/ops/blocked_layout.h"
 #include "compiler/ops/element_types.h"
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/blocked_layout.h"
+#include "compiler/ops/forms/family.h"
 #include "tests/support/operator_samples.h"
 #include "tests/support/sample_lines.h"
 

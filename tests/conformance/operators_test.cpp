@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/family.h"
 #include "targets/kinds.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/space/template_space.h"

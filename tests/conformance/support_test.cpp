@@ -16,7 +16,7 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ops/element_types.h"
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/family.h"
 #include "runtime/host/host.h"
 #include "targets/kinds.h"
 #include "tests/support/golden.h"

@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 #include "compiler/frontend/zoo/zoo.h"
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/family.h"
 #include "runtime/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"

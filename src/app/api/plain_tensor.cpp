@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/ops/blocked_layout.h"
+#include "compiler/ops/forms/blocked_layout.h"
 
 namespace attune::api {
 namespace {

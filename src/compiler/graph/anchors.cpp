@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "compiler/ops/conv2d.h"
-#include "compiler/ops/conv2d_algorithms.h"
-#include "compiler/ops/conv2d_transpose.h"
-#include "compiler/ops/conv2d_transpose_algorithms.h"
-#include "compiler/ops/depthwise.h"
+#include "compiler/ops/algorithms/conv2d_algorithms.h"
+#include "compiler/ops/algorithms/conv2d_transpose_algorithms.h"
+#include "compiler/ops/algorithms/strassen.h"
 #include "compiler/ops/element_types.h"
-#include "compiler/ops/matmul.h"
-#include "compiler/ops/pool.h"
-#include "compiler/ops/strassen.h"
+#include "compiler/ops/forms/conv2d.h"
+#include "compiler/ops/forms/conv2d_transpose.h"
+#include "compiler/ops/forms/depthwise.h"
+#include "compiler/ops/forms/matmul.h"
+#include "compiler/ops/forms/pool.h"
 
 namespace attune::graph {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "compiler/ir/interpret.h"
-#include "compiler/ops/blocked_layout.h"
+#include "compiler/ops/forms/blocked_layout.h"
 
 namespace attune::ops {
 

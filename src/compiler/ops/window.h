@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "compiler/ir/tensor_expr.h"
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/family.h"
 
 namespace attune::ops {
 

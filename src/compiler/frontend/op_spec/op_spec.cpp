@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "compiler/ir/print.h"
 #include "compiler/ops/element_types.h"
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/family.h"
 
 namespace attune::op_spec {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "compiler/ops/family.h"
+#include "compiler/ops/forms/family.h"
 
 namespace attune::op_spec {
 namespace {
