@@ -94,6 +94,20 @@ TEST(Traits, FiniteOperatorsAreFinite) {
   EXPECT_GE(checked, 36);
 }
 
+TEST(Traits, WhatIsNeverNegativeIsNot) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (!def.traits.never_negative) continue;
+    for (const Sample& sample : samples_of(def.name)) {
+      const auto values = meaning_of(sample);
+      ASSERT_TRUE(values.ok()) << sample.text;
+      EXPECT_TRUE(all_elements(*values->front(), [](double x) { return !(x < 0); })) << sample.text;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 7);
+}
+
 // A call that says it does nothing gives its first operand.
 TEST(Traits, WhatDoesNothingDoesNothing) {
   int does_nothing = 0;

@@ -179,7 +179,7 @@ std::optional<Anchor> blocked_anchor(const Graph& graph, const Node& node, const
   if (!op) return std::nullopt;
   Anchor anchor;
   anchor.inputs = {node.inputs[0]};
-  if (call.name == "conv" || call.name == "conv_transpose") anchor.inputs.push_back(node.inputs[1]);
+  if (operator_of(node).kind == ops::OpKind::Heavy) anchor.inputs.push_back(node.inputs[1]);
   if (call.has(2)) anchor.bias = node.inputs[2];
   std::vector<std::string> names;
   for (const ir::Axis& axis : op->program.find_stage("output")->axes) names.push_back(axis.name);
@@ -253,7 +253,7 @@ std::optional<BlockedForm> blocked_form(const Graph& graph, const Node& node, st
   if (call.name == "conv" && conv_options(call, block).reads_nchw()) {
     return BlockedForm{WantedLayout::Plain};
   }
-  const bool heavy = call.name == "conv" || call.name == "conv_transpose";
+  const bool heavy = operator_of(node).kind == ops::OpKind::Heavy;
   return BlockedForm{heavy ? WantedLayout::Blocked : WantedLayout::Any};
 }
 

@@ -28,6 +28,10 @@ enum class Zeros : std::uint8_t {
   Cast,        // of the first; the same where the result is bool
 };
 
+// What windows see beyond the border of the data, as if it were padded with that; None: there are
+// no windows, or pads mean something else.
+enum class PadValue : std::uint8_t { None, Zero, Least };
+
 // Operators without a function in the runtime although one has its name.
 inline constexpr std::string_view kNoHost = "-";
 
@@ -35,10 +39,13 @@ struct OpTraits {
   Zeros zeros = Zeros::Lost;
   // Finite for finite operands, but for overflow: lanes beyond the last channel need no guard.
   bool finite = false;
+  // No result is negative.
+  bool never_negative = false;
   // An element of a channel is made of elements of the same channel.
   bool keeps_channels = false;
   // Operands are data however small they are beside the result.
   bool enlarges = false;
+  PadValue pads_with = PadValue::None;
   // Set for operators that put each element of their only operand at one place at most: whether
   // elements next to each other in the last dimension of the result were so before.
   bool (*keeps_rows)(const OpCall&) = nullptr;

@@ -3,7 +3,6 @@
 // maxima; for maxima of values that are never negative also zeros, if no window lies in the border
 // alone.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "compiler/graph/passes/match.h"
@@ -66,11 +65,8 @@ std::optional<double> fill_of(const Rewriter& rewriter, const Node& pad) {
 }
 
 bool is_never_negative(const Rewriter& rewriter, ValueId id) {
-  constexpr std::array kOperators{"relu", "sigmoid",  "hard_sigmoid", "abs",
-                                  "exp",  "softplus", "softmax"};
   const Node* node = rewriter.maker(id);
-  return node != nullptr && std::any_of(kOperators.begin(), kOperators.end(),
-                                        [&](std::string_view op) { return node->op == op; });
+  return node != nullptr && operator_of(*node).traits.never_negative;
 }
 
 // Pads of the spatial dimensions: an operator's own and those of the pad in front.
@@ -103,8 +99,9 @@ bool is_same_border(const Rewriter& rewriter, const Node& node, const Padding& p
   if (node.op == "average_pool" && integers_of(node, "counted_pads") != integers_of(node, "pads")) {
     return false;  // one border counts, the other does not
   }
-  if (node.op == "conv" || node.op == "average_pool" || node.op == "lp_pool") return *fill == 0;
-  if (node.op != "max_pool" || !rewriter.type(pad.outputs[0]).dtype.is_float()) return false;
+  const ops::PadValue value = operator_of(node).traits.pads_with;
+  if (value == ops::PadValue::Zero) return *fill == 0;
+  if (value == ops::PadValue::None || !rewriter.type(pad.outputs[0]).dtype.is_float()) return false;
   if (*fill <= static_cast<double>(std::numeric_limits<float>::lowest())) return true;
   return *fill == 0 && is_never_negative(rewriter, pad.inputs[0]) &&
          windows_reach_inside(node, joined_pads(integers_of(node, "pads"), padding.pads));

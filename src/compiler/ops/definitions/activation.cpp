@@ -102,7 +102,7 @@ std::vector<OpDef> functions() {
       elementwise("ceil", infer_floats, of_math<MathFn::Ceil>, {.zeros = Zeros::Sharpened}),
       elementwise("round", infer_floats, of_math<MathFn::Round>, kKeepsZeros),  // half to even
       elementwise("sqrt", infer_floats, of_math<MathFn::Sqrt>, {.zeros = Zeros::Root}),
-      elementwise("exp", infer_floats, of_math<MathFn::Exp>),
+      elementwise("exp", infer_floats, of_math<MathFn::Exp>, {.never_negative = true}),
       elementwise("log", infer_floats, of_math<MathFn::Log>, {.zeros = Zeros::Sharpened}),
       elementwise("erf", infer_floats, of_math<MathFn::Erf>, kKeepsZeros),
       elementwise("sin", infer_floats, of_math<MathFn::Sin>, kKeepsZeros),
@@ -123,12 +123,14 @@ std::vector<OpDef> functions() {
 std::vector<OpDef> activations() {
   constexpr auto numbers = infer_alike<TypeSet::Numbers>;
   return {
-      elementwise("relu", numbers, relu_value, kTame),
+      elementwise("relu", numbers, relu_value,
+                  {.zeros = Zeros::First, .finite = true, .never_negative = true}),
       elementwise("prelu", numbers, prelu_value,
                   {.zeros = Zeros::First, .finite = true, .host = "PRelu"}),
       elementwise("shrink", numbers, shrink_value, kKeepsZeros),  // lambd, bias
-      elementwise("sigmoid", infer_floats, of_math<MathFn::Sigmoid>, {.finite = true}),
-      elementwise("softplus", infer_floats, of_one<softplus>),
+      elementwise("sigmoid", infer_floats, of_math<MathFn::Sigmoid>,
+                  {.finite = true, .never_negative = true}),
+      elementwise("softplus", infer_floats, of_one<softplus>, {.never_negative = true}),
       elementwise("softsign", infer_floats, of_one<softsign>, kKeepsZeros),
       elementwise("silu", infer_floats, of_one<silu>, kTame),
       elementwise("mish", infer_floats, of_one<mish>, kKeepsZeros),
@@ -138,7 +140,7 @@ std::vector<OpDef> activations() {
       elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZeros),        // alpha
       elementwise("selu", infer_floats, with_parameters<selu>, kKeepsZeros),        // alpha, gamma
       elementwise("hard_sigmoid", infer_floats, with_parameters<hard_sigmoid>,
-                  {.finite = true}),  // alpha, beta
+                  {.finite = true, .never_negative = true}),  // alpha, beta
       elementwise("thresholded_relu", infer_floats, with_parameters<thresholded_relu>,
                   kKeepsZeros),                                                 // alpha
       elementwise("gelu", infer_floats, with_parameters<gelu>, kTame),          // approximate

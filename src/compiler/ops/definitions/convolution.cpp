@@ -178,7 +178,7 @@ Result<ir::Buffer> conv_transpose_stages(ir::Program& program, const OpCall& cal
 
 std::vector<OpDef> convolution_operators() {
   return {
-      by_stages("conv", OpKind::Heavy, infer_conv, conv_stages),
+      by_stages("conv", OpKind::Heavy, infer_conv, conv_stages, {.pads_with = PadValue::Zero}),
       by_stages("conv_transpose", OpKind::Heavy, infer_conv_transpose, conv_transpose_stages),
   };
 }

@@ -62,8 +62,9 @@ constexpr Meaning kL2{Reduction::Sum, square, root};
 constexpr Meaning kSumSquare{Reduction::Sum, square, total_itself};
 constexpr Meaning kLogSum{Reduction::Sum, itself, logarithm};
 
-// Extremes are kept in the type itself, sums in one that is wide enough.
+// Extremes are kept in the type itself, those of bools as numbers, sums in one that is wide enough.
 ir::DType type_of(const Meaning& meaning, ir::DType type) {
+  if (type.is_bool()) return ir::kU8;
   const bool sums = meaning.reduction == Reduction::Sum || meaning.reduction == Reduction::Prod;
   return sums ? sum_type(type) : computed_in(type);
 }

@@ -150,7 +150,7 @@ Result<ir::Buffer> running_stages(ir::Program& program, const OpCall& call,
 std::vector<OpDef> row_operators() {
   constexpr auto kind = OpKind::Opaque;
   return {
-      by_stages("softmax", kind, infer_rows, softmax_stages),
+      by_stages("softmax", kind, infer_rows, softmax_stages, {.never_negative = true}),
       by_stages("log_softmax", kind, infer_rows, log_softmax_stages),
       by_stages("hardmax", kind, infer_rows, hardmax_stages),
       // axis, exclusive, reverse
