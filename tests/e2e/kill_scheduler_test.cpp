@@ -7,12 +7,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -30,10 +33,9 @@ namespace attune {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-
 constexpr int kJobs = 8, kWorkers = 4;
-constexpr double kLongestLeaseSeconds = 15;
+// However busy the machine and its disk are; a test that hangs is ended from outside.
+constexpr double kPatienceSeconds = 3600;
 
 std::int64_t setting(const char* name, std::int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -46,9 +48,37 @@ struct Ledger {
   std::map<std::string, int> done;  // stages, by job
   std::set<std::tuple<std::string, std::int64_t, std::int64_t>> known;
   std::set<std::string> known_ended;
-  std::array<int, 2> holders = {};  // of the host and of the device, now
+  std::map<std::string, std::set<std::int64_t>> given;  // epochs of jobs that a worker was given
+  std::array<int, 2> holders = {};                      // of the host and of the device, now
   int most_holders = 0;
-  double longest_wait_seconds = 0;  // for a start, while the scheduler was there
+};
+
+// Says now and then that the worker lives, as all workers do, until it goes.
+class Beats {
+ public:
+  explicit Beats(server::WorkerConnection& connection)
+      : thread_([this, &connection] { run(connection); }) {}
+  ~Beats() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void run(server::WorkerConnection& connection) {
+    v1::FromWorker beat;
+    beat.mutable_beat();
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, 500ms, [&] { return ending_; })) connection.send(beat);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ending_ = false;
+  std::thread thread_;
 };
 
 class FakeTuner {
@@ -68,6 +98,7 @@ class FakeTuner {
         std::vector<v1::Job> holds;
         if (!job_.id().empty()) holds.push_back(job_);
         server::WorkerConnection connection(*address, api::version(), holds);
+        const Beats beats(connection);
         if (!job_.id().empty()) say_again(connection);
         v1::ToWorker message;
         while (!stopping_ && connection.read(message)) hear(connection, message);
@@ -82,10 +113,10 @@ class FakeTuner {
       job_ = message.assign().job();
       stage_ = 1;
       unknown_.clear();
+      note_epoch();
       connection.send_kinds(job_, (stages_ - done()) / 2);
       go_on(connection);
     } else if (message.has_start() && message.start().stage() == stage_) {
-      note_wait();
       const int kind = done() % 2;
       hold(kind, 1);
       std::this_thread::sleep_for(std::chrono::microseconds(1000 + rng_.below(6000)));
@@ -119,7 +150,6 @@ class FakeTuner {
     if (done() >= stages_) {
       connection.end(job_, v1::DONE);
     } else {
-      offered_ = Clock::now();
       connection.offer(job_, stage_, done() % 2);
     }
   }
@@ -134,10 +164,9 @@ class FakeTuner {
     holders += change;
     ledger_.most_holders = std::max(ledger_.most_holders, holders);
   }
-  void note_wait() {
+  void note_epoch() {
     const std::lock_guard lock(ledger_.mutex);
-    const std::chrono::duration<double> waited = Clock::now() - offered_;
-    ledger_.longest_wait_seconds = std::max(ledger_.longest_wait_seconds, waited.count());
+    ledger_.given[job_.id()].insert(job_.epoch());
   }
 
   std::string state_;
@@ -147,7 +176,6 @@ class FakeTuner {
   v1::Job job_;
   std::int64_t stage_ = 0;          // the next
   std::set<std::int64_t> unknown_;  // stages that are done and not said to be known
-  Clock::time_point offered_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };
@@ -169,7 +197,7 @@ class KilledScheduler : public ::testing::Test {
 
   // The scheduler may be killed before, after or while it answers.
   std::string submit(int number) {
-    worker::Client client({.state = state()});
+    worker::Client client({.state = state(), .patience_seconds = kPatienceSeconds});
     worker::JobRequest request;
     request.model = "pretended";
     request.name = fmt::format("job-{}", number);
@@ -179,17 +207,16 @@ class KilledScheduler : public ::testing::Test {
   }
 
   void wait_for_all() {
-    worker::Client client({.state = state()});
-    const Clock::time_point deadline = Clock::now() + 120s;
-    while (Clock::now() < deadline) {
-      const auto overview = client.list("", false);
-      ASSERT_TRUE(overview.ok()) << overview.error().message;
-      const auto& jobs = overview->jobs;
-      const auto ended = [](const auto& job) { return worker::has_ended(job.state); };
-      if (jobs.size() == kJobs && std::all_of(jobs.begin(), jobs.end(), ended)) return;
-      std::this_thread::sleep_for(20ms);
-    }
-    FAIL() << "jobs are left";
+    worker::Client client({.state = state(), .patience_seconds = kPatienceSeconds});
+    const auto ended = [](const auto& job) { return worker::has_ended(job.state); };
+    worker::Overview last;
+    const Status watched = client.watch("", 0, [&](const worker::Overview& overview) {
+      last = overview;
+      return !std::all_of(last.jobs.begin(), last.jobs.end(), ended);
+    });
+    ASSERT_TRUE(watched.ok()) << watched.error().message;
+    ASSERT_EQ(last.jobs.size(), static_cast<std::size_t>(kJobs));
+    for (const auto& pool : last.pools) EXPECT_EQ(pool.used, 0) << pool.name << " stays held";
   }
 
   void check(const Ledger& ledger, const std::map<int, std::string>& ids) {
@@ -207,7 +234,9 @@ class KilledScheduler : public ::testing::Test {
     for (const auto& known : ledger.known) EXPECT_TRUE(stages.count(known)) << "lost";
     for (const jobs::JobRow& row : rows) {
       EXPECT_EQ(row.job.state(), v1::DONE) << row.job.reason();
-      EXPECT_EQ(row.job.epoch(), 1) << "its worker was always there";
+      // Killed before it could say so, the scheduler may have given it to nobody at first.
+      EXPECT_EQ(ledger.given.at(row.job.id()), std::set{row.job.epoch()})
+          << "its worker was always there";
       EXPECT_EQ(row.job.stages_done(0) + row.job.stages_done(1), counts[row.job.id()]);
     }
     for (const auto& [number, id] : ids) {
@@ -216,7 +245,6 @@ class KilledScheduler : public ::testing::Test {
     }
     EXPECT_EQ(ledger.known_ended.size(), static_cast<std::size_t>(kJobs));
     EXPECT_EQ(ledger.most_holders, 1) << "a resource was held twice";
-    EXPECT_LT(ledger.longest_wait_seconds, kLongestLeaseSeconds);
   }
 
   test::TemporaryDirectory directory_;

@@ -72,7 +72,7 @@ TEST(Isolated, CrashesAndHangsOfSomeLeaveTheOthersAlone) {
   IsolatedWork all;
   all.count = 4;
   all.at_once = 2;
-  all.timeout_seconds = 0.2;
+  all.timeout_seconds = 3;
   all.work = [](std::size_t i) -> Result<Bytes> {
     if (i == 1) {
       (void)!::write(STDERR_FILENO, "first\nlast words\n", 17);
@@ -88,7 +88,7 @@ TEST(Isolated, CrashesAndHangsOfSomeLeaveTheOthersAlone) {
   };
   ASSERT_TRUE(run_isolated(all).ok());
   EXPECT_EQ(told, (std::vector<std::string>{"fine", "it crashed: Killed (signal 9): last words",
-                                            "it took more than 0.2 seconds", "not this one"}));
+                                            "it took more than 3 seconds", "not this one"}));
 }
 
 TEST(Isolated, AnErrorOfTheReceiverEndsAll) {

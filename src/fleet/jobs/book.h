@@ -60,6 +60,8 @@ class Book {
   // The process of a worker that left or was lost had ended by a fault of its own.
   void crashed(WorkerId worker);
   void time_passed(double now);
+  // For so long nobody could be heard or answered: all leases end so much later.
+  void extend_leases(double seconds);
 
   // Gives out jobs and resources; what is to be done now. After every group of events.
   Effects settle(double now);

@@ -75,6 +75,32 @@ TEST(Book, AJobThatIsHandedBackIsGivenOutAgainLater) {
   EXPECT_EQ(job_of(book, "a", 11).reason(), "");
 }
 
+TEST(Book, TimeInWhichNobodyCouldBeHeardDoesNotCountAgainstALease) {
+  Book book = one_running();
+  EXPECT_EQ(book.next_deadline(), 10);
+  book.extend_leases(25);
+  EXPECT_EQ(book.next_deadline(), 35);
+  book.time_passed(34);
+  EXPECT_TRUE(book.knows_worker(1));
+  book.time_passed(35);
+  EXPECT_FALSE(book.knows_worker(1));
+}
+
+TEST(Book, NorAgainstAWorkerThatMayComeBack) {
+  Book book(options(), {}, 0);
+  ASSERT_TRUE(book.submit(request("a"), 0).ok());
+  book.joined(1, false, 0);
+  book.said(1, hello(), 0);
+  book.settle(0);
+  book.left(1, 2);
+  EXPECT_EQ(book.next_deadline(), 10);
+  book.extend_leases(25);
+  book.time_passed(34);
+  EXPECT_EQ(job_of(book, "a", 34).reason(), "waits for its worker to come back");
+  book.time_passed(35);
+  EXPECT_NE(job_of(book, "a", 35).reason(), "waits for its worker to come back");
+}
+
 TEST(Book, TellsAWorkerOfTheDevices) {
   BookOptions with = options();
   with.pools = {{"host", {{0}}}, {"cpu", {{1, 2}, {3, 4}, {5, 6}}}};

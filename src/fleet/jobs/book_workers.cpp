@@ -279,6 +279,13 @@ void Book::time_passed(double now) {
   }
 }
 
+void Book::extend_leases(double seconds) {
+  for (auto& [id, worker] : workers_) worker.heard_at += seconds;
+  for (Entry& entry : entries_) {
+    if (entry.held_until >= 0) entry.held_until += seconds;
+  }
+}
+
 double Book::next_deadline() const {
   double deadline = std::numeric_limits<double>::infinity();
   if (!thinking_.empty()) deadline = hold_until_;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/clock.h"
-
 namespace attune::server {
 namespace {
 
@@ -15,22 +13,17 @@ constexpr double kShareOfTime = 0.02;
 
 }  // namespace
 
-double unix_seconds(double unix_start, std::chrono::steady_clock::time_point steady_start) {
-  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - steady_start;
-  return unix_start + since.count();
-}
-
-EventLoop::EventLoop(jobs::Book book, Journal& journal, World& world)
+EventLoop::EventLoop(jobs::Book book, Journal& journal, World& world, UnixClock clock,
+                     double lease_seconds)
     : book_(std::move(book)),
       journal_(journal),
       world_(world),
-      unix_start_(static_cast<double>(unix_time_ms()) * 1e-3),
-      steady_start_(std::chrono::steady_clock::now()),
+      clock_(clock),
+      lease_seconds_(lease_seconds),
+      leases_(clock.now(), tick_seconds_of(lease_seconds)),
       thread_([this] { run(); }) {}
 
 EventLoop::~EventLoop() { stop(); }
-
-double EventLoop::now() const { return unix_seconds(unix_start_, steady_start_); }
 
 bool EventLoop::post(Event event) {
   {
@@ -53,6 +46,10 @@ void EventLoop::stop() {
 
 double EventLoop::deadline() const {
   double deadline = book_.next_deadline();
+  // While there are leases the loop looks at the time often, and so sees when it was away.
+  if (!std::isinf(deadline)) {
+    deadline = std::min(deadline, clock_.now() + tick_seconds_of(lease_seconds_));
+  }
   for (const auto& [id, watcher] : watchers_) {
     if (watcher.ready && watcher.news) deadline = std::min(deadline, watcher.next_at);
   }
@@ -69,11 +66,7 @@ void EventLoop::run() {
       if (std::isinf(until)) {
         posted_.wait(lock, due);
       } else {
-        const std::chrono::duration<double> after(until - unix_start_);
-        posted_.wait_until(
-            lock,
-            steady_start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(after),
-            due);
+        posted_.wait_until(lock, clock_.moment_of(until), due);
       }
       if (stopping_ && events_.empty()) return;
       events.swap(events_);
@@ -83,13 +76,19 @@ void EventLoop::run() {
 }
 
 void EventLoop::hear(const std::vector<Event>& events) {
-  Turn turn{.book = book_, .now = now()};
+  Turn turn{.book = book_, .now = clock_.now()};
+  if (const double seconds = stalled_seconds(turn.now); seconds > 0) book_.extend_leases(seconds);
   for (const Event& event : events) event(turn);
   book_.time_passed(turn.now);
   jobs::Effects effects = book_.settle(turn.now);
   const bool changed = turn.changed || !effects.jobs.empty() || !effects.messages.empty();
   carry_out(std::move(effects), std::move(turn.waiting));
   tell_watchers(turn.now, changed);
+}
+
+double EventLoop::stalled_seconds(double now) {
+  const bool disk_is_slow = journal_.writing_seconds() > slow_write_seconds_of(lease_seconds_);
+  return leases_.stalled_seconds(now, serving_ && !disk_is_slow);
 }
 
 void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting) {
@@ -135,9 +134,9 @@ void EventLoop::tell_watchers(double at, bool changed) {
     watcher.news = watcher.news || changed;
     if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
     watcher.news = watcher.ready = false;
-    const double begun = now();
+    const double begun = clock_.now();
     watcher.deliver(book_.snapshot(watcher.request, at));
-    watcher.next_at = at + std::max(kBetweenSnapshots, (now() - begun) / kShareOfTime);
+    watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / kShareOfTime);
   }
 }
 

@@ -1,9 +1,11 @@
 // The one thread that owns the book. Events come from connections and are taken in groups: the book
 // hears them, settles, and what it answers is carried out. Messages that acknowledge something go
 // out when the journal has written it, others at once. Between events the thread sleeps until the
-// next one or until a lease ends.
+// next one or until a lease ends. Time in which the loop was away, or the disk kept workers waiting,
+// does not count against their leases.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -13,6 +15,8 @@
 
 #include "fleet/jobs/book.h"
 #include "fleet/server/journal.h"
+#include "fleet/server/lease_clock.h"
+#include "fleet/server/unix_clock.h"
 
 namespace attune::server {
 
@@ -42,13 +46,16 @@ using Deliver = std::function<void(Result<v1::Snapshot>)>;
 
 class EventLoop {
  public:
-  EventLoop(jobs::Book book, Journal& journal, World& world);
+  // The book's times are of `clock`. Leases of workers last `lease_seconds`.
+  EventLoop(jobs::Book book, Journal& journal, World& world, UnixClock clock, double lease_seconds);
   ~EventLoop();  // stops
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
   // False when the loop has stopped: the event will not be heard.
   bool post(Event event);
+  // Workers can find the server from now on: leases begin to run.
+  void serve() { serving_ = true; }
   // The events posted before are still heard.
   void stop();
 
@@ -69,22 +76,21 @@ class EventLoop {
   void carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting);
   void tell_watchers(double at, bool changed);
   double deadline() const;
-  double now() const;
+  double stalled_seconds(double now);
 
   jobs::Book book_;
   Journal& journal_;
   World& world_;
   std::map<std::uint64_t, Watcher> watchers_;  // the thread's
-  double unix_start_;
-  std::chrono::steady_clock::time_point steady_start_;
+  const UnixClock clock_;
+  const double lease_seconds_;
+  LeaseClock leases_;  // the thread's
+  std::atomic<bool> serving_ = false;
   std::mutex mutex_;
   std::condition_variable posted_;
   std::vector<Event> events_;
   bool stopping_ = false;
   std::thread thread_;
 };
-
-// Unix seconds of a clock that never goes back, given what both clocks said at one moment.
-double unix_seconds(double unix_start, std::chrono::steady_clock::time_point steady_start);
 
 }  // namespace attune::server

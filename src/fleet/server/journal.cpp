@@ -3,6 +3,8 @@
 #include <iterator>
 #include <set>
 
+#include "base/clock.h"
+
 namespace attune::server {
 namespace {
 
@@ -50,9 +52,15 @@ void Journal::append(std::vector<jobs::JobRow> jobs, std::vector<jobs::StageRow>
 Status Journal::write(Batch& batch) {
   if (!failure_.ok()) return failure_;
   if (batch.jobs.empty() && batch.stages.empty()) return {};
+  writing_since_ns_ = SteadyClock().now_ns();
   failure_ = file_.write(latest_of_each(std::move(batch.jobs)), batch.stages);
-  if (!failure_.ok()) on_failure_(failure_.error());
+  writing_since_ns_ = 0;
   return failure_;
+}
+
+double Journal::writing_seconds() const {
+  const std::int64_t since = writing_since_ns_;
+  return since == 0 ? 0 : seconds_between(since, SteadyClock().now_ns());
 }
 
 void Journal::run() {
@@ -64,8 +72,10 @@ void Journal::run() {
       if (gathered_.empty()) return;
       std::swap(batch, gathered_);
     }
+    const bool failed_before = !failure_.ok();
     const Status status = write(batch);
     for (const Acknowledge& acknowledge : batch.waiting) acknowledge(status);
+    if (!status.ok() && !failed_before) on_failure_(status.error());
   }
 }
 

@@ -3,6 +3,7 @@
 // acknowledgement are called when all that was appended before is on the disk.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -18,7 +19,8 @@ using Acknowledge = std::function<void(const Status&)>;
 
 class Journal {
  public:
-  // `on_failure` is called at the first failure; nothing is written from then on.
+  // `on_failure` is called at the first failure, when those who waited have heard of it; nothing is
+  // written from then on.
   Journal(StateFile file, std::function<void(const Error&)> on_failure);
   ~Journal();  // after all has been written
   Journal(const Journal&) = delete;
@@ -26,6 +28,9 @@ class Journal {
 
   void append(std::vector<jobs::JobRow> jobs, std::vector<jobs::StageRow> stages,
               std::vector<Acknowledge> waiting);
+
+  // How long the disk has been busy with what is being written now; 0: nothing is.
+  double writing_seconds() const;
 
  private:
   struct Batch {
@@ -40,6 +45,7 @@ class Journal {
   StateFile file_;
   std::function<void(const Error&)> on_failure_;
   Status failure_;
+  std::atomic<std::int64_t> writing_since_ns_ = 0;
   std::mutex mutex_;
   std::condition_variable appended_;
   Batch gathered_;

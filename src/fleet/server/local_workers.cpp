@@ -23,7 +23,6 @@
 namespace attune::server {
 namespace {
 
-constexpr double kQuickSeconds = 5;  // who lived shorter ended at once
 constexpr double kFirstDelay = 0.1, kLongestDelay = 5;
 constexpr int kSlowKillMs = 5000;  // when one that does not end is spoken of
 
@@ -210,7 +209,7 @@ void LocalWorkers::reap(int pid, double now) {
   }
   if (options_.ended) options_.ended();
   if (child.killed || stopping_) return;
-  const bool quick = now - child.started_at < kQuickSeconds;
+  const bool quick = now - child.started_at < options_.quick_seconds;
   quick_ends_ = quick ? quick_ends_ + 1 : 0;
   if (!quick) return;
   const bool by_hand = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;

@@ -21,6 +21,7 @@ struct LocalWorkersOptions {
   std::string log_folder;       // for worker-N.log, what they print
   int lock_descriptor = -1;     // that they inherit
   std::vector<int> cores = {};  // that they may use; empty: those of the scheduler
+  double quick_seconds = 5;     // who lived shorter ended at once
   std::function<void(const std::string&)> note = {};  // a line about one that ended by itself
   std::function<void()> ended = {};                   // one has, in whatever way
 };

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/atomic_file.h"
-#include "base/clock.h"
 #include "fleet/server/event_loop.h"
 #include "fleet/server/local_workers.h"
 #include "fleet/server/service.h"
@@ -95,13 +94,15 @@ struct Server::Parts final : World {
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
     ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs());
     ATTUNE_ASSIGN(const std::vector<jobs::StageRow> stages, file.read_stages(kRecalledStages));
-    jobs::Book filled(book, std::move(rows), static_cast<double>(unix_time_ms()) * 1e-3);
+    const UnixClock clock;
+    jobs::Book filled(book, std::move(rows), clock.now());
     filled.recall(stages);
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
-    loop.emplace(std::move(filled), *journal, *this);
+    loop.emplace(std::move(filled), *journal, *this, clock, options.lease_seconds);
     ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));
     ATTUNE_RETURN_IF_ERROR(
         write_file_atomically(wire::address_path(options.state), service->address() + "\n"));
+    loop->serve();
     workers.start();
     return {};
   }

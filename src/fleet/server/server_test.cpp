@@ -8,6 +8,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
@@ -28,7 +29,8 @@ ServerOptions options(const std::string& state) {
           .version = "1",
           .policy = *jobs::find_policy("fair"),
           .host_cores = {0},
-          .profile_cores = {1}};
+          .profile_cores = {1},
+          .lease_seconds = 600};
 }
 
 std::unique_ptr<v1::Scheduler::Stub> client(const Server& server) {
@@ -74,7 +76,7 @@ TEST(Server, RunsAJobOnAWorker) {
   const auto stub = client(**server);
   EXPECT_EQ(submit(*stub, "a").job().id(), "j1");
   WorkerConnection worker((*server)->address(), "1");
-  EXPECT_EQ(next(worker).welcome().lease_seconds(), 10);
+  EXPECT_EQ(next(worker).welcome().lease_seconds(), 600);
   const v1::Job job = next(worker).assign().job();
   EXPECT_EQ(job.epoch(), 1);
   worker.send_kinds(job, 1);
@@ -226,6 +228,63 @@ TEST(Server, ThoseWhoWatchSeeWhatChanges) {
   EXPECT_EQ(wire::from_status(nothing->Finish()).message, "there is no job 'x'");
 }
 
+// A disk that answers nobody until the object goes.
+class StalledDisk {
+ public:
+  explicit StalledDisk(const std::string& state)
+      : database_(*records::Database::open_file(wire::database_path(state),
+                                                records::Database::Access::Write)),
+        transaction_(*records::Transaction::begin(database_)) {}
+
+ private:
+  records::Database database_;
+  records::Transaction transaction_;
+};
+
+TEST(Server, AWorkerThatWaitsForTheDiskKeepsItsJob) {
+  const TemporaryDirectory folder;
+  ServerOptions with = options(folder.path());
+  with.lease_seconds = 2;
+  auto server = Server::start(std::move(with));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(**server);
+  submit(*stub, "a");
+  WorkerConnection worker((*server)->address(), "1");
+  next(worker);
+  const v1::Job job = next(worker).assign().job();
+  worker.send_kinds(job, 1);
+  worker.offer(job, 1, 1);
+  EXPECT_EQ(next(worker).start().stage(), 1);
+  {
+    const StalledDisk disk(folder.path());
+    worker.finish(job, 1, 0.5);
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+  }
+  EXPECT_EQ(next(worker).known().stage(), 1);
+  worker.end(job, v1::DONE);
+  EXPECT_EQ(next(worker).known().stage(), -1);
+}
+
+TEST(Server, ThoseWhoCalledBeforeItsEndAreAnswered) {
+  const TemporaryDirectory folder;
+  auto server = Server::start(options(folder.path()));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(**server);
+  std::optional<StalledDisk> disk(folder.path());
+  std::thread caller([&] { EXPECT_EQ(submit(*stub, "a").job().id(), "j1"); });
+  // The call is seen when it waits for the disk.
+  grpc::ClientContext context;
+  v1::Snapshot snapshot;
+  const auto watch = stub->Watch(&context, {});
+  while (watch->Read(&snapshot) && snapshot.jobs_size() == 0) {
+  }
+  std::thread ending([&] { server->reset(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it is about to end
+  disk.reset();
+  caller.join();
+  ending.join();
+}
+
 TEST(Server, OneServesAFolderAtATime) {
   const TemporaryDirectory folder;
   const auto first = StateLock::take(folder.path());
@@ -277,7 +336,7 @@ std::vector<int> up(const std::string& folder) {
 }
 
 void wait_until(const std::function<bool()>& condition) {
-  while (!condition()) std::this_thread::yield();
+  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
@@ -329,6 +388,7 @@ TEST(LocalWorkers, AFailingOneIsSpokenOf) {
     LocalWorkers workers({.command = {"/bin/sh", "-c", "exit 3"},
                           .count = 1,
                           .log_folder = folder.path(),
+                          .quick_seconds = 3600,
                           .note = [&](const std::string& note) {
                             const std::lock_guard lock(mutex);
                             notes.push_back(note);

@@ -78,6 +78,34 @@ struct Shared {
   std::condition_variable gone;
   std::unordered_map<jobs::WorkerId, WorkStream*> workers;
   std::unordered_map<std::uint64_t, WatchStream*> watchers;
+  int answers = 0, awaited = 0;  // calls under way, and those that came before the end began
+  bool closing = false;
+};
+
+// A call with one answer. Those who called before the server began to close get theirs.
+class Answer final : public grpc::ServerUnaryReactor {
+ public:
+  explicit Answer(Shared& shared) : shared_(shared) {
+    const std::lock_guard lock(shared_.mutex);
+    awaited_ = !shared_.closing;
+    shared_.answers += 1;
+    shared_.awaited += awaited_ ? 1 : 0;
+  }
+  bool awaited() const { return awaited_; }
+
+  void OnDone() override {
+    {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.answers -= 1;
+      shared_.awaited -= awaited_ ? 1 : 0;
+      shared_.gone.notify_all();
+    }
+    delete this;
+  }
+
+ private:
+  Shared& shared_;
+  bool awaited_ = false;
 };
 
 // ---- a worker's connection
@@ -208,10 +236,9 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
  public:
   explicit SchedulerCalls(Shared& shared) : shared_(shared) {}
 
-  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
-                                   const v1::SubmitRequest* request,
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext*, const v1::SubmitRequest* request,
                                    v1::SubmitReply* reply) override {
-    return answer(context, [request, reply](Turn& turn) -> Status {
+    return answer([request, reply](Turn& turn) -> Status {
       Result<v1::SubmitReply> submitted = turn.book.submit(*request, turn.now);
       if (!submitted.ok()) return submitted.error();
       *reply = std::move(*submitted);
@@ -219,10 +246,9 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
     });
   }
 
-  grpc::ServerUnaryReactor* Control(grpc::CallbackServerContext* context,
-                                    const v1::ControlRequest* request,
+  grpc::ServerUnaryReactor* Control(grpc::CallbackServerContext*, const v1::ControlRequest* request,
                                     v1::ControlReply* reply) override {
-    return answer(context, [request, reply](Turn& turn) -> Status {
+    return answer([request, reply](Turn& turn) -> Status {
       Result<v1::Job> job = turn.book.control(*request, turn.now);
       if (!job.ok()) return job.error();
       *reply->mutable_job() = std::move(*job);
@@ -230,9 +256,9 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
     });
   }
 
-  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
-                                 const v1::ListRequest* request, v1::Snapshot* reply) override {
-    return answer(context, [request, reply](Turn& turn) -> Status {
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext*, const v1::ListRequest* request,
+                                 v1::Snapshot* reply) override {
+    return answer([request, reply](Turn& turn) -> Status {
       Result<v1::Snapshot> snapshot = turn.book.snapshot(*request, turn.now);
       if (!snapshot.ok()) return snapshot.error();
       *reply = std::move(*snapshot);
@@ -266,15 +292,15 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
 
  private:
   // Answers when all that the call and those before it changed is on the disk.
-  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context,
-                                   std::function<Status(Turn&)> act) {
-    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-    const bool heard = shared_.loop->post([reactor, act = std::move(act)](Turn& turn) {
-      turn.waiting.push_back([reactor, acted = act(turn)](const Status& written) {
-        const Status& status = acted.ok() ? written : acted;
-        reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
-      });
-    });
+  grpc::ServerUnaryReactor* answer(std::function<Status(Turn&)> act) {
+    auto* reactor = new Answer(shared_);
+    const bool heard =
+        reactor->awaited() && shared_.loop->post([reactor, act = std::move(act)](Turn& turn) {
+          turn.waiting.push_back([reactor, acted = act(turn)](const Status& written) {
+            const Status& status = acted.ok() ? written : acted;
+            reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
+          });
+        });
     if (!heard) reactor->Finish(ending());
     return reactor;
   }
@@ -303,9 +329,15 @@ class GrpcService final : public Service {
 
   void shut_down() override {
     if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now());
     std::unique_lock lock(shared_.mutex);
-    shared_.gone.wait(lock, [&] { return shared_.workers.empty() && shared_.watchers.empty(); });
+    shared_.closing = true;
+    shared_.gone.wait(lock, [&] { return shared_.awaited == 0; });
+    lock.unlock();
+    server_->Shutdown(std::chrono::system_clock::now());
+    lock.lock();
+    shared_.gone.wait(lock, [&] {
+      return shared_.workers.empty() && shared_.watchers.empty() && shared_.answers == 0;
+    });
     lock.unlock();
     server_.reset();
   }

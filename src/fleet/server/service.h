@@ -21,7 +21,8 @@ class Service {
   // On a free port of the loopback device; events go to the loop, which outlives the serving.
   virtual Status serve_at(EventLoop& loop) = 0;
   virtual std::string address() const = 0;
-  // Ends all connections; no event comes after it.
+  // Ends all connections, when those who called before have their answers; no event comes after
+  // it. The loop and its journal must still be at work.
   virtual void shut_down() = 0;
 
   // Of a connection that may have gone meanwhile.

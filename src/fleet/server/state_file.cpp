@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kApplication = 0x4174746a;  // "Attj"
 constexpr std::int64_t kVersion = 1;
-constexpr int kBusyTimeoutMs = 10000;
+constexpr int kBusyTimeoutMs = 60000;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE jobs (

@@ -19,7 +19,8 @@ namespace attune::server {
 namespace {
 
 constexpr const char* kOtherHint = "name another folder with --state DIR";
-constexpr auto kWaitForWorkers = std::chrono::seconds(10);
+// One that was killed ends only when the disk has answered it.
+constexpr auto kWaitForWorkers = std::chrono::seconds(60);
 constexpr auto kLookAgain = std::chrono::milliseconds(10);
 
 Result<int> open_lock(const std::string& path) {

@@ -12,4 +12,8 @@ namespace attune::wire {
 // once; proxies of the environment are not asked.
 std::shared_ptr<grpc::Channel> open_channel(const std::string& address);
 
+// True when it is certain that no process listens at the address of this machine, for example
+// because the one that did was killed. A process that is only slow still listens.
+bool nobody_listens(const std::string& address);
+
 }  // namespace attune::wire

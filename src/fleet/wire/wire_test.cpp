@@ -1,8 +1,13 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <fstream>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
 
@@ -38,6 +43,22 @@ TEST(StateDirectory, ReadsTheAddress) {
   const test::TemporaryDirectory folder;
   std::ofstream(address_path(folder.path())) << "127.0.0.1:4711\n";
   EXPECT_EQ(*read_address(folder.path()), "127.0.0.1:4711");
+}
+
+TEST(Channel, KnowsWhetherAnybodyListens) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string text = "127.0.0.1:" + std::to_string(::ntohs(address.sin_port));
+  EXPECT_TRUE(nobody_listens(text));
+  ASSERT_EQ(::listen(socket, 1), 0);
+  EXPECT_FALSE(nobody_listens(text)) << "it is only slow to answer";
+  ::close(socket);
+  EXPECT_FALSE(nobody_listens("elsewhere")) << "that is not known";
 }
 
 TEST(WireStatus, ErrorsArriveAsTheyWere) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <grpcpp/client_context.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -22,7 +23,7 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two attempts
-constexpr auto kAnswerTime = std::chrono::seconds(30);  // of a scheduler that is there
+constexpr double kAnswerSeconds = 30;  // of a scheduler that is there; its disk may be slow
 
 std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
@@ -116,8 +117,14 @@ struct Client::Connection {
             "start one with 'attune scheduler', or name another with --state DIR"};
   }
 
-  // Repeats `call` until it gets an answer or the patience is at its end. `call` returns a status;
-  // one that may_come_back() is tried again.
+  // For a call with one answer. A span rather than a moment: the machine's clock may be set.
+  gpr_timespec answer_time() const {
+    const double seconds = std::max(kAnswerSeconds, options.patience_seconds);
+    return gpr_time_from_millis(static_cast<std::int64_t>(seconds * 1e3), GPR_TIMESPAN);
+  }
+
+  // Repeats `call` until it gets an answer or the patience is at its end; with any patience at all
+  // it is made twice. `call` returns a status; one that may_come_back() is tried again.
   Status persist(const std::function<grpc::Status(v1::Scheduler::Stub&)>& call) {
     const SteadyTime end = std::chrono::steady_clock::now() + duration_of(options.patience_seconds);
     for (bool first = true;; first = false) {
@@ -127,7 +134,9 @@ struct Client::Connection {
         if (!may_come_back(status)) return wire::from_status(status);
         stub.reset();
       }
-      if (stopped() || std::chrono::steady_clock::now() + kPause >= end) return nobody();
+      const bool enough = first ? options.patience_seconds <= 0
+                                : std::chrono::steady_clock::now() + kPause >= end;
+      if (stopped() || enough) return nobody();
       if (first && options.waiting) options.waiting();
       std::this_thread::sleep_for(kPause);
     }
@@ -149,7 +158,7 @@ Result<Submitted> Client::submit(const JobRequest& request, const std::string& k
   v1::SubmitReply reply;
   ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+    context.set_deadline(connection_->answer_time());
     return stub.Submit(&context, message, &reply);
   }));
   return Submitted{from_message(reply.job()), reply.already_known()};
@@ -162,7 +171,7 @@ Result<Overview> Client::list(const std::string& job, bool with_bars) {
   v1::Snapshot reply;
   ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+    context.set_deadline(connection_->answer_time());
     return stub.List(&context, message, &reply);
   }));
   return from_message(reply);
@@ -175,7 +184,7 @@ Result<JobStatus> Client::control(const std::string& job, Wish wish) {
   v1::ControlReply reply;
   ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kAnswerTime);
+    context.set_deadline(connection_->answer_time());
     return stub.Control(&context, message, &reply);
   }));
   return from_message(reply.job());

@@ -41,6 +41,16 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     serve();
   }
 
+  // Breaks all lines, and sends all who come away.
+  void turn_away() {
+    close();
+    {
+      const std::lock_guard lock(mutex_);
+      turns_away_ = true;
+    }
+    serve();
+  }
+
   // Given to the next worker that says hello; a wish comes right after the first result of it.
   void give(const std::string& id, const v1::JobSpec& spec,
             std::optional<v1::Wish> wish = std::nullopt) {
@@ -117,6 +127,10 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     switch (message.what_case()) {
       case v1::FromWorker::kHello: {
         hello_ = message.hello();
+        if (turns_away_) {
+          answers.emplace_back().mutable_refused()->set_why("nobody is needed any more");
+          break;
+        }
         v1::Welcome& welcome = *answers.emplace_back().mutable_welcome();
         welcome.set_worker(hello_.name() + "-1");
         welcome.set_beat_seconds(0.05);
@@ -197,6 +211,7 @@ class GrantingScheduler final : private v1::Scheduler::Service {
   v1::Job job_;
   std::optional<v1::Wish> wish_;
   double lease_seconds_ = 0;
+  bool turns_away_ = false;
   int devices_ = 1, device_cores_ = 0;
   std::map<std::string, std::vector<Left>> said_left_;
   v1::Hello hello_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/connection.h"
 #include "fleet/worker/messages.h"
@@ -21,8 +22,13 @@ namespace attune::worker {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two attempts
-// Of the lease: so long a broken line is mended. What runs then has the rest of it to end.
+// Of the lease: so long a broken line is mended. What runs then has the rest of it to end. Time in
+// which nobody serves does not count, as nobody else could be given the job then; but one who never
+// comes back is not waited for.
 constexpr double kMendingShare = 0.5;
+constexpr double kLongestOutageSeconds = 120;
+
+using Time = std::chrono::steady_clock::time_point;
 
 std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
@@ -88,7 +94,7 @@ class Link::Line final : public Listener {
 
   // Until somebody says welcome, or the time is up.
   Status open() {
-    Result<v1::Welcome> welcome = connect(options_.patience_seconds);
+    Result<v1::Welcome> welcome = connect(options_.patience_seconds, 0);
     if (!welcome.ok()) return welcome.error();
     name_ = welcome->worker();
     keeper_ = std::thread([this] { keep(); });
@@ -148,12 +154,16 @@ class Link::Line final : public Listener {
     return message;
   }
 
-  // A scheduler that is started anew has another address.
-  Result<v1::Welcome> connect(double seconds) {
-    const auto until = std::chrono::steady_clock::now() + duration_of(seconds);
+  // Tries for so long, and for up to `outage_seconds` more while no scheduler is there. One that is
+  // started anew has another address.
+  Result<v1::Welcome> connect(double seconds, double outage_seconds) {
+    auto until = Time::clock::now() + duration_of(seconds);
+    const Time latest = until + duration_of(outage_seconds);
     for (;;) {
+      const Time begun = Time::clock::now();
       const Result<std::string> address = wire::read_address(options_.state);
-      if (address.ok()) {
+      const bool nobody = !address.ok() || wire::nobody_listens(*address);
+      if (!nobody) {
         auto connection = std::make_unique<Connection>(*address, *this);
         connection->send(hello());
         if (const auto answer = connection->wait_for_welcome(until)) {
@@ -162,8 +172,9 @@ class Link::Line final : public Listener {
         }
       }
       std::unique_lock lock(mutex_);
-      if (ending_ || std::chrono::steady_clock::now() >= until) break;
-      changed_.wait_for(lock, kPause, [&] { return ending_; });
+      if (!ending_) changed_.wait_for(lock, kPause, [&] { return ending_; });
+      if (nobody) until = std::min(until + (Time::clock::now() - begun), latest);
+      if (ending_ || Time::clock::now() >= until) break;
     }
     return Error{ErrorCode::NotFound,
                  fmt::format("no scheduler serves '{}' for {:g} s", options_.state, seconds),
@@ -189,7 +200,9 @@ class Link::Line final : public Listener {
         const double seconds = pending_.empty() ? 0 : kMendingShare * welcome_.lease_seconds();
         lock.unlock();
         old.reset();
-        if (seconds <= 0 || !connect(seconds).ok()) return events_.lost(why);
+        if (seconds <= 0 || !connect(seconds, kLongestOutageSeconds).ok()) {
+          return events_.lost(why);
+        }
         lock.lock();
       } else {
         v1::FromWorker beat;

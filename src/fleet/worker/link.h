@@ -2,6 +2,7 @@
 // what is ready and what is done. It looks for the scheduler through its state directory. A line
 // that broke is mended for half of the lease, with a scheduler that was started anew, too: what
 // runs goes on meanwhile, and what may have been lost is said again. After that the jobs are lost.
+// While no scheduler is there at all the time stands still, for two minutes at most.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "fleet/worker/granting_scheduler_testing.h"
 
@@ -29,9 +32,17 @@ class Heard final : public LinkEvents {
   }
   void lost(const Error&) override { say("lost"); }
 
-  void wait_for(const std::string& text) {
+  void wait_for(const std::string& text) { (void)wait_for_either(text, text); }
+  // Returns the one that came first.
+  std::string wait_for_either(const std::string& one, const std::string& other) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return std::find(all_.begin(), all_.end(), text) != all_.end(); });
+    const auto wanted = [&](const std::string& text) { return text == one || text == other; };
+    auto found = all_.end();
+    changed_.wait(lock, [&] {
+      found = std::find_if(all_.begin(), all_.end(), wanted);
+      return found != all_.end();
+    });
+    return *found;
   }
 
  private:
@@ -98,6 +109,24 @@ TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
   (*link)->ended(job, JobState::Done, "", "{}");
   EXPECT_EQ(scheduler.ended().state(), v1::DONE);
   EXPECT_TRUE(scheduler.mistakes().empty());
+}
+
+// Nobody else could be given the job while no scheduler is there.
+TEST(Link, WaitsLongerForASchedulerThatIsNotThere) {
+  GrantingScheduler scheduler;
+  scheduler.set_lease_seconds(4);  // a line is mended for half of it
+  scheduler.give("j7", {});
+  Heard heard;
+  auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
+  ASSERT_TRUE(link.ok()) << link.error().message;
+  heard.wait_for("assigned j7 ");
+  scheduler.close();
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  scheduler.set_lease_seconds(600);
+  scheduler.move();
+  (*link)->say_kinds({"j7", 1}, {{.name = "build"}});
+  (*link)->offer({"j7", 1}, 4, 0);
+  EXPECT_EQ(heard.wait_for_either("j7/1 start 4", "lost"), "j7/1 start 4");
 }
 
 // A message with other bytes would not be read, and the line would break.

@@ -1,0 +1,84 @@
+#include "fleet/server/event_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "base/temporary_directory_testing.h"
+
+namespace attune::server {
+namespace {
+
+constexpr double kLeaseSeconds = 2;
+
+class Nowhere final : public World {
+ public:
+  void send(jobs::WorkerId, const v1::ToWorker&) override {}
+  void close(jobs::WorkerId) override {}
+  bool kill(jobs::WorkerId) override { return false; }
+  void parked(int) override {}
+};
+
+class LoopTest : public ::testing::Test {
+ protected:
+  LoopTest()
+      : journal_(*StateFile::open(folder_.file("scheduler.db")), [](const Error&) {}),
+        loop_(jobs::Book({.pools = {{"host", {{0}}}, {"cpu", {{1}}}},
+                          .policy = *jobs::find_policy("fair"),
+                          .version = "1",
+                          .lease_seconds = kLeaseSeconds},
+                         {}, clock_.now()),
+              journal_, world_, clock_, kLeaseSeconds) {}
+
+  // Done by the loop, which is away meanwhile.
+  void stall() {
+    loop_.post([](Turn&) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(2 * kLeaseSeconds));
+    });
+  }
+  // Asked in a turn of its own: leases have been judged since the events before.
+  bool knows_worker() {
+    bool known = false;
+    for (int turn = 0; turn < 2; ++turn) {
+      std::promise<void> asked;
+      loop_.post([&](Turn& now) {
+        known = now.book.knows_worker(1);
+        asked.set_value();
+      });
+      asked.get_future().wait();
+    }
+    return known;
+  }
+  void join() {
+    loop_.post([](Turn& turn) { turn.book.joined(1, false, turn.now); });
+  }
+
+  test::TemporaryDirectory folder_;
+  UnixClock clock_;
+  Nowhere world_;
+  Journal journal_;
+  EventLoop loop_;
+};
+
+TEST_F(LoopTest, TimeInWhichItWasAwayDoesNotCountAgainstALease) {
+  loop_.serve();
+  join();
+  stall();
+  EXPECT_TRUE(knows_worker());
+}
+
+TEST_F(LoopTest, NorDoesTimeBeforeItServes) {
+  join();
+  std::this_thread::sleep_for(std::chrono::duration<double>(2 * kLeaseSeconds));
+  EXPECT_TRUE(knows_worker());
+}
+
+TEST_F(LoopTest, AWorkerThatIsSilentIsLost) {
+  loop_.serve();
+  join();
+  EXPECT_TRUE(knows_worker());
+  while (knows_worker()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+}  // namespace
+}  // namespace attune::server
