@@ -171,7 +171,7 @@ Result<CalibrateReport> calibrate(const CalibrateOptions& options,
   report.matrix.host_cores = cores.host;
   report.matrix.device_cores = cores.profile;
   report.matrix.devices = devices;
-  report.apart = jobs::kinds_apart(report.matrix);
+  report.apart = jobs::kinds_apart(report.matrix, kinds_of_stages());
   ATTUNE_RETURN_IF_ERROR(write_file_atomically(report.file, jobs::to_json(report.matrix) + "\n"));
   return report;
 }

@@ -1,31 +1,18 @@
 #include "app/api/remote_grants.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <utility>
 
 #include "runtime/affinity.h"
+#include "tuner/session/stage_kinds.h"
 
 namespace attune::api {
 namespace {
 
 using session::Resource;
 using session::Work;
-
-struct Kind {
-  std::string_view name;
-  Resource resource;
-  double usual_seconds;  // before anything was observed
-};
-constexpr std::array kKinds = {
-    Kind{"init", Resource::HostCores, 0.1},    Kind{"select", Resource::HostCores, 0.2},
-    Kind{"build", Resource::HostCores, 1.0},   Kind{"profile", Resource::Device, 0.5},
-    Kind{"update", Resource::HostCores, 0.2},  Kind{"confirm", Resource::Device, 0.3},
-    Kind{"peak", Resource::Device, 0.2},       Kind{"load", Resource::HostCores, 1.0},
-    Kind{"prepare", Resource::HostCores, 0.5}, Kind{"history", Resource::HostCores, 0.5},
-    Kind{"compile", Resource::HostCores, 2.0}, Kind{"layouts", Resource::Device, 2.0},
-    Kind{"race", Resource::Device, 1.5}};
 
 // A turn ends after so much, since others may have something short to do meanwhile.
 constexpr int kMostOfTurn = 8;  // works
@@ -38,35 +25,46 @@ bool go_together(const Work& one, const Work& other) {
   return one.kind == other.kind || one.resource == Resource::Device;
 }
 
-int kind_of(const Work& work) {
-  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
-                                   [&](const Kind& kind) { return kind.name == work.kind; });
-  CHECK(found != kKinds.end() && found->resource == work.resource,
-        "unknown kind of stage '" + std::string(work.kind) + "'");
-  return static_cast<int>(found - kKinds.begin());
+// Its number among the kinds that the scheduler was told; none: it would not know what to give out.
+std::optional<int> kind_of(const Work& work) {
+  const session::StageKindInfo* found = session::find_stage_kind(work.kind);
+  if (found == nullptr || found->resource != work.resource) return std::nullopt;
+  return static_cast<int>(found - session::stage_kinds().data());
 }
 
-double left_of(std::string_view kind, const std::optional<StagesLeft>& left) {
+Error unknown_kind(const Work& work) {
+  return {ErrorCode::Unsupported,
+          fmt::format("the scheduler is not told of stages of the kind '{}' on the {}", work.kind,
+                      work.resource == Resource::Device ? "device" : "host"),
+          "name it in src/tuner/session/stage_kinds.cpp"};
+}
+
+double left_of(session::Forecast forecast, const std::optional<StagesLeft>& left) {
   if (!left) return -1;
-  if (kind == "init") return left->beginnings;
-  if (kind == "select" || kind == "build" || kind == "profile" || kind == "update") {
-    return left->batches;
+  switch (forecast) {
+    case session::Forecast::Beginnings:
+      return left->beginnings;
+    case session::Forecast::Batches:
+      return left->batches;
+    case session::Forecast::Winners:  // most are named while others are profiled
+      return left->unnamed > 0 ? 1 : 0;
+    case session::Forecast::Models:
+      return left->compiles;
+    case session::Forecast::None:
+      break;
   }
-  // Most winners are named while others are profiled.
-  if (kind == "confirm") return left->unnamed > 0 ? 1 : 0;
-  if (kind == "compile" || kind == "race") return left->compiles;
   return 0;
 }
 
 std::vector<worker::KindOfStage> kinds_with(const std::optional<StagesLeft>& left,
                                             const std::string& device) {
   std::vector<worker::KindOfStage> kinds;
-  for (const Kind& kind : kKinds) {
+  for (const session::StageKindInfo& kind : session::stage_kinds()) {
     kinds.push_back({.name = std::string(kind.name),
                      .pool = kind.resource == Resource::Device ? device : "host",
                      .amount = 1,
                      .usual_seconds = kind.usual_seconds,
-                     .left = left_of(kind.name, left)});
+                     .left = left_of(kind.forecast, left)});
   }
   return kinds;
 }
@@ -131,7 +129,7 @@ void RemoteGrants::ask_for(const Work& work) {
   if (turn_for(work, false) != turns_.end() || (in_turn_ && !turns_.empty())) return;
   const std::int64_t stage = next_stage_++;
   turns_[stage] = {.first = work};
-  line_.offer(holding_, stage, kind_of(work));
+  line_.offer(holding_, stage, *kind_of(work));
 }
 
 void RemoteGrants::leave_cores(const Turn& turn) const {
@@ -172,7 +170,11 @@ std::vector<Work> RemoteGrants::choose(const std::vector<Work>& ready) {
   }
   std::vector<Work> chosen;
   wanted_.clear();
-  for (const Work& work : ordered) (start(work) ? chosen : wanted_).push_back(work);
+  for (const Work& work : ordered) {
+    const bool unknown = !kind_of(work);
+    if (unknown) unknown_.insert(work);  // starts at once, and fails
+    (unknown || start(work) ? chosen : wanted_).push_back(work);
+  }
   // What nothing goes on with is over; that is said before anything else is asked for.
   close_idle();
   flush();
@@ -184,6 +186,7 @@ Status RemoteGrants::enter(const Work& work) {
   std::vector<int> cores;
   {
     const std::lock_guard lock(mutex_);
+    if (unknown_.count(work) != 0) return unknown_kind(work);
     cores = turns_.at(running_.at(work)).cores;
   }
   return cores.empty() ? Status() : stand_on(cores);
@@ -197,6 +200,7 @@ Status RemoteGrants::stand_on(const std::vector<int>& cores) const {
 
 void RemoteGrants::ended(const Work& work, double seconds, const Status& status) {
   const std::lock_guard lock(mutex_);
+  if (unknown_.erase(work) != 0) return;
   const auto place = running_.find(work);
   CHECK(place != running_.end(), "what ended had begun");
   const auto turn = turns_.find(place->second);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,6 +95,7 @@ class RemoteGrants final : public session::Grants {
   mutable std::mutex mutex_;
   Turns turns_;                                    // by their number, offered or running
   std::map<session::Work, std::int64_t> running_;  // in which turn
+  std::set<session::Work> unknown_;                // of kinds that the scheduler does not know
   std::vector<session::Work> wanted_;              // of the last choice, less what started
   Turns done_;                                     // not said yet: said with the offers that follow
   std::int64_t next_stage_ = 0;

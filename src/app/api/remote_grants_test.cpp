@@ -109,6 +109,21 @@ TEST_F(RemoteGrantsTest, WhatWasDisturbedGivesTheDeviceBack) {
   EXPECT_NE(std::find(lines.begin(), lines.end(), "finished 0 disturbed 0.1 s"), lines.end());
 }
 
+TEST_F(RemoteGrantsTest, AStageThatTheSchedulerIsNotToldOfFailsInWords) {
+  const Work knitting{"knit", Resource::HostCores, 0, 1};
+  EXPECT_EQ(grants_.choose({knitting}), std::vector{knitting});
+  const Status entered = grants_.enter(knitting);
+  ASSERT_FALSE(entered.ok());
+  EXPECT_EQ(entered.error().message,
+            "the scheduler is not told of stages of the kind 'knit' on the host");
+  grants_.ended(knitting, 0, entered);
+  EXPECT_TRUE(said_.since().empty());
+  const Work elsewhere{"build", Resource::Device, 0, 1};
+  EXPECT_EQ(grants_.choose({elsewhere}), std::vector{elsewhere});
+  EXPECT_EQ(grants_.enter(elsewhere).error().message,
+            "the scheduler is not told of stages of the kind 'build' on the device");
+}
+
 TEST_F(RemoteGrantsTest, InTurnOneStageIsAskedForAtATimeTheHostsFirst) {
   RemoteGrants alone(said_, {"job", 1}, "cpu", true);
   alone.watch([] {});

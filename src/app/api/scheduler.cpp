@@ -17,6 +17,7 @@
 #include "fleet/server/server.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/affinity.h"
+#include "tuner/session/stage_kinds.h"
 
 namespace attune::api {
 namespace {
@@ -54,7 +55,7 @@ Result<std::vector<std::pair<std::string, std::string>>> read_apart(
   }
   if (matrix->host_cores == cores.host && matrix->device_cores == cores.profile &&
       matrix->devices == cpu_devices) {
-    return jobs::kinds_apart(*matrix);
+    return jobs::kinds_apart(*matrix, kinds_of_stages());
   }
   if (note) {
     note(fmt::format(
@@ -132,6 +133,16 @@ class EndSignals {
 };
 
 }  // namespace
+
+std::vector<jobs::KindLike> kinds_of_stages() {
+  std::vector<jobs::KindLike> kinds;
+  for (const session::StageKindInfo& kind : session::stage_kinds()) {
+    kinds.push_back({kind.name, kind.workload == session::Workload::Building   ? jobs::kBuilding
+                                : kind.workload == session::Workload::Learning ? jobs::kLearning
+                                                                               : jobs::kMeasuring});
+  }
+  return kinds;
+}
 
 Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<int>& host,
                             const std::vector<int>& profile) {

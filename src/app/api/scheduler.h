@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/colocation_file.h"
 
 namespace attune::api {
 
@@ -26,6 +27,9 @@ Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<i
 // How many devices the measuring cores make, when so many are asked for of each kind, and those of
 // other kinds.
 Result<int> take_cpu_devices(const CorePlan& plan, std::map<std::string, int>& devices);
+
+// All kinds of stages of tuning, and what each is taken for in a calibration.
+std::vector<jobs::KindLike> kinds_of_stages();
 
 struct ServeOptions {
   std::string state = {};  // folder; empty: the default one

@@ -23,7 +23,8 @@ struct Assigned {
   worker::Devices devices;
   JobWishes wishes = {};
   RemoteGrants* grants = nullptr;  // while it is being tuned
-  bool not_ours = false;           // any more
+  bool refused = false;            // it is not ours any more, or something about it is wrong
+  std::string why_refused = {};
   bool end_is_known = false;
 
   worker::Holding holding() const { return {job.id, job.epoch}; }
@@ -60,10 +61,11 @@ class Worker final : public worker::LinkEvents {
       wake(*found);
     }
   }
-  void refused(const worker::Holding& holding, std::int64_t, const std::string&) override {
+  void refused(const worker::Holding& holding, std::int64_t, const std::string& why) override {
     const std::lock_guard lock(mutex_);
     if (Assigned* found = find(holding)) {
-      found->not_ours = true;
+      found->refused = true;
+      found->why_refused = why;
       found->wishes.dropped = true;
       wake(*found);
     }
@@ -113,9 +115,15 @@ class Worker final : public worker::LinkEvents {
       listen_for(assigned, nullptr);
     }
     std::unique_lock lock(mutex_);
-    if (lost_ || assigned.not_ours) return;
+    if (lost_) return;
+    // Where the job is still this worker's it must not wait for what will never be granted; where
+    // it is another's, this is refused as well.
+    if (assigned.refused) {
+      return link.ended(assigned.holding(), worker::JobState::Failed,
+                        "the scheduler refused a stage: " + assigned.why_refused, "");
+    }
     link.ended(assigned.holding(), end.state, end.reason, end.report);
-    changed_.wait(lock, [&] { return assigned.end_is_known || assigned.not_ours || lost_; });
+    changed_.wait(lock, [&] { return assigned.end_is_known || assigned.refused || lost_; });
   }
 
   void listen_for(Assigned& assigned, RemoteGrants* grants) {

@@ -195,6 +195,15 @@ TEST(BatchesInFlight, UseAllDevices) {
   EXPECT_EQ(batches_in_flight({.prefetch = 1, .in_turn = true}, {.count = 4}), 1);
 }
 
+TEST_F(WorkerTest, AJobWhoseStageIsRefusedFailsInWords) {
+  scheduler_.give("j10", spec("matmul:m=32,n=32,k=32"));
+  scheduler_.refuse_offers("there is no kind 7");
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::FAILED);
+  EXPECT_EQ(ended.reason(), "the scheduler refused a stage: there is no kind 7");
+}
+
 TEST_F(WorkerTest, SaysWhyAJobCannotBeDone) {
   scheduler_.give("j4", spec("/nowhere/model.onnx"));
   start();

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "app/api/stage_words.h"
 #include "app/cli/text_width.h"
 
 namespace attune::cli {
@@ -131,10 +132,7 @@ std::string others_text(std::span<const TaskProgress* const> others) {
 std::string doing_text(const TuneProgress& progress) {
   if (!progress.of_whole) return progress.closing ? "comparing the best" : "";
   if (!progress.begins) return "";
-  if (progress.stage == "layouts") return "choosing layouts";
-  if (progress.stage == "compile") return "compiling the model";
-  if (progress.stage == "race") return "comparing the whole models";
-  return progress.stage;
+  return api::stage_in_words(progress.stage);
 }
 
 }  // namespace

@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <span>
 
 namespace attune::jobs {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The kinds of stages that resemble each workload.
-constexpr std::string_view kBuildKinds[] = {"build", "compile", "load", "prepare"};
-constexpr std::string_view kLearnKinds[] = {"init", "select", "update", "history"};
-constexpr std::string_view kProfileKinds[] = {"profile", "confirm", "layouts", "race", "peak"};
-
-std::span<const std::string_view> kinds_like(std::string_view workload) {
-  if (workload == kBuilding) return kBuildKinds;
-  if (workload == kLearning) return kLearnKinds;
-  if (workload == kProfileCompute || workload == kProfileMemory) return kProfileKinds;
-  return {};
+// Whether stages of a kind resemble a workload that was measured.
+bool is_like(const KindLike& kind, std::string_view workload) {
+  if (kind.like == kMeasuring) return workload == kProfileCompute || workload == kProfileMemory;
+  return kind.like == workload;
 }
 
 double limit_of(const std::string& stage, const CoLocationLimits& limits) {
@@ -35,16 +28,18 @@ Error damaged() {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> kinds_apart(const CoLocationMatrix& matrix,
+                                                             std::span<const KindLike> kinds,
                                                              const CoLocationLimits& limits) {
   std::vector<std::pair<std::string, std::string>> apart;
   for (const PairSlowdown& pair : matrix.pairs) {
     if (pair.slowdown <= limit_of(pair.stage, limits)) continue;
-    for (const std::string_view measured : kinds_like(pair.stage)) {
-      for (const std::string_view other : kinds_like(pair.beside)) {
-        const std::pair<std::string, std::string> kinds(other, measured);
-        const std::pair<std::string, std::string> turned(measured, other);
-        const auto is_known = [&](const auto& each) { return each == kinds || each == turned; };
-        if (std::none_of(apart.begin(), apart.end(), is_known)) apart.push_back(kinds);
+    for (const KindLike& measured : kinds) {
+      for (const KindLike& other : kinds) {
+        if (!is_like(measured, pair.stage) || !is_like(other, pair.beside)) continue;
+        const std::pair<std::string, std::string> both(other.name, measured.name);
+        const std::pair<std::string, std::string> turned(measured.name, other.name);
+        const auto is_known = [&](const auto& each) { return each == both || each == turned; };
+        if (std::none_of(apart.begin(), apart.end(), is_known)) apart.push_back(both);
       }
     }
   }

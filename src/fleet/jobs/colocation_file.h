@@ -3,6 +3,7 @@
 // scheduler starts.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,12 @@ namespace attune::jobs {
 inline constexpr std::string_view kBuilding = "build", kLearning = "learn",
                                   kProfileCompute = "profile-compute",
                                   kProfileMemory = "profile-memory";
+
+// Of a kind of stage, by name: kBuilding, kLearning or kMeasuring.
+inline constexpr std::string_view kMeasuring = "profile";
+struct KindLike {
+  std::string_view name, like;
+};
 
 struct PairSlowdown {
   std::string stage = {}, beside = {};
@@ -38,8 +45,9 @@ struct CoLocationLimits {
   double compute = 1.03, memory = 1.10;
 };
 
-// Pairs of kinds of stages, by name, that may not run at the same time.
+// Pairs of these kinds of stages, by name, that may not run at the same time.
 std::vector<std::pair<std::string, std::string>> kinds_apart(const CoLocationMatrix& matrix,
+                                                             std::span<const KindLike> kinds,
                                                              const CoLocationLimits& limits = {});
 
 std::string to_json(const CoLocationMatrix& matrix);

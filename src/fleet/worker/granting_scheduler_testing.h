@@ -61,6 +61,11 @@ class GrantingScheduler final : private v1::Scheduler::Service {
     wish_ = wish;
   }
 
+  void refuse_offers(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    why_refused_ = why;
+  }
+
   // Waits for the end of the job.
   v1::Ended ended() {
     std::unique_lock lock(mutex_);
@@ -176,6 +181,14 @@ class GrantingScheduler final : private v1::Scheduler::Service {
   }
 
   void hear_offer(const v1::Offer& offer, std::vector<v1::ToWorker>& answers) {
+    if (!why_refused_.empty()) {
+      v1::Refused& refused = *answers.emplace_back().mutable_refused();
+      refused.set_job(offer.job());
+      refused.set_epoch(offer.epoch());
+      refused.set_stage(offer.stage());
+      refused.set_why(why_refused_);
+      return;
+    }
     if (offer.kind() < 0 || offer.kind() >= kinds_.kinds_size()) {
       mistakes_.push_back(fmt::format("kind {} is not known", offer.kind()));
       return;
@@ -212,6 +225,7 @@ class GrantingScheduler final : private v1::Scheduler::Service {
   std::optional<v1::Wish> wish_;
   double lease_seconds_ = 0;
   bool turns_away_ = false;
+  std::string why_refused_;
   int devices_ = 1, device_cores_ = 0;
   std::map<std::string, std::vector<Left>> said_left_;
   v1::Hello hello_;

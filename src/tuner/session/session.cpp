@@ -46,29 +46,6 @@ Result<std::optional<std::uint64_t>> newest_seed(records::Store& store, const st
   return std::optional(spec.seed);
 }
 
-std::string_view name_of(StageKind kind) {
-  switch (kind) {
-    case StageKind::Init:
-      return "init";
-    case StageKind::Select:
-      return "select";
-    case StageKind::Build:
-      return "build";
-    case StageKind::Profile:
-      return "profile";
-    case StageKind::Update:
-      return "update";
-    case StageKind::Confirm:
-      return "confirm";
-  }
-  CHECK(false, "unknown stage");
-}
-
-Resource resource_of(const Stage& stage) {
-  const bool device = stage.kind == StageKind::Profile || stage.kind == StageKind::Confirm;
-  return device ? Resource::Device : Resource::HostCores;
-}
-
 Session::Impl::Impl(Context context, Task task, std::string target, std::unique_ptr<Search> search,
                     schedule::Trace default_trace, Options options)
     : context_(context),
