@@ -17,7 +17,7 @@ TEST(Journal, ThoseWhoWaitHearOfAFailureBeforeItsOwner) {
   const std::string path = folder.file("scheduler.db");
   auto file = StateFile::open(path);
   ASSERT_TRUE(file.ok()) << file.error().message;
-  auto other = records::Database::open_file(path, records::Database::Access::Write);
+  auto other = sqlite::Database::open_file(path, sqlite::Database::Access::Write, {});
   ASSERT_TRUE(other.ok() && other->execute("DROP TABLE jobs").ok());
   Events events;
   {

@@ -232,13 +232,13 @@ TEST(Server, ThoseWhoWatchSeeWhatChanges) {
 class StalledDisk {
  public:
   explicit StalledDisk(const std::string& state)
-      : database_(*records::Database::open_file(wire::database_path(state),
-                                                records::Database::Access::Write)),
-        transaction_(*records::Transaction::begin(database_)) {}
+      : database_(*sqlite::Database::open_file(wire::database_path(state),
+                                               sqlite::Database::Access::Write, {})),
+        transaction_(*sqlite::Transaction::begin(database_)) {}
 
  private:
-  records::Database database_;
-  records::Transaction transaction_;
+  sqlite::Database database_;
+  sqlite::Transaction transaction_;
 };
 
 TEST(Server, AWorkerThatWaitsForTheDiskKeepsItsJob) {
@@ -312,7 +312,7 @@ TEST(Server, AFileOfAnotherProgramIsRefused) {
   const TemporaryDirectory folder;
   const std::string path = wire::database_path(folder.path());
   {
-    auto other = records::Database::open_file(path, records::Database::Access::Write);
+    auto other = sqlite::Database::open_file(path, sqlite::Database::Access::Write, {});
     ASSERT_TRUE(other.ok());
     ASSERT_TRUE(other->execute("CREATE TABLE t (x)").ok());
   }

@@ -9,6 +9,11 @@
 namespace attune::server {
 namespace {
 
+constexpr const char* kOther = "name another folder with --state DIR";
+constexpr sqlite::FileWords kWords{
+    "state file", kOther,
+    "free some space and start the scheduler again; what it acknowledged is safe"};
+
 constexpr std::int64_t kApplication = 0x4174746a;  // "Attj"
 constexpr std::int64_t kVersion = 1;
 constexpr int kBusyTimeoutMs = 60000;
@@ -38,45 +43,26 @@ std::vector<int> numbers_of(const std::string& text) {
   return numbers;
 }
 
+Error unusable(std::string why) {
+  return {ErrorCode::Corrupt, std::move(why),
+          fmt::format("move it away, or {}; it was not changed", kOther)};
+}
+
 Error damaged(const std::string& path, const std::string& detail) {
-  return {ErrorCode::Corrupt, fmt::format("state file '{}' is damaged: {}", path, detail), {}};
+  return unusable(fmt::format("state file '{}' is damaged: {}", path, detail));
 }
 
 }  // namespace
-
-// The words of the store of records, said of this file.
-Error StateFile::explain(Error error) const {
-  constexpr std::string_view kTheirs = "records file";
-  if (const auto at = error.message.find(kTheirs); at != std::string::npos) {
-    error.message.replace(at, kTheirs.size(), "state file");
-  }
-  switch (error.code) {
-    case ErrorCode::Exhausted:
-      error.hint = "free some space and start the scheduler again; what it acknowledged is safe";
-      break;
-    case ErrorCode::Corrupt:
-      error.hint = "move it away, or name another folder with --state DIR; it was not changed";
-      break;
-    default:
-      error.hint = "name another folder with --state DIR";
-      break;
-  }
-  return error;
-}
 
 Status StateFile::check_version() const {
   ATTUNE_ASSIGN(const std::int64_t application, database_->integer("PRAGMA application_id"));
   ATTUNE_ASSIGN(const std::int64_t version, database_->integer("PRAGMA user_version"));
   if (application != kApplication) {
-    return Error{ErrorCode::Corrupt,
-                 fmt::format("'{}' is no state file of a scheduler", database_->name()),
-                 {}};
+    return unusable(fmt::format("'{}' is no state file of a scheduler", database_->name()));
   }
   if (version == kVersion) return {};
-  return Error{ErrorCode::Corrupt,
-               fmt::format("state file '{}' has version {}, this program knows {}",
-                           database_->name(), version, kVersion),
-               {}};
+  return unusable(fmt::format("state file '{}' has version {}, this program knows {}",
+                              database_->name(), version, kVersion));
 }
 
 Status StateFile::prepare_to_write() {
@@ -90,7 +76,7 @@ Status StateFile::prepare_to_write() {
     ATTUNE_RETURN_IF_ERROR(check_version());
     return prepare_statements();
   }
-  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(*database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
   ATTUNE_RETURN_IF_ERROR(database_->execute(kSchema));
   ATTUNE_RETURN_IF_ERROR(database_->execute(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplication, kVersion)));
@@ -109,19 +95,17 @@ Status StateFile::prepare_statements() {
 }
 
 Result<StateFile> StateFile::open(const std::string& path) {
-  using Access = records::Database::Access;
-  Result<records::Database> database = records::Database::open_file(path, Access::Write);
+  using Access = sqlite::Database::Access;
+  Result<sqlite::Database> database = sqlite::Database::open_file(path, Access::Write, kWords);
   if (!database.ok()) {
     Error error = database.error();
     error.message = fmt::format("cannot open state file '{}'", path);
-    error.hint = "name another folder with --state DIR";
+    error.hint = kOther;
     return error;
   }
   StateFile file(std::move(*database));
   file.database_->set_busy_timeout_ms(kBusyTimeoutMs);
-  if (const Status status = file.prepare_to_write(); !status.ok()) {
-    return file.explain(status.error());
-  }
+  ATTUNE_RETURN_IF_ERROR(file.prepare_to_write());
   return file;
 }
 
@@ -130,32 +114,29 @@ Result<StateFile> StateFile::open_to_read(const std::string& path) {
     return Error{ErrorCode::NotFound, fmt::format("there is no state file '{}'", path),
                  "no scheduler ran with this --state DIR"};
   }
-  ATTUNE_ASSIGN(records::Database database,
-                records::Database::open_file(path, records::Database::Access::Read));
+  ATTUNE_ASSIGN(sqlite::Database database,
+                sqlite::Database::open_file(path, sqlite::Database::Access::Read, kWords));
   StateFile file(std::move(database));
   file.database_->set_busy_timeout_ms(kBusyTimeoutMs);
-  if (const Status status = file.check_version(); !status.ok()) {
-    return file.explain(status.error());
-  }
+  ATTUNE_RETURN_IF_ERROR(file.check_version());
   return file;
 }
 
 Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
   std::vector<jobs::JobRow> rows;
-  ATTUNE_ASSIGN(records::Statement statement,
+  ATTUNE_ASSIGN(sqlite::Statement statement,
                 database_->prepare("SELECT number, key, wish, is_foreign, job FROM jobs "
                                    "ORDER BY number"));
   while (true) {
-    const Result<bool> row = statement.step();
-    if (!row.ok()) return explain(row.error());
-    if (!*row) return rows;
+    ATTUNE_ASSIGN(const bool row, statement.step());
+    if (!row) return rows;
     jobs::JobRow& job = rows.emplace_back();
     job.number = statement.integer(0);
     job.key = statement.text(1);
     if (statement.integer(2) >= 0) job.wish = static_cast<v1::Wish>(statement.integer(2));
     job.foreign = statement.integer(3) != 0;
     if (!job.job.ParseFromString(statement.text(4)) || job.job.id().empty()) {
-      return explain(damaged(database_->name(), fmt::format("job {} is unreadable", job.number)));
+      return damaged(database_->name(), fmt::format("job {} is unreadable", job.number));
     }
   }
 }
@@ -163,15 +144,14 @@ Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
 Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) const {
   std::vector<jobs::StageRow> rows;
   ATTUNE_ASSIGN(
-      records::Statement statement,
+      sqlite::Statement statement,
       database_->prepare("SELECT * FROM (SELECT job, epoch, stage, kind, pool, slots, ready_at, "
                          "started_at, ended_at, how FROM stages ORDER BY ended_at DESC LIMIT ?) "
                          "ORDER BY ended_at"));
   statement.bind(most);
   while (true) {
-    const Result<bool> row = statement.step();
-    if (!row.ok()) return explain(row.error());
-    if (!*row) return rows;
+    ATTUNE_ASSIGN(const bool row, statement.step());
+    if (!row) return rows;
     jobs::StageRow& stage = rows.emplace_back();
     stage.bar.set_job(statement.text(0));
     stage.epoch = statement.integer(1);
@@ -188,26 +168,25 @@ Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) co
 
 Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
   std::vector<jobs::Pool> pools;
-  ATTUNE_ASSIGN(records::Statement statement,
+  ATTUNE_ASSIGN(sqlite::Statement statement,
                 database_->prepare("SELECT name, capacity FROM pools ORDER BY number"));
   while (true) {
-    const Result<bool> row = statement.step();
-    if (!row.ok()) return explain(row.error());
-    if (!*row) return pools;
+    ATTUNE_ASSIGN(const bool row, statement.step());
+    if (!row) return pools;
     pools.push_back({statement.text(0), static_cast<int>(statement.integer(1))});
   }
 }
 
-Status StateFile::write_rows(const std::vector<jobs::JobRow>& jobs,
-                             const std::vector<jobs::StageRow>& stages) {
-  ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(*database_));
+Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
+                        const std::vector<jobs::StageRow>& stages) {
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
   for (const jobs::JobRow& row : jobs) {
     const std::string bytes = row.job.SerializeAsString();
     const std::int64_t wish = row.wish ? std::int64_t{*row.wish} : -1;
     ATTUNE_RETURN_IF_ERROR(put_job_
                                ->bind(row.number, row.job.id(), row.job.spec().name(),
                                       std::int64_t{row.job.state()}, row.key, wish, row.foreign,
-                                      records::Blob{bytes})
+                                      sqlite::Blob{bytes})
                                .run());
   }
   for (const jobs::StageRow& row : stages) {
@@ -222,26 +201,16 @@ Status StateFile::write_rows(const std::vector<jobs::JobRow>& jobs,
   return transaction.commit();
 }
 
-Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
-                        const std::vector<jobs::StageRow>& stages) {
-  const Status status = write_rows(jobs, stages);
-  return status.ok() ? status : Status(explain(status.error()));
-}
-
 Status StateFile::write_pools(const std::vector<jobs::Pool>& pools) {
-  const auto put = [&]() -> Status {
-    ATTUNE_ASSIGN(records::Transaction transaction, records::Transaction::begin(*database_));
-    ATTUNE_RETURN_IF_ERROR(database_->execute("DELETE FROM pools"));
-    ATTUNE_ASSIGN(records::Statement statement,
-                  database_->prepare("INSERT INTO pools VALUES (?,?,?)"));
-    for (std::size_t i = 0; i < pools.size(); ++i) {
-      ATTUNE_RETURN_IF_ERROR(
-          statement.bind(std::int64_t(i), pools[i].name, std::int64_t{pools[i].capacity}).run());
-    }
-    return transaction.commit();
-  };
-  const Status status = put();
-  return status.ok() ? status : Status(explain(status.error()));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
+  ATTUNE_RETURN_IF_ERROR(database_->execute("DELETE FROM pools"));
+  ATTUNE_ASSIGN(sqlite::Statement statement,
+                database_->prepare("INSERT INTO pools VALUES (?,?,?)"));
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    ATTUNE_RETURN_IF_ERROR(
+        statement.bind(std::int64_t(i), pools[i].name, std::int64_t{pools[i].capacity}).run());
+  }
+  return transaction.commit();
 }
 
 }  // namespace attune::server

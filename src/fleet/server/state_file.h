@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/sqlite/database.h"
 #include "fleet/jobs/book_rows.h"
 #include "fleet/jobs/scheduler.h"
-#include "tuner/records/sqlite_database.h"
 
 namespace attune::server {
 
@@ -32,18 +32,15 @@ class StateFile {
   Status write_pools(const std::vector<jobs::Pool>& pools);
 
  private:
-  explicit StateFile(records::Database database)
-      : database_(std::make_unique<records::Database>(std::move(database))) {}
-  Error explain(Error error) const;
-  Status write_rows(const std::vector<jobs::JobRow>& jobs,
-                    const std::vector<jobs::StageRow>& stages);
+  explicit StateFile(sqlite::Database database)
+      : database_(std::make_unique<sqlite::Database>(std::move(database))) {}
   Status prepare_to_write();
   Status prepare_statements();
   Status check_version() const;
 
-  std::unique_ptr<records::Database> database_;  // stays where it is, statements know it
+  std::unique_ptr<sqlite::Database> database_;  // stays where it is, statements know it
   // Prepared once, as they are used for every stage; none where it is only looked at.
-  std::optional<records::Statement> put_job_, put_stage_;
+  std::optional<sqlite::Statement> put_job_, put_stage_;
 };
 
 }  // namespace attune::server

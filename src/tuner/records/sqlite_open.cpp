@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyTimeoutMs = 10000;
+// Another may hold the file while a slow disk writes.
+constexpr int kBusyTimeoutMs = 60000;
 constexpr const char* kOtherFileHint = "name another file with --records PATH";
 
 enum class FileKind { Missing, Empty, Filled };
@@ -79,33 +80,35 @@ Status require_writable(const std::string& path, FileKind kind) {
 
 // Reads every page once. Cheap beside a tuning run, and a damaged file is found before anything is
 // added to it.
-Status check_pages(const Database& database) {
+Status check_pages(const sqlite::Database& database) {
   ATTUNE_ASSIGN(std::string verdict, database.text("PRAGMA quick_check(1)"));
   if (verdict == "ok") return {};
   for (char& c : verdict) {
     if (c == '\n') c = ' ';
   }
-  return sqlite_error(SQLITE_CORRUPT, database.name(), verdict);
+  return database.explain(SQLITE_CORRUPT, verdict);
 }
 
 // Takes the file into write-ahead logging. While another process does the same SQLite may answer
 // "busy" without waiting, hence the patience here.
-Status use_write_ahead_log(Database& database) {
+Status use_write_ahead_log(sqlite::Database& database) {
   for (int waited_ms = 0;; waited_ms += 10) {
     Status status = database.execute("PRAGMA journal_mode=WAL");
     if (status.ok() || waited_ms >= kBusyTimeoutMs) return status;
-    const bool busy =
-        status.error().message == sqlite_error(SQLITE_BUSY, database.name(), {}).message;
+    const bool busy = status.error().message == database.explain(SQLITE_BUSY, {}).message;
     if (!busy) return status;
     sqlite3_sleep(10);
   }
 }
 
-Result<Database> open_in_memory(const std::string& name) {
-  return Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, name);
+Result<sqlite::Database> open_in_memory(const std::string& name) {
+  return sqlite::Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, name,
+                                kFileWords);
 }
 
-Status forbid_writing(Database& database) { return database.execute("PRAGMA query_only=ON"); }
+Status forbid_writing(sqlite::Database& database) {
+  return database.execute("PRAGMA query_only=ON");
+}
 
 std::string immutable_address(const std::string& path) {
   std::string address = "file:";
@@ -122,9 +125,10 @@ std::string immutable_address(const std::string& path) {
 // Opens an existing file and reads its version. Where neither the file's log nor the log's index
 // can be made (a directory without write permission) and no log is left over, the file is read as
 // it is.
-Result<Database> open_existing(const std::string& path, std::int64_t& version) {
+Result<sqlite::Database> open_existing(const std::string& path, std::int64_t& version) {
   const auto known = static_cast<std::int64_t>(migrations().size());
-  ATTUNE_ASSIGN(Database database, Database::open(path, SQLITE_OPEN_READWRITE, path));
+  ATTUNE_ASSIGN(sqlite::Database database,
+                sqlite::Database::open(path, SQLITE_OPEN_READWRITE, path, kFileWords));
   database.set_busy_timeout_ms(kBusyTimeoutMs);
   database.set_checkpoint_on_close(false);
   Result<std::int64_t> found = check_version(database, known);
@@ -132,8 +136,9 @@ Result<Database> open_existing(const std::string& path, std::int64_t& version) {
     std::error_code ignored;
     const std::string log = path + "-wal";
     if (fs::exists(log, ignored) && fs::file_size(log, ignored) > 0) return found.error();
-    ATTUNE_ASSIGN(Database frozen, Database::open(immutable_address(path),
-                                                  SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path));
+    ATTUNE_ASSIGN(sqlite::Database frozen,
+                  sqlite::Database::open(immutable_address(path),
+                                         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path, kFileWords));
     ATTUNE_ASSIGN(version, check_version(frozen, known));
     return frozen;
   }
@@ -145,14 +150,15 @@ Result<Database> open_existing(const std::string& path, std::int64_t& version) {
 
 }  // namespace
 
-Result<Database> open_for_writing(const std::string& path) {
+Result<sqlite::Database> open_for_writing(const std::string& path) {
   ATTUNE_ASSIGN(const FileKind kind, inspect(path));
   if (kind == FileKind::Missing) ATTUNE_RETURN_IF_ERROR(create_parents(path));
   ATTUNE_RETURN_IF_ERROR(require_writable(path, kind));
-  ATTUNE_ASSIGN(Database database,
-                Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path));
+  ATTUNE_ASSIGN(
+      sqlite::Database database,
+      sqlite::Database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path, kFileWords));
   database.set_busy_timeout_ms(kBusyTimeoutMs);
-  if (database.read_only()) return sqlite_error(SQLITE_READONLY, path, {});
+  if (database.read_only()) return database.explain(SQLITE_READONLY, {});
   // A file that is refused below must not be changed by a left-over log either.
   database.set_checkpoint_on_close(false);
   const auto known = static_cast<std::int64_t>(migrations().size());
@@ -166,22 +172,22 @@ Result<Database> open_for_writing(const std::string& path) {
   return database;
 }
 
-Result<Database> open_for_reading(const std::string& path) {
+Result<sqlite::Database> open_for_reading(const std::string& path) {
   ATTUNE_ASSIGN(const FileKind kind, inspect(path));
   if (kind == FileKind::Filled) {
     std::int64_t version = 0;
-    ATTUNE_ASSIGN(Database database, open_existing(path, version));
+    ATTUNE_ASSIGN(sqlite::Database database, open_existing(path, version));
     if (version == static_cast<std::int64_t>(migrations().size())) {
       ATTUNE_RETURN_IF_ERROR(forbid_writing(database));
       return database;
     }
-    ATTUNE_ASSIGN(Database copy, open_in_memory(path));
+    ATTUNE_ASSIGN(sqlite::Database copy, open_in_memory(path));
     ATTUNE_RETURN_IF_ERROR(copy.copy_from(database));
     ATTUNE_RETURN_IF_ERROR(migrate(copy, migrations()));
     ATTUNE_RETURN_IF_ERROR(forbid_writing(copy));
     return copy;
   }
-  ATTUNE_ASSIGN(Database empty, open_in_memory(path));
+  ATTUNE_ASSIGN(sqlite::Database empty, open_in_memory(path));
   ATTUNE_RETURN_IF_ERROR(migrate(empty, migrations()));
   ATTUNE_RETURN_IF_ERROR(forbid_writing(empty));
   return empty;

@@ -41,7 +41,7 @@ class OpenTest : public testing::Test {
   }
   // A file as the first version wrote it, with one record.
   void write_version_one() {
-    auto database = Database::open(path(), 6 /* read, write, create */, path());
+    auto database = sqlite::Database::open(path(), 6 /* read, write, create */, path(), kFileWords);
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE(database->execute("PRAGMA journal_mode=WAL").ok());
     ASSERT_TRUE(migrate(*database, migrations().first(1)).ok());
@@ -188,7 +188,7 @@ TEST_F(OpenTest, ReadingAnOlderFileLeavesItAsItIs) {
 
 TEST_F(OpenTest, AFailedMigrationChangesNothing) {
   write_version_one();
-  auto database = Database::open(path(), 2 /* read, write */, path());
+  auto database = sqlite::Database::open(path(), 2 /* read, write */, path(), kFileWords);
   ASSERT_TRUE(database.ok());
   const char* const steps[] = {migrations()[0], "CREATE TABLE half(x); CREATE TABLE half(x);"};
   const Status status = migrate(*database, steps);
@@ -221,7 +221,7 @@ TEST_F(OpenTest, AForeignFileIsRefused) {
 
 TEST_F(OpenTest, ADatabaseOfAnotherProgramIsRefused) {
   {
-    auto database = Database::open(path(), 6 /* read, write, create */, path());
+    auto database = sqlite::Database::open(path(), 6 /* read, write, create */, path(), kFileWords);
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE(database->execute("CREATE TABLE bookmarks(url TEXT)").ok());
   }

@@ -11,7 +11,7 @@ const char* const kSelectRecord =
     " r.sentinel_drift, r.seed, r.session_id, r.number, r.verified, r.created_at_ms"
     " FROM records r JOIN task_targets t ON t.id = r.task_target_id ";
 
-Result<Record> read_record(const Statement& row) {
+Result<Record> read_record(const sqlite::Statement& row) {
   ATTUNE_ASSIGN(runtime::Outcome outcome, outcome_from_json(row.text(6)));
   Record record;
   record.id = row.integer(0);
@@ -34,24 +34,24 @@ Result<Record> read_record(const Statement& row) {
   return record;
 }
 
-RecordInserter::RecordInserter(Database& database, Statement insert, Statement find,
-                               Statement create)
+RecordInserter::RecordInserter(sqlite::Database& database, sqlite::Statement insert,
+                               sqlite::Statement find, sqlite::Statement create)
     : database_(&database),
       insert_(std::move(insert)),
       find_task_target_(std::move(find)),
       create_task_target_(std::move(create)) {}
 
-Result<RecordInserter> RecordInserter::create(Database& database) {
-  ATTUNE_ASSIGN(Statement insert,
+Result<RecordInserter> RecordInserter::create(sqlite::Database& database) {
+  ATTUNE_ASSIGN(sqlite::Statement insert,
                 database.prepare(
                     "INSERT INTO records(task_target_id, task_name, trace, trace_hash, outcome,"
                     " outcome_detail, time_us, weights, build_ms, run_ms, wait_ms, product_version,"
                     " device, cv, sentinel_drift, seed, session_id, number, verified,"
                     " created_at_ms, fingerprint)"
                     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
-  ATTUNE_ASSIGN(Statement find, database.prepare("SELECT id FROM task_targets"
-                                                 " WHERE task_key = ? AND target = ?"));
-  ATTUNE_ASSIGN(Statement create,
+  ATTUNE_ASSIGN(sqlite::Statement find, database.prepare("SELECT id FROM task_targets"
+                                                         " WHERE task_key = ? AND target = ?"));
+  ATTUNE_ASSIGN(sqlite::Statement create,
                 database.prepare("INSERT INTO task_targets(task_key, target) VALUES(?, ?)"));
   return RecordInserter(database, std::move(insert), std::move(find), std::move(create));
 }

@@ -6,30 +6,31 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/sqlite/database.h"
 #include "tuner/records/record.h"
-#include "tuner/records/sqlite_database.h"
 
 namespace attune::records {
 
 // "SELECT … FROM records r JOIN task_targets t …" with the columns that read_record expects.
 extern const char* const kSelectRecord;
 
-Result<Record> read_record(const Statement& row);
+Result<Record> read_record(const sqlite::Statement& row);
 
 // Inserts many records inside of one transaction of the caller.
 class RecordInserter {
  public:
-  static Result<RecordInserter> create(Database& database);
+  static Result<RecordInserter> create(sqlite::Database& database);
   Result<RecordId> insert(const Record& record);
 
  private:
-  RecordInserter(Database& database, Statement insert, Statement find, Statement create);
+  RecordInserter(sqlite::Database& database, sqlite::Statement insert, sqlite::Statement find,
+                 sqlite::Statement create);
   Result<std::int64_t> task_target_id(const Record& record);
 
-  Database* database_;
-  Statement insert_;
-  Statement find_task_target_;
-  Statement create_task_target_;
+  sqlite::Database* database_;
+  sqlite::Statement insert_;
+  sqlite::Statement find_task_target_;
+  sqlite::Statement create_task_target_;
   std::map<std::pair<std::string, std::string>, std::int64_t> task_targets_;
 };
 

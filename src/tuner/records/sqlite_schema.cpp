@@ -144,7 +144,7 @@ constexpr const char* kMigrations[] = {kRecords,     kSessions,   kTasks,       
 
 std::span<const char* const> migrations() { return kMigrations; }
 
-Result<std::int64_t> check_version(const Database& database, std::int64_t known) {
+Result<std::int64_t> check_version(const sqlite::Database& database, std::int64_t known) {
   ATTUNE_ASSIGN(const std::int64_t tables, database.integer("SELECT count(*) FROM sqlite_schema"));
   if (tables == 0) return 0;
   ATTUNE_ASSIGN(const std::int64_t application, database.integer("PRAGMA application_id"));
@@ -164,11 +164,11 @@ Result<std::int64_t> check_version(const Database& database, std::int64_t known)
   return version;
 }
 
-Status migrate(Database& database, std::span<const char* const> steps) {
+Status migrate(sqlite::Database& database, std::span<const char* const> steps) {
   const auto known = static_cast<std::int64_t>(steps.size());
   ATTUNE_ASSIGN(const std::int64_t seen, check_version(database, known));
   if (seen == known) return {};
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database));
   // Another process may have done it in the meantime.
   ATTUNE_ASSIGN(const std::int64_t version, check_version(database, known));
   for (std::int64_t i = version; i < known; ++i) {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "tuner/records/sqlite_database.h"
+#include "base/sqlite/database.h"
 
 namespace attune::records {
 
@@ -18,9 +18,9 @@ std::span<const char* const> migrations();
 
 // Whether the file is one of ours (or empty), sound at first sight, and not of a later version than
 // `known`; the version it has.
-Result<std::int64_t> check_version(const Database& database, std::int64_t known);
+Result<std::int64_t> check_version(const sqlite::Database& database, std::int64_t known);
 
 // Applies those of `steps` that the file has not seen.
-Status migrate(Database& database, std::span<const char* const> steps);
+Status migrate(sqlite::Database& database, std::span<const char* const> steps);
 
 }  // namespace attune::records

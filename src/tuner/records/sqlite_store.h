@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/records/sqlite_database.h"
+#include "base/sqlite/database.h"
 #include "tuner/records/store.h"
 
 namespace attune::records {
 
 class SqliteStore final : public Store {
  public:
-  explicit SqliteStore(Database database) : database_(std::move(database)) {}
+  explicit SqliteStore(sqlite::Database database) : database_(std::move(database)) {}
 
   Result<std::vector<RecordId>> add(std::span<const Record> records) override;
   Result<std::size_t> add_new(std::span<const Record> records) override;
@@ -56,7 +56,7 @@ class SqliteStore final : public Store {
   Result<Session> load_session(SessionId session) override;
 
   // For tests that need a full disk or look behind the interface.
-  Database& database() { return database_; }
+  sqlite::Database& database() { return database_; }
 
  private:
   Status require_session(SessionId session);
@@ -65,7 +65,7 @@ class SqliteStore final : public Store {
   Result<std::vector<SessionCandidate>> load_candidates(SessionId session);
 
   std::mutex mutex_;
-  Database database_;
+  sqlite::Database database_;
 };
 
 }  // namespace attune::records

@@ -4,15 +4,15 @@ namespace attune::records {
 
 Result<std::size_t> SqliteStore::add_hints(std::span<const Hint> hints) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
-  ATTUNE_ASSIGN(Statement find,
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Statement find,
                 database_.prepare("SELECT id, time_us FROM hints WHERE task_key = ? AND"
                                   " trace_hash = ? AND foreign_target = ?"));
-  ATTUNE_ASSIGN(Statement insert,
+  ATTUNE_ASSIGN(sqlite::Statement insert,
                 database_.prepare("INSERT INTO hints(task_key, trace_hash, foreign_target,"
                                   " task_name, trace, time_us, source, created_at_ms, anchor_key,"
                                   " config) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-  ATTUNE_ASSIGN(Statement improve,
+  ATTUNE_ASSIGN(sqlite::Statement improve,
                 database_.prepare("UPDATE hints SET time_us = ?, source = ? WHERE id = ?"));
   std::size_t added = 0;
   for (const Hint& hint : hints) {
@@ -42,7 +42,7 @@ Result<std::vector<Hint>> SqliteStore::hints(const HintFilter& filter) {
   if (!filter.task.empty()) sql += " AND (task_key = ?1 OR task_name = ?1)";
   if (!filter.anchor.empty()) sql += " AND anchor_key = ?2";
   sql += ") WHERE copy = 1 ORDER BY task_name, place, time_us, foreign_target LIMIT ?3";
-  ATTUNE_ASSIGN(Statement rows, database_.prepare(sql));
+  ATTUNE_ASSIGN(sqlite::Statement rows, database_.prepare(sql));
   rows.bind(filter.task, filter.anchor,
             filter.limit ? static_cast<std::int64_t>(*filter.limit) : std::int64_t{-1});
   std::vector<Hint> found;

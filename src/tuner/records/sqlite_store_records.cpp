@@ -20,18 +20,18 @@ std::int64_t row_limit(const std::optional<std::size_t>& limit) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path) {
-  ATTUNE_ASSIGN(Database database, open_for_writing(path));
+  ATTUNE_ASSIGN(sqlite::Database database, open_for_writing(path));
   return std::unique_ptr<Store>(std::make_unique<SqliteStore>(std::move(database)));
 }
 
 Result<std::unique_ptr<Store>> open_sqlite_store_for_reading(const std::string& path) {
-  ATTUNE_ASSIGN(Database database, open_for_reading(path));
+  ATTUNE_ASSIGN(sqlite::Database database, open_for_reading(path));
   return std::unique_ptr<Store>(std::make_unique<SqliteStore>(std::move(database)));
 }
 
 Result<std::vector<RecordId>> SqliteStore::add(std::span<const Record> records) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_ASSIGN(RecordInserter inserter, RecordInserter::create(database_));
   std::vector<RecordId> ids;
   ids.reserve(records.size());
@@ -45,9 +45,9 @@ Result<std::vector<RecordId>> SqliteStore::add(std::span<const Record> records) 
 
 Result<std::size_t> SqliteStore::add_new(std::span<const Record> records) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_ASSIGN(RecordInserter inserter, RecordInserter::create(database_));
-  ATTUNE_ASSIGN(Statement known,
+  ATTUNE_ASSIGN(sqlite::Statement known,
                 database_.prepare("SELECT 1 FROM records WHERE fingerprint = ? LIMIT 1"));
   std::size_t added = 0;
   for (const Record& record : records) {
@@ -63,7 +63,7 @@ Result<std::size_t> SqliteStore::add_new(std::span<const Record> records) {
 
 Result<std::vector<bool>> SqliteStore::are_known(std::span<const Record> records) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Statement known,
+  ATTUNE_ASSIGN(sqlite::Statement known,
                 database_.prepare("SELECT 1 FROM records WHERE fingerprint = ? LIMIT 1"));
   std::vector<bool> found;
   for (const Record& record : records) {
@@ -75,9 +75,10 @@ Result<std::vector<bool>> SqliteStore::are_known(std::span<const Record> records
 
 Status SqliteStore::confirm(std::span<const Confirmation> confirmations) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
-  ATTUNE_ASSIGN(Statement find, database_.prepare(std::string(kSelectRecord) + "WHERE r.id = ?"));
-  ATTUNE_ASSIGN(Statement update,
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Statement find,
+                database_.prepare(std::string(kSelectRecord) + "WHERE r.id = ?"));
+  ATTUNE_ASSIGN(sqlite::Statement update,
                 database_.prepare("UPDATE records SET outcome = ?, outcome_detail = ?, time_us = ?,"
                                   " cv = ?, sentinel_drift = ?, verified = ?, fingerprint = ?"
                                   " WHERE id = ?"));
@@ -109,7 +110,7 @@ Result<std::optional<Record>> SqliteStore::best(const BestQuery& query) {
 Result<std::vector<Record>> SqliteStore::top(const BestQuery& query, std::size_t k) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(
-      Statement rows,
+      sqlite::Statement rows,
       database_.prepare(
           std::string(kSelectRecord) +
           "WHERE r.task_target_id ="
@@ -150,7 +151,7 @@ Status SqliteStore::visit(const RecordFilter& filter,
   if (!filter.target.empty()) sql += " AND t.target = ?2";
   if (filter.session) sql += " AND r.session_id = ?3";
   sql += " ORDER BY r.id DESC LIMIT ?4";
-  ATTUNE_ASSIGN(Statement rows, database_.prepare(sql));
+  ATTUNE_ASSIGN(sqlite::Statement rows, database_.prepare(sql));
   rows.bind(filter.task, filter.target, filter.session.value_or(0), row_limit(filter.limit));
   while (true) {
     ATTUNE_ASSIGN(const bool row, rows.step());
@@ -170,7 +171,7 @@ Result<TrialCount> SqliteStore::count_trials(const std::string& task_key, const 
       " (SELECT id FROM task_targets WHERE task_key = ?1 AND target = ?2)";
   if (session) sql += " AND session_id = ?3";
   sql += " GROUP BY trace_hash) GROUP BY furthest";
-  ATTUNE_ASSIGN(Statement rows, database_.prepare(sql));
+  ATTUNE_ASSIGN(sqlite::Statement rows, database_.prepare(sql));
   if (session) {
     rows.bind(task_key, target, *session);
   } else {
@@ -190,7 +191,7 @@ Result<TrialCount> SqliteStore::count_trials(const std::string& task_key, const 
 Result<std::vector<std::uint64_t>> SqliteStore::known_traces(const std::string& task_key,
                                                              const std::string& target) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Statement rows,
+  ATTUNE_ASSIGN(sqlite::Statement rows,
                 database_.prepare("SELECT DISTINCT trace_hash FROM records WHERE task_target_id ="
                                   " (SELECT id FROM task_targets WHERE task_key = ? AND target = ?)"
                                   " AND outcome != 'infrastructure_lost'"));
@@ -207,7 +208,7 @@ Result<std::vector<std::uint64_t>> SqliteStore::known_traces(const std::string& 
 
 Result<std::size_t> SqliteStore::prune(std::size_t keep) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   // Of several sessions with the same keys only the newest can be resumed (see
   // find_resumable_session); if it is unfinished it stays as it is.
   ATTUNE_RETURN_IF_ERROR(
@@ -215,7 +216,7 @@ Result<std::size_t> SqliteStore::prune(std::size_t keep) {
                         " id, finished FROM sessions GROUP BY task_key, target, options_key)"
                         " WHERE NOT finished)"));
   ATTUNE_ASSIGN(
-      Statement remove,
+      sqlite::Statement remove,
       database_.prepare(
           "DELETE FROM records WHERE session_id NOT IN (SELECT id FROM sessions) AND id NOT IN"
           " (SELECT id FROM (SELECT id, row_number() OVER"

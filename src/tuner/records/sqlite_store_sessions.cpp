@@ -26,7 +26,7 @@ Error continued_elsewhere(SessionId session, const std::string& what) {
 }  // namespace
 
 Status SqliteStore::require_session(SessionId session) {
-  ATTUNE_ASSIGN(Statement find, database_.prepare("SELECT 1 FROM sessions WHERE id = ?"));
+  ATTUNE_ASSIGN(sqlite::Statement find, database_.prepare("SELECT 1 FROM sessions WHERE id = ?"));
   ATTUNE_ASSIGN(const bool found, find.bind(session).step());
   if (found) return {};
   return Error{ErrorCode::NotFound,
@@ -35,14 +35,14 @@ Status SqliteStore::require_session(SessionId session) {
 }
 
 Status SqliteStore::add_changes(SessionId session, const std::string& changes) {
-  ATTUNE_ASSIGN(Statement insert,
+  ATTUNE_ASSIGN(sqlite::Statement insert,
                 database_.prepare("INSERT INTO session_changes(session_id, changes) VALUES(?, ?)"));
-  return insert.bind(session, Blob{changes}).run();
+  return insert.bind(session, sqlite::Blob{changes}).run();
 }
 
 Result<SessionId> SqliteStore::create_session(const SessionSpec& spec) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Statement insert,
+  ATTUNE_ASSIGN(sqlite::Statement insert,
                 database_.prepare("INSERT INTO sessions(task_key, task_name, target, options,"
                                   " options_key, seed, created_at_ms, finished, state)"
                                   " VALUES(?, ?, ?, ?, ?, ?, ?, 0, x'')"));
@@ -56,7 +56,7 @@ Result<std::optional<SessionId>> SqliteStore::find_resumable_session(
     const std::string& task_key, const std::string& target, const std::string& options_key,
     std::optional<std::uint64_t> seed) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Statement find,
+  ATTUNE_ASSIGN(sqlite::Statement find,
                 database_.prepare("SELECT id FROM sessions WHERE task_key = ? AND target = ?"
                                   " AND options_key = ? AND (? OR seed = ?)"
                                   " ORDER BY id DESC LIMIT 1"));
@@ -72,7 +72,7 @@ Result<SessionSpec> SqliteStore::session_spec(SessionId session) {
 }
 
 Result<SessionSpec> SqliteStore::read_spec(SessionId session) {
-  ATTUNE_ASSIGN(Statement row,
+  ATTUNE_ASSIGN(sqlite::Statement row,
                 database_.prepare("SELECT task_key, task_name, target, options, options_key, seed,"
                                   " created_at_ms FROM sessions WHERE id = ?"));
   ATTUNE_ASSIGN(const bool found, row.bind(session).step());
@@ -86,17 +86,17 @@ Status SqliteStore::append_selected(SessionId session, std::int64_t round,
                                     std::span<const Candidate> candidates,
                                     const std::string& changes, std::int64_t asked) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
   ATTUNE_ASSIGN(
-      Statement open,
+      sqlite::Statement open,
       database_.prepare("INSERT OR IGNORE INTO session_rounds(session_id, round, finished, asked)"
                         " VALUES(?, ?, 0, ?)"));
   ATTUNE_RETURN_IF_ERROR(open.bind(session, round, asked).run());
   if (database_.changed_rows() == 0) {
     return continued_elsewhere(session, fmt::format("round {} is there already", round));
   }
-  ATTUNE_ASSIGN(Statement insert,
+  ATTUNE_ASSIGN(sqlite::Statement insert,
                 database_.prepare("INSERT OR IGNORE INTO session_candidates(session_id, number,"
                                   " round, trace, trace_hash, predicted_us, status)"
                                   " VALUES(?, ?, ?, ?, ?, ?, ?)"));
@@ -109,7 +109,7 @@ Status SqliteStore::append_selected(SessionId session, std::int64_t round,
     }
   }
   ATTUNE_RETURN_IF_ERROR(add_changes(session, changes));
-  ATTUNE_ASSIGN(Statement update,
+  ATTUNE_ASSIGN(sqlite::Statement update,
                 database_.prepare("UPDATE sessions SET finished = 0 WHERE id = ?"));
   ATTUNE_RETURN_IF_ERROR(update.bind(session).run());
   return transaction.commit();
@@ -117,9 +117,9 @@ Status SqliteStore::append_selected(SessionId session, std::int64_t round,
 
 Status SqliteStore::mark_built(SessionId session, std::span<const std::int64_t> numbers) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
-  ATTUNE_ASSIGN(Statement update,
+  ATTUNE_ASSIGN(sqlite::Statement update,
                 database_.prepare("UPDATE session_candidates SET status = ? WHERE session_id = ?"
                                   " AND number = ? AND status != ?"));
   for (const std::int64_t number : numbers) {
@@ -135,10 +135,10 @@ Status SqliteStore::mark_built(SessionId session, std::span<const std::int64_t> 
 Result<std::vector<RecordId>> SqliteStore::mark_profiled(
     SessionId session, std::span<const ProfiledCandidate> profiled) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
   ATTUNE_ASSIGN(RecordInserter inserter, RecordInserter::create(database_));
-  ATTUNE_ASSIGN(Statement update,
+  ATTUNE_ASSIGN(sqlite::Statement update,
                 database_.prepare("UPDATE session_candidates SET status = ?1, record_id = ?2,"
                                   " first_us = ?5"
                                   " WHERE session_id = ?3 AND number = ?4 AND status != ?1"));
@@ -166,9 +166,9 @@ Result<std::vector<RecordId>> SqliteStore::mark_profiled(
 Status SqliteStore::finish_round(SessionId session, std::int64_t round,
                                  const std::string& changes) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
-  ATTUNE_ASSIGN(Statement waiting,
+  ATTUNE_ASSIGN(sqlite::Statement waiting,
                 database_.prepare("SELECT count(*) FROM session_candidates WHERE session_id = ?"
                                   " AND round = ? AND status != ?"));
   ATTUNE_ASSIGN(const bool row, waiting.bind(session, round, std::string_view(kProfiled)).step());
@@ -178,7 +178,7 @@ Status SqliteStore::finish_round(SessionId session, std::int64_t round,
                     " result",
                     round, session, waiting.integer(0)));
   }
-  ATTUNE_ASSIGN(Statement finish,
+  ATTUNE_ASSIGN(sqlite::Statement finish,
                 database_.prepare("UPDATE session_rounds SET finished = 1 WHERE session_id = ?"
                                   " AND round = ? AND NOT finished"));
   ATTUNE_RETURN_IF_ERROR(finish.bind(session, round).run());
@@ -191,9 +191,9 @@ Status SqliteStore::finish_round(SessionId session, std::int64_t round,
 
 Status SqliteStore::finish_session(SessionId session) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
-  ATTUNE_ASSIGN(Statement update,
+  ATTUNE_ASSIGN(sqlite::Statement update,
                 database_.prepare("UPDATE sessions SET finished = 1 WHERE id = ?"));
   ATTUNE_RETURN_IF_ERROR(update.bind(session).run());
   return transaction.commit();
@@ -201,11 +201,12 @@ Status SqliteStore::finish_session(SessionId session) {
 
 Result<std::vector<SessionCandidate>> SqliteStore::load_candidates(SessionId session) {
   ATTUNE_ASSIGN(
-      Statement rows,
+      sqlite::Statement rows,
       database_.prepare("SELECT number, trace, trace_hash, predicted_us, round, status,"
                         " record_id, first_us FROM session_candidates WHERE session_id = ?"
                         " ORDER BY number"));
-  ATTUNE_ASSIGN(Statement find, database_.prepare(std::string(kSelectRecord) + "WHERE r.id = ?"));
+  ATTUNE_ASSIGN(sqlite::Statement find,
+                database_.prepare(std::string(kSelectRecord) + "WHERE r.id = ?"));
   rows.bind(session);
   std::vector<SessionCandidate> candidates;
   while (true) {
@@ -231,16 +232,17 @@ Result<std::vector<SessionCandidate>> SqliteStore::load_candidates(SessionId ses
 
 Result<Session> SqliteStore::load_session(SessionId id) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(const Transaction view, Transaction::begin_reading(database_));
+  ATTUNE_ASSIGN(const sqlite::Transaction view, sqlite::Transaction::begin_reading(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(id));
-  ATTUNE_ASSIGN(Statement row, database_.prepare("SELECT finished FROM sessions WHERE id = ?"));
+  ATTUNE_ASSIGN(sqlite::Statement row,
+                database_.prepare("SELECT finished FROM sessions WHERE id = ?"));
   ATTUNE_ASSIGN(const bool found, row.bind(id).step());
   CHECK(found, "a session vanished inside of a transaction");
   Session session;
   session.id = id;
   ATTUNE_ASSIGN(session.spec, read_spec(id));
   session.finished = row.integer(0) != 0;
-  ATTUNE_ASSIGN(Statement changes,
+  ATTUNE_ASSIGN(sqlite::Statement changes,
                 database_.prepare("SELECT changes FROM session_changes WHERE session_id = ?"
                                   " ORDER BY id"));
   changes.bind(id);
@@ -249,7 +251,7 @@ Result<Session> SqliteStore::load_session(SessionId id) {
     if (!next) break;
     session.changes.push_back(changes.text(0));
   }
-  ATTUNE_ASSIGN(Statement rounds,
+  ATTUNE_ASSIGN(sqlite::Statement rounds,
                 database_.prepare("SELECT round, finished, asked FROM session_rounds"
                                   " WHERE session_id = ? ORDER BY round"));
   rounds.bind(id);

@@ -31,7 +31,7 @@ class Sampler {
   }
 
   // Rows of trace, trace_hash, time_us, weights.
-  Status take(Statement& rows) {
+  Status take(sqlite::Statement& rows) {
     while (true) {
       ATTUNE_ASSIGN(const bool row, rows.step());
       if (!row) return {};
@@ -68,8 +68,8 @@ class Sampler {
   std::map<Weights, std::unordered_map<std::uint64_t, std::size_t>> places_;
 };
 
-Result<std::vector<TaskTarget>> task_targets(Database& database, const SampleQuery& query) {
-  ATTUNE_ASSIGN(Statement rows,
+Result<std::vector<TaskTarget>> task_targets(sqlite::Database& database, const SampleQuery& query) {
+  ATTUNE_ASSIGN(sqlite::Statement rows,
                 database.prepare("SELECT id, task_key, target FROM task_targets ORDER BY id"));
   std::vector<TaskTarget> found;
   while (true) {
@@ -85,11 +85,11 @@ Result<std::vector<TaskTarget>> task_targets(Database& database, const SampleQue
 
 Status SqliteStore::put_task(const TaskDefinition& task) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Transaction transaction, Transaction::begin(database_));
-  ATTUNE_ASSIGN(Statement put_task,
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
+  ATTUNE_ASSIGN(sqlite::Statement put_task,
                 database_.prepare("INSERT OR REPLACE INTO tasks(key, name, flops) VALUES(?,?,?)"));
   ATTUNE_RETURN_IF_ERROR(put_task.bind(task.key, task.name, task.flops).run());
-  ATTUNE_ASSIGN(Statement put_program,
+  ATTUNE_ASSIGN(sqlite::Statement put_program,
                 database_.prepare("INSERT OR REPLACE INTO task_programs(task_key, algorithm, text,"
                                   " tolerance) VALUES(?,?,?,?)"));
   for (const TaskDefinition::Program& program : task.programs) {
@@ -101,11 +101,12 @@ Status SqliteStore::put_task(const TaskDefinition& task) {
 
 Result<std::optional<TaskDefinition>> SqliteStore::task(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  ATTUNE_ASSIGN(Statement find, database_.prepare("SELECT name, flops FROM tasks WHERE key = ?"));
+  ATTUNE_ASSIGN(sqlite::Statement find,
+                database_.prepare("SELECT name, flops FROM tasks WHERE key = ?"));
   ATTUNE_ASSIGN(const bool found, find.bind(key).step());
   if (!found) return std::optional<TaskDefinition>();
   TaskDefinition task{key, find.text(0), find.real(1), {}};
-  ATTUNE_ASSIGN(Statement rows,
+  ATTUNE_ASSIGN(sqlite::Statement rows,
                 database_.prepare("SELECT algorithm, text, tolerance FROM task_programs WHERE"
                                   " task_key = ? ORDER BY algorithm != 'direct', algorithm"));
   rows.bind(key);
@@ -119,12 +120,12 @@ Result<std::optional<TaskDefinition>> SqliteStore::task(const std::string& key) 
 Result<std::vector<TrialGroup>> SqliteStore::sample_trials(const SampleQuery& query) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(const std::vector<TaskTarget> targets, task_targets(database_, query));
-  ATTUNE_ASSIGN(Statement fastest,
+  ATTUNE_ASSIGN(sqlite::Statement fastest,
                 database_.prepare("SELECT trace, trace_hash, time_us, weights FROM records WHERE"
                                   " task_target_id = ? AND weights = ? AND time_us IS NOT NULL"
                                   " ORDER BY time_us LIMIT ?"));
   // Hashes are as good as random numbers, and there is an index by them.
-  ATTUNE_ASSIGN(Statement spread,
+  ATTUNE_ASSIGN(sqlite::Statement spread,
                 database_.prepare("SELECT trace, trace_hash, time_us, weights FROM records WHERE"
                                   " task_target_id = ? AND outcome != 'infrastructure_lost'"
                                   " ORDER BY trace_hash LIMIT ?"));

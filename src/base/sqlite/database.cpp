@@ -1,4 +1,4 @@
-#include "tuner/records/sqlite_database.h"
+#include "base/sqlite/database.h"
 
 #include <fmt/core.h>
 #include <sqlite3.h>
@@ -7,48 +7,47 @@
 #include <cstring>
 #include <utility>
 
-namespace attune::records {
+namespace attune::sqlite {
 namespace {
 
-constexpr const char* kOtherFileHint = "name another file with --records PATH";
-
-}  // namespace
-
-Error sqlite_error(int extended_code, const std::string& name, const std::string& detail) {
+Error explained(int extended_code, const std::string& name, const FileWords& words,
+                const std::string& detail) {
   switch (extended_code) {
     case SQLITE_IOERR_SHMSIZE:  // the index beside the log could not grow
-      return sqlite_error(SQLITE_FULL, name, detail);
+      return explained(SQLITE_FULL, name, words, detail);
     case SQLITE_CORRUPT_INDEX:
     case SQLITE_IOERR_SHORT_READ:
-      return sqlite_error(SQLITE_CORRUPT, name, detail);
+      return explained(SQLITE_CORRUPT, name, words, detail);
     default:
       break;
   }
+  const std::string other(words.other);
   switch (extended_code & 0xff) {
     case SQLITE_FULL:
       return {ErrorCode::Exhausted, fmt::format("no space left on the disk of '{}'", name),
-              "free some space and go on with --resume; what was recorded before is safe"};
+              std::string(words.when_full)};
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return {ErrorCode::Corrupt, fmt::format("records file '{}' is damaged: {}", name, detail),
-              "move it away, or name another file with --records PATH; it was not changed"};
+      return {ErrorCode::Corrupt, fmt::format("{} '{}' is damaged: {}", words.noun, name, detail),
+              fmt::format("move it away, or {}; it was not changed", other)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {ErrorCode::Io, fmt::format("records file '{}' is held by another process", name),
-              "wait for that process to end, or name another file with --records PATH"};
+      return {ErrorCode::Io, fmt::format("{} '{}' is held by another process", words.noun, name),
+              fmt::format("wait for that process to end, or {}", other)};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {ErrorCode::Io, fmt::format("cannot write records file '{}': permission denied", name),
-              kOtherFileHint};
+      return {ErrorCode::Io,
+              fmt::format("cannot write {} '{}': permission denied", words.noun, name), other};
     case SQLITE_CANTOPEN:
-      return {ErrorCode::Io, fmt::format("cannot open records file '{}': {}", name, detail),
-              kOtherFileHint};
+      return {ErrorCode::Io, fmt::format("cannot open {} '{}': {}", words.noun, name, detail),
+              other};
     default:
-      return {ErrorCode::Io, fmt::format("records file '{}' failed: {}", name, detail),
-              kOtherFileHint};
+      return {ErrorCode::Io, fmt::format("{} '{}' failed: {}", words.noun, name, detail), other};
   }
 }
+
+}  // namespace
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
@@ -127,27 +126,29 @@ std::string Statement::text(int column) const {
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
-Database::Database(sqlite3* handle, std::string name) : name_(std::move(name)), handle_(handle) {}
+Database::Database(sqlite3* handle, std::string name, const FileWords& words)
+    : name_(std::move(name)), words_(words), handle_(handle) {}
 
-Result<Database> Database::open(const std::string& address, int flags, std::string name) {
+Result<Database> Database::open(const std::string& address, int flags, std::string name,
+                                const FileWords& words) {
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(address.c_str(), &handle, flags | SQLITE_OPEN_FULLMUTEX, nullptr);
-  Database database(handle, std::move(name));
-  if (handle == nullptr) return sqlite_error(code, database.name_, sqlite3_errstr(code));
+  Database database(handle, std::move(name), words);
+  if (handle == nullptr) return database.explain(code, sqlite3_errstr(code));
   sqlite3_extended_result_codes(handle, 1);
   if (code != SQLITE_OK) {
     const int cause = sqlite3_system_errno(handle);
-    return sqlite_error(code, database.name_,
-                        cause != 0 ? std::strerror(cause) : sqlite3_errstr(code));
+    return database.explain(code, cause != 0 ? std::strerror(cause) : sqlite3_errstr(code));
   }
   return database;
 }
 
-Result<Database> Database::open_file(const std::string& path, Access access) {
+Result<Database> Database::open_file(const std::string& path, Access access,
+                                     const FileWords& words) {
   const int flags =
       access == Access::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  return open(path, flags, path);
+  return open(path, flags, path, words);
 }
 
 Status Database::execute(const std::string& sql) {
@@ -200,13 +201,16 @@ Status Database::copy_from(const Database& from) {
   if (backup == nullptr) return last_error();
   sqlite3_backup_step(backup, -1);
   const int code = sqlite3_backup_finish(backup);
-  if (code != SQLITE_OK) return sqlite_error(code, name_, sqlite3_errstr(code));
+  if (code != SQLITE_OK) return explain(code, sqlite3_errstr(code));
   return {};
 }
 
 Error Database::last_error() const {
-  return sqlite_error(sqlite3_extended_errcode(handle_.get()), name_,
-                      sqlite3_errmsg(handle_.get()));
+  return explain(sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get()));
+}
+
+Error Database::explain(int extended_code, const std::string& detail) const {
+  return explained(extended_code, name_, words_, detail);
 }
 
 Result<Transaction> Transaction::begin(Database& database) {
@@ -234,4 +238,4 @@ Status Transaction::commit() {
   return {};
 }
 
-}  // namespace attune::records
+}  // namespace attune::sqlite

@@ -1,5 +1,5 @@
-// A thin owner of SQLite's handles with errors turned into Results, for the records and for other
-// state in files of its own.
+// A thin owner of SQLite's handles: what fails becomes a Result, in the words of whoever keeps the
+// file.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,16 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace attune::records {
+namespace attune::sqlite {
 
 class Database;
+
+// What messages say of a file.
+struct FileWords {
+  std::string_view noun;       // "records file"
+  std::string_view other;      // what names another one: "name another file with --records PATH"
+  std::string_view when_full;  // what to do when the disk is full
+};
 
 // Bytes that are no text.
 struct Blob {
@@ -64,11 +71,13 @@ class Statement {
 
 class Database {
  public:
-  // `address` is a SQLite URI or file name; `name` is what messages call the file.
-  static Result<Database> open(const std::string& address, int flags, std::string name);
+  // `address` is a SQLite URI or file name; `name` is what messages call the file. The words are of
+  // what never goes.
+  static Result<Database> open(const std::string& address, int flags, std::string name,
+                               const FileWords& words);
   // A file by its name, made when it is to be written and is not there.
   enum class Access { Read, Write };
-  static Result<Database> open_file(const std::string& path, Access access);
+  static Result<Database> open_file(const std::string& path, Access access, const FileWords& words);
 
   Status execute(const std::string& sql);
   Result<Statement> prepare(std::string_view sql) const;
@@ -90,20 +99,20 @@ class Database {
 
   // The error that SQLite reports now, in the words of a user.
   Error last_error() const;
+  // What a result code of SQLite means for this file; `detail` is SQLite's own text.
+  Error explain(int extended_code, const std::string& detail) const;
   const std::string& name() const { return name_; }
 
  private:
   struct Close {
     void operator()(sqlite3* handle) const;
   };
-  Database(sqlite3* handle, std::string name);
+  Database(sqlite3* handle, std::string name, const FileWords& words);
 
   std::string name_;
+  FileWords words_;
   std::unique_ptr<sqlite3, Close> handle_;
 };
-
-// What a SQLite result code means for the records file `name`; `detail` is SQLite's own text.
-Error sqlite_error(int extended_code, const std::string& name, const std::string& detail);
 
 // From begin() to commit(); undone when it goes out of scope before.
 class Transaction {
@@ -122,4 +131,4 @@ class Transaction {
   Database* database_;
 };
 
-}  // namespace attune::records
+}  // namespace attune::sqlite
