@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "fleet/jobs/book.h"
+#include "fleet/jobs/book/book.h"
 #include "fleet/server/server.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"

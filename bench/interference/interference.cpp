@@ -15,7 +15,7 @@
 #include "app/api/model.h"
 #include "app/api/scheduler.h"
 #include "app/api/workload.h"
-#include "fleet/jobs/colocation_file.h"
+#include "fleet/jobs/simulation/colocation_file.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/records/record_json.h"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/temporary_directory_testing.h"
-#include "fleet/worker/client.h"
+#include "fleet/client/client.h"
 #include "tests/support/background_process.h"
 #include "tests/support/golden.h"
 #include "tests/support/process.h"
@@ -103,13 +103,13 @@ TEST_F(Fixtures, JobsOfASchedulerThatWasKilledGoOn) {
   test::BackgroundProcess scheduler(
       {ATTUNE_PROGRAM, "scheduler", "--state", state, "--workers", "1", "--cpuset", "off"},
       {{"HOME", directory_.file("home")}});
-  worker::Client client({.state = state, .patience_seconds = 60});
+  client::Client client({.state = state, .patience_seconds = 60});
   std::int64_t trials = 0;
-  const Status watched = client.watch("", 0, [&](const worker::Overview& overview) {
+  const Status watched = client.watch("", 0, [&](const client::Overview& overview) {
     EXPECT_EQ(overview.jobs.size(), 2u);
-    for (const worker::JobStatus& job : overview.jobs) {
+    for (const client::JobStatus& job : overview.jobs) {
       if (job.request.name != "middle") continue;
-      EXPECT_FALSE(worker::has_ended(job.state)) << job.reason;
+      EXPECT_FALSE(client::has_ended(job.state)) << job.reason;
       trials = job.trials;
     }
     return trials <= 80;  // as many as it had when it was killed, and then some

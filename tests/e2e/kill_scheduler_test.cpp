@@ -23,10 +23,10 @@
 #include "app/api/version.h"
 #include "base/rng.h"
 #include "base/temporary_directory_testing.h"
+#include "fleet/client/client.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
-#include "fleet/worker/client.h"
 #include "tests/support/background_process.h"
 
 namespace attune {
@@ -197,8 +197,8 @@ class KilledScheduler : public ::testing::Test {
 
   // The scheduler may be killed before, after or while it answers.
   std::string submit(int number) {
-    worker::Client client({.state = state(), .patience_seconds = kPatienceSeconds});
-    worker::JobRequest request;
+    client::Client client({.state = state(), .patience_seconds = kPatienceSeconds});
+    client::JobRequest request;
     request.model = "pretended";
     request.name = fmt::format("job-{}", number);
     const auto submitted = client.submit(request, fmt::format("key-{}", number));
@@ -207,10 +207,10 @@ class KilledScheduler : public ::testing::Test {
   }
 
   void wait_for_all() {
-    worker::Client client({.state = state(), .patience_seconds = kPatienceSeconds});
-    const auto ended = [](const auto& job) { return worker::has_ended(job.state); };
-    worker::Overview last;
-    const Status watched = client.watch("", 0, [&](const worker::Overview& overview) {
+    client::Client client({.state = state(), .patience_seconds = kPatienceSeconds});
+    const auto ended = [](const auto& job) { return client::has_ended(job.state); };
+    client::Overview last;
+    const Status watched = client.watch("", 0, [&](const client::Overview& overview) {
       last = overview;
       return !std::all_of(last.jobs.begin(), last.jobs.end(), ended);
     });

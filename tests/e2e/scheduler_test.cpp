@@ -15,9 +15,9 @@
 
 #include "base/rng.h"
 #include "base/temporary_directory_testing.h"
+#include "fleet/client/client.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"
-#include "fleet/worker/client.h"
 #include "tests/support/background_process.h"
 #include "tests/support/process.h"
 #include "tuner/records/store.h"
@@ -49,7 +49,8 @@ class Site {
  public:
   // With further options of the scheduler.
   explicit Site(std::vector<std::string> options = {"--workers", "2"})
-      : options_(std::move(options)), client_({.state = state(), .patience_seconds = kPatienceSeconds}) {
+      : options_(std::move(options)),
+        client_({.state = state(), .patience_seconds = kPatienceSeconds}) {
     start();
   }
 
@@ -77,8 +78,8 @@ class Site {
   // A worker that has a job; false when there is none.
   bool kill_worker(Rng& rng) {
     std::vector<std::string> names;
-    for (const worker::JobStatus& job : jobs()) {
-      if (!job.worker.empty() && !worker::has_ended(job.state)) names.push_back(job.worker);
+    for (const client::JobStatus& job : jobs()) {
+      if (!job.worker.empty() && !client::has_ended(job.state)) names.push_back(job.worker);
     }
     if (names.empty()) return false;
     const std::string& name = names[rng.below(names.size())];
@@ -95,19 +96,19 @@ class Site {
     ASSERT_EQ(result.status, 0) << result.errors;
   }
 
-  std::vector<worker::JobStatus> jobs() {
+  std::vector<client::JobStatus> jobs() {
     auto overview = client_.list("", false);
     EXPECT_TRUE(overview.ok()) << overview.error().message;
-    return overview.ok() ? overview->jobs : std::vector<worker::JobStatus>();
+    return overview.ok() ? overview->jobs : std::vector<client::JobStatus>();
   }
-  std::vector<worker::JobStatus> wait_for_the_end() {
-    return wait_until([](const auto& job) { return worker::has_ended(job.state); });
+  std::vector<client::JobStatus> wait_for_the_end() {
+    return wait_until([](const auto& job) { return client::has_ended(job.state); });
   }
   // For all jobs to be so.
-  std::vector<worker::JobStatus> wait_until(
-      const std::function<bool(const worker::JobStatus&)>& is_so) {
-    std::vector<worker::JobStatus> last;
-    const Status status = client_.watch("", 0, [&](const worker::Overview& overview) {
+  std::vector<client::JobStatus> wait_until(
+      const std::function<bool(const client::JobStatus&)>& is_so) {
+    std::vector<client::JobStatus> last;
+    const Status status = client_.watch("", 0, [&](const client::Overview& overview) {
       last = overview.jobs;
       return !std::all_of(last.begin(), last.end(), is_so);
     });
@@ -126,16 +127,16 @@ class Site {
 
   test::TemporaryDirectory directory_;
   std::vector<std::string> options_;
-  worker::Client client_;
+  client::Client client_;
   std::unique_ptr<test::BackgroundProcess> scheduler_;
 };
 
 // Each trial of the jobs once in their own stores, and the same once in the user's.
-void expect_nothing_lost_or_doubled(const Site& site, const std::vector<worker::JobStatus>& jobs,
+void expect_nothing_lost_or_doubled(const Site& site, const std::vector<client::JobStatus>& jobs,
                                     std::int64_t trials) {
   std::size_t own = 0;
-  for (const worker::JobStatus& job : jobs) {
-    EXPECT_EQ(job.state, worker::JobState::Done) << job.id << ": " << job.reason;
+  for (const client::JobStatus& job : jobs) {
+    EXPECT_EQ(job.state, client::JobState::Done) << job.id << ": " << job.reason;
     EXPECT_EQ(job.trials, trials) << job.id;
     std::set<std::pair<records::SessionId, std::int64_t>> numbers;
     const auto records = records_in(wire::job_path(site.state(), job.id) + "/records.db");
@@ -153,10 +154,10 @@ TEST(Scheduler, FinishesAnOperatorAndAModel) {
   Site site;
   site.submit({"matmul:m=64,n=64,k=64", "--trials", "30", "--name", "product"});
   site.submit({"mlp", "--trials", "10", "--name", "net", "-o", site.file("mlp.attune")});
-  const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+  const std::vector<client::JobStatus> jobs = site.wait_for_the_end();
   ASSERT_EQ(jobs.size(), 2U);
-  for (const worker::JobStatus& job : jobs) {
-    EXPECT_EQ(job.state, worker::JobState::Done) << job.reason;
+  for (const client::JobStatus& job : jobs) {
+    EXPECT_EQ(job.state, client::JobState::Done) << job.reason;
     EXPECT_TRUE(job.best_ms.has_value());
     EXPECT_GT(job.trials, 0);
   }
@@ -165,11 +166,11 @@ TEST(Scheduler, FinishesAnOperatorAndAModel) {
   EXPECT_EQ(run.status, 0) << run.errors;
   // What the records hold already is not tuned again.
   site.submit({"matmul:m=64,n=64,k=64", "--until-latency", "1s", "--name", "again"});
-  const std::vector<worker::JobStatus> after = site.wait_for_the_end();
+  const std::vector<client::JobStatus> after = site.wait_for_the_end();
   const auto again = std::find_if(after.begin(), after.end(),
                                   [](const auto& job) { return job.request.name == "again"; });
   ASSERT_NE(again, after.end());
-  EXPECT_EQ(again->state, worker::JobState::Done) << again->reason;
+  EXPECT_EQ(again->state, client::JobState::Done) << again->reason;
   EXPECT_EQ(again->trials, 0);
   EXPECT_EQ(again->epoch, 0) << "a worker was needed";
 }
@@ -189,7 +190,7 @@ void kill_at_random_points(bool scheduler, std::uint64_t seed) {
     } else {
       site.kill_worker(rng);
     }
-    const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+    const std::vector<client::JobStatus> jobs = site.wait_for_the_end();
     ASSERT_EQ(jobs.size(), 2U) << "what was acknowledged is known";
     expect_nothing_lost_or_doubled(site, jobs, 40);
   }
@@ -203,10 +204,10 @@ TEST(Scheduler, AWideJobIsMeasuredOnAllCoresWhileTheHostIsQuiet) {
                site.file("wide.attune")},
               2);
   site.submit({"matmul:m=64,n=64,k=64", "--trials", "60", "--history", "none"});
-  const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+  const std::vector<client::JobStatus> jobs = site.wait_for_the_end();
   ASSERT_EQ(jobs.size(), 2U);
-  for (const worker::JobStatus& job : jobs) {
-    EXPECT_EQ(job.state, worker::JobState::Done) << job.reason;
+  for (const client::JobStatus& job : jobs) {
+    EXPECT_EQ(job.state, client::JobState::Done) << job.reason;
     EXPECT_GT(job.trials, 0);
   }
   const auto file = server::StateFile::open_to_read(wire::database_path(site.state()));
@@ -235,7 +236,7 @@ TEST(Scheduler, AWorkerThatOutlivesItGoesOnWithItsJob) {
   site.wait_until([](const auto& job) { return job.trials > 0; });
   site.kill_scheduler();
   site.start();
-  const std::vector<worker::JobStatus> jobs = site.wait_for_the_end();
+  const std::vector<client::JobStatus> jobs = site.wait_for_the_end();
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_EQ(jobs[0].epoch, 1) << "it was loaded anew";
   expect_nothing_lost_or_doubled(site, jobs, 40);

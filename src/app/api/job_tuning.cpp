@@ -30,7 +30,7 @@ constexpr double kLeastSeconds = 1;
 
 class JobTuning {
  public:
-  JobTuning(const worker::JobStatus& job, const worker::Devices& devices, int batches,
+  JobTuning(const client::JobStatus& job, const worker::Devices& devices, int batches,
             JobOptions options, const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
             const JobWishes& wishes)
       : job_(job),
@@ -101,7 +101,7 @@ class JobTuning {
     if (tune.history.empty() && std::filesystem::exists(store_)) tune.history = store_;
     tune.resume = true;
     tune.seed = job_.request.seed;
-    const worker::JobRequest& request = job_.request;
+    const client::JobRequest& request = job_.request;
     if (request.trials > 0) tune.trials = request.trials;
     if (request.seconds > 0) {
       tune.seconds = std::max(request.seconds - job_.attained_seconds, kLeastSeconds);
@@ -217,7 +217,7 @@ class JobTuning {
                       .compiles = is_operator() ? 0.0 : 1.0});
   }
 
-  const worker::JobStatus& job_;
+  const client::JobStatus& job_;
   worker::Devices devices_;
   JobOptions options_;
   const JobFolder& folder_;
@@ -241,7 +241,7 @@ bool says_stopped(const std::string& report) {
 }
 
 // Records are brought to the user first of all: what follows may fail.
-Result<std::string> tuned(const worker::JobStatus& job, const worker::Devices& devices,
+Result<std::string> tuned(const client::JobStatus& job, const worker::Devices& devices,
                           const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
                           const JobWishes& wishes) {
   if (std::optional<std::string> report = folder.report()) return std::move(*report);
@@ -272,28 +272,28 @@ Result<std::string> tuned(const worker::JobStatus& job, const worker::Devices& d
 
 }  // namespace
 
-JobEnd tune_job(const worker::JobStatus& job, const worker::Devices& devices,
+JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
                 const std::string& state, worker::Link& link, RemoteGrants& grants,
                 const JobWishes& wishes) {
   const auto failed = [](const Error& error) {
-    return JobEnd{.state = worker::JobState::Failed, .reason = sentence(error)};
+    return JobEnd{.state = client::JobState::Failed, .reason = sentence(error)};
   };
   const std::string path = wire::job_path(state, job.id);
   const auto folder = JobFolder::open(path, wishes.dropped);
-  if (wishes.dropped) return {.state = worker::JobState::Cancelled};
+  if (wishes.dropped) return {.state = client::JobState::Cancelled};
   if (!folder.ok()) return failed(folder.error());
   if (const auto* taken = std::get_if<JobFolder::Taken>(&*folder)) {
-    return {.state = worker::JobState::Queued,
+    return {.state = client::JobState::Queued,
             .reason = fmt::format("{} still has its folder '{}', although it lost the job; end it "
                                   "if it does not go on",
                                   taken->by, path)};
   }
   Result<std::string> report =
       tuned(job, devices, std::get<JobFolder>(*folder), link, grants, wishes);
-  if (wishes.dropped) return {.state = worker::JobState::Cancelled};
+  if (wishes.dropped) return {.state = client::JobState::Cancelled};
   if (!report.ok()) return failed(report.error());
   const bool stopped = says_stopped(*report);
-  return {.state = stopped ? worker::JobState::Stopped : worker::JobState::Done,
+  return {.state = stopped ? client::JobState::Stopped : client::JobState::Done,
           .report = std::move(*report)};
 }
 

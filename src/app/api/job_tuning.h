@@ -6,20 +6,20 @@
 
 #include "app/api/job_workshop.h"
 #include "base/result.h"
+#include "fleet/client/overview.h"
 #include "fleet/worker/link.h"
-#include "fleet/worker/overview.h"
 
 namespace attune::api {
 
 struct JobEnd {
-  worker::JobState state = worker::JobState::Done;  // Queued: it could not begin yet
+  client::JobState state = client::JobState::Done;  // Queued: it could not begin yet
   std::string reason = {};                          // of that, or of a failure
   std::string report = {};                          // JSON
 };
 
 // `state` is the scheduler's directory. Progress goes over the line; the end is the caller's to
 // say. Returns early, with whatever end, when the job was dropped.
-JobEnd tune_job(const worker::JobStatus& job, const worker::Devices& devices,
+JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
                 const std::string& state, worker::Link& link, RemoteGrants& grants,
                 const JobWishes& wishes);
 

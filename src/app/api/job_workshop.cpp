@@ -39,7 +39,7 @@ double CoresRunner::busy_seconds() const {
   return seconds;
 }
 
-int batches_in_flight(const worker::JobRequest& request, const worker::Devices& devices) {
+int batches_in_flight(const client::JobRequest& request, const worker::Devices& devices) {
   const int prefetch = std::max(request.prefetch, 1);
   return request.in_turn ? prefetch : prefetch + std::max(devices.count, 1) - 1;
 }

@@ -49,7 +49,7 @@ struct JobWishes {
 
 // Batches of a job in flight at once: one on each device of its kind, and of those that are
 // prepared meanwhile one less than `prefetch`.
-int batches_in_flight(const worker::JobRequest& request, const worker::Devices& devices);
+int batches_in_flight(const client::JobRequest& request, const worker::Devices& devices);
 
 class JobWorkshop final : public Workshop {
  public:

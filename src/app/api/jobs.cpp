@@ -13,8 +13,8 @@
 #include "app/api/known_answer.h"
 #include "base/atomic_file.h"
 #include "base/utf8.h"
+#include "fleet/client/client.h"
 #include "fleet/wire/state_directory.h"
-#include "fleet/worker/client.h"
 #include "targets/kinds.h"
 
 namespace attune::api {
@@ -87,7 +87,7 @@ Status check_model(const SubmitOptions& options, ModelKind kind) {
 }
 
 // What is sent is text, in which a path of other bytes would name another file.
-Status check_texts(const SubmitOptions& options, const worker::JobRequest& request,
+Status check_texts(const SubmitOptions& options, const client::JobRequest& request,
                    const JobOptions& further) {
   std::vector<std::pair<std::string_view, std::string_view>> texts = {
       {"the model", request.model},   {"--target", further.target}, {"--records", further.records},
@@ -119,16 +119,16 @@ Status check_output(const std::string& path) {
 }
 
 // The answer to an operator's goal, where records have it for as many threads as the device has.
-Result<worker::KnownResult> known_result(const worker::JobRequest& request,
-                                         const SubmitOptions& options, worker::Client& client) {
-  worker::KnownResult none;
+Result<client::KnownResult> known_result(const client::JobRequest& request,
+                                         const SubmitOptions& options, client::Client& client) {
+  client::KnownResult none;
   if (request.until_latency_ms <= 0 || kind_of_model(request.model) != ModelKind::Operator) {
     return none;
   }
   ModelOptions model = options.model;
   if (model.threads == 0) {
-    ATTUNE_ASSIGN(const worker::Overview overview, client.list("", false));
-    for (const worker::PoolStatus& pool : overview.pools) {
+    ATTUNE_ASSIGN(const client::Overview overview, client.list("", false));
+    for (const client::PoolStatus& pool : overview.pools) {
       if (pool.name == request.device) model.threads = pool.cores;
     }
   }
@@ -137,12 +137,12 @@ Result<worker::KnownResult> known_result(const worker::JobRequest& request,
                 known_answer(model, {.records = options.records, .history = options.history},
                              request.until_latency_ms));
   if (!report) return none;
-  return worker::KnownResult{to_json(*report), *report->latency_ms};
+  return client::KnownResult{to_json(*report), *report->latency_ms};
 }
 
-Result<worker::ClientOptions> client_options(const SchedulerOptions& scheduler) {
+Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(scheduler.state));
-  worker::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
+  client::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
   if (scheduler.waiting) {
     options.waiting = [state, tell = scheduler.waiting] { tell(state); };
   }
@@ -151,7 +151,7 @@ Result<worker::ClientOptions> client_options(const SchedulerOptions& scheduler) 
 
 }  // namespace
 
-Result<worker::JobRequest> job_request(const SubmitOptions& options) {
+Result<client::JobRequest> job_request(const SubmitOptions& options) {
   ATTUNE_ASSIGN(const target::Target target, targets::parse(options.model.target));
   const ModelKind kind = kind_of_model(options.model.model);
   ATTUNE_RETURN_IF_ERROR(check_model(options, kind));
@@ -167,7 +167,7 @@ Result<worker::JobRequest> job_request(const SubmitOptions& options) {
   if (!options.history.empty() && options.history != "none") {
     further.history = absolute_path(options.history);
   }
-  worker::JobRequest request{.name = options.name,
+  client::JobRequest request{.name = options.name,
                              .user = options.user.empty() ? current_user() : options.user,
                              .priority = options.priority,
                              .model = options.model.model,
@@ -190,32 +190,32 @@ Result<worker::JobRequest> job_request(const SubmitOptions& options) {
   return request;
 }
 
-Result<worker::Submitted> submit_job(const SubmitOptions& options,
+Result<client::Submitted> submit_job(const SubmitOptions& options,
                                      const SchedulerOptions& scheduler) {
-  ATTUNE_ASSIGN(const worker::JobRequest request, job_request(options));
-  ATTUNE_ASSIGN(worker::ClientOptions how, client_options(scheduler));
-  worker::Client client(std::move(how));
-  ATTUNE_ASSIGN(const worker::KnownResult known, known_result(request, options, client));
+  ATTUNE_ASSIGN(const client::JobRequest request, job_request(options));
+  ATTUNE_ASSIGN(client::ClientOptions how, client_options(scheduler));
+  client::Client client(std::move(how));
+  ATTUNE_ASSIGN(const client::KnownResult known, known_result(request, options, client));
   return client.submit(request, options.key.empty() ? new_key() : options.key, known);
 }
 
-Result<worker::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler) {
-  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
-  return worker::Client(std::move(client)).list(job, true);
+Result<client::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(client::ClientOptions client, client_options(scheduler));
+  return client::Client(std::move(client)).list(job, true);
 }
 
-Result<worker::JobStatus> control_job(const std::string& job, worker::Wish wish,
+Result<client::JobStatus> control_job(const std::string& job, client::Wish wish,
                                       const SchedulerOptions& scheduler) {
-  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
-  return worker::Client(std::move(client)).control(job, wish);
+  ATTUNE_ASSIGN(client::ClientOptions client, client_options(scheduler));
+  return client::Client(std::move(client)).control(job, wish);
 }
 
 Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOptions& scheduler,
-                  const std::function<bool(const worker::Overview&)>& show,
+                  const std::function<bool(const client::Overview&)>& show,
                   const std::atomic<bool>& stop) {
-  ATTUNE_ASSIGN(worker::ClientOptions client, client_options(scheduler));
+  ATTUNE_ASSIGN(client::ClientOptions client, client_options(scheduler));
   client.stop = &stop;
-  return worker::Client(std::move(client)).watch(job, tick_seconds, show);
+  return client::Client(std::move(client)).watch(job, tick_seconds, show);
 }
 
 }  // namespace attune::api

@@ -9,7 +9,7 @@
 
 #include "app/api/model.h"
 #include "base/result.h"
-#include "fleet/worker/overview.h"
+#include "fleet/client/overview.h"
 
 namespace attune::api {
 
@@ -39,24 +39,24 @@ struct SubmitOptions {
 };
 
 // What is sent: files by absolute path, everything that can be seen to be wrong refused.
-Result<worker::JobRequest> job_request(const SubmitOptions& options);
+Result<client::JobRequest> job_request(const SubmitOptions& options);
 
-Result<worker::Submitted> submit_job(const SubmitOptions& options,
+Result<client::Submitted> submit_job(const SubmitOptions& options,
                                      const SchedulerOptions& scheduler);
 // All jobs, or the one with this id or name.
-Result<worker::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler);
-Result<worker::JobStatus> control_job(const std::string& job, worker::Wish wish,
+Result<client::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler);
+Result<client::JobStatus> control_job(const std::string& job, client::Wish wish,
                                       const SchedulerOptions& scheduler);
 // The state now, whenever it changed, and after every tick without a change (0: never), until
 // `show` returns false or `stop` is set.
 Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOptions& scheduler,
-                  const std::function<bool(const worker::Overview&)>& show,
+                  const std::function<bool(const client::Overview&)>& show,
                   const std::atomic<bool>& stop);
 
 // {"jobs": […], "pools": […], …}; with the tuner's reports of jobs that ended where asked for.
 // One line, or many for a person.
 enum class JsonForm { Line, Pretty };
-std::string to_json(const worker::Overview& overview, bool with_results, JsonForm form);
-std::string to_json(const worker::JobStatus& job);
+std::string to_json(const client::Overview& overview, bool with_results, JsonForm form);
+std::string to_json(const client::JobStatus& job);
 
 }  // namespace attune::api

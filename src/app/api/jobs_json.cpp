@@ -19,9 +19,9 @@ std::string dumped(const Json& json, JsonForm form) {
   return json.dump(form == JsonForm::Pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json stages_of(const worker::JobStatus& job) {
+Json stages_of(const client::JobStatus& job) {
   Json stages = Json::array();
-  for (const worker::StageStatus& stage : job.stages) {
+  for (const client::StageStatus& stage : job.stages) {
     stages.push_back({{"name", stage.name},
                       {"pool", stage.pool},
                       {"amount", stage.amount},
@@ -32,8 +32,8 @@ Json stages_of(const worker::JobStatus& job) {
   return stages;
 }
 
-Json job_json(const worker::JobStatus& job, bool with_result) {
-  const worker::JobRequest& request = job.request;
+Json job_json(const client::JobStatus& job, bool with_result) {
+  const client::JobRequest& request = job.request;
   Json json{{"id", job.id},
             {"name", request.name},
             {"user", request.user},
@@ -41,7 +41,7 @@ Json job_json(const worker::JobStatus& job, bool with_result) {
             {"device", request.device},
             {"threads", request.threads},
             {"priority", request.priority},
-            {"state", worker::to_string(job.state)},
+            {"state", client::to_string(job.state)},
             {"reason", job.reason},
             {"waiting_for", job.waiting_for},
             {"queue_position", job.queue_position},
@@ -66,10 +66,10 @@ Json job_json(const worker::JobStatus& job, bool with_result) {
 
 }  // namespace
 
-std::string to_json(const worker::Overview& overview, bool with_results, JsonForm form) {
+std::string to_json(const client::Overview& overview, bool with_results, JsonForm form) {
   Json jobs = Json::array(), pools = Json::array();
-  for (const worker::JobStatus& job : overview.jobs) jobs.push_back(job_json(job, with_results));
-  for (const worker::PoolStatus& pool : overview.pools) {
+  for (const client::JobStatus& job : overview.jobs) jobs.push_back(job_json(job, with_results));
+  for (const client::PoolStatus& pool : overview.pools) {
     pools.push_back({{"name", pool.name},
                      {"capacity", pool.capacity},
                      {"cores_each", pool.cores},
@@ -85,7 +85,7 @@ std::string to_json(const worker::Overview& overview, bool with_results, JsonFor
                 form);
 }
 
-std::string to_json(const worker::JobStatus& job) {
+std::string to_json(const client::JobStatus& job) {
   return dumped(job_json(job, true), JsonForm::Pretty);
 }
 

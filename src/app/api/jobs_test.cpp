@@ -105,8 +105,8 @@ TEST(JobRequest, RefusesPathsThatAreNoText) {
 }
 
 TEST(JobsJson, HasTheFieldsThatProgramsRead) {
-  worker::Overview overview{.policy = "fair", .now = 5};
-  worker::JobStatus job{.id = "3", .state = worker::JobState::Done, .trials = 12, .best_ms = 1.5};
+  client::Overview overview{.policy = "fair", .now = 5};
+  client::JobStatus job{.id = "3", .state = client::JobState::Done, .trials = 12, .best_ms = 1.5};
   job.request.name = "night \xff";
   job.result_json = R"({"latency_ms": 1.5})";
   overview.jobs = {job};

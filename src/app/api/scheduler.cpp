@@ -12,7 +12,7 @@
 
 #include "app/api/text_file.h"
 #include "app/api/version.h"
-#include "fleet/jobs/colocation_file.h"
+#include "fleet/jobs/simulation/colocation_file.h"
 #include "fleet/server/core_groups.h"
 #include "fleet/server/server.h"
 #include "fleet/wire/state_directory.h"

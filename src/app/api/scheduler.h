@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/jobs/colocation_file.h"
+#include "fleet/jobs/simulation/colocation_file.h"
 
 namespace attune::api {
 

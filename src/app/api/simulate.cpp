@@ -7,8 +7,8 @@
 
 #include "app/api/text_file.h"
 #include "base/atomic_file.h"
-#include "fleet/jobs/experiment_file.h"
-#include "fleet/jobs/gantt.h"
+#include "fleet/jobs/simulation/experiment_file.h"
+#include "fleet/jobs/simulation/gantt.h"
 
 namespace attune::api {
 namespace {

@@ -19,7 +19,7 @@ namespace {
 
 // A job that the scheduler gave to this worker.
 struct Assigned {
-  worker::JobStatus job;
+  client::JobStatus job;
   worker::Devices devices;
   JobWishes wishes = {};
   RemoteGrants* grants = nullptr;  // while it is being tuned
@@ -41,7 +41,7 @@ class Worker final : public worker::LinkEvents {
     while (take_next()) tune(*current_, link);
   }
 
-  void assigned(const worker::JobStatus& job, const worker::Devices& devices) override {
+  void assigned(const client::JobStatus& job, const worker::Devices& devices) override {
     const std::lock_guard lock(mutex_);
     next_ = std::make_unique<Assigned>();
     next_->job = job;
@@ -54,10 +54,10 @@ class Worker final : public worker::LinkEvents {
     Assigned* found = find(holding);
     if (found != nullptr && found->grants != nullptr) found->grants->may_start(stage, cores);
   }
-  void wished(const worker::Holding& holding, worker::Wish wish) override {
+  void wished(const worker::Holding& holding, client::Wish wish) override {
     const std::lock_guard lock(mutex_);
     if (Assigned* found = find(holding)) {
-      (wish == worker::Wish::Cancel ? found->wishes.dropped : found->wishes.enough) = true;
+      (wish == client::Wish::Cancel ? found->wishes.dropped : found->wishes.enough) = true;
       wake(*found);
     }
   }
@@ -108,7 +108,7 @@ class Worker final : public worker::LinkEvents {
   void tune(Assigned& assigned, worker::Link& link) {
     JobEnd end;
     {
-      const worker::JobRequest& request = assigned.job.request;
+      const client::JobRequest& request = assigned.job.request;
       RemoteGrants grants(link, assigned.holding(), request.device, request.in_turn, groups_);
       listen_for(assigned, &grants);
       end = tune_job(assigned.job, assigned.devices, state_, link, grants, assigned.wishes);
@@ -119,7 +119,7 @@ class Worker final : public worker::LinkEvents {
     // Where the job is still this worker's it must not wait for what will never be granted; where
     // it is another's, this is refused as well.
     if (assigned.refused) {
-      return link.ended(assigned.holding(), worker::JobState::Failed,
+      return link.ended(assigned.holding(), client::JobState::Failed,
                         "the scheduler refused a stage: " + assigned.why_refused, "");
     }
     link.ended(assigned.holding(), end.state, end.reason, end.report);

@@ -7,7 +7,7 @@
 #include "app/api/executable.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "fleet/jobs/colocation_file.h"
+#include "fleet/jobs/simulation/colocation_file.h"
 #include "tuner/model/boosted_trees.h"
 
 namespace attune::api {

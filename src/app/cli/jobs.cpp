@@ -23,7 +23,7 @@ Result<int> run_list(Words arguments, Console& console) {
   line.example("jobs", "the same as 'attune jobs list'");
   line.example("jobs list --json", "for programs");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const worker::Overview overview, api::list_jobs("", scheduler.take(console)));
+    ATTUNE_ASSIGN(const client::Overview overview, api::list_jobs("", scheduler.take(console)));
     if (speech.json) {
       ATTUNE_RETURN_IF_ERROR(
           console.print(api::to_json(overview, false, api::JsonForm::Pretty) + "\n"));
@@ -47,12 +47,12 @@ Result<int> run_show(Words arguments, Console& console) {
   add_speech_options(line, speech, "print one JSON document, with the report of the tuner");
   line.example("jobs show resnet18", "by its name");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const worker::Overview overview, api::list_jobs(job, scheduler.take(console)));
+    ATTUNE_ASSIGN(const client::Overview overview, api::list_jobs(job, scheduler.take(console)));
     if (overview.jobs.empty()) {
       return Error{ErrorCode::NotFound, fmt::format("there is no job '{}'", job),
                    "'attune jobs' lists them"};
     }
-    const worker::JobStatus& status = overview.jobs.front();
+    const client::JobStatus& status = overview.jobs.front();
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? api::to_json(status) + "\n" : job_page(status, overview.now)));
     return 0;
@@ -61,7 +61,7 @@ Result<int> run_show(Words arguments, Console& console) {
 
 // pause, resume, stop and cancel.
 Result<int> run_control(const std::string& verb, const std::string& summary,
-                        const std::string& example, worker::Wish wish, Words arguments,
+                        const std::string& example, client::Wish wish, Words arguments,
                         Console& console) {
   CommandLine line("jobs " + verb, summary);
   Speech speech;
@@ -71,7 +71,7 @@ Result<int> run_control(const std::string& verb, const std::string& summary,
   add_speech_options(line, speech, "print one JSON document");
   line.example(fmt::format("jobs {} resnet18", verb), example);
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const worker::JobStatus status,
+    ATTUNE_ASSIGN(const client::JobStatus status,
                   api::control_job(job, wish, scheduler.take(console)));
     ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(status) + "\n" : ""));
     console.note(job_line(status, static_cast<double>(unix_time_ms()) * 1e-3));
@@ -81,21 +81,21 @@ Result<int> run_control(const std::string& verb, const std::string& summary,
 
 Result<int> run_pause(Words arguments, Console& console) {
   return run_control("pause", "Lets a job wait: stages that run end, no others begin.",
-                     "'attune jobs resume resnet18' lets it go on", worker::Wish::Pause, arguments,
+                     "'attune jobs resume resnet18' lets it go on", client::Wish::Pause, arguments,
                      console);
 }
 Result<int> run_resume(Words arguments, Console& console) {
   return run_control("resume", "Lets a paused job go on.", "it goes on where it was",
-                     worker::Wish::Resume, arguments, console);
+                     client::Wish::Resume, arguments, console);
 }
 Result<int> run_stop(Words arguments, Console& console) {
   return run_control("stop", "Ends a job early and keeps the best so far.",
-                     "the artifact is written as if the budget were used up", worker::Wish::Stop,
+                     "the artifact is written as if the budget were used up", client::Wish::Stop,
                      arguments, console);
 }
 Result<int> run_cancel(Words arguments, Console& console) {
   return run_control("cancel", "Ends a job early and writes nothing.",
-                     "what was measured stays in its records", worker::Wish::Cancel, arguments,
+                     "what was measured stays in its records", client::Wish::Cancel, arguments,
                      console);
 }
 

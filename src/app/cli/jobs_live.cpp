@@ -9,9 +9,9 @@
 namespace attune::cli {
 namespace {
 
-using worker::JobStatus;
-using worker::Overview;
-using worker::StageBar;
+using client::JobStatus;
+using client::Overview;
+using client::StageBar;
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 // Of the 256 colours of a terminal: far apart, light enough for black letters.
@@ -47,7 +47,7 @@ double window_seconds(const Overview& overview, double now) {
 }
 
 // The last seconds of one unit of a pool: in each cell the job that had it longest, or nobody.
-std::string strip_of(const Overview& overview, const worker::PoolStatus& pool, int slot,
+std::string strip_of(const Overview& overview, const client::PoolStatus& pool, int slot,
                      double begin, double now, std::size_t cells, bool colours) {
   const auto numbers = numbers_of(overview);
   const double width = (now - begin) / static_cast<double>(cells);
@@ -87,7 +87,7 @@ std::vector<std::string> strips(const Overview& overview, double now, const Scre
       std::max<std::size_t>(screen.columns, kNames + kBusy + 20) - kNames - kBusy;
   const double window = window_seconds(overview, now);
   std::vector<std::string> lines;
-  for (const worker::PoolStatus& pool : overview.pools) {
+  for (const client::PoolStatus& pool : overview.pools) {
     for (int slot = 0; slot < pool.capacity; ++slot) {
       const std::string name = fmt::format("{} {}", pool.name.substr(0, 7), slot);
       lines.push_back(
@@ -102,11 +102,11 @@ std::vector<std::string> strips(const Overview& overview, double now, const Scre
 }
 
 std::string headline(const Overview& overview) {
-  std::map<worker::JobState, int> counts;
+  std::map<client::JobState, int> counts;
   for (const JobStatus& job : overview.jobs) ++counts[job.state];
   std::string line = "policy " + overview.policy;
   for (const auto& [state, count] : counts) {
-    line += fmt::format(", {} {}", count, worker::to_string(state));
+    line += fmt::format(", {} {}", count, client::to_string(state));
   }
   return line;
 }
@@ -120,7 +120,7 @@ std::string live_page(const Overview& overview, double now, const Screen& screen
   std::vector<const JobStatus*> jobs;
   for (const bool ended : {false, true}) {
     for (const JobStatus& job : overview.jobs) {
-      if (worker::has_ended(job.state) == ended) jobs.push_back(&job);
+      if (client::has_ended(job.state) == ended) jobs.push_back(&job);
     }
   }
   const std::size_t taken = below.size() + 4;

@@ -8,9 +8,9 @@
 namespace attune::cli {
 namespace {
 
-using worker::JobState;
-using worker::JobStatus;
-using worker::Overview;
+using client::JobState;
+using client::JobStatus;
+using client::Overview;
 
 std::string milliseconds_text(const std::optional<double>& ms) {
   return ms ? fmt::format("{:.4g} ms", *ms) : "";
@@ -23,7 +23,7 @@ std::string gain_text(const JobStatus& job) {
 
 // When it will end or has ended, seen from `now`.
 std::string end_text(const JobStatus& job, double now) {
-  if (worker::has_ended(job.state)) {
+  if (client::has_ended(job.state)) {
     return job.ended_at > 0 ? duration_text(now - job.ended_at) + " ago" : "";
   }
   if (job.predicted_end <= 0) return "";
@@ -66,11 +66,11 @@ std::string row_of(const JobStatus& job, double now) {
 // Done and, of a job that goes on, to come.
 std::string stages_table(const JobStatus& job) {
   if (job.stages.empty()) return "";
-  const bool ended = worker::has_ended(job.state);
+  const bool ended = client::has_ended(job.state);
   std::string table =
       fmt::format("\n{:<16} {:<10} {:>6} {:>8}", "stage", "resource", "units", "done");
   table += ended ? "\n" : fmt::format(" {:>8} {:>10}\n", "to come", "usual");
-  for (const worker::StageStatus& stage : job.stages) {
+  for (const client::StageStatus& stage : job.stages) {
     if (stage.done == 0 && (ended || stage.left == 0.0)) continue;  // not of this job
     table += fmt::format("{:<16} {:<10} {:>6} {:>8}", plain(stage.name, 16), plain(stage.pool, 10),
                          stage.amount, stage.done);
@@ -93,9 +93,9 @@ std::string duration_text(double seconds) {
 }
 
 std::string state_text(const JobStatus& job) {
-  std::string text(worker::to_string(job.state));
+  std::string text(client::to_string(job.state));
   if (job.state == JobState::Waiting && !job.waiting_for.empty()) text += " for " + job.waiting_for;
-  if (!worker::has_ended(job.state) && job.queue_position > 0) {
+  if (!client::has_ended(job.state) && job.queue_position > 0) {
     text += fmt::format(", number {}", job.queue_position);
   }
   if (has_reason_to_tell(job)) text += ": " + job.reason;
@@ -108,7 +108,7 @@ std::string job_line(const JobStatus& job, double now) {
   if (job.trials > 0) line += fmt::format(", {} trials", job.trials);
   if (job.best_ms) line += fmt::format(", {}", milliseconds_text(job.best_ms));
   if (const std::string gain = gain_text(job); !gain.empty()) line += fmt::format(" ({})", gain);
-  if (!worker::has_ended(job.state) && job.predicted_end > 0) {
+  if (!client::has_ended(job.state) && job.predicted_end > 0) {
     line += fmt::format(", about {} to go", duration_text(job.predicted_end - now));
   }
   return line;
@@ -117,7 +117,7 @@ std::string job_line(const JobStatus& job, double now) {
 std::string jobs_table(const Overview& overview, std::size_t ended) {
   std::vector<const JobStatus*> open, closed;
   for (const JobStatus& job : overview.jobs) {
-    (worker::has_ended(job.state) ? closed : open).push_back(&job);
+    (client::has_ended(job.state) ? closed : open).push_back(&job);
   }
   std::stable_sort(closed.begin(), closed.end(), [](const JobStatus* a, const JobStatus* b) {
     return a->ended_at > b->ended_at;
@@ -134,7 +134,7 @@ std::string jobs_table(const Overview& overview, std::size_t ended) {
 std::string pools_table(const Overview& overview) {
   std::string table =
       fmt::format("{:<12} {:>6} {:>8} {:>6}\n", "resource", "units", "in use", "busy");
-  for (const worker::PoolStatus& pool : overview.pools) {
+  for (const client::PoolStatus& pool : overview.pools) {
     table += fmt::format("{:<12} {:>6} {:>8} {:>5.0f}%\n", plain(pool.name, 12), pool.capacity,
                          pool.used, 100 * pool.utilisation);
   }
@@ -146,7 +146,7 @@ std::string job_page(const JobStatus& job, double now) {
   const auto add = [&](std::string_view title, const std::string& value) {
     if (!value.empty()) page += fmt::format("{:<12} {}\n", title, plain(value, 400));
   };
-  const worker::JobRequest& request = job.request;
+  const client::JobRequest& request = job.request;
   add("job", fmt::format("{} ({})", request.name, job.id));
   add("model", request.model);
   add("user", fmt::format("{}, priority {:g}", request.user, request.priority));

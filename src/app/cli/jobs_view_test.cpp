@@ -5,8 +5,8 @@
 namespace attune::cli {
 namespace {
 
-using worker::JobState;
-using worker::JobStatus;
+using client::JobState;
+using client::JobStatus;
 
 JobStatus job_of(const std::string& id, JobState state) {
   JobStatus job{.id = id, .state = state};
@@ -53,7 +53,7 @@ TEST(JobsView, NamesOfOthersCannotCommandTheTerminal) {
 }
 
 TEST(JobsView, TableHasTheOpenJobsFirstAndTheNewestOfTheEnded) {
-  worker::Overview overview{.now = 1000};
+  client::Overview overview{.now = 1000};
   overview.jobs = {job_of("1", JobState::Done), job_of("2", JobState::Running),
                    job_of("3", JobState::Done)};
   overview.jobs[0].ended_at = 900;
@@ -66,7 +66,7 @@ TEST(JobsView, TableHasTheOpenJobsFirstAndTheNewestOfTheEnded) {
 }
 
 TEST(JobsView, TableSaysInFullWhyAJobFailed) {
-  worker::Overview overview{.now = 1000};
+  client::Overview overview{.now = 1000};
   overview.jobs = {job_of("1", JobState::Failed)};
   overview.jobs[0].reason = "the model '/somewhere/far/away/model.onnx' is not there any more";
   const std::string table = jobs_table(overview, 1);
@@ -75,8 +75,8 @@ TEST(JobsView, TableSaysInFullWhyAJobFailed) {
       << table;
 }
 
-worker::Overview two_jobs() {
-  worker::Overview overview{.policy = "fair", .now = 30};
+client::Overview two_jobs() {
+  client::Overview overview{.policy = "fair", .now = 30};
   overview.jobs = {job_of("1", JobState::Running), job_of("2", JobState::Waiting)};
   overview.pools = {{"host", 1, 0, 0.5}, {"cpu", 1, 1, 0.25}};
   // The host: job 1 for the first half, then idle. The device: job 2, which still has it.
@@ -104,7 +104,7 @@ TEST(JobsView, StripsGoOnWhileNothingIsSaid) {
 }
 
 TEST(JobsView, PageFitsTheScreen) {
-  worker::Overview overview = two_jobs();
+  client::Overview overview = two_jobs();
   for (int i = 3; i < 50; ++i) {
     overview.jobs.push_back(job_of(std::to_string(i), JobState::Queued));
   }

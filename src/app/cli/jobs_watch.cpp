@@ -14,9 +14,9 @@
 namespace attune::cli {
 namespace {
 
-bool all_ended(const worker::Overview& overview) {
-  for (const worker::JobStatus& job : overview.jobs) {
-    if (!worker::has_ended(job.state)) return false;
+bool all_ended(const client::Overview& overview) {
+  for (const client::JobStatus& job : overview.jobs) {
+    if (!client::has_ended(job.state)) return false;
   }
   return !overview.jobs.empty();
 }
@@ -26,7 +26,7 @@ class Shown {
  public:
   Shown(Console& console, bool json) : console_(console), json_(json) {}
 
-  Status show(const worker::Overview& overview) {
+  Status show(const client::Overview& overview) {
     if (overview.now != newest_) {
       newest_ = overview.now;
       came_ns_ = clock_.now_ns();
@@ -45,9 +45,9 @@ class Shown {
   bool live() const { return !json_ && console_.output_is_terminal(); }
 
   // A line for each job about which there is something new to say.
-  Status show_changes(const worker::Overview& overview) {
-    for (const worker::JobStatus& job : overview.jobs) {
-      worker::JobStatus told = job;
+  Status show_changes(const client::Overview& overview) {
+    for (const client::JobStatus& job : overview.jobs) {
+      client::JobStatus told = job;
       told.predicted_end = 0;  // moves all the time
       const std::string line = job_line(told, overview.now);
       std::string& last = told_[job.id];
@@ -86,10 +86,10 @@ Result<int> run_jobs_watch(Words arguments, Console& console) {
     bool failed = false;
     ATTUNE_RETURN_IF_ERROR(api::watch_jobs(
         job, 0.25, scheduler.take(console),
-        [&](const worker::Overview& overview) {
+        [&](const client::Overview& overview) {
           printed = shown.show(overview);
           failed = !job.empty() && !overview.jobs.empty() &&
-                   overview.jobs.front().state == worker::JobState::Failed;
+                   overview.jobs.front().state == client::JobState::Failed;
           return printed.ok() && !all_ended(overview);
         },
         interrupt.requested()));

@@ -11,26 +11,26 @@ namespace attune::cli {
 namespace {
 
 // Until the job has ended; what became of it.
-Result<worker::JobStatus> wait_for(const worker::JobStatus& submitted,
+Result<client::JobStatus> wait_for(const client::JobStatus& submitted,
                                    const api::SchedulerOptions& scheduler, Console& console,
                                    const Interrupt& interrupt) {
-  worker::JobStatus newest = submitted;
+  client::JobStatus newest = submitted;
   std::string told;
   ATTUNE_RETURN_IF_ERROR(api::watch_jobs(
       submitted.id, 0.25, scheduler,
-      [&](const worker::Overview& overview) {
+      [&](const client::Overview& overview) {
         if (overview.jobs.empty()) return true;
         newest = overview.jobs.front();
         if (console.is_terminal()) {
           console.progress_line(job_line(newest, overview.now));
-          return !worker::has_ended(newest.state);
+          return !client::has_ended(newest.state);
         }
-        worker::JobStatus lasting = newest;
+        client::JobStatus lasting = newest;
         lasting.predicted_end = 0;  // moves all the time
         const std::string line = job_line(lasting, overview.now);
-        const bool ended = worker::has_ended(newest.state);
+        const bool ended = client::has_ended(newest.state);
         if (!ended && std::exchange(told, line) != line) console.note(line);
-        return !worker::has_ended(newest.state);
+        return !client::has_ended(newest.state);
       },
       interrupt.requested()));
   console.clear_progress_line();
@@ -39,17 +39,17 @@ Result<worker::JobStatus> wait_for(const worker::JobStatus& submitted,
 
 Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOptions& scheduler,
                    bool wait, const Speech& speech, Console& console) {
-  ATTUNE_ASSIGN(const worker::Submitted submitted, api::submit_job(options, scheduler));
-  const worker::JobStatus& job = submitted.job;
+  ATTUNE_ASSIGN(const client::Submitted submitted, api::submit_job(options, scheduler));
+  const client::JobStatus& job = submitted.job;
   const std::string next =
       fmt::format("attune jobs watch {}{}", job.id,
                   scheduler.state.empty() ? "" : " --state " + scheduler.state);
-  const bool ended_at_once = worker::has_ended(job.state);
+  const bool ended_at_once = client::has_ended(job.state);
   console.note(fmt::format(
       "{} '{}' (job {}){}", submitted.already_known ? "already submitted:" : "submitted",
       job.request.name, job.id, wait || ended_at_once ? "" : "; next: " + next));
   // Nobody may ever come for it.
-  if (job.state == worker::JobState::Queued && job.waiting_for == job.request.device) {
+  if (job.state == client::JobState::Queued && job.waiting_for == job.request.device) {
     console.note("it waits: " + job.reason);
   }
   if (ended_at_once && !wait) {
@@ -63,14 +63,14 @@ Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOption
     return 0;
   }
   const Interrupt interrupt;
-  ATTUNE_ASSIGN(const worker::JobStatus ended, wait_for(job, scheduler, console, interrupt));
-  if (!worker::has_ended(ended.state)) {
+  ATTUNE_ASSIGN(const client::JobStatus ended, wait_for(job, scheduler, console, interrupt));
+  if (!client::has_ended(ended.state)) {
     console.note("the job goes on: " + next);
     return interrupt.exit_status();
   }
   ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(ended) + "\n"
                                                    : job_line(ended, ended.ended_at) + "\n"));
-  return ended.state == worker::JobState::Failed ? 1 : 0;
+  return ended.state == client::JobState::Failed ? 1 : 0;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The one thread that owns the book. Events come from connections and are taken in groups: the book
 // hears them, settles, and what it answers is carried out. Messages that acknowledge something go
 // out when the journal has written it, others at once. Between events the thread sleeps until the
-// next one or until a lease ends. Time in which the loop was away, or the disk kept workers waiting,
-// does not count against their leases.
+// next one or until a lease ends. Time in which the loop was away, or the disk kept workers
+// waiting, does not count against their leases.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "fleet/jobs/book.h"
+#include "fleet/jobs/book/book.h"
 #include "fleet/server/journal.h"
 #include "fleet/server/lease_clock.h"
 #include "fleet/server/unix_clock.h"

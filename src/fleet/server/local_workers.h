@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "fleet/jobs/book.h"
+#include "fleet/jobs/book/book.h"
 
 namespace attune::server {
 

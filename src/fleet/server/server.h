@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/jobs/policy.h"
+#include "fleet/jobs/scheduler/policy.h"
 
 namespace attune::server {
 

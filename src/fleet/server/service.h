@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "fleet/jobs/book.h"
+#include "fleet/jobs/book/book.h"
 
 namespace attune::server {
 

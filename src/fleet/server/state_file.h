@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "base/sqlite/database.h"
-#include "fleet/jobs/book_rows.h"
-#include "fleet/jobs/scheduler.h"
+#include "fleet/jobs/book/rows.h"
+#include "fleet/jobs/scheduler/scheduler.h"
 
 namespace attune::server {
 

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "fleet/client/messages.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/connection.h"
-#include "fleet/worker/messages.h"
 #include "fleet/worker/pending.h"
 
 namespace attune::worker {
@@ -46,17 +46,19 @@ Message& addressed(Message* message, const Holding& holding) {
   return *message;
 }
 
-Wish wish_of(v1::Wish wish) { return wish == v1::CANCEL ? Wish::Cancel : Wish::Stop; }
+client::Wish wish_of(v1::Wish wish) {
+  return wish == v1::CANCEL ? client::Wish::Cancel : client::Wish::Stop;
+}
 
-v1::JobState message_of(JobState state) {
+v1::JobState message_of(client::JobState state) {
   switch (state) {
-    case JobState::Done:
+    case client::JobState::Done:
       return v1::DONE;
-    case JobState::Stopped:
+    case client::JobState::Stopped:
       return v1::STOPPED;
-    case JobState::Cancelled:
+    case client::JobState::Cancelled:
       return v1::CANCELLED;
-    case JobState::Queued:
+    case client::JobState::Queued:
       return v1::QUEUED;
     default:
       return v1::FAILED;
@@ -116,7 +118,7 @@ class Link::Line final : public Listener {
     switch (message.what_case()) {
       case v1::ToWorker::kAssign:
         return events_.assigned(
-            from_message(message.assign().job()),
+            client::from_message(message.assign().job()),
             {std::max(message.assign().devices(), 1), message.assign().device_cores()});
       case v1::ToWorker::kStart: {
         const v1::Start& start = message.start();
@@ -274,7 +276,7 @@ void Link::progressed(const Holding& holding, std::int64_t trials, double best_m
   line_->send(std::move(message));
 }
 
-void Link::ended(const Holding& holding, JobState state, const std::string& reason,
+void Link::ended(const Holding& holding, client::JobState state, const std::string& reason,
                  const std::string& result_json) {
   v1::FromWorker message;
   v1::Ended& ended = addressed(message.mutable_ended(), holding);
@@ -284,11 +286,11 @@ void Link::ended(const Holding& holding, JobState state, const std::string& reas
   line_->send(std::move(message));
 }
 
-void Link::register_job(const JobRequest& request, const std::vector<KindOfStage>& kinds,
+void Link::register_job(const client::JobRequest& request, const std::vector<KindOfStage>& kinds,
                         const std::string& idempotency_key) {
   v1::FromWorker message;
   v1::Register& registration = *message.mutable_register_();
-  *registration.mutable_spec() = to_message(request);
+  *registration.mutable_spec() = client::to_message(request);
   add_kinds(kinds, registration);
   registration.set_idempotency_key(idempotency_key);
   line_->send(std::move(message));

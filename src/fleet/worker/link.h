@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/worker/overview.h"
+#include "fleet/client/overview.h"
 #include "fleet/worker/stage_line.h"
 
 namespace attune::worker {
@@ -38,11 +38,11 @@ inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
 class LinkEvents {
  public:
   virtual ~LinkEvents() = default;
-  virtual void assigned(const JobStatus& job, const Devices& devices) = 0;
+  virtual void assigned(const client::JobStatus& job, const Devices& devices) = 0;
   // On these cores; none: as many as its pool has.
   virtual void may_start(const Holding& holding, std::int64_t stage,
                          const std::vector<int>& cores) = 0;
-  virtual void wished(const Holding& holding, Wish wish) = 0;
+  virtual void wished(const Holding& holding, client::Wish wish) = 0;
   // What was said does not count: the job is another's, or over.
   virtual void refused(const Holding& holding, std::int64_t stage, const std::string& why) = 0;
   // The scheduler has written down a finished stage, or kOfEnded, or kOfRegister.
@@ -69,10 +69,10 @@ class Link final : public StageLine {
   void progressed(const Holding& holding, std::int64_t trials, double best_ms, double default_ms);
   // `state` is Done, Stopped, Cancelled or Failed; Queued hands the job back, which could not
   // begin.
-  void ended(const Holding& holding, JobState state, const std::string& reason,
+  void ended(const Holding& holding, client::JobState state, const std::string& reason,
              const std::string& result_json);
   // A job of this tuner's own; the answer is known(), with kOfRegister.
-  void register_job(const JobRequest& request, const std::vector<KindOfStage>& kinds,
+  void register_job(const client::JobRequest& request, const std::vector<KindOfStage>& kinds,
                     const std::string& idempotency_key);
 
  private:

@@ -16,15 +16,15 @@ namespace {
 // Keeps what it hears as text.
 class Heard final : public LinkEvents {
  public:
-  void assigned(const JobStatus& job, const Devices& devices) override {
+  void assigned(const client::JobStatus& job, const Devices& devices) override {
     say(fmt::format("assigned {} {}", job.id, job.request.model));
     say(fmt::format("{} devices of {} cores", devices.count, devices.cores));
   }
   void may_start(const Holding& holding, std::int64_t stage, const std::vector<int>&) override {
     say(fmt::format("start {}", stage), holding);
   }
-  void wished(const Holding& holding, Wish wish) override {
-    say(wish == Wish::Stop ? "stop" : "cancel", holding);
+  void wished(const Holding& holding, client::Wish wish) override {
+    say(wish == client::Wish::Stop ? "stop" : "cancel", holding);
   }
   void refused(const Holding&, std::int64_t, const std::string& why) override { say(why); }
   void known(const Holding& holding, std::int64_t stage) override {
@@ -77,7 +77,7 @@ TEST(Link, TakesAJobThroughItsStages) {
   (*link)->finished(job, 4, 0.5, StageEnd::Completed, "");
   heard.wait_for("j7/1 stop");
   EXPECT_EQ(scheduler.finished(), (std::map<std::string, int>{{"profile", 1}}));
-  (*link)->ended(job, JobState::Stopped, "", "{}");
+  (*link)->ended(job, client::JobState::Stopped, "", "{}");
   EXPECT_EQ(scheduler.ended().state(), v1::STOPPED);
   heard.wait_for("j7/1 known -1");
   EXPECT_TRUE(scheduler.mistakes().empty());
@@ -106,7 +106,7 @@ TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
   EXPECT_EQ(scheduler.hello().holds(0).epoch(), 1);
   EXPECT_EQ(scheduler.finished(), (std::map<std::string, int>{{"profile", 1}}));
   (*link)->finished(job, 5, 0.5, StageEnd::Completed, "");
-  (*link)->ended(job, JobState::Done, "", "{}");
+  (*link)->ended(job, client::JobState::Done, "", "{}");
   EXPECT_EQ(scheduler.ended().state(), v1::DONE);
   EXPECT_TRUE(scheduler.mistakes().empty());
 }
@@ -137,7 +137,7 @@ TEST(Link, SaysWhatIsNoTextAllTheSame) {
   auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
   ASSERT_TRUE(link.ok()) << link.error().message;
   heard.wait_for("assigned j7 ");
-  (*link)->ended({"j7", 1}, JobState::Failed, "no file 'a\xff'", "{}");
+  (*link)->ended({"j7", 1}, client::JobState::Failed, "no file 'a\xff'", "{}");
   EXPECT_EQ(scheduler.ended().reason(), "no file 'a\ufffd'");
 }
 
@@ -148,7 +148,7 @@ TEST(Link, HandsAJobBack) {
   auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
   ASSERT_TRUE(link.ok()) << link.error().message;
   heard.wait_for("assigned j7 ");
-  (*link)->ended({"j7", 1}, JobState::Queued, "not yet", "");
+  (*link)->ended({"j7", 1}, client::JobState::Queued, "not yet", "");
   EXPECT_EQ(scheduler.ended().state(), v1::QUEUED);
 }
 

@@ -1,7 +1,7 @@
 // All policies by name, one file each, and the ranks that several of them share.
 #pragma once
 
-#include "fleet/jobs/policy.h"
+#include "fleet/jobs/scheduler/policy.h"
 
 namespace attune::jobs {
 

@@ -1,0 +1,220 @@
+#include "fleet/client/client.h"
+
+#include <fmt/format.h>
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "fleet/client/messages.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/jobs.grpc.pb.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/wire/status.h"
+
+namespace attune::client {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+constexpr auto kPause = std::chrono::milliseconds(50);  // between two attempts
+constexpr double kAnswerSeconds = 30;  // of a scheduler that is there; its disk may be slow
+
+std::chrono::nanoseconds duration_of(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+// Nobody listens, or the connection broke: the scheduler may come back elsewhere.
+bool may_come_back(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::CANCELLED ||
+         status.error_code() == grpc::StatusCode::UNIMPLEMENTED;  // somebody else has the port now
+}
+
+// The stream of states. Reads on gRPC's threads and keeps the newest; the caller waits for it.
+class Watcher final : public grpc::ClientReadReactor<v1::Snapshot> {
+ public:
+  Watcher(v1::Scheduler::Stub& stub, const v1::ListRequest& request) {
+    stub.async()->Watch(&context_, &request, this);
+    StartRead(&incoming_);
+    StartCall();
+  }
+  // gRPC uses the object until the call has ended.
+  ~Watcher() override {
+    context_.TryCancel();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ended_.has_value(); });
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return;
+    {
+      const std::lock_guard lock(mutex_);
+      newest_ = std::move(incoming_);
+    }
+    changed_.notify_all();
+    incoming_ = {};
+    StartRead(&incoming_);
+  }
+  void OnDone(const grpc::Status& status) override {
+    const std::lock_guard lock(mutex_);
+    ended_ = status;
+    changed_.notify_all();
+  }
+
+  // The newest state since the last call; nothing when the time is up or the stream has ended.
+  std::optional<v1::Snapshot> next(double seconds) {
+    std::unique_lock lock(mutex_);
+    const auto come = [&] { return newest_ || ended_; };
+    if (seconds > 0) {
+      changed_.wait_for(lock, duration_of(seconds), come);
+    } else {
+      changed_.wait(lock, come);
+    }
+    return std::exchange(newest_, std::nullopt);
+  }
+  std::optional<grpc::Status> ended() {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+  }
+
+ private:
+  grpc::ClientContext context_;
+  v1::Snapshot incoming_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<v1::Snapshot> newest_;
+  std::optional<grpc::Status> ended_;
+};
+
+}  // namespace
+
+struct Client::Connection {
+  ClientOptions options;
+  std::string address = {};
+  std::unique_ptr<v1::Scheduler::Stub> stub = {};
+
+  // To the scheduler of the state directory as it is now; false when there never was one.
+  bool open() {
+    const Result<std::string> now = wire::read_address(options.state);
+    if (!now.ok()) return false;
+    if (stub == nullptr || *now != address) {
+      address = *now;
+      stub = v1::Scheduler::NewStub(wire::open_channel(address));
+    }
+    return true;
+  }
+
+  bool stopped() const { return options.stop != nullptr && *options.stop; }
+
+  Error nobody() const {
+    return {ErrorCode::NotFound, fmt::format("no scheduler serves {}", options.state),
+            "start one with 'attune scheduler', or name another with --state DIR"};
+  }
+
+  // For a call with one answer. A span rather than a moment: the machine's clock may be set.
+  gpr_timespec answer_time() const {
+    const double seconds = std::max(kAnswerSeconds, options.patience_seconds);
+    return gpr_time_from_millis(static_cast<std::int64_t>(seconds * 1e3), GPR_TIMESPAN);
+  }
+
+  // Repeats `call` until it gets an answer or the patience is at its end; with any patience at all
+  // it is made twice. `call` returns a status; one that may_come_back() is tried again.
+  Status persist(const std::function<grpc::Status(v1::Scheduler::Stub&)>& call) {
+    const SteadyTime end = std::chrono::steady_clock::now() + duration_of(options.patience_seconds);
+    for (bool first = true;; first = false) {
+      if (open()) {
+        const grpc::Status status = call(*stub);
+        if (status.ok()) return {};
+        if (!may_come_back(status)) return wire::from_status(status);
+        stub.reset();
+      }
+      const bool enough =
+          first ? options.patience_seconds <= 0 : std::chrono::steady_clock::now() + kPause >= end;
+      if (stopped() || enough) return nobody();
+      if (first && options.waiting) options.waiting();
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+};
+
+Client::Client(ClientOptions options)
+    : connection_(std::make_unique<Connection>(Connection{std::move(options)})) {}
+
+Client::~Client() = default;
+
+Result<Submitted> Client::submit(const JobRequest& request, const std::string& key,
+                                 const KnownResult& known) {
+  v1::SubmitRequest message;
+  *message.mutable_spec() = to_message(request);
+  message.set_idempotency_key(key);
+  message.set_known_json(known.json);
+  message.set_known_ms(known.latency_ms);
+  v1::SubmitReply reply;
+  ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
+    grpc::ClientContext context;
+    context.set_deadline(connection_->answer_time());
+    return stub.Submit(&context, message, &reply);
+  }));
+  return Submitted{from_message(reply.job()), reply.already_known()};
+}
+
+Result<Overview> Client::list(const std::string& job, bool with_bars) {
+  v1::ListRequest message;
+  message.set_job(job);
+  message.set_with_bars(with_bars);
+  v1::Snapshot reply;
+  ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
+    grpc::ClientContext context;
+    context.set_deadline(connection_->answer_time());
+    return stub.List(&context, message, &reply);
+  }));
+  return from_message(reply);
+}
+
+Result<JobStatus> Client::control(const std::string& job, Wish wish) {
+  v1::ControlRequest message;
+  message.set_job(job);
+  message.set_wish(to_message(wish));
+  v1::ControlReply reply;
+  ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
+    grpc::ClientContext context;
+    context.set_deadline(connection_->answer_time());
+    return stub.Control(&context, message, &reply);
+  }));
+  return from_message(reply.job());
+}
+
+Status Client::watch(const std::string& job, double tick_seconds,
+                     const std::function<bool(const Overview&)>& show) {
+  v1::ListRequest message;
+  message.set_job(job);
+  message.set_with_bars(true);
+  bool wanted = true;
+  while (wanted && !connection_->stopped()) {
+    const Status status = connection_->persist([&](v1::Scheduler::Stub& stub) -> grpc::Status {
+      Watcher watcher(stub, message);
+      std::optional<Overview> newest;
+      while (wanted && !connection_->stopped()) {
+        if (const auto snapshot = watcher.next(tick_seconds)) {
+          newest = from_message(*snapshot);
+        } else if (const auto ended = watcher.ended()) {
+          if (ended->ok()) wanted = false;
+          // After something came, patience begins anew.
+          return newest && may_come_back(*ended) ? grpc::Status::OK : *ended;
+        }
+        if (newest) wanted = show(*newest);
+      }
+      return grpc::Status::OK;
+    });
+    if (!status.ok() && !connection_->stopped()) return status;
+  }
+  return {};
+}
+
+}  // namespace attune::client

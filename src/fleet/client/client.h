@@ -1,0 +1,49 @@
+// A client of the scheduler: submits jobs, asks about them, says what is to become of them. It
+// finds the scheduler through its state directory, and again when it was started anew meanwhile.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "fleet/client/overview.h"
+
+namespace attune::client {
+
+struct ClientOptions {
+  std::string state = {};  // the directory, absolute
+  // For how long to look for a scheduler that does not answer, and what to do when that begins.
+  double patience_seconds = 10;
+  std::function<void()> waiting = {};
+  const std::atomic<bool>* stop = nullptr;  // ends a watch
+};
+
+class Client {
+ public:
+  explicit Client(ClientOptions options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // The same key again is the same job, so that a call which was cut off may be repeated. A job
+  // whose result is known has ended.
+  Result<Submitted> submit(const JobRequest& request, const std::string& key,
+                           const KnownResult& known = {});
+  // All jobs, or the one with this id or name.
+  Result<Overview> list(const std::string& job, bool with_bars);
+  Result<JobStatus> control(const std::string& job, Wish wish);
+
+  // The state now, whenever it changed, and after every `tick_seconds` without a change (0: never),
+  // until `show` returns false or `stop` is set. Changes that come faster than they are shown are
+  // left out.
+  Status watch(const std::string& job, double tick_seconds,
+               const std::function<bool(const Overview&)>& show);
+
+ private:
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace attune::client

@@ -1,0 +1,149 @@
+#include "fleet/client/fake_scheduler_testing.h"
+
+#include <fmt/format.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "fleet/wire/jobs.grpc.pb.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/wire/status.h"
+
+namespace attune::client {
+
+struct FakeScheduler::Service final : v1::Scheduler::Service {
+  std::mutex mutex;
+  std::condition_variable changed;
+  v1::Snapshot snapshot;
+  std::map<std::string, std::string> ids;  // by key
+  std::int64_t version = 0;
+  bool closing = false;
+  std::unique_ptr<grpc::Server> server;
+
+  // The job of that id or name; the lock is held.
+  v1::Job* find(const std::string& text) {
+    for (v1::Job& job : *snapshot.mutable_jobs()) {
+      if (job.id() == text || job.spec().name() == text) return &job;
+    }
+    return nullptr;
+  }
+  static grpc::Status unknown(const std::string& text) {
+    return wire::to_status({ErrorCode::NotFound, fmt::format("there is no job '{}'", text),
+                            "'attune jobs' lists them"});
+  }
+  void note_change() {
+    ++version;
+    changed.notify_all();
+  }
+
+  grpc::Status Submit(grpc::ServerContext*, const v1::SubmitRequest* request,
+                      v1::SubmitReply* reply) override {
+    const std::lock_guard lock(mutex);
+    const auto known = ids.find(request->idempotency_key());
+    if (known != ids.end()) {
+      *reply->mutable_job() = *find(known->second);
+      reply->set_already_known(true);
+      return grpc::Status::OK;
+    }
+    v1::Job& job = *snapshot.add_jobs();
+    job.set_id(fmt::format("{}", snapshot.jobs_size()));
+    *job.mutable_spec() = request->spec();
+    if (job.spec().name().empty()) job.mutable_spec()->set_name("job-" + job.id());
+    ids[request->idempotency_key()] = job.id();
+    *reply->mutable_job() = job;
+    note_change();
+    return grpc::Status::OK;
+  }
+
+  grpc::Status List(grpc::ServerContext*, const v1::ListRequest* request,
+                    v1::Snapshot* reply) override {
+    const std::lock_guard lock(mutex);
+    return answer(*request, *reply);
+  }
+
+  grpc::Status answer(const v1::ListRequest& request, v1::Snapshot& reply) {
+    reply = snapshot;
+    if (request.job().empty()) return grpc::Status::OK;
+    const v1::Job* job = find(request.job());
+    if (job == nullptr) return unknown(request.job());
+    reply.clear_jobs();
+    *reply.add_jobs() = *job;
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Control(grpc::ServerContext*, const v1::ControlRequest* request,
+                       v1::ControlReply* reply) override {
+    const std::lock_guard lock(mutex);
+    v1::Job* job = find(request->job());
+    if (job == nullptr) return unknown(request->job());
+    constexpr v1::JobState kAfter[] = {v1::PAUSED, v1::QUEUED, v1::STOPPED, v1::CANCELLED};
+    job->set_state(kAfter[request->wish()]);
+    *reply->mutable_job() = *job;
+    note_change();
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Watch(grpc::ServerContext* context, const v1::ListRequest* request,
+                     grpc::ServerWriter<v1::Snapshot>* writer) override {
+    std::unique_lock lock(mutex);
+    for (std::int64_t written = -1; !closing && !context->IsCancelled();) {
+      if (written != version) {
+        written = version;
+        v1::Snapshot reply;
+        const grpc::Status status = answer(*request, reply);
+        if (!status.ok()) return status;
+        lock.unlock();
+        const bool open = writer->Write(reply);
+        lock.lock();
+        if (!open) return grpc::Status::OK;
+        continue;
+      }
+      // A client that goes does not say so to a thread that waits.
+      changed.wait_for(lock, std::chrono::milliseconds(20));
+    }
+    return {grpc::StatusCode::UNAVAILABLE, "closing"};
+  }
+};
+
+FakeScheduler::FakeScheduler() : service_(std::make_unique<Service>()) {
+  service_->snapshot.set_policy("fake");
+  start();
+}
+
+FakeScheduler::~FakeScheduler() { stop(); }
+
+void FakeScheduler::say(const v1::Snapshot& snapshot) {
+  const std::lock_guard lock(service_->mutex);
+  service_->snapshot = snapshot;
+  service_->note_change();
+}
+
+void FakeScheduler::stop() {
+  if (service_->server == nullptr) return;
+  {
+    const std::lock_guard lock(service_->mutex);
+    service_->closing = true;
+    service_->changed.notify_all();
+  }
+  service_->server->Shutdown(std::chrono::system_clock::now());
+  service_->server.reset();
+}
+
+void FakeScheduler::start() {
+  service_->closing = false;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(service_.get());
+  service_->server = builder.BuildAndStart();
+  CHECK(service_->server != nullptr, "the fake scheduler does not start");
+  CHECK(write_file_atomically(wire::address_path(state_), fmt::format("127.0.0.1:{}\n", port)).ok(),
+        "the fake scheduler cannot write its address");
+}
+
+}  // namespace attune::client

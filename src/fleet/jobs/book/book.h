@@ -1,0 +1,193 @@
+// The book of a scheduler: which jobs there are, which worker has which, what runs where and who is
+// to hear what. It has no clock, no threads and no files: a server tells it what happened and when,
+// and carries out what `settle` answers. A job belongs to one worker at a time; every time that it
+// is given to one its epoch grows, and what is said in an older epoch is refused. A worker that is
+// silent for too long is lost and its jobs go back to the queue; those elsewhere may outlive the
+// scheduler (book_holds.cpp). Times are Unix seconds.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/jobs/book/options.h"
+#include "fleet/jobs/book/rows.h"
+#include "fleet/jobs/scheduler/experience.h"
+#include "fleet/jobs/scheduler/scheduler.h"
+
+namespace attune::jobs {
+
+using WorkerId = std::uint64_t;  // of one connection; never used again
+
+struct Message {
+  WorkerId worker = 0;
+  v1::ToWorker what = {};
+  bool acknowledges = false;  // what is written must be on the disk before it goes out
+};
+
+struct Effects {
+  std::vector<WorkerId> kill;  // first: these processes must have ended before the rest
+  std::vector<Message> messages;
+  std::vector<WorkerId> close;  // connections to end, after the messages
+  std::vector<JobRow> jobs;     // to write
+  std::vector<StageRow> stages;
+};
+
+class Book {
+ public:
+  // `stored`: what was kept when the last one ended, by number.
+  Book(BookOptions options, std::vector<JobRow> stored, double now);
+
+  // Stages that ran before, oldest first, for charts and predictions.
+  void recall(const std::vector<StageRow>& rows);
+
+  // What clients want. Answers go out when what settle() wants written is on the disk.
+  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request, double now);
+  Result<v1::Job> control(const v1::ControlRequest& request, double now);
+  Result<v1::Snapshot> snapshot(const v1::ListRequest& request, double now) const;
+
+  // Connections of workers. A local one is a process that the server may kill.
+  void joined(WorkerId worker, bool local, double now);
+  void said(WorkerId worker, const v1::FromWorker& message, double now);
+  void left(WorkerId worker, double now);
+  // The process of a worker that left or was lost had ended by a fault of its own.
+  void crashed(WorkerId worker);
+  void time_passed(double now);
+  // For so long nobody could be heard or answered: all leases end so much later.
+  void extend_leases(double seconds);
+
+  // Gives out jobs and resources; what is to be done now. After every group of events.
+  Effects settle(double now);
+  // When time_passed() and settle() have something to do although nothing happens.
+  double next_deadline() const;
+
+  // Jobs that are paused while a worker has them, which does nothing else meanwhile.
+  int parked_workers() const;
+  bool knows_worker(WorkerId worker) const { return workers_.count(worker) != 0; }
+
+ private:
+  struct Stage {
+    std::uint32_t kind = 0;
+    StageId id = 0;  // 0: held back while the job is paused
+    double ready_at = 0;
+    bool runs = false;
+    double started_at = 0;
+  };
+  struct Entry {
+    JobRow row = {};
+    JobIndex index = kNoJob;  // none: ended before this book was opened
+    WorkerId worker = 0;      // none: 0
+    bool paused = false;
+    std::map<std::int64_t, Stage> stages = {};  // offered or running, by the worker's number
+    std::set<std::int64_t> finished = {};       // in this epoch
+    bool kinds_said = false;                    // in this epoch
+    double last_finished = -1;
+    WorkerId lost_worker = 0;  // the last that it was taken back from
+    int crashes = 0;           // of workers, since a stage finished
+    double held_until = -1;    // by a worker elsewhere that may come back; -1: by none
+    bool ended() const { return row.job.state() >= v1::DONE; }
+    const std::string& id() const { return row.job.id(); }
+  };
+  struct Worker {
+    v1::Hello hello = {};
+    std::string name = {};  // empty: has not said hello
+    bool local = false;
+    double heard_at = 0;
+    std::vector<std::size_t> jobs = {};
+  };
+  struct Place {
+    std::size_t entry = 0;
+    std::int64_t stage = 0;
+  };
+
+  // book.cpp: jobs
+  std::size_t add_entry(JobRow row, double now);
+  Result<std::size_t> find(const std::string& id_or_name) const;
+  Result<v1::JobSpec> checked(v1::JobSpec spec) const;
+  std::string free_name(const std::string& model) const;
+  std::vector<std::string> device_keys() const;
+  std::uint32_t user_of(const std::string& name);
+  void pause(Entry& entry);
+  void resume(Entry& entry, double now);
+  void end(Entry& entry, v1::JobState state, const std::string& reason, double now);
+  // book_workers.cpp
+  void hello(WorkerId id, const v1::Hello& hello);
+  void take_registration(WorkerId id, const v1::Register& registration, double now);
+  void lose(WorkerId id, double now);
+  void take_back(Entry& entry, double now);
+  void hand_back(Entry& entry, const std::string& reason, double now);
+  void hold(Entry& entry, double until);
+  void restore(Entry& entry, double now);
+  void go_on(WorkerId id, const v1::Holding& holding);
+  void write_hold(Entry& entry) const;
+  void assign(std::size_t position, WorkerId worker, double now);
+  Entry* fenced(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage);
+  void refuse(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage,
+              const std::string& why);
+  void know(WorkerId worker, const Entry& entry, std::int64_t stage);
+  void order(const Entry& entry);
+  v1::ToWorker& send(WorkerId worker, bool acknowledges);
+  // book_queue.cpp
+  double seconds_left(const Entry& entry, const View& view) const;
+  std::vector<std::size_t> queue(double now) const;
+  void give_out_jobs(double now);
+  // book_stages.cpp
+  bool keeps_open_kinds(const Entry& entry, const v1::Kinds& kinds) const;
+  void take_kinds(Entry& entry, const v1::Kinds& kinds, double now);
+  void take_offer(WorkerId worker, Entry& entry, const v1::Offer& offer, double now);
+  void take_offer_back(Entry& entry, std::int64_t number);
+  void take_finished(WorkerId worker, Entry& entry, const v1::Finished& finished, double now);
+  void take_progress(Entry& entry, const v1::Progress& progress);
+  void offer(Entry& entry, std::int64_t number, Stage& stage, double ready_at);
+  void drop_stages(Entry& entry);
+  void give_out_resources(double now);
+  void start(const Start& start, double now);
+  void tell_to_start(const Entry& entry, std::int64_t number, const Stage& stage);
+  std::optional<std::uint32_t> pool_of(const std::string& name) const;
+  std::uint32_t group_of(const Entry& entry, const v1::StageKind& kind, std::uint32_t pool);
+  bool is_wide(const Entry& entry, std::uint32_t pool) const;
+  std::vector<int> cores_of(const Entry& entry, std::uint32_t pool,
+                            const std::vector<int>& slots) const;
+  void keep_bar(const StageRow& row);
+  void spread_usual(const std::string& name);
+  double usual_seconds(const Entry& entry, const v1::StageKind& kind) const;
+  // book_view.cpp
+  struct Outlook;
+  Outlook outlook(double now) const;
+  void predict_ends(Outlook& outlook) const;
+  void predict_queued(Outlook& outlook) const;
+  void find_places(Outlook& outlook) const;
+  v1::Job picture(const Entry& entry, const Outlook& outlook) const;
+  v1::Job picture_at(const Entry& entry, double now) const;
+  void say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1::Job& job) const;
+  void add_pools(v1::Snapshot& snapshot, double now) const;
+  void add_bars(const std::string& job, v1::Snapshot& snapshot) const;
+
+  std::size_t position_of(const Entry& entry) const;
+  void touch(const Entry& entry) { dirty_.insert(position_of(entry)); }
+  BookOptions options_;
+  Scheduler scheduler_;
+  std::deque<Entry> entries_;  // by the number of the job; stays where it is
+  std::unordered_map<std::string, std::size_t> by_id_, by_key_;
+  std::vector<std::size_t> by_index_;          // of the scheduler
+  std::unordered_map<StageId, Place> places_;  // of stages that the scheduler has
+  std::map<std::string, std::uint32_t> users_;
+  std::map<std::string, std::uint32_t> groups_;  // of stages, by the name of their kind
+  std::set<std::uint32_t> host_groups_, wide_groups_;
+  std::map<WorkerId, Worker> workers_;
+  std::deque<v1::Bar> bars_;  // that ended of late
+  Experience experience_;
+  std::set<std::size_t> thinking_;  // jobs that will offer their next stage at once
+  double opened_at_ = 0, hold_until_ = 0;
+  std::set<std::size_t> dirty_;  // entries to write
+  Effects effects_;
+};
+
+}  // namespace attune::jobs

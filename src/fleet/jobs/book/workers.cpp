@@ -1,0 +1,330 @@
+// Workers of the book: who they are, which jobs they have, and what happens when one is lost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "fleet/jobs/book/book.h"
+#include "fleet/jobs/book/checks.h"
+
+namespace attune::jobs {
+namespace {
+
+// A job that crashes so many workers, one after the other, without ever finishing a stage, is
+// itself what is wrong. Workers that were killed or fell silent are not its fault.
+constexpr int kMostCrashes = 10;
+
+}  // namespace
+
+v1::ToWorker& Book::send(WorkerId worker, bool acknowledges) {
+  effects_.messages.push_back({.worker = worker, .acknowledges = acknowledges});
+  return effects_.messages.back().what;
+}
+
+void Book::refuse(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage,
+                  const std::string& why) {
+  v1::Refused& refused = *send(worker, false).mutable_refused();
+  refused.set_job(job);
+  refused.set_epoch(epoch);
+  refused.set_stage(stage);
+  refused.set_why(why);
+}
+
+void Book::know(WorkerId worker, const Entry& entry, std::int64_t stage) {
+  v1::Known& known = *send(worker, true).mutable_known();
+  known.set_job(entry.id());
+  known.set_epoch(entry.row.job.epoch());
+  known.set_stage(stage);
+}
+
+void Book::order(const Entry& entry) {
+  v1::Order& order = *send(entry.worker, true).mutable_order();
+  order.set_job(entry.id());
+  order.set_epoch(entry.row.job.epoch());
+  order.set_wish(*entry.row.wish);
+}
+
+// The job that the worker speaks of, when it has it in this epoch; else the worker is told so.
+Book::Entry* Book::fenced(WorkerId worker, const std::string& job, std::int64_t epoch,
+                          std::int64_t stage) {
+  const auto found = by_id_.find(job);
+  if (found == by_id_.end()) {
+    refuse(worker, job, epoch, stage, fmt::format("there is no job '{}'", job));
+    return nullptr;
+  }
+  Entry& entry = entries_[found->second];
+  const std::int64_t now_at = entry.row.job.epoch();
+  if (epoch != now_at) {
+    refuse(worker, job, epoch, stage,
+           fmt::format("epoch {} of the job is over, it is at {}", epoch, now_at));
+    return nullptr;
+  }
+  if (entry.worker != worker) {
+    // A repeated end of a job is as well known as the first.
+    if (entry.ended() && stage == -1) {
+      know(worker, entry, stage);
+    } else {
+      refuse(worker, job, epoch, stage,
+             entry.ended() ? "the job has ended" : "another worker has the job");
+    }
+    return nullptr;
+  }
+  return &entry;
+}
+
+void Book::joined(WorkerId worker, bool local, double now) {
+  CHECK(worker != 0 && workers_.count(worker) == 0, "a connection joins once");
+  workers_[worker] = {.local = local, .heard_at = now};
+}
+
+void Book::hello(WorkerId id, const v1::Hello& hello) {
+  Worker& worker = workers_.at(id);
+  if (!worker.name.empty()) return refuse(id, "", 0, 0, "hello was said already");
+  if (hello.version() != options_.version) {
+    refuse(id, "", 0, 0,
+           fmt::format("the worker is of version {}, the scheduler of {}", hello.version(),
+                       options_.version));
+    effects_.close.push_back(id);
+    workers_.erase(id);
+    return;
+  }
+  const std::string base = hello.name().empty() ? "worker" : hello.name();
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) {
+      return other.first != id && other.second.name == name;
+    });
+  };
+  worker.hello = hello;
+  worker.name = base;
+  for (int i = 2; taken(worker.name); ++i) worker.name = fmt::format("{}-{}", base, i);
+  v1::Welcome& welcome = *send(id, false).mutable_welcome();
+  welcome.set_worker(worker.name);
+  welcome.set_beat_seconds(options_.beat_seconds);
+  welcome.set_lease_seconds(options_.lease_seconds);
+  for (const v1::Holding& holding : hello.holds()) go_on(id, holding);
+}
+
+void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;  // its connection is being closed
+  found->second.heard_at = now;
+  if (message.has_hello()) return hello(id, message.hello());
+  if (found->second.name.empty()) return refuse(id, "", 0, 0, "the first message must be hello");
+  switch (message.what_case()) {
+    case v1::FromWorker::kKinds: {
+      const v1::Kinds& kinds = message.kinds();
+      Entry* entry = fenced(id, kinds.job(), kinds.epoch(), 0);
+      if (entry == nullptr) return;
+      if (const Status good = check_kinds(kinds.kinds()); !good.ok()) {
+        return refuse(id, kinds.job(), kinds.epoch(), 0, good.error().message);
+      }
+      return take_kinds(*entry, kinds, now);
+    }
+    case v1::FromWorker::kOffer: {
+      const v1::Offer& offer = message.offer();
+      Entry* entry = fenced(id, offer.job(), offer.epoch(), offer.stage());
+      if (entry != nullptr) take_offer(id, *entry, offer, now);
+      return;
+    }
+    case v1::FromWorker::kFinished: {
+      const v1::Finished& finished = message.finished();
+      Entry* entry = fenced(id, finished.job(), finished.epoch(), finished.stage());
+      if (entry != nullptr) take_finished(id, *entry, finished, now);
+      return;
+    }
+    case v1::FromWorker::kProgress: {
+      const v1::Progress& progress = message.progress();
+      Entry* entry = fenced(id, progress.job(), progress.epoch(), 0);
+      if (entry != nullptr) take_progress(*entry, progress);
+      return;
+    }
+    case v1::FromWorker::kEnded: {
+      const v1::Ended& ended = message.ended();
+      Entry* entry = fenced(id, ended.job(), ended.epoch(), -1);
+      if (entry == nullptr) return;
+      if (ended.state() == v1::QUEUED) {
+        hand_back(*entry, ended.reason(), now);
+        return know(id, *entry, -1);
+      }
+      entry->row.job.set_result_json(ended.result_json());
+      const bool is_end = ended.state() >= v1::DONE && v1::JobState_IsValid(ended.state());
+      end(*entry, is_end ? ended.state() : v1::FAILED, ended.reason(), now);
+      return know(id, *entry, -1);
+    }
+    case v1::FromWorker::kRegister:
+      return take_registration(id, message.register_(), now);
+    default:
+      return;
+  }
+}
+
+// A foreign job starts with its tuner, or goes on with it in a new epoch when that comes back.
+void Book::take_registration(WorkerId id, const v1::Register& registration, double now) {
+  if (const Status good = check_kinds(registration.kinds()); !good.ok()) {
+    return refuse(id, "", 0, -2, good.error().message);
+  }
+  const auto known = by_key_.find(registration.idempotency_key());
+  if (known != by_key_.end() && !entries_[known->second].row.foreign) {
+    return refuse(id, entries_[known->second].id(), 0, -2,
+                  "a job that was submitted has this key, another tuner cannot have it");
+  }
+  v1::SubmitRequest request;
+  *request.mutable_spec() = registration.spec();
+  if (request.spec().model().empty()) request.mutable_spec()->set_model("another tuner's");
+  request.mutable_spec()->set_no_wait(false);
+  request.set_idempotency_key(registration.idempotency_key());
+  const Result<v1::SubmitReply> reply = submit(request, now);
+  if (!reply.ok()) return refuse(id, "", 0, -2, reply.error().message);
+  const std::size_t position = by_id_.at(reply->job().id());
+  Entry& entry = entries_[position];
+  if (entry.ended() || entry.worker != 0) {
+    return refuse(id, entry.id(), 0, -2,
+                  entry.ended() ? "the job has ended" : "another worker has the job");
+  }
+  drop_stages(entry);  // of a tuner that begins anew
+  entry.row.foreign = true;
+  entry.held_until = -1;
+  entry.worker = id;
+  entry.row.job.set_worker(workers_.at(id).name);
+  entry.row.job.set_epoch(entry.row.job.epoch() + 1);
+  if (entry.row.job.started_at() == 0) entry.row.job.set_started_at(now);
+  entry.finished.clear();
+  entry.kinds_said = false;
+  workers_.at(id).jobs.push_back(position);
+  scheduler_.set_active(entry.index, !entry.paused);
+  touch(entry);
+  know(id, entry, -2);
+  v1::Kinds kinds;
+  *kinds.mutable_kinds() = registration.kinds();
+  take_kinds(entry, kinds, now);
+}
+
+// Elsewhere a worker may go on although its connection is gone: until its lease is over it can come
+// back, and nobody else gets what it has.
+void Book::left(WorkerId id, double now) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  const Worker worker = std::move(found->second);
+  workers_.erase(found);
+  if (worker.local) effects_.kill.push_back(id);
+  for (const std::size_t position : worker.jobs) {
+    Entry& entry = entries_[position];
+    entry.lost_worker = id;
+    if (worker.local) {
+      take_back(entry, now);
+    } else {
+      hold(entry, worker.heard_at + options_.lease_seconds);
+    }
+  }
+}
+
+void Book::lose(WorkerId id, double now) {
+  const auto found = workers_.find(id);
+  const Worker worker = std::move(found->second);
+  workers_.erase(found);
+  if (worker.local) effects_.kill.push_back(id);
+  refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
+  effects_.close.push_back(id);
+  for (const std::size_t position : worker.jobs) {
+    entries_[position].lost_worker = id;
+    take_back(entries_[position], now);
+  }
+}
+
+void Book::take_back(Entry& entry, double now) {
+  entry.worker = 0;
+  entry.held_until = -1;
+  entry.row.job.clear_worker();
+  entry.row.job.clear_reason();
+  drop_stages(entry);
+  scheduler_.set_active(entry.index, false);
+  touch(entry);
+  if (entry.row.wish == v1::CANCEL) return end(entry, v1::CANCELLED, "", now);
+  if (entry.row.foreign) return end(entry, v1::FAILED, "its tuner went away", now);
+  if (entry.crashes >= kMostCrashes) {
+    end(entry, v1::FAILED,
+        fmt::format("{} workers crashed with it without finishing a stage", entry.crashes), now);
+  }
+}
+
+// It may have been given to another worker by now: too many crashes tell when that is lost, too.
+void Book::crashed(WorkerId id) {
+  for (Entry& entry : entries_) {
+    if (entry.lost_worker == id && !entry.ended()) ++entry.crashes;
+  }
+}
+
+// A worker cannot begin with it: it is given out again after a while.
+void Book::hand_back(Entry& entry, const std::string& reason, double now) {
+  drop_stages(entry);
+  std::erase(workers_.at(entry.worker).jobs, position_of(entry));
+  if (entry.row.wish == v1::CANCEL) {
+    entry.worker = 0;
+    return end(entry, v1::CANCELLED, "", now);
+  }
+  hold(entry, now + options_.lease_seconds);
+  entry.row.job.clear_worker();
+  entry.row.job.set_reason(reason);
+}
+
+void Book::time_passed(double now) {
+  std::vector<WorkerId> silent;
+  for (const auto& [id, worker] : workers_) {
+    if (now - worker.heard_at >= options_.lease_seconds) silent.push_back(id);
+  }
+  for (const WorkerId id : silent) lose(id, now);
+  for (Entry& entry : entries_) {
+    if (entry.held_until >= 0 && now >= entry.held_until) take_back(entry, now);
+  }
+}
+
+void Book::extend_leases(double seconds) {
+  for (auto& [id, worker] : workers_) worker.heard_at += seconds;
+  for (Entry& entry : entries_) {
+    if (entry.held_until >= 0) entry.held_until += seconds;
+  }
+}
+
+double Book::next_deadline() const {
+  double deadline = std::numeric_limits<double>::infinity();
+  if (!thinking_.empty()) deadline = hold_until_;
+  for (const auto& [id, worker] : workers_) {
+    deadline = std::min(deadline, worker.heard_at + options_.lease_seconds);
+  }
+  for (const Entry& entry : entries_) {
+    if (entry.held_until >= 0) deadline = std::min(deadline, entry.held_until);
+  }
+  return deadline;
+}
+
+int Book::parked_workers() const {
+  return static_cast<int>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    return !entry.ended() && entry.paused && entry.worker != 0;
+  }));
+}
+
+void Book::assign(std::size_t position, WorkerId id, double now) {
+  Entry& entry = entries_[position];
+  Worker& worker = workers_.at(id);
+  v1::Job& job = entry.row.job;
+  entry.worker = id;
+  entry.finished.clear();
+  entry.kinds_said = false;
+  worker.jobs.push_back(position);
+  job.set_worker(worker.name);
+  job.set_epoch(job.epoch() + 1);
+  if (job.started_at() == 0) job.set_started_at(now);
+  scheduler_.set_active(entry.index, true);
+  touch(entry);
+  v1::Assign& assigned = *send(id, true).mutable_assign();
+  *assigned.mutable_job() = job;
+  if (const auto pool = pool_of(job.spec().device())) {
+    const auto& units = options_.pools[*pool].units;
+    assigned.set_devices(static_cast<int>(units.size()));
+    assigned.set_device_cores(static_cast<int>(units[0].size()));
+  }
+  if (entry.row.wish) order(entry);
+}
+
+}  // namespace attune::jobs
