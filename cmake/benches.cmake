@@ -25,7 +25,7 @@ function(attune_add_benches)
   attune_bench(score attune_model attune_templates attune_op_spec attune_kernel)
   attune_bench(transfer attune_session attune_kernel)
   attune_bench(features attune_model attune_templates attune_op_spec attune_kernel)
-  attune_bench(interference attune_api)
+  attune_bench(interference attune_calibration)
   attune_bench(ranking attune_tunings attune_model attune_templates attune_op_spec attune_builder)
   attune_bench_library(tables SOURCES models/table.cpp
     LINK attune_model attune_templates attune_op_spec attune_kernel attune_records)

@@ -14,7 +14,7 @@
 
 #include "app/api/model.h"
 #include "app/api/scheduler.h"
-#include "app/api/workload.h"
+#include "app/calibration/workload.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
@@ -34,7 +34,7 @@ struct Options {
 
 struct Condition {
   std::string name;
-  std::vector<const api::LoopingChild*> others;
+  std::vector<const calibration::LoopingChild*> others;
 };
 
 double median(std::vector<double> values) {
@@ -89,9 +89,9 @@ Status run_spec(const std::string& spec, const Options& options,
       conditions.size(), std::vector<std::vector<double>>(list.size()));
   for (int round = 0; round < options.rounds; ++round) {
     for (std::size_t c = 0; c < conditions.size(); ++c) {
-      for (const api::LoopingChild* other : conditions[c].others) other->go();
+      for (const calibration::LoopingChild* other : conditions[c].others) other->go();
       const auto measured = time_list(list, runner);
-      for (const api::LoopingChild* other : conditions[c].others) other->halt();
+      for (const calibration::LoopingChild* other : conditions[c].others) other->halt();
       if (!measured.ok()) return measured.error();
       for (std::size_t i = 0; i < list.size(); ++i) {
         if ((*measured)[i] > 0) times[c][i].push_back((*measured)[i]);
@@ -120,12 +120,13 @@ Status run(const Options& options) {
   // Children first, while this process has one thread.
   ATTUNE_ASSIGN(auto runner, tunings::tuning_of({}).start_runner({.cores = cores.profile}));
   const auto other = [](std::string_view name, const std::vector<int>& on) {
-    return api::LoopingChild::start(std::string(name), on, api::workload_like(name, 1));
+    return calibration::LoopingChild::start(std::string(name), on,
+                                            calibration::workload_like(name, 1));
   };
-  ATTUNE_ASSIGN(const api::LoopingChild building, other(jobs::kBuilding, cores.host));
-  ATTUNE_ASSIGN(const api::LoopingChild learning, other(jobs::kLearning, cores.host));
-  ATTUNE_ASSIGN(const api::LoopingChild building_anywhere, other(jobs::kBuilding, allowed));
-  ATTUNE_ASSIGN(const api::LoopingChild measuring_too,
+  ATTUNE_ASSIGN(const calibration::LoopingChild building, other(jobs::kBuilding, cores.host));
+  ATTUNE_ASSIGN(const calibration::LoopingChild learning, other(jobs::kLearning, cores.host));
+  ATTUNE_ASSIGN(const calibration::LoopingChild building_anywhere, other(jobs::kBuilding, allowed));
+  ATTUNE_ASSIGN(const calibration::LoopingChild measuring_too,
                 other(jobs::kProfileCompute, {cores.profile.front()}));
   const std::vector<Condition> conditions{{"alone", {}},
                                           {"scheduled", {&building, &learning}},

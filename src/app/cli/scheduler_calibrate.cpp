@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/api/calibrate.h"
+#include "app/calibration/calibrate.h"
 #include "app/cli/scheduler_options.h"
 #include "app/cli/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
@@ -16,7 +16,7 @@ std::string_view shown_name(const std::string& stage) {
   return "profile, bound by memory";
 }
 
-std::string page_of(const api::CalibrateReport& report) {
+std::string page_of(const calibration::CalibrateReport& report) {
   std::string page = fmt::format("{:<30} {:<30} {:>10}\n", "stage", "beside", "slower by");
   for (const jobs::PairSlowdown& pair : report.matrix.pairs) {
     page += fmt::format("{:<30} {:<30} {:>8.1f} %\n", shown_name(pair.stage),
@@ -43,7 +43,7 @@ Result<int> run_scheduler_calibrate(Words arguments, Console& console) {
                    "this machine. A scheduler that starts afterwards keeps apart what disturbs "
                    "measurements: by more than 3 % where arithmetic is the limit, 10 % where "
                    "memory is.");
-  api::CalibrateOptions options;
+  calibration::CalibrateOptions options;
   Speech speech;
   std::string host, device;
   std::optional<double> seconds;
@@ -66,10 +66,10 @@ Result<int> run_scheduler_calibrate(Words arguments, Console& console) {
     const auto told = [&](const std::string& text) {
       if (console.is_terminal()) console.progress_line(text);
     };
-    ATTUNE_ASSIGN(const api::CalibrateReport report, api::calibrate(options, told));
+    ATTUNE_ASSIGN(const calibration::CalibrateReport report, calibration::calibrate(options, told));
     console.clear_progress_line();
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? calibration::to_json(report) + "\n" : page_of(report)));
     console.note(fmt::format("wrote {}", report.file));
     return 0;
   });

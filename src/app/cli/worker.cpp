@@ -1,4 +1,4 @@
-#include "app/api/worker.h"
+#include "app/job_worker/worker.h"
 
 #include "app/cli/command_line.h"
 #include "app/cli/shared_options.h"
@@ -7,7 +7,7 @@
 namespace attune::cli {
 
 Result<int> run_worker(Words arguments, Console& console) {
-  api::WorkerOptions options;
+  job_worker::WorkerOptions options;
   Speech speech;
   CommandLine line("worker",
                    "tunes jobs that a scheduler hands out; 'attune scheduler' starts some");
@@ -16,7 +16,7 @@ Result<int> run_worker(Words arguments, Console& console) {
   add_speech_options(line, speech, "print errors as JSON");
   line.example("worker --state /srv/attune", "one more worker for the scheduler of that directory");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_RETURN_IF_ERROR(api::work(options));
+    ATTUNE_RETURN_IF_ERROR(job_worker::work(options));
     return 0;
   });
 }

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 
 struct WorkerOptions {
   std::string state = {};        // the scheduler's directory; empty: the default one
@@ -17,4 +17,4 @@ struct WorkerOptions {
 // Until no scheduler answers any more, which is the error.
 Status work(const WorkerOptions& options);
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

@@ -1,11 +1,11 @@
-#include "app/api/looping_child.h"
+#include "app/calibration/looping_child.h"
 
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
 #include "runtime/affinity.h"
 
-namespace attune::api {
+namespace attune::calibration {
 namespace {
 
 // Returns once the child has finished some repetitions of its own.
@@ -48,4 +48,4 @@ TEST(LoopingChild, SaysWhyItDoesNotStart) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::calibration

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 
 class JobFolder {
  public:
@@ -46,4 +46,4 @@ class JobFolder {
   int lock_ = -1;
 };
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

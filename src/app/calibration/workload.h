@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <string_view>
 
-#include "app/api/looping_child.h"
+#include "app/calibration/looping_child.h"
 
-namespace attune::api {
+namespace attune::calibration {
 
-// By the names of fleet/jobs/colocation_file.h. What runs takes so many threads; what the host does
-// takes one.
+// By the names of fleet/jobs/simulation/colocation_file.h. What runs takes so many threads; what
+// the host does takes one.
 LoopingChild::Prepare workload_like(std::string_view name, std::size_t threads);
 
-}  // namespace attune::api
+}  // namespace attune::calibration

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 
-namespace attune::api {
+namespace attune::calibration {
 
 struct CalibrateOptions {
   std::string state = {};              // the scheduler's directory; empty: the default one
@@ -37,4 +37,4 @@ std::string to_json(const CalibrateReport& report);
 double slowdown_of(const std::vector<std::vector<double>>& alone,
                    const std::vector<std::vector<double>>& beside);
 
-}  // namespace attune::api
+}  // namespace attune::calibration

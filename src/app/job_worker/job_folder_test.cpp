@@ -1,11 +1,11 @@
-#include "app/api/job_folder.h"
+#include "app/job_worker/job_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "base/temporary_directory_testing.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 const std::atomic<bool> kWanted = false;
@@ -31,4 +31,4 @@ TEST(JobFolder, KeepsWhatTheFirstWorkerChose) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::job_worker

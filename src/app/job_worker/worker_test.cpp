@@ -1,4 +1,4 @@
-#include "app/api/worker.h"
+#include "app/job_worker/worker.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/api/job_folder.h"
 #include "app/api/job_options.h"
-#include "app/api/job_workshop.h"
 #include "app/api/known_schedule.h"
+#include "app/job_worker/job_folder.h"
+#include "app/job_worker/job_workshop.h"
 #include "fleet/worker/granting_scheduler_testing.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 // A worker on a thread of its own, until the scheduler sends it away.
@@ -39,7 +39,7 @@ class WorkerTest : public testing::Test {
     spec.set_threads(1);
     spec.set_prefetch(1);
     spec.set_in_turn(true);
-    spec.set_options_json(to_json(JobOptions{.records = store(), .history = "none"}));
+    spec.set_options_json(to_json(api::JobOptions{.records = store(), .history = "none"}));
     return spec;
   }
   std::string store() const { return scheduler_.state() + "/user.db"; }
@@ -152,18 +152,18 @@ TEST_F(WorkerTest, KeepsItsRecordsWhenTheOutputCannotBeWritten) {
 
 // Neither device nor host is asked for.
 TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
-  const auto model = load_model({.model = "matmul:m=32,n=32,k=32", .threads = 1});
+  const auto model = api::load_model({.model = "matmul:m=32,n=32,k=32", .threads = 1});
   ASSERT_TRUE(model.ok());
   records::Record record = records::sample_record(0, records::timing(5));
   record.task_key = model->task.key;
   record.target = model->target_text();
-  record.trace = schedule::to_string(default_schedule(*model).trace);
+  record.trace = schedule::to_string(api::default_schedule(*model).trace);
   record.trace_hash = hash_bytes(record.trace);
   ASSERT_TRUE(records::open_sqlite_store(store()).value()->add({{record}}).ok());
   v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
   job.set_threads(0);
   job.set_until_latency_ms(1);
-  job.set_options_json(to_json(JobOptions{.records = store()}));
+  job.set_options_json(to_json(api::JobOptions{.records = store()}));
   scheduler_.set_devices(1, 1);
   scheduler_.give("j8", job);
   start();
@@ -214,4 +214,4 @@ TEST_F(WorkerTest, SaysWhyAJobCannotBeDone) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::job_worker

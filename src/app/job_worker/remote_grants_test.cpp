@@ -1,5 +1,5 @@
 // What a job asks the scheduler for, and what it does with its leave.
-#include "app/api/remote_grants.h"
+#include "app/job_worker/remote_grants.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 using session::Resource;
@@ -132,4 +132,4 @@ TEST_F(RemoteGrantsTest, InTurnOneStageIsAskedForAtATimeTheHostsFirst) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::job_worker

@@ -1,4 +1,4 @@
-#include "app/api/worker.h"
+#include "app/job_worker/worker.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,13 +8,13 @@
 #include <mutex>
 #include <utility>
 
-#include "app/api/job_tuning.h"
 #include "app/api/version.h"
+#include "app/job_worker/job_tuning.h"
 #include "fleet/server/core_groups.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/link.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 // A job that the scheduler gave to this worker.
@@ -145,7 +145,7 @@ Status work(const WorkerOptions& options) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
   const worker::LinkOptions how{
       .state = state,
-      .version = version(),
+      .version = api::version(),
       .name = options.name.empty() ? fmt::format("worker-{}", ::getpid()) : options.name,
       .devices = {"cpu"},
       .patience_seconds = options.patience_seconds};
@@ -158,4 +158,4 @@ Status work(const WorkerOptions& options) {
   }
 }
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

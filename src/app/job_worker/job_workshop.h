@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "app/api/remote_grants.h"
 #include "app/api/workshop.h"
+#include "app/job_worker/remote_grants.h"
 #include "fleet/worker/link.h"
 #include "tuner/measure/builder/calling_builder.h"
 #include "tuner/measure/runner.h"
 #include "tuner/tuning/tuning.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 
 // Measures on the cores of the calling thread, with measuring children for each such set. Sets that
 // do not meet measure side by side.
@@ -51,7 +51,7 @@ struct JobWishes {
 // prepared meanwhile one less than `prefetch`.
 int batches_in_flight(const client::JobRequest& request, const worker::Devices& devices);
 
-class JobWorkshop final : public Workshop {
+class JobWorkshop final : public api::Workshop {
  public:
   JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batches,
               std::function<void(std::size_t)> tasks_known);
@@ -85,4 +85,4 @@ class JobWorkshop final : public Workshop {
   std::unique_ptr<CoresRunner> runner_;
 };
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

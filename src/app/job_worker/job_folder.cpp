@@ -1,4 +1,4 @@
-#include "app/api/job_folder.h"
+#include "app/job_worker/job_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "tuner/records/store.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two looks at the lock
@@ -42,7 +42,7 @@ Result<JobFolder::Opened> JobFolder::open(const std::string& path, const std::at
     if (errno != EWOULDBLOCK && errno != EINTR) return write_error(lock, errno);
     if (dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
     if (seconds_between(start, clock.now_ns()) >= patience_seconds) {
-      const Result<std::string> who = read_text_file(lock);
+      const Result<std::string> who = api::read_text_file(lock);
       return Opened(Taken{who.ok() && !who->empty() ? "process " + *who : "another process"});
     }
     std::this_thread::sleep_for(kPause);
@@ -77,7 +77,7 @@ void JobFolder::sweep() const {
 Result<int> JobFolder::chosen(const std::string& name, int value) const {
   const std::string path = path_ + "/" + name;
   int before = 0;
-  if (const Result<std::string> text = read_text_file(path); text.ok()) {
+  if (const Result<std::string> text = api::read_text_file(path); text.ok()) {
     std::from_chars(text->data(), text->data() + text->size(), before);
   }
   if (before > 0) return before;
@@ -86,7 +86,7 @@ Result<int> JobFolder::chosen(const std::string& name, int value) const {
 }
 
 std::optional<std::string> JobFolder::report() const {
-  auto text = read_text_file(path_ + "/report.json");
+  auto text = api::read_text_file(path_ + "/report.json");
   if (!text.ok()) return std::nullopt;
   return std::move(*text);
 }
@@ -119,4 +119,4 @@ Status JobFolder::merge_into(const std::string& path) const {
   return {};
 }
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

@@ -21,7 +21,7 @@
 #include "fleet/worker/stage_line.h"
 #include "tuner/session/grants.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 
 // How many of the stages of a job are to come, as far as is known.
 struct StagesLeft {
@@ -104,4 +104,4 @@ class RemoteGrants final : public session::Grants {
   std::function<void()> changed_;
 };
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

@@ -1,8 +1,8 @@
-#include "app/api/calibrate.h"
+#include "app/calibration/calibrate.h"
 
 #include <gtest/gtest.h>
 
-namespace attune::api {
+namespace attune::calibration {
 namespace {
 
 TEST(Calibrate, SlowdownIsTheMedianOfTheRounds) {
@@ -34,4 +34,4 @@ TEST(Calibrate, RefusesDevicesThatItsCoresCannotMake) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::calibration

@@ -12,7 +12,7 @@
 #include "app/api/child.h"
 #include "base/result.h"
 
-namespace attune::api {
+namespace attune::calibration {
 
 class LoopingChild {
  public:
@@ -35,10 +35,10 @@ class LoopingChild {
 
  private:
   struct Notes;  // shared with the child
-  LoopingChild(Child child, Notes* notes) : child_(std::move(child)), notes_(notes) {}
+  LoopingChild(api::Child child, Notes* notes) : child_(std::move(child)), notes_(notes) {}
 
-  Child child_;
+  api::Child child_;
   Notes* notes_ = nullptr;
 };
 
-}  // namespace attune::api
+}  // namespace attune::calibration

@@ -1,4 +1,4 @@
-#include "app/api/job_tuning.h"
+#include "app/job_worker/job_tuning.h"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,16 @@
 #include <utility>
 
 #include "app/api/compile_graph.h"
-#include "app/api/job_folder.h"
 #include "app/api/job_options.h"
 #include "app/api/known_answer.h"
 #include "app/api/race.h"
 #include "app/api/tune_graph.h"
+#include "app/job_worker/job_folder.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/affinity.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 using session::Resource;
@@ -31,8 +31,8 @@ constexpr double kLeastSeconds = 1;
 class JobTuning {
  public:
   JobTuning(const client::JobStatus& job, const worker::Devices& devices, int batches,
-            JobOptions options, const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
-            const JobWishes& wishes)
+            api::JobOptions options, const JobFolder& folder, worker::Link& link,
+            RemoteGrants& grants, const JobWishes& wishes)
       : job_(job),
         devices_(devices),
         options_(std::move(options)),
@@ -43,20 +43,20 @@ class JobTuning {
         holding_{job.id, job.epoch},
         workshop_(grants, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
 
-  Result<TuneReport> run() {
+  Result<api::TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
-    ATTUNE_ASSIGN(const std::string store, records_path(options_.records));
+    ATTUNE_ASSIGN(const std::string store, api::records_path(options_.records));
     store_ = store;
-    ATTUNE_ASSIGN(std::optional<TuneReport> known, look_up());
+    ATTUNE_ASSIGN(std::optional<api::TuneReport> known, look_up());
     if (known) return std::move(*known);
-    ATTUNE_ASSIGN(TuneReport report, is_operator() ? tune_operator() : tune_model());
+    ATTUNE_ASSIGN(api::TuneReport report, is_operator() ? tune_operator() : tune_model());
     report.records = store_;
     report.stopped = wishes_.enough;
     return report;
   }
 
   // What the job was submitted for: an artifact where it was asked for.
-  Status deliver(TuneReport& report) const {
+  Status deliver(api::TuneReport& report) const {
     if (job_.request.output.empty() || report.output.empty()) return {};
     Result<AtomicFile> output = AtomicFile::create(job_.request.output);
     if (!output.ok()) {
@@ -72,7 +72,9 @@ class JobTuning {
   }
 
  private:
-  bool is_operator() const { return kind_of_model(job_.request.model) == ModelKind::Operator; }
+  bool is_operator() const {
+    return api::kind_of_model(job_.request.model) == api::ModelKind::Operator;
+  }
 
   // As many as the device has, unless the job says; the device is asked only where the scheduler
   // does not know it.
@@ -85,15 +87,15 @@ class JobTuning {
     });
   }
 
-  ModelOptions model_options() const {
+  api::ModelOptions model_options() const {
     return {.model = job_.request.model,
             .target = options_.target,
             .threads = threads_,
             .exact = options_.exact};
   }
 
-  TuneOptions tune_options() const {
-    TuneOptions tune;
+  api::TuneOptions tune_options() const {
+    api::TuneOptions tune;
     tune.model = model_options();
     tune.records = folder_.records();
     // The user's store teaches as it does where it is tuned into.
@@ -110,69 +112,69 @@ class JobTuning {
     return tune;
   }
 
-  Result<GraphOptions> graph_options() const {
-    GraphOptions graph{.model = model_options()};
+  Result<api::GraphOptions> graph_options() const {
+    api::GraphOptions graph{.model = model_options()};
     for (const std::string& text : options_.shapes) {
-      ATTUNE_ASSIGN(auto shape, parse_shape(text));
+      ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
       graph.shapes.insert(std::move(shape));
     }
     for (const std::string& text : options_.constants) {
-      ATTUNE_ASSIGN(auto constant, parse_constant(text));
+      ATTUNE_ASSIGN(auto constant, api::parse_constant(text));
       graph.constants.insert(std::move(constant));
     }
     return graph;
   }
 
-  Result<TuneReport> tune_operator() {
-    return tune(
-        tune_options(), [this](const TuneProgress& progress) { say_progress(progress); },
+  Result<api::TuneReport> tune_operator() {
+    return api::tune(
+        tune_options(), [this](const api::TuneProgress& progress) { say_progress(progress); },
         wishes_.dropped, workshop_);
   }
 
-  Result<TuneReport> tune_model() {
-    TuneGraphOptions options{.tune = tune_options(), .output = folder_.artifact()};
+  Result<api::TuneReport> tune_model() {
+    api::TuneGraphOptions options{.tune = tune_options(), .output = folder_.artifact()};
     ATTUNE_ASSIGN(options.graph, graph_options());
-    return tune_graph(
-        options, [this](const TuneProgress& progress) { say_progress(progress); }, wishes_.dropped,
-        workshop_);
+    return api::tune_graph(
+        options, [this](const api::TuneProgress& progress) { say_progress(progress); },
+        wishes_.dropped, workshop_);
   }
 
   // What meets the goal already needs no tuning.
-  Result<std::optional<TuneReport>> look_up() {
+  Result<std::optional<api::TuneReport>> look_up() {
     const double goal_ms = job_.request.until_latency_ms;
-    const ScheduleOptions records{.records = store_, .history = options_.history};
-    if (is_operator()) return known_answer(model_options(), records, goal_ms);
-    std::optional<TuneReport> none;
+    const api::ScheduleOptions records{.records = store_, .history = options_.history};
+    if (is_operator()) return api::known_answer(model_options(), records, goal_ms);
+    std::optional<api::TuneReport> none;
     if (goal_ms <= 0 || options_.history == "none") return none;
     if (options_.history.empty() && !std::filesystem::exists(store_)) return none;
-    TuneReport report{.threads = threads_, .records = store_};
+    api::TuneReport report{.threads = threads_, .records = store_};
     report.until_latency_ms = goal_ms;
     ATTUNE_RETURN_IF_ERROR(look_up_model(report));
     if (!report.reached()) return none;
     return std::optional(std::move(report));
   }
 
-  Status look_up_model(TuneReport& report) {
-    CompileGraphOptions compile{.schedule = {.records = store_, .history = options_.history},
-                                .output = folder_.artifact()};
+  Status look_up_model(api::TuneReport& report) {
+    api::CompileGraphOptions compile{.schedule = {.records = store_, .history = options_.history},
+                                     .output = folder_.artifact()};
     ATTUNE_ASSIGN(compile.graph, graph_options());
     ATTUNE_RETURN_IF_ERROR(workshop_.errand("compile", Resource::HostCores, [&]() -> Status {
-      ATTUNE_ASSIGN(const CompileGraphReport compiled, compile_graph(compile));
+      ATTUNE_ASSIGN(const api::CompileGraphReport compiled, api::compile_graph(compile));
       report.fallbacks = compiled.fallbacks;
       return {};
     }));
     return workshop_.errand("race", Resource::Device, [&]() -> Status {
       ATTUNE_ASSIGN(const std::vector<double> latency_ms,
-                    race({folder_.artifact()}, {.seconds = 1}));
+                    api::race({folder_.artifact()}, {.seconds = 1}));
       report.latency_ms = latency_ms.front();
       report.output = folder_.artifact();
       return {};
     });
   }
 
-  void say_progress(const TuneProgress& progress) {
+  void say_progress(const api::TuneProgress& progress) {
     if (progress.of_whole) return;
-    const auto ran = [](const TaskProgress& task) { return task.best_us.has_value(); };
+    const auto ran = [](const api::TaskProgress& task) { return task.best_us.has_value(); };
     const bool all_ran = std::all_of(progress.tasks.begin(), progress.tasks.end(), ran);
     link_.progressed(holding_, progress.trials, all_ran ? progress.latency_ms : 0, 0);
     if (progress.stage == session::name_of(session::StageKind::Update)) ++rounds_;
@@ -185,11 +187,11 @@ class JobTuning {
   }
 
   // Nothing while that is not known.
-  std::optional<double> rounds_left(const TuneProgress& progress) const {
+  std::optional<double> rounds_left(const api::TuneProgress& progress) const {
     if (progress.closing) return 0;
     if (job_.request.trials > 0) {
       double rounds = 0;
-      for (const TaskProgress& task : progress.tasks) {
+      for (const api::TaskProgress& task : progress.tasks) {
         rounds += task.settled ? 0 : rounds_of(job_.request.trials - task.trials);
       }
       return rounds;
@@ -219,7 +221,7 @@ class JobTuning {
 
   const client::JobStatus& job_;
   worker::Devices devices_;
-  JobOptions options_;
+  api::JobOptions options_;
   const JobFolder& folder_;
   worker::Link& link_;
   RemoteGrants& grants_;
@@ -245,24 +247,24 @@ Result<std::string> tuned(const client::JobStatus& job, const worker::Devices& d
                           const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
                           const JobWishes& wishes) {
   if (std::optional<std::string> report = folder.report()) return std::move(*report);
-  ATTUNE_ASSIGN(JobOptions options, parse_job_options(job.request.options_json));
+  ATTUNE_ASSIGN(api::JobOptions options, api::parse_job_options(job.request.options_json));
   if (job.request.model.starts_with('/') && !std::filesystem::exists(job.request.model)) {
     return Error{ErrorCode::NotFound,
                  fmt::format("the model '{}' is not there any more", job.request.model),
                  "submit it again when it is"};
   }
-  ATTUNE_ASSIGN(const std::string store, records_path(options.records));
+  ATTUNE_ASSIGN(const std::string store, api::records_path(options.records));
   ATTUNE_ASSIGN(const int batches,
                 folder.chosen("batches", batches_in_flight(job.request, devices)));
   JobTuning tuning(job, devices, batches, std::move(options), folder, link, grants, wishes);
-  Result<TuneReport> made = tuning.run();
+  Result<api::TuneReport> made = tuning.run();
   if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
   const Status merged = folder.merge_into(store);
   if (!made.ok()) return made.error();
   ATTUNE_RETURN_IF_ERROR(merged);
   ATTUNE_RETURN_IF_ERROR(tuning.deliver(*made));
   std::int64_t trials = 0;
-  for (const TunedTask& task : made->tasks) trials += task.trials;
+  for (const api::TunedTask& task : made->tasks) trials += task.trials;
   link.progressed({job.id, job.epoch}, trials, made->latency_ms.value_or(0),
                   made->default_latency_ms.value_or(0));
   std::string report = to_json(*made);
@@ -297,4 +299,4 @@ JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
           .report = std::move(*report)};
 }
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

@@ -1,4 +1,4 @@
-#include "app/api/remote_grants.h"
+#include "app/job_worker/remote_grants.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "runtime/affinity.h"
 #include "tuner/session/stage_kinds.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 namespace {
 
 using session::Resource;
@@ -268,4 +268,4 @@ std::vector<int> RemoteGrants::host_cores() const {
   return host_cores_;
 }
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

@@ -1,4 +1,4 @@
-#include "app/api/workload.h"
+#include "app/calibration/workload.h"
 
 #include <algorithm>
 #include <memory>
@@ -10,22 +10,22 @@
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "tuner/model/boosted_trees.h"
 
-namespace attune::api {
+namespace attune::calibration {
 namespace {
 
 using Repeat = std::function<Status()>;
 
-Result<OperatorModel> operator_of(const std::string& spec, std::size_t threads) {
-  return load_model({.model = spec, .threads = static_cast<int>(threads)});
+Result<api::OperatorModel> operator_of(const std::string& spec, std::size_t threads) {
+  return api::load_model({.model = spec, .threads = static_cast<int>(threads)});
 }
 
 // Compiles a convolution again and again.
 Result<Repeat> building() {
-  ATTUNE_ASSIGN(OperatorModel model,
+  ATTUNE_ASSIGN(api::OperatorModel model,
                 operator_of("conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,pad=1", 1));
-  auto kept = std::make_shared<OperatorModel>(std::move(model));
-  return Repeat([kept, known = default_schedule(*kept)]() -> Status {
-    if (const auto built = build_schedule(*kept, known); !built.ok()) return built.error();
+  auto kept = std::make_shared<api::OperatorModel>(std::move(model));
+  return Repeat([kept, known = api::default_schedule(*kept)]() -> Status {
+    if (const auto built = api::build_schedule(*kept, known); !built.ok()) return built.error();
     return {};
   });
 }
@@ -53,11 +53,11 @@ Result<Repeat> learning() {
 // Runs an operator as profiling does, some milliseconds at a time.
 Result<Repeat> running(const std::string& spec, std::size_t threads) {
   constexpr double kSeconds = 2e-3;
-  ATTUNE_ASSIGN(const OperatorModel model, operator_of(spec, threads));
+  ATTUNE_ASSIGN(const api::OperatorModel model, operator_of(spec, threads));
   ATTUNE_ASSIGN(const measure::BuiltCandidate built,
-                build_schedule(model, default_schedule(model)));
-  ATTUNE_ASSIGN(Executable loaded, Executable::load(model, built));
-  auto executable = std::make_shared<Executable>(std::move(loaded));
+                api::build_schedule(model, api::default_schedule(model)));
+  ATTUNE_ASSIGN(api::Executable loaded, api::Executable::load(model, built));
+  auto executable = std::make_shared<api::Executable>(std::move(loaded));
   executable->fill_inputs(1);
   ATTUNE_RETURN_IF_ERROR(executable->start_threads());
   ATTUNE_RETURN_IF_ERROR(executable->prepare());
@@ -84,4 +84,4 @@ LoopingChild::Prepare workload_like(std::string_view name, std::size_t threads) 
   };
 }
 
-}  // namespace attune::api
+}  // namespace attune::calibration

@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "app/api/job_workshop.h"
+#include "app/job_worker/job_workshop.h"
 #include "base/result.h"
 #include "fleet/client/overview.h"
 #include "fleet/worker/link.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 
 struct JobEnd {
   client::JobState state = client::JobState::Done;  // Queued: it could not begin yet
@@ -23,4 +23,4 @@ JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
                 const std::string& state, worker::Link& link, RemoteGrants& grants,
                 const JobWishes& wishes);
 
-}  // namespace attune::api
+}  // namespace attune::job_worker

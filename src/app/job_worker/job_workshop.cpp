@@ -1,4 +1,4 @@
-#include "app/api/job_workshop.h"
+#include "app/job_worker/job_workshop.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "runtime/affinity.h"
 #include "tuner/tunings/tunings.h"
 
-namespace attune::api {
+namespace attune::job_worker {
 
 Result<measure::Runner*> CoresRunner::here() {
   const std::vector<int> cores = runtime::allowed_cores();
@@ -74,4 +74,4 @@ Status JobWorkshop::aside(const std::function<Status()>& work) {
 
 Status JobWorkshop::go_home() { return grants_.stand_on(home_); }
 
-}  // namespace attune::api
+}  // namespace attune::job_worker
