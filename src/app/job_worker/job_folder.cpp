@@ -9,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 #include <utility>
@@ -85,14 +86,16 @@ Result<int> JobFolder::chosen(const std::string& name, int value) const {
   return value;
 }
 
-std::optional<std::string> JobFolder::report() const {
+std::optional<JobReport> JobFolder::report() const {
   auto text = api::read_text_file(path_ + "/report.json");
   if (!text.ok()) return std::nullopt;
-  return std::move(*text);
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const bool stopped = json.is_object() && json.value("stopped", false);
+  return JobReport{std::move(*text), stopped};
 }
 
-Status JobFolder::keep_report(const std::string& json) const {
-  return write_file_atomically(path_ + "/report.json", json);
+Status JobFolder::keep_report(const JobReport& report) const {
+  return write_file_atomically(path_ + "/report.json", report.json);
 }
 
 Status JobFolder::merge_into(const std::string& path) const {

@@ -12,6 +12,11 @@
 
 namespace attune::job_worker {
 
+struct JobReport {
+  std::string json = {};
+  bool stopped = false;  // before its budget was spent, because somebody wished so
+};
+
 class JobFolder {
  public:
   // Makes the folder where it is missing and waits until no other worker has it, or `dropped`.
@@ -32,9 +37,10 @@ class JobFolder {
   // A number that the first worker chose holds for all: its search is gone on with.
   Result<int> chosen(const std::string& name, int value) const;
 
-  // The report of the job, once all that it says has happened.
-  std::optional<std::string> report() const;
-  Status keep_report(const std::string& json) const;
+  // The report of the job, once all that it says has happened; kept for the worker after one that
+  // died before it could say so.
+  std::optional<JobReport> report() const;
+  Status keep_report(const JobReport& report) const;
   // Brings its records into another store; again is the same as once.
   Status merge_into(const std::string& store) const;
 

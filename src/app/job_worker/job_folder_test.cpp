@@ -30,5 +30,18 @@ TEST(JobFolder, KeepsWhatTheFirstWorkerChose) {
   }
 }
 
+TEST(JobFolder, KeepsItsReportForTheNextWorker) {
+  const test::TemporaryDirectory place;
+  const auto opened = JobFolder::open(place.file("j1"), kWanted);
+  ASSERT_TRUE(opened.ok());
+  const auto& folder = std::get<JobFolder>(*opened);
+  EXPECT_FALSE(folder.report().has_value());
+  ASSERT_TRUE(folder.keep_report({.json = R"({"stopped": true})", .stopped = true}).ok());
+  EXPECT_EQ(folder.report()->json, R"({"stopped": true})");
+  EXPECT_TRUE(folder.report()->stopped);
+  ASSERT_TRUE(folder.keep_report({.json = "{}"}).ok());
+  EXPECT_FALSE(folder.report()->stopped);
+}
+
 }  // namespace
 }  // namespace attune::job_worker

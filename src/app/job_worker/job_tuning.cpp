@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/api/compile_graph.h"
@@ -237,16 +236,11 @@ std::string sentence(const Error& error) {
   return error.hint.empty() ? error.message : fmt::format("{}; {}", error.message, error.hint);
 }
 
-bool says_stopped(const std::string& report) {
-  const auto json = nlohmann::json::parse(report, nullptr, false);
-  return json.is_object() && json.value("stopped", false);
-}
-
 // Records are brought to the user first of all: what follows may fail.
-Result<std::string> tuned(const client::JobStatus& job, const worker::Devices& devices,
-                          const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
-                          const JobWishes& wishes) {
-  if (std::optional<std::string> report = folder.report()) return std::move(*report);
+Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& devices,
+                        const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
+                        const JobWishes& wishes) {
+  if (std::optional<JobReport> report = folder.report()) return std::move(*report);
   ATTUNE_ASSIGN(api::JobOptions options, api::parse_job_options(job.request.options_json));
   if (job.request.model.starts_with('/') && !std::filesystem::exists(job.request.model)) {
     return Error{ErrorCode::NotFound,
@@ -267,7 +261,7 @@ Result<std::string> tuned(const client::JobStatus& job, const worker::Devices& d
   for (const api::TunedTask& task : made->tasks) trials += task.trials;
   link.progressed({job.id, job.epoch}, trials, made->latency_ms.value_or(0),
                   made->default_latency_ms.value_or(0));
-  std::string report = to_json(*made);
+  JobReport report{.json = to_json(*made), .stopped = made->stopped};
   ATTUNE_RETURN_IF_ERROR(folder.keep_report(report));
   return report;
 }
@@ -290,13 +284,12 @@ JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
                                   "if it does not go on",
                                   taken->by, path)};
   }
-  Result<std::string> report =
+  Result<JobReport> report =
       tuned(job, devices, std::get<JobFolder>(*folder), link, grants, wishes);
   if (wishes.dropped) return {.state = client::JobState::Cancelled};
   if (!report.ok()) return failed(report.error());
-  const bool stopped = says_stopped(*report);
-  return {.state = stopped ? client::JobState::Stopped : client::JobState::Done,
-          .report = std::move(*report)};
+  return {.state = report->stopped ? client::JobState::Stopped : client::JobState::Done,
+          .report = std::move(report->json)};
 }
 
 }  // namespace attune::job_worker
