@@ -127,9 +127,10 @@ TEST_F(ServedJobs, ForADeviceThatNobodyHasSayWhatTheyWaitFor) {
 }
 
 TEST_F(ServedJobs, ThatNameFilesWithoutUtf8AreRefused) {
-  expect_error(submit_with({"--records", "/tmp/\xff.db"}), 2,
-               "attune: error: --records is '/tmp/\ufffd.db', which is no text in UTF-8\n"
-               "hint: jobs can only name files whose whole paths are; rename or link it\n");
+  expect_error(
+      submit_with({"--records", "/tmp/\xff.db"}), 2,
+      "attune: error: --records is '/tmp/\ufffd.db', which is no text in UTF-8\n"
+      "hint: a job names files by their whole paths, in UTF-8; rename the file, or link to it\n");
 }
 
 TEST_F(ServedJobs, WhoseOutputCannotBeAreRefused) {

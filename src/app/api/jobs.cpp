@@ -97,8 +97,9 @@ Status check_texts(const SubmitOptions& options, const client::JobRequest& reque
   for (const std::string& text : further.constants) texts.emplace_back("--constant", text);
   for (const auto& [option, text] : texts) {
     if (is_utf8(text)) continue;
-    return invalid(fmt::format("{} is '{}', which is no text in UTF-8", option, as_utf8(text)),
-                   "jobs can only name files whose whole paths are; rename or link it");
+    return invalid(
+        fmt::format("{} is '{}', which is no text in UTF-8", option, as_utf8(text)),
+        "a job names files by their whole paths, in UTF-8; rename the file, or link to it");
   }
   return {};
 }

@@ -41,7 +41,7 @@ class JobFolder {
   // died before it could say so.
   std::optional<JobReport> report() const;
   Status keep_report(const JobReport& report) const;
-  // Brings its records into another store; again is the same as once.
+  // Adds the job's records to another store. Idempotent.
   Status merge_into(const std::string& store) const;
 
  private:

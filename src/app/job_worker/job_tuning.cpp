@@ -31,16 +31,16 @@ class JobTuning {
  public:
   JobTuning(const client::JobStatus& job, const worker::Devices& devices, int batches,
             api::JobOptions options, const JobFolder& folder, worker::Link& link,
-            RemoteGrants& grants, const JobWishes& wishes)
+            RemoteAdmission& admission, const JobWishes& wishes)
       : job_(job),
         devices_(devices),
         options_(std::move(options)),
         folder_(folder),
         link_(link),
-        grants_(grants),
+        admission_(admission),
         wishes_(wishes),
         holding_{job.id, job.epoch},
-        workshop_(grants, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
+        workshop_(admission, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
 
   Result<api::TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
@@ -182,7 +182,7 @@ class JobTuning {
     const std::optional<double> rounds = rounds_left(progress);
     if (!rounds) return;
     left.batches = batches_of(*rounds);
-    grants_.say_left(left);
+    admission_.say_left(left);
   }
 
   // Nothing while that is not known.
@@ -212,10 +212,10 @@ class JobTuning {
   void say_tasks(std::size_t count) {
     if (job_.request.trials <= 0) return;
     const auto tasks = static_cast<double>(count);
-    grants_.say_left({.beginnings = batches_of(tasks),
-                      .batches = batches_of(tasks * rounds_of(job_.request.trials)),
-                      .unnamed = tasks,
-                      .compiles = is_operator() ? 0.0 : 1.0});
+    admission_.say_left({.beginnings = batches_of(tasks),
+                         .batches = batches_of(tasks * rounds_of(job_.request.trials)),
+                         .unnamed = tasks,
+                         .compiles = is_operator() ? 0.0 : 1.0});
   }
 
   const client::JobStatus& job_;
@@ -223,7 +223,7 @@ class JobTuning {
   api::JobOptions options_;
   const JobFolder& folder_;
   worker::Link& link_;
-  RemoteGrants& grants_;
+  RemoteAdmission& admission_;
   const JobWishes& wishes_;
   worker::Holding holding_;
   JobWorkshop workshop_;
@@ -238,7 +238,7 @@ std::string sentence(const Error& error) {
 
 // Records are brought to the user first of all: what follows may fail.
 Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& devices,
-                        const JobFolder& folder, worker::Link& link, RemoteGrants& grants,
+                        const JobFolder& folder, worker::Link& link, RemoteAdmission& admission,
                         const JobWishes& wishes) {
   if (std::optional<JobReport> report = folder.report()) return std::move(*report);
   ATTUNE_ASSIGN(api::JobOptions options, api::parse_job_options(job.request.options_json));
@@ -250,7 +250,7 @@ Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& dev
   ATTUNE_ASSIGN(const std::string store, api::records_path(options.records));
   ATTUNE_ASSIGN(const int batches,
                 folder.chosen("batches", batches_in_flight(job.request, devices)));
-  JobTuning tuning(job, devices, batches, std::move(options), folder, link, grants, wishes);
+  JobTuning tuning(job, devices, batches, std::move(options), folder, link, admission, wishes);
   Result<api::TuneReport> made = tuning.run();
   if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
   const Status merged = folder.merge_into(store);
@@ -269,7 +269,7 @@ Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& dev
 }  // namespace
 
 JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
-                const std::string& state, worker::Link& link, RemoteGrants& grants,
+                const std::string& state, worker::Link& link, RemoteAdmission& admission,
                 const JobWishes& wishes) {
   const auto failed = [](const Error& error) {
     return JobEnd{.state = client::JobState::Failed, .reason = sentence(error)};
@@ -285,7 +285,7 @@ JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
                                   taken->by, path)};
   }
   Result<JobReport> report =
-      tuned(job, devices, std::get<JobFolder>(*folder), link, grants, wishes);
+      tuned(job, devices, std::get<JobFolder>(*folder), link, admission, wishes);
   if (wishes.dropped) return {.state = client::JobState::Cancelled};
   if (!report.ok()) return failed(report.error());
   return {.state = report->stopped ? client::JobState::Stopped : client::JobState::Done,

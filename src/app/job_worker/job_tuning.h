@@ -20,7 +20,7 @@ struct JobEnd {
 // `state` is the scheduler's directory. Progress goes over the line; the end is the caller's to
 // say. Returns early, with whatever end, when the job was dropped.
 JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
-                const std::string& state, worker::Link& link, RemoteGrants& grants,
+                const std::string& state, worker::Link& link, RemoteAdmission& admission,
                 const JobWishes& wishes);
 
 }  // namespace attune::job_worker

@@ -44,15 +44,16 @@ int batches_in_flight(const client::JobRequest& request, const worker::Devices& 
   return request.in_turn ? prefetch : prefetch + std::max(devices.count, 1) - 1;
 }
 
-JobWorkshop::JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batches,
+JobWorkshop::JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, int batches,
                          std::function<void(std::size_t)> tasks_known)
-    : grants_(grants),
+    : admission_(admission),
       wishes_(wishes),
       batches_(batches),
       tasks_known_(std::move(tasks_known)),
-      home_(grants.groups() ? grants.groups()->host_cores() : runtime::allowed_cores()),
+      home_(admission.groups() ? admission.groups()->host_cores() : runtime::allowed_cores()),
       cores_(static_cast<int>(
-          (grants.groups() ? grants.groups()->all_cores() : runtime::allowed_cores()).size())) {}
+          (admission.groups() ? admission.groups()->all_cores() : runtime::allowed_cores())
+              .size())) {}
 
 Status JobWorkshop::open(const target::Target& target) {
   builder_ = std::make_unique<builder::CallingBuilder>(target);
@@ -64,7 +65,7 @@ Status JobWorkshop::open(const target::Target& target) {
 // The loop that drives does little, but not where others measure.
 Status JobWorkshop::aside(const std::function<Status()>& work) {
   const std::vector<int> before = home_;
-  if (std::vector<int> host = grants_.host_cores(); !host.empty()) home_ = std::move(host);
+  if (std::vector<int> host = admission_.host_cores(); !host.empty()) home_ = std::move(host);
   ATTUNE_RETURN_IF_ERROR(go_home());
   Status done = work();
   home_ = before;
@@ -72,6 +73,6 @@ Status JobWorkshop::aside(const std::function<Status()>& work) {
   return done;
 }
 
-Status JobWorkshop::go_home() { return grants_.stand_on(home_); }
+Status JobWorkshop::go_home() { return admission_.stand_on(home_); }
 
 }  // namespace attune::job_worker

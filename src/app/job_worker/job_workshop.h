@@ -1,5 +1,5 @@
-// The workshop of a job among others: every stage and errand waits for the scheduler's leave and
-// takes its cores from the thread it runs on, which stands on those it was given.
+// Where a job among others works: every stage waits until the scheduler admits it, and runs on the
+// cores that it was given, which are those of its thread.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/api/workshop.h"
-#include "app/job_worker/remote_grants.h"
+#include "app/job_worker/remote_admission.h"
 #include "fleet/worker/link.h"
 #include "tuner/measure/builder/calling_builder.h"
 #include "tuner/measure/runner.h"
@@ -53,14 +53,14 @@ int batches_in_flight(const client::JobRequest& request, const worker::Devices& 
 
 class JobWorkshop final : public api::Workshop {
  public:
-  JobWorkshop(RemoteGrants& grants, const JobWishes& wishes, int batches,
+  JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, int batches,
               std::function<void(std::size_t)> tasks_known);
 
   Status open(const target::Target& target) override;
   measure::Builder& builder() override { return *builder_; }
   measure::Runner& runner() override { return *runner_; }
-  session::Grants& grants() override { return grants_; }
-  const Clock& clock() const override { return grants_.clock(); }
+  session::Grants& grants() override { return admission_; }
+  const Clock& clock() const override { return admission_.clock(); }
   bool overlap() const override { return batches_ > 1; }
   int task_window() const override { return batches_; }
   int window() const override { return batches_ * kRoundsOfBatch; }
@@ -75,7 +75,7 @@ class JobWorkshop final : public api::Workshop {
   Status go_home() override;
 
  private:
-  RemoteGrants& grants_;
+  RemoteAdmission& admission_;
   const JobWishes& wishes_;
   int batches_;  // in flight at once
   std::function<void(std::size_t)> tasks_known_;

@@ -22,8 +22,8 @@ struct Assigned {
   client::JobStatus job;
   worker::Devices devices;
   JobWishes wishes = {};
-  RemoteGrants* grants = nullptr;  // while it is being tuned
-  bool refused = false;            // it is not ours any more, or something about it is wrong
+  RemoteAdmission* admission = nullptr;  // while it is being tuned
+  bool refused = false;                  // it is not ours any more, or something about it is wrong
   std::string why_refused = {};
   bool end_is_known = false;
 
@@ -52,7 +52,7 @@ class Worker final : public worker::LinkEvents {
                  const std::vector<int>& cores) override {
     const std::lock_guard lock(mutex_);
     Assigned* found = find(holding);
-    if (found != nullptr && found->grants != nullptr) found->grants->may_start(stage, cores);
+    if (found != nullptr && found->admission != nullptr) found->admission->may_start(stage, cores);
   }
   void wished(const worker::Holding& holding, client::Wish wish) override {
     const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ class Worker final : public worker::LinkEvents {
   }
 
   void wake(Assigned& assigned) {
-    if (assigned.grants != nullptr) assigned.grants->wake();
+    if (assigned.admission != nullptr) assigned.admission->wake();
     changed_.notify_all();
   }
 
@@ -109,9 +109,9 @@ class Worker final : public worker::LinkEvents {
     JobEnd end;
     {
       const client::JobRequest& request = assigned.job.request;
-      RemoteGrants grants(link, assigned.holding(), request.device, request.in_turn, groups_);
-      listen_for(assigned, &grants);
-      end = tune_job(assigned.job, assigned.devices, state_, link, grants, assigned.wishes);
+      RemoteAdmission admission(link, assigned.holding(), request.device, request.in_turn, groups_);
+      listen_for(assigned, &admission);
+      end = tune_job(assigned.job, assigned.devices, state_, link, admission, assigned.wishes);
       listen_for(assigned, nullptr);
     }
     std::unique_lock lock(mutex_);
@@ -126,9 +126,9 @@ class Worker final : public worker::LinkEvents {
     changed_.wait(lock, [&] { return assigned.end_is_known || assigned.refused || lost_; });
   }
 
-  void listen_for(Assigned& assigned, RemoteGrants* grants) {
+  void listen_for(Assigned& assigned, RemoteAdmission* admission) {
     const std::lock_guard lock(mutex_);
-    assigned.grants = grants;
+    assigned.admission = admission;
   }
 
   std::string state_;

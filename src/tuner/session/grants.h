@@ -1,6 +1,6 @@
-// Leave to start. Whoever runs stages says what is ready; whoever gives out cores and devices says
-// what may start, at once or later. For one run on one machine that is a rule of a few lines
-// (LocalGrants); where many jobs share their machines, it is the scheduler of them all.
+// Admission of stages. The driver of a run says which stages are ready; Grants, which gives out
+// cores and devices, says which of them may start, at once or later. For one run on one machine
+// that is a rule of a few lines (LocalGrants); among many jobs it is the scheduler.
 #pragma once
 
 #include <compare>

@@ -22,7 +22,7 @@ struct StageKindInfo {
   Resource resource = Resource::HostCores;
   Workload workload = Workload::Building;
   Forecast forecast = Forecast::None;
-  double usual_seconds = 1;      // before anything was observed
+  double usual_seconds = 1;     // before anything was observed
   std::string_view doing = {};  // for people; empty: its name
 };
 

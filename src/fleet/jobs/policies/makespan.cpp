@@ -1,9 +1,10 @@
-// The whole ends soonest when the busiest pool never idles: towards the end, too, when few jobs are
-// left, and what they do elsewhere, one after the other, has nothing beside it. So whatever leads
-// to much work elsewhere goes early (as in Johnson 1954 and Jackson 1955), and a job that went
-// first stays first until it ends: what equal jobs do at their ends would else line up. Of two
-// stages that lead to as much the shorter one does. On other pools what counts is all that is to
-// come: longest first. Jobs of unknown length come first, lest a long one begins late.
+// The last job ends soonest when the busiest pool (the bottleneck) never idles. It idles towards
+// the end, when the few jobs that are left work on other pools and nothing overlaps with that. So
+// on the bottleneck the stage goes first whose job has the most work to come on other pools
+// (Johnson 1954, Jackson 1955); of two with equally much, the shorter one. A job that went first
+// stays first until it ends, so that equal jobs do not reach their ends together. On other pools
+// the job with the most work left goes first. Jobs of unknown length come before all, in case they
+// are long.
 #include <algorithm>
 #include <cmath>
 

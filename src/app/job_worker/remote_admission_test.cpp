@@ -1,5 +1,5 @@
-// What a job asks the scheduler for, and what it does with its leave.
-#include "app/job_worker/remote_grants.h"
+// What a job asks the scheduler for, and what it does when it is admitted.
+#include "app/job_worker/remote_admission.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -42,90 +42,90 @@ Work build(std::int64_t round) { return {"build", Resource::HostCores, 0, round}
 Work profile(std::int64_t round) { return {"profile", Resource::Device, 0, round}; }
 Work confirm(std::int64_t round) { return {"confirm", Resource::Device, 1, round}; }
 
-class RemoteGrantsTest : public ::testing::Test {
+class RemoteAdmissionTest : public ::testing::Test {
  protected:
   // As the loop that runs stages does.
   void SetUp() override {
-    grants_.watch([] {});
+    admission_.watch([] {});
   }
-  void ends(const Work& work, double seconds) { grants_.ended(work, seconds, {}); }
+  void ends(const Work& work, double seconds) { admission_.ended(work, seconds, {}); }
 
   Said said_;
-  RemoteGrants grants_{said_, {"job", 1}, "cpu", false};
+  RemoteAdmission admission_{said_, {"job", 1}, "cpu", false};
 };
 
-TEST_F(RemoteGrantsTest, WhatIsReadyIsOfferedAndWaitsForLeave) {
-  EXPECT_TRUE(grants_.choose({build(1)}).empty());
+TEST_F(RemoteAdmissionTest, WhatIsReadyIsOfferedAndWaits) {
+  EXPECT_TRUE(admission_.choose({build(1)}).empty());
   EXPECT_EQ(said_.since(), Lines{"offer 0 build"});
-  EXPECT_TRUE(grants_.choose({build(1)}).empty());
+  EXPECT_TRUE(admission_.choose({build(1)}).empty());
   EXPECT_TRUE(said_.since().empty());
-  grants_.may_start(0, {});
-  EXPECT_EQ(grants_.choose({build(1)}), std::vector{build(1)});
+  admission_.may_start(0, {});
+  EXPECT_EQ(admission_.choose({build(1)}), std::vector{build(1)});
   ends(build(1), 0.5);
-  EXPECT_TRUE(grants_.choose({}).empty());
+  EXPECT_TRUE(admission_.choose({}).empty());
   EXPECT_EQ(said_.since(), Lines{"finished 0 completed 0.5 s"});
 }
 
-TEST_F(RemoteGrantsTest, LikeStagesGoOnWithinOneTurn) {
-  EXPECT_TRUE(grants_.choose({profile(1)}).empty());
-  grants_.may_start(0, {});
-  EXPECT_EQ(grants_.choose({profile(1), confirm(3)}), std::vector{profile(1)});
+TEST_F(RemoteAdmissionTest, LikeStagesGoOnWithinOneTurn) {
+  EXPECT_TRUE(admission_.choose({profile(1)}).empty());
+  admission_.may_start(0, {});
+  EXPECT_EQ(admission_.choose({profile(1), confirm(3)}), std::vector{profile(1)});
   ends(profile(1), 0.25);
-  EXPECT_EQ(grants_.choose({confirm(3)}), std::vector{confirm(3)});
+  EXPECT_EQ(admission_.choose({confirm(3)}), std::vector{confirm(3)});
   ends(confirm(3), 0.25);
-  grants_.choose({build(2)});
+  admission_.choose({build(2)});
   EXPECT_EQ(said_.since(), (Lines{"offer 0 profile", "offer 1 confirm",
                                   "finished 0 completed 0.5 s", "offer 2 build"}));
 }
 
-TEST_F(RemoteGrantsTest, ATurnEndsAfterASecond) {
-  grants_.choose({build(1), build(2)});
-  grants_.may_start(0, {});
-  EXPECT_EQ(grants_.choose({build(1), build(2)}), std::vector{build(1)});
+TEST_F(RemoteAdmissionTest, ATurnEndsAfterASecond) {
+  admission_.choose({build(1), build(2)});
+  admission_.may_start(0, {});
+  EXPECT_EQ(admission_.choose({build(1), build(2)}), std::vector{build(1)});
   ends(build(1), 1.5);
-  EXPECT_TRUE(grants_.choose({build(2)}).empty());
+  EXPECT_TRUE(admission_.choose({build(2)}).empty());
   const Lines lines = said_.since();
   ASSERT_GE(lines.size(), 2u);
   EXPECT_EQ(lines[0], "offer 0 build");
   EXPECT_NE(std::find(lines.begin(), lines.end(), "finished 0 completed 1.5 s"), lines.end());
 }
 
-TEST_F(RemoteGrantsTest, LeaveForWhatIsNoLongerWantedIsGivenBack) {
-  grants_.choose({build(1)});
-  grants_.choose({profile(1)});
+TEST_F(RemoteAdmissionTest, AdmissionOfWhatIsNoLongerWantedIsGivenBack) {
+  admission_.choose({build(1)});
+  admission_.choose({profile(1)});
   said_.since();
-  grants_.may_start(0, {});
+  admission_.may_start(0, {});
   EXPECT_EQ(said_.since(), Lines{"finished 0 withdrawn 0.0 s"});
 }
 
-TEST_F(RemoteGrantsTest, WhatWasDisturbedGivesTheDeviceBack) {
-  grants_.choose({profile(1)});
-  grants_.may_start(0, {});
-  grants_.choose({profile(1), profile(2)});
-  grants_.disturbed(profile(1));
+TEST_F(RemoteAdmissionTest, WhatWasDisturbedGivesTheDeviceBack) {
+  admission_.choose({profile(1)});
+  admission_.may_start(0, {});
+  admission_.choose({profile(1), profile(2)});
+  admission_.disturbed(profile(1));
   ends(profile(1), 0.1);
-  EXPECT_TRUE(grants_.choose({profile(2)}).empty());
+  EXPECT_TRUE(admission_.choose({profile(2)}).empty());
   const Lines lines = said_.since();
   EXPECT_NE(std::find(lines.begin(), lines.end(), "finished 0 disturbed 0.1 s"), lines.end());
 }
 
-TEST_F(RemoteGrantsTest, AStageThatTheSchedulerIsNotToldOfFailsInWords) {
+TEST_F(RemoteAdmissionTest, AStageThatTheSchedulerIsNotToldOfFailsInWords) {
   const Work knitting{"knit", Resource::HostCores, 0, 1};
-  EXPECT_EQ(grants_.choose({knitting}), std::vector{knitting});
-  const Status entered = grants_.enter(knitting);
+  EXPECT_EQ(admission_.choose({knitting}), std::vector{knitting});
+  const Status entered = admission_.enter(knitting);
   ASSERT_FALSE(entered.ok());
   EXPECT_EQ(entered.error().message,
             "the scheduler is not told of stages of the kind 'knit' on the host");
-  grants_.ended(knitting, 0, entered);
+  admission_.ended(knitting, 0, entered);
   EXPECT_TRUE(said_.since().empty());
   const Work elsewhere{"build", Resource::Device, 0, 1};
-  EXPECT_EQ(grants_.choose({elsewhere}), std::vector{elsewhere});
-  EXPECT_EQ(grants_.enter(elsewhere).error().message,
+  EXPECT_EQ(admission_.choose({elsewhere}), std::vector{elsewhere});
+  EXPECT_EQ(admission_.enter(elsewhere).error().message,
             "the scheduler is not told of stages of the kind 'build' on the device");
 }
 
-TEST_F(RemoteGrantsTest, InTurnOneStageIsAskedForAtATimeTheHostsFirst) {
-  RemoteGrants alone(said_, {"job", 1}, "cpu", true);
+TEST_F(RemoteAdmissionTest, InTurnOneStageIsAskedForAtATimeTheHostsFirst) {
+  RemoteAdmission alone(said_, {"job", 1}, "cpu", true);
   alone.watch([] {});
   alone.choose({profile(1), build(2)});
   EXPECT_EQ(said_.since(), Lines{"offer 0 build"});

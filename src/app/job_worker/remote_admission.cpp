@@ -1,4 +1,4 @@
-#include "app/job_worker/remote_grants.h"
+#include "app/job_worker/remote_admission.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ using session::Work;
 constexpr int kMostOfTurn = 8;  // works
 constexpr double kLongTurnSeconds = 1;
 
-// Whether one may run where leave was given for the other.
+// Whether one may run nested in a stage that was admitted for the other.
 bool go_together(const Work& one, const Work& other) {
   if (one.owner == session::kErrand || other.owner == session::kErrand) return one == other;
   if (one.resource != other.resource) return false;
@@ -71,7 +71,7 @@ std::vector<worker::KindOfStage> kinds_with(const std::optional<StagesLeft>& lef
 
 }  // namespace
 
-class RemoteGrants::WorkingClock final : public Clock {
+class RemoteAdmission::WorkingClock final : public Clock {
  public:
   std::int64_t now_ns() const override {
     const std::lock_guard lock(mutex_);
@@ -93,8 +93,8 @@ class RemoteGrants::WorkingClock final : public Clock {
   int running_ = 0;
 };
 
-RemoteGrants::RemoteGrants(worker::StageLine& line, worker::Holding holding, std::string device,
-                           bool in_turn, const server::CoreGroups* groups)
+RemoteAdmission::RemoteAdmission(worker::StageLine& line, worker::Holding holding,
+                                 std::string device, bool in_turn, const server::CoreGroups* groups)
     : line_(line),
       holding_(std::move(holding)),
       device_(std::move(device)),
@@ -103,11 +103,11 @@ RemoteGrants::RemoteGrants(worker::StageLine& line, worker::Holding holding, std
       clock_(std::make_unique<WorkingClock>()) {
   line_.say_kinds(holding_, kinds_with(left_, device_));
 }
-RemoteGrants::~RemoteGrants() {
+RemoteAdmission::~RemoteAdmission() {
   for (const auto& [stage, turn] : turns_) leave_cores(turn);
 }
 
-RemoteGrants::Turns::iterator RemoteGrants::turn_for(const Work& work, bool granted) {
+RemoteAdmission::Turns::iterator RemoteAdmission::turn_for(const Work& work, bool granted) {
   return std::find_if(turns_.begin(), turns_.end(), [&](const auto& each) {
     const Turn& turn = each.second;
     return turn.granted == granted && !turn.running && turn.begun < kMostOfTurn &&
@@ -115,7 +115,7 @@ RemoteGrants::Turns::iterator RemoteGrants::turn_for(const Work& work, bool gran
   });
 }
 
-bool RemoteGrants::start(const Work& work) {
+bool RemoteAdmission::start(const Work& work) {
   const auto turn = turn_for(work, true);
   if (turn == turns_.end()) return false;
   turn->second.running = true;
@@ -125,25 +125,25 @@ bool RemoteGrants::start(const Work& work) {
   return true;
 }
 
-void RemoteGrants::ask_for(const Work& work) {
+void RemoteAdmission::ask_for(const Work& work) {
   if (turn_for(work, false) != turns_.end() || (in_turn_ && !turns_.empty())) return;
   const std::int64_t stage = next_stage_++;
   turns_[stage] = {.first = work};
   line_.offer(holding_, stage, *kind_of(work));
 }
 
-void RemoteGrants::leave_cores(const Turn& turn) const {
+void RemoteAdmission::leave_cores(const Turn& turn) const {
   if (groups_ != nullptr && turn.first.resource == Resource::Device && !turn.cores.empty()) {
     groups_->leave(turn.cores);
   }
 }
 
-void RemoteGrants::close(Turns::iterator turn) {
+void RemoteAdmission::close(Turns::iterator turn) {
   leave_cores(turn->second);
   done_.insert(turns_.extract(turn));
 }
 
-void RemoteGrants::close_idle() {
+void RemoteAdmission::close_idle() {
   for (auto turn = turns_.begin(); turn != turns_.end();) {
     const auto next = std::next(turn);
     if (turn->second.granted && !turn->second.running) close(turn);
@@ -151,7 +151,7 @@ void RemoteGrants::close_idle() {
   }
 }
 
-void RemoteGrants::flush() {
+void RemoteAdmission::flush() {
   for (const auto& [stage, turn] : std::exchange(done_, {})) {
     line_.finished(holding_, stage, turn.seconds,
                    !turn.failure.empty() ? worker::StageEnd::Broken
@@ -161,7 +161,7 @@ void RemoteGrants::flush() {
   }
 }
 
-std::vector<Work> RemoteGrants::choose(const std::vector<Work>& ready) {
+std::vector<Work> RemoteAdmission::choose(const std::vector<Work>& ready) {
   const std::lock_guard lock(mutex_);
   std::vector<Work> ordered = ready;
   if (in_turn_) {
@@ -182,7 +182,7 @@ std::vector<Work> RemoteGrants::choose(const std::vector<Work>& ready) {
   return chosen;
 }
 
-Status RemoteGrants::enter(const Work& work) {
+Status RemoteAdmission::enter(const Work& work) {
   std::vector<int> cores;
   {
     const std::lock_guard lock(mutex_);
@@ -193,12 +193,12 @@ Status RemoteGrants::enter(const Work& work) {
 }
 
 // The group first: outside of it cores cannot be asked for.
-Status RemoteGrants::stand_on(const std::vector<int>& cores) const {
+Status RemoteAdmission::stand_on(const std::vector<int>& cores) const {
   if (groups_ != nullptr) groups_->enter(cores);
   return runtime::pin_current_thread(cores);
 }
 
-void RemoteGrants::ended(const Work& work, double seconds, const Status& status) {
+void RemoteAdmission::ended(const Work& work, double seconds, const Status& status) {
   const std::lock_guard lock(mutex_);
   if (unknown_.erase(work) != 0) return;
   const auto place = running_.find(work);
@@ -219,12 +219,12 @@ void RemoteGrants::ended(const Work& work, double seconds, const Status& status)
   }
 }
 
-void RemoteGrants::disturbed(const Work& work) {
+void RemoteAdmission::disturbed(const Work& work) {
   const std::lock_guard lock(mutex_);
   turns_.at(running_.at(work)).disturbed = true;
 }
 
-void RemoteGrants::watch(std::function<void()> changed) {
+void RemoteAdmission::watch(std::function<void()> changed) {
   const std::lock_guard lock(mutex_);
   changed_ = std::move(changed);
   if (changed_) return;
@@ -232,7 +232,7 @@ void RemoteGrants::watch(std::function<void()> changed) {
   flush();
 }
 
-void RemoteGrants::may_start(std::int64_t stage, const std::vector<int>& cores) {
+void RemoteAdmission::may_start(std::int64_t stage, const std::vector<int>& cores) {
   const std::lock_guard lock(mutex_);
   const auto turn = turns_.find(stage);
   if (turn == turns_.end() || turn->second.granted) return;
@@ -249,21 +249,21 @@ void RemoteGrants::may_start(std::int64_t stage, const std::vector<int>& cores) 
   if (changed_) changed_();
 }
 
-void RemoteGrants::wake() {
+void RemoteAdmission::wake() {
   const std::lock_guard lock(mutex_);
   if (changed_) changed_();
 }
 
-void RemoteGrants::say_left(const StagesLeft& left) {
+void RemoteAdmission::say_left(const StagesLeft& left) {
   const std::lock_guard lock(mutex_);
   if (left == left_) return;
   left_ = left;
   line_.say_kinds(holding_, kinds_with(left_, device_));
 }
 
-const Clock& RemoteGrants::clock() const { return *clock_; }
+const Clock& RemoteAdmission::clock() const { return *clock_; }
 
-std::vector<int> RemoteGrants::host_cores() const {
+std::vector<int> RemoteAdmission::host_cores() const {
   const std::lock_guard lock(mutex_);
   return host_cores_;
 }

@@ -1,8 +1,8 @@
-// Leave to start that comes from the scheduler: what is ready is offered to it, and runs when it
+// Admission by the scheduler: a stage that is ready is offered to it, and starts when the scheduler
 // says so, on the cores that it names. Stages of one kind, of several rounds, are one stage to the
 // scheduler: it is offered with the first of them, and those that become ready before it ends run
-// within it, one after the other. So a batch of a model spans several of its tasks, whose long and
-// short stages even out.
+// nested in it, one after the other. So a batch of a model spans several of its tasks, whose long
+// and short stages even out.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ struct StagesLeft {
 // Rounds of a model that make up a batch.
 inline constexpr int kRoundsOfBatch = 4;
 
-class RemoteGrants final : public session::Grants {
+class RemoteAdmission final : public session::Grants {
  public:
   // `device` is the pool of what measures. With `in_turn` no two stages of the job are asked for at
   // once, and those on the host come first. Stages enter the groups of their cores, if any.
-  RemoteGrants(worker::StageLine& line, worker::Holding holding, std::string device, bool in_turn,
-               const server::CoreGroups* groups = nullptr);
-  ~RemoteGrants() override;
+  RemoteAdmission(worker::StageLine& line, worker::Holding holding, std::string device,
+                  bool in_turn, const server::CoreGroups* groups = nullptr);
+  ~RemoteAdmission() override;
 
   std::vector<session::Work> choose(const std::vector<session::Work>& ready) override;
   Status enter(const session::Work& work) override;
@@ -61,7 +61,7 @@ class RemoteGrants final : public session::Grants {
   const server::CoreGroups* groups() const { return groups_; }
   // The cores that host stages had last; empty before the first.
   std::vector<int> host_cores() const;
-  // Stands still while nothing of the job runs: waiting for others is not its own time.
+  // The time in which something of the job ran; it stands still while the job waits for others.
   const Clock& clock() const;
 
  private:
@@ -78,7 +78,7 @@ class RemoteGrants final : public session::Grants {
   using Turns = std::map<std::int64_t, Turn>;
   // The mutex is held.
   Turns::iterator turn_for(const session::Work& work, bool granted);
-  bool start(const session::Work& work);  // where leave was given
+  bool start(const session::Work& work);  // where it is admitted
   void ask_for(const session::Work& work);
   void leave_cores(const Turn& turn) const;
   void close(Turns::iterator turn);
