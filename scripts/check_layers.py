@@ -67,9 +67,13 @@ def read_table(path):
     return layers
 
 
-def table_offences(layers):
-    """Lines that name what is not there, or point upward."""
-    offences, seen = [], set()
+def table_offences(path, layers):
+    """Lines that stand twice, name what is not there, or point upward."""
+    names = [line.split()[0] for line in path.read_text().splitlines()
+             if line.strip() and not line.startswith("#")]
+    offences = [f"src/layers.txt: {name} stands twice" for name in sorted(set(names))
+                if names.count(name) > 1]
+    seen = set()
     for layer in layers.values():
         for name in layer.uses:
             if name not in seen:
@@ -229,7 +233,7 @@ def main(arguments):
     root = pathlib.Path(rest[0]) if rest else pathlib.Path(__file__).resolve().parent.parent
     source = root / "src"
     layers = read_table(source / "layers.txt")
-    offences = table_offences(layers)
+    offences = table_offences(source / "layers.txt", layers)
     files = [f for f in sorted(source.rglob("*")) if f.suffix in (".h", ".cpp", ".inc")]
     if not offences:
         offences = [line for f in files for line in check_file(layers, source, f)]

@@ -130,6 +130,7 @@ class CheckLayers(unittest.TestCase):
     def test_the_table_points_downward_and_names_what_there_is(self):
         self.assert_refused({}, "base uses ir, which stands not above it",
                             table="base base ir\nir compiler/ir\n")
+        self.assert_refused({}, "base stands twice", table="base base\nbase base\n")
         self.assert_refused({}, "unknown part +magic", table="base base +magic\n")
         self.assert_refused({}, "the unknown layer magic", table="base base test:magic\n")
 
