@@ -36,7 +36,10 @@ function(attune_runtime_static)
     attune_layer_sources(runtime sources tests)
     attune_test(runtime_test SOURCES ${tests} LINK attune_runtime)
     attune_test_kernels(runtime_test runtime/test_kernels)
-    attune_example_c()
+    add_dependencies(runtime_test example_run_model)
+    target_compile_definitions(runtime_test PRIVATE
+      ATTUNE_RELEASE_BUILD=$<CONFIG:Release> ATTUNE_EXAMPLE_C="$<TARGET_FILE:example_run_model>"
+      ATTUNE_SHARED_RUNTIME="$<TARGET_FILE:attune_runtime_shared>")
   endif()
 endfunction()
 
@@ -48,10 +51,6 @@ function(attune_example_c)
   target_compile_options(example_run_model PRIVATE -Wall -Wextra -Wpedantic -Werror)
   target_include_directories(example_run_model PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
   target_link_libraries(example_run_model PRIVATE attune_runtime_shared)
-  add_dependencies(runtime_test example_run_model)
-  target_compile_definitions(runtime_test PRIVATE
-    ATTUNE_RELEASE_BUILD=$<CONFIG:Release> ATTUNE_EXAMPLE_C="$<TARGET_FILE:example_run_model>"
-    ATTUNE_SHARED_RUNTIME="$<TARGET_FILE:attune_runtime_shared>")
 endfunction()
 
 # attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel; the test

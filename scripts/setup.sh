@@ -10,18 +10,17 @@ die() {
   exit 1
 }
 
-# packages_for build|test: the names in scripts/packages.txt that the purpose needs.
+# packages_for PURPOSE: the names in scripts/packages.txt that the purpose needs; all need `build`.
 packages_for() {
   local purpose name
   while read -r purpose name; do
     case $purpose in
-      build) printf '%s\n' "$name" ;;
-      test) if [ "$1" = test ]; then printf '%s\n' "$name"; fi ;;
+      build | "$1") printf '%s\n' "$name" ;;
     esac
   done < "$root/scripts/packages.txt"
 }
 
-# missing_packages build|test: those of them that dpkg does not have installed.
+# missing_packages PURPOSE: those of them that dpkg does not have installed.
 missing_packages() {
   local installed name names
   mapfile -t names < <(packages_for "$1")
@@ -40,7 +39,7 @@ apt() {
     apt-get -y -o DPkg::Lock::Timeout=300 "$@" >> "$log" 2>&1 < /dev/null
 }
 
-# ensure_packages build|test: installs what is missing, or says the one command that does.
+# ensure_packages PURPOSE: installs what is missing, or says the one command that does.
 ensure_packages() {
   local missing as_root=()
   if ! command -v dpkg-query > /dev/null; then

@@ -1,4 +1,5 @@
-"""Programs and libraries of this tree, built when a benchmark asks for them."""
+"""Programs and libraries of this tree, built when a benchmark asks for them; a package
+(scripts/package) holds them already."""
 import pathlib
 import subprocess
 import sys
@@ -17,6 +18,8 @@ def run(command, what):
 
 def built(target, made):
     """Builds the target; the path of what it makes, given within the build folder."""
+    if not (ROOT / "CMakeLists.txt").exists():
+        return str(ROOT / made)
     if not (FOLDER / "build.ninja").exists():
         run([ROOT / "attune", "--version"], "attune")  # sets everything up
     run(["cmake", "--build", FOLDER, "--target", target], target)

@@ -6,13 +6,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/built_path_testing.h"
 #include "runtime/tensor.h"
 
 namespace attune::runtime {
 namespace {
 
 std::vector<std::byte> object(const std::string& name) {
-  std::ifstream file(std::string(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
+  std::ifstream file(built_path(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
   EXPECT_TRUE(file.good()) << name;
   const std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::byte> bytes(chars.size());

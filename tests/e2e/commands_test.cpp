@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 class Commands : public ::testing::Test {
  protected:
   test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), ATTUNE_PROGRAM);
+    words.insert(words.begin(), test::attune_program());
     return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
   }
   std::string output_of(const std::vector<std::string>& words) const {

@@ -184,8 +184,8 @@ class KilledScheduler : public ::testing::Test {
  protected:
   void start() {
     scheduler_ = std::make_unique<test::BackgroundProcess>(
-        std::vector<std::string>{ATTUNE_PROGRAM, "scheduler", "--state", state(), "--workers", "0",
-                                 "--policy", "makespan"},
+        std::vector<std::string>{test::attune_program(), "scheduler", "--state", state(),
+                                 "--workers", "0", "--policy", "makespan"},
         std::map<std::string, std::string>());
     ASSERT_TRUE(scheduler_->wait_for_error_text("serving"));
   }

@@ -72,7 +72,7 @@ class KillTuning : public ::testing::Test {
   // Kills the command after a random time and lets it go on; `rounds` may be open at once.
   void kill_and_resume(std::vector<std::string> words, double most_seconds, std::size_t rounds,
                        Rng& rng) const {
-    words.insert(words.begin(), ATTUNE_PROGRAM);
+    words.insert(words.begin(), test::attune_program());
     words.insert(words.end(), {"--threads", "1", "--history", "none", "--records", file()});
     const std::map<std::string, std::string> environment = {
         {"XDG_DATA_HOME", directory_.path().string()}};

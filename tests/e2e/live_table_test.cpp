@@ -58,7 +58,7 @@ Seen at_terminal(std::vector<std::string> words, const std::string& wait_for = {
 class LiveTable : public ::testing::Test {
  protected:
   std::vector<std::string> tune(std::vector<std::string> more) const {
-    std::vector<std::string> words = {ATTUNE_PROGRAM,
+    std::vector<std::string> words = {test::attune_program(),
                                       "tune",
                                       "matmul:m=24,n=32,k=16",
                                       "--threads",

@@ -61,7 +61,7 @@ class Site {
   }
 
   void start() {
-    std::vector<std::string> words = {ATTUNE_PROGRAM, "scheduler", "--state", state()};
+    std::vector<std::string> words = {test::attune_program(), "scheduler", "--state", state()};
     words.insert(words.end(), options_.begin(), options_.end());
     scheduler_ = std::make_unique<test::BackgroundProcess>(words, environment());
     EXPECT_TRUE(scheduler_->wait_for_error_text("serving"));
@@ -69,7 +69,8 @@ class Site {
   // A worker that is not the scheduler's own, and outlives it.
   std::unique_ptr<test::BackgroundProcess> start_worker() const {
     return std::make_unique<test::BackgroundProcess>(
-        std::vector<std::string>{ATTUNE_PROGRAM, "worker", "--state", state()}, environment());
+        std::vector<std::string>{test::attune_program(), "worker", "--state", state()},
+        environment());
   }
   void kill_scheduler() {
     scheduler_->send_signal(SIGKILL);
@@ -89,7 +90,7 @@ class Site {
   }
 
   void submit(std::vector<std::string> words, int threads = 1) const {
-    words.insert(words.begin(), {ATTUNE_PROGRAM, "submit"});
+    words.insert(words.begin(), {test::attune_program(), "submit"});
     words.insert(words.end(),
                  {"--threads", std::to_string(threads), "--state", state(), "--records", store()});
     const test::ProcessResult result = test::run_process(words, environment());
@@ -162,7 +163,7 @@ TEST(Scheduler, FinishesAnOperatorAndAModel) {
     EXPECT_GT(job.trials, 0);
   }
   EXPECT_TRUE(std::filesystem::exists(site.file("mlp.attune")));
-  const auto run = test::run_process({ATTUNE_PROGRAM, "run", site.file("mlp.attune")});
+  const auto run = test::run_process({test::attune_program(), "run", site.file("mlp.attune")});
   EXPECT_EQ(run.status, 0) << run.errors;
   // What the records hold already is not tuned again.
   site.submit({"matmul:m=64,n=64,k=64", "--until-latency", "1s", "--name", "again"});

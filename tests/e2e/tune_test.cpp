@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 class Tune : public ::testing::Test {
  protected:
   std::vector<std::string> command(std::vector<std::string> words) const {
-    words.insert(words.begin(), ATTUNE_PROGRAM);
+    words.insert(words.begin(), test::attune_program());
     words.insert(words.end(), {"--threads", "1", "--records", directory_.file("records.db")});
     return words;
   }
@@ -34,8 +34,9 @@ class Tune : public ::testing::Test {
     return Json::parse(result.output, nullptr, false);
   }
   Json records() const {
-    const test::ProcessResult result = test::run_process(
-        {ATTUNE_PROGRAM, "records", "list", "--json", "--records", directory_.file("records.db")});
+    const test::ProcessResult result =
+        test::run_process({test::attune_program(), "records", "list", "--json", "--records",
+                           directory_.file("records.db")});
     EXPECT_EQ(result.status, 0) << result.errors;
     return Json::parse(result.output, nullptr, false).at("records");
   }
@@ -45,7 +46,7 @@ class Tune : public ::testing::Test {
     const std::string store = directory_.file("records.db"), file = directory_.file("all.jsonl");
     const auto run = [&](const char* what) {
       const test::ProcessResult result =
-          test::run_process({ATTUNE_PROGRAM, "records", what, file, "--records", store});
+          test::run_process({test::attune_program(), "records", what, file, "--records", store});
       ASSERT_EQ(result.status, 0) << result.errors;
     };
     run("export");
@@ -180,9 +181,9 @@ TEST_F(Tune, BenchUsesWhatWasFound) {
 TEST_F(Tune, HistoryOfAnotherStoreIsUsed) {
   const Json first = run_json({"tune", spec_, "--trials", "8"});
   const std::string other = directory_.file("other.db");
-  const test::ProcessResult benched =
-      test::run_process({ATTUNE_PROGRAM, "bench", spec_, "--threads", "1", "--json", "--repeats",
-                         "5", "--records", other, "--history", directory_.file("records.db")});
+  const test::ProcessResult benched = test::run_process(
+      {test::attune_program(), "bench", spec_, "--threads", "1", "--json", "--repeats", "5",
+       "--records", other, "--history", directory_.file("records.db")});
   ASSERT_EQ(benched.status, 0) << benched.errors;
   EXPECT_EQ(Json::parse(benched.output).at("trace"), first.at("tasks")[0].at("trace"));
 }

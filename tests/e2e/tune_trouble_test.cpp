@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 class TuneTrouble : public ::testing::Test {
  protected:
   test::ProcessResult tune(std::vector<std::string> words) const {
-    words.insert(words.begin(), {ATTUNE_PROGRAM, "tune"});
+    words.insert(words.begin(), {test::attune_program(), "tune"});
     words.insert(words.end(), {"--threads", "1", "--records", directory_.file("records.db")});
     return test::run_process(words, {{"XDG_DATA_HOME", directory_.path().string()}});
   }

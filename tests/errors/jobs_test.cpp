@@ -19,7 +19,7 @@ class Jobs : public ::testing::Test {
   Jobs() : state_(directory_.file("state")) {}
 
   std::vector<std::string> command(std::vector<std::string> words) const {
-    words.insert(words.begin(), ATTUNE_PROGRAM);
+    words.insert(words.begin(), test::attune_program());
     words.insert(words.end(), {"--state", state_});
     return words;
   }

@@ -16,7 +16,7 @@ class Output : public ::testing::Test {
  protected:
   // The command line of a shell, with $A for the program.
   test::ProcessResult shell(const std::string& line) const {
-    return test::run_process({"bash", "-c", line}, {{"A", ATTUNE_PROGRAM},
+    return test::run_process({"bash", "-c", line}, {{"A", test::attune_program()},
                                                     {"XDG_DATA_HOME", directory_.file("data")},
                                                     {"D", directory_.path().string()}});
   }

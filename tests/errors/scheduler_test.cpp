@@ -17,7 +17,7 @@ namespace {
 class SchedulerState : public ::testing::Test {
  protected:
   test::ProcessResult run(const std::vector<std::string>& words) const {
-    std::vector<std::string> command = {ATTUNE_PROGRAM};
+    std::vector<std::string> command = {test::attune_program()};
     command.insert(command.end(), words.begin(), words.end());
     command.insert(command.end(), {"--state", state_});
     return test::run_process(command);
@@ -43,7 +43,7 @@ TEST_F(SchedulerState, AFullDiskEndsItWithAllThatItAcknowledged) {
       "attune: error: no space left on the disk of '" + wire::database_path(state_) +
       "'\nhint: free some space and start the scheduler again; what it acknowledged is safe\n";
   test::BackgroundProcess scheduler(
-      {ATTUNE_PROGRAM, "scheduler", "--workers", "0", "--state", state_}, {});
+      {test::attune_program(), "scheduler", "--workers", "0", "--state", state_}, {});
   ASSERT_TRUE(scheduler.wait_for_error_text("serving"));
   std::size_t acknowledged = 0;
   test::ProcessResult submitted;

@@ -3,10 +3,6 @@
 #include "runtime/affinity.h"
 #include "targets/kinds.h"
 
-#ifndef ATTUNE_PROGRAM
-#error "ATTUNE_PROGRAM is the path of the program"
-#endif
-
 namespace attune::test {
 namespace {
 
@@ -30,7 +26,7 @@ std::string BadCommands::filled(std::string text) const {
 }
 
 ProcessResult BadCommands::run(const std::string& line) const {
-  std::vector<std::string> words = {ATTUNE_PROGRAM};
+  std::vector<std::string> words = {attune_program()};
   const std::string text = filled(line);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/built_path_testing.h"
 #include "base/check.h"
 
 extern char** environ;
@@ -76,5 +77,7 @@ ProcessResult run_process(const std::vector<std::string>& command,
   result.errors = take_contents(errors);
   return result;
 }
+
+std::string attune_program() { return built_path(ATTUNE_PROGRAM); }
 
 }  // namespace attune::test

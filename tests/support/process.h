@@ -19,4 +19,7 @@ struct ProcessResult {
 ProcessResult run_process(const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& environment = {});
 
+// The path of the command-line program.
+std::string attune_program();
+
 }  // namespace attune::test

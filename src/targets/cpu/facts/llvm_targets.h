@@ -5,7 +5,8 @@
 
 namespace attune::cpu {
 
-// Makes LLVM's targets known; cheap after the first call.
+// Makes the code generators that are in use known to LLVM; cheap after the first call. A package
+// carries these and no others (scripts/package).
 void initialize_llvm();
 
 // "19.1.7"

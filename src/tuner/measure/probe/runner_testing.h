@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/built_path_testing.h"
 #include "runtime/fill.h"
 #include "tuner/measure/probe/runner.h"
 
@@ -23,7 +24,7 @@ using runtime::Timing;
 inline constexpr std::int64_t kElements = 1024;
 
 inline Bytes object(const std::string& name) {
-  std::ifstream file(std::string(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
+  std::ifstream file(built_path(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
   EXPECT_TRUE(file.good()) << name;
   const std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
   auto bytes = std::make_shared<std::vector<std::byte>>(chars.size());
