@@ -53,6 +53,22 @@ function(attune_example_c)
   target_link_libraries(example_run_model PRIVATE attune_runtime_shared)
 endfunction()
 
+# Programs of tests/arm, for this architecture or another: run_outputs uses the shared library,
+# run_kernel the parts of the runtime that a single kernel needs.
+function(attune_run_programs)
+  add_executable(run_outputs ${CMAKE_SOURCE_DIR}/tests/arm/run_outputs.c)
+  set_target_properties(run_outputs PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF LINKER_LANGUAGE CXX)
+  target_compile_options(run_outputs PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  target_include_directories(run_outputs PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
+  target_link_libraries(run_outputs PRIVATE attune_runtime_shared)
+  set(parts tests/arm/run_kernel.cpp src/base/check.cpp)
+  foreach(part kernel_module thread_pool memory affinity)
+    list(APPEND parts src/runtime/${part}.cpp)
+  endforeach()
+  add_executable(run_kernel ${parts})
+  target_link_libraries(run_kernel PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()
+
 # attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel; the test
 # program finds them in the folder ATTUNE_TEST_KERNELS and reads them as bytes.
 function(attune_test_kernels test dir)

@@ -10,7 +10,10 @@ function(attune_add_suites)
   target_include_directories(attune_test_support PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_definitions(attune_test_support PRIVATE
     ATTUNE_GOLDEN_DIR="${CMAKE_SOURCE_DIR}/tests/golden"
-    ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune")
+    ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune"
+    ATTUNE_AARCH64_BUILD="${CMAKE_SOURCE_DIR}/build/aarch64"
+    ATTUNE_RUN_OUTPUTS="$<TARGET_FILE:run_outputs>")
+  add_dependencies(attune_test_support run_outputs)
   target_link_libraries(attune_test_support PUBLIC attune_flags ${layers} GTest::gtest)
   attune_suite(support fast)
   attune_suite(golden fast)
@@ -19,6 +22,7 @@ function(attune_add_suites)
   attune_full_conformance()
   attune_suite(property slow)
   attune_suite(e2e slow)
+  attune_suite(arm slow)
   add_executable(onnx_import_cases
                  ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/import_cases.cpp)
   target_link_libraries(onnx_import_cases PRIVATE attune_deploy attune_onnx)
@@ -48,6 +52,9 @@ function(attune_suite suite label)
       ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune")
     if(TARGET attune)
       add_dependencies(${program} attune)
+    endif()
+    if(suite STREQUAL arm)
+      set_tests_properties(${program} PROPERTIES TIMEOUT 3600)  # emulated
     endif()
     if(suite STREQUAL property)
       target_link_libraries(${program} PRIVATE rapidcheck)

@@ -1,5 +1,9 @@
 #include "runtime/cpu_features.h"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 #include <algorithm>
 #include <array>
 
@@ -14,17 +18,21 @@ constexpr std::string_view kArchitecture = "aarch64";
 constexpr std::string_view kArchitecture = "riscv64";
 #endif
 
-#if defined(__x86_64__)
-constexpr std::array<std::string_view, 24> kFeatures = {
+constexpr std::array<std::string_view, 24> kX86Features = {
     "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "popcnt",     "avx",
     "avx2",       "fma",        "f16c",        "bmi",        "bmi2",       "lzcnt",
     "avx512f",    "avx512bw",   "avx512dq",    "avx512vl",   "avx512cd",   "avx512vnni",
     "avx512vbmi", "avx512ifma", "avx512vbmi2", "avx512bf16", "avx512fp16", "avxvnni"};
 
+// Those that arithmetic may use. Processors of one name differ in others, such as cryptography.
+constexpr std::array<std::string_view, 10> kAarch64Features = {
+    "neon", "fullfp16", "rdm", "dotprod", "complxnum", "fp16fml", "i8mm", "bf16", "sve", "sve2"};
+
+#if defined(__x86_64__)
 // The built-in takes string literals only.
 bool supported(std::size_t index) {
   __builtin_cpu_init();
-  const std::array<bool, kFeatures.size()> have = {
+  const std::array<bool, kX86Features.size()> have = {
       __builtin_cpu_supports("sse3") > 0,        __builtin_cpu_supports("ssse3") > 0,
       __builtin_cpu_supports("sse4.1") > 0,      __builtin_cpu_supports("sse4.2") > 0,
       __builtin_cpu_supports("popcnt") > 0,      __builtin_cpu_supports("avx") > 0,
@@ -39,8 +47,26 @@ bool supported(std::size_t index) {
       __builtin_cpu_supports("avx512fp16") > 0,  __builtin_cpu_supports("avxvnni") > 0};
   return have[index];
 }
+#elif defined(__aarch64__)
+// Bits of the kernel's words on the processor (Linux, arch/arm64 ELF hwcaps), which do not change.
+bool supported(std::size_t index) {
+  struct Bit {
+    unsigned long word;
+    int bit;
+  };
+  constexpr std::array<Bit, kAarch64Features.size()> kBits = {{{AT_HWCAP, 1},
+                                                               {AT_HWCAP, 10},
+                                                               {AT_HWCAP, 12},
+                                                               {AT_HWCAP, 20},
+                                                               {AT_HWCAP, 14},
+                                                               {AT_HWCAP, 23},
+                                                               {AT_HWCAP2, 13},
+                                                               {AT_HWCAP2, 14},
+                                                               {AT_HWCAP, 22},
+                                                               {AT_HWCAP2, 1}}};
+  return (getauxval(kBits[index].word) >> kBits[index].bit & 1) != 0;
+}
 #else
-constexpr std::array<std::string_view, 0> kFeatures = {};
 bool supported(std::size_t) { return false; }
 #endif
 
@@ -48,11 +74,16 @@ bool supported(std::size_t) { return false; }
 
 std::string_view host_architecture() { return kArchitecture; }
 
-std::span<const std::string_view> known_features() { return kFeatures; }
+std::span<const std::string_view> known_features(std::string_view architecture) {
+  if (architecture == "x86_64") return kX86Features;
+  if (architecture == "aarch64") return kAarch64Features;
+  return {};
+}
 
 bool has_feature(std::string_view feature) {
-  const auto* found = std::find(kFeatures.begin(), kFeatures.end(), feature);
-  return found != kFeatures.end() && supported(static_cast<std::size_t>(found - kFeatures.begin()));
+  const auto known = known_features(kArchitecture);
+  const auto found = std::find(known.begin(), known.end(), feature);
+  return found != known.end() && supported(static_cast<std::size_t>(found - known.begin()));
 }
 
 Status check_cpu(std::string_view architecture, std::span<const std::string> features) {

@@ -12,8 +12,9 @@ namespace attune::runtime {
 
 // "x86_64", "aarch64", "riscv64".
 std::string_view host_architecture();
-// Every feature that has_feature knows for this architecture.
-std::span<const std::string_view> known_features();
+// The features of an architecture, this machine's or another, that code may need and that are
+// checked before it runs there; empty for those that are not known.
+std::span<const std::string_view> known_features(std::string_view architecture);
 bool has_feature(std::string_view feature);
 
 // Unsupported where code for that architecture with those features cannot run here; the message

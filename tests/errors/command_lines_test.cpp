@@ -229,6 +229,15 @@ TEST_F(CommandLines, Targets) {
       {"bench softmax:m=4,n=4 --target cpu%-triple=riscv64-linux-gnu%-mcpu=generic-rv64", 1,
        "target 'riscv64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
        "leave --target out, or use compile, which works for any target"},
+      {"tune mlp --trials 2 --target cpu%-triple=aarch64-linux-gnu%-mcpu=cortex-a76", 1,
+       "target 'aarch64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
+       "leave --target out, or use compile, which works for any target"},
+      {"run mlp --target cpu%-triple=aarch64-linux-gnu%-mcpu=cortex-a72", 1,
+       "target 'aarch64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
+       "leave --target out, or use compile, which works for any target"},
+      {"compile mlp -o {dir}/x.attune --target cpu%-triple=aarch64-linux-gnu%-mcpu=znver3", 2,
+       "unknown CPU 'znver3' for aarch64-unknown-linux-gnu",
+       "use an LLVM CPU name such as znver3, skylake or cortex-a72; this machine is '{cpu}'"},
   });
 }
 

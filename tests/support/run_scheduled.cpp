@@ -9,12 +9,14 @@
 #include <string>
 
 #include "base/rng.h"
+#include "base/temporary_directory_testing.h"
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
 #include "runtime/kernel_module.h"
 #include "runtime/memory.h"
+#include "tests/support/emulated.h"
 
 namespace attune::test {
 namespace {
@@ -63,12 +65,64 @@ Status run_compiled(const ir::Kernel& kernel, const target::Target& target,
   return {};
 }
 
+// What tests/arm/run_kernel.cpp reads and writes.
+void write_arrays(const TemporaryDirectory& directory, const std::vector<Array>& arrays) {
+  std::string bytes;
+  for (const Array& array : arrays) {
+    const auto size = static_cast<std::int64_t>(array.data.size());
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+    bytes.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
+  }
+  directory.write("buffers", bytes);
+}
+
+void read_arrays(const TemporaryDirectory& directory, std::vector<Array>& arrays) {
+  const std::string bytes = directory.read("buffers");
+  std::size_t at = 0;
+  for (Array& array : arrays) {
+    at += sizeof(std::int64_t);
+    CHECK(at + array.data.size() <= bytes.size(), "run_kernel wrote less than it read");
+    std::memcpy(array.data.data(), bytes.data() + at, array.data.size());
+    at += array.data.size();
+  }
+}
+
+Status run_on_emulator(const ir::Kernel& kernel, const target::Target& target,
+                       std::vector<Array>& arguments) {
+  ATTUNE_ASSIGN(const codegen::Module compiled,
+                kernel::compile_module(std::span(&kernel, 1), target));
+  const codegen::KernelEntry& facts = compiled.kernels.front();
+  const TemporaryDirectory directory;
+  directory.write("object",
+                  {reinterpret_cast<const char*>(compiled.code.data()), compiled.code.size()});
+  write_arrays(directory, arguments);
+  const ProcessResult run = run_emulated(
+      "run_kernel", {directory.file("object"), facts.symbol, std::to_string(facts.workspace_bytes),
+                     std::to_string(target.threads), directory.file("buffers")});
+  if (run.status != 0) {
+    return invalid(fmt::format("the emulator ends with status {}: {}", run.status, run.errors), "");
+  }
+  read_arrays(directory, arguments);
+  return {};
+}
+
 // Runs one kernel on the arrays that its parameters name, the first `inputs` of them read only.
 Status run(const ir::Kernel& kernel, std::size_t inputs, const target::Target& target, Way way,
            Arrays& arrays) {
   std::vector<Array> arguments = arguments_of(kernel, arrays);
-  ATTUNE_RETURN_IF_ERROR(way == Way::Interpreted ? run_interpreted(kernel, inputs, arguments)
-                                                 : run_compiled(kernel, target, arguments));
+  Status ran;
+  switch (way) {
+    case Way::Interpreted:
+      ran = run_interpreted(kernel, inputs, arguments);
+      break;
+    case Way::Compiled:
+      ran = run_compiled(kernel, target, arguments);
+      break;
+    case Way::Emulated:
+      ran = run_on_emulator(kernel, target, arguments);
+      break;
+  }
+  ATTUNE_RETURN_IF_ERROR(ran);
   for (std::size_t i = inputs; i < arguments.size(); ++i) {
     arrays[kernel.params[i]->name] = std::move(arguments[i]);
   }

@@ -27,21 +27,10 @@ Status check_runs_here(const target::Target& resolved) {
   return {};
 }
 
-// "+avx2,-sse4a" as the features that are there.
-std::vector<std::string> present_features(std::string_view text) {
-  std::vector<std::string> features;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (text[begin] == '+') features.emplace_back(text.substr(begin + 1, end - begin - 1));
-    begin = end + 1;
-  }
-  return features;
-}
-
 target::Requirements requirements(const target::Target& resolved) {
   const std::string_view triple = resolved.attribute(kTriple);
   return {.architecture = std::string(triple.substr(0, triple.find('-'))),
-          .features = present_features(resolved.attribute(kFeatures))};
+          .features = required_features(resolved)};
 }
 
 std::string_view processor(const target::Target& resolved) { return resolved.attribute(kCpu); }

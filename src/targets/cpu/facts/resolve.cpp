@@ -13,6 +13,7 @@
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/TargetParser/X86TargetParser.h>
 #include "targets/cpu/facts/facts.h"
+#include "targets/cpu/facts/known_caches.h"
 #include "targets/cpu/facts/llvm_targets.h"
 
 namespace attune::cpu {
@@ -73,6 +74,21 @@ void fill_caches(target::Target& target) {
   fill(target.l3_bytes, 3);
 }
 
+void fill_known_caches(target::Target& target, const llvm::Triple& triple) {
+  const auto caches = known_caches(triple.getArchName().str(), target.attribute(kCpu));
+  if (!caches) return;
+  target.l1_bytes = caches->l1_bytes;
+  target.l2_bytes = caches->l2_bytes;
+  target.l3_bytes = caches->l3_bytes;
+}
+
+// Kernels have vectors of a fixed width, so scalable ones are left alone unless they are asked for.
+void leave_out_scalable_vectors(std::string& features, const llvm::MCSubtargetInfo& cpu) {
+  if (!cpu.getTargetTriple().isAArch64() || !cpu.checkFeatures("+sve")) return;
+  if (features.find("sve") != std::string::npos) return;
+  features += features.empty() ? "-sve" : ",-sve";
+}
+
 void fill_vector_facts(target::Target& target, const llvm::MCSubtargetInfo& cpu) {
   const llvm::Triple& triple = cpu.getTargetTriple();
   if (!triple.isX86()) {
@@ -117,13 +133,18 @@ Result<target::Target> resolve(const target::Target& target) {
                                "machine is '{}'",
                                host_cpu));
   }
-  resolved.set(kCpu, cpu);
-  resolved.set(kFeatures, features);
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
       known->createMCSubtargetInfo(triple, cpu, features));
+  leave_out_scalable_vectors(features, *subtarget);
+  resolved.set(kCpu, cpu);
+  resolved.set(kFeatures, features);
   fill_vector_facts(resolved, *subtarget);
   if (resolved.threads == 0) resolved.threads = usable_cores();
-  if (same_architecture && cpu == host_cpu) fill_caches(resolved);
+  if (same_architecture && cpu == host_cpu) {
+    fill_caches(resolved);
+  } else {
+    fill_known_caches(resolved, llvm::Triple(triple));
+  }
   return resolved;
 }
 

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "runtime/cpu_features.h"
 #include "targets/cpu/facts/facts.h"
 
 namespace attune::cpu {
@@ -35,6 +38,49 @@ TEST(ResolveTarget, KnowsVectorsOfNamedCpus) {
   EXPECT_FALSE(plain.fma);
 }
 
+target::Target arm(const char* cpu, const char* features = "") {
+  target::Target target;
+  target.set(kTriple, "aarch64-linux-gnu");
+  target.set(kCpu, cpu);
+  target.set(kFeatures, features);
+  target.threads = 4;
+  return resolve(target).value();
+}
+
+TEST(ResolveTarget, KnowsArmProcessors) {
+  for (const char* cpu : {"cortex-a72", "cortex-a76", "neoverse-n1", "neoverse-v1", "generic"}) {
+    const target::Target target = arm(cpu);
+    EXPECT_EQ(target.vector_bytes, 16) << cpu;
+    EXPECT_EQ(target.vector_registers, 32) << cpu;
+    EXPECT_TRUE(target.fma) << cpu;
+    EXPECT_EQ(target::to_string(resolve(target).value()), target::to_string(target));
+  }
+  EXPECT_EQ(arm("cortex-a72").l1_bytes, 32 << 10);
+  EXPECT_EQ(arm("cortex-a72").l3_bytes, 1 << 20);
+  EXPECT_EQ(arm("neoverse-n1").l1_bytes, 64 << 10);
+  EXPECT_EQ(arm("neoverse-n1").l2_bytes, 1 << 20);
+}
+
+TEST(ResolveTarget, LeavesScalableVectorsOutUnlessTheyAreAskedFor) {
+  EXPECT_EQ(arm("neoverse-v1").attribute(kFeatures), "-sve");
+  EXPECT_EQ(arm("neoverse-n1").attribute(kFeatures), "");
+  EXPECT_EQ(arm("neoverse-v1", "+sve").attribute(kFeatures), "+sve");
+}
+
+TEST(RequiredFeatures, AreThoseOfTheProcessorAndThoseAdded) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(required_features(arm("cortex-a72")), Names{"neon"});
+  EXPECT_EQ(required_features(arm("neoverse-n1")), (Names{"dotprod", "fullfp16", "neon", "rdm"}));
+  const Names v1 = required_features(arm("neoverse-v1"));
+  EXPECT_TRUE(std::find(v1.begin(), v1.end(), "bf16") != v1.end());
+  EXPECT_TRUE(std::find(v1.begin(), v1.end(), "sve") == v1.end());
+  EXPECT_EQ(required_features(cpu_target("x86-64")), Names{});
+  // Code for this machine runs on this machine.
+  for (const std::string& name : required_features(resolve(target::Target{}).value())) {
+    EXPECT_TRUE(runtime::has_feature(name)) << name;
+  }
+}
+
 TEST(ResolveTarget, UnknownNamesAreErrors) {
   target::Target target;
   target.set(kTriple, "x86_64-linux-gnu");
@@ -62,7 +108,11 @@ TEST(CpuFacts, AnArtifactAsksForWhatTheTargetHas) {
   target.set(kFeatures, "+avx2,-sse4a,+fma");
   const target::Requirements asked = target_kind.requirements(target);
   EXPECT_EQ(asked.architecture, "x86_64");
-  EXPECT_EQ(asked.features, (std::vector<std::string>{"avx2", "fma"}));
+  for (const char* name : {"avx", "avx2", "fma", "sse4.2"}) {
+    EXPECT_TRUE(std::find(asked.features.begin(), asked.features.end(), name) !=
+                asked.features.end())
+        << name;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+#include "tests/support/emulated.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/built_path_testing.h"
+
+namespace attune::test {
+namespace {
+
+constexpr const char* kEmulator = "/usr/bin/qemu-aarch64-static";
+constexpr const char* kLibraries = "/usr/aarch64-linux-gnu";
+
+std::filesystem::path program_path(const std::string& program) {
+  return std::filesystem::path(built_path(ATTUNE_AARCH64_BUILD)) / "bin" / program;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_emulated() {
+  if (access(kEmulator, X_OK) != 0) return std::string("there is no ") + kEmulator;
+  if (!std::filesystem::exists(kLibraries)) return std::string("there is no ") + kLibraries;
+  if (!std::filesystem::exists(program_path("run_kernel"))) {
+    return "the runtime for aarch64 is not built; ./test arm builds it";
+  }
+  return std::nullopt;
+}
+
+std::string own_run_outputs() { return built_path(ATTUNE_RUN_OUTPUTS); }
+
+ProcessResult run_emulated(const std::string& program, const std::vector<std::string>& arguments,
+                           const std::string& cpu) {
+  std::vector<std::string> command{kEmulator, "-cpu", cpu, "-L", kLibraries, program_path(program)};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_process(command);
+}
+
+}  // namespace attune::test
