@@ -59,8 +59,10 @@ class PlainPackage(Package):
 
     def test_it_compiles_for_arm(self):
         target = "cpu -triple=aarch64-linux-gnu -mcpu=neoverse-n1"
-        text = self.run_here("attune", "compile", "mlp", "--target", target, "-o", "/tmp/arm.attune")
-        self.assertIn("kernels", text)
+        self.run_here("attune", "compile", "mlp", "--target", target, "-o", "/tmp/arm.attune")
+        done = self.root.run(f"{self.home}/attune", "run", "/tmp/arm.attune")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the code is for aarch64, this machine is x86_64", done.stderr)
 
     def test_bad_input_is_a_sentence_here_too(self):
         done = self.root.run(f"{self.home}/attune", "run", "/no/such.attune")
