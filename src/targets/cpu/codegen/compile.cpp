@@ -8,16 +8,19 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include "base/match.h"
+#include "compiler/codegen/walk.h"
 #include "targets/cpu/codegen/codegen.h"
 #include "targets/cpu/codegen/emitter.h"
 #include "targets/cpu/codegen/link.h"
 #include "targets/cpu/codegen/machine.h"
 #include "targets/cpu/codegen/passes.h"
-#include "targets/cpu/codegen/walk.h"
 #include "targets/cpu/facts/facts.h"
 #include "targets/cpu/facts/llvm_targets.h"
 
 namespace attune::cpu {
+
+using codegen::walk;
+
 namespace {
 
 double ms_since(std::chrono::steady_clock::time_point start) {

@@ -3,11 +3,14 @@
 
 #include "base/check.h"
 #include "base/match.h"
+#include "compiler/codegen/walk.h"
 #include "compiler/ir/intrinsics.h"
 #include "targets/cpu/codegen/emitter.h"
-#include "targets/cpu/codegen/walk.h"
 
 namespace attune::cpu {
+
+using codegen::walk;
+
 namespace {
 
 bool reads_memory(const ir::Expr& e) {

@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <set>
 
+#include "compiler/codegen/walk.h"
 #include "runtime/kernel_abi.h"
 #include "targets/cpu/codegen/emitter.h"
-#include "targets/cpu/codegen/walk.h"
 
 namespace attune::cpu {
+
+using codegen::walk;
+
 namespace {
 
 // Everything a loop body mentions.

@@ -1,11 +1,11 @@
-#include "targets/cpu/codegen/index_facts.h"
+#include "compiler/codegen/index_facts.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "targets/cpu/codegen/walk.h"
+#include "compiler/codegen/walk.h"
 
-namespace attune::cpu {
+namespace attune::codegen {
 namespace {
 
 using ir::BinOp;
@@ -197,4 +197,4 @@ bool safe_to_speculate(const Expr& e, const Facts& facts) {
   return safe;
 }
 
-}  // namespace attune::cpu
+}  // namespace attune::codegen

@@ -1,12 +1,12 @@
-#include "targets/cpu/codegen/storage.h"
+#include "compiler/codegen/storage.h"
 
 #include <utility>
 
+#include "compiler/codegen/index_facts.h"
+#include "compiler/codegen/walk.h"
 #include "compiler/ir/intrinsics.h"
-#include "targets/cpu/codegen/index_facts.h"
-#include "targets/cpu/codegen/walk.h"
 
-namespace attune::cpu {
+namespace attune::codegen {
 namespace {
 
 constexpr std::int64_t kAlignment = 64;
@@ -144,4 +144,4 @@ bool uses_worker_slices(const ir::For& loop, const StoragePlan& plan) {
   return uses;
 }
 
-}  // namespace attune::cpu
+}  // namespace attune::codegen

@@ -10,7 +10,7 @@
 
 #include "compiler/ir/expr.h"
 
-namespace attune::cpu {
+namespace attune::codegen {
 
 // min <= value <= max; both ends are far inside the i64 range, so sums of intervals stay exact.
 struct Interval {
@@ -56,4 +56,4 @@ LinearIndex linearize(const ir::Expr& index, const Facts& facts);
 // their buffers and no division by zero can happen.
 bool safe_to_speculate(const ir::Expr& e, const Facts& facts);
 
-}  // namespace attune::cpu
+}  // namespace attune::codegen

@@ -5,7 +5,7 @@
 #include "base/match.h"
 #include "compiler/ir/stmt.h"
 
-namespace attune::cpu {
+namespace attune::codegen {
 
 // Calls f(e) for e and everything below it, outside first.
 template <typename F>
@@ -81,4 +81,4 @@ void walk(const ir::Stmt& s, const F& f, const G& g) {
       s, [&](const ir::Stmt& child) { walk(child, f, g); }, [&](const ir::Expr& e) { walk(e, g); });
 }
 
-}  // namespace attune::cpu
+}  // namespace attune::codegen

@@ -9,7 +9,7 @@
 
 #include "compiler/ir/stmt.h"
 
-namespace attune::cpu {
+namespace attune::codegen {
 
 // A piece of the workspace. Inside a parallel loop every worker has a slice of its own.
 struct WorkspaceRange {
@@ -37,4 +37,4 @@ std::optional<std::int64_t> constant_place(const ir::Expr& index);
 // True when the parallel loop needs its workers numbered below the target's thread count.
 bool uses_worker_slices(const ir::For& loop, const StoragePlan& plan);
 
-}  // namespace attune::cpu
+}  // namespace attune::codegen
