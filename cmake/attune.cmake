@@ -18,6 +18,10 @@ function(attune_file_properties)
     COMPILE_DEFINITIONS "ATTUNE_BUNDLE=\"${bundle}\"" OBJECT_DEPENDS ${bundle})
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/app/api/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ATTUNE_VERSION=\"${PROJECT_VERSION}\"")
+  set(prelude ${CMAKE_SOURCE_DIR}/src/targets/c/codegen/prelude)
+  file(GLOB prelude_headers CONFIGURE_DEPENDS ${prelude}/*.h)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/targets/c/codegen/prelude.cpp PROPERTIES
+    COMPILE_DEFINITIONS "ATTUNE_PRELUDE=\"${prelude}\"" OBJECT_DEPENDS "${prelude_headers}")
   if(TARGET probe_test)
     attune_test_kernels(probe_test tuner/measure/probe/test_kernels)
   endif()

@@ -176,7 +176,8 @@ def check_file(layers, source, file):
             reason = f"only tests may include {header}"
         elif (owner := layer_of(layers, header)) is None or owner.name not in names:
             reason = f"{layer.name} may not include {header}"
-        elif target_of(header) not in (None, target_of(path)) and not is_for_tests(path):
+        elif (target_of(header) not in (None, target_of(path)) and not is_for_tests(path)
+              and "model" not in pathlib.PurePosixPath(header).parts):
             reason = f"only the folder of target {target_of(header)} may include {header}"
         if reason:
             offences.append(f"{path}:{number}: {reason}")

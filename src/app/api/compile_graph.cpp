@@ -101,6 +101,7 @@ std::string tasks_text(const deploy::CompiledModel& model) {
 
 Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
   ATTUNE_RETURN_IF_ERROR(check_emit(options));
+  ATTUNE_RETURN_IF_ERROR(check_format(options.format, options.output));
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
@@ -125,7 +126,7 @@ Result<CompileGraphReport> compile_graph(const CompileGraphOptions& options) {
   ATTUNE_RETURN_IF_ERROR(emit_tasks(options, compiled, compile.target, report.stages));
   if (wants(options, "plan"))
     report.stages.push_back({"plan", runtime::plan_to_json(compiled.plan)});
-  if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(deploy::write(compiled, options.output));
+  ATTUNE_RETURN_IF_ERROR(write_format(compiled, compile.target, options.format, options.output));
   report.fallbacks = compiled.fallbacks;
   report.kernels = compiled.plan.kernels.size();
   report.calls = compiled.plan.body.size();

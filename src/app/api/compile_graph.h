@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/api/compile.h"
+#include "app/api/compile_format.h"
 #include "app/api/fallbacks.h"
 #include "app/api/graph_model.h"
 
@@ -17,7 +18,8 @@ struct CompileGraphOptions {
   // What to print: graph (after all passes), the name of a graph pass, tasks, plan; or te, trace,
   // loops, llvm, asm of every task.
   std::vector<std::string> emit = {};
-  std::string output = {};  // the artifact; empty: nowhere
+  std::string output = {};  // the artifact, or the directory of C sources; empty: nowhere
+  FormatOptions format = {};
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 

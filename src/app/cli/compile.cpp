@@ -61,16 +61,23 @@ Result<int> run_compile(Words arguments, Console& console) {
   api::CompileOptions options;
   Speech speech;
   std::vector<std::string> emit, disabled;
+  api::FormatOptions format;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
   line.texts("--emit", "STAGES", emit,
              "print stages: graph, tasks, plan of a model; te, trace, loops, llvm, asm; a pass");
-  line.text("-o,--output", "FILE", options.output, "write the artifact, or the shared object");
+  line.text("-o,--output", "FILE", options.output,
+            "write the artifact, the shared object, or the directory of C sources");
+  line.text("--format", "NAME", format.name, "artifact, or c: sources that need no runtime");
+  line.text("--weights", "FORM", format.weights,
+            "of C sources: array (up to 33.6 MB), or file, which the program reads");
   line.texts("--disable-pass", "NAME", disabled, "leave out a graph pass of a model; repeatable");
   add_schedule_options(line, options.schedule);
   add_speech_options(line, speech, "print one JSON document (models)");
   line.example("compile resnet18 -o resnet18.attune", "a model of the zoo as an artifact");
+  line.example("compile mobilenet_v2 --format c -o mobilenet_c",
+               "as C sources, with the command that compiles them in mobilenet_v2.h");
   line.example("compile model.onnx --shape x=1,3,224,224 --emit=graph,tasks",
                "an ONNX file's graph after all passes, and its tasks");
   line.example("compile matmul:m=64,n=64,k=64 --emit=te,trace,loops",
@@ -85,7 +92,8 @@ Result<int> run_compile(Words arguments, Console& console) {
       api::CompileGraphOptions whole{.graph = {.model = options.model},
                                      .schedule = options.schedule,
                                      .emit = options.emit,
-                                     .output = options.output};
+                                     .output = options.output,
+                                     .format = format};
       ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
       ATTUNE_ASSIGN(whole.graph.constants, constants.take());
       whole.graph.disabled_passes = split_at_commas(disabled);
@@ -95,6 +103,10 @@ Result<int> run_compile(Words arguments, Console& console) {
     if (kind == api::ModelKind::Artifact) {
       return invalid(fmt::format("'{}' is an artifact, which is compiled already", model.model()),
                      "name the model that it was compiled from");
+    }
+    if (format.name != "artifact" || !format.weights.empty()) {
+      return invalid("operators are compiled to shared objects only",
+                     "name an ONNX file or a model of the zoo");
     }
     ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));
     ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));

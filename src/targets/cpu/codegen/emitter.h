@@ -16,22 +16,11 @@
 
 namespace attune::cpu {
 
-using codegen::as_strided;
-using codegen::constant_place;
-using codegen::divisor_of;
-using codegen::Facts;
-using codegen::Interval;
-using codegen::LinearIndex;
-using codegen::linearize;
-using codegen::LinearTerm;
-using codegen::plan_storage;
-using codegen::range_of;
-using codegen::safe_to_speculate;
-using codegen::StoragePlan;
-using codegen::Strided;
+using codegen::as_strided, codegen::constant_place, codegen::divisor_of, codegen::linearize;
+using codegen::Facts, codegen::Interval, codegen::LinearIndex, codegen::LinearTerm;
+using codegen::plan_storage, codegen::range_of, codegen::safe_to_speculate;
+using codegen::StoragePlan, codegen::Strided, codegen::VarFacts, codegen::WorkspaceRange;
 using codegen::uses_worker_slices;
-using codegen::VarFacts;
-using codegen::WorkspaceRange;
 
 // Types that exist in memory only; their values are held as f32.
 constexpr bool is_small_float(ir::DType type) { return type.is_float() && type.bits == 16; }
