@@ -54,12 +54,14 @@ Value run_load(const Node& n, Frame& frame, int lane) {
   if (position < 0) return {};
   const auto at = static_cast<std::size_t>(position);
   Memory& memory = *frame.memories[n.access->slot];
+  if (frame.watch) frame.watch->on_read(frame, *n.access, position);
   if (!memory.written[at]) {
     if (memory.producer) {
       memory.producer(position, frame);
     } else {
-      return frame.fail(fmt::format("load of {} reads an element that was never written",
-                                    n.access->place(frame, lane)));
+      return n.access->fail(frame, position, Fault::Uninitialised,
+                            fmt::format("load of {} reads an element that was never written",
+                                        n.access->place(frame, lane)));
     }
   }
   return memory.values[at];
@@ -114,8 +116,14 @@ std::int64_t Access::locate(Frame& frame, int lane, const char* action) const {
   }
   if (frame.failed()) return -1;
   if (inside) return position;
-  frame.fail(fmt::format("{} of {} is out of bounds", action, place(frame, lane)));
+  fail(frame, position, Fault::OutOfBounds,
+       fmt::format("{} of {} is out of bounds", action, place(frame, lane)));
   return -1;
+}
+
+Value Access::fail(Frame& frame, std::int64_t position, Fault fault, std::string message) const {
+  if (frame.watch && !frame.failed()) frame.watch->on_fault(frame, *this, position, fault, message);
+  return frame.fail(std::move(message));
 }
 
 Value convert(Value value, DType from, DType to) {

@@ -24,12 +24,16 @@ union Value {
 };
 
 struct Frame;
+struct Access;
+struct Shadow;
 
 struct Memory {
   std::vector<Value> values;
   std::vector<std::uint8_t> written;
   // Computes an element that was not written yet, if the memory is filled on demand.
   std::function<void(std::int64_t position, Frame& frame)> producer;
+  // Who accessed what, while threads are watched.
+  std::shared_ptr<Shadow> shadow;
 
   explicit Memory(std::int64_t count)
       : values(static_cast<std::size_t>(count)), written(static_cast<std::size_t>(count)) {}
@@ -37,11 +41,27 @@ struct Memory {
   void copy_to(Array& array) const;
 };
 
+// Why a frame failed.
+enum class Fault : std::uint8_t { OutOfBounds, Uninitialised };
+
+// Sees every access of threads that run side by side. A read or write is announced before it
+// happens; a fault ends the run.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  virtual void on_read(Frame& frame, const Access& access, std::int64_t position) = 0;
+  virtual void on_write(Frame& frame, const Access& access, std::int64_t position, Value value) = 0;
+  virtual void on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,
+                        const std::string& message) = 0;
+};
+
 // What an expression is evaluated in. After the first failure everything evaluates to 0.
 struct Frame {
   std::vector<Value> variables;
   std::vector<std::shared_ptr<Memory>> memories;
   std::optional<Error>* failure = nullptr;
+  Watch* watch = nullptr;
+  int thread = 0;  // its number in the block
 
   bool failed() const { return failure->has_value(); }
   Value fail(std::string message);
@@ -57,6 +77,8 @@ struct Access {
   // The position of the element, or -1 after a failure.
   std::int64_t locate(Frame& frame, int lane, const char* action) const;
   std::string place(Frame& frame, int lane) const;
+  // Ends the run; the frame's watch hears of it first.
+  Value fail(Frame& frame, std::int64_t position, Fault fault, std::string message) const;
 };
 
 struct Node {

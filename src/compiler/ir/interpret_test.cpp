@@ -149,7 +149,8 @@ TEST_F(Interpret, ThreadsMeetAtBarriers) {
   EXPECT_FALSE(interpret(reverse({}), arrays, 1).ok());
   const Stmt divergent = if_then(j < 3, make_stmt(Barrier{Scope::Shared}));
   EXPECT_EQ(interpret(reverse(divergent), arrays, 1).error().message,
-            "threads disagree on the condition 'j < 3' with a barrier in it");
+            "thread (3, 0, 0) of block (0, 0, 0) does not reach a barrier that thread (0, 0, 0) of "
+            "block (0, 0, 0) waits at");
 }
 
 TEST_F(Interpret, IntrinsicsFollowTheirDeclaration) {

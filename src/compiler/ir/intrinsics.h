@@ -12,6 +12,7 @@ struct IntrinsicDecl {
   int arg_count;  // -1: any
   // No effect on any value the program computes: the interpreter skips it.
   bool no_effect;
+  int written_args;  // the first ones: loads that name places it writes
   std::string_view meaning;
 };
 

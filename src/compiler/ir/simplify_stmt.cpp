@@ -20,7 +20,8 @@ Stmt visit_loop(const For& x, const Stmt& s, const Ranges& ranges) {
   const Simplifier simplifier(ranges);
   const Expr min = simplifier.expr(x.min), extent = simplifier.expr(x.extent);
   if (simplifier.bounds(simplifier.index(extent)).high <= 0) return nothing();
-  if (is_const_int(extent, 1)) {
+  // Bound loops say how large a launch is, also where that is 1.
+  if (is_const_int(extent, 1) && x.kind != LoopKind::Bound) {
     if (const auto* value = as_int(min)) {
       return visit_stmt(x.body, ranges.with(x.var, Interval::point(*value)));
     }

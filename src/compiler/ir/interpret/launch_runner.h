@@ -1,0 +1,70 @@
+// The inside of launches.h: one run of a kernel's launches. What stands around launches and the
+// enumeration of blocks are in launches.cpp, the statements of a block's threads in
+// thread_steps.cpp, and what is watched of their accesses in watch_accesses.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "compiler/ir/interpret/launches.h"
+#include "compiler/ir/interpret/shadow.h"
+
+namespace attune::ir {
+
+// The numbers of the threads that take part.
+using Threads = std::vector<int>;
+
+class LaunchRunner : public Watch {
+ public:
+  LaunchRunner(std::vector<Launch> launches, const LaunchOptions& options, Findings& findings,
+               std::optional<Error>& failure)
+      : launches_(std::move(launches)), options_(options), findings_(findings), failure_(failure) {}
+
+  // Runs what stands around launches, and the launches.
+  void host(const Code& code, Frame& frame);
+
+  void on_read(Frame& frame, const Access& access, std::int64_t position) override;
+  void on_write(Frame& frame, const Access& access, std::int64_t position, Value value) override;
+  void on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,
+                const std::string& message) override;
+
+ private:
+  // The bound loops of a launch, and the memory that is allocated among them.
+  struct Front {
+    std::vector<const Code*> codes;
+    const Code* body = nullptr;
+  };
+  static Front front_of(const Code& code);
+  bool within_limits(const Launch& launch);
+  void launch(const Code& code, const Frame& frame);
+  void run_block(const Front& front, const Frame& base, std::size_t at);
+  void make_threads(const Front& front, const Frame& base, std::size_t at);
+
+  void run(const Code& code, const Threads& threads);
+  void loop(const LoopCode& x, const Work& work, const Threads& threads);
+  void branch(const BranchCode& x, const Work& work, const Threads& threads);
+  void allocate(const AllocateCode& x, const Threads& threads);
+  void barrier(const Threads& threads);
+  // Runs one statement for each of the threads, warp by warp.
+  void each(const Threads& threads, const Work& work, const std::function<void(Frame&)>& run_one,
+            std::int64_t cycles = 0);
+  void touch(const Access& access, std::int64_t position, bool write);
+
+  std::vector<Launch> launches_;
+  const LaunchOptions& options_;
+  Findings& findings_;
+  std::optional<Error>& failure_;
+  std::size_t next_launch_ = 0;
+  Moment now_;
+  std::vector<Frame> frames_;                    // one per thread of the block
+  std::vector<std::shared_ptr<Memory>> shared_;  // of the block, by slot
+  std::vector<Touched> touched_;                 // by the warp in its present statement
+  std::vector<const Access*> touched_by_;
+  std::size_t touched_count_ = 0;
+};
+
+// With a shadow, if several threads can reach it.
+std::shared_ptr<Memory> new_memory(const BufferNode& buffer, bool watched);
+
+}  // namespace attune::ir
