@@ -35,6 +35,8 @@ struct Pass {
 using Pipeline = std::span<const Pass>;
 // For processors with vector units and a stack.
 Pipeline vector_pipeline();
+// For devices with blocks, threads and shared memory.
+Pipeline launch_pipeline();
 
 struct Options {
   Pipeline pipeline = vector_pipeline();

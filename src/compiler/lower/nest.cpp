@@ -7,8 +7,13 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
+#include "compiler/lower/launch_axes.h"
 #include "compiler/lower/reduction.h"
+#include "compiler/lower/storage.h"
+#include "compiler/lower/tensor_call.h"
+#include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
+#include "compiler/schedule/tensor_match.h"
 
 namespace attune::lower {
 namespace {
@@ -19,70 +24,33 @@ using schedule::StageBounds;
 using schedule::StageState;
 using schedule::State;
 
-// Small private buffers live on the stack of the worker, larger ones in the workspace.
-constexpr std::int64_t kStackBytes = 16 << 10;
-
-std::vector<std::int64_t> storage_shape(const StageState& stage, const StageBounds& bounds) {
-  std::vector<std::int64_t> shape;
-  if (stage.layout.empty()) {
-    shape.assign(bounds.axes.begin(),
-                 bounds.axes.begin() + static_cast<std::ptrdiff_t>(stage.stage.axes.size()));
-  }
-  for (const auto& term : stage.layout) {
-    shape.push_back(term.modulo > 0 ? term.modulo
-                                    : (bounds.axes[term.axis] + term.divide - 1) / term.divide);
-  }
-  return shape;
-}
-
-ir::Scope storage_scope(const StageState& stage, const std::vector<std::int64_t>& shape) {
-  if (stage.scope) return *stage.scope;
-  if (stage.at_root()) return ir::Scope::Global;
-  std::int64_t bytes = stage.stage.outputs[0]->type.element_bytes();
-  for (std::int64_t extent : shape) bytes *= extent;
-  return bytes <= kStackBytes ? ir::Scope::Stack : ir::Scope::Global;
-}
-
-// Layouts may ask for blocks far larger than the axes they hold.
-Status check_storage(const State& state, const std::vector<StageBounds>& bounds) {
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
-  for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    const StageState& stage = *state.stages[i];
-    std::int64_t bytes = stage.stage.outputs[0]->type.element_bytes();
-    for (std::int64_t extent : storage_shape(stage, bounds[i])) {
-      if (extent > kMostBytes / bytes) {
-        return invalid(fmt::format("the storage of stage '{}' is larger than {} bytes",
-                                   stage.stage.name, kMostBytes),
-                       "choose a layout with smaller blocks");
-      }
-      bytes *= extent;
-    }
-  }
-  return {};
-}
-
 class NestBuilder {
  public:
-  NestBuilder(const State& state, const std::vector<StageBounds>& bounds)
-      : state_(state), bounds_(bounds) {
+  NestBuilder(const State& state, std::vector<StageBounds> bounds)
+      : state_(state), bounds_(std::move(bounds)), axes_(state, bounds_) {
     for (std::size_t i = 0; i < state.stages.size(); ++i) {
       const StageState& stage = *state.stages[i];
-      const auto shape = storage_shape(stage, bounds[i]);
+      const auto shape = storage_shape(stage, bounds_[i]);
       for (const ir::Buffer& buffer : stage.stage.outputs) {
         producer_[buffer] = static_cast<int>(i);
         const bool output = state.is_output(static_cast<int>(i));
         storage_[buffer] = output ? buffer
                                   : ir::make_buffer(buffer->name, buffer->type, shape,
-                                                    storage_scope(stage, shape));
+                                                    storage_scope(stage, shape, axes_.any()));
       }
       for (int loop : stage.loops) {
         ranges_ = ranges_.with(schedule::loop_variable(stage, loop),
-                               ir::Interval::extent(bounds[i].iters[loop]));
+                               ir::Interval::extent(bounds_[i].iters[loop]));
       }
+      for (Expr& min : bounds_[i].min) min = ir::substitute(min, axes_.variables());
     }
+    ranges_ = axes_.with_ranges(ranges_);
   }
 
+  // What is wrong with the nests so far.
+  const Status& status() const { return status_; }
   Stmt nest(int index);
+  Stmt root_nest(int index) { return axes_.launch(index, nest(index)); }
   std::vector<ir::Buffer> buffers_of(int index) const {
     std::vector<ir::Buffer> buffers;
     for (const ir::Buffer& buffer : state_.stages[index]->stage.outputs) {
@@ -110,15 +78,18 @@ class NestBuilder {
   Stmt with_attached(Frame& f, std::size_t position, Stmt body);
   Stmt loop_over(const Frame& f, std::size_t position, Stmt body) const;
   Stmt update(Frame& f);
+  Result<Stmt> tensor_call(Frame& f, std::size_t position) const;
   std::vector<Expr> store_index(const Frame& f) const;
   Expr rewrite_reads(const Expr& e) const;
   std::vector<Expr> storage_index(int producer, const std::vector<Expr>& index) const;
 
   const State& state_;
-  const std::vector<StageBounds>& bounds_;
+  std::vector<StageBounds> bounds_;
+  LaunchAxes axes_;
   std::map<ir::Buffer, ir::Buffer> storage_;
   std::map<ir::Buffer, int> producer_;
   ir::Ranges ranges_;
+  Status status_;
 };
 
 NestBuilder::Frame NestBuilder::frame(int index) {
@@ -127,7 +98,8 @@ NestBuilder::Frame NestBuilder::frame(int index) {
   f.values.resize(stage.iters.size());
   for (std::size_t i = 0; i < stage.loops.size(); ++i) {
     const int loop = stage.loops[i];
-    f.values[loop] = ir::var(schedule::loop_variable(stage, loop));
+    f.values[loop] =
+        ir::substitute(ir::var(schedule::loop_variable(stage, loop)), axes_.variables());
     if (stage.iters[loop].reduce) f.first_reduce = std::min(f.first_reduce, i);
   }
   schedule::fill_values(stage, f.bounds.iters, f.values);
@@ -153,6 +125,7 @@ void NestBuilder::add_guards(Frame& f) const {
     return std::any_of(reduce.begin(), reduce.end(),
                        [&](const Expr& r) { return ir::equal(r, e); });
   };
+  for (const Expr& condition : axes_.conditions(f.index)) add(f.guards, condition);
   for (const Expr& guard : all) add(is_reduce(guard) ? f.reduce_guards : f.guards, guard);
   for (const ir::Axis& axis : f.stage.stage.axes) {
     const Expr& value = f.axes.at(axis.name);
@@ -197,6 +170,7 @@ std::vector<Expr> NestBuilder::store_index(const Frame& f) const {
 Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, Stmt body) const {
   const int loop = f.stage.loops[position];
   const auto& iter = f.stage.iters[loop];
+  if (iter.kind == ir::LoopKind::Bound) return body;  // the loop stands around the whole launch
   return ir::make_stmt(ir::For{schedule::loop_variable(f.stage, loop),
                                Expr(0),
                                Expr(f.bounds.iters[loop]),
@@ -259,11 +233,61 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
   return loop_over(f, position, inner);
 }
 
+// The loops from `position` inwards as one call, where all of them run whole.
+Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
+  const ir::TensorIntrinsic& intrinsic = *ir::find_tensor_intrinsic(f.stage.intrinsic);
+  ATTUNE_ASSIGN(
+      const schedule::TensorMatch match,
+      schedule::match_tensor(f.stage, f.bounds.iters, static_cast<int>(position), intrinsic));
+  const auto wrong = [&](const std::string& why) {
+    return invalid(fmt::format("stage '{}' does not fit intrinsic '{}': {}", f.stage.stage.name,
+                               intrinsic.name, why),
+                   "split its loops by the intrinsic's extents");
+  };
+  std::vector<Expr> guards = f.guards;
+  guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
+  for (std::size_t i = position; i < f.stage.loops.size(); ++i) {
+    const auto& iter = f.stage.iters[f.stage.loops[i]];
+    const std::string variable = schedule::loop_variable(f.stage, f.stage.loops[i]);
+    for (const Expr& guard : guards) {
+      if (ir::uses_var(guard, variable)) {
+        return wrong(fmt::format("the last tile of loop '{}' is not whole", iter.name));
+      }
+    }
+    for (const auto& other : state_.stages) {
+      if (other->at_stage == f.stage.stage.name && other->at_loop == iter.name) {
+        return wrong(
+            fmt::format("stage '{}' is computed at loop '{}'", other->stage.name, iter.name));
+      }
+    }
+  }
+  TileAccesses tile;
+  for (int loop : match.loops) {
+    tile.variables.push_back(loop < 0 ? "" : schedule::loop_variable(f.stage, loop));
+  }
+  tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
+  for (const Expr& read : match.reads) {
+    tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
+  }
+  ATTUNE_ASSIGN(Stmt call, make_tensor_call(intrinsic, tile, ranges_));
+  return guarded(guards, std::move(call));
+}
+
 Stmt NestBuilder::loops_from(Frame& f, std::size_t position) {
   if (position == f.stage.loops.size()) return update(f);
+  if (f.stage.loops[position] == f.stage.tensorized) {
+    Result<Stmt> call = tensor_call(f, position);
+    if (!call.ok()) {
+      status_ = call.error();
+      return ir::block({});
+    }
+    if (f.first_reduce < position) return *call;
+    return ir::block({init_nest(f, position), *call});
+  }
   Stmt body = with_attached(f, position, loops_from(f, position + 1));
   Stmt loop = loop_over(f, position, std::move(body));
-  if (position != f.first_reduce || starts_by_itself(f.stage)) return loop;
+  const bool starts = f.stage.tensorized < 0 && starts_by_itself(f.stage);
+  if (position != f.first_reduce || starts) return loop;
   return ir::block({init_nest(f, position), loop});
 }
 
@@ -287,12 +311,6 @@ std::vector<bool> constant_stages(const State& state) {
     constant.push_back(all);
   }
   return constant;
-}
-
-// The root stage within which a stage is computed.
-int root_of(const State& state, int index) {
-  while (!state.stages[index]->at_root()) index = state.find(state.stages[index]->at_stage);
-  return index;
 }
 
 // Buffers that are filled ahead of time outlive the kernel that fills them.
@@ -322,10 +340,11 @@ Result<Nests> build_nests(const State& state) {
   Nests nests;
   for (int i = 0; i < static_cast<int>(state.stages.size()); ++i) {
     if (!state.stages[i]->at_root()) continue;
-    (prepared(i) ? prepare : main).push_back(builder.nest(i));
+    (prepared(i) ? prepare : main).push_back(builder.root_nest(i));
+    ATTUNE_RETURN_IF_ERROR(builder.status());
     bool read_by_main = false;
     for (int consumer : state.consumers_of(i)) {
-      read_by_main |= !prepared(root_of(state, consumer));
+      read_by_main |= !prepared(schedule::root_of(state, consumer));
     }
     for (const ir::Buffer& buffer : builder.buffers_of(i)) {
       const auto& outputs = state.outputs;

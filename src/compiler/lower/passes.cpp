@@ -49,6 +49,21 @@ Pipeline vector_pipeline() {
   return all;
 }
 
+Pipeline launch_pipeline() {
+  static constexpr Pass all[] = {
+      {"insert_barriers", "threads meet before they read what others wrote",
+       on_body<insert_barriers>},
+      {"simplify", "canonical indices, decided conditions", on_body<simplify_all>},
+      {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
+      {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},
+      {"flatten", "one index per access", anywhere<flatten>},
+      {"vectorize_loops", "vectorised loops as vector expressions", on_body<vectorize_loops>},
+      {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
+      {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},
+  };
+  return all;
+}
+
 namespace {
 
 bool reads(const ir::Stmt& s, const ir::Buffer& buffer) {

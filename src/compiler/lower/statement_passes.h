@@ -5,6 +5,8 @@
 
 namespace attune::lower {
 
+// Barriers between threads of a block that write and read the same shared memory.
+ir::Stmt insert_barriers(const ir::Stmt& s);
 // Moves conditions out of the loops they do not depend on.
 ir::Stmt hoist_guards(const ir::Stmt& s);
 // A condition around a whole loop body becomes part of the loop's range.

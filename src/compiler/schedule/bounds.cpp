@@ -9,8 +9,10 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/simplify.h"
+#include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
 #include "compiler/schedule/read_ranges.h"
+#include "compiler/schedule/thread_ranges.h"
 
 namespace attune::schedule {
 namespace {
@@ -255,6 +257,11 @@ bool all_linear(const State& state) {
   return true;
 }
 
+bool has_shared(const State& state) {
+  return std::any_of(state.stages.begin(), state.stages.end(),
+                     [](const auto& stage) { return is_shared(*stage); });
+}
+
 // What is known while bounds are inferred, last stage first.
 struct Inference {
   const State& state;
@@ -276,6 +283,27 @@ struct Inference {
     const auto begin = host_begin(*state.stages[host], bounds[host], at);
     for (std::size_t axis = 0; axis < stage.stage.axes.size(); ++axis) {
       b.min.push_back(begin_of(placed[static_cast<std::size_t>(index)][axis], begin));
+    }
+  }
+
+  // What one thread needs becomes what all threads of the block need.
+  void take_all_threads(int index, int host, int at) {
+    find_min(host);
+    const auto begin = host_begin(*state.stages[host], bounds[host], at);
+    ThreadRanges threads;
+    for (int around = host, position = at; around >= 0;) {
+      const StageState& outer = *state.stages[around];
+      for (int i = 0; i <= position; ++i) {
+        const int loop = outer.loops[i];
+        threads.add(outer, loop, bounds[around].iters[loop]);
+      }
+      around = outer.at_root() ? -1 : state.find(outer.at_stage);
+      if (around >= 0) position = state.stages[around]->find_loop(outer.at_loop);
+    }
+    const auto& axes = state.stages[index]->stage.axes;
+    Region& region = placed[static_cast<std::size_t>(index)];
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      region[d] = threads.widen(begin_of(region[d], begin), region[d].extent, axes[d].extent);
     }
   }
 
@@ -318,7 +346,9 @@ std::string loop_variable(const StageState& stage, int iter) {
 Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
   Inference inference{state, std::vector<StageBounds>(state.stages.size()),
                       std::vector<Region>(state.stages.size())};
-  const bool linear = all_linear(state);
+  ATTUNE_RETURN_IF_ERROR(check_bindings(state));
+  // Regions of shared stages begin where loops of the block say, not where those of a thread do.
+  const bool linear = all_linear(state) && !has_shared(state);
   for (int i = static_cast<int>(state.stages.size()) - 1; i >= 0; --i) {
     const StageState& stage = *state.stages[i];
     StageBounds& b = inference.bounds[i];
@@ -343,6 +373,7 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
             fmt::format("stage '{}' is not read within '{}'", stage.stage.name, stage.at_stage),
             "compute a stage at a loop of its consumer");
       }
+      if (is_shared(stage)) inference.take_all_threads(i, host, at);
       for (const Range& range : region) b.axes.push_back(range.extent);
     }
     b.iters = loop_extents(stage, b.axes);

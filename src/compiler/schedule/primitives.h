@@ -24,5 +24,11 @@ Status apply_step(State& state, const Rfactor& step);
 Status apply_step(State& state, const SetScope& step);
 Status apply_step(State& state, const Layout& step);
 Status apply_step(State& state, const Annotate& step);
+Status apply_step(State& state, const Bind& step);
+Status apply_step(State& state, const StorageAlign& step);
+Status apply_step(State& state, const Tensorize& step);
+
+// An output is stored as the operator says; `what` is what a step would change of it.
+Status require_private(const State& state, int stage, std::string_view what);
 
 }  // namespace attune::schedule

@@ -110,6 +110,7 @@ Status apply_step(State& state, const Rfactor& step) {
   fresh.notes = stage.notes;
   fresh.scope = stage.scope;
   fresh.layout = stage.layout;
+  fresh.padding = stage.padding;
   state.stages[index] = std::make_shared<StageState>(std::move(fresh));
   state.stages.insert(state.stages.begin() + index,
                       std::make_shared<StageState>(make_stage_state(std::move(partial))));

@@ -80,7 +80,8 @@ bool StageState::untouched() const {
   const bool plain = std::all_of(iters.begin(), iters.end(), [](const Iter& iter) {
     return iter.kind == ir::LoopKind::Serial && iter.notes.empty();
   });
-  return plain && relations.empty() && at_root() && !scope && layout.empty() && notes.empty() &&
+  return plain && relations.empty() && at_root() && !scope && layout.empty() &&
+         padding.factor == 1 && tensorized < 0 && notes.empty() &&
          std::is_sorted(loops.begin(), loops.end());
 }
 

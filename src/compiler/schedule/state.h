@@ -26,6 +26,7 @@ struct Iter {
   bool reduce = false;
   ir::LoopKind kind = ir::LoopKind::Serial;
   Notes notes;
+  std::string axis = {};  // of a Bound loop, "block.x" or "thread.x"
 };
 
 // Indices refer to StageState::iters.
@@ -59,6 +60,12 @@ struct LayoutTerm {
   std::int64_t modulo = 0;  // 0: none
 };
 
+// Rows in memory are lengthened to the next length that is `offset` modulo `factor`.
+struct RowPadding {
+  std::int64_t factor = 1;
+  std::int64_t offset = 0;
+};
+
 struct StageState {
   ir::Stage stage;
   std::vector<Iter> iters;  // first the axes, then the reduce axes, then what steps made of them
@@ -67,6 +74,9 @@ struct StageState {
   std::string at_stage, at_loop;    // empty: computed at root
   std::optional<ir::Scope> scope;
   std::vector<LayoutTerm> layout;  // empty: row-major
+  RowPadding padding;
+  int tensorized = -1;    // the outermost loop (an iter) that is part of an intrinsic
+  std::string intrinsic;  // its name
   Notes notes;
   std::vector<Access> accesses;  // distinct reads of the stage's values
 

@@ -143,7 +143,17 @@ struct Rfactor {
     v("stage", stage), v("loop", loop);
   }
 };
-// global, stack or register.
+// A loop over hardware: block.x, block.y, block.z, thread.x, thread.y or thread.z. Blocks run
+// independently of each other, the threads of a block share memory and meet at barriers.
+struct Bind {
+  static constexpr const char* kName = "bind";
+  std::string stage, loop, axis;
+  template <typename V>
+  void fields(V&& v) {
+    v("stage", stage), v("loop", loop), v("axis", axis);
+  }
+};
+// global, stack, register, or shared by the threads of a block.
 struct SetScope {
   static constexpr const char* kName = "set_scope";
   std::string stage, scope;
@@ -163,6 +173,26 @@ struct Layout {
     v("stage", stage), v("terms", terms);
   }
 };
+// Rows (the innermost dimension in memory) are padded to a length that is `offset` modulo `factor`,
+// so that a column does not lie in one memory bank.
+struct StorageAlign {
+  static constexpr const char* kName = "storage_align";
+  std::string stage;
+  std::int64_t factor = 1, offset = 0;
+  template <typename V>
+  void fields(V&& v) {
+    v("stage", stage), v("factor", factor), v("offset", offset);
+  }
+};
+// The loops from `loop` inwards become calls of a tensor intrinsic of the device.
+struct Tensorize {
+  static constexpr const char* kName = "tensorize";
+  std::string stage, loop, intrinsic;
+  template <typename V>
+  void fields(V&& v) {
+    v("stage", stage), v("loop", loop), v("intrinsic", intrinsic);
+  }
+};
 // A hint for lowering on a loop, or on the whole stage with loop "*".
 struct Annotate {
   static constexpr const char* kName = "annotate";
@@ -173,8 +203,8 @@ struct Annotate {
   }
 };
 
-using Step =
-    std::variant<Algorithm, Split, Fuse, Reorder, Tile, Parallel, Vectorize, Unroll, ComputeAt,
-                 Inline, Root, CacheRead, CacheWrite, Rfactor, SetScope, Layout, Annotate>;
+using Step = std::variant<Algorithm, Split, Fuse, Reorder, Tile, Parallel, Vectorize, Unroll,
+                          ComputeAt, Inline, Root, CacheRead, CacheWrite, Rfactor, SetScope, Layout,
+                          Annotate, Bind, StorageAlign, Tensorize>;
 
 }  // namespace attune::schedule

@@ -10,7 +10,7 @@ std::string failure(std::string_view trace) {
   return state.ok() ? "done" : error_of(state.error());
 }
 
-TEST(SetScope, KnowsThreeScopes) {
+TEST(SetScope, KnowsItsScopes) {
   const auto state = schedule_text(kProduct, "set_scope anchor register\nset_scope bias stack");
   ASSERT_TRUE(state.ok());
   EXPECT_EQ(state->stages[0]->scope, ir::Scope::Register);
@@ -18,7 +18,7 @@ TEST(SetScope, KnowsThreeScopes) {
   EXPECT_EQ(failure("set_scope anchor global"), "done");
   EXPECT_EQ(failure("set_scope anchor heap"),
             "line 1 of the trace: unknown memory scope 'heap' for stage 'anchor' / scopes are "
-            "global, stack, register");
+            "global, stack, register, shared");
   EXPECT_EQ(failure("set_scope output stack"),
             "line 1 of the trace: stage 'output' is an output; its scope is fixed by the operator "
             "/ use it on private stages");

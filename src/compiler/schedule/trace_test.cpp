@@ -25,6 +25,9 @@ rfactor anchor k
 set_scope anchor register
 layout cache.b i1/8 i0 i1%8
 annotate anchor * init select
+bind output i.0 block.x
+storage_align anchor 32 1
+tensorize anchor i.1 mma_4x4x4_f32
 )";
 
 TEST(Trace, TextRoundTrips) {

@@ -1,7 +1,6 @@
-// set_scope and layout: how the buffer of a stage is stored.
+// layout: the order of a stage's elements in memory.
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <optional>
 
@@ -9,18 +8,6 @@
 
 namespace attune::schedule {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, ir::Scope>, 3> kScopes{
-    {{"global", ir::Scope::Global},
-     {"stack", ir::Scope::Stack},
-     {"register", ir::Scope::Register}}};
-
-Status require_private(const State& state, int index, std::string_view what) {
-  if (!state.is_output(index)) return {};
-  return invalid(fmt::format("stage '{}' is an output; {} is fixed by the operator",
-                             state.stages[index]->stage.name, what),
-                 "use it on private stages");
-}
 
 constexpr std::int64_t kMostInTerm = 1 << 30;
 
@@ -81,19 +68,6 @@ std::size_t chained_terms(const std::vector<LayoutTerm>& terms, int axis) {
 }
 
 }  // namespace
-
-Status apply_step(State& state, const SetScope& step) {
-  ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
-  ATTUNE_RETURN_IF_ERROR(require_private(state, index, "its scope"));
-  for (const auto& [name, scope] : kScopes) {
-    if (name == step.scope) {
-      state.edit(index).scope = scope;
-      return {};
-    }
-  }
-  return invalid(fmt::format("unknown memory scope '{}' for stage '{}'", step.scope, step.stage),
-                 "scopes are global, stack, register");
-}
 
 Status apply_step(State& state, const Layout& step) {
   ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));

@@ -1,0 +1,189 @@
+// Threads of a block meet where one would read in shared memory what another writes. Every
+// statement has accesses that are exposed at its entry (before its first barrier) and at its exit
+// (after its last one). In a sequence a barrier stands between two statements when what is exposed
+// at the exit of the first and at the entry of the second is in conflict: the same buffer, and one
+// of the two writes. A loop in whose body exit and entry are in conflict ends every iteration with
+// a barrier, so that nothing is overwritten that the iteration before still reads. Conditions
+// differ between threads, so nothing is put inside of them.
+//
+// A stage's own accesses need no barrier: one thread computes an element from its start to its end,
+// and the index says which one.
+#include <algorithm>
+
+#include "base/match.h"
+#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/rewrite.h"
+#include "compiler/lower/statement_passes.h"
+
+namespace attune::lower {
+namespace {
+
+using ir::Expr;
+using ir::Stmt;
+
+struct Access {
+  ir::Buffer buffer;
+  std::vector<Expr> index;
+  bool write = false;
+  bool own = false;  // at the index that its statement stores to, in shared memory
+};
+using Accesses = std::vector<Access>;
+
+bool same_index(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const Expr& x, const Expr& y) { return ir::equal(x, y); });
+}
+
+bool in_conflict(const Accesses& before, const Accesses& after) {
+  for (const Access& a : before) {
+    for (const Access& b : after) {
+      if (a.buffer != b.buffer || (!a.write && !b.write)) continue;
+      if (a.own && b.own && same_index(a.index, b.index)) continue;
+      return true;
+    }
+  }
+  return false;
+}
+
+void add_all(Accesses& to, const Accesses& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+void add_loads(const Expr& e, const ir::Store* within, Accesses& found) {
+  ir::visit(e, [&](const Expr& part) {
+    const auto* load = ir::as<ir::Load>(part);
+    if (!load || load->buffer->scope != ir::Scope::Shared) return;
+    const bool own = within && within->buffer->scope == ir::Scope::Shared &&
+                     same_index(load->index, within->index);
+    found.push_back({load->buffer, load->index, false, own});
+  });
+}
+
+// What an intrinsic is given it reads, and the first of it writes too.
+void add_call(const ir::Opaque& call, Accesses& found) {
+  const ir::IntrinsicDecl* declared = ir::find_intrinsic(call.name);
+  if (!declared || declared->no_effect) return;
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const std::size_t first = found.size();
+    add_loads(call.args[i], nullptr, found);
+    if (static_cast<int>(i) >= declared->written_args) continue;
+    for (std::size_t j = first; j < found.size(); ++j) found[j].write = true;
+  }
+}
+
+// All accesses of a statement.
+void add_accesses(const Stmt& s, Accesses& found) {
+  if (const auto* store = ir::as<ir::Store>(s)) {
+    for (const Expr& i : store->index) add_loads(i, nullptr, found);
+    add_loads(store->value, store, found);
+    if (store->buffer->scope == ir::Scope::Shared) {
+      found.push_back({store->buffer, store->index, true, true});
+    }
+    return;
+  }
+  const auto* effect = ir::as<ir::Evaluate>(s);
+  if (const auto* call = effect ? ir::as<ir::Opaque>(effect->value) : nullptr) {
+    return add_call(*call, found);
+  }
+  ir::map_children(
+      s,
+      [&](const Stmt& child) {
+        add_accesses(child, found);
+        return child;
+      },
+      [&](const Expr& e) {
+        add_loads(e, nullptr, found);
+        return e;
+      });
+}
+
+struct Piece {
+  Stmt stmt;
+  Accesses entry, exit;
+  bool has_barrier = false;
+};
+
+Stmt barrier() { return ir::make_stmt(ir::Barrier{ir::Scope::Shared}); }
+
+Piece process(const Stmt& s);
+
+Piece sequence(const ir::Block& block) {
+  Piece whole;
+  std::vector<Stmt> stmts;
+  for (const Stmt& child : block.stmts) {
+    Piece next = process(child);
+    if (in_conflict(whole.exit, next.entry)) {
+      stmts.push_back(barrier());
+      whole.has_barrier = true;
+      whole.exit.clear();
+    }
+    if (!whole.has_barrier) add_all(whole.entry, next.entry);
+    if (next.has_barrier) whole.exit.clear();
+    add_all(whole.exit, next.exit);
+    whole.has_barrier |= next.has_barrier;
+    stmts.push_back(std::move(next.stmt));
+  }
+  whole.stmt = ir::block(std::move(stmts));
+  return whole;
+}
+
+Piece loop(const ir::For& x) {
+  Piece body = process(x.body);
+  if (x.kind != ir::LoopKind::Bound && in_conflict(body.exit, body.entry)) {
+    body.stmt = ir::block({body.stmt, barrier()});
+    body.exit.clear();
+    body.has_barrier = true;
+  }
+  ir::For copy = x;
+  copy.body = std::move(body.stmt);
+  body.stmt = ir::make_stmt(std::move(copy));
+  return body;
+}
+
+Piece process(const Stmt& s) {
+  return std::visit(Match{
+                        [&](const ir::Block& x) { return sequence(x); },
+                        [&](const ir::For& x) { return loop(x); },
+                        [&](const ir::Allocate& x) {
+                          Piece body = process(x.body);
+                          body.stmt = ir::allocate(x.buffer, body.stmt);
+                          return body;
+                        },
+                        [&](const ir::LetStmt& x) {
+                          Piece body = process(x.body);
+                          Accesses read;
+                          add_loads(x.value, nullptr, read);
+                          add_all(body.entry, read);
+                          if (!body.has_barrier) add_all(body.exit, read);
+                          body.stmt = ir::let(x.var, x.value, body.stmt);
+                          return body;
+                        },
+                        [&](const ir::Barrier&) {
+                          return Piece{s, {}, {}, true};
+                        },
+                        [&](const auto&) {
+                          Piece leaf{s, {}, {}, false};
+                          add_accesses(s, leaf.entry);
+                          leaf.exit = leaf.entry;
+                          return leaf;
+                        },
+                    },
+                    s->kind);
+}
+
+bool has_shared_memory(const Stmt& s) {
+  bool found = false;
+  ir::visit(
+      s,
+      [&](const Stmt& part) {
+        const auto* storage = ir::as<ir::Allocate>(part);
+        found |= storage && storage->buffer->scope == ir::Scope::Shared;
+      },
+      [](const Expr&) {});
+  return found;
+}
+
+}  // namespace
+
+Stmt insert_barriers(const Stmt& s) { return has_shared_memory(s) ? process(s).stmt : s; }
+
+}  // namespace attune::lower

@@ -1,0 +1,109 @@
+#include "compiler/lower/tensor_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ir/linear.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/rewrite.h"
+
+namespace attune::lower {
+namespace {
+
+using ir::Expr;
+
+// The number of the axis that an index of the meaning is.
+std::size_t axis_number(const ir::Stage& meaning, const Expr& index) {
+  const auto* variable = ir::as<ir::Var>(index);
+  CHECK(variable, "operands of an intrinsic are read at its axes");
+  std::size_t number = 0;
+  for (const auto* axes : {&meaning.axes, &meaning.reduce_axes}) {
+    for (const ir::Axis& axis : *axes) {
+      if (axis.name == variable->name) return number;
+      ++number;
+    }
+  }
+  CHECK(false, "operands of an intrinsic are read at its axes");
+}
+
+// For each dimension of each operand, the axis of the meaning that it is.
+std::vector<std::vector<std::size_t>> dimensions(const ir::Program& program) {
+  const ir::Stage& meaning = program.stages[0];
+  std::vector<std::vector<std::size_t>> all(1 + program.inputs.size());
+  for (std::size_t i = 0; i < meaning.axes.size(); ++i) all[0].push_back(i);
+  ir::visit(meaning.values[0], [&](const Expr& e) {
+    const auto* load = ir::as<ir::Load>(e);
+    if (!load) return;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      if (program.inputs[i].buffer != load->buffer || !all[i + 1].empty()) continue;
+      for (const Expr& index : load->index) all[i + 1].push_back(axis_number(meaning, index));
+    }
+  });
+  return all;
+}
+
+Expr flat_index(const ir::Load& load, const ir::Ranges& ranges) {
+  Expr sum(0);
+  std::int64_t stride = 1;
+  for (std::size_t d = load.index.size(); d-- > 0;) {
+    sum = sum + load.index[d] * Expr(stride);
+    stride *= load.buffer->shape[d];
+  }
+  return ir::simplify(sum, ranges);
+}
+
+Status check_scope(const ir::TensorIntrinsic& intrinsic, const ir::IntrinsicOperand& operand,
+                   const ir::BufferNode& buffer) {
+  const auto& scopes = operand.scopes;
+  if (std::find(scopes.begin(), scopes.end(), buffer.scope) != scopes.end()) return {};
+  std::string names;
+  for (ir::Scope scope : scopes) {
+    names += fmt::format("{}{}", names.empty() ? "" : " or ", ir::to_string(scope));
+  }
+  return invalid(fmt::format("operand '{}' of intrinsic '{}' is '{}' in {} memory", operand.name,
+                             intrinsic.name, buffer.name, ir::to_string(buffer.scope)),
+                 fmt::format("it must be in {} memory", names));
+}
+
+}  // namespace
+
+Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const TileAccesses& tile,
+                                  const ir::Ranges& ranges) {
+  const auto dims = dimensions(intrinsic.program());
+  ir::Bindings at_start;
+  for (const std::string& variable : tile.variables) {
+    if (!variable.empty()) at_start[variable] = Expr(0);
+  }
+  std::vector<Expr> arguments;
+  for (std::size_t i = 0; i < tile.operands.size(); ++i) {
+    const ir::IntrinsicOperand& operand = intrinsic.operands[i];
+    const auto* load = ir::as<ir::Load>(tile.operands[i]);
+    CHECK(load, "operands are loads");
+    ATTUNE_RETURN_IF_ERROR(check_scope(intrinsic, operand, *load->buffer));
+    const auto flat = ir::linear_of(flat_index(*load, ranges));
+    const auto wrong = [&](const char* why) {
+      return invalid(fmt::format("operand '{}' of intrinsic '{}', '{}', {}", operand.name,
+                                 intrinsic.name, load->buffer->name, why),
+                     "choose another layout for it");
+    };
+    if (!flat) return wrong("does not lie at even distances");
+    std::vector<Expr> start;
+    for (const Expr& index : load->index) {
+      start.push_back(ir::simplify(ir::substitute(index, at_start), ranges));
+    }
+    arguments.push_back(ir::load(load->buffer, std::move(start)));
+    for (std::size_t d = 0; d < dims[i].size(); ++d) {
+      const std::string& variable = tile.variables[dims[i][d]];
+      const std::int64_t stride = variable.empty() ? 0 : flat->coefficient(variable);
+      const bool last = d + 1 == dims[i].size();
+      if (operand.dense_rows && last && !variable.empty() && stride != 1) {
+        return wrong("has rows whose elements do not lie side by side");
+      }
+      arguments.push_back(Expr(stride));
+    }
+  }
+  return ir::evaluate(ir::opaque(std::string(intrinsic.name), ir::kI32, std::move(arguments)));
+}
+
+}  // namespace attune::lower
