@@ -11,6 +11,8 @@
 #include "base/rng.h"
 #include "base/temporary_directory_testing.h"
 #include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/launches.h"
+#include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
@@ -38,6 +40,18 @@ std::vector<Array> arguments_of(const ir::Kernel& kernel, const Arrays& arrays) 
 Status run_interpreted(const ir::Kernel& kernel, std::size_t inputs,
                        std::vector<Array>& arguments) {
   return ir::interpret(kernel, arguments, static_cast<int>(inputs));
+}
+
+// As launches, in which nothing may be found wrong.
+Status run_launched(const ir::Kernel& kernel, std::size_t inputs, std::vector<Array>& arguments) {
+  ir::LaunchOptions options;
+  constexpr std::int64_t kPlenty = 1 << 30;
+  options.limits = {kPlenty, kPlenty, kPlenty, kPlenty};
+  ATTUNE_ASSIGN(const std::vector<ir::Finding> findings,
+                ir::run_launches(kernel, arguments, static_cast<int>(inputs), options));
+  if (findings.empty()) return {};
+  return invalid(fmt::format("{}: {}\n{}", ir::to_string(findings[0].kind), findings[0].text,
+                             ir::to_string(kernel)));
 }
 
 Status run_compiled(const ir::Kernel& kernel, const target::Target& target,
@@ -121,6 +135,9 @@ Status run(const ir::Kernel& kernel, std::size_t inputs, const target::Target& t
     case Way::Emulated:
       ran = run_on_emulator(kernel, target, arguments);
       break;
+    case Way::Launched:
+      ran = run_launched(kernel, inputs, arguments);
+      break;
   }
   ATTUNE_RETURN_IF_ERROR(ran);
   for (std::size_t i = inputs; i < arguments.size(); ++i) {
@@ -147,9 +164,10 @@ Status compare(const std::string& name, const Array& expected, const Array& actu
 }
 
 // The kernels are well formed after every pass; the first one that breaks them is named.
-Result<lower::Lowered> lower_and_verify(const schedule::State& state) {
+Result<lower::Lowered> lower_and_verify(const schedule::State& state, Way way) {
   Status broken;
   lower::Options options;
+  if (way == Way::Launched) options.pipeline = lower::launch_pipeline();
   options.observe = [&](std::string_view pass, const ir::Kernel& kernel) {
     const Status verified = ir::verify(kernel);
     if (broken.ok() && !verified.ok()) {
@@ -185,7 +203,7 @@ Status check_trace(const ir::Program& program, const schedule::Trace& trace,
                    const target::Target& target, const Reference& reference, double tolerance,
                    Way way) {
   ATTUNE_ASSIGN(const schedule::State state, schedule::replay(program, trace));
-  ATTUNE_ASSIGN(const lower::Lowered lowered, lower_and_verify(state));
+  ATTUNE_ASSIGN(const lower::Lowered lowered, lower_and_verify(state, way));
   Arrays arrays;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     arrays[program.inputs[i].buffer->name] = reference.inputs[i];
