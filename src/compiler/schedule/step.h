@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/schedule/launch_steps.h"
+
 namespace attune::schedule {
 
 using Names = std::vector<std::string>;
@@ -143,16 +145,6 @@ struct Rfactor {
     v("stage", stage), v("loop", loop);
   }
 };
-// A loop over hardware: block.x, block.y, block.z, thread.x, thread.y or thread.z. Blocks run
-// independently of each other, the threads of a block share memory and meet at barriers.
-struct Bind {
-  static constexpr const char* kName = "bind";
-  std::string stage, loop, axis;
-  template <typename V>
-  void fields(V&& v) {
-    v("stage", stage), v("loop", loop), v("axis", axis);
-  }
-};
 // global, stack, register, or shared by the threads of a block.
 struct SetScope {
   static constexpr const char* kName = "set_scope";
@@ -171,26 +163,6 @@ struct Layout {
   template <typename V>
   void fields(V&& v) {
     v("stage", stage), v("terms", terms);
-  }
-};
-// Rows (the innermost dimension in memory) are padded to a length that is `offset` modulo `factor`,
-// so that a column does not lie in one memory bank.
-struct StorageAlign {
-  static constexpr const char* kName = "storage_align";
-  std::string stage;
-  std::int64_t factor = 1, offset = 0;
-  template <typename V>
-  void fields(V&& v) {
-    v("stage", stage), v("factor", factor), v("offset", offset);
-  }
-};
-// The loops from `loop` inwards become calls of a tensor intrinsic of the device.
-struct Tensorize {
-  static constexpr const char* kName = "tensorize";
-  std::string stage, loop, intrinsic;
-  template <typename V>
-  void fields(V&& v) {
-    v("stage", stage), v("loop", loop), v("intrinsic", intrinsic);
   }
 };
 // A hint for lowering on a loop, or on the whole stage with loop "*".

@@ -9,6 +9,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include "base/match.h"
 #include "compiler/codegen/walk.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "targets/cpu/codegen/codegen.h"
 #include "targets/cpu/codegen/emitter.h"
 #include "targets/cpu/codegen/link.h"
@@ -49,6 +50,11 @@ std::string complaint(const ir::Stmt& s) {
                        x->index.size());
   }
   if (ir::as<ir::Barrier>(s)) return "a barrier, which a CPU does not have";
+  const auto* effect = ir::as<ir::Evaluate>(s);
+  const auto* call = effect ? ir::as<ir::Opaque>(effect->value) : nullptr;
+  if (call && ir::find_tensor_intrinsic(call->name)) {
+    return fmt::format("intrinsic '{}', which a CPU does not have", call->name);
+  }
   return {};
 }
 

@@ -1,0 +1,54 @@
+#include "targets/sim/facts/facts.h"
+
+#include <array>
+#include <string>
+
+namespace attune::sim {
+namespace {
+
+constexpr std::array<std::string_view, 6> kNames = {
+    "multiprocessors", "shared_kb", "warp", "threads_per_block", "register_bytes", "clock_mhz"};
+
+Result<target::Target> resolve(const target::Target& target) {
+  ATTUNE_ASSIGN(const Machine machine, machine_of(target));
+  target::Target resolved = target;
+  resolved.threads = 1;
+  for (const Attribute& attribute : attributes()) {
+    resolved.set(attribute.name, std::to_string(machine.*attribute.field));
+  }
+  // What schedules for all targets ask for: rows of four numbers are moved at once.
+  resolved.vector_bytes = 16;
+  resolved.vector_registers = static_cast<int>(machine.register_bytes / 16);
+  resolved.l1_bytes = machine.shared_kb << 10;
+  return resolved;
+}
+
+Status runs_everywhere(const target::Target&) { return {}; }
+
+target::Requirements requirements(const target::Target&) { return {.architecture = "sim"}; }
+
+std::string_view processor(const target::Target&) { return "sim"; }
+
+std::string no_autotvm_text(const target::Target&) { return {}; }
+
+}  // namespace
+
+const target::Kind target_kind = {
+    .name = "sim",
+    .meaning = "a simulated device with blocks, threads and shared memory, whose time is counted",
+    .example = "sim -multiprocessors=4 -shared_kb=48",
+    .attributes = kNames,
+    .resolve = resolve,
+    .check_runs_here = runs_everywhere,
+    .requirements = requirements,
+    .processor = processor,
+    .autotvm_text = no_autotvm_text,
+};
+
+Result<Machine> machine_of(const target::Target& target) {
+  std::string text;
+  for (const auto& [name, value] : target.attributes) text += "-" + name + "=" + value + " ";
+  return parse_machine(text);
+}
+
+}  // namespace attune::sim
