@@ -159,6 +159,8 @@ TEST(Tensorize, SaysWhatDoesNotFit) {
       "reorder anchor i.0 j.0 k.0 i.1 j.1 k.1\n";
   EXPECT_EQ(text_of(kProduct, tiles + "tensorize anchor i.1 mma_4x4x4_f32"),
             "operand 'c' of intrinsic 'mma_4x4x4_f32' is 'anchor' in global memory");
+  EXPECT_EQ(text_of(kProduct, tiles + "tensorize anchor i.1 mma_4x4x4_f32\nsplit anchor i.1 2"),
+            "the loops of stage 'anchor' were split or fused after tensorize");
   EXPECT_EQ(
       text_of(kProduct, tiles + "unroll anchor j.1\ntensorize anchor i.1 mma_4x4x4_f32"),
       "line 6 of the trace: stage 'anchor' does not fit intrinsic 'mma_4x4x4_f32': loop 'j.1' "

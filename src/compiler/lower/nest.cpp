@@ -293,6 +293,13 @@ Stmt NestBuilder::loops_from(Frame& f, std::size_t position) {
 
 Stmt NestBuilder::nest(int index) {
   Frame f = frame(index);
+  const auto& loops = f.stage.loops;
+  if (f.stage.tensorized >= 0 &&
+      std::find(loops.begin(), loops.end(), f.stage.tensorized) == loops.end()) {
+    status_ = invalid(fmt::format("the loops of stage '{}' were split or fused after tensorize",
+                                  f.stage.stage.name),
+                      "tensorize comes last");
+  }
   return loops_from(f, 0);
 }
 
