@@ -42,6 +42,15 @@ function(attune_full_conformance)
   endforeach()
 endfunction()
 
+# All tests in one program, which is small enough to travel (scripts/package --with-tests).
+function(attune_all_tests)
+  get_property(programs GLOBAL PROPERTY ATTUNE_TEST_PROGRAMS)
+  list(TRANSFORM programs REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_executable(all_tests EXCLUDE_FROM_ALL ${objects})
+  target_link_libraries(all_tests PRIVATE attune_test_support rapidcheck GTest::gtest
+                                          GTest::gtest_main)
+endfunction()
+
 function(attune_suite suite label)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/*_test.cpp)
   foreach(source ${sources})

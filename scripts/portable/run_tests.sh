@@ -1,6 +1,7 @@
 #!/bin/sh
-# tests/run [--slow] [NAME...]: the test programs of this package, one after the other; with --slow
-# those that take minutes too. Names choose programs of tests/list.txt. Exits 1 when one failed.
+# tests/run [--slow] [SUITE...]: the tests of this package, suite by suite, each in a process of its
+# own; with --slow those that take minutes too. Names choose suites of tests/list.txt. Exits 1 when one
+# failed.
 here=$(cd "$(dirname "$0")/.." && pwd)
 export ATTUNE_BUILT_PATHS="@BUILD@:$here:@CHECKOUT@:$here"
 labels=fast
@@ -15,18 +16,18 @@ while read -r label name; do
   else
     case " $labels " in *" $label "*) ;; *) continue ;; esac
   fi
-  if "$here/bin/$name" --gtest_brief=1; then
+  if "$here/bin/all_tests" --gtest_brief=1 --gtest_filter="$name.*:*/$name.*:$name/*" < /dev/null; then
     passed=$((passed + 1))
   else
     failed="$failed $name"
   fi
 done < "$here/tests/list.txt"
 if [ -n "$failed" ]; then
-  echo "FAILED:$failed; $passed programs passed"
+  echo "FAILED:$failed; $passed suites passed"
   exit 1
 fi
 if [ "$passed" = 0 ]; then
-  echo "tests/run: no program of tests/list.txt is called '$*'" >&2
+  echo "tests/run: no suite of tests/list.txt is called '$*'" >&2
   exit 2
 fi
-echo "passed: $passed programs"
+echo "passed: $passed suites"

@@ -7,7 +7,6 @@ The folder in the package looks like a checkout whose build folder is the checko
 lib/ hold what was built, tests/ and bench/ what travels of the sources.
 """
 import argparse
-import json
 import os
 import pathlib
 import shutil
@@ -22,6 +21,7 @@ import elf  # noqa: E402
 from elf import PackageError, output_of  # noqa: E402
 from licences import copy_licences  # noqa: E402
 import llvm  # noqa: E402
+from suites import test_suites  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NEWEST_GLIBC = (2, 36)
@@ -73,27 +73,15 @@ def add_product(stage):
     stage.copy(ROOT / "LICENSE", "LICENSE")
 
 
-def built_tests(build):
-    """Pairs of label and name of the test programs, as ctest knows them."""
-    known = json.loads(output_of("ctest", "--test-dir", str(build), "--show-only=json-v1"))
-    for test in known["tests"]:
-        program = pathlib.Path(test.get("command", [""])[0])
-        labels = [p["value"] for p in test["properties"] if p["name"] == "LABELS"]
-        if program.parent == build / "bin" and len(test["command"]) == 1:
-            yield labels[0][0], program.name
-
-
 def add_tests(stage):
-    tests = sorted(built_tests(stage.build))
-    if not tests:
-        raise PackageError(f"{stage.build} has no tests", "scripts/package --with-tests builds them")
-    for _, name in tests:
+    stage.program("bin/all_tests")
+    for name in ["run_outputs", "run_kernel"]:
         stage.program(f"bin/{name}")
     for kernel in sorted((stage.build / "test_kernels").rglob("*.so")):
         stage.copy(kernel, kernel.relative_to(stage.build))
     stage.tracked("tests", lambda path: path.suffix not in {".cpp", ".h"})
     stage.copy(ROOT / "docs/support.md", "docs/support.md")
-    lines = "".join(f"{label} {name}\n" for label, name in tests)
+    lines = "".join(f"{label} {name}\n" for label, name in test_suites(ROOT))
     (stage.folder / "tests/list.txt").write_text(lines, encoding="utf-8")
     runner = (ROOT / "scripts/portable/run_tests.sh").read_text(encoding="utf-8")
     place = stage.folder / "tests/run"

@@ -15,6 +15,7 @@
 #include "tests/support/operator_specs.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::test {
 namespace {
@@ -40,7 +41,7 @@ class ArmOperators : public ::testing::TestWithParam<const char*> {
   // The default schedule of one program of the task.
   void check(const op_spec::OpTask& task, const ir::Program& program, double tolerance,
              const Reference& reference, const target::Target& target) const {
-    const schedule::Trace trace = templates::default_trace(program, target);
+    const schedule::Trace trace = tunings::default_trace(program, target);
     const Status status = check_trace(program, trace, target, reference, tolerance, Way::Emulated);
     EXPECT_TRUE(status.ok()) << task.spec << " on " << to_string(target) << ": "
                              << status.error().message << "\n"

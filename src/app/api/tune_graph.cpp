@@ -46,7 +46,7 @@ class GraphTuner {
 
   Result<TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
-    ATTUNE_RETURN_IF_ERROR(check_threads(workshop_.cores()));
+    ATTUNE_RETURN_IF_ERROR(check_runs_on(model_.target, workshop_.cores()));
     ATTUNE_RETURN_IF_ERROR(workshop_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = target::to_string(model_.target);
@@ -75,13 +75,6 @@ class GraphTuner {
     ATTUNE_ASSIGN(model_, load_graph(options_.graph));
     ATTUNE_RETURN_IF_ERROR(open_history(options_.tune.history));  // before anything is begun
     return {};
-  }
-
-  Status check_threads(int cores) const {
-    if (model_.target.threads <= cores) return {};
-    return invalid(fmt::format("{} threads are asked for, but this process may use {} cores",
-                               model_.target.threads, cores),
-                   fmt::format("choose --threads {} or fewer", cores));
   }
 
   // What other runs left counts.

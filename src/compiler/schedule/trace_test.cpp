@@ -95,7 +95,10 @@ TEST(Trace, JsonErrorsNameTheStep) {
 }
 
 TEST(Trace, HashIsStable) {
-  const Trace trace = parse_trace(kAllSteps).value();
+  // Steps that came later do not change the hashes of traces without them.
+  constexpr std::size_t kLater = 3;
+  Trace trace = parse_trace(kAllSteps).value();
+  trace.resize(trace.size() - kLater);
   EXPECT_EQ(hash(trace), 8936955985500732527ull);
   Trace other = trace;
   std::get<Split>(other[1]).factors[0] = 5;

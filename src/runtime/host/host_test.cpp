@@ -305,7 +305,7 @@ TEST(Elementwise, UnaryFunctionsAndCasts) {
       one("Clip", {}, {f32({3}, {-5, 0.5, 5}), f32({}, {0}), f32({}, {1})}, DType::F32).values,
       (std::vector<double>{0, 0.5, 1}));
   EXPECT_EQ(one("Cast", {}, {f32({4}, {-1.7, 300, 2.9, kNan})}, DType::U8).values,
-            (std::vector<double>{0, 255, 2, 0}));
+            (std::vector<double>{255, 44, 2, 0}));
   EXPECT_EQ(one("Cast", {}, {i64({2}, {300, -1})}, DType::U8).values,
             (std::vector<double>{44, 255}));
   EXPECT_EQ(one("Not", {}, {flags({2}, {0, 1})}, DType::Bool).values, (std::vector<double>{1, 0}));

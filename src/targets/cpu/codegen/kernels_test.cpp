@@ -20,7 +20,7 @@ ir::Kernel vector_add(std::int64_t n, int lanes) {
                        ir::store(c, {index}, ir::load(a, {index}) + ir::load(b, {index})))};
 }
 
-TEST(Kernels, VectorAdd) {
+TEST(CompiledKernels, VectorAdd) {
   for (const int lanes : {2, 8, 16, 24}) {
     const std::int64_t n = 96;
     LoadedKernel kernel(vector_add(n, lanes));
@@ -56,7 +56,7 @@ ir::Kernel gemm_tile(int rows, int vectors, int lanes, std::int64_t k_extent) {
   return {"gemm_tile", {a, b, c}, body};
 }
 
-TEST(Kernels, GemmTileKeepsAccumulatorsInRegisters) {
+TEST(CompiledKernels, GemmTileKeepsAccumulatorsInRegisters) {
   const target::Target target = host_target();
   const int lanes = target.lanes(4), rows = 6, vectors = 2, depth = 50;
   LoadedKernel kernel(gemm_tile(rows, vectors, lanes, depth), target);
@@ -75,13 +75,13 @@ TEST(Kernels, GemmTileKeepsAccumulatorsInRegisters) {
   }
 }
 
-TEST(Kernels, TileThatDoesNotFitReportsSpills) {
+TEST(CompiledKernels, TileThatDoesNotFitReportsSpills) {
   const target::Target target = cpu_target("znver3");
   EXPECT_EQ(compile(gemm_tile(6, 2, 8, 64), target)->kernels[0].vector_spills, 0);
   EXPECT_GT(compile(gemm_tile(10, 2, 8, 64), target)->kernels[0].vector_spills, 0);
 }
 
-TEST(Kernels, VectorsUseTheWholeRegister) {
+TEST(CompiledKernels, VectorsUseTheWholeRegister) {
   const std::string wide = emit_asm(gemm_tile(6, 2, 16, 64), cpu_target("skylake-avx512")).value();
   EXPECT_NE(wide.find("vfmadd231ps"), std::string::npos);
   EXPECT_NE(wide.find("%zmm"), std::string::npos);
@@ -107,7 +107,7 @@ ir::Kernel parallel_rows(std::int64_t rows, std::int64_t columns) {
           ir::for_loop("r", 0, rows, ir::allocate(scratch, body), ir::LoopKind::Parallel)};
 }
 
-TEST(Kernels, ParallelLoopWithWorkspacePerWorker) {
+TEST(CompiledKernels, ParallelLoopWithWorkspacePerWorker) {
   const std::int64_t rows = 37, columns = 20;
   LoadedKernel kernel(parallel_rows(rows, columns), host_target(2));
   EXPECT_EQ(kernel.entry().workspace_bytes, 2 * 128);
@@ -125,7 +125,7 @@ TEST(Kernels, ParallelLoopWithWorkspacePerWorker) {
   }
 }
 
-TEST(Kernels, ParallelLoopCapturesVariablesAndNestsSerially) {
+TEST(CompiledKernels, ParallelLoopCapturesVariablesAndNestsSerially) {
   const auto y = ir::make_buffer("y", ir::kI64, {4 * 6});
   const Expr i = ir::var("i"), j = ir::var("j"), k = ir::var("k"), base = ir::var("base");
   // The inner parallel loop is inside a parallel one; the let and the serial loop are captured.
@@ -141,7 +141,7 @@ TEST(Kernels, ParallelLoopCapturesVariablesAndNestsSerially) {
       for (int c = 0; c < 3; ++c) EXPECT_EQ(out[a * 12 + b * 3 + c], a * 1000 + b * 10 + c);
 }
 
-TEST(Kernels, WorkerNumberStaysBelowThreadCount) {
+TEST(CompiledKernels, WorkerNumberStaysBelowThreadCount) {
   const auto y = ir::make_buffer("y", ir::kI64, {100});
   const Expr worker = ir::opaque(std::string(ir::kWorker), ir::kIndex, {});
   ir::Kernel kernel{
@@ -154,7 +154,7 @@ TEST(Kernels, WorkerNumberStaysBelowThreadCount) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], i < 50 ? 0 : 1);
 }
 
-TEST(Kernels, LaunderKeepsEqualLoadsApart) {
+TEST(CompiledKernels, LaunderKeepsEqualLoadsApart) {
   const auto x = ir::make_buffer("x", kF32, {16}), y = ir::make_buffer("y", kF32, {16});
   const Expr i = ir::var("i");
   const auto sum = [&](bool laundered) {
@@ -183,7 +183,7 @@ TEST(Kernels, LaunderKeepsEqualLoadsApart) {
   for (int j = 0; j < 16; ++j) EXPECT_EQ(out[j], 9);
 }
 
-TEST(Kernels, PrefetchChangesNothing) {
+TEST(CompiledKernels, PrefetchChangesNothing) {
   const auto x = ir::make_buffer("x", kF32, {32}), y = ir::make_buffer("y", kF32, {32});
   const Expr i = ir::var("i");
   const Expr prefetch =
@@ -200,7 +200,7 @@ TEST(Kernels, PrefetchChangesNothing) {
   EXPECT_EQ(out[31], 5);
 }
 
-TEST(Kernels, SeveralKernelsShareOneObject) {
+TEST(CompiledKernels, SeveralKernelsShareOneObject) {
   std::vector<ir::Kernel> kernels{vector_add(64, 8), gemm_tile(2, 1, 8, 4)};
   const auto module = codegen::compile_module(code_generator, kernels, host_target());
   ASSERT_TRUE(module.ok()) << module.error().message;
@@ -211,7 +211,7 @@ TEST(Kernels, SeveralKernelsShareOneObject) {
   EXPECT_TRUE(loaded->kernel("gemm_tile").ok());
 }
 
-TEST(Kernels, CompileFromManyThreads) {
+TEST(CompiledKernels, CompileFromManyThreads) {
   const target::Target target = host_target();
   std::vector<std::thread> threads;
   std::vector<int> good(4);
@@ -227,7 +227,7 @@ TEST(Kernels, CompileFromManyThreads) {
   EXPECT_EQ(good, std::vector<int>(4, 5));
 }
 
-TEST(Kernels, StackAndGlobalScratch) {
+TEST(CompiledKernels, StackAndGlobalScratch) {
   // y = reversed(x) through a private array and through the workspace.
   for (const ir::Scope scope : {ir::Scope::Stack, ir::Scope::Global, ir::Scope::Register}) {
     const std::int64_t n = 40;
