@@ -50,8 +50,9 @@ void expect_agreement(const std::vector<Trial>& trials, const std::string& flags
 
 void expect_agreement(const std::vector<Trial>& trials) {
   ASSERT_GT(trials.size(), kKernels / 4u);
-  expect_agreement(trials, "-O1");
-  expect_agreement(trials, "-O1 -DATTUNE_PORTABLE");
+  // Random expressions compare a variable with itself, of which compilers warn.
+  expect_agreement(trials, "-O1 -w");
+  expect_agreement(trials, "-O1 -w -DATTUNE_PORTABLE");
 }
 
 TEST(CCodegen, RunsKernelsLikeTheInterpreter) {
