@@ -15,6 +15,7 @@
 #include "app/api/model.h"
 #include "app/api/scheduler.h"
 #include "app/calibration/workload.h"
+#include "compiler/frontend/op_spec/op_spec.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
@@ -44,19 +45,19 @@ double median(std::vector<double> values) {
 }
 
 // The first so many points of the space, in a fixed random order, that compile.
-std::vector<measure::BuiltCandidate> build_list(const api::OperatorModel& model,
+std::vector<measure::BuiltCandidate> build_list(const ir::Program& direct, const target::Target& target,
                                                 std::size_t count) {
-  const std::vector<space::NamedProgram> named{{"direct", *model.algorithms.front().program}};
-  const space::TemplateSpace space(named, templates::all(), model.target,
-                                   space::Rejection::Hopeless);
-  builder::LocalBuilder builder({.target = model.target, .cores = {}});
+  const std::vector<space::NamedProgram> named{{"direct", direct}};
+  const space::TemplateSpace space(named, templates::all(), target, space::Rejection::Hopeless);
+  builder::LocalBuilder builder({.target = target, .cores = {}});
+  const auto program = std::make_shared<const ir::Program>(direct);
   Rng rng(7);
   std::vector<measure::BuiltCandidate> list;
   for (std::size_t tries = 0; tries < 20 * count && list.size() < count; ++tries) {
     const space::Point point = space.sample(rng);
     if (!space.schedule_of(point).ok()) continue;
-    const measure::BuildRequest request{static_cast<std::int64_t>(list.size()),
-                                        model.algorithms.front().program, space.trace_of(point)};
+    const measure::BuildRequest request{static_cast<std::int64_t>(list.size()), program,
+                                        space.trace_of(point)};
     auto built = builder.build({&request, 1});
     if (!built.front().failure) list.push_back(std::move(built.front()));
   }
@@ -80,9 +81,10 @@ Result<std::vector<double>> time_list(const std::vector<measure::BuiltCandidate>
 
 Status run_spec(const std::string& spec, const Options& options,
                 const std::vector<Condition>& conditions, measure::Runner& runner, int threads) {
-  ATTUNE_ASSIGN(const api::OperatorModel model,
-                api::load_model({.model = spec, .threads = threads}));
-  const std::vector<measure::BuiltCandidate> list = build_list(model, options.candidates);
+  ATTUNE_ASSIGN(const target::Target target, api::resolve_target({.threads = threads}));
+  ATTUNE_ASSIGN(const op_spec::OpTask task, op_spec::parse_op_spec(spec, target));
+  const std::vector<measure::BuiltCandidate> list =
+      build_list(task.program, target, options.candidates);
   if (list.empty()) return unsupported(fmt::format("{} has no candidates", spec));
   // By condition and candidate, one time per round.
   std::vector<std::vector<std::vector<double>>> times(

@@ -30,11 +30,13 @@ struct Dim {
   bool operator==(const Dim&) const = default;
 };
 
-// A tensor of the model's interface: plain row-major, compact for its actual extents.
+// A tensor of the model's interface: row-major, compact for its actual extents.
 struct InterfaceTensor {
   std::string name;
   DType type = DType::F32;
   std::vector<Dim> dims;
+  // Not 0: it stands for a tensor [n, channels, …] and lies in blocks, [n, blocks, …, lanes].
+  std::int64_t channels = 0;
   bool operator==(const InterfaceTensor&) const = default;
 };
 

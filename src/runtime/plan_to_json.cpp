@@ -30,8 +30,10 @@ Json dims_json(const std::vector<Dim>& dims) {
 
 Json interface_json(const std::vector<InterfaceTensor>& tensors) {
   return array_of(tensors, [](const InterfaceTensor& tensor) -> Json {
-    return JsonObject{
+    JsonObject object{
         {"name", tensor.name}, {"type", name_json(tensor.type)}, {"dims", dims_json(tensor.dims)}};
+    if (tensor.channels != 0) object.emplace_back("channels", tensor.channels);
+    return object;
   });
 }
 

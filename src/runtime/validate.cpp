@@ -44,6 +44,7 @@ class Validator {
     for (const auto* side : {&plan_.inputs, &plan_.outputs}) {
       for (const InterfaceTensor& tensor : *side) {
         ATTUNE_RETURN_IF_ERROR(check_tensor(tensor.type, tensor.dims, "'" + tensor.name + "'"));
+        ATTUNE_RETURN_IF_ERROR(check_blocks(tensor));
       }
     }
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
@@ -58,6 +59,19 @@ class Validator {
  private:
   // How often the innermost loop runs at most; kNone when only running tells.
   using Trips = std::int64_t;
+
+  // As many channels as fill the blocks, but for lanes of the last one.
+  static Status check_blocks(const InterfaceTensor& tensor) {
+    if (tensor.channels == 0) return {};
+    const auto is_constant = [](const Dim& dim) { return dim.extent == kNone; };
+    if (tensor.dims.size() == 5 &&
+        std::all_of(tensor.dims.begin(), tensor.dims.end(), is_constant)) {
+      const std::int64_t blocks = tensor.dims[1].maximum, lanes = tensor.dims.back().maximum;
+      if (tensor.channels > (blocks - 1) * lanes && tensor.channels <= blocks * lanes) return {};
+    }
+    return refused("'" + tensor.name + "' has " + number(tensor.channels) +
+                   " channels, which do not fit its blocks");
+  }
 
   Status check_totals() {
     const auto sane = [](std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; };

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/api/tune.h"
-#include "app/api/tune_graph.h"
 #include "app/api/workshop.h"
 #include "app/cli/tune_texts.h"
 #include "base/temporary_directory_testing.h"
@@ -98,10 +97,9 @@ TEST_F(FailingCandidates, TheDefaultOfAnOperatorStays) {
 TEST_F(FailingCandidates, TheDefaultsOfAModelStay) {
   const std::string model = test::write_tiny_model(directory_.file("model.onnx"), "MatMul",
                                                    {{"a", {"24", "16"}}, {"b", {"16", "32"}}});
-  TuneGraphOptions whole{.graph = {.model = {.model = model, .threads = 1}},
-                         .tune = options(model),
-                         .output = directory_.file("model.attune")};
-  const auto report = tune_graph(whole, {}, stop_, workshop_);
+  TuneOptions whole = options(model);
+  whole.output = directory_.file("model.attune");
+  const auto report = tune(whole, {}, stop_, workshop_);
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
   EXPECT_TRUE(std::filesystem::exists(whole.output));

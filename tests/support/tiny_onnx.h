@@ -1,7 +1,8 @@
-// ONNX models of one node, and tensors in files, for tests of whole commands.
+// ONNX models of few nodes, and tensors in files, for tests of whole commands.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,20 @@ struct TinyInput {
   std::string name;
   std::vector<std::string> dims;  // numbers or symbols
   bool integers = false;          // i64 instead of f32
+  bool weight = false;            // an f32 constant of the model
 };
+
+struct TinyNode {
+  std::string op;
+  std::vector<std::string> inputs;
+  std::string output;
+  std::map<std::string, std::vector<std::int64_t>> lists = {};  // attributes
+  std::map<std::string, std::int64_t> numbers = {};
+};
+
+// The output of the last node is that of the model.
+std::string write_tiny_model(const std::string& path, const std::vector<TinyNode>& nodes,
+                             const std::vector<TinyInput>& inputs);
 
 // output = op(inputs), of the newest operator set that all know. Returns the path.
 std::string write_tiny_model(const std::string& path, const std::string& op,

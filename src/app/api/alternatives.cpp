@@ -85,7 +85,7 @@ Result<std::vector<deploy::Schedule>> schedules_to_try(const graph::Task& task,
     auto trace = schedule::parse_trace(record.trace);
     if (!trace.ok()) continue;
     const std::string algorithm = deploy::recorded_schedule(*trace).algorithm;
-    if (which.exact && algorithm != "direct") continue;
+    if (!which.algorithms.allow(algorithm)) continue;
     const ir::Program* program = deploy::program_of(task, algorithm);
     if (program == nullptr || !schedule::replay(*program, *trace).ok()) continue;
     fastest.push_back({std::move(*trace), *us});

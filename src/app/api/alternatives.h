@@ -32,7 +32,7 @@ std::vector<schedule::Trace> alternatives(const schedule::Trace& best,
 struct TrySchedules {
   records::BestQuery query = {};
   records::SessionId session = 0;  // whose records count; 0: all
-  bool exact = false;              // direct algorithms only
+  deploy::Algorithms algorithms = {};
   std::size_t most = 1;
 };
 

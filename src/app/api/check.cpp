@@ -3,95 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "app/api/check_graph.h"
-#include "app/api/executable.h"
-#include "app/api/graph_model.h"
+#include "app/api/check_model.h"
 #include "app/api/isolated.h"
+#include "app/api/machine_limits.h"
 #include "app/api/onnx_cases.h"
-#include "compiler/ir/interpret.h"
 #include "runtime/affinity.h"
-#include "tuner/measure/builder/reference.h"
 
 namespace attune::api {
 namespace {
-
-// Beyond so many operations the interpreter computes samples only; it manages some ten million a
-// second.
-constexpr double kWholeFlops = 2e7;
-
-// Every element of every output.
-Result<measure::Expectation> expect_all(const ir::Program& program, Executable& executable,
-                                        std::uint64_t seed) {
-  std::vector<ir::Array> inputs;
-  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-    const ir::Buffer& buffer = program.inputs[i].buffer;
-    ir::Array array(buffer->type, buffer->shape);
-    std::memcpy(array.data.data(), executable.inputs()[i].data(), array.data.size());
-    inputs.push_back(std::move(array));
-  }
-  ATTUNE_ASSIGN(const std::vector<ir::Array> outputs, ir::interpret(program, inputs));
-  measure::Expectation expectation;
-  expectation.seed = seed;
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    for (std::int64_t i = 0; i < outputs[k].count(); ++i) {
-      const double value = outputs[k].type.is_float() ? outputs[k].real(i)
-                                                      : static_cast<double>(outputs[k].integer(i));
-      expectation.elements.push_back({static_cast<int>(k), i, value});
-      if (std::isfinite(value)) {
-        expectation.magnitude = std::max(expectation.magnitude, std::abs(value));
-      }
-    }
-  }
-  return expectation;
-}
-
-void compare(const measure::Expectation& expectation, const Executable& executable,
-             double tolerance, CheckCase& result) {
-  std::string worst;
-  for (const measure::ExpectedElement& element : expectation.elements) {
-    const runtime::Tensor& output = executable.outputs()[static_cast<std::size_t>(element.output)];
-    const double actual = runtime::read_element(output.data(), output.type(), element.index);
-    double error = std::abs(actual - element.expected);
-    if (actual == element.expected || (std::isnan(actual) && std::isnan(element.expected))) {
-      error = 0;
-    } else if (std::isnan(error)) {
-      error = std::numeric_limits<double>::infinity();
-    }
-    if (error <= result.max_abs_error) continue;
-    result.max_abs_error = error;
-    worst = fmt::format("element {} of output {} is {:.9g}, expected {:.9g}", element.index,
-                        element.output, actual, element.expected);
-  }
-  const double magnitude = expectation.magnitude > 0 ? expectation.magnitude : 1;
-  result.max_rel_error = result.max_abs_error / magnitude;
-  result.status = result.max_rel_error <= tolerance ? CheckStatus::Pass : CheckStatus::Wrong;
-  result.message = result.status == CheckStatus::Wrong
-                       ? fmt::format("{} (tolerance {:.3g})", worst, tolerance * magnitude)
-                       : fmt::format("{} elements agree", expectation.elements.size());
-}
-
-Result<CheckCase> check_model(const OperatorModel& model, const KnownSchedule& known,
-                              std::uint64_t seed) {
-  CheckCase result{.name = model.task.spec};
-  ATTUNE_ASSIGN(const measure::BuiltCandidate built, build_schedule(model, known));
-  ATTUNE_ASSIGN(Executable executable, Executable::load(model, built));
-  executable.fill_inputs(seed);
-  ATTUNE_RETURN_IF_ERROR(executable.start_threads());
-  ATTUNE_RETURN_IF_ERROR(executable.prepare());
-  ATTUNE_RETURN_IF_ERROR(executable.run());
-  const ir::Program& reference = model.task.program;
-  ATTUNE_ASSIGN(const measure::Expectation expectation,
-                model.task.flops <= kWholeFlops ? expect_all(reference, executable, seed)
-                                                : builder::reference_of(reference, seed));
-  compare(expectation, executable, known.algorithm.tolerance, result);
-  return result;
-}
 
 // The case as bytes for the way from the child, and back.
 Bytes pack(const CheckCase& result) {
@@ -134,8 +56,8 @@ CheckCase unpacked(std::string name, const Result<Bytes>& bytes) {
 // Cases of ONNX's tests, in parallel.
 Status check_cases(const CheckOptions& options,
                    const std::function<Status(const CheckCase&)>& done) {
-  ATTUNE_ASSIGN(const std::vector<OnnxCase> cases, find_onnx_cases(options.model.model));
-  ATTUNE_ASSIGN(const target::Target target, resolve_target(options.model));
+  ATTUNE_ASSIGN(const std::vector<OnnxCase> cases, find_onnx_cases(options.source.model.model));
+  ATTUNE_ASSIGN(const target::Target target, resolve_target(options.source.model));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(target));
   IsolatedWork all;
   all.count = cases.size();
@@ -148,29 +70,20 @@ Status check_cases(const CheckOptions& options,
   return run_isolated(all);
 }
 
-Result<CheckCase> check_one(const ModelOptions& options, const CheckOptions& all) {
-  ATTUNE_ASSIGN(const OperatorModel model, load_model(options));
-  ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
+// A model without reference outputs.
+Result<CheckCase> check_alone(const CheckOptions& options) {
+  SourceOptions source = options.source;
+  source.model.seed = options.seed;
+  ATTUNE_ASSIGN(LoadedModel model, load_source(source.model, "has nothing to be compared with",
+                                               "check the model that it was compiled from"));
+  ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Tune));
-  ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, all.schedule));
-  const Result<Bytes> bytes = run_isolated(model.task.spec, [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(const CheckCase result, check_model(model, known, all.seed));
-    return pack(result);
-  });
-  return unpacked(model.task.spec, bytes);
-}
-
-// A whole model without reference outputs.
-Result<CheckCase> check_whole(const CheckOptions& options) {
-  const std::string& name = options.model.model;
-  if (kind_of_model(name) == ModelKind::Artifact) {
-    return unsupported(
-        fmt::format("'{}' is an artifact, which has nothing to be compared with", name),
-        "check the model that it was compiled from");
-  }
-  const Result<Bytes> bytes = run_isolated(name, [&] { return packed(check_graph(options)); });
-  if (!bytes.ok()) return bytes.error();
-  return unpacked(std::filesystem::path(name).stem().string(), bytes);
+  const std::string name = model.name;
+  const bool is_operator = model.is_operator();
+  const Result<Bytes> bytes = run_isolated(
+      name, [&] { return packed(check_model(std::move(model), source, options.seed)); });
+  if (!bytes.ok() && !is_operator) return bytes.error();
+  return unpacked(name, bytes);
 }
 
 }  // namespace
@@ -190,24 +103,16 @@ std::string_view name_of(CheckStatus status) {
 }
 
 Status check(const CheckOptions& options, const std::function<Status(const CheckCase&)>& done) {
-  const std::string& name = options.model.model;
-  std::error_code ignored;
-  if (!options.all && kind_of_model(name) != ModelKind::Zoo &&
-      (std::filesystem::is_directory(name, ignored) || has_onnx_case(name))) {
-    return check_cases(options, done);
-  }
-  if (!options.all && kind_of_model(name) != ModelKind::Operator) {
-    ATTUNE_ASSIGN(const CheckCase result, check_whole(options));
-    return done(result);
-  }
+  const std::string& name = options.source.model.model;
+  if (!options.all && names_onnx_cases(name)) return check_cases(options, done);
   if (!options.all) {
-    ATTUNE_ASSIGN(const CheckCase result, check_one(options.model, options));
+    ATTUNE_ASSIGN(const CheckCase result, check_alone(options));
     return done(result);
   }
   for (const std::string& spec : small_operators()) {
-    ModelOptions model = options.model;
-    model.model = spec;
-    const Result<CheckCase> result = check_one(model, options);
+    CheckOptions one = options;
+    one.source.model.model = spec;
+    const Result<CheckCase> result = check_alone(one);
     ATTUNE_RETURN_IF_ERROR(done(result.ok() ? *result : failed(spec, result.error())));
   }
   return {};

@@ -1,5 +1,5 @@
-// Whether compiled operators and models compute what they should: their results against the
-// interpreter's, or against the expected outputs of ONNX test cases.
+// Whether compiled models compute what they should: their results against the interpreter's, or
+// against the expected outputs of ONNX test cases.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/api/graph_model.h"
-#include "app/api/known_schedule.h"
-#include "app/api/model.h"
+#include "app/api/prepared_model.h"
 #include "base/result.h"
 
 namespace attune::api {
@@ -30,11 +28,8 @@ struct CheckCase {
 };
 
 struct CheckOptions {
-  ModelOptions model = {};  // with `all`, only target and threads count
-  ScheduleOptions schedule = {};
-  Shapes shapes = {};        // of a whole model's inputs
-  Constants constants = {};  // inputs of it that are fixed while compiling
-  bool all = false;          // a table of small operators of every family instead of one model
+  SourceOptions source = {};  // with `all`, its model does not count
+  bool all = false;           // a table of small operators of every family instead of one model
   std::uint64_t seed = 0;
   double timeout_seconds = 60;  // of one ONNX test case
 };

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "app/api/compare.h"
 #include "app/api/onnx_cases.h"
+#include "app/api/plain_tensor.h"
 #include "app/api/runnable_model.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/onnx/interface.h"
-#include "compiler/kernel/element_type.h"
 
 namespace attune::api {
 namespace {
@@ -24,13 +23,6 @@ struct CaseData {
   std::map<std::string, ConstantPtr, std::less<>> inputs = {};
   std::vector<NamedTensor> outputs = {};
 };
-
-Result<Tensor> tensor_of(const ops::Constant& constant) {
-  ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(constant.type.dtype));
-  ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(type, constant.type.shape));
-  if (tensor.bytes() > 0) std::memcpy(tensor.data(), constant.bytes.data(), tensor.bytes());
-  return tensor;
-}
 
 Result<ConstantPtr> read_constant(const std::string& path, const onnx::InterfaceValue& value) {
   if (!value.is_tensor) return unsupported(fmt::format("'{}' is no tensor", value.name));
@@ -71,15 +63,15 @@ bool is_integer(const ConstantPtr& constant) {
 }
 
 // Imports with the shapes of the data; what must be known while compiling is bound, if it may be.
-Result<GraphModel> import_case(GraphOptions& options, const CaseData& data) {
+Result<LoadedModel> import_case(ModelOptions& options, const CaseData& data) {
   for (const auto& [name, constant] : data.inputs) options.shapes[name] = constant->type.shape;
   for (;;) {
     std::vector<std::string> needed;
-    auto model = load_graph(options, &needed);
+    auto model = load_model(options, &needed);
     if (model.ok() && model->graph.inputs.empty() && !data.inputs.empty()) {
       // Everything is known while compiling; it is not the interpreter's answer that counts.
       options.without_folding = true;
-      return load_graph(options);
+      return load_model(options);
     }
     if (model.ok() || needed.empty()) return model;
     std::size_t bound = 0;
@@ -92,13 +84,10 @@ Result<GraphModel> import_case(GraphOptions& options, const CaseData& data) {
   }
 }
 
-Result<RunnableModel> compile_case(GraphOptions& options, const CaseData& data,
+Result<RunnableModel> compile_case(ModelOptions& options, const CaseData& data,
                                    const ScheduleOptions& schedule) {
-  ATTUNE_ASSIGN(GraphModel model, import_case(options, data));
-  ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
-  ATTUNE_ASSIGN(const deploy::CompiledModel compiled,
-                compile_loaded(std::move(model), {.graph = options, .schedule = schedule}));
-  return runnable_of(compiled);
+  ATTUNE_ASSIGN(LoadedModel model, import_case(options, data));
+  return make_runnable(std::move(model), {.model = options, .schedule = schedule});
 }
 
 Result<std::vector<Tensor>> feed(const runtime::Plan& plan, const CaseData& data) {
@@ -116,9 +105,9 @@ Result<std::vector<Tensor>> feed(const runtime::Plan& plan, const CaseData& data
 
 Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions& options,
                   CheckCase& result) {
-  GraphOptions graph{.model = options.model};
-  graph.model.model = test.model;
-  ATTUNE_ASSIGN(const RunnableModel model, compile_case(graph, data, options.schedule));
+  ModelOptions imported = options.source.model;
+  imported.model = test.model;
+  ATTUNE_ASSIGN(const RunnableModel model, compile_case(imported, data, options.source.schedule));
   ATTUNE_ASSIGN(const std::vector<Tensor> inputs, feed(model.plan(), data));
   ATTUNE_ASSIGN(ModelSession session, ModelSession::create(model, false));
   ATTUNE_RETURN_IF_ERROR(session.run(inputs));
@@ -142,7 +131,7 @@ Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions
         fmt::format(", {} of them but for the rounding of the largest", result.by_rounding);
   }
   std::vector<std::string> bound;
-  for (const auto& [name, constant] : graph.constants) bound.push_back(name);
+  for (const auto& [name, constant] : imported.constants) bound.push_back(name);
   if (!bound.empty()) {
     result.message += fmt::format("; known while compiling: {}", fmt::join(bound, ", "));
   }
@@ -151,9 +140,9 @@ Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions
 
 // The one input of a light model: 0, 1/n, 2/n, …
 Result<CaseData> light_data(const OnnxCase& test, const onnx::Interface& interface) {
-  GraphOptions options;
-  options.model.model = test.model;
-  ATTUNE_ASSIGN(const GraphModel model, load_graph(options));
+  ModelOptions options;
+  options.model = test.model;
+  ATTUNE_ASSIGN(const LoadedModel model, load_model(options));
   if (model.graph.inputs.size() != 1 || interface.outputs.empty()) {
     return unsupported(
         fmt::format("a light model has one input, this one has {}", model.graph.inputs.size()));

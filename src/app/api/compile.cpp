@@ -1,122 +1,130 @@
 #include "app/api/compile.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "app/api/emitted_stages.h"
+#include "app/deploy/kernels.h"
 #include "base/atomic_file.h"
-#include "base/nearest.h"
-#include "compiler/ir/print.h"
+#include "base/clock.h"
 #include "compiler/kernel/kernel.h"
+#include "runtime/plan_json.h"
 
 namespace attune::api {
 namespace {
 
-// All stages there are, in the order in which they happen. "loops" is what the last pass leaves.
-std::vector<std::string> stage_names() {
-  std::vector<std::string> names = {"te", "trace", "nests"};
-  for (const lower::Pass& pass : lower::vector_pipeline()) names.emplace_back(pass.name);
-  names.insert(names.end(), {"loops", "llvm", "asm"});
-  return names;
+// Passes run several times; their times are added up.
+void add_time(std::vector<PassTime>& passes, std::string_view name, double milliseconds) {
+  for (PassTime& pass : passes) {
+    if (pass.name != name) continue;
+    pass.milliseconds += milliseconds;
+    return;
+  }
+  passes.push_back({std::string(name), milliseconds});
 }
 
-Status check_emit(const std::vector<std::string>& emit) {
-  const std::vector<std::string> known = stage_names();
-  for (const std::string& name : emit) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string guess = nearest(name, known);
-    return invalid(fmt::format("there is no stage '{}' to emit", name),
-                   fmt::format("{}the stages are {}",
-                               guess.empty() ? "" : fmt::format("did you mean '{}'? ", guess),
-                               fmt::join(known, ", ")));
+// The kernels of an operator's one task, with what prepares its weights, for others to call.
+Status make_shared_object(const PreparedModel& prepared, const std::string& output,
+                          EmittedStages& stages, CompileReport& report) {
+  const graph::Task& task = prepared.tasks.distinct.front();
+  const target::Target& target = prepared.compile.target;
+  auto lowered = deploy::lower_task(task, prepared.compile.choose(task), target);
+  if (!lowered.ok()) return lowered.error();
+  std::vector<ir::Kernel> kernels;
+  if (lowered->program.prepare) kernels.push_back(std::move(lowered->program.prepare->loops));
+  kernels.push_back(std::move(lowered->program.main.loops));
+  const auto module = kernel::compile_module(kernels, target);
+  if (!module.ok()) return module.error();
+  if (!output.empty()) {
+    const std::string_view bytes(reinterpret_cast<const char*>(module->code.data()),
+                                 module->code.size());
+    ATTUNE_RETURN_IF_ERROR(write_file_atomically(output, bytes));
+  }
+  report.shared_object = true;
+  report.schedule_text = describe(lowered->schedule.origin);
+  report.fallbacks = lowered->fallbacks;
+  report.code_bytes = static_cast<std::int64_t>(module->code.size());
+  for (const codegen::KernelEntry& kernel : module->kernels) {
+    report.kernels.push_back(kernel.symbol);
+    report.vector_spills += kernel.vector_spills;
+  }
+  const std::vector<deploy::Schedule> schedules{lowered->schedule};
+  if (stages.wants("tasks")) stages.add("tasks", tasks_text(prepared.tasks, schedules));
+  return emit_tasks(prepared.tasks, schedules, target, stages);
+}
+
+Status make_artifact(PreparedModel prepared, const CompileOptions& options, EmittedStages& stages,
+                     CompileReport& report) {
+  const target::Target target = prepared.compile.target;
+  report.schedule_text = describe(options.source.schedule);
+  const auto compiled = compile_prepared(std::move(prepared));
+  if (!compiled.ok()) return compiled.error();
+  stages.add("tasks", tasks_text(compiled->tasks, compiled->schedules));
+  ATTUNE_RETURN_IF_ERROR(emit_tasks(compiled->tasks, compiled->schedules, target, stages));
+  stages.add("plan", runtime::plan_to_json(compiled->plan));
+  ATTUNE_RETURN_IF_ERROR(write_format(*compiled, target, options.format, options.output));
+  report.fallbacks = compiled->fallbacks;
+  for (const runtime::Kernel& kernel : compiled->plan.kernels) {
+    report.kernels.push_back(kernel.symbol);
+  }
+  report.calls = compiled->plan.body.size();
+  report.weight_bytes = compiled->weights.bytes();
+  report.arena_bytes = compiled->plan.arena_bytes;
+  report.peak_bytes = compiled->plan.peak_bytes;
+  for (const auto& object : compiled->objects) {
+    report.code_bytes += static_cast<std::int64_t>(object.size());
   }
   return {};
-}
-
-// The texts of stages, kept in the order of stage_names().
-class Stages {
- public:
-  explicit Stages(const std::vector<std::string>& wanted) : wanted_(wanted) {}
-
-  bool wants(std::string_view name) const {
-    return std::find(wanted_.begin(), wanted_.end(), name) != wanted_.end();
-  }
-  // A kernel of its own adds to what the one before it printed.
-  void add(std::string_view name, const std::string& text) {
-    if (!wants(name)) return;
-    for (EmittedStage& stage : stages_) {
-      if (stage.name != name) continue;
-      stage.text += "\n" + text;
-      return;
-    }
-    stages_.push_back({std::string(name), text});
-  }
-  std::vector<EmittedStage> take() {
-    const std::vector<std::string> order = stage_names();
-    const auto place = [&](const EmittedStage& stage) {
-      return std::find(order.begin(), order.end(), stage.name) - order.begin();
-    };
-    std::stable_sort(stages_.begin(), stages_.end(),
-                     [&](const auto& a, const auto& b) { return place(a) < place(b); });
-    return std::move(stages_);
-  }
-
- private:
-  const std::vector<std::string>& wanted_;
-  std::vector<EmittedStage> stages_;
-};
-
-Result<std::vector<ir::Kernel>> lower_kernels(const KnownSchedule& known,
-                                              const target::Target& target, Stages& stages) {
-  const auto observe = [&](std::string_view pass, const ir::Kernel& kernel) {
-    stages.add(pass, ir::to_string(kernel));
-  };
-  ATTUNE_ASSIGN(kernel::LoweredProgram lowered,
-                kernel::lower(*known.algorithm.program, known.trace, target, observe));
-  std::vector<ir::Kernel> kernels;
-  if (lowered.prepare) kernels.push_back(std::move(lowered.prepare->loops));
-  kernels.push_back(std::move(lowered.main.loops));
-  return kernels;
 }
 
 }  // namespace
 
 Result<CompileReport> compile(const CompileOptions& options) {
   ATTUNE_RETURN_IF_ERROR(check_emit(options.emit));
-  ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
-  ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, options.schedule));
-  const codegen::CodeGenerator& generator = kernel::code_generator_of(model.target);
-  Stages stages(options.emit);
-  stages.add("te", ir::to_string(*known.algorithm.program));
-  stages.add("trace", schedule::to_string(known.trace));
-  ATTUNE_ASSIGN(const std::vector<ir::Kernel> kernels, lower_kernels(known, model.target, stages));
-  for (const ir::Kernel& kernel : kernels) {
-    stages.add("loops", ir::to_string(kernel));
-    for (const codegen::TextForm& form : generator.texts) {
-      if (!stages.wants(form.name)) continue;
-      ATTUNE_ASSIGN(const std::string text, form.text(kernel, model.target));
-      stages.add(form.name, text);
-    }
-  }
-  ATTUNE_ASSIGN(const codegen::Module module, kernel::compile_module(kernels, model.target));
-  if (!options.output.empty()) {
-    const std::string_view bytes(reinterpret_cast<const char*>(module.code.data()),
-                                 module.code.size());
-    ATTUNE_RETURN_IF_ERROR(write_file_atomically(options.output, bytes));
-  }
-  CompileReport report{.model = model.task.spec,
-                       .target = model.target_text(),
-                       .schedule_text = describe(known),
-                       .stages = stages.take(),
-                       .kernels = {},
-                       .object_bytes = module.code.size(),
-                       .compile_ms = module.compile_ms + module.link_ms};
-  for (const codegen::KernelEntry& kernel : module.kernels) {
-    report.kernels.push_back(kernel.symbol);
-    report.vector_spills += kernel.vector_spills;
-  }
+  ATTUNE_RETURN_IF_ERROR(check_format(options.format, options.output));
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(LoadedModel model, load_source(options.source.model, "is compiled already",
+                                               "name the model that it was compiled from",
+                                               ErrorCode::InvalidArgument));
+  CompileReport report{.model = model.name, .target = model.target_text()};
+  std::vector<std::string> emit = options.emit;
+  std::replace(emit.begin(), emit.end(), std::string("graph"), std::string("layouts"));
+  EmittedStages stages(emit);
+  SourceOptions source = options.source;
+  source.observe = [&](std::string_view name, const graph::Graph& graph, double ms) {
+    add_time(report.passes, name, ms);
+    report.nodes = graph.nodes.size();
+    stages.add(name, graph::to_string(graph));
+  };
+  const bool object = model.is_operator() && !options.format.is_c() &&
+                      !options.output.ends_with(".attune") && !stages.wants("plan");
+  ATTUNE_ASSIGN(PreparedModel prepared, prepare_model(std::move(model), source));
+  ATTUNE_RETURN_IF_ERROR(object ? make_shared_object(prepared, options.output, stages, report)
+                                : make_artifact(std::move(prepared), options, stages, report));
+  report.stages = stages.take();
+  report.seconds = seconds_between(start, clock.now_ns());
   return report;
+}
+
+std::string to_json(const CompileReport& report) {
+  nlohmann::ordered_json json{{"model", report.model},
+                              {"nodes", report.nodes},
+                              {"kernels", report.kernels.size()},
+                              {"calls", report.calls},
+                              {"weight_bytes", report.weight_bytes},
+                              {"code_bytes", report.code_bytes},
+                              {"arena_bytes", report.arena_bytes},
+                              {"peak_bytes", report.peak_bytes},
+                              {"seconds", report.seconds}};
+  json["fallbacks"] = fallbacks_json(report.fallbacks);
+  for (const PassTime& pass : report.passes) {
+    json["passes"].push_back({{"name", pass.name}, {"ms", pass.milliseconds}});
+  }
+  for (const EmittedStage& stage : report.stages) {
+    json["stages"].push_back({{"name", stage.name}, {"text", stage.text}});
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace attune::api

@@ -1,21 +1,27 @@
-// Compiling an operator, with every stage on the way as text.
+// Compiling a model, with every stage on the way as text: to an artifact, or an operator to a
+// shared object.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "app/api/known_schedule.h"
-#include "app/api/model.h"
+#include "app/api/compile_format.h"
+#include "app/api/fallbacks.h"
+#include "app/api/prepared_model.h"
 #include "base/result.h"
 
 namespace attune::api {
 
 struct CompileOptions {
-  ModelOptions model = {};
-  ScheduleOptions schedule = {};
-  // What to print, in any order: te, trace, loops, llvm, asm, or the name of a lowering pass.
+  SourceOptions source = {};
+  // What to print, in any order: graph (after all passes), layouts, the name of a graph pass,
+  // tasks; te, trace, nests, loops, llvm, asm or the name of a lowering pass, of every task; plan.
   std::vector<std::string> emit = {};
-  std::string output = {};  // the shared object goes here; empty: nowhere
+  // Where the artifact or the C sources go; empty: nowhere. Of an operator it is a shared object unless the name
+  // ends in .attune.
+  std::string output = {};
+  FormatOptions format = {};
 };
 
 struct EmittedStage {
@@ -23,17 +29,27 @@ struct EmittedStage {
   std::string text = {};
 };
 
+struct PassTime {
+  std::string name = {};
+  double milliseconds = 0;
+};
+
 struct CompileReport {
   std::string model = {};
   std::string target = {};
-  std::string schedule_text = {};
+  std::string schedule_text = {};         // of where its schedules come from, for a person
   std::vector<EmittedStage> stages = {};  // in the order in which they happen
+  std::vector<PassTime> passes = {};
+  std::size_t nodes = 0, calls = 0;
   std::vector<std::string> kernels = {};  // names of the exported functions
-  std::size_t object_bytes = 0;
-  double compile_ms = 0;  // machine code and linking
+  std::int64_t weight_bytes = 0, arena_bytes = 0, peak_bytes = 0, code_bytes = 0;
   int vector_spills = 0;
+  bool shared_object = false;  // what was made: else an artifact
+  Fallbacks fallbacks = {};
+  double seconds = 0;
 };
 
 Result<CompileReport> compile(const CompileOptions& options);
+std::string to_json(const CompileReport& report);
 
 }  // namespace attune::api

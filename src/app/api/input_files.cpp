@@ -8,7 +8,7 @@
 
 #include "app/api/npy.h"
 #include "app/api/npz.h"
-#include "app/api/runnable_model.h"
+#include "app/api/plain_tensor.h"
 
 namespace attune::api {
 namespace {
@@ -29,7 +29,8 @@ const InterfaceTensor* find_input(const runtime::Plan& plan, const std::string& 
   return found == plan.inputs.end() ? nullptr : &*found;
 }
 
-Error unknown_input(const runtime::Plan& plan, const std::string& name) {
+Error unknown_input(const RunnableModel& model, const std::string& name) {
+  const runtime::Plan& plan = model.plan();
   std::vector<std::string> names;
   for (const InterfaceTensor& input : plan.inputs) names.push_back(input.name);
   return invalid(
@@ -37,7 +38,8 @@ Error unknown_input(const runtime::Plan& plan, const std::string& name) {
       names.empty() ? "it takes none" : fmt::format("its inputs are {}", fmt::join(names, ", ")));
 }
 
-Status fits(const InterfaceTensor& input, const FileInput& file) {
+// An operator has the shapes that its name says.
+Status fits(const InterfaceTensor& input, const FileInput& file, bool is_operator) {
   const bool rounded = input.type == DType::BF16 && file.tensor.type() == DType::F32;
   if (file.tensor.type() != input.type && !rounded) {
     return invalid(
@@ -45,24 +47,27 @@ Status fits(const InterfaceTensor& input, const FileInput& file) {
                     runtime::name_of(file.tensor.type()), input.name, runtime::name_of(input.type)),
         "convert it in NumPy with .astype(…)");
   }
-  bool same = file.tensor.shape().size() == input.dims.size();
-  for (std::size_t i = 0; same && i < input.dims.size(); ++i) {
+  const std::vector<std::int64_t> wanted = plain_shape(input);
+  bool same = file.tensor.shape().size() == wanted.size();
+  for (std::size_t i = 0; same && i < wanted.size(); ++i) {
     const std::int64_t extent = file.tensor.shape()[i];
-    const bool bounded = input.dims[i].extent != runtime::kNone;
-    same = bounded ? extent <= input.dims[i].maximum : extent == input.dims[i].maximum;
+    const bool bounded = input.channels == 0 && input.dims[i].extent != runtime::kNone;
+    same = bounded ? extent <= wanted[i] : extent == wanted[i];
   }
   if (same) return {};
-  return invalid(fmt::format("'{}' has shape {}, but input '{}' is {}", file.path,
-                             runtime::shape_text(file.tensor.shape()), input.name,
-                             runtime::shape_text(largest_shape(input))),
-                 "give it that shape, or compile the model for yours with --shape");
+  return invalid(
+      fmt::format("'{}' has shape {}, but input '{}' is {}", file.path,
+                  runtime::shape_text(file.tensor.shape()), input.name,
+                  runtime::shape_text(wanted)),
+      is_operator ? "" : "give it that shape, or compile the model for yours with --shape");
 }
 
-Result<FileInputs> read_files(const runtime::Plan& plan, const RunOptions& options) {
+Result<FileInputs> read_files(const RunnableModel& model, const RunOptions& options) {
+  const runtime::Plan& plan = model.plan();
   FileInputs files;
   for (const NamedFile& given : options.inputs) {
     if (!given.name.empty() && find_input(plan, given.name) == nullptr) {
-      return unknown_input(plan, given.name);
+      return unknown_input(model, given.name);
     }
     if (!given.path.ends_with(".npz")) {
       ATTUNE_ASSIGN(Tensor tensor, read_npy(given.path));
@@ -74,7 +79,7 @@ Result<FileInputs> read_files(const runtime::Plan& plan, const RunOptions& optio
     for (NpzMember& member : members) {
       if (!given.name.empty() && member.name != given.name) continue;
       found = true;
-      if (find_input(plan, member.name) == nullptr) return unknown_input(plan, member.name);
+      if (find_input(plan, member.name) == nullptr) return unknown_input(model, member.name);
       files[member.name] = {given.path, std::move(member.tensor)};
     }
     if (!found) {
@@ -85,7 +90,7 @@ Result<FileInputs> read_files(const runtime::Plan& plan, const RunOptions& optio
   }
   for (const NamedFile& given : options.images) {
     const InterfaceTensor* input = find_input(plan, given.name);
-    if (input == nullptr) return unknown_input(plan, given.name);
+    if (input == nullptr) return unknown_input(model, given.name);
     ATTUNE_ASSIGN(const Image image, read_image(given.path));
     ATTUNE_ASSIGN(Tensor tensor, image_input(image, input->type, largest_shape(*input),
                                              options.image, given.name));
@@ -104,28 +109,62 @@ Result<Tensor> as_bfloat16(const Tensor& source) {
   return rounded;
 }
 
+Result<Tensor> fitted(const InterfaceTensor& input, FileInput file, bool is_operator) {
+  ATTUNE_RETURN_IF_ERROR(fits(input, file, is_operator));
+  if (file.tensor.type() != input.type) return as_bfloat16(file.tensor);
+  return std::move(file.tensor);
+}
+
 }  // namespace
 
-Result<GivenInputs> gather_inputs(const runtime::Plan& plan, const RunOptions& options) {
-  ATTUNE_ASSIGN(FileInputs files, read_files(plan, options));
+bool is_weight(const graph::Value& value) {
+  return value.constant != nullptr && value.type.rank() > 0;
+}
+
+Result<std::vector<TensorSummary>> bind_weights(LoadedModel& model,
+                                                std::vector<NamedFile>& inputs) {
+  std::vector<TensorSummary> summaries;
+  if (!model.is_operator()) return summaries;
+  for (graph::Value& value : model.graph.values) {
+    if (!is_weight(value)) continue;
+    const auto file = std::find_if(inputs.begin(), inputs.end(), [&](const NamedFile& given) {
+      return given.name == value.name;
+    });
+    ATTUNE_ASSIGN(Tensor tensor, tensor_of(*value.constant));
+    std::string path;
+    if (file != inputs.end()) {
+      path = file->path;
+      InterfaceTensor weight{value.name, tensor.type(), {}};
+      for (const std::int64_t extent : value.type.shape) weight.dims.push_back({extent});
+      ATTUNE_ASSIGN(Tensor read, read_npy(path));
+      ATTUNE_ASSIGN(tensor, fitted(weight, {path, std::move(read)}, true));
+      inputs.erase(file);
+    }
+    summaries.push_back(summarize(value.name, tensor, 0));
+    summaries.back().random = path.empty();
+    summaries.back().path = path;
+    if (!path.empty()) value.constant = constant_of(std::move(tensor), value.type);
+  }
+  return summaries;
+}
+
+Result<GivenInputs> gather_inputs(const RunnableModel& model, const RunOptions& options) {
+  ATTUNE_ASSIGN(FileInputs files, read_files(model, options));
   GivenInputs given;
-  for (const InterfaceTensor& input : plan.inputs) {
+  for (const InterfaceTensor& input : model.plan().inputs) {
     const auto file = files.find(input.name);
     Tensor tensor;
     if (file != files.end()) {
-      ATTUNE_RETURN_IF_ERROR(fits(input, file->second));
-      tensor = std::move(file->second.tensor);
-      if (tensor.type() != input.type) {
-        ATTUNE_ASSIGN(tensor, as_bfloat16(tensor));
-      }
+      ATTUNE_ASSIGN(tensor, fitted(input, std::move(file->second), model.is_operator));
     } else {
-      ATTUNE_ASSIGN(tensor, Tensor::allocate(input.type, largest_shape(input)));
+      ATTUNE_ASSIGN(tensor, Tensor::allocate(input.type, plain_shape(input)));
       fill_input(tensor, options.seed, static_cast<int>(given.tensors.size()));
     }
     given.summaries.push_back(summarize(input.name, tensor, 0));
     given.summaries.back().random = file == files.end();
     if (file != files.end()) given.summaries.back().path = file->second.path;
-    given.tensors.push_back(std::move(tensor));
+    ATTUNE_ASSIGN(Tensor taken, from_plain(input, std::move(tensor)));
+    given.tensors.push_back(std::move(taken));
   }
   return given;
 }

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <random>
 
-#include "app/api/graph_model.h"
 #include "app/api/job_options.h"
 #include "app/api/known_answer.h"
+#include "app/api/machine_limits.h"
 #include "base/atomic_file.h"
 #include "base/utf8.h"
 #include "fleet/client/client.h"
@@ -47,43 +47,26 @@ std::string absolute_constant(const std::string& text) {
   return text.substr(0, equals + 1) + absolute_path(text.substr(equals + 1));
 }
 
-Status check_operator(const SubmitOptions& options) {
-  if (!options.output.empty()) {
-    return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
-                       "leave it out; the result is in the records");
-  }
-  ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
-  ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
-  return check_fits_memory(model, Purpose::Tune);
-}
-
-Status check_graph(const SubmitOptions& options) {
-  GraphOptions graph{.model = options.model};
+// The model with its shapes and constants, as the job will load it.
+Result<LoadedModel> load(const SubmitOptions& options) {
+  ModelOptions model = options.model;
   for (const std::string& text : options.shapes) {
     ATTUNE_ASSIGN(auto shape, parse_shape(text));
-    graph.shapes.insert(std::move(shape));
+    model.shapes.insert(std::move(shape));
   }
   for (const std::string& text : options.constants) {
     ATTUNE_ASSIGN(auto constant, parse_constant(text));
-    graph.constants.insert(std::move(constant));
+    model.constants.insert(std::move(constant));
   }
-  ATTUNE_ASSIGN(const GraphModel model, load_graph(graph));
-  return check_runs_here(model.target);
-}
-
-Status check_model(const SubmitOptions& options, ModelKind kind) {
-  switch (kind) {
-    case ModelKind::Operator:
-      return check_operator(options);
-    case ModelKind::Zoo:
-    case ModelKind::Onnx:
-      return check_graph(options);
-    case ModelKind::Artifact:
-      break;
+  ATTUNE_ASSIGN(LoadedModel loaded, load_source(model, "is compiled already",
+                                                "submit the model that it was compiled from"));
+  if (loaded.is_operator() && !options.output.empty()) {
+    return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
+                       "leave it out; the result is in the records");
   }
-  return unsupported(
-      fmt::format("'{}' is an artifact, which is compiled already", options.model.model),
-      "submit the model that it was compiled from");
+  ATTUNE_RETURN_IF_ERROR(check_runs_here(loaded.target));
+  ATTUNE_RETURN_IF_ERROR(check_fits_memory(loaded, Purpose::Tune));
+  return loaded;
 }
 
 // What is sent is text, in which a path of other bytes would name another file.
@@ -123,9 +106,7 @@ Status check_output(const std::string& path) {
 Result<client::KnownResult> known_result(const client::JobRequest& request,
                                          const SubmitOptions& options, client::Client& client) {
   client::KnownResult none;
-  if (request.until_latency_ms <= 0 || kind_of_model(request.model) != ModelKind::Operator) {
-    return none;
-  }
+  if (request.until_latency_ms <= 0 || !request.output.empty()) return none;
   ModelOptions model = options.model;
   if (model.threads == 0) {
     ATTUNE_ASSIGN(const client::Overview overview, client.list("", false));
@@ -154,8 +135,7 @@ Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler) 
 
 Result<client::JobRequest> job_request(const SubmitOptions& options) {
   ATTUNE_ASSIGN(const target::Target target, targets::parse(options.model.target));
-  const ModelKind kind = kind_of_model(options.model.model);
-  ATTUNE_RETURN_IF_ERROR(check_model(options, kind));
+  ATTUNE_ASSIGN(const LoadedModel model, load(options));
   ATTUNE_RETURN_IF_ERROR(history_path(options.history));
   JobOptions further{.target = options.model.target,
                      .exact = options.model.exact,
@@ -180,8 +160,8 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
                              .prefetch = options.prefetch,
                              .seed = options.seed,
                              .no_wait = options.no_wait};
-  if (kind == ModelKind::Onnx) request.model = absolute_path(request.model);
-  if (kind != ModelKind::Operator) {
+  if (!model.file.empty()) request.model = absolute_path(model.file);
+  if (!model.is_operator()) {
     request.output =
         absolute_path(options.output.empty() ? artifact_name(options.model.model) : options.output);
     ATTUNE_RETURN_IF_ERROR(check_output(request.output));

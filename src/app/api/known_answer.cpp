@@ -1,5 +1,6 @@
 #include "app/api/known_answer.h"
 
+#include "app/api/prepared_model.h"
 #include "compiler/schedule/trace.h"
 
 namespace attune::api {
@@ -9,18 +10,23 @@ Result<std::optional<TuneReport>> known_answer(const ModelOptions& options,
                                                double until_latency_ms) {
   std::optional<TuneReport> none;
   if (until_latency_ms <= 0 || records.history == "none") return none;
-  ATTUNE_ASSIGN(const OperatorModel model, load_model(options));
-  ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, records));
+  ATTUNE_ASSIGN(LoadedModel model, load_model(options));
+  CHECK(model.is_operator(), "a model is more than one task");
+  ATTUNE_ASSIGN(const PreparedModel prepared,
+                prepare_model(std::move(model), {.model = options, .schedule = records}));
+  const graph::Task& task = prepared.tasks.distinct.front();
+  const KnownTask known = prepared.know(task);
   if (!known.recorded_us || *known.recorded_us * 1e-3 > until_latency_ms) return none;
-  TuneReport report{.target = model.target_text(), .threads = model.target.threads};
+  const target::Target& target = prepared.compile.target;
+  TuneReport report{.target = target::to_string(target), .threads = target.threads};
   ATTUNE_ASSIGN(report.records, records_path(records.records));
   report.until_latency_ms = until_latency_ms;
   report.latency_ms = *known.recorded_us * 1e-3;
-  TunedTask task{.key = model.task.key, .name = model.task.spec, .best_us = known.recorded_us};
-  task.gflops = model.task.flops / (*known.recorded_us * 1e3);
-  task.trace = schedule::to_string(known.trace);
-  task.algorithm = known.algorithm.name;
-  report.tasks.push_back(std::move(task));
+  TunedTask tuned{.key = task.key, .name = task.name, .best_us = known.recorded_us};
+  tuned.gflops = task.op.flops / (*known.recorded_us * 1e3);
+  tuned.trace = schedule::to_string(known.schedule.trace);
+  tuned.algorithm = known.schedule.algorithm;
+  report.tasks.push_back(std::move(tuned));
   return std::optional(std::move(report));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/api/prepared_model.h"
 #include "tuner/records/sample_records_testing.h"
 
 namespace attune::api {
@@ -17,12 +18,15 @@ class KnownAnswer : public testing::Test {
   KnownAnswer() : path_(folder_.file("records.db")) {
     std::vector<records::Record> known;
     for (const auto& [algorithm, us] : {std::pair("winograd4", 10.0), {"direct", 50.0}}) {
-      const auto model = load_model(of(kConvolution + ",algo=" + algorithm));
+      const SourceOptions source{.model = of(kConvolution + ",algo=" + algorithm),
+                                 .schedule = {.use_default = true}};
+      const auto model = prepare_model(load_model(source.model).value(), source);
       EXPECT_TRUE(model.ok()) << model.error().message;
+      const graph::Task& task = model->tasks.distinct.front();
       records::Record record = records::sample_record(0, records::timing(us));
-      record.task_key = model->task.key;
-      record.target = model->target_text();
-      record.trace = schedule::to_string(default_schedule(*model).trace);
+      record.task_key = task.key;
+      record.target = model->model.target_text();
+      record.trace = schedule::to_string(model->know(task).schedule.trace);
       record.trace_hash = hash_bytes(record.trace);
       known.push_back(record);
     }

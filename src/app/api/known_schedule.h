@@ -1,35 +1,34 @@
-// Which schedule a command works with: one from a file, the best that was ever measured, one that
-// ships with the program, or the default of the operator's template.
+// Which schedule a task is compiled with: that of a file, the best that was ever measured, one that
+// ships with the program, or the default of its template. One rule for the tasks of all models: a
+// record wins; where it is of the default schedule alone, or there is none, what ships comes first
+// unless it was tried here.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "app/api/model.h"
+#include "app/deploy/schedules.h"
 #include "app/deploy/shipped.h"
 #include "base/result.h"
-#include "compiler/schedule/trace.h"
 
 namespace attune::api {
 
 struct ScheduleOptions {
-  std::string file = {};     // a trace in text; empty: none
+  std::string file = {};     // a trace in text, for a model of one task; empty: none
   bool use_default = false;  // whatever is known
   std::string records = {};  // the store; empty: the default one
-  // A further store to look into; "none": no other, and no schedules that ship with the program.
+  // A further store to look into; "none": no records, and no schedules that ship with the program.
   std::string history = {};
 };
 
-enum class ScheduleSource { File, Record, Shipped, Default };
-// "file", "record", "shipped", "default".
-std::string_view name_of(ScheduleSource source);
-
-struct KnownSchedule {
-  schedule::Trace trace = {};
-  Algorithm algorithm = {};  // that of the trace
-  ScheduleSource source = ScheduleSource::Default;
-  std::optional<double> recorded_us = {};  // of a record
-};
+// Where a schedule comes from, in reports: "file", "record", "shipped", "default".
+std::string_view source_name(deploy::Origin origin);
+// "the best schedule of the records", for a person.
+std::string describe(deploy::Origin origin);
+// "the default schedules", for a person.
+std::string describe(const ScheduleOptions& schedule);
 
 // The path of the store that the user means.
 Result<std::string> records_path(const std::string& option);
@@ -37,12 +36,25 @@ Result<std::string> records_path(const std::string& option);
 // Another store that the user named, or nothing when he named none; it must exist.
 Result<std::optional<std::string>> history_path(const std::string& option);
 
-KnownSchedule default_schedule(const OperatorModel& model);
-// The operator as the bundle's look-up sees it; `model` must outlive it.
-deploy::ScheduledTask scheduled_task(const OperatorModel& model);
-Result<KnownSchedule> known_schedule(const OperatorModel& model, const ScheduleOptions& options);
+// The task as the bundle's look-up sees it; `task` must outlive it.
+deploy::ScheduledTask scheduled_task(const graph::Task& task, const target::Target& target,
+                                     const deploy::Algorithms& algorithms, bool cold);
 
-// "the best of the records", for a person.
-std::string describe(const KnownSchedule& known);
+struct KnownTask {
+  deploy::Schedule schedule = {};
+  std::optional<double> recorded_us = {};  // of the record; nothing: it is another schedule
+};
+using KnowTask = std::function<KnownTask(const graph::Task&)>;
+
+// What is known of the tasks of a model, which may ask from several threads. Of a schedule's file
+// see check_file().
+Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule);
+// Their schedules alone.
+Result<deploy::ChooseSchedule> known_schedules(const LoadedModel& model,
+                                               const ScheduleOptions& schedule);
+
+// Fails when the schedule's file, if there is one, is not for the one task of a model.
+Status check_file(const deploy::ModelTasks& tasks, const LoadedModel& model,
+                  const ScheduleOptions& schedule);
 
 }  // namespace attune::api

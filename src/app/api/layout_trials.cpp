@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "app/api/graph_model.h"
+#include "app/api/model.h"
 #include "app/api/version.h"
 #include "app/api/workshop.h"
 #include "base/clock.h"
@@ -27,7 +27,7 @@ LayoutTrials::LayoutTrials(Options options, records::Store& store, Workshop& wor
     : options_(std::move(options)), store_(store), workshop_(workshop) {}
 
 deploy::Schedule LayoutTrials::schedule_of(const graph::Task& task) const {
-  deploy::Schedule schedule = deploy::default_schedule(task, options_.target, options_.exact);
+  deploy::Schedule schedule = deploy::default_schedule(task, options_.target, options_.algorithms);
   if (const auto known = known_us_.find(task.key); known != known_us_.end()) {
     schedule.measured_us = known->second;
   }
@@ -50,7 +50,7 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
         continue;
       }
     }
-    schedules.push_back(deploy::default_schedule(task, options_.target, options_.exact));
+    schedules.push_back(deploy::default_schedule(task, options_.target, options_.algorithms));
     const ir::Program* program = deploy::program_of(task, schedules.back().algorithm);
     requests.push_back({.number = static_cast<std::int64_t>(requests.size()),
                         .program = std::make_shared<ir::Program>(*program),

@@ -20,8 +20,8 @@ class LayoutTrials {
  public:
   struct Options {
     target::Target target;
-    bool exact = false;
-    bool cold = false;         // see has_cold_weights()
+    deploy::Algorithms algorithms = {};
+    bool cold = false;         // see LoadedModel::cold_weights
     bool use_records = false;  // what is known already is not timed again
   };
   LayoutTrials(Options options, records::Store& store, Workshop& workshop);

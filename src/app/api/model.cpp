@@ -3,20 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <set>
 
+#include "app/deploy/ahead.h"
 #include "base/nearest.h"
-#include "compiler/frontend/zoo/zoo.h"
-#include "compiler/ops/forms/family.h"
-#include "runtime/affinity.h"
 #include "targets/kinds.h"
+#include "compiler/frontend/onnx/import.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/frontend/zoo/zoo.h"
+#include "runtime/artifact.h"
+#include "runtime/fill.h"
+#include "runtime/memory.h"
+#include "compiler/kernel/element_type.h"
 #include "tuner/measure/probe/machine.h"
 
 namespace attune::api {
 namespace {
 
-// What is neither an operator spec nor, as the caller has seen, a model: those have no keys, so
-// that a misspelt operator is told apart from them.
+enum class ModelKind { Operator, Zoo, Onnx, Artifact };
+
+// By what is written: a zoo name, a file that begins like an artifact, a file (or a name that ends
+// in .onnx), else an operator spec.
+ModelKind kind_of_model(const std::string& text) {
+  std::error_code ignored;
+  if (zoo::has(text)) return ModelKind::Zoo;
+  const bool is_file = std::filesystem::is_regular_file(text, ignored);
+  if (is_file && runtime::looks_like_artifact(text)) return ModelKind::Artifact;
+  if (text.ends_with(".attune")) return ModelKind::Artifact;
+  if (is_file || text.ends_with(".onnx")) return ModelKind::Onnx;
+  return ModelKind::Operator;
+}
+
+// What is neither an operator spec nor a model: those have no keys, so that a misspelt operator is
+// told apart from them.
 bool names_nothing(const std::string& text) {
   if (text.find(':') != std::string::npos) return false;
   const auto families = ops::families();
@@ -30,10 +51,6 @@ Error unknown_model(const std::string& text) {
     return invalid(fmt::format("'{}' is a folder, not a model", text),
                    "only 'attune check' takes folders, of ONNX test cases");
   }
-  if (std::filesystem::exists(text, ignored) || zoo::has(text)) {
-    return invalid(fmt::format("'{}' is not an operator spec", text),
-                   "name an operator, e.g. matmul:m=1024,n=1024,k=1024");
-  }
   const std::string guess = nearest(text, zoo::names());
   return invalid(fmt::format("there is no model, file or operator '{}'", text),
                  fmt::format("{}'attune zoo' lists the models; an operator is written like "
@@ -41,101 +58,160 @@ Error unknown_model(const std::string& text) {
                              guess.empty() ? "" : fmt::format("did you mean '{}'? ", guess)));
 }
 
-Result<target::Target> resolve(const ModelOptions& options) {
+// Random contents, as the runner fills what it measures: by the place among the operands.
+Result<ops::ConstantPtr> random_constant(const std::string& spec, const ops::TensorType& type,
+                                         std::uint64_t seed, int index) {
+  if (type.elements() == 1) return ops::filled_constant(type, 1);  // it is part of the task
+  const auto bytes = static_cast<std::size_t>(type.bytes());
+  const auto memory = static_cast<std::size_t>(probe::describe_machine().memory_bytes);
+  if (memory > 0 && bytes > memory) {
+    constexpr double kGib = 1 << 30;
+    return Error{
+        ErrorCode::Exhausted,
+        fmt::format("the weights of {} take {:.1f} GiB of memory, this machine has {:.1f} "
+                    "GiB",
+                    spec, static_cast<double>(bytes) / kGib, static_cast<double>(memory) / kGib),
+        "choose smaller sizes"};
+  }
+  ATTUNE_ASSIGN(runtime::Memory room, runtime::Memory::allocate(bytes));
+  ATTUNE_ASSIGN(const runtime::DType element, kernel::element_type(type.dtype));
+  runtime::fill(room.data(), element, type.elements(), seed, index);
+  const auto owner = std::make_shared<const runtime::Memory>(std::move(room));
+  const std::span contents(static_cast<const std::byte*>(owner->data()), bytes);
+  return std::make_shared<const ops::Constant>(ops::Constant{type, contents, owner});
+}
+
+Result<ops::ConstantPtr> given_constant(const std::string& name, const ops::TensorType& wanted,
+                                        const ops::ConstantPtr& given) {
+  if (given->type == wanted) return given;
+  return invalid(fmt::format("'{}' is {}, but {} is given", name, ops::to_string(wanted),
+                             ops::to_string(given->type)));
+}
+
+// The allowed algorithms: those of `algo=` and --exact, which may contradict each other.
+Result<deploy::Algorithms> algorithms_of(const op_spec::OpFacts& facts, bool exact) {
+  const std::string& asked = facts.algorithm;
+  if (exact && asked != "auto" && asked != "direct") {
+    return invalid(
+        fmt::format("--exact allows direct algorithms only, but algo={} is asked for", asked),
+        "leave out one of the two");
+  }
+  if (exact) return deploy::Algorithms{"direct"};
+  return deploy::Algorithms{asked == "auto" ? "" : asked};
+}
+
+Status load_operator(const ModelOptions& options, LoadedModel& model) {
+  const auto make_constant = [&](std::string_view name, const ops::TensorType& type,
+                                 int index) -> Result<ops::ConstantPtr> {
+    const auto given = options.constants.find(name);
+    if (given != options.constants.end()) {
+      return given_constant(given->first, type, given->second);
+    }
+    return random_constant(options.model, type, options.seed, index);
+  };
+  auto op = op_spec::parse_op_graph(options.model, model.target, make_constant);
+  if (!op.ok()) return op.error();
+  auto algorithms = algorithms_of(op->facts, options.exact);
+  if (!algorithms.ok()) return algorithms.error();
+  model.algorithms = std::move(*algorithms);
+  model.name = op->facts.spec;
+  model.operator_facts = deploy::TaskFacts{op->facts.spec, op->facts.flops, op->facts.tolerance};
+  model.graph = std::move(op->graph);
+  model.own_program = std::move(op->own);
+  return {};
+}
+
+Result<onnx_proto::ModelFile> open_model(const std::string& text, ModelKind kind) {
+  if (kind == ModelKind::Zoo) return zoo::open(text);
+  return onnx_proto::read_model(text);
+}
+
+bool has_cold_weights(const graph::Graph& graph, const target::Target& target) {
+  std::set<graph::ValueId> used;
+  for (const graph::Node& node : graph.nodes) used.insert(node.inputs.begin(), node.inputs.end());
+  used.erase(graph::kNoValue);
+  std::int64_t bytes = 0;
+  for (const graph::ValueId id : used) {
+    if (graph.value(id).constant != nullptr) bytes += graph.value(id).type.bytes();
+  }
+  // Others use the last cache too, and algorithms with fewer multiplications have more weights.
+  return bytes > target.l3_bytes / 3;
+}
+
+Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& model,
+                    std::vector<std::string>* needed) {
+  auto file = open_model(options.model, kind);
+  if (!file.ok()) return file.error();
+  onnx::ImportOptions import;
+  import.shapes = options.shapes;
+  import.constants = options.constants;
+  import.builder.run_host = deploy::run_host_on_constants;
+  if (options.without_folding) import.builder.largest_folded = 1;
+  onnx::ImportReport report;
+  auto graph = onnx::import_model(*file, import, &report);
+  if (needed != nullptr) *needed = report.needed_constants;
+  if (!graph.ok()) return graph.error();
+  model.graph = std::move(*graph);
+  model.cold_weights = has_cold_weights(model.graph, model.target);
+  model.name = std::filesystem::path(options.model).stem().string();
+  if (options.exact) model.algorithms = {"direct"};
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::string>* needed) {
+  const ModelKind kind = kind_of_model(options.model);
+  LoadedModel model;
+  if (kind == ModelKind::Onnx || kind == ModelKind::Artifact) model.file = options.model;
+  if (kind == ModelKind::Artifact) {
+    model.is_artifact = true;
+    model.name = std::filesystem::path(options.model).stem().string();
+    return model;
+  }
+  if (kind == ModelKind::Operator && names_nothing(options.model)) {
+    return unknown_model(options.model);
+  }
+  ATTUNE_ASSIGN(model.target, resolve_target(options));
+  ATTUNE_RETURN_IF_ERROR(kind == ModelKind::Operator ? load_operator(options, model)
+                                                     : import_graph(options, kind, model, needed));
+  return model;
+}
+
+Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
+                                std::string_view instead, ErrorCode code) {
+  ATTUNE_ASSIGN(LoadedModel model, load_model(options));
+  if (!model.is_artifact) return model;
+  return Error{code, fmt::format("'{}' is an artifact, which {}", model.file, which),
+               std::string(instead)};
+}
+
+deploy::CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options) {
+  deploy::CompileOptions compile;
+  compile.target = model.target;
+  compile.name = model.name;
+  compile.algorithms = model.algorithms;
+  compile.operator_facts = model.operator_facts;
+  compile.disabled_passes = options.disabled_passes;
+  if (options.without_folding) compile.disabled_passes.emplace_back("fold_constants");
+  return compile;
+}
+
+std::string artifact_name(const std::string& model) {
+  return std::filesystem::path(model).stem().string() + ".attune";
+}
+
+Result<target::Target> resolve_target(const ModelOptions& options) {
   ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
   if (options.threads > 0) target.threads = options.threads;
   return targets::resolve(target);
 }
 
-}  // namespace
-
-Result<Algorithm> OperatorModel::algorithm_of(const schedule::Trace& trace) const {
-  if (trace.empty()) return algorithms.front();
-  const auto* step = std::get_if<schedule::Algorithm>(&trace.front());
-  if (step == nullptr) return algorithms.front();
-  std::string names;
-  for (const Algorithm& algorithm : algorithms) {
-    if (algorithm.name == step->name) return algorithm;
-    names += (names.empty() ? "" : ", ") + algorithm.name;
-  }
-  return invalid(fmt::format("the schedule asks for algorithm '{}', which {} does not have",
-                             step->name, task.family),
-                 fmt::format("its algorithms are {}", names));
-}
-
-Result<OperatorModel> load_model(const ModelOptions& options) {
-  if (names_nothing(options.model)) return unknown_model(options.model);
-  OperatorModel model;
-  ATTUNE_ASSIGN(model.target, resolve(options));
-  ATTUNE_ASSIGN(model.task, op_spec::parse_op_spec(options.model, model.target));
-  model.algorithms.push_back(
-      {"direct", std::make_shared<ir::Program>(model.task.program), model.task.tolerance});
-  for (const ops::AlgorithmDef& other : model.task.alternatives) {
-    model.algorithms.push_back(
-        {other.name, std::make_shared<ir::Program>(other.program), other.tolerance});
-  }
-  const std::string& asked = model.task.algorithm;
-  if (options.exact && asked != "auto" && asked != "direct") {
-    return invalid(
-        fmt::format("--exact allows direct algorithms only, but algo={} is asked for", asked),
-        "leave out one of the two");
-  }
-  for (const Algorithm& algorithm : model.algorithms) {
-    const bool wanted =
-        options.exact ? algorithm.name == "direct" : asked == "auto" || asked == algorithm.name;
-    if (wanted) model.allowed.push_back(algorithm.name);
-  }
-  if (model.allowed.empty()) {
-    return unsupported(fmt::format("algorithm '{}' does not fit {}", asked, model.task.spec),
-                       "leave algo out to let all that fit compete");
-  }
-  return model;
-}
-
-Status check_runs_here(const target::Target& target) {
-  return check_runs_on(target, static_cast<int>(runtime::allowed_cores().size()));
-}
-
-Status check_runs_on(const target::Target& target, int cores) {
-  ATTUNE_RETURN_IF_ERROR(targets::kind_of(target).check_runs_here(target));
-  return check_threads(target.threads, cores);
-}
-
-Status check_threads(int threads) {
-  return check_threads(threads, static_cast<int>(runtime::allowed_cores().size()));
-}
-
-Status check_threads(int threads, int cores) {
-  if (threads <= cores) return {};
-  return invalid(fmt::format("{} threads are asked for, but this process may use {} {}", threads,
-                             cores, cores == 1 ? "core" : "cores"),
-                 fmt::format("choose --threads {} or fewer", cores));
-}
-
-Status check_fits_memory(const OperatorModel& model, Purpose purpose) {
-  constexpr double kInterpretedBytes = 9;  // of an element: a value and whether it is there
-  double bytes = 0;
-  const auto add = [&](const ir::Buffer& buffer) {
-    const auto elements = static_cast<double>(ir::element_count(*buffer));
-    bytes += elements * static_cast<double>(buffer->type.element_bytes());
-    if (purpose == Purpose::Tune) bytes += elements * kInterpretedBytes;
-  };
-  for (const ir::Input& input : model.task.program.inputs) add(input.buffer);
-  if (purpose == Purpose::Run) {
-    for (const ir::Buffer& output : model.task.program.outputs) add(output);
-  } else {
-    for (const ir::Stage& stage : model.task.program.stages) {
-      for (const ir::Buffer& output : stage.outputs) add(output);
-    }
-  }
-  const auto memory = static_cast<double>(probe::describe_machine().memory_bytes);
-  constexpr double kGib = 1 << 30;
-  if (memory <= 0 || bytes <= memory) return {};
-  return Error{ErrorCode::Exhausted,
-               fmt::format("{} {} needs about {:.1f} GiB of memory, this machine has {:.1f} GiB",
-                           purpose == Purpose::Tune ? "tuning" : "running", model.task.spec,
-                           bytes / kGib, memory / kGib),
-               "choose smaller sizes"};
+records::Weights weights_of(const graph::Task& task, bool cold) {
+  const auto& inputs = task.op.program.inputs;
+  const bool constants = std::any_of(inputs.begin(), inputs.end(),
+                                     [](const ir::Input& input) { return input.constant; });
+  return cold && constants && !task.repeats ? records::Weights::Cold : records::Weights::Hot;
 }
 
 }  // namespace attune::api

@@ -77,7 +77,7 @@ void ModelContest::set_known(std::vector<deploy::Schedule> schedules) {
   known_ = std::move(schedules);
   std::vector<deploy::Schedule> untuned;
   for (const graph::Task& task : tasks_.distinct) {
-    untuned.push_back(deploy::default_schedule(task, compile_.target, compile_.exact));
+    untuned.push_back(deploy::default_schedule(task, compile_.target, compile_.algorithms));
   }
   known_differs_ = !same_schedules(known_, untuned);
 }

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <numeric>
 
+#include "compiler/frontend/zoo/zoo.h"
+
 namespace attune::api {
 namespace {
 
@@ -89,8 +91,11 @@ Result<std::vector<OnnxCase>> find_onnx_cases(const std::string& path) {
   return cases;
 }
 
-bool has_onnx_case(const std::string& model) {
-  const fs::path path(model);
+bool names_onnx_cases(const std::string& text) {
+  std::error_code ignored;
+  if (zoo::has(text)) return false;
+  if (fs::is_directory(text, ignored)) return true;
+  const fs::path path(text);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const bool is_case = path.filename() == "model.onnx" && !data_sets_of(folder).empty();
   return is_case || !light_output_of(path).empty();

@@ -20,8 +20,9 @@ struct OnnxCase {
 
 // The cases at and below a path, by name. A folder without any is an error.
 Result<std::vector<OnnxCase>> find_onnx_cases(const std::string& path);
-// Whether the file is a model with expected outputs beside it.
-bool has_onnx_case(const std::string& model);
+// Whether it is a folder, or a model's file with expected outputs beside it; a name of the zoo is
+// that model.
+bool names_onnx_cases(const std::string& text);
 
 // Compiles the model, runs the artifact on the case's inputs and compares.
 Result<CheckCase> check_onnx_case(const OnnxCase& test, const CheckOptions& options);

@@ -1,73 +1,57 @@
 #include "app/api/plain_tensor.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "compiler/ops/forms/blocked_layout.h"
+#include "compiler/kernel/element_type.h"
 
 namespace attune::api {
-namespace {
 
-using runtime::DType;
+using runtime::InterfaceTensor;
 using runtime::Tensor;
 
-Result<Tensor> as_bfloat16(const Tensor& source) {
-  ATTUNE_ASSIGN(Tensor rounded,
-                Tensor::allocate(DType::BF16, {source.shape().begin(), source.shape().end()}));
-  for (std::int64_t i = 0; i < source.elements(); ++i) {
-    runtime::write_element(rounded.data(), DType::BF16, i,
-                           runtime::read_element(source.data(), source.type(), i));
-  }
-  return rounded;
+std::vector<std::int64_t> largest_shape(const InterfaceTensor& tensor) {
+  std::vector<std::int64_t> shape;
+  for (const runtime::Dim& dim : tensor.dims) shape.push_back(dim.maximum);
+  return shape;
 }
 
-}  // namespace
-
-PlainView::PlainView(const ir::Buffer& buffer, const std::vector<ops::BlockedTensor>& blocked)
-    : operator_shape_(buffer->shape), shape_(buffer->shape) {
-  for (const ops::BlockedTensor& tensor : blocked) {
-    if (tensor.name != buffer->name) continue;
-    channels_ = tensor.channels;
-    shape_ = ops::plain_shape(operator_shape_, channels_);
-  }
+std::vector<std::int64_t> plain_shape(const InterfaceTensor& tensor) {
+  const std::vector<std::int64_t> taken = largest_shape(tensor);
+  return tensor.channels == 0 ? taken : ops::plain_shape(taken, tensor.channels);
 }
 
-Status PlainView::load(const Tensor& plain, Tensor& into, const std::string& name,
-                       const std::string& path) const {
-  if (into.type() == DType::BF16 && plain.type() == DType::F32) {
-    ATTUNE_ASSIGN(const Tensor rounded, as_bfloat16(plain));
-    return load(rounded, into, name, path);
-  }
-  if (plain.type() != into.type()) {
-    return invalid(fmt::format("'{}' holds {}, but input '{}' is {}", path,
-                               runtime::name_of(plain.type()), name, runtime::name_of(into.type())),
-                   "convert it in NumPy with .astype(…)");
-  }
-  if (!std::equal(plain.shape().begin(), plain.shape().end(), shape_.begin(), shape_.end())) {
-    return invalid(fmt::format("'{}' has shape {}, but input '{}' is {}", path,
-                               runtime::shape_text(plain.shape()), name,
-                               runtime::shape_text(shape_)));
-  }
-  if (channels_ == 0) {
-    if (plain.bytes() > 0) std::memcpy(into.data(), plain.data(), plain.bytes());
-    return {};
-  }
-  ops::pack_channels(operator_shape_, channels_, runtime::byte_size(plain.type()),
-                     plain.as<const std::byte>(), into.as<std::byte>());
-  return {};
+Result<Tensor> from_plain(const InterfaceTensor& tensor, Tensor plain) {
+  if (tensor.channels == 0) return plain;
+  const std::vector<std::int64_t> shape = largest_shape(tensor);
+  ATTUNE_ASSIGN(Tensor taken, Tensor::allocate(tensor.type, shape));
+  ops::pack_channels(shape, tensor.channels, runtime::byte_size(tensor.type),
+                     plain.as<const std::byte>(), taken.as<std::byte>());
+  return taken;
 }
 
-Result<Tensor> PlainView::store(const Tensor& from) const {
-  ATTUNE_ASSIGN(Tensor plain, Tensor::allocate(from.type(), shape_));
-  if (channels_ == 0) {
-    if (plain.bytes() > 0) std::memcpy(plain.data(), from.data(), plain.bytes());
-    return plain;
-  }
-  ops::unpack_channels(operator_shape_, channels_, runtime::byte_size(from.type()),
-                       from.as<const std::byte>(), plain.as<std::byte>());
+Result<Tensor> to_plain(const InterfaceTensor& tensor, Tensor taken) {
+  if (tensor.channels == 0) return taken;
+  ATTUNE_ASSIGN(Tensor plain, Tensor::allocate(tensor.type, plain_shape(tensor)));
+  ops::unpack_channels(largest_shape(tensor), tensor.channels, runtime::byte_size(tensor.type),
+                       taken.as<const std::byte>(), plain.as<std::byte>());
   return plain;
+}
+
+Result<Tensor> tensor_of(const ops::Constant& constant) {
+  ATTUNE_ASSIGN(const runtime::DType type, kernel::element_type(constant.type.dtype));
+  ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(type, constant.type.shape));
+  if (tensor.bytes() > 0) std::memcpy(tensor.data(), constant.bytes.data(), tensor.bytes());
+  return tensor;
+}
+
+ops::ConstantPtr constant_of(Tensor tensor, const ops::TensorType& type) {
+  const auto owner = std::make_shared<const Tensor>(std::move(tensor));
+  ops::TensorType actual{type.dtype, {owner->shape().begin(), owner->shape().end()}, {}};
+  const std::span contents(static_cast<const std::byte*>(owner->data()), owner->bytes());
+  return std::make_shared<const ops::Constant>(ops::Constant{std::move(actual), contents, owner});
 }
 
 }  // namespace attune::api

@@ -1,33 +1,28 @@
-// Between tensors as people know them and as an operator takes them: blocked activations appear as
-// [n, c, h, w], everything else as it is.
+// Between tensors as people know them and as a model takes them: what lies in blocks of channels
+// appears as [n, c, …], everything else as it is.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/expr.h"
-#include "compiler/ops/operator.h"
+#include "compiler/ops/tensor_type.h"
+#include "runtime/plan.h"
 #include "runtime/tensor.h"
 
 namespace attune::api {
 
-class PlainView {
- public:
-  // Of the parameter `buffer` of an operator with these blocked parameters.
-  PlainView(const ir::Buffer& buffer, const std::vector<ops::BlockedTensor>& blocked);
+// The shape of a tensor of the interface, at its largest extents, as the model takes it and as
+// people know it.
+std::vector<std::int64_t> largest_shape(const runtime::InterfaceTensor& tensor);
+std::vector<std::int64_t> plain_shape(const runtime::InterfaceTensor& tensor);
 
-  const std::vector<std::int64_t>& shape() const { return shape_; }
-  // `plain` must have shape() and the type of `into`, which has the operator's layout; f32 becomes
-  // bf16. `name` and `path` are for messages.
-  Status load(const runtime::Tensor& plain, runtime::Tensor& into, const std::string& name,
-              const std::string& path) const;
-  Result<runtime::Tensor> store(const runtime::Tensor& from) const;
+// `plain` has the type of the interface and a shape that it allows.
+Result<runtime::Tensor> from_plain(const runtime::InterfaceTensor& tensor, runtime::Tensor plain);
+Result<runtime::Tensor> to_plain(const runtime::InterfaceTensor& tensor, runtime::Tensor taken);
 
- private:
-  std::vector<std::int64_t> operator_shape_, shape_;
-  std::int64_t channels_ = 0;  // 0: not blocked
-};
+// Constants of a graph as tensors, and back.
+Result<runtime::Tensor> tensor_of(const ops::Constant& constant);
+ops::ConstantPtr constant_of(runtime::Tensor tensor, const ops::TensorType& type);
 
 }  // namespace attune::api

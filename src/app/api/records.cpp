@@ -10,6 +10,7 @@
 
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
+#include "compiler/frontend/op_spec/op_spec.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 #include "tuner/records/transfer.h"
@@ -32,8 +33,10 @@ Result<StorePointer> open_to_write(const RecordsOptions& options) {
 // Records carry the canonical spelling of a spec; anything else is taken as it is.
 std::string task_name(const std::string& text) {
   if (text.find(':') == std::string::npos) return text;
-  const Result<OperatorModel> model = load_model({.model = text});
-  return model.ok() ? model->task.spec : text;
+  const Result<target::Target> target = resolve_target({});
+  if (!target.ok()) return text;
+  const Result<op_spec::OpTask> task = op_spec::parse_op_spec(text, *target);
+  return task.ok() ? task->spec : text;
 }
 
 RecordRow row_of(const records::Record& record) {

@@ -6,84 +6,88 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
-#include "app/api/executable.h"
-#include "app/api/graph_model.h"
+#include "app/api/input_files.h"
 #include "app/api/isolated.h"
 #include "app/api/npy.h"
 #include "app/api/plain_tensor.h"
-#include "app/api/run_graph.h"
+#include "app/api/runnable_model.h"
 #include "base/clock.h"
-#include "runtime/fill.h"
 
 namespace attune::api {
 namespace {
 
 using runtime::Tensor;
 
-// Fills the inputs from files, and the others with random numbers; summaries of all of them.
-Result<std::vector<TensorSummary>> load_inputs(const OperatorModel& model,
-                                               const RunOptions& options, Executable& executable) {
-  const std::vector<ir::Input>& inputs = model.task.program.inputs;
-  std::vector<std::string> names;
-  for (const ir::Input& input : inputs) names.push_back(input.buffer->name);
+Bytes pack(double milliseconds, const std::vector<Tensor>& outputs) {
+  Bytes bytes;
+  append_value(bytes, milliseconds);
+  for (const Tensor& output : outputs) {
+    append_value(bytes, output.type());
+    append_value(bytes, output.shape().size());
+    for (const std::int64_t extent : output.shape()) append_value(bytes, extent);
+    const char* first = static_cast<const char*>(output.data());
+    bytes.insert(bytes.end(), first, first + output.bytes());
+  }
+  return bytes;
+}
+
+Result<Tensor> take_tensor(std::span<const char>& bytes) {
+  const auto type = take_value<runtime::DType>(bytes);
+  std::vector<std::int64_t> shape(take_value<std::size_t>(bytes));
+  for (std::int64_t& extent : shape) extent = take_value<std::int64_t>(bytes);
+  ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(type, std::move(shape)));
+  CHECK(bytes.size() >= tensor.bytes(), "a child's answer is too short");
+  if (tensor.bytes() > 0) std::memcpy(tensor.data(), bytes.data(), tensor.bytes());
+  bytes = bytes.subspan(tensor.bytes());
+  return tensor;
+}
+
+// Two outputs whose names become the same file would overwrite each other.
+std::string free_path(const std::string& directory, const std::string& name,
+                      std::set<std::string>& taken) {
+  std::string path = npy_path(directory, name);
+  for (int i = 1; !taken.insert(path).second; ++i) {
+    path = npy_path(directory, name + "_" + std::to_string(i));
+  }
+  return path;
+}
+
+// The operands of an operator are its inputs and its weights.
+Status check_files(const LoadedModel& model, const RunOptions& options) {
   if (!options.images.empty()) return unsupported("operators take no images", "use --input");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < model.graph.values.size(); ++i) {
+    const graph::Value& value = model.graph.values[i];
+    const auto& inputs = model.graph.inputs;
+    const bool is_input =
+        std::find(inputs.begin(), inputs.end(), static_cast<int>(i)) != inputs.end();
+    if (is_input || is_weight(value)) names.push_back(value.name);
+  }
   for (const NamedFile& file : options.inputs) {
     if (file.name.empty()) {
       return unsupported("operators take .npy files, each with a name", "write --input a=x.npy");
     }
     if (std::find(names.begin(), names.end(), file.name) != names.end()) continue;
-    return invalid(fmt::format("{} has no input '{}'", model.task.family, file.name),
-                   fmt::format("its inputs are {}", fmt::join(names, ", ")));
+    return invalid(
+        fmt::format("{} has no input '{}'", model.name.substr(0, model.name.find(':')), file.name),
+        fmt::format("its inputs are {}", fmt::join(names, ", ")));
   }
-  std::vector<TensorSummary> summaries;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const PlainView view(inputs[i].buffer, model.task.blocked);
-    Tensor& into = executable.inputs()[i];
-    const auto given = std::find_if(options.inputs.begin(), options.inputs.end(),
-                                    [&](const NamedFile& file) { return file.name == names[i]; });
-    ATTUNE_ASSIGN(Tensor plain, Tensor::allocate(into.type(), view.shape()));
-    if (given != options.inputs.end()) {
-      ATTUNE_ASSIGN(plain, read_npy(given->path));
-    } else {
-      runtime::fill(plain.data(), plain.type(), plain.elements(), options.seed,
-                    static_cast<int>(i));
-    }
-    const std::string path = given == options.inputs.end() ? "" : given->path;
-    ATTUNE_RETURN_IF_ERROR(view.load(plain, into, names[i], path));
-    summaries.push_back(summarize(names[i], plain, 0));
-    summaries.back().random = path.empty();
-    summaries.back().path = path;
-  }
-  return summaries;
+  return {};
 }
 
-// Runs the operator in a child and brings the bytes of its outputs, and how long it took, here.
-Result<double> run_once(const OperatorModel& model, Executable& executable) {
-  const auto work = [&]() -> Result<Bytes> {
+// Runs it in a child and brings the outputs, after how long it took, here.
+Result<Bytes> run_once(const RunnableModel& model, const std::vector<Tensor>& inputs) {
+  return run_isolated(model.name, [&]() -> Result<Bytes> {
     const SteadyClock clock;
-    ATTUNE_RETURN_IF_ERROR(executable.start_threads());
-    ATTUNE_RETURN_IF_ERROR(executable.prepare());
+    ATTUNE_ASSIGN(ModelSession session, ModelSession::create(model, true));
     const std::int64_t start = clock.now_ns();
-    ATTUNE_RETURN_IF_ERROR(executable.run());
+    ATTUNE_RETURN_IF_ERROR(session.run(inputs));
     const double milliseconds = seconds_between(start, clock.now_ns()) * 1e3;
-    Bytes bytes;
-    append_value(bytes, milliseconds);
-    for (const Tensor& output : executable.outputs()) {
-      const char* first = static_cast<const char*>(output.data());
-      bytes.insert(bytes.end(), first, first + output.bytes());
-    }
-    return bytes;
-  };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.task.spec, work));
-  std::span<const char> bytes = answer;
-  const auto milliseconds = take_value<double>(bytes);
-  for (const Tensor& output : executable.outputs()) {
-    CHECK(bytes.size() >= output.bytes(), "a child's answer is too short");
-    std::memcpy(output.data(), bytes.data(), output.bytes());
-    bytes = bytes.subspan(output.bytes());
-  }
-  return milliseconds;
+    ATTUNE_ASSIGN(const std::vector<Tensor> outputs, session.outputs());
+    return pack(milliseconds, outputs);
+  });
 }
 
 }  // namespace
@@ -98,26 +102,31 @@ Result<NamedFile> parse_named_file(const std::string& text) {
   return NamedFile{text.substr(0, equals), text.substr(equals + 1)};
 }
 
-Result<RunReport> run(const RunOptions& options) {
-  if (kind_of_model(options.model.model) != ModelKind::Operator) return run_graph(options);
-  ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
-  ATTUNE_RETURN_IF_ERROR(check_runs_here(model));
-  ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Run));
-  ATTUNE_ASSIGN(const KnownSchedule known, known_schedule(model, options.schedule));
-  ATTUNE_ASSIGN(const measure::BuiltCandidate built, build_schedule(model, known));
-  ATTUNE_ASSIGN(Executable executable, Executable::load(model, built));
-  RunReport report{.model = model.task.spec, .schedule_text = describe(known)};
-  ATTUNE_ASSIGN(report.inputs, load_inputs(model, options, executable));
+Result<RunReport> run(const RunOptions& given) {
+  RunOptions options = given;
+  options.source.model.seed = options.seed;
+  ATTUNE_ASSIGN(LoadedModel loaded, load_model(options.source.model));
+  if (loaded.is_operator()) ATTUNE_RETURN_IF_ERROR(check_files(loaded, options));
+  ATTUNE_ASSIGN(std::vector<TensorSummary> weights, bind_weights(loaded, options.inputs));
+  ATTUNE_ASSIGN(const RunnableModel model, make_runnable(std::move(loaded), options.source));
+  ATTUNE_ASSIGN(GivenInputs inputs, gather_inputs(model, options));
+  RunReport report{
+      .model = model.name, .schedule_text = model.schedule_text, .fallbacks = model.fallbacks};
+  report.inputs = std::move(inputs.summaries);
+  for (TensorSummary& weight : weights) report.inputs.push_back(std::move(weight));
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(make_directory(options.output));
-  ATTUNE_ASSIGN(report.milliseconds, run_once(model, executable));
-  for (std::size_t i = 0; i < executable.outputs().size(); ++i) {
-    const ir::Buffer& buffer = model.task.program.outputs[i];
-    ATTUNE_ASSIGN(const Tensor plain,
-                  PlainView(buffer, model.task.blocked).store(executable.outputs()[i]));
-    report.outputs.push_back(summarize(buffer->name, plain, options.top));
+  ATTUNE_ASSIGN(const Bytes answer, run_once(model, inputs.tensors));
+  std::span<const char> bytes = answer;
+  report.milliseconds = take_value<double>(bytes);
+  std::set<std::string> taken;
+  for (const runtime::InterfaceTensor& output : model.plan().outputs) {
+    ATTUNE_ASSIGN(Tensor made, take_tensor(bytes));
+    ATTUNE_ASSIGN(const Tensor tensor, to_plain(output, std::move(made)));
+    report.outputs.push_back(summarize(output.name, tensor, options.top));
     if (options.output.empty()) continue;
-    report.outputs.back().path = npy_path(options.output, buffer->name);
-    ATTUNE_RETURN_IF_ERROR(write_npy(report.outputs.back().path, plain));
+    const std::string path = free_path(options.output, output.name, taken);
+    ATTUNE_RETURN_IF_ERROR(write_npy(path, tensor));
+    report.outputs.back().path = path;
   }
   return report;
 }

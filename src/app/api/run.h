@@ -1,6 +1,5 @@
-// Running an operator or a whole model once, on inputs that the user gives or on random ones.
-// Tensors are seen here as people know them: activations that an operator takes in blocks appear as
-// [n, c, h, w].
+// Running a model once, on inputs that the user gives or on random ones. Tensors are seen here as
+// people know them: activations that an operator takes in blocks appear as [n, c, h, w].
 #pragma once
 
 #include <cstdint>
@@ -8,10 +7,8 @@
 #include <vector>
 
 #include "app/api/fallbacks.h"
-#include "app/api/graph_model.h"
 #include "app/api/image.h"
-#include "app/api/known_schedule.h"
-#include "app/api/model.h"
+#include "app/api/prepared_model.h"
 #include "app/api/tensor_summary.h"
 #include "base/result.h"
 
@@ -23,23 +20,19 @@ struct NamedFile {
 };
 
 struct RunOptions {
-  ModelOptions model = {};
-  ScheduleOptions schedule = {};
-  Shapes shapes = {};                  // of a whole model's inputs
-  Constants constants = {};            // inputs that are fixed while compiling
+  SourceOptions source = {};
   std::vector<NamedFile> inputs = {};  // those not named are random; without a name: all of a .npz
-  std::vector<NamedFile> images = {};  // of whole models
+  std::vector<NamedFile> images = {};  // not of operators
   ImageOptions image = {};
   std::string output = {};  // a directory for one .npy file per output; empty: none
   int top = 0;              // so many of the largest elements of each output
   std::uint64_t seed = 0;
-  std::function<void(std::size_t done, std::size_t all)> progress = {};  // of compiling a model
 };
 
 struct RunReport {
   std::string model = {};
   std::string schedule_text = {};
-  Fallbacks fallbacks = {};  // of compiling a model
+  Fallbacks fallbacks = {};  // of compiling
   std::vector<TensorSummary> inputs = {}, outputs = {};
   double milliseconds = 0;  // of the one call
 };

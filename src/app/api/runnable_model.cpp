@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "app/api/machine_limits.h"
+#include "app/api/plain_tensor.h"
 #include "base/clock.h"
 #include "base/match.h"
 #include "runtime/affinity.h"
@@ -40,17 +42,17 @@ Status set_threads(RunnableModel& runnable, int asked) {
 }
 
 Result<RunnableModel> open_artifact(const SourceOptions& options) {
-  const std::string& path = options.graph.model.model;
+  const std::string& path = options.model.model;
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(runtime::Artifact artifact, runtime::Artifact::open(path));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
-  if (!options.graph.shapes.empty() || !options.graph.constants.empty()) {
+  if (!options.model.shapes.empty() || !options.model.constants.empty()) {
     return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),
                    "give --shape and --constant when the model is compiled");
   }
   runnable.schedule_text = "the kernels of the artifact";
-  ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.graph.model.threads));
+  ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.model.threads));
   return runnable;
 }
 
@@ -70,14 +72,16 @@ double flops_of(const runtime::Block& block) {
   return flops;
 }
 
+double tolerance_of(const graph::Task& task, const std::string& algorithm) {
+  for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    if (other.name == algorithm) return other.tolerance;
+  }
+  return task.op.tolerance;
+}
+
 }  // namespace
 
 double flops_of(const runtime::Plan& plan) { return flops_of(plan.body); }
-
-std::string describe(const ScheduleOptions& schedule) {
-  const bool untuned = schedule.use_default || schedule.history == "none";
-  return untuned ? "default schedules" : "the best schedules known";
-}
 
 Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled) {
   runtime::ArtifactContents contents{compiled.plan, compiled.weights.pieces(), {}};
@@ -87,32 +91,36 @@ Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled) {
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(runtime::Artifact artifact,
                 runtime::Artifact::from_memory(std::move(bytes), compiled.plan.model));
-  return from_artifact(std::move(artifact), start);
-}
-
-Result<deploy::CompiledModel> compile_loaded(GraphModel model, const SourceOptions& options) {
-  deploy::CompileOptions compile = compile_options(model, options.graph);
-  ATTUNE_ASSIGN(compile.choose,
-                known_schedules(model.target, options.schedule, options.graph.model.exact,
-                                has_cold_weights(model.graph, model.target)));
-  compile.progress = options.progress;
-  return deploy::compile_model(std::move(model.graph), compile);
+  ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
+  runnable.fallbacks = compiled.fallbacks;
+  for (std::size_t i = 0; i < compiled.tasks.distinct.size(); ++i) {
+    const graph::Task& task = compiled.tasks.distinct[i];
+    runnable.kernels.push_back(
+        {task.key, compiled.schedules[i], tolerance_of(task, compiled.schedules[i].algorithm)});
+  }
+  return runnable;
 }
 
 Result<RunnableModel> load_runnable(const SourceOptions& options) {
-  if (kind_of_model(options.graph.model.model) == ModelKind::Artifact) {
-    return open_artifact(options);
-  }
+  ATTUNE_ASSIGN(LoadedModel model, load_model(options.model));
+  return make_runnable(std::move(model), options);
+}
+
+Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& options) {
+  if (model.is_artifact) return open_artifact(options);
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
-  ATTUNE_ASSIGN(const deploy::CompiledModel compiled, compile_loaded(std::move(model), options));
+  ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Run));
+  const bool is_operator = model.is_operator();
+  ATTUNE_ASSIGN(PreparedModel prepared, prepare_model(std::move(model), options));
+  ATTUNE_ASSIGN(const deploy::CompiledModel compiled, compile_prepared(std::move(prepared)));
   const double seconds = seconds_between(start, clock.now_ns());
   ATTUNE_ASSIGN(RunnableModel runnable, runnable_of(compiled));
+  runnable.is_operator = is_operator;
   runnable.compile_seconds = seconds;
-  runnable.fallbacks = compiled.fallbacks;
-  runnable.schedule_text = describe(options.schedule);
+  runnable.schedule_text =
+      is_operator ? describe(runnable.kernels.front().schedule.origin) : describe(options.schedule);
   return runnable;
 }
 
@@ -120,17 +128,11 @@ void fill_input(Tensor& tensor, std::uint64_t seed, int index) {
   using runtime::DType;
   runtime::fill(tensor.data(), tensor.type(), tensor.elements(), seed, index);
   const DType type = tensor.type();
-  if (type != DType::I8 && type != DType::I16 && type != DType::I32 && type != DType::I64) return;
+  if (type != DType::I32 && type != DType::I64) return;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     const double value = runtime::read_element(tensor.data(), type, i);
     if (value < 0) runtime::write_element(tensor.data(), type, i, -value);
   }
-}
-
-std::vector<std::int64_t> largest_shape(const runtime::InterfaceTensor& tensor) {
-  std::vector<std::int64_t> shape;
-  for (const runtime::Dim& dim : tensor.dims) shape.push_back(dim.maximum);
-  return shape;
 }
 
 Result<std::vector<Tensor>> random_inputs(const runtime::Plan& plan, std::uint64_t seed) {

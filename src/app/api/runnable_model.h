@@ -1,29 +1,31 @@
-// A whole model that runs: an artifact from a file, or compiled here and kept in memory.
+// A model that runs: an artifact from a file, or compiled here and kept in memory.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/api/fallbacks.h"
-#include "app/api/graph_model.h"
+#include "app/api/prepared_model.h"
 #include "base/result.h"
 #include "runtime/executor.h"
 #include "runtime/tensor.h"
 
 namespace attune::api {
 
-struct SourceOptions {
-  GraphOptions graph = {};
-  ScheduleOptions schedule = {};
-  std::function<void(std::size_t done, std::size_t all)> progress = {};  // of compiling
+// A task of a model and the schedule that it was compiled with.
+struct KernelSource {
+  std::string key = {};
+  deploy::Schedule schedule = {};
+  double tolerance = 0;  // of its algorithm; see ops::Operator
 };
 
 struct RunnableModel {
   std::string name = {};
+  bool is_operator = false;
   std::shared_ptr<const runtime::Model> model = {};
-  std::string schedule_text = {};  // of where its schedules come from, for a person
+  std::vector<KernelSource> kernels = {};  // in the plan's order; of an artifact nothing is known
+  std::string schedule_text = {};          // of where its schedules come from, for a person
   int threads = 1;
   double load_ms = 0;          // from the artifact's bytes to kernels that can be called
   double compile_seconds = 0;  // 0: that was done before
@@ -32,26 +34,21 @@ struct RunnableModel {
   const runtime::Plan& plan() const { return model->plan(); }
 };
 
-// An artifact, a file or a name of the zoo; fails when it cannot run on this machine.
+// Any model; fails when it cannot run on this machine.
 Result<RunnableModel> load_runnable(const SourceOptions& options);
-// A graph that was loaded with the same options, compiled with the schedules that they ask for.
-Result<deploy::CompiledModel> compile_loaded(GraphModel model, const SourceOptions& options);
+// The same of one that was loaded with these options.
+Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& options);
 // What was just compiled, by way of its artifact.
 Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled);
-
-// "the default schedules", for a person.
-std::string describe(const ScheduleOptions& schedule);
 
 // Operations of one run; those in loops count once.
 double flops_of(const runtime::Plan& plan);
 
-// Random contents for an input of a model: as runtime::fill, but integers are not negative, since
-// they tend to be indices.
+// Random contents for an input of a model: as runtime::fill, but wide integers are not negative,
+// since they tend to be indices.
 void fill_input(runtime::Tensor& tensor, std::uint64_t seed, int index);
 // One of those for every input, at its largest extents.
 Result<std::vector<runtime::Tensor>> random_inputs(const runtime::Plan& plan, std::uint64_t seed);
-// The shape of a tensor of the interface, at its largest extents.
-std::vector<std::int64_t> largest_shape(const runtime::InterfaceTensor& tensor);
 
 // Pinned: each thread on a core of its own, the calling one included, from then on.
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned);

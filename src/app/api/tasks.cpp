@@ -6,28 +6,21 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "app/api/bench_graph.h"
+#include "app/api/bench.h"
 #include "app/api/isolated.h"
+#include "app/api/machine_limits.h"
 #include "base/clock.h"
 
 namespace attune::api {
 namespace {
 
-Status check_kind(const std::string& model) {
-  const ModelKind kind = kind_of_model(model);
-  if (kind == ModelKind::Artifact) {
-    return unsupported(fmt::format("'{}' is an artifact, which does not know its tasks", model),
-                       "name the model that it was compiled from");
-  }
-  if (kind == ModelKind::Zoo || kind == ModelKind::Onnx) return {};
-  ModelOptions options;
-  options.model = model;
-  ATTUNE_RETURN_IF_ERROR([&]() -> Status {
-    const auto loaded = load_model(options);
-    return loaded.ok() ? Status() : Status(loaded.error());
-  }());
-  return unsupported(fmt::format("'{}' is a single operator, and so a single task", model),
-                     fmt::format("'attune records best {}' says what is known about it", model));
+Result<LoadedModel> load(const SourceOptions& source) {
+  ATTUNE_ASSIGN(LoadedModel model, load_source(source.model, "does not know its tasks",
+                                               "name the model that it was compiled from"));
+  if (!model.is_operator()) return model;
+  return unsupported(
+      fmt::format("'{}' is a single operator, and so a single task", source.model.model),
+      fmt::format("'attune records best {}' says what is known about it", source.model.model));
 }
 
 // Milliseconds of one run by kernel; host operators are under "".
@@ -90,30 +83,21 @@ Status add_times(const deploy::CompiledModel& compiled, const TasksOptions& opti
 }  // namespace
 
 Result<TasksReport> tasks(const TasksOptions& options) {
-  ATTUNE_RETURN_IF_ERROR(check_kind(options.source.graph.model.model));
-  ATTUNE_ASSIGN(GraphModel model, load_graph(options.source.graph));
+  ATTUNE_ASSIGN(LoadedModel model, load(options.source));
   if (options.run) ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
-  TasksReport report{.model = model.name,
-                     .target = target::to_string(model.target),
-                     .threads = model.target.threads};
-  const bool exact = options.source.graph.model.exact;
-  ATTUNE_ASSIGN(const auto know, known_tasks(model.target, options.source.schedule, exact,
-                                             has_cold_weights(model.graph, model.target)));
-  deploy::CompileOptions compile = compile_options(model, options.source.graph);
-  compile.choose = [&](const graph::Task& task) { return know(task).schedule; };
-  compile.progress = options.source.progress;
-  ATTUNE_ASSIGN(graph::Graph prepared, deploy::prepare_graph(std::move(model.graph), compile));
-  ATTUNE_ASSIGN(deploy::ModelTasks found, deploy::collect_tasks(std::move(prepared)));
+  TasksReport report{
+      .model = model.name, .target = model.target_text(), .threads = model.target.threads};
+  ATTUNE_ASSIGN(PreparedModel prepared, prepare_model(std::move(model), options.source));
+  const deploy::ModelTasks& found = prepared.tasks;
   for (std::size_t i = 0; i < found.distinct.size(); ++i) {
     const graph::Task& task = found.distinct[i];
-    const KnownTask known = know(task);
-    const bool shipped = known.schedule.origin == deploy::Origin::Shipped;
-    const std::string kind = known.recorded_us ? "record" : shipped ? "shipped" : "default";
+    const KnownTask known = prepared.know(task);
     report.tasks.push_back({task.key, task.name, found.uses[i], known.schedule.algorithm,
-                            task.op.flops, kind, known.recorded_us});
+                            task.op.flops, std::string(source_name(known.schedule.origin)),
+                            known.recorded_us});
   }
   if (!options.run) return report;
-  ATTUNE_ASSIGN(const deploy::CompiledModel compiled, deploy::compile_tasks(found, compile));
+  ATTUNE_ASSIGN(const deploy::CompiledModel compiled, compile_prepared(std::move(prepared)));
   ATTUNE_RETURN_IF_ERROR(add_times(compiled, options, report));
   return report;
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/api/other_tasks.h"
+#include "app/api/prepared_model.h"
 #include "app/api/tune_tasks.h"
 #include "base/clock.h"
 #include "tuner/session/recording.h"
@@ -199,25 +200,16 @@ bool ReplayReport::same() const {
 }
 
 Result<ReplayReport> replay(const TuneOptions& options, const std::string& records) {
-  ATTUNE_ASSIGN(const OperatorModel model, load_model(options.model));
-  const int window = has_overlap(model.target) ? 2 : 1;
-  Repetition repetition(options, model.target, records);
-  return repetition.run({tunable_task(model, options, window)}, false, 1);
-}
-
-Result<ReplayReport> replay_graph(const TuneGraphOptions& options, const std::string& records) {
-  ATTUNE_ASSIGN(GraphModel model, load_graph(options.graph));
-  const bool cold = has_cold_weights(model.graph, model.target);
-  deploy::CompileOptions compile = compile_options(model, options.graph);
+  ATTUNE_ASSIGN(LoadedModel model, load_source(options.model, "is compiled already",
+                                               "name the model that it was compiled from"));
   // The layouts that were chosen then.
-  ATTUNE_ASSIGN(compile.choose, known_schedules(model.target, {.records = records},
-                                                options.graph.model.exact, cold));
-  ATTUNE_ASSIGN(graph::Graph prepared, deploy::prepare_graph(std::move(model.graph), compile));
-  ATTUNE_ASSIGN(const deploy::ModelTasks tasks, deploy::collect_tasks(std::move(prepared)));
-  const bool overlap = has_overlap(model.target);
-  Repetition repetition(options.tune, model.target, records);
-  return repetition.run(tunable_tasks(tasks, model, options.tune, options.graph.model.exact, cold),
-                        true, model_window(overlap));
+  ATTUNE_ASSIGN(
+      const PreparedModel prepared,
+      prepare_model(std::move(model), {.model = options.model, .schedule = {.records = records}}));
+  const bool overlap = has_overlap(prepared.model.target);
+  Repetition repetition(options, prepared.model.target, records);
+  return repetition.run(tunable_tasks(prepared.tasks, prepared.model, options, overlap ? 2 : 1),
+                        !prepared.model.is_operator(), model_window(overlap));
 }
 
 std::string to_json(const ReplayReport& report) {

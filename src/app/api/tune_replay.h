@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/api/tune.h"
-#include "app/api/tune_graph.h"
 #include "base/result.h"
 
 namespace attune::api {
@@ -33,7 +32,6 @@ struct ReplayReport {
 // `options` are those of the run; its records are in `records`. The newest session of each task
 // with the same options is repeated, up to its last finished round.
 Result<ReplayReport> replay(const TuneOptions& options, const std::string& records);
-Result<ReplayReport> replay_graph(const TuneGraphOptions& options, const std::string& records);
 
 std::string to_json(const ReplayReport& report);
 

@@ -7,7 +7,6 @@
 
 #include "app/api/anchor_hints.h"
 #include "app/api/bench.h"
-#include "app/api/known_schedule.h"
 #include "app/api/version.h"
 #include "app/api/workshop.h"
 #include "tuner/session/explorer_search.h"
@@ -24,30 +23,26 @@ constexpr int kRepeats = 15;
 constexpr int kModelRepeats = 5;
 constexpr int kModelCompareRounds = 4;
 
-session::Task task_of(const OperatorModel& model) {
-  session::Task task{
-      .key = model.task.key, .name = model.task.spec, .flops = model.task.flops, .algorithms = {}};
-  for (const Algorithm& algorithm : model.algorithms) {
-    const bool competes = std::find(model.allowed.begin(), model.allowed.end(), algorithm.name) !=
-                          model.allowed.end();
-    // The direct one is the reference even where it does not compete.
-    if (!competes && algorithm.name != "direct") continue;
-    task.algorithms.push_back({algorithm.name, algorithm.program, algorithm.tolerance, competes});
-  }
-  return task;
-}
-
-session::Task task_of(const graph::Task& task, bool exact) {
+// The direct algorithm is the reference even where it does not compete.
+session::Task task_of(const graph::Task& task, const deploy::Algorithms& allowed) {
   session::Task result{
       .key = task.key, .name = task.name, .flops = task.op.flops, .algorithms = {}};
-  result.algorithms.push_back(
-      {"direct", std::make_shared<ir::Program>(task.op.program), task.op.tolerance, true});
-  if (exact) return result;
+  result.algorithms.push_back({"direct", std::make_shared<ir::Program>(task.op.program),
+                               task.op.tolerance, allowed.allow("direct")});
   for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    if (!allowed.allow(other.name)) continue;
     result.algorithms.push_back(
         {other.name, std::make_shared<ir::Program>(other.program), other.tolerance, true});
   }
   return result;
+}
+
+std::string names_of_competing(const session::Task& task) {
+  std::vector<std::string> names;
+  for (const auto& algorithm : task.algorithms) {
+    if (algorithm.competes) names.push_back(algorithm.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 session::Options options_of(const TuneOptions& options, const std::string& among, int batch,
@@ -69,40 +64,46 @@ session::Options options_of(const TuneOptions& options, const std::string& among
   return result;
 }
 
-}  // namespace
-
-TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, int window) {
-  TunableTask result{.task = task_of(model),
-                     .untuned = default_schedule(model).trace,
-                     .any_seed = !options.seed.has_value()};
-  result.options = options_of(options, fmt::format("{}", fmt::join(model.allowed, ", ")),
-                              session::Options{}.batch, kRepeats);
-  result.options.trials =
-      options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
-  result.options.seconds = options.seconds.value_or(0);
-  result.options.window = window;
-  if (options.until_latency_ms) result.options.until_us = *options.until_latency_ms * 1e3;
-  return result;
+// Alone, a task is searched until its trials are used up, and its session has the last word.
+void tune_alone(const TuneOptions& options, int window, TunableTask& one) {
+  one.options =
+      options_of(options, names_of_competing(one.task), session::Options{}.batch, kRepeats);
+  one.options.trials = options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
+  one.options.seconds = options.seconds.value_or(0);
+  one.options.window = window;
+  if (options.until_latency_ms) one.options.until_us = *options.until_latency_ms * 1e3;
 }
 
-std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const GraphModel& model,
-                                       const TuneOptions& options, bool exact, bool cold) {
+// One of many has a share of their budget.
+void tune_among_others(const TuneOptions& options, const LoadedModel& model, TunableTask& one) {
   constexpr int kBatch = 16;
+  one.options = options_of(options, model.algorithms.exact() ? "a model, exact" : "a model", kBatch,
+                           kModelRepeats);
+  one.options.trials = options.trials.value_or(kEndlessTrials);
+  one.options.on_grant = true;
+  one.options.finalists = 5;
+  // Without pauses: the whole model is compared in the end.
+  one.options.run.compare_rounds = kModelCompareRounds;
+  one.options.run.compare_round_ms = 0;
+}
+
+}  // namespace
+
+std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const LoadedModel& model,
+                                       const TuneOptions& options, int window) {
   std::vector<TunableTask> result;
   for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
     const graph::Task& task = tasks.distinct[i];
     TunableTask& one = result.emplace_back();
-    one.task = task_of(task, exact);
+    one.task = task_of(task, model.algorithms);
     one.any_seed = !options.seed.has_value();
-    one.untuned = deploy::default_schedule(task, model.target, exact).trace;
-    one.options = options_of(options, exact ? "a model, exact" : "a model", kBatch, kModelRepeats);
-    one.options.trials = options.trials.value_or(kEndlessTrials);
-    one.options.weights = weights_of(task, cold);
-    one.options.on_grant = true;
-    one.options.finalists = 5;
-    // Without pauses: the whole model is compared in the end.
-    one.options.run.compare_rounds = kModelCompareRounds;
-    one.options.run.compare_round_ms = 0;
+    one.untuned = deploy::default_schedule(task, model.target, model.algorithms).trace;
+    if (model.is_operator()) {
+      tune_alone(options, window, one);
+    } else {
+      tune_among_others(options, model, one);
+    }
+    one.options.weights = weights_of(task, model.cold_weights);
     const auto uses = static_cast<double>(tasks.uses[i]);
     one.weight = {.uses = uses, .prior = uses * one.task.flops};
   }

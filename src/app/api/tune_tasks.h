@@ -1,12 +1,12 @@
-// What a tuning run and its repetition have in common: the tasks of an operator or of a model, each
-// with its default schedule and the options of its session.
+// What a tuning run and its repetition have in common: the tasks of a model, each with its default
+// schedule and the options of its session.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "app/api/graph_model.h"
+#include "app/api/model.h"
 #include "app/api/tune.h"
 #include "app/deploy/compile.h"
 #include "base/result.h"
@@ -25,12 +25,9 @@ struct TunableTask {
   bool any_seed = false;  // no seed is asked for: what is resumed may have any
 };
 
-// `window`: rounds under way at once.
-TunableTask tunable_task(const OperatorModel& model, const TuneOptions& options, int window);
-
-// `cold`: the weights of the model do not stay in the caches.
-std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const GraphModel& model,
-                                       const TuneOptions& options, bool exact, bool cold);
+// `window`: rounds of an operator that are under way at once.
+std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const LoadedModel& model,
+                                       const TuneOptions& options, int window);
 
 // How many rounds of a model are under way at once: one on the device, one that is built, and some
 // between them, since rounds differ in what they take; where building and measuring take turns,

@@ -51,14 +51,14 @@ Result<std::vector<std::vector<deploy::Schedule>>> tuned_schedules(const TunedTa
   std::vector<std::vector<deploy::Schedule>> result;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const session::TaskReport& report = tuned.reports[i];
-    const auto untuned = deploy::default_schedule(tasks[i], tuned.target, tuned.exact);
+    const auto untuned = deploy::default_schedule(tasks[i], tuned.target, tuned.algorithms);
     ATTUNE_ASSIGN(const bool tried, was_tried(tuned.known[i].schedule, report, store));
     const auto best = tuned_schedule(report, untuned, tuned.known[i], tried);
     const TrySchedules which{.query = {.task_key = tasks[i].key,
                                        .target = target::to_string(tuned.target),
                                        .weights = weights_of(tasks[i], tuned.cold)},
                              .session = tuned.all_sessions ? 0 : report.session,
-                             .exact = tuned.exact,
+                             .algorithms = tuned.algorithms,
                              .most = tuned.most};
     ATTUNE_ASSIGN(auto schedules, schedules_to_try(tasks[i], best, which, store));
     result.push_back(std::move(schedules));

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "app/api/graph_model.h"
+#include "app/api/known_schedule.h"
 #include "app/deploy/model_tasks.h"
 #include "app/deploy/schedules.h"
 #include "base/result.h"
@@ -26,8 +26,8 @@ struct TunedTasks {
   const target::Target& target;
   const std::vector<KnownTask>& known;              // of each distinct task
   const std::vector<session::TaskReport>& reports;  // likewise
-  bool exact = false;
-  bool cold = false;         // see has_cold_weights()
+  const deploy::Algorithms& algorithms;
+  bool cold = false;         // see LoadedModel::cold_weights
   bool all_sessions = true;  // their records count, else those of the reports' alone
   std::size_t most = 1;      // schedules of one task
 };

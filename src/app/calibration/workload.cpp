@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "app/api/executable.h"
+#include "app/api/runnable_model.h"
+#include "app/deploy/kernels.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "fleet/jobs/simulation/colocation_file.h"
@@ -15,18 +16,23 @@ namespace {
 
 using Repeat = std::function<Status()>;
 
-Result<api::OperatorModel> operator_of(const std::string& spec, std::size_t threads) {
-  return api::load_model({.model = spec, .threads = static_cast<int>(threads)});
+api::SourceOptions untuned(const std::string& spec, std::size_t threads) {
+  return {.model = {.model = spec, .threads = static_cast<int>(threads)},
+          .schedule = {.use_default = true}};
 }
 
 // Compiles a convolution again and again.
 Result<Repeat> building() {
-  ATTUNE_ASSIGN(api::OperatorModel model,
-                operator_of("conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,pad=1", 1));
-  auto kept = std::make_shared<api::OperatorModel>(std::move(model));
-  return Repeat([kept, known = api::default_schedule(*kept)]() -> Status {
-    if (const auto built = api::build_schedule(*kept, known); !built.ok()) return built.error();
-    return {};
+  const api::SourceOptions source = untuned("conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,pad=1", 1);
+  ATTUNE_ASSIGN(api::LoadedModel model, api::load_model(source.model));
+  ATTUNE_ASSIGN(api::PreparedModel prepared, api::prepare_model(std::move(model), source));
+  const auto kept = std::make_shared<const api::PreparedModel>(std::move(prepared));
+  return Repeat([kept]() -> Status {
+    const graph::Task& task = kept->tasks.distinct.front();
+    const target::Target& target = kept->compile.target;
+    const auto built = deploy::compile_task(
+        task, deploy::default_schedule(task, target, {"direct"}), target, "kernel");
+    return built.ok() ? Status() : Status(built.error());
   });
 }
 
@@ -53,21 +59,19 @@ Result<Repeat> learning() {
 // Runs an operator as profiling does, some milliseconds at a time.
 Result<Repeat> running(const std::string& spec, std::size_t threads) {
   constexpr double kSeconds = 2e-3;
-  ATTUNE_ASSIGN(const api::OperatorModel model, operator_of(spec, threads));
-  ATTUNE_ASSIGN(const measure::BuiltCandidate built,
-                api::build_schedule(model, api::default_schedule(model)));
-  ATTUNE_ASSIGN(api::Executable loaded, api::Executable::load(model, built));
-  auto executable = std::make_shared<api::Executable>(std::move(loaded));
-  executable->fill_inputs(1);
-  ATTUNE_RETURN_IF_ERROR(executable->start_threads());
-  ATTUNE_RETURN_IF_ERROR(executable->prepare());
-  ATTUNE_RETURN_IF_ERROR(executable->run());
+  ATTUNE_ASSIGN(const api::RunnableModel model, api::load_runnable(untuned(spec, threads)));
+  ATTUNE_ASSIGN(std::vector<runtime::Tensor> filled, api::random_inputs(model.plan(), 1));
+  const auto inputs = std::make_shared<const std::vector<runtime::Tensor>>(std::move(filled));
+  ATTUNE_ASSIGN(api::ModelSession made, api::ModelSession::create(model, true));
+  const auto session = std::make_shared<api::ModelSession>(std::move(made));
+  ATTUNE_RETURN_IF_ERROR(session->run(*inputs));
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();
-  ATTUNE_RETURN_IF_ERROR(executable->run());
+  ATTUNE_RETURN_IF_ERROR(session->run(*inputs));
   const double once = std::max(1e-7, seconds_between(begin, clock.now_ns()));
-  return Repeat([executable, calls = std::max(1, static_cast<int>(kSeconds / once))]() -> Status {
-    for (int i = 0; i < calls; ++i) ATTUNE_RETURN_IF_ERROR(executable->run());
+  const int calls = std::max(1, static_cast<int>(kSeconds / once));
+  return Repeat([session, inputs, calls]() -> Status {
+    for (int i = 0; i < calls; ++i) ATTUNE_RETURN_IF_ERROR(session->run(*inputs));
     return {};
   });
 }

@@ -2,12 +2,26 @@
 
 #include <fmt/format.h>
 
-#include "app/api/bench_graph.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
 namespace attune::cli {
 namespace {
+
+std::string megabytes(std::int64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6);
+}
+
+std::string layers_table(const std::vector<api::LayerRow>& layers) {
+  std::string table =
+      fmt::format("\n{:>9} {:>6} {:>9}  {:<40} {}\n", "ms", "%", "GFLOP/s", "kernel", "layer");
+  for (const api::LayerRow& row : layers) {
+    const std::string speed = row.gflops > 0 ? fmt::format("{:.1f}", row.gflops) : "";
+    table += fmt::format("{:>9.4f} {:>6.1f} {:>9}  {:<40} {}\n", row.milliseconds, row.percent,
+                         speed, row.kernel, row.name);
+  }
+  return table;
+}
 
 std::string page_of(const api::BenchReport& report) {
   const api::Latency& l = report.latency;
@@ -15,28 +29,15 @@ std::string page_of(const api::BenchReport& report) {
                                  report.threads == 1 ? "thread" : "threads", report.schedule_text);
   page += fmt::format("latency  min {:.4g} ms  median {:.4g} ms  p90 {:.4g} ms  p99 {:.4g} ms\n",
                       l.min_ms, l.median_ms, l.p90_ms, l.p99_ms);
-  if (report.gflops <= 0) return page;
-  page += fmt::format("speed    {:.1f} GFLOP/s at the fastest", report.gflops);
-  if (report.peak_gflops > 0) {
-    page += fmt::format(", {:.1f} % of the measured peak of {:.1f}", report.percent_of_peak(),
-                        report.peak_gflops);
-  }
-  return page + "\n";
-}
-
-std::string megabytes(std::int64_t bytes) {
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6);
-}
-
-std::string page_of(const api::BenchGraphReport& report) {
-  const api::Latency& l = report.latency;
-  std::string page = fmt::format("{}  on {} {}, with {}\n", report.model, report.threads,
-                                 report.threads == 1 ? "thread" : "threads", report.schedule_text);
-  page += fmt::format("latency  min {:.4g} ms  median {:.4g} ms  p90 {:.4g} ms  p99 {:.4g} ms\n",
-                      l.min_ms, l.median_ms, l.p90_ms, l.p99_ms);
   if (report.gflops > 0) {
-    page += fmt::format("speed    {:.1f} GFLOP/s at the fastest\n", report.gflops);
+    page += fmt::format("speed    {:.1f} GFLOP/s at the fastest", report.gflops);
+    if (report.peak_gflops > 0) {
+      page += fmt::format(", {:.1f} % of the measured peak of {:.1f}", report.percent_of_peak(),
+                          report.peak_gflops);
+    }
+    page += "\n";
   }
+  if (report.kernel) return page;
   page += fmt::format("memory   {} of weights, {} for a run\n", megabytes(report.weight_bytes),
                       megabytes(report.session_bytes));
   page += fmt::format("loading  {:.3g} ms", report.load_ms);
@@ -44,14 +45,7 @@ std::string page_of(const api::BenchGraphReport& report) {
     page += fmt::format(", after {:.3g} s of compiling", report.compile_seconds);
   }
   page += "\n";
-  if (report.layers.empty()) return page;
-  page += fmt::format("\n{:>9} {:>6} {:>9}  {:<40} {}\n", "ms", "%", "GFLOP/s", "kernel", "layer");
-  for (const api::LayerRow& row : report.layers) {
-    const std::string speed = row.gflops > 0 ? fmt::format("{:.1f}", row.gflops) : "";
-    page += fmt::format("{:>9.4f} {:>6.1f} {:>9}  {:<40} {}\n", row.milliseconds, row.percent,
-                        speed, row.kernel, row.name);
-  }
-  return page;
+  return report.layers.empty() ? page : page + layers_table(report.layers);
 }
 
 }  // namespace
@@ -64,12 +58,11 @@ Result<int> run_bench(Words arguments, Console& console) {
   Speech speech;
   std::optional<std::int64_t> repeats, seed;
   std::optional<double> seconds;
-  bool layers = false;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
-  add_schedule_options(line, options.schedule);
-  line.flag("--layers", layers, "show the time of every layer of a model");
+  add_schedule_options(line, options.source.schedule);
+  line.flag("--layers", options.layers, "show the time of every layer of a model");
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
   line.real("--seconds", "S", seconds, 0.001, 3600, "take samples for S seconds (1)");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
@@ -78,33 +71,18 @@ Result<int> run_bench(Words arguments, Console& console) {
   line.example("bench resnet18.attune --layers", "a whole model, and where its time goes");
   line.example("bench softmax:m=64,n=1000 --default --json", "the default schedule, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.model = model.take();
-    options.repeats = repeats.value_or(0);
-    options.seconds = seconds.value_or(options.seconds);
+    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    options.source.progress = compile_progress(console);
+    options.sampling.repeats = repeats.value_or(0);
+    options.sampling.seconds = seconds.value_or(options.sampling.seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    if (api::kind_of_model(options.model.model) != api::ModelKind::Operator) {
-      api::BenchGraphOptions whole{
-          .source = {.graph = {.model = options.model},
-                     .schedule = options.schedule,
-                     .progress = compile_progress(console)},
-          .sampling = {.repeats = options.repeats, .seconds = options.seconds},
-          .seed = options.seed,
-          .layers = layers};
-      ATTUNE_ASSIGN(whole.source.graph.shapes, shapes.take());
-      ATTUNE_ASSIGN(whole.source.graph.constants, constants.take());
-      ATTUNE_ASSIGN(const api::BenchGraphReport report, api::bench_graph(whole));
-      ATTUNE_RETURN_IF_ERROR(
-          console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
-      tell_fallbacks(report.fallbacks, console);
-      return 0;
-    }
-    if (layers) {
-      return invalid("--layers is for whole models; an operator has one layer", "leave it out");
-    }
     ATTUNE_ASSIGN(const api::BenchReport report, api::bench(options));
-    if (speech.verbose) console.detail(report.trace);
+    if (report.kernel) console.detail(schedule::to_string(report.kernel->schedule.trace));
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+    tell_fallbacks(report.fallbacks, console);
     return 0;
   });
 }

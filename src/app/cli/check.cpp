@@ -24,15 +24,15 @@ Result<int> run_check(Words arguments, Console& console) {
   line.flag("--all", options.all, "check a table of small operators of every family instead");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
   line.real("--timeout", "S", timeout, 0.1, 1e6, "give each ONNX test case S seconds (60)");
-  add_schedule_options(line, options.schedule);
+  add_schedule_options(line, options.source.schedule);
   add_speech_options(line, speech, "print one JSON line per case");
   line.example("check conv2d:h=28,w=28,ic=64,oc=64,kh=3,kw=3,pad=1", "one operator");
   line.example("check --all --default --json", "the default schedules of all families");
   line.example("check cases/node --json", "a folder of ONNX test cases");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.model = model.take();
-    ATTUNE_ASSIGN(options.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.constants, constants.take());
+    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     if (options.all == !model.model().empty()) {

@@ -5,7 +5,6 @@
 
 #include <sstream>
 
-#include "app/api/compile_graph.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -34,22 +33,18 @@ std::string page_of(const std::vector<api::EmittedStage>& stages) {
   return page;
 }
 
-Result<int> compile_whole(const api::CompileGraphOptions& options, const Speech& speech,
-                          Console& console) {
-  ATTUNE_ASSIGN(const api::CompileGraphReport report, api::compile_graph(options));
-  ATTUNE_RETURN_IF_ERROR(
-      console.print(speech.json ? api::to_json(report) + "\n" : page_of(report.stages)));
-  for (const api::PassTime& pass : report.passes) {
-    console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
+// What was made, in a line.
+std::string summary_of(const api::CompileReport& report) {
+  if (report.shared_object) {
+    return fmt::format("compiled {} with {}: {} ({} bytes, {:.1f} ms, {} vector spills)",
+                       report.model, report.schedule_text, fmt::join(report.kernels, ", "),
+                       report.code_bytes, report.seconds * 1e3, report.vector_spills);
   }
-  tell_fallbacks(report.fallbacks, console);
   constexpr double kMb = 1e6;
-  console.note(fmt::format(
+  return fmt::format(
       "compiled {} in {:.1f} s: {} kernels, {:.1f} MB of weights, {:.1f} MB of memory for a run",
-      report.model, report.seconds, report.kernels, static_cast<double>(report.weight_bytes) / kMb,
-      static_cast<double>(report.peak_bytes) / kMb));
-  if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
-  return 0;
+      report.model, report.seconds, report.kernels.size(),
+      static_cast<double>(report.weight_bytes) / kMb, static_cast<double>(report.peak_bytes) / kMb);
 }
 
 }  // namespace
@@ -61,20 +56,21 @@ Result<int> run_compile(Words arguments, Console& console) {
   api::CompileOptions options;
   Speech speech;
   std::vector<std::string> emit, disabled;
-  api::FormatOptions format;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
   line.texts("--emit", "STAGES", emit,
-             "print stages: graph, tasks, plan of a model; te, trace, loops, llvm, asm; a pass");
+             "print stages: graph, tasks, te, trace, loops, llvm, asm, plan; or a pass");
   line.text("-o,--output", "FILE", options.output,
-            "write the artifact, the shared object, or the directory of C sources");
-  line.text("--format", "NAME", format.name, "artifact, or c: sources that need no runtime");
-  line.text("--weights", "FORM", format.weights,
+            "write the artifact, or the directory of C sources; of an operator a shared object "
+            "unless FILE ends in .attune");
+  line.text("--format", "NAME", options.format.name,
+            "artifact, or c: sources that need no runtime");
+  line.text("--weights", "FORM", options.format.weights,
             "of C sources: array (up to 33.6 MB), or file, which the program reads");
   line.texts("--disable-pass", "NAME", disabled, "leave out a graph pass of a model; repeatable");
-  add_schedule_options(line, options.schedule);
-  add_speech_options(line, speech, "print one JSON document (models)");
+  add_schedule_options(line, options.source.schedule);
+  add_speech_options(line, speech, "print one JSON document");
   line.example("compile resnet18 -o resnet18.attune", "a model of the zoo as an artifact");
   line.example("compile mobilenet_v2 --format c -o mobilenet_c",
                "as C sources, with the command that compiles them in mobilenet_v2.h");
@@ -85,34 +81,20 @@ Result<int> run_compile(Words arguments, Console& console) {
   line.example("compile depthwise:h=56,w=56,c=64,k=3 --emit=asm --target 'cpu -mcpu=znver3'",
                "assembly for another CPU");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.model = model.take();
+    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    options.source.model.disabled_passes = split_at_commas(disabled);
+    options.source.progress = compile_progress(console);
     options.emit = split_at_commas(emit);
-    const api::ModelKind kind = api::kind_of_model(options.model.model);
-    if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
-      api::CompileGraphOptions whole{.graph = {.model = options.model},
-                                     .schedule = options.schedule,
-                                     .emit = options.emit,
-                                     .output = options.output,
-                                     .format = format};
-      ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
-      ATTUNE_ASSIGN(whole.graph.constants, constants.take());
-      whole.graph.disabled_passes = split_at_commas(disabled);
-      whole.progress = compile_progress(console);
-      return compile_whole(whole, speech, console);
-    }
-    if (kind == api::ModelKind::Artifact) {
-      return invalid(fmt::format("'{}' is an artifact, which is compiled already", model.model()),
-                     "name the model that it was compiled from");
-    }
-    if (format.name != "artifact" || !format.weights.empty()) {
-      return invalid("operators are compiled to shared objects only",
-                     "name an ONNX file or a model of the zoo");
-    }
     ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));
-    ATTUNE_RETURN_IF_ERROR(console.print(page_of(report.stages)));
-    console.note(fmt::format("compiled {} with {}: {} ({} bytes, {:.1f} ms, {} vector spills)",
-                             report.model, report.schedule_text, fmt::join(report.kernels, ", "),
-                             report.object_bytes, report.compile_ms, report.vector_spills));
+    ATTUNE_RETURN_IF_ERROR(
+        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report.stages)));
+    for (const api::PassTime& pass : report.passes) {
+      console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
+    }
+    tell_fallbacks(report.fallbacks, console);
+    console.note(summary_of(report));
     if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
     return 0;
   });

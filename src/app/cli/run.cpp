@@ -83,7 +83,7 @@ Result<int> run_run(Words arguments, Console& console) {
   line.text("--output", "DIR", options.output, "write one .npy file per output into DIR");
   line.number("--top", "K", top, 1, 1000, "show the K largest elements of each output");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
-  add_schedule_options(line, options.schedule);
+  add_schedule_options(line, options.source.schedule);
   add_speech_options(line, speech, "print one JSON document");
   line.example("run resnet18 --top 5", "a model of the zoo on a random image");
   line.example(
@@ -91,13 +91,13 @@ Result<int> run_run(Words arguments, Console& console) {
       "0.229,0.224,0.225 --top 5",
       "an artifact on a picture");
   line.example("run matmul:m=64,n=64,k=64 --input a=x.npy --input b=y.npy --output out",
-               "the product of two files, in out/anchor.npy");
+               "the product of two files, in out/output.npy");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.model = model.take();
+    options.source.model = model.take();
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    ATTUNE_ASSIGN(options.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.constants, constants.take());
+    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     ATTUNE_ASSIGN(options.inputs, named_files(inputs));
     ATTUNE_ASSIGN(options.images, named_files(images));
     ATTUNE_ASSIGN(options.image.mean, numbers("--mean", mean));
@@ -107,7 +107,7 @@ Result<int> run_run(Words arguments, Console& console) {
       return invalid(fmt::format("--resize is '{}'", resize), "choose linear or nearest");
     }
     options.image.nearest = resize == "nearest";
-    options.progress = compile_progress(console);
+    options.source.progress = compile_progress(console);
     ATTUNE_ASSIGN(const api::RunReport report, api::run(options));
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));

@@ -7,8 +7,6 @@
 #include <memory>
 #include <mutex>
 
-#include "app/api/graph_model.h"
-
 namespace attune::cli {
 
 ModelArguments::ModelArguments(CommandLine& line, bool required) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/api/fallbacks.h"
-#include "app/api/graph_model.h"
 #include "app/api/known_schedule.h"
 #include "app/api/model.h"
 #include "app/cli/command_line.h"

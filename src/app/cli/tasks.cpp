@@ -55,9 +55,9 @@ Result<int> run_tasks(Words arguments, Console& console) {
   line.example("tasks resnet18", "where the time of a model goes");
   line.example("tasks model.onnx --no-run --json", "the tasks alone, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.source.graph.model = model.take();
-    ATTUNE_ASSIGN(options.source.graph.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.source.graph.constants, constants.take());
+    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     options.source.progress = compile_progress(console);
     options.run = !no_run;
     options.seconds = seconds.value_or(options.seconds);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/api/tune_graph.h"
 #include "app/api/tune_replay.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/search_arguments.h"
@@ -13,9 +12,6 @@
 
 namespace attune::cli {
 namespace {
-
-// Between the lines of a run that is not watched on a terminal.
-constexpr double kOperatorLineSeconds = 2, kModelLineSeconds = 5;
 
 void tell_log(const api::TuneReport& report, Console& console) {
   if (!report.log_failure.empty()) console.note(report.log_failure);
@@ -53,8 +49,8 @@ Error not_reached(const api::TuneReport& report) {
           "what was found is kept; go on with --resume and a larger budget"};
 }
 
-// What happened, in a line or two, for a person.
-void tell(const api::TuneReport& report, Console& console) {
+// What happened, in a line or two for each task, for a person.
+void tell_tasks(const api::TuneReport& report, Console& console) {
   for (const api::TunedTask& task : report.tasks) {
     std::string line =
         fmt::format("{} trials in {:.1f} s ({:.1f} a second), {} failed", task.trials,
@@ -76,7 +72,6 @@ void tell(const api::TuneReport& report, Console& console) {
     }
     console.detail(task.trace);
   }
-  tell_rejections(report, console);
 }
 
 std::string repeat_command(const api::TuneOptions& options) {
@@ -85,33 +80,6 @@ std::string repeat_command(const api::TuneOptions& options) {
   if (options.model.target != "cpu") command += fmt::format(" --target '{}'", options.model.target);
   if (!options.records.empty()) command += fmt::format(" --records {}", options.records);
   return command;
-}
-
-Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console& console) {
-  const Interrupt interrupt;
-  TuneDisplay display(console, kOperatorLineSeconds);
-  bool told = options.trials.has_value() || options.seconds.has_value();
-  const auto show = [&](const api::TuneProgress& progress) {
-    if (!told) console.note(fmt::format("no budget given: {} trials", *progress.trials_total));
-    told = true;
-    display.show(progress);
-  };
-  ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
-  console.clear_progress_line();  // what follows says more
-  tell_history(report.history, console);
-  if (!console.quiet()) tell(report, console);
-  ATTUNE_RETURN_IF_ERROR(
-      console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
-  tell_log(report, console);
-  if (report.stopped && interrupt.exit_status() != 0) {
-    console.note(
-        fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
-    return interrupt.exit_status();
-  }
-  ATTUNE_RETURN_IF_ERROR(verdict_on_operator(report));
-  if (!report.reached()) return not_reached(report);
-  console.note(fmt::format("next: attune bench {}", repeat_command(options)));
-  return 0;
 }
 
 // Tasks of which nothing ran but the default.
@@ -136,25 +104,22 @@ Result<int> tell_replay(const api::ReplayReport& report, const Speech& speech, C
   return report.same() ? 0 : 1;
 }
 
-Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speech,
-                       Console& console) {
-  const Interrupt interrupt;
-  if (!options.tune.trials && !options.tune.seconds) console.note("no budget given: 300 seconds");
-  TuneDisplay display(console, kModelLineSeconds);
-  ATTUNE_ASSIGN(const api::TuneReport report,
-                api::tune_graph(
-                    options, [&](const api::TuneProgress& progress) { display.show(progress); },
-                    interrupt.requested()));
-  console.clear_progress_line();  // what follows says more
-  ATTUNE_RETURN_IF_ERROR(
-      console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
-  tell_log(report, console);
-  tell_history(report.history, console);
-  tell_rejections(report, console);
-  console.detail(usage_text(report));
-  tell_fallbacks(report.fallbacks, console);
-  tell_failures(report, console);
-  ATTUNE_RETURN_IF_ERROR(verdict_on_model(report));
+// What an operator has in the end: its records.
+Result<int> end_operator(const api::TuneOptions& options, const api::TuneReport& report,
+                         const Interrupt& interrupt, Console& console) {
+  if (report.stopped && interrupt.exit_status() != 0) {
+    console.note(
+        fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
+    return interrupt.exit_status();
+  }
+  ATTUNE_RETURN_IF_ERROR(verdict_on_operator(report));
+  if (!report.reached()) return not_reached(report);
+  console.note(fmt::format("next: attune bench {}", repeat_command(options)));
+  return 0;
+}
+
+// What an artifact was made of.
+void tell_artifact(const api::TuneReport& report, Console& console) {
   if (report.changed_inside > 0) {
     console.detail(
         fmt::format("{} {} another schedule than the fastest by itself, since that one "
@@ -174,10 +139,45 @@ Result<int> tune_model(const api::TuneGraphOptions& options, const Speech& speec
   console.note(fmt::format("{:.3g} ms before, {:.3g} ms after; wrote {}",
                            report.default_latency_ms.value_or(0), report.latency_ms.value_or(0),
                            report.output));
+}
+
+// What a model has in the end: an artifact.
+Result<int> end_model(const api::TuneReport& report, const Interrupt& interrupt, Console& console) {
+  tell_fallbacks(report.fallbacks, console);
+  tell_failures(report, console);
+  ATTUNE_RETURN_IF_ERROR(verdict_on_model(report));
+  tell_artifact(report, console);
   if (report.stopped && interrupt.exit_status() != 0) return interrupt.exit_status();
   if (!report.reached()) return not_reached(report);
   console.note(fmt::format("next: attune bench {}", report.output));
   return 0;
+}
+
+Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console& console) {
+  const Interrupt interrupt;
+  TuneDisplay display(console);
+  bool told = options.trials.has_value() || options.seconds.has_value();
+  const auto show = [&](const api::TuneProgress& progress) {
+    if (!told) {
+      console.note(progress.trials_total
+                       ? fmt::format("no budget given: {} trials", *progress.trials_total)
+                       : fmt::format("no budget given: {:.0f} seconds", api::kDefaultSeconds));
+    }
+    told = true;
+    display.show(progress);
+  };
+  ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
+  console.clear_progress_line();  // what follows says more
+  tell_history(report.history, console);
+  const bool is_operator = report.output.empty();
+  if (is_operator && !console.quiet()) tell_tasks(report, console);
+  tell_rejections(report, console);
+  ATTUNE_RETURN_IF_ERROR(
+      console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
+  tell_log(report, console);
+  if (is_operator) return end_operator(options, report, interrupt, console);
+  console.detail(usage_text(report));
+  return end_model(report, interrupt, console);
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   api::TuneOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;
-  std::string output, replay;
+  std::string replay;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
@@ -201,7 +201,8 @@ Result<int> run_tune(Words arguments, Console& console) {
   line.number("--seed", "N", seed, 0, INT64_MAX,
               "of the search (0); with --resume, go on with the run of this seed");
   line.text("--log", "FILE", options.log, "append what happens to FILE, one JSON object per line");
-  line.text("-o,--output", "FILE", output, "the artifact (NAME.attune); an operator spec has none");
+  line.text("-o,--output", "FILE", options.output,
+            "the artifact (NAME.attune); an operator spec has none");
   add_speech_options(line, speech, "print one JSON document");
   const SearchArguments search(line);
   line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");
@@ -220,21 +221,9 @@ Result<int> run_tune(Words arguments, Console& console) {
     options.trials = budget.trials();
     options.seconds = budget.seconds();
     ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());
-    const api::ModelKind kind = api::kind_of_model(model.model());
-    if (kind == api::ModelKind::Zoo || kind == api::ModelKind::Onnx) {
-      api::TuneGraphOptions whole{.graph = {.model = model.take()}, .tune = options};
-      whole.output = output.empty() ? api::artifact_name(model.model()) : output;
-      ATTUNE_ASSIGN(whole.graph.shapes, shapes.take());
-      ATTUNE_ASSIGN(whole.graph.constants, constants.take());
-      if (replay.empty()) return tune_model(whole, speech, console);
-      ATTUNE_ASSIGN(const api::ReplayReport repeated, api::replay_graph(whole, replay));
-      return tell_replay(repeated, speech, console);
-    }
-    if (!output.empty()) {
-      return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
-                         "leave it out; the result is in the records");
-    }
     options.model = model.take();
+    ATTUNE_ASSIGN(options.model.shapes, shapes.take());
+    ATTUNE_ASSIGN(options.model.constants, constants.take());
     if (replay.empty()) return tune(options, speech, console);
     ATTUNE_ASSIGN(const api::ReplayReport repeated, api::replay(options, replay));
     return tell_replay(repeated, speech, console);

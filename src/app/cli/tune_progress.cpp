@@ -10,6 +10,8 @@ namespace {
 
 // Between two drawings of the table: no eye needs more.
 constexpr double kDrawSeconds = 0.1;
+// Between plain lines, which stay where they are written: of one task, and of many.
+constexpr double kTaskLineSeconds = 2, kModelLineSeconds = 5;
 // Long specs leave no room for what changes.
 constexpr std::size_t kNameColumns = 40;
 
@@ -54,7 +56,8 @@ void TuneDisplay::show(const api::TuneProgress& progress) {
     return;
   }
   if (!due || progress.trials == 0 || progress.begins) return;
-  next_seconds_ = progress.elapsed_seconds + line_seconds_;
+  next_seconds_ = progress.elapsed_seconds +
+                  (progress.tasks.size() == 1 ? kTaskLineSeconds : kModelLineSeconds);
   console_.note(progress_text(progress));
 }
 

@@ -14,14 +14,11 @@ std::string progress_text(const api::TuneProgress& progress);
 
 class TuneDisplay {
  public:
-  // `line_seconds`: between plain lines, which stay where they are written.
-  TuneDisplay(Console& console, double line_seconds)
-      : console_(console), line_seconds_(line_seconds) {}
+  explicit TuneDisplay(Console& console) : console_(console) {}
   void show(const api::TuneProgress& progress);
 
  private:
   Console& console_;
-  double line_seconds_;
   double next_seconds_ = 0;  // when the next line, or the next drawing of the table, is due
 };
 

@@ -48,7 +48,7 @@ std::vector<float> run(Builder&& builder, ValueId output, const Ints& shape,
   target::Target target;
   target.threads = 1;
   options.target = *targets::resolve(target);
-  options.exact = true;
+  options.algorithms = {"direct"};
   const auto model = compile_model(std::move(builder).finish({output}), options);
   EXPECT_TRUE(model.ok());
   EXPECT_TRUE(model->fallbacks.empty()) << summarize(model->fallbacks);

@@ -39,7 +39,7 @@ Result<std::vector<SharedKernel>> compile_all(const ModelTasks& tasks,
         const graph::Task& task = tasks.distinct[i];
         const Schedule schedule = options.choose
                                       ? options.choose(task)
-                                      : default_schedule(task, options.target, options.exact);
+                                      : default_schedule(task, options.target, options.algorithms);
         auto compiled = store->kernel(task, schedule, symbol_of(task, i));
         if (!compiled.ok()) {
           return Error{compiled.error().code,
@@ -77,15 +77,19 @@ Status add_kernels(const std::vector<SharedKernel>& kernels, const target::Targe
   return {};
 }
 
-}  // namespace
-
-Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& options) {
+Result<graph::Graph> optimise(graph::Graph graph, const CompileOptions& options) {
+  if (options.operator_facts) return graph;
   graph::PassOptions passes;
   passes.disabled = options.disabled_passes;
   passes.observe = options.observe;
   passes.context.run_host = run_host_on_constants;
-  passes.context.exact = options.exact;
-  ATTUNE_ASSIGN(graph::Graph optimised, graph::optimise(std::move(graph), passes));
+  passes.context.exact = options.algorithms.exact();
+  return graph::optimise(std::move(graph), passes);
+}
+
+// The graph after all passes, with layouts, ready to be cut into tasks.
+Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& options) {
+  ATTUNE_ASSIGN(graph::Graph optimised, optimise(std::move(graph), options));
   ATTUNE_ASSIGN(AheadRunner ahead, AheadRunner::create(options.target));
   ATTUNE_ASSIGN(graph::Graph computed, compute_constants(optimised, ahead));
   const SteadyClock clock;
@@ -99,9 +103,28 @@ Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& opt
   return result;
 }
 
-Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options) {
+}  // namespace
+
+Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& options) {
   ATTUNE_ASSIGN(graph::Graph prepared, prepare_graph(std::move(graph), options));
   ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(std::move(prepared)));
+  if (!options.operator_facts) return tasks;
+  CHECK(tasks.distinct.size() == 1, "an operator is one task");
+  graph::Task& task = tasks.distinct.front();
+  const std::string& only = options.algorithms.only;
+  if (!only.empty() && program_of(task, only) == nullptr) {
+    return unsupported(
+        fmt::format("algorithm '{}' does not fit {}", only, options.operator_facts->name),
+        "leave algo out to let all that fit compete");
+  }
+  task.name = options.operator_facts->name;
+  task.op.flops = options.operator_facts->flops;
+  task.op.tolerance = options.operator_facts->tolerance;
+  return tasks;
+}
+
+Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options) {
+  ATTUNE_ASSIGN(ModelTasks tasks, prepare_tasks(std::move(graph), options));
   ATTUNE_ASSIGN(CompiledModel model, compile_tasks(tasks, options));
   model.tasks = std::move(tasks);
   return model;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,19 @@ namespace attune::deploy {
 
 class KernelStore;
 
+struct TaskFacts {
+  std::string name;
+  double flops = 0;
+  double tolerance = 0;  // of the direct algorithm
+};
+
 struct CompileOptions {
   target::Target target;       // resolved
   std::string name;            // of the model
   ChooseSchedule choose = {};  // default schedules without it
-  bool exact = false;          // direct algorithms only, by default schedules
+  Algorithms algorithms = {};  // of default schedules
+  // One operator alone: its graph is compiled as it is written, with these facts of its one task.
+  std::optional<TaskFacts> operator_facts = {};
   // Told, before layouts are chosen, the tasks whose cost decides about them, one that moves a
   // value from one layout to another among them, should it want to measure what `choose` will say;
   // not called when there is nothing to decide.
@@ -44,8 +53,8 @@ struct CompiledModel {
   ModelTasks tasks;
 };
 
-// The graph after all passes, with layouts, ready to be cut into tasks.
-Result<graph::Graph> prepare_graph(graph::Graph graph, const CompileOptions& options);
+// The tasks of the graph after all passes, with layouts.
+Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& options);
 Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
 // The last steps only, for other schedules of the same tasks; what is returned has no tasks.
 Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options);

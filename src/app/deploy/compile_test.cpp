@@ -173,7 +173,7 @@ TEST(CompileModel, BlocksOfDifferentSizesMeet) {
   int narrow = 0;
   // As if narrow blocks were far better for 24 channels and far worse for all others.
   const ChooseSchedule choose = [&](const graph::Task& task) {
-    Schedule schedule = default_schedule(task, target, false);
+    Schedule schedule = default_schedule(task, target, {});
     const ir::Buffer& output = task.op.program.outputs[0];
     if (output->shape.size() != 5) return schedule;
     const bool is_narrow = output->shape[4] != target.lanes(4);

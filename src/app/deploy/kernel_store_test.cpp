@@ -24,12 +24,12 @@ class KernelStoreTest : public ::testing::Test {
     asked.threads = 1;
     options_.target = *targets::resolve(asked);
     graph_ = std::move(builder).finish({*product});
-    tasks_ = *collect_tasks(*prepare_graph(graph_, options_));
+    tasks_ = *prepare_tasks(graph_, options_);
     ASSERT_EQ(tasks_.distinct.size(), 1u);
     store_ = std::make_shared<KernelStore>(options_.target);
   }
   const graph::Task& task() const { return tasks_.distinct[0]; }
-  Schedule usual() const { return default_schedule(task(), options_.target, false); }
+  Schedule usual() const { return default_schedule(task(), options_.target, {}); }
   SharedKernel kernel(const Schedule& schedule, const std::string& symbol = "kernel") {
     auto found = store_->kernel(task(), schedule, symbol);
     EXPECT_TRUE(found.ok()) << found.error().message;

@@ -16,6 +16,7 @@ namespace {
 std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule,
                                const target::Target& target) {
   std::vector<Schedule> list{schedule};
+  if (schedule.origin == Origin::File) return list;
   Schedule usual{"direct", tunings::default_trace(task.op.program, target)};
   if (schedule::hash(usual.trace) != schedule::hash(schedule.trace)) {
     list.push_back(std::move(usual));

@@ -19,7 +19,8 @@ struct LoweredTask {
 };
 
 // The schedule applied and lowered. A schedule that does not fit gives way to the default one, and
-// that, should it fail, to the program as it is written: a model always compiles.
+// that, should it fail, to the program as it is written: a model always compiles. Only what the
+// user gives in a file is taken as it is.
 Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
                                const target::Target& target);
 

@@ -25,7 +25,7 @@ class Kernels : public ::testing::Test {
     target_ = *targets::resolve(asked);
     options.target = target_;
     graph_ = std::move(builder).finish({*product});
-    tasks_ = *collect_tasks(*prepare_graph(graph_, options));
+    tasks_ = *prepare_tasks(graph_, options);
     ASSERT_EQ(tasks_.distinct.size(), 1u);
   }
   const graph::Task& task() const { return tasks_.distinct[0]; }
@@ -37,7 +37,7 @@ class Kernels : public ::testing::Test {
 
 TEST_F(Kernels, AScheduleThatWorksIsUsed) {
   const auto compiled =
-      compile_task(task(), default_schedule(task(), target_, false), target_, "kernel");
+      compile_task(task(), default_schedule(task(), target_, {}), target_, "kernel");
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
   EXPECT_TRUE(compiled->lowered.fallbacks.empty());
   EXPECT_FALSE(compiled->lowered.schedule.trace.empty());
@@ -71,7 +71,7 @@ TEST_F(Kernels, AnAlgorithmThatTheTaskDoesNotHaveIsNamed) {
 }
 
 TEST_F(Kernels, ARecordThatWasPassedOverIsNamed) {
-  Schedule schedule = default_schedule(task(), target_, false);
+  Schedule schedule = default_schedule(task(), target_, {});
   schedule.passed_over = "it is too old";
   const auto lowered = lower_task(task(), schedule, target_);
   ASSERT_TRUE(lowered.ok());

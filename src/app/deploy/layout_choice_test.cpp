@@ -50,7 +50,7 @@ struct Sample {
 
   std::map<ValueId, std::int64_t> narrow_blocks() {
     options.choose = [&](const graph::Task& task) {
-      Schedule schedule = default_schedule(task, options.target, true);
+      Schedule schedule = default_schedule(task, options.target, {"direct"});
       schedule.measured_us = measured_us(task);
       return schedule;
     };

@@ -62,9 +62,12 @@ Status PlanWriter::add_interface(const graph::Value& value,
                                  std::vector<runtime::InterfaceTensor>& list) {
   auto type = kernel::element_type(value.type.dtype);
   if (!type.ok()) return type.error();
-  auto dims = dims_of(value.type);
+  const bool blocked = value.layout.is_blocked();
+  ops::TensorType held = value.type;
+  if (blocked) held.shape = graph::physical_shape(value.type, value.layout);
+  auto dims = dims_of(held);
   if (!dims.ok()) return dims.error();
-  list.push_back({value.name, *type, *dims});
+  list.push_back({value.name, *type, *dims, blocked ? value.type.shape[1] : 0});
   return {};
 }
 

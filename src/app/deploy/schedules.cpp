@@ -94,6 +94,8 @@ std::string likely_algorithm(const graph::Task& task, const target::Target& targ
 
 std::string_view name_of(Origin origin) {
   switch (origin) {
+    case Origin::File:
+      return "given";
     case Origin::Record:
       return "recorded";
     case Origin::Shipped:
@@ -123,9 +125,19 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
   return nullptr;
 }
 
-Schedule default_schedule(const graph::Task& task, const target::Target& target, bool exact) {
+const ir::Program* program_of(const graph::Task& task, const std::string& algorithm,
+                              const Algorithms& allowed) {
+  return allowed.allow(algorithm) ? program_of(task, algorithm) : nullptr;
+}
+
+Schedule default_schedule(const graph::Task& task, const target::Target& target,
+                          const Algorithms& algorithms) {
   Schedule chosen;
-  if (!exact) chosen.algorithm = likely_algorithm(task, target);
+  if (algorithms.only.empty()) {
+    chosen.algorithm = likely_algorithm(task, target);
+  } else if (program_of(task, algorithms.only) != nullptr) {
+    chosen.algorithm = algorithms.only;
+  }
   chosen.trace = tunings::default_trace(*program_of(task, chosen.algorithm), target);
   if (chosen.algorithm != "direct") {
     chosen.trace.insert(chosen.trace.begin(), schedule::Algorithm{chosen.algorithm});

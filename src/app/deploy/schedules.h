@@ -11,11 +11,18 @@
 
 namespace attune::deploy {
 
-// Where a schedule comes from: a record, the bundle that ships with the program, a template, or
-// nowhere: the program as it is written.
-enum class Origin { Record, Shipped, Default, Plain };
-// "recorded", "shipped", "default", "plain".
+// Where a schedule comes from: a file that the user names, a record, the bundle that ships with the
+// program, a template, or nowhere: the program as it is written.
+enum class Origin { File, Record, Shipped, Default, Plain };
+// "given", "recorded", "shipped", "default", "plain".
 std::string_view name_of(Origin origin);
+
+// Which algorithms may compute a task: all that it has, or one.
+struct Algorithms {
+  std::string only = {};  // empty: all
+  bool allow(std::string_view name) const { return only.empty() || only == name; }
+  bool exact() const { return only == "direct"; }
+};
 
 struct Schedule {
   std::string algorithm = "direct";
@@ -33,8 +40,13 @@ Schedule recorded_schedule(schedule::Trace trace);
 // The program that an algorithm's name stands for; null when the task has none of that name.
 const ir::Program* program_of(const graph::Task& task, const std::string& algorithm);
 
+// The same where that one is allowed; null also where it is not.
+const ir::Program* program_of(const graph::Task& task, const std::string& algorithm,
+                              const Algorithms& allowed);
+
 // Without measuring: an algorithm with fewer multiplications where that pays as a rule, and the
-// default schedule of its template. `exact` allows the direct algorithm only.
-Schedule default_schedule(const graph::Task& task, const target::Target& target, bool exact);
+// default schedule of its template.
+Schedule default_schedule(const graph::Task& task, const target::Target& target,
+                          const Algorithms& algorithms);
 
 }  // namespace attune::deploy

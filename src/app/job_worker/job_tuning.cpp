@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/api/compile_graph.h"
+#include "app/api/compile.h"
 #include "app/api/job_options.h"
 #include "app/api/known_answer.h"
 #include "app/api/race.h"
-#include "app/api/tune_graph.h"
+#include "app/api/tune.h"
 #include "app/job_worker/job_folder.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
@@ -48,7 +48,11 @@ class JobTuning {
     store_ = store;
     ATTUNE_ASSIGN(std::optional<api::TuneReport> known, look_up());
     if (known) return std::move(*known);
-    ATTUNE_ASSIGN(api::TuneReport report, is_operator() ? tune_operator() : tune_model());
+    ATTUNE_ASSIGN(const api::TuneOptions how, tune_options());
+    ATTUNE_ASSIGN(api::TuneReport report,
+                  api::tune(
+                      how, [this](const api::TuneProgress& progress) { say_progress(progress); },
+                      wishes_.dropped, workshop_));
     report.records = store_;
     report.stopped = wishes_.enough;
     return report;
@@ -71,9 +75,8 @@ class JobTuning {
   }
 
  private:
-  bool is_operator() const {
-    return api::kind_of_model(job_.request.model) == api::ModelKind::Operator;
-  }
+  // Only whole models become artifacts.
+  bool is_operator() const { return job_.request.output.empty(); }
 
   // As many as the device has, unless the job says; the device is asked only where the scheduler
   // does not know it.
@@ -86,16 +89,26 @@ class JobTuning {
     });
   }
 
-  api::ModelOptions model_options() const {
-    return {.model = job_.request.model,
-            .target = options_.target,
-            .threads = threads_,
-            .exact = options_.exact};
+  Result<api::ModelOptions> model_options() const {
+    api::ModelOptions model{.model = job_.request.model,
+                       .target = options_.target,
+                       .threads = threads_,
+                       .exact = options_.exact};
+    for (const std::string& text : options_.shapes) {
+      ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
+      model.shapes.insert(std::move(shape));
+    }
+    for (const std::string& text : options_.constants) {
+      ATTUNE_ASSIGN(auto constant, api::parse_constant(text));
+      model.constants.insert(std::move(constant));
+    }
+    return model;
   }
 
-  api::TuneOptions tune_options() const {
+  Result<api::TuneOptions> tune_options() const {
     api::TuneOptions tune;
-    tune.model = model_options();
+    ATTUNE_ASSIGN(tune.model, model_options());
+    if (!is_operator()) tune.output = folder_.artifact();
     tune.records = folder_.records();
     // The user's store teaches as it does where it is tuned into.
     tune.history = options_.history;
@@ -111,38 +124,14 @@ class JobTuning {
     return tune;
   }
 
-  Result<api::GraphOptions> graph_options() const {
-    api::GraphOptions graph{.model = model_options()};
-    for (const std::string& text : options_.shapes) {
-      ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
-      graph.shapes.insert(std::move(shape));
-    }
-    for (const std::string& text : options_.constants) {
-      ATTUNE_ASSIGN(auto constant, api::parse_constant(text));
-      graph.constants.insert(std::move(constant));
-    }
-    return graph;
-  }
-
-  Result<api::TuneReport> tune_operator() {
-    return api::tune(
-        tune_options(), [this](const api::TuneProgress& progress) { say_progress(progress); },
-        wishes_.dropped, workshop_);
-  }
-
-  Result<api::TuneReport> tune_model() {
-    api::TuneGraphOptions options{.tune = tune_options(), .output = folder_.artifact()};
-    ATTUNE_ASSIGN(options.graph, graph_options());
-    return api::tune_graph(
-        options, [this](const api::TuneProgress& progress) { say_progress(progress); },
-        wishes_.dropped, workshop_);
-  }
-
   // What meets the goal already needs no tuning.
   Result<std::optional<api::TuneReport>> look_up() {
     const double goal_ms = job_.request.until_latency_ms;
     const api::ScheduleOptions records{.records = store_, .history = options_.history};
-    if (is_operator()) return api::known_answer(model_options(), records, goal_ms);
+    if (is_operator()) {
+      ATTUNE_ASSIGN(const api::ModelOptions model, model_options());
+      return api::known_answer(model, records, goal_ms);
+    }
     std::optional<api::TuneReport> none;
     if (goal_ms <= 0 || options_.history == "none") return none;
     if (options_.history.empty() && !std::filesystem::exists(store_)) return none;
@@ -154,11 +143,11 @@ class JobTuning {
   }
 
   Status look_up_model(api::TuneReport& report) {
-    api::CompileGraphOptions compile{.schedule = {.records = store_, .history = options_.history},
-                                     .output = folder_.artifact()};
-    ATTUNE_ASSIGN(compile.graph, graph_options());
+    api::CompileOptions compile{.source = {.schedule = {.records = store_, .history = options_.history}},
+                           .output = folder_.artifact()};
+    ATTUNE_ASSIGN(compile.source.model, model_options());
     ATTUNE_RETURN_IF_ERROR(workshop_.errand("compile", Resource::HostCores, [&]() -> Status {
-      ATTUNE_ASSIGN(const api::CompileGraphReport compiled, api::compile_graph(compile));
+      ATTUNE_ASSIGN(const api::CompileReport compiled, api::compile(compile));
       report.fallbacks = compiled.fallbacks;
       return {};
     }));

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "app/api/job_options.h"
-#include "app/api/known_schedule.h"
+#include "app/api/prepared_model.h"
 #include "app/job_worker/job_folder.h"
 #include "app/job_worker/job_workshop.h"
 #include "fleet/worker/granting_scheduler_testing.h"
@@ -152,12 +152,15 @@ TEST_F(WorkerTest, KeepsItsRecordsWhenTheOutputCannotBeWritten) {
 
 // Neither device nor host is asked for.
 TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
-  const auto model = api::load_model({.model = "matmul:m=32,n=32,k=32", .threads = 1});
+  const api::SourceOptions source{.model = {.model = "matmul:m=32,n=32,k=32", .threads = 1},
+                             .schedule = {.use_default = true}};
+  const auto model = api::prepare_model(api::load_model(source.model).value(), source);
   ASSERT_TRUE(model.ok());
+  const graph::Task& task = model->tasks.distinct.front();
   records::Record record = records::sample_record(0, records::timing(5));
-  record.task_key = model->task.key;
-  record.target = model->target_text();
-  record.trace = schedule::to_string(api::default_schedule(*model).trace);
+  record.task_key = task.key;
+  record.target = model->model.target_text();
+  record.trace = schedule::to_string(model->know(task).schedule.trace);
   record.trace_hash = hash_bytes(record.trace);
   ASSERT_TRUE(records::open_sqlite_store(store()).value()->add({{record}}).ok());
   v1::JobSpec job = spec("matmul:m=32,n=32,k=32");

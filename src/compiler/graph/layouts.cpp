@@ -17,12 +17,16 @@ class LayoutPass {
     result_.values = graph.values;
     result_.inputs = graph.inputs;
     result_.outputs = graph.outputs;
+    for (const ValueId id : graph.inputs) {
+      if (block_of(id) != 0) owner_[id] = id;
+    }
+    for (const ValueId id : graph.outputs) fixed_[id] = graph.value(id).layout;
     for (const Node& node : graph.nodes) add(node);
     for (ValueId& id : result_.outputs) {
-      const ValueId plain = with_layout(id, {});
+      const ValueId moved = with_layout(id, fixed_.at(id));
       // What leaves the graph keeps its name.
-      if (plain != id) std::swap(result_.value(plain).name, result_.value(id).name);
-      id = plain;
+      if (moved != id) std::swap(result_.value(moved).name, result_.value(id).name);
+      id = moved;
     }
   }
 
@@ -33,7 +37,13 @@ class LayoutPass {
     return id == kNoValue ? 0 : result_.value(id).layout.block;
   }
 
+  bool is_fixed(ValueId convolution) const {
+    const auto given = fixed_.find(convolution);
+    return given != fixed_.end() && given->second.is_blocked();
+  }
+
   std::int64_t planned_block(ValueId convolution) const {
+    if (is_fixed(convolution)) return fixed_.at(convolution).block;
     const auto found = plan_.own.find(convolution);
     return found == plan_.own.end() ? plan_.block : found->second;
   }
@@ -85,13 +95,20 @@ class LayoutPass {
     owner_[node.outputs[0]] = owner_.at(leader);
   }
 
+  // Only what the plan decides about can be moved because of it.
   void link(ValueId from, ValueId to, ValueId moved) {
-    if (from != to) layouts_.links.push_back({from, to, moved});
+    const auto& decided = layouts_.convolutions;
+    const auto is_decided = [&](ValueId id) {
+      return std::find(decided.begin(), decided.end(), id) != decided.end();
+    };
+    if (from != to && is_decided(from) && is_decided(to)) {
+      layouts_.links.push_back({from, to, moved});
+    }
   }
 
   void add_convolution(Node& node, WantedLayout input, std::int64_t block) {
     const ValueId output = node.outputs[0];
-    layouts_.convolutions.push_back(output);
+    if (!is_fixed(output)) layouts_.convolutions.push_back(output);
     if (input == WantedLayout::Blocked) {
       if (block_of(node.inputs[0]) != 0) link(owner_.at(node.inputs[0]), output, node.inputs[0]);
       node.inputs[0] = with_layout(node.inputs[0], {block});
@@ -126,7 +143,9 @@ class LayoutPass {
   Layouts layouts_;
   Graph& result_;  // that of the layouts
   std::map<std::pair<ValueId, std::int64_t>, ValueId> moved_;
-  std::map<ValueId, ValueId> owner_;  // of blocked values: the convolution whose layout they have
+  // Of blocked values: the convolution whose layout they have, or the input itself.
+  std::map<ValueId, ValueId> owner_;
+  std::map<ValueId, Layout> fixed_;  // of outputs, as they come
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 // them works in the same layout as long as it can, so that elements are moved only where parts of
 // the model with different layouts meet. Every operator can read any layout; `relayout` nodes are
 // put in where a kernel wants one in particular: convolutions, views, matrix products and the
-// outputs.
+// outputs. Inputs and outputs keep the layout that they come with; a convolution that computes such
+// an output in blocks has that size of blocks, whatever the plan says.
 #pragma once
 
 #include <map>
@@ -26,7 +27,7 @@ struct LayoutLink {
 struct Layouts {
   Graph graph;  // the values of the original keep their numbers
   // Of the graph itself, not of the bodies of control flow, which have blocks of the plan's size.
-  std::vector<ValueId> convolutions;  // their outputs
+  std::vector<ValueId> convolutions;  // their outputs, of those that the plan decides about
   std::vector<LayoutLink> links;
 };
 

@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/hash.h"
 #include "base/nearest.h"
-#include "compiler/ir/print.h"
+#include "compiler/graph/tasks.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/forms/family.h"
 
@@ -144,9 +143,15 @@ Result<Parsed> parse_values(const ops::Family& family, const std::vector<ops::Ke
   return parsed;
 }
 
-}  // namespace
+struct Read {
+  const ops::Family* family;
+  ops::Arguments arguments;
+  OpFacts facts;
+  ir::Program own;
+};
 
-Result<OpTask> parse_op_spec(std::string_view text, const target::Target& resolved) {
+// The family says whether the values have a meaning.
+Result<Read> read(std::string_view text, const target::Target& resolved) {
   const std::size_t colon = text.find(':');
   ATTUNE_ASSIGN(const ops::Family* family, find_family(text.substr(0, colon)));
   const std::string_view rest =
@@ -157,19 +162,46 @@ Result<OpTask> parse_op_spec(std::string_view text, const target::Target& resolv
   ATTUNE_ASSIGN(Parsed parsed, parse_values(*family, keys, given));
   // Blocks hold one vector of the type that sums are kept in.
   parsed.arguments.block = resolved.lanes(4);
-
   ATTUNE_ASSIGN(ops::Operator op, family->build(parsed.arguments));
   const auto algorithm = parsed.arguments.words.find("algo");
-  OpTask task{.spec = parsed.spec,
-              .family = family->name,
-              .key = {},
-              .program = std::move(op.program),
-              .flops = op.flops,
-              .tolerance = op.tolerance,
-              .blocked = std::move(op.blocked),
-              .alternatives = std::move(op.alternatives),
-              .algorithm = algorithm == parsed.arguments.words.end() ? "auto" : algorithm->second};
-  task.key = hex64(ir::hash(task.program));
+  OpFacts facts{
+      .spec = std::move(parsed.spec),
+      .family = family->name,
+      .flops = op.flops,
+      .tolerance = op.tolerance,
+      .algorithm = algorithm == parsed.arguments.words.end() ? "auto" : algorithm->second};
+  return Read{family, std::move(parsed.arguments), std::move(facts), std::move(op.program)};
+}
+
+// For tasks: they know which operands are constants, but not their contents. A single number
+// becomes part of the program.
+Result<ops::ConstantPtr> without_contents(std::string_view, const ops::TensorType& type, int) {
+  if (type.elements() == 1) return ops::filled_constant(type, 1);
+  return std::make_shared<const ops::Constant>(ops::Constant{type, {}, nullptr});
+}
+
+}  // namespace
+
+Result<OpGraph> parse_op_graph(std::string_view text, const target::Target& resolved,
+                               const MakeConstant& make_constant) {
+  ATTUNE_ASSIGN(Read spec, read(text, resolved));
+  ATTUNE_ASSIGN(graph::Graph graph, graph_of(*spec.family, spec.arguments, make_constant));
+  return OpGraph{std::move(spec.facts), std::move(graph), std::move(spec.own)};
+}
+
+Result<OpTask> parse_op_spec(std::string_view text, const target::Target& resolved) {
+  ATTUNE_ASSIGN(OpGraph op, parse_op_graph(text, resolved, without_contents));
+  const std::vector<graph::Group> groups = graph::fuse(op.graph, graph::find_pieces(op.graph));
+  CHECK(groups.size() == 1, fmt::format("{} is {} kernels", op.facts.spec, groups.size()));
+  ATTUNE_ASSIGN(graph::Task made, graph::make_task(op.graph, groups.front()));
+  OpTask task;
+  static_cast<OpFacts&>(task) = std::move(op.facts);
+  task.key = std::move(made.key);
+  task.program = std::move(made.op.program);
+  for (ops::AlgorithmDef& other : made.op.alternatives) {
+    if (task.algorithm != "auto" && task.algorithm != other.name) continue;
+    task.alternatives.push_back(std::move(other));
+  }
   return task;
 }
 

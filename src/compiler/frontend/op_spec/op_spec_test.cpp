@@ -81,8 +81,13 @@ TEST(OpSpec, BlocksFollowTheTarget) {
   const auto shape = [&](int bytes) { return parse(spec, bytes).program.inputs[0].buffer->shape; };
   EXPECT_EQ(shape(32), (std::vector<std::int64_t>{1, 3, 8, 8, 8}));
   EXPECT_EQ(shape(64), (std::vector<std::int64_t>{1, 2, 8, 8, 16}));
-  EXPECT_EQ(parse(spec).blocked.size(), 2u);
-  EXPECT_EQ(parse("conv2d:h=8,w=8,ic=3,oc=24,kh=3,kw=3").blocked.size(), 1u);
+  const auto shapes = [](const std::string& text) {
+    const ir::Program& program = parse(text).program;
+    return std::pair(program.inputs[0].buffer->shape.size(), program.outputs[0]->shape.size());
+  };
+  EXPECT_EQ(shapes(spec), std::pair(std::size_t{5}, std::size_t{5}));
+  EXPECT_EQ(shapes("conv2d:h=8,w=8,ic=3,oc=24,kh=3,kw=3"),
+            std::pair(std::size_t{4}, std::size_t{5}));
 }
 
 TEST(OpSpec, ReadsEveryOperator) {

@@ -1,0 +1,67 @@
+#include "app/api/former_task.h"
+
+#include <map>
+#include <sstream>
+
+#include "base/hash.h"
+#include "compiler/ir/print.h"
+
+namespace attune::api {
+namespace {
+
+using Names = std::map<std::string, std::string, std::less<>>;
+
+// Loops of a stage by their place; nothing where the two differ in more than names.
+Names names_of(const ir::Stage& former, const ir::Program& now) {
+  Names names;
+  const ir::Stage* stage = now.find_stage(former.name);
+  if (stage == nullptr || stage->axes.size() != former.axes.size() ||
+      stage->reduce_axes.size() != former.reduce_axes.size()) {
+    return names;
+  }
+  for (std::size_t i = 0; i < former.axes.size(); ++i) {
+    names[former.axes[i].name] = stage->axes[i].name;
+  }
+  for (std::size_t i = 0; i < former.reduce_axes.size(); ++i) {
+    names[former.reduce_axes[i].name] = stage->reduce_axes[i].name;
+  }
+  return names;
+}
+
+// "j.1" with another name for j.
+std::string renamed(const std::string& word, const Names& names) {
+  const std::size_t dot = word.find('.');
+  const auto found = names.find(word.substr(0, dot));
+  if (found == names.end()) return word;
+  return found->second + (dot == std::string::npos ? "" : word.substr(dot));
+}
+
+}  // namespace
+
+std::optional<FormerTask> former_task(const ir::Program& own, const std::string& key) {
+  std::string former = hex64(ir::hash(own));
+  if (former == key) return std::nullopt;
+  return FormerTask{std::move(former), own};
+}
+
+Result<schedule::Trace> renamed_loops(const std::string& trace, const ir::Program& former,
+                                      const ir::Program& now) {
+  std::map<std::string, Names, std::less<>> stages;
+  for (const ir::Stage& stage : former.stages) stages[stage.name] = names_of(stage, now);
+  std::istringstream lines(trace);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Names names;  // of the stage named last: what follows are its loops
+    std::string separator;
+    for (std::string word; words >> word; separator = " ") {
+      const auto stage = stages.find(word);
+      if (stage != stages.end()) names = stage->second;
+      text += separator + (stage != stages.end() ? word : renamed(word, names));
+    }
+    text += "\n";
+  }
+  return schedule::parse_trace(text);
+}
+
+}  // namespace attune::api

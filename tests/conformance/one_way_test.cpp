@@ -1,0 +1,172 @@
+// An operator spec and an ONNX file with the same node go the same way: the same task, schedules
+// and kernels. Pools stand behind a convolution, since alone they would not work on blocks of
+// channels.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/api/prepared_model.h"
+#include "app/deploy/kernels.h"
+#include "base/temporary_directory_testing.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "tests/support/tiny_onnx.h"
+#include "tuner/records/sample_records_testing.h"
+#include "tuner/records/store.h"
+
+namespace attune::api {
+namespace {
+
+struct Pair {
+  std::string spec;
+  std::vector<test::TinyNode> nodes;
+  std::vector<test::TinyInput> inputs;
+};
+
+test::TinyInput input(const std::string& name, std::vector<std::string> dims) {
+  return {name, std::move(dims)};
+}
+test::TinyInput weight(const std::string& name, std::vector<std::string> dims) {
+  return {name, std::move(dims), false, true};
+}
+
+// Sizes of channels that fill blocks of any machine: a model has no reason to choose others.
+std::vector<Pair> pairs() {
+  const test::TinyNode conv{"Conv", {"x", "w"}, "y", {{"pads", {1, 1, 1, 1}}}};
+  const auto image = input("x", {"1", "32", "14", "14"});
+  const auto filter = weight("w", {"32", "32", "3", "3"});
+  test::TinyNode grouped = conv;
+  grouped.numbers = {{"group", 32}};
+  const std::map<std::string, std::vector<std::int64_t>> window{
+      {"kernel_shape", {3, 3}}, {"strides", {2, 2}}, {"pads", {1, 1, 1, 1}}};
+  const std::map<std::string, std::int64_t> last_axis{{"axis", 1}};
+  return {
+      {"matmul:m=24,n=32,k=16",
+       {{"MatMul", {"a", "b"}, "y"}},
+       {input("a", {"24", "16"}), input("b", {"16", "32"})}},
+      {"batch_matmul:b=3,m=12,n=32,k=8",
+       {{"MatMul", {"a", "b"}, "y"}},
+       {input("a", {"3", "12", "8"}), input("b", {"3", "8", "32"})}},
+      {"dense:m=8,n=32,k=16",
+       {{"MatMul", {"x", "w"}, "y"}},
+       {input("x", {"8", "16"}), weight("w", {"16", "32"})}},
+      {"dense:m=8,n=32,k=16",
+       {{"Gemm", {"x", "w"}, "y"}},
+       {input("x", {"8", "16"}), weight("w", {"16", "32"})}},
+      {"conv2d:h=14,w=14,ic=32,oc=32,kh=3,kw=3,pad=1", {conv}, {image, filter}},
+      {"conv2d:h=28,w=28,ic=3,oc=32,kh=3,kw=3,pad=1",
+       {conv},
+       {input("x", {"1", "3", "28", "28"}), weight("w", {"32", "3", "3", "3"})}},
+      {"depthwise:h=14,w=14,c=32,k=3", {grouped}, {image, weight("w", {"32", "1", "3", "3"})}},
+      {"conv2d_transpose:h=14,w=14,ic=32,oc=32,kh=3,kw=3,stride=2,pad=1",
+       {{"ConvTranspose", {"x", "w"}, "y", {{"strides", {2, 2}}, {"pads", {1, 1, 1, 1}}}}},
+       {image, filter}},
+      {"maxpool:h=14,w=14,c=32,k=3,stride=2,pad=1",
+       {conv, {"MaxPool", {"y"}, "z", window}},
+       {image, filter}},
+      {"avgpool:h=14,w=14,c=32,k=3,stride=2,pad=1",
+       {conv, {"AveragePool", {"y"}, "z", window}},
+       {image, filter}},
+      {"softmax:m=16,n=100", {{"Softmax", {"x"}, "y"}}, {input("x", {"16", "100"})}},
+      {"layernorm:m=16,n=64",
+       {{"LayerNormalization", {"x", "g", "b"}, "y"}},
+       {input("x", {"16", "64"}), weight("g", {"64"}), weight("b", {"64"})}},
+      {"reduce:m=16,n=70,op=max",
+       {{"ReduceMax", {"x"}, "y", {{"axes", {1}}}, {{"keepdims", 0}}}},
+       {input("x", {"16", "70"})}},
+      {"reduce:m=16,n=70,op=argmax",
+       {{"ArgMax", {"x"}, "y", {}, {{"axis", 1}, {"keepdims", 0}}}},
+       {input("x", {"16", "70"})}},
+      {"elementwise:m=16,n=77,op=relu", {{"Relu", {"x"}, "y"}}, {input("x", {"16", "77"})}},
+      {"elementwise:m=16,n=77,op=add+relu",
+       {{"Add", {"x", "v"}, "s"}, {"Relu", {"s"}, "y"}},
+       {input("x", {"16", "77"}), input("v", {"16", "77"})}},
+      {"transpose:d0=4,d1=6,d2=10,perm=201",
+       {{"Transpose", {"x"}, "y", {{"perm", {2, 0, 1}}}}},
+       {input("x", {"4", "6", "10"})}},
+  };
+}
+
+class OneWay : public testing::TestWithParam<Pair> {
+ protected:
+  OneWay()
+      : model_(test::write_tiny_model(directory_.file("model.onnx"), GetParam().nodes,
+                                      GetParam().inputs)) {}
+
+  static PreparedModel prepared(const std::string& model, const ScheduleOptions& schedule) {
+    const SourceOptions source{.model = {.model = model, .threads = 1}, .schedule = schedule};
+    auto loaded = load_model(source.model);
+    CHECK(loaded.ok(), loaded.ok() ? "" : loaded.error().message);
+    auto made = prepare_model(std::move(*loaded), source);
+    CHECK(made.ok(), made.ok() ? "" : made.error().message);
+    return std::move(*made);
+  }
+  // The task of the file that the spec is too.
+  static const graph::Task* task_with(const PreparedModel& model, const std::string& key) {
+    for (const graph::Task& task : model.tasks.distinct) {
+      if (task.key == key) return &task;
+    }
+    return nullptr;
+  }
+  records::Record record(const PreparedModel& model, const schedule::Trace& trace,
+                         double us) const {
+    records::Record made = records::sample_record(0, records::timing(us));
+    made.task_key = model.tasks.distinct.front().key;
+    made.target = model.model.target_text();
+    made.trace = schedule::to_string(trace);
+    made.trace_hash = schedule::hash(trace);
+    return made;
+  }
+
+  test::TemporaryDirectory directory_;
+  std::string model_;
+};
+
+TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
+  const ScheduleOptions untuned{.use_default = true};
+  const PreparedModel spec = prepared(GetParam().spec, untuned), file = prepared(model_, untuned);
+  const graph::Task& task = spec.tasks.distinct.front();
+  const graph::Task* other = task_with(file, task.key);
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(op_spec::parse_op_spec(GetParam().spec, spec.model.target)->key, task.key);
+  const deploy::Schedule one = spec.know(task).schedule, two = file.know(*other).schedule;
+  EXPECT_EQ(one.algorithm, two.algorithm);
+  EXPECT_EQ(schedule::to_string(one.trace), schedule::to_string(two.trace));
+  const auto code = deploy::compile_task(task, one, spec.model.target, "kernel");
+  const auto code_of_file = deploy::compile_task(*other, two, file.model.target, "kernel");
+  ASSERT_TRUE(code.ok() && code_of_file.ok());
+  EXPECT_TRUE(code->lowered.fallbacks.empty());
+  EXPECT_EQ(code->main.object.bytes, code_of_file->main.object.bytes);
+}
+
+TEST_P(OneWay, TheSameRecordWins) {
+  const ScheduleOptions known{.records = directory_.file("records.db")};
+  const PreparedModel untuned = prepared(GetParam().spec, {.use_default = true});
+  const graph::Task& task = untuned.tasks.distinct.front();
+  const schedule::Trace usual = untuned.know(task).schedule.trace;
+  const auto store = records::open_sqlite_store(known.records).value();
+  const auto agree = [&] {
+    const PreparedModel spec = prepared(GetParam().spec, known), file = prepared(model_, known);
+    const KnownTask one = spec.know(spec.tasks.distinct.front());
+    const KnownTask two = file.know(*task_with(file, task.key));
+    EXPECT_EQ(one.schedule.origin, two.schedule.origin);
+    EXPECT_EQ(schedule::to_string(one.schedule.trace), schedule::to_string(two.schedule.trace));
+    EXPECT_EQ(one.recorded_us, two.recorded_us);
+    return one;
+  };
+  // Nothing is known here, the default one is, and another that is faster.
+  EXPECT_FALSE(agree().recorded_us);
+  ASSERT_TRUE(store->add({{record(untuned, usual, 50)}}).ok());
+  agree();
+  ASSERT_TRUE(store->add({{record(untuned, {}, 10)}}).ok());
+  const KnownTask best = agree();
+  EXPECT_EQ(best.schedule.origin, deploy::Origin::Record);
+  EXPECT_EQ(best.recorded_us, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, OneWay, testing::ValuesIn(pairs()), [](const auto& info) {
+  std::string name = info.param.spec.substr(0, info.param.spec.find(':'));
+  return name + std::to_string(info.index);
+});
+
+}  // namespace
+}  // namespace attune::api
