@@ -6,7 +6,7 @@ Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>
   std::vector<RunnableModel> models;
   for (const std::string& path : artifacts) {
     SourceOptions source;
-    source.graph.model.model = path;
+    source.model.model = path;
     ATTUNE_ASSIGN(RunnableModel model, load_runnable(source));
     models.push_back(std::move(model));
   }
