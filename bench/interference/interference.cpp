@@ -45,8 +45,8 @@ double median(std::vector<double> values) {
 }
 
 // The first so many points of the space, in a fixed random order, that compile.
-std::vector<measure::BuiltCandidate> build_list(const ir::Program& direct, const target::Target& target,
-                                                std::size_t count) {
+std::vector<measure::BuiltCandidate> build_list(const ir::Program& direct,
+                                                const target::Target& target, std::size_t count) {
   const std::vector<space::NamedProgram> named{{"direct", direct}};
   const space::TemplateSpace space(named, templates::all(), target, space::Rejection::Hopeless);
   builder::LocalBuilder builder({.target = target, .cores = {}});

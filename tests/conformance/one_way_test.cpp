@@ -147,7 +147,9 @@ TEST_P(OneWay, TheSameRecordWins) {
   const auto agree = [&] {
     const PreparedModel spec = prepared(GetParam().spec, known), file = prepared(model_, known);
     const KnownTask one = spec.know(spec.tasks.distinct.front());
-    const KnownTask two = file.know(*task_with(file, task.key));
+    const graph::Task* other = task_with(file, task.key);
+    CHECK(other != nullptr, "the file has no such task");
+    const KnownTask two = file.know(*other);
     EXPECT_EQ(one.schedule.origin, two.schedule.origin);
     EXPECT_EQ(schedule::to_string(one.schedule.trace), schedule::to_string(two.schedule.trace));
     EXPECT_EQ(one.recorded_us, two.recorded_us);
@@ -163,9 +165,9 @@ TEST_P(OneWay, TheSameRecordWins) {
   EXPECT_EQ(best.recorded_us, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, OneWay, testing::ValuesIn(pairs()), [](const auto& info) {
-  std::string name = info.param.spec.substr(0, info.param.spec.find(':'));
-  return name + std::to_string(info.index);
+INSTANTIATE_TEST_SUITE_P(Operators, OneWay, testing::ValuesIn(pairs()), [](const auto& each) {
+  const std::string& spec = each.param.spec;
+  return spec.substr(0, spec.find(':')) + std::to_string(each.index);
 });
 
 }  // namespace

@@ -28,12 +28,14 @@ Names names_of(const ir::Stage& former, const ir::Program& now) {
   return names;
 }
 
-// "j.1" with another name for j.
+// "j", and with another name for j what splitting ("j.1") and rfactor ("j_1") make of it.
 std::string renamed(const std::string& word, const Names& names) {
-  const std::size_t dot = word.find('.');
-  const auto found = names.find(word.substr(0, dot));
-  if (found == names.end()) return word;
-  return found->second + (dot == std::string::npos ? "" : word.substr(dot));
+  for (const std::size_t end : {word.find('.'), word.rfind('_')}) {
+    const auto found = names.find(word.substr(0, end));
+    if (found == names.end()) continue;
+    return found->second + (end == std::string::npos ? "" : word.substr(end));
+  }
+  return word;
 }
 
 }  // namespace
@@ -47,7 +49,10 @@ std::optional<FormerTask> former_task(const ir::Program& own, const std::string&
 Result<schedule::Trace> renamed_loops(const std::string& trace, const ir::Program& former,
                                       const ir::Program& now) {
   std::map<std::string, Names, std::less<>> stages;
-  for (const ir::Stage& stage : former.stages) stages[stage.name] = names_of(stage, now);
+  for (const ir::Stage& stage : former.stages) {
+    stages[stage.name] = names_of(stage, now);
+    stages["rf." + stage.name] = stages[stage.name];  // what rfactor makes of it
+  }
   std::istringstream lines(trace);
   std::string text;
   for (std::string line; std::getline(lines, line);) {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "targets/kinds.h"
 #include "compiler/graph/frame.h"
 #include "runtime/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 
 namespace attune::api {

@@ -9,14 +9,14 @@
 
 #include "app/deploy/ahead.h"
 #include "base/nearest.h"
-#include "targets/kinds.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/frontend/zoo/zoo.h"
+#include "compiler/kernel/element_type.h"
 #include "runtime/artifact.h"
 #include "runtime/fill.h"
 #include "runtime/memory.h"
-#include "compiler/kernel/element_type.h"
+#include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 
 namespace attune::api {

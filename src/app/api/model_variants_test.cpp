@@ -24,8 +24,7 @@ class ModelVariantsTest : public testing::Test {
     const graph::ValueId second = add_conv(builder, first, 3);
     compile_.target = *targets::resolve(target::Target{});
     compile_.name = "model";
-    auto prepared = deploy::prepare_graph(std::move(builder).finish({second}), compile_);
-    tasks_ = deploy::collect_tasks(std::move(*prepared)).value();
+    tasks_ = deploy::prepare_tasks(std::move(builder).finish({second}), compile_).value();
     output_ = testing::TempDir() + "/model_variants_test." + std::to_string(getpid());
   }
 
@@ -46,7 +45,7 @@ class ModelVariantsTest : public testing::Test {
     ModelVariants result(tasks_, compile_, output_);
     for (const graph::Task& task : tasks_.distinct) {
       std::vector<deploy::Schedule> schedules{
-          deploy::default_schedule(task, compile_.target, true)};
+          deploy::default_schedule(task, compile_.target, {"direct"})};
       if (&task == &tasks_.distinct.front()) schedules.push_back(deploy::recorded_schedule({}));
       result.add_task(std::move(schedules));
     }

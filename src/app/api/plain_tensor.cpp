@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "compiler/ops/forms/blocked_layout.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/ops/forms/blocked_layout.h"
 
 namespace attune::api {
 

@@ -58,8 +58,8 @@ Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, Ahea
   // Its inputs are given, not to be laid out anew.
   for (ir::Input& input : task.op.program.inputs) input.constant = false;
   ATTUNE_ASSIGN(const CompiledTask compiled,
-                compile_task(task, default_schedule(task, runner.target(), {"direct"}), runner.target(),
-                             fmt::format("ahead{}", number)));
+                compile_task(task, default_schedule(task, runner.target(), {"direct"}),
+                             runner.target(), fmt::format("ahead{}", number)));
   ATTUNE_RETURN_IF_ERROR(runner.load({compiled.main}));
   std::vector<const ops::Constant*> present;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {

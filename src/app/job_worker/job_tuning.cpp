@@ -91,9 +91,9 @@ class JobTuning {
 
   Result<api::ModelOptions> model_options() const {
     api::ModelOptions model{.model = job_.request.model,
-                       .target = options_.target,
-                       .threads = threads_,
-                       .exact = options_.exact};
+                            .target = options_.target,
+                            .threads = threads_,
+                            .exact = options_.exact};
     for (const std::string& text : options_.shapes) {
       ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
       model.shapes.insert(std::move(shape));
@@ -143,8 +143,9 @@ class JobTuning {
   }
 
   Status look_up_model(api::TuneReport& report) {
-    api::CompileOptions compile{.source = {.schedule = {.records = store_, .history = options_.history}},
-                           .output = folder_.artifact()};
+    api::CompileOptions compile{
+        .source = {.schedule = {.records = store_, .history = options_.history}},
+        .output = folder_.artifact()};
     ATTUNE_ASSIGN(compile.source.model, model_options());
     ATTUNE_RETURN_IF_ERROR(workshop_.errand("compile", Resource::HostCores, [&]() -> Status {
       ATTUNE_ASSIGN(const api::CompileReport compiled, api::compile(compile));

@@ -153,7 +153,7 @@ TEST_F(WorkerTest, KeepsItsRecordsWhenTheOutputCannotBeWritten) {
 // Neither device nor host is asked for.
 TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
   const api::SourceOptions source{.model = {.model = "matmul:m=32,n=32,k=32", .threads = 1},
-                             .schedule = {.use_default = true}};
+                                  .schedule = {.use_default = true}};
   const auto model = api::prepare_model(api::load_model(source.model).value(), source);
   ASSERT_TRUE(model.ok());
   const graph::Task& task = model->tasks.distinct.front();

@@ -108,8 +108,8 @@ class Planner {
   int threads_;
   StoragePlan plan_;
   std::vector<std::pair<ir::Buffer, bool>> allocations_;
-  std::map<const ir::BufferNode*, bool> allocated_parallel_;
-  std::map<const ir::BufferNode*, Accesses> accesses_;
+  BufferMap<bool> allocated_parallel_;
+  BufferMap<Accesses> accesses_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "compiler/codegen/buffer_order.h"
 #include "compiler/ir/stmt.h"
 
 namespace attune::codegen {
@@ -19,11 +20,11 @@ struct WorkspaceRange {
 };
 
 struct StoragePlan {
-  std::map<const ir::BufferNode*, WorkspaceRange> workspace;
+  BufferMap<WorkspaceRange> workspace;
   std::int64_t workspace_bytes = 0;
   // Register buffers whose accesses all have constant places and never overlap in part: one value
   // per distinct place.
-  std::set<const ir::BufferNode*> as_values;
+  BufferSet as_values;
   // Everything that is addressed through memory: parameters and the other allocations.
   std::vector<ir::Buffer> in_memory;
 };

@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "compiler/frontend/op_spec/nodes.h"
 #include "compiler/graph/graph.h"
-#include "compiler/target/target.h"
 #include "compiler/ops/operator.h"
+#include "compiler/target/target.h"
 
 namespace attune::op_spec {
 

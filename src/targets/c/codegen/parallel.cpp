@@ -3,6 +3,7 @@
 // one, has ranges run by its threads.
 #include <fmt/format.h>
 
+#include "compiler/codegen/buffer_order.h"
 #include "compiler/codegen/walk.h"
 #include "targets/c/codegen/printer.h"
 
@@ -14,7 +15,7 @@ std::string KernelPrinter::pointer_type(const ir::BufferNode& buffer) const {
 
 void KernelPrinter::parallel_loop(const ir::For& x) {
   std::set<std::string> mentioned;
-  std::set<const ir::BufferNode*> touched;
+  codegen::BufferSet touched;
   codegen::walk(
       x.body,
       [&](const ir::Stmt& s) {

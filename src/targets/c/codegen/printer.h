@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/codegen/buffer_order.h"
 #include "compiler/codegen/index_facts.h"
 #include "compiler/codegen/storage.h"
 #include "targets/c/codegen/kernel.h"
@@ -115,7 +116,7 @@ class KernelPrinter {
   std::string function_;  // the kernel's own
   Names names_;
   VectorTypes vectors_;
-  std::set<const ir::BufferNode*> stored_;
+  codegen::BufferSet stored_;
 
   std::string functions_;  // of parallel loops, complete
   Text text_{1};           // of the function being written
@@ -123,8 +124,8 @@ class KernelPrinter {
   bool sliced_ = false;  // `worker` numbers a slice of the workspace
   int task_count_ = 0;
   std::map<std::string, DType, std::less<>> vars_;  // in scope
-  std::set<const ir::BufferNode*> bound_;           // in scope
-  std::map<const ir::BufferNode*, std::string> load_bases_;
+  codegen::BufferSet bound_;                        // in scope
+  codegen::BufferMap<std::string> load_bases_;
 
   codegen::Facts facts_;
   int depth_ = 0;

@@ -84,7 +84,10 @@ int main(int argc, char** argv) {{
     }}
     printf("\n");
   }}
-  return 0;
+  for (int i = 0; i < {0}_INPUTS; ++i) free((void*)inputs[i]);
+  for (int i = 0; i < {0}_OUTPUTS; ++i) free(outputs[i]);
+  free(workspace);
+{7}  return 0;
 }}
 )";
 
@@ -106,7 +109,8 @@ std::string example_text(const ModelParts& parts) {
                 : "";
   return fmt::format(kProgram, parts.name, note, sizes_of(parts.name, "INPUT", plan.inputs.size()),
                      sizes_of(parts.name, "OUTPUT", plan.outputs.size()), reading,
-                     from_file ? "weights, " : "", fmt::format("#include \"{}.h\"", parts.name));
+                     from_file ? "weights, " : "", fmt::format("#include \"{}.h\"", parts.name),
+                     from_file ? "  free(weights);\n" : "");
 }
 
 }  // namespace attune::c

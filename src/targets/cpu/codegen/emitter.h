@@ -10,6 +10,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
+#include "compiler/codegen/buffer_order.h"
 #include "compiler/codegen/index_facts.h"
 #include "compiler/codegen/storage.h"
 #include "targets/cpu/codegen/machine.h"
@@ -33,7 +34,7 @@ struct BufferBinding {
   // into values.
   std::map<std::pair<std::int64_t, int>, llvm::Value*> slots;
 };
-using Bindings = std::map<const ir::BufferNode*, BufferBinding>;
+using Bindings = codegen::BufferMap<BufferBinding>;
 
 // The alias metadata of one buffer's accesses: buffers never overlap.
 struct AliasTags {
@@ -154,8 +155,8 @@ class Emitter {
   void with_var(const std::string& name, llvm::Value* value, const VarFacts& facts,
                 llvm::function_ref<void()> body);
   // Laundered pointers hold until the end of the loop body or branch they were made in.
-  std::map<const ir::BufferNode*, llvm::Value*> load_bases() const;
-  void restore_load_bases(const std::map<const ir::BufferNode*, llvm::Value*>& bases);
+  codegen::BufferMap<llvm::Value*> load_bases() const;
+  void restore_load_bases(const codegen::BufferMap<llvm::Value*>& bases);
 
   // parallel.cpp
   void emit_parallel(const ir::For& loop);
@@ -172,7 +173,7 @@ class Emitter {
 
   const ir::Kernel* kernel_ = nullptr;
   const StoragePlan* plan_ = nullptr;
-  std::map<const ir::BufferNode*, AliasTags> alias_tags_;
+  codegen::BufferMap<AliasTags> alias_tags_;
   Frame frame_;
   Facts facts_;
   int depth_ = 0;       // of loops and lets around the current statement

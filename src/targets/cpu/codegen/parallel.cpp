@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <set>
 
+#include "compiler/codegen/buffer_order.h"
 #include "compiler/codegen/walk.h"
 #include "runtime/kernel_abi.h"
 #include "targets/cpu/codegen/emitter.h"
@@ -16,7 +17,7 @@ namespace {
 // Everything a loop body mentions.
 struct Mentions {
   std::set<std::string> vars;
-  std::set<const ir::BufferNode*> buffers;
+  codegen::BufferSet buffers;
 };
 
 Mentions mentions_of(const ir::For& loop) {

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/match.h"
+#include "compiler/codegen/buffer_order.h"
 #include "runtime/kernel_abi.h"
 #include "targets/cpu/codegen/emitter.h"
 #include "targets/cpu/facts/facts.h"
@@ -100,13 +101,13 @@ void Emitter::with_var(const std::string& name, llvm::Value* value, const VarFac
   }
 }
 
-std::map<const ir::BufferNode*, llvm::Value*> Emitter::load_bases() const {
-  std::map<const ir::BufferNode*, llvm::Value*> bases;
+codegen::BufferMap<llvm::Value*> Emitter::load_bases() const {
+  codegen::BufferMap<llvm::Value*> bases;
   for (const auto& [buffer, binding] : frame_.buffers) bases[buffer] = binding.load_base;
   return bases;
 }
 
-void Emitter::restore_load_bases(const std::map<const ir::BufferNode*, llvm::Value*>& bases) {
+void Emitter::restore_load_bases(const codegen::BufferMap<llvm::Value*>& bases) {
   for (auto& [buffer, binding] : frame_.buffers) {
     const auto found = bases.find(buffer);
     binding.load_base = found == bases.end() ? binding.base : found->second;
