@@ -90,6 +90,22 @@ TEST(Executor, ChecksWhatItIsGiven) {
             "the model takes 1 inputs and gives 1 outputs, not 0 and 0");
 }
 
+TEST(Executor, RunsAgainOnTheSameMemory) {
+  ThreadPool pool({});
+  Session session = session_of(sum_model(), pool);
+  auto x = Tensor::allocate(DType::F32, {1000});
+  auto y = Tensor::allocate(DType::F32, {1000});
+  const std::int64_t shape[] = {1000};
+  const InputView input{x->data(), DType::F32, shape};
+  const OutputView output{y->data(), y->bytes()};
+  ASSERT_TRUE(session.run({&input, 1}, {&output, 1}).ok());
+  const std::span<float> sums = y->as<float>();
+  const std::vector<float> first(sums.begin(), sums.end());
+  std::fill(sums.begin(), sums.end(), -1.0f);
+  ASSERT_TRUE(session.run_again().ok());
+  EXPECT_EQ(std::vector<float>(sums.begin(), sums.end()), first);
+}
+
 TEST(Executor, ReportsFailingKernels) {
   SampleModel sample = sum_model();
   sample.plan.kernels[0] = {.symbol = "refuse", .object = 1, .workspace_bytes = 0, .arguments = {}};

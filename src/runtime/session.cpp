@@ -199,6 +199,11 @@ Status Session::run(std::span<const InputView> inputs, std::span<const OutputVie
   return state_->finish(outputs);
 }
 
+Status Session::run_again() {
+  state_->start_profile(nullptr);
+  return state_->run(state_->plan().body, 0);
+}
+
 std::span<const std::int64_t> Session::output_shape(std::size_t index) const {
   CHECK(index < state_->output_shapes.size(), "no such output");
   return state_->output_shapes[index].span();

@@ -64,6 +64,8 @@ class ModelSession {
 
   // In the order of the plan's inputs, which also checks types and shapes.
   Status run(const std::vector<runtime::Tensor>& inputs, runtime::Profile* profile = nullptr);
+  // The kernels alone, once more on what the last run was given.
+  Status run_again() { return session_->run_again(); }
   // Of the last run, with the shapes they have.
   Result<std::vector<runtime::Tensor>> outputs() const;
   std::size_t bytes() const { return session_->bytes(); }
