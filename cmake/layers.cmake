@@ -35,10 +35,16 @@ function(attune_layer_sources dir out_sources out_tests)
 endfunction()
 
 # attune_library(NAME DIRECTORY LINK lib... TEST_LINK lib...): the static library attune_NAME, and
-# NAME_test.
+# NAME_test. What is a part of the runtime is not built again.
 function(attune_library name dir)
   cmake_parse_arguments(arg "" "" "LINK;TEST_LINK" ${ARGN})
   attune_layer_sources(${dir} sources tests)
+  attune_runtime_devices(kinds)
+  foreach(kind ${kinds})
+    if(dir STREQUAL "targets/${kind}/device")
+      set(sources)
+    endif()
+  endforeach()
   if(NOT name STREQUAL "base")
     list(APPEND arg_LINK attune_base)
   endif()

@@ -2,8 +2,26 @@
 # library attune_runtime that the other layers link, and as libattune_runtime.so for programs that
 # only run artifacts: it shows the C interface (attune.h) and nothing else.
 
+# attune_runtime_devices(out): the targets whose device is a part of the runtime, by the list of targets.
+function(attune_runtime_devices out)
+  set(list ${CMAKE_SOURCE_DIR}/src/targets/list.inc)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} lines REGEX "^ATTUNE_.*ATTUNE_DEVICE\\(")
+  set(kinds)
+  foreach(line ${lines})
+    string(REGEX REPLACE ".*ATTUNE_DEVICE\\(([a-z0-9_]+)\\).*" "\\1" kind "${line}")
+    list(APPEND kinds ${kind})
+  endforeach()
+  set(${out} ${kinds} PARENT_SCOPE)
+endfunction()
+
 function(attune_runtime_sources out)
   attune_layer_sources(runtime sources tests)
+  attune_runtime_devices(kinds)
+  foreach(kind ${kinds})
+    attune_layer_sources(targets/${kind}/device device_sources tests)
+    list(APPEND sources ${device_sources})
+  endforeach()
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
@@ -62,9 +80,10 @@ function(attune_run_programs)
   target_include_directories(run_outputs PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
   target_link_libraries(run_outputs PRIVATE attune_runtime_shared)
   set(parts tests/arm/run_kernel.cpp src/base/check.cpp)
-  foreach(part kernel_module thread_pool memory affinity)
+  foreach(part thread_pool memory affinity)
     list(APPEND parts src/runtime/${part}.cpp)
   endforeach()
+  list(APPEND parts src/targets/cpu/device/kernel_module.cpp)
   add_executable(run_kernel ${parts})
   target_link_libraries(run_kernel PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()

@@ -12,8 +12,8 @@
 
 #include "compiler/ir/intrinsics.h"
 #include "compiler/kernel/kernel.h"
-#include "runtime/kernel_module.h"
 #include "runtime/thread_pool.h"
+#include "targets/cpu/device/kernel_module.h"
 #include "targets/kinds.h"
 
 namespace attune {
@@ -143,7 +143,7 @@ double seconds_of(const std::function<void()>& f) {
 
 // GFLOP/s of a compiled kernel on one thread.
 double speed_of(const Workload& work, const codegen::Module& compiled) {
-  const auto module = runtime::KernelModule::load(compiled.code).value();
+  const auto module = cpu::KernelModule::load(compiled.code).value();
   const AttuneKernel entry = module.kernel(compiled.kernels[0].symbol).value();
   runtime::ThreadPool pool({.workers = 1});
   std::vector<void*> buffers;
@@ -154,7 +154,7 @@ double speed_of(const Workload& work, const codegen::Module& compiled) {
     std::fill_n(static_cast<float*>(buffers.back()), bytes / 4, 0.5f);
   }
   const double seconds = seconds_of([&] {
-    const Status status = runtime::run_kernel(entry, pool, nullptr, buffers);
+    const Status status = cpu::run_kernel(entry, pool, nullptr, buffers);
     CHECK(status.ok(), status.error().message);
   });
   for (void* buffer : buffers) std::free(buffer);

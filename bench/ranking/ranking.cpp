@@ -177,7 +177,8 @@ Status run(const Options& options) {
   ATTUNE_ASSIGN(const target::Target wanted, targets::parse(options.target));
   ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
   const tuning::CorePlan cores = tunings::plan_cores(target);
-  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner({.cores = cores.measure}));
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner(
+                                 {.target = target, .cores = cores.measure}));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(options.spec, target));
   std::vector<space::NamedProgram> named;
   if (task.algorithm == "auto" || task.algorithm == "direct") {

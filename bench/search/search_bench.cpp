@@ -69,7 +69,8 @@ Result<std::unique_ptr<SearchBench>> SearchBench::start(const std::string& targe
   ATTUNE_ASSIGN(const target::Target wanted, targets::parse(target));
   ATTUNE_ASSIGN(target::Target resolved, targets::resolve(wanted));
   const tuning::CorePlan cores = tunings::plan_cores(resolved);
-  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(resolved).start_runner({.cores = cores.measure}));
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(resolved).start_runner(
+                                 {.target = resolved, .cores = cores.measure}));
   return std::unique_ptr<SearchBench>(new SearchBench(std::move(resolved), std::move(runner)));
 }
 

@@ -61,7 +61,8 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
   wanted.threads = threads;
   ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
   const tuning::CorePlan cores = tunings::plan_cores(target);
-  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner({.cores = cores.measure}));
+  ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner(
+                                 {.target = target, .cores = cores.measure}));
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores.build));
   ATTUNE_ASSIGN(const op_spec::OpTask op, op_spec::parse_op_spec(spec, target));
   const session::Task task = task_of(op);

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "runtime/artifact_format.h"
-#include "runtime/cpu_features.h"
 #include "runtime/file_mapping.h"
-#include "runtime/inert_object.h"
 #include "runtime/plan_json.h"
 
 namespace attune::runtime {
@@ -129,7 +127,6 @@ Result<std::vector<Bytes>> read_objects(Bytes code) {
       return damaged("code object " + std::to_string(i) + " lies outside of its section");
     }
     objects.push_back(code.subspan(entry.offset, entry.bytes));
-    ATTUNE_RETURN_IF_ERROR(check_inert_object(objects.back()));
   }
   return objects;
 }
@@ -155,18 +152,20 @@ struct Artifact::State {
   Memory memory;
   Bytes file;
   Plan plan;
+  const DeviceKind* device = nullptr;
   std::vector<Bytes> objects;
   Bytes weights;
   std::unique_ptr<ChunkGuard> guard;
 
-  Status read() {
+  Status read(DeviceKinds kinds) {
     ATTUNE_ASSIGN(const format::Header header, read_header(file));
     ATTUNE_ASSIGN(const auto sections, read_sections(file, header));
     const Bytes graph = sections[format::kGraph];
     ATTUNE_ASSIGN(plan,
                   plan_from_json({reinterpret_cast<const char*>(graph.data()), graph.size()}));
-    ATTUNE_RETURN_IF_ERROR(check_cpu(plan.architecture, plan.features));
     ATTUNE_ASSIGN(objects, read_objects(sections[format::kCode]));
+    ATTUNE_ASSIGN(device, find_device(kinds, plan.device));
+    ATTUNE_RETURN_IF_ERROR(device->check(plan, objects));
     weights = sections[format::kWeights];
     ATTUNE_RETURN_IF_ERROR(
         validate(plan, {.weight_bytes = static_cast<std::int64_t>(weights.size()),
@@ -182,23 +181,24 @@ Artifact::Artifact(Artifact&&) noexcept = default;
 Artifact& Artifact::operator=(Artifact&&) noexcept = default;
 Artifact::~Artifact() = default;
 
-Result<Artifact> Artifact::open(const std::string& path) {
+Result<Artifact> Artifact::open(const std::string& path, DeviceKinds kinds) {
   auto state = std::make_unique<State>();
   ATTUNE_ASSIGN(state->mapping, FileMapping::open(path));
   state->file = state->mapping.bytes();
-  if (const Status read = state->read(); !read.ok()) return with_path(path, read.error());
+  if (const Status read = state->read(kinds); !read.ok()) return with_path(path, read.error());
   return Artifact(std::move(state));
 }
 
-Result<Artifact> Artifact::from_memory(Memory bytes, const std::string& name) {
+Result<Artifact> Artifact::from_memory(Memory bytes, const std::string& name, DeviceKinds kinds) {
   auto state = std::make_unique<State>();
   state->memory = std::move(bytes);
   state->file = {static_cast<const std::byte*>(state->memory.data()), state->memory.bytes()};
-  if (const Status read = state->read(); !read.ok()) return with_path(name, read.error());
+  if (const Status read = state->read(kinds); !read.ok()) return with_path(name, read.error());
   return Artifact(std::move(state));
 }
 
 const Plan& Artifact::plan() const { return state_->plan; }
+const DeviceKind& Artifact::device() const { return *state_->device; }
 std::int64_t Artifact::file_bytes() const { return static_cast<std::int64_t>(state_->file.size()); }
 std::span<const std::byte> Artifact::weights() const { return state_->weights; }
 std::span<const std::span<const std::byte>> Artifact::objects() const { return state_->objects; }

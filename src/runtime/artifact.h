@@ -1,7 +1,7 @@
 // The artifact: one file with all that running a compiled model takes: the plan and interface as
-// JSON, the kernels as ELF shared objects, and the weights, which are used right where the file is
-// mapped. Every byte of the file, padding included, is covered by a checksum; those of large
-// weights are checked piece by piece when they are first read. The layout is in docs/adr.
+// JSON, the kernels as code that a device loads, and the weights, which are used right where the
+// file is mapped. Every byte of the file, padding included, is covered by a checksum; those of
+// large weights are checked piece by piece when they are first read. The layout is in docs/adr.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/device.h"
 #include "runtime/memory.h"
 #include "runtime/plan.h"
 
@@ -28,7 +29,7 @@ struct WeightPiece {
 struct ArtifactContents {
   const Plan& plan;
   std::vector<WeightPiece> weights;                 // ascending, not overlapping
-  std::vector<std::span<const std::byte>> objects;  // ELF shared objects, as Kernel::object counts
+  std::vector<std::span<const std::byte>> objects;  // code, as Kernel::object counts
 };
 
 // Writes beside the path and renames; on an error what was there before is unchanged. The plan is
@@ -42,16 +43,18 @@ bool looks_like_artifact(const std::string& path);
 
 class Artifact {
  public:
-  // Maps and checks: header, checksums, plan, architecture and CPU features, shared objects.
-  static Result<Artifact> open(const std::string& path);
+  // Maps and checks: header, checksums, plan, and whether its device, one of `kinds`, can run it.
+  static Result<Artifact> open(const std::string& path, DeviceKinds kinds = devices());
   // The same for bytes in memory; `name` stands for the path in messages.
-  static Result<Artifact> from_memory(Memory bytes, const std::string& name);
+  static Result<Artifact> from_memory(Memory bytes, const std::string& name,
+                                      DeviceKinds kinds = devices());
 
   Artifact(Artifact&&) noexcept;
   Artifact& operator=(Artifact&&) noexcept;
   ~Artifact();
 
   const Plan& plan() const;
+  const DeviceKind& device() const;
   std::int64_t file_bytes() const;
   std::span<const std::byte> weights() const;
   std::span<const std::span<const std::byte>> objects() const;

@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "runtime/artifact_format.h"
-#include "runtime/inert_object.h"
 #include "runtime/plan_json.h"
 #include "runtime/sample_model_test.h"
+#include "targets/cpu/device/inert_object.h"
 
 namespace attune::runtime {
 namespace {
@@ -159,7 +159,7 @@ TEST(Artifact, RefusesNewerVersionsAndForeignMachines) {
 
 TEST(Artifact, RefusesCodeThatRunsWhenLoaded) {
   SampleModel sample = sum_model();
-  EXPECT_TRUE(check_inert_object(sample.objects[0]).ok());
+  EXPECT_TRUE(cpu::check_inert_object(sample.objects[0]).ok());
   sample.objects[1] = test_object("starter");
   EXPECT_EQ(refusal(sample.bytes()), "kernel object is refused: it has initialisers");
   sample.objects[1] = test_object("resolver");

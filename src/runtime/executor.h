@@ -20,7 +20,8 @@ namespace attune::runtime {
 
 class Model {
  public:
-  static Result<std::shared_ptr<const Model>> load(const std::string& path);
+  static Result<std::shared_ptr<const Model>> load(const std::string& path,
+                                                   DeviceKinds kinds = devices());
   // Loads the kernels of an opened artifact.
   static Result<std::shared_ptr<const Model>> from(Artifact artifact);
   ~Model();
@@ -82,14 +83,18 @@ class Session {
   Status run(std::span<const InputView> inputs, std::span<const OutputView> outputs,
              Profile* profile = nullptr);
   // The same work once more, on the memory that the last run was given, which must still be there
-  // and aligned to 64 bytes: nothing is checked or moved. For timing kernels by themselves.
+  // and aligned to 64 bytes: nothing is checked or moved, nor to a device. For timing kernels by
+  // themselves.
   Status run_again();
 
   // The extents of output `index` in the last successful run.
   std::span<const std::int64_t> output_shape(std::size_t index) const;
 
+  // The clock of the device, in which runs are timed; all work is done by then.
+  std::int64_t now_ns() const;
+
   const Model& model() const;
-  // Memory that the session holds: arena, workspace and copies of unaligned inputs and outputs.
+  // Memory that the session holds: arenas, workspace and copies of unaligned inputs and outputs.
   std::size_t bytes() const;
 
  private:

@@ -48,10 +48,14 @@ enum class Place : std::uint8_t {
   Extents,   // the table of run-time extents as i64, for kernels that read them; read only
 };
 
+// The two memories: that of the host, and that of a device with memory of its own.
+enum class Space : std::uint8_t { Host, Device };
+
 struct Buffer {
   Place place = Place::Arena;
   std::int64_t position = 0;
   std::int64_t bytes = 0;
+  Space space = Space::Host;  // Device: arenas and constants only; each space has its arena
   bool operator==(const Buffer&) const = default;
 };
 
@@ -103,7 +107,8 @@ struct HostCall {
 };
 
 // Moves `bytes` from from[from_offset + i * from_step] to to[to_offset + i * to_step], i being the
-// iteration number of the innermost loop around it (0 outside of loops). The ranges may overlap.
+// iteration number of the innermost loop around it (0 outside of loops); from one space to the
+// other where the buffers' differ. The ranges may overlap.
 struct Copy {
   BufferId from = kNone;
   BufferId to = kNone;
@@ -144,6 +149,7 @@ struct Instruction {
 struct Plan {
   std::string model;
   std::string target;                 // as the compiler writes it
+  std::string device = "cpu";         // the kind of device that runs it (runtime/device.h)
   std::string architecture;           // "x86_64", "aarch64"
   std::vector<std::string> features;  // CPU features the code uses, by their LLVM names
   std::int32_t threads = 1;           // how many workers the code was made for
@@ -153,7 +159,9 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Kernel> kernels;
   Block body;
+  Space kernel_space = Space::Host;  // where kernels find all their buffers
   std::int64_t arena_bytes = 0;
+  std::int64_t device_arena_bytes = 0;
   std::int64_t workspace_bytes = 0;  // the most any kernel asks for
   std::int64_t peak_bytes = 0;       // arena, workspace, inputs and outputs: for reports
   bool operator==(const Plan&) const = default;

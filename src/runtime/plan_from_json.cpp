@@ -119,10 +119,18 @@ Place read_place(Reader& reader, const Json& value) {
   return Place::Extents;
 }
 
+Space read_space(Reader& reader, const Json& value) {
+  const std::string& name = reader.text(value);
+  if (name != "device") reader.fail("unknown memory '" + name + "'");
+  return Space::Device;
+}
+
 Buffer read_buffer(Reader& reader, const Json& value) {
   return {.place = read_place(reader, reader.element(value, 0)),
           .position = reader.integer(reader.element(value, 1)),
-          .bytes = reader.integer(reader.element(value, 2))};
+          .bytes = reader.integer(reader.element(value, 2)),
+          .space = std::ssize(reader.list(value)) > 3 ? read_space(reader, reader.element(value, 3))
+                                                      : Space::Host};
 }
 
 Kernel read_kernel(Reader& reader, const Json& value) {
@@ -237,6 +245,13 @@ Result<Plan> plan_from_json(std::string_view text) {
       reader.all(get("kernels"), [&](const Json& item) { return read_kernel(reader, item); });
   plan.body = read_block(reader, get("body"));
   plan.arena_bytes = reader.integer(get("arena_bytes"));
+  if (const Json* device = json.find("device")) {
+    plan.device = reader.text(reader.member(*device, "kind"));
+    if (const Json* arena = device->find("arena_bytes")) {
+      plan.kernel_space = Space::Device;
+      plan.device_arena_bytes = reader.integer(*arena);
+    }
+  }
   plan.workspace_bytes = reader.integer(get("workspace_bytes"));
   plan.peak_bytes = reader.integer(get("peak_bytes"));
   if (!reader.ok()) return reader.error();

@@ -54,7 +54,9 @@ const char* place_name(Place place) {
 }
 
 Json buffer_json(const Buffer& buffer) {
-  return JsonArray{place_name(buffer.place), buffer.position, buffer.bytes};
+  JsonArray array{place_name(buffer.place), buffer.position, buffer.bytes};
+  if (buffer.space == Space::Device) array.emplace_back("device");
+  return array;
 }
 
 Json kernel_json(const Kernel& kernel) {
@@ -143,23 +145,36 @@ Json instruction_json(const Instruction& instruction) {
 
 Json block_json(const Block& block) { return array_of(block, instruction_json); }
 
+Json device_json(const Plan& plan) {
+  JsonObject object{{"kind", plan.device}};
+  if (plan.kernel_space == Space::Device) {
+    object.emplace_back("arena_bytes", plan.device_arena_bytes);
+  }
+  return object;
+}
+
 }  // namespace
 
 std::string plan_to_json(const Plan& plan) {
-  return to_text(JsonObject{{"model", plan.model},
-                            {"target", plan.target},
-                            {"architecture", plan.architecture},
-                            {"features", plain_array(plan.features)},
-                            {"threads", plan.threads},
-                            {"inputs", interface_json(plan.inputs)},
-                            {"outputs", interface_json(plan.outputs)},
-                            {"extents", plan.extents},
-                            {"buffers", array_of(plan.buffers, buffer_json)},
-                            {"kernels", array_of(plan.kernels, kernel_json)},
-                            {"body", block_json(plan.body)},
-                            {"arena_bytes", plan.arena_bytes},
-                            {"workspace_bytes", plan.workspace_bytes},
-                            {"peak_bytes", plan.peak_bytes}});
+  JsonObject object{{"model", plan.model},
+                    {"target", plan.target},
+                    {"architecture", plan.architecture},
+                    {"features", plain_array(plan.features)},
+                    {"threads", plan.threads},
+                    {"inputs", interface_json(plan.inputs)},
+                    {"outputs", interface_json(plan.outputs)},
+                    {"extents", plan.extents},
+                    {"buffers", array_of(plan.buffers, buffer_json)},
+                    {"kernels", array_of(plan.kernels, kernel_json)},
+                    {"body", block_json(plan.body)},
+                    {"arena_bytes", plan.arena_bytes},
+                    {"workspace_bytes", plan.workspace_bytes},
+                    {"peak_bytes", plan.peak_bytes}};
+  // What is not said stays as it was before there were other devices.
+  if (plan.device != Plan{}.device || plan.kernel_space == Space::Device) {
+    object.emplace_back("device", device_json(plan));
+  }
+  return to_text(std::move(object));
 }
 
 }  // namespace attune::runtime

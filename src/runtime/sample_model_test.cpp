@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/built_path_testing.h"
-#include "runtime/cpu_features.h"
+#include "targets/cpu/device/cpu_features.h"
 
 namespace attune::runtime {
 
@@ -25,7 +25,7 @@ Plan empty_plan() {
   Plan plan;
   plan.model = "sample";
   plan.target = "cpu";
-  plan.architecture = host_architecture();
+  plan.architecture = cpu::host_architecture();
   return plan;
 }
 

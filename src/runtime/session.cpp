@@ -49,7 +49,12 @@ Status Session::State::allocate() {
   ATTUNE_ASSIGN(arena, Memory::allocate(static_cast<std::size_t>(plan().arena_bytes)));
   ATTUNE_ASSIGN(workspace, Memory::allocate(static_cast<std::size_t>(plan().workspace_bytes)));
   ATTUNE_ASSIGN(extents, Memory::allocate(8 * static_cast<std::size_t>(plan().extents)));
-  context = pool->context(workspace.data());
+  if (plan().device_arena_bytes > 0) {
+    ATTUNE_ASSIGN(device_arena, model->state().device->allocate(
+                                    static_cast<std::size_t>(plan().device_arena_bytes)));
+  }
+  ATTUNE_ASSIGN(stream,
+                model->state().device->open_stream({.pool = pool, .workspace = workspace.data()}));
   input_data.resize(plan().inputs.size());
   output_data.resize(plan().outputs.size());
   input_copies.resize(plan().inputs.size());
@@ -60,13 +65,8 @@ Status Session::State::allocate() {
   };
   for (const InterfaceTensor& tensor : plan().inputs) input_bytes.push_back(largest(tensor));
   for (const InterfaceTensor& tensor : plan().outputs) output_bytes.push_back(largest(tensor));
-  // Sections are mapped read only; kernels are only handed the addresses.
-  auto* weights = const_cast<std::byte*>(model->artifact().weights().data());
   for (const Buffer& buffer : plan().buffers) {
-    std::byte* start = nullptr;
-    if (buffer.place == Place::Arena) start = static_cast<std::byte*>(arena.data());
-    if (buffer.place == Place::Constant) start = weights;
-    if (buffer.place == Place::Extents) start = static_cast<std::byte*>(extents.data());
+    std::byte* start = start_of(buffer);
     addresses.push_back(start != nullptr ? start + buffer.position : nullptr);
   }
   Widest widest;
@@ -75,6 +75,26 @@ Status Session::State::allocate() {
   host_inputs.resize(widest.inputs);
   host_outputs.resize(widest.outputs);
   return {};
+}
+
+// Of the memory that the buffer lies in; inputs and outputs are known when a run begins.
+std::byte* Session::State::start_of(const Buffer& buffer) const {
+  const bool on_device = buffer.space == Space::Device;
+  switch (buffer.place) {
+    case Place::Arena:
+      if (on_device) return device_arena != nullptr ? device_arena->address() : nullptr;
+      return static_cast<std::byte*>(arena.data());
+    case Place::Constant:
+      if (on_device) return model->state().weights->address();
+      // Sections are mapped read only; kernels are only handed the addresses.
+      return const_cast<std::byte*>(model->artifact().weights().data());
+    case Place::Extents:
+      return static_cast<std::byte*>(extents.data());
+    case Place::Input:
+    case Place::Output:
+      break;
+  }
+  return nullptr;
 }
 
 Status Session::State::bind_input(std::size_t index, const InputView& view) {
@@ -168,6 +188,7 @@ void Session::State::resolve_interface() {
 }
 
 Status Session::State::finish(std::span<const OutputView> outputs) {
+  ATTUNE_RETURN_IF_ERROR(stream->wait());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const InterfaceTensor& tensor = plan().outputs[i];
     ATTUNE_ASSIGN(output_shapes[i], actual_shape(tensor.dims));
@@ -201,8 +222,13 @@ Status Session::run(std::span<const InputView> inputs, std::span<const OutputVie
 
 Status Session::run_again() {
   state_->start_profile(nullptr);
-  return state_->run(state_->plan().body, 0);
+  state_->kernels_only = true;
+  const Status done = state_->run(state_->plan().body, 0);
+  state_->kernels_only = false;
+  return done.ok() ? state_->stream->wait() : done;
 }
+
+std::int64_t Session::now_ns() const { return state_->stream->now_ns(); }
 
 std::span<const std::int64_t> Session::output_shape(std::size_t index) const {
   CHECK(index < state_->output_shapes.size(), "no such output");
@@ -212,7 +238,8 @@ std::span<const std::int64_t> Session::output_shape(std::size_t index) const {
 const Model& Session::model() const { return *state_->model; }
 
 std::size_t Session::bytes() const {
-  std::size_t total = state_->arena.bytes() + state_->workspace.bytes() + state_->extents.bytes();
+  std::size_t total = state_->arena.bytes() + state_->workspace.bytes() + state_->extents.bytes() +
+                      static_cast<std::size_t>(state_->plan().device_arena_bytes);
   for (const Memory& copy : state_->input_copies) total += copy.bytes();
   for (const Memory& copy : state_->output_copies) total += copy.bytes();
   return total;

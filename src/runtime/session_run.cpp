@@ -40,7 +40,8 @@ Result<Shape> Session::State::actual_shape(const std::vector<Dim>& dims) const {
 
 Status Session::State::verify_constant(BufferId id) const {
   const Buffer& buffer = plan().buffers[static_cast<std::size_t>(id)];
-  if (buffer.place != Place::Constant) return {};
+  // Those of a device were verified on the way there.
+  if (buffer.place != Place::Constant || buffer.space == Space::Device) return {};
   return model->artifact().verify_weights(buffer.position, buffer.bytes);
 }
 
@@ -49,14 +50,11 @@ Status Session::State::run(const KernelCall& call) {
     ATTUNE_RETURN_IF_ERROR(verify_constant(call.buffers[i]));
     arguments[i] = addresses[static_cast<std::size_t>(call.buffers[i])];
   }
-  const AttuneKernel kernel = model->state().kernels[static_cast<std::size_t>(call.kernel)];
-  const std::int32_t status = kernel(&context, arguments.data());
-  if (status != 0) {
-    return Error{ErrorCode::Io,
-                 "layer '" + call.layer + "': kernel returned status " + std::to_string(status),
-                 ""};
-  }
-  return {};
+  const KernelHandle kernel = model->state().kernels[static_cast<std::size_t>(call.kernel)];
+  const Status done = stream->launch(kernel, std::span(arguments).first(call.buffers.size()));
+  if (done.ok()) return {};
+  return Error{done.error().code, "layer '" + call.layer + "': " + done.error().message,
+               done.error().hint};
 }
 
 Status Session::State::run(const HostCall& call) {
@@ -129,11 +127,19 @@ Status Session::State::run(const Copy& copy, std::int64_t iteration) {
                    "compile the model with larger bounds");
   }
   ATTUNE_RETURN_IF_ERROR(verify_constant(copy.from));
-  if (copy.bytes > 0) {
-    std::memmove(addresses[static_cast<std::size_t>(copy.to)] + to,
-                 addresses[static_cast<std::size_t>(copy.from)] + from,
-                 static_cast<std::size_t>(copy.bytes));
+  return move({plan().buffers[static_cast<std::size_t>(copy.to)].space,
+               addresses[static_cast<std::size_t>(copy.to)] + to},
+              {plan().buffers[static_cast<std::size_t>(copy.from)].space,
+               addresses[static_cast<std::size_t>(copy.from)] + from},
+              static_cast<std::size_t>(copy.bytes));
+}
+
+Status Session::State::move(const Location& to, const Location& from, std::size_t bytes) {
+  if (bytes == 0 || (kernels_only && to.space != from.space)) return {};
+  if (to.space == Space::Device || from.space == Space::Device) {
+    return stream->copy(to, from, bytes);
   }
+  std::memmove(to.address, from.address, bytes);
   return {};
 }
 
@@ -167,11 +173,11 @@ Status Session::State::run(const If& branch, std::int64_t iteration) {
 template <typename Call>
 Status Session::State::timed(const Call& call) {
   if (profile == nullptr) return run(call);
-  const SteadyClock clock;
-  const std::int64_t start = clock.now_ns();
-  const Status status = run(call);
+  const std::int64_t start = stream->now_ns();
+  Status status = run(call);
+  if (status.ok()) status = stream->wait();
   LayerTime& layer = profile->layers_[profile_index.at(&call)];
-  const std::int64_t spent = clock.now_ns() - start;
+  const std::int64_t spent = stream->now_ns() - start;
   layer.total_ns += spent;
   layer.fastest_ns = layer.calls == 0 ? spent : std::min(layer.fastest_ns, spent);
   ++layer.calls;

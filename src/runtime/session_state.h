@@ -16,8 +16,9 @@ struct Session::State {
   std::shared_ptr<const Model> model;
   ThreadPool* pool = nullptr;
   Memory arena;
+  std::unique_ptr<DeviceMemory> device_arena;  // where the device has memory of its own
   Memory workspace;
-  AttuneKernelContext context = {};
+  std::unique_ptr<Stream> stream;
   std::vector<std::byte*> addresses;      // of the plan's buffers
   std::vector<std::byte*> input_data;     // what the buffers of inputs point to in this run
   std::vector<std::byte*> output_data;    // the same for outputs
@@ -31,12 +32,14 @@ struct Session::State {
   std::vector<HostTensor> host_inputs;    // of the host operator being called
   std::vector<HostTensor> host_outputs;
   Profile* profile = nullptr;
+  bool kernels_only = false;  // nothing moves between host and device
   std::unordered_map<const void*, std::size_t> profile_index;  // of each call, once asked for
 
   const Plan& plan() const { return model->plan(); }
   std::int64_t* extent_table() const { return static_cast<std::int64_t*>(extents.data()); }
 
   Status allocate();
+  std::byte* start_of(const Buffer& buffer) const;
   Status bind(std::span<const InputView> inputs, std::span<const OutputView> outputs);
   Status bind_input(std::size_t index, const InputView& view);
   Status bind_output(std::size_t index, const OutputView& view);
@@ -54,6 +57,7 @@ struct Session::State {
   Status run(const KernelCall& call);
   Status run(const HostCall& call);
   Status run(const Copy& copy, std::int64_t iteration);
+  Status move(const Location& to, const Location& from, std::size_t bytes);
   Status run(const Loop& loop);
   Status run(const If& branch, std::int64_t iteration);
   Status keep_extents(const HostCall& call);

@@ -1,6 +1,7 @@
 // Proves a plan safe to run: every number is compared with the table or memory it points into. The
 // executor relies on it and checks again only what depends on data (extents, iteration numbers).
 #include <algorithm>
+#include <optional>
 
 #include "base/match.h"
 #include "runtime/host/host.h"
@@ -75,7 +76,8 @@ class Validator {
 
   Status check_totals() {
     const auto sane = [](std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; };
-    if (!sane(plan_.arena_bytes) || !sane(plan_.workspace_bytes) || plan_.peak_bytes < 0) {
+    if (!sane(plan_.arena_bytes) || !sane(plan_.device_arena_bytes) ||
+        !sane(plan_.workspace_bytes) || plan_.peak_bytes < 0) {
       return refused("it asks for " + number(plan_.arena_bytes) + " bytes of memory and " +
                      number(plan_.workspace_bytes) + " of workspace");
     }
@@ -130,9 +132,13 @@ class Validator {
       }
       return {};
     };
+    const bool on_device = buffer.space == Space::Device;
+    if (on_device && buffer.place != Place::Arena && buffer.place != Place::Constant) {
+      return bad("cannot lie in the memory of a device");
+    }
     switch (buffer.place) {
       case Place::Arena:
-        return in_memory(plan_.arena_bytes, "memory");
+        return in_memory(on_device ? plan_.device_arena_bytes : plan_.arena_bytes, "memory");
       case Place::Constant:
         return in_memory(sizes_.weight_bytes, "weights");
       case Place::Input:
@@ -165,7 +171,8 @@ class Validator {
   }
 
   // A buffer of at least that size, and one that may be written if it is.
-  Status check_use(BufferId id, std::int64_t bytes, bool written, const std::string& user) {
+  Status check_use(BufferId id, std::int64_t bytes, bool written, const std::string& user,
+                   std::optional<Space> space = Space::Host) {
     if (id < 0 || id >= std::ssize(plan_.buffers)) {
       return refused(user + " uses buffer " + number(id) + " of " +
                      number(std::ssize(plan_.buffers)));
@@ -174,6 +181,10 @@ class Validator {
     if (!within(0, bytes, buffer.bytes)) {
       return refused(user + " needs " + number(bytes) + " bytes of buffer " + number(id) +
                      ", which has " + number(buffer.bytes));
+    }
+    if (space && buffer.space != *space) {
+      return refused(user + " cannot reach buffer " + number(id) + " in the memory of the " +
+                     (buffer.space == Space::Host ? "host" : "device"));
     }
     if (written && buffer.place != Place::Arena && buffer.place != Place::Output) {
       return refused(user + " writes buffer " + number(id) + ", which is read only");
@@ -184,7 +195,7 @@ class Validator {
   bool overlap(BufferId a, BufferId b) const {
     const Buffer& x = plan_.buffers[static_cast<std::size_t>(a)];
     const Buffer& y = plan_.buffers[static_cast<std::size_t>(b)];
-    if (x.place != y.place || x.bytes == 0 || y.bytes == 0) return false;
+    if (x.place != y.place || x.space != y.space || x.bytes == 0 || y.bytes == 0) return false;
     if (x.place == Place::Input || x.place == Place::Output) return x.position == y.position;
     return x.position < y.position + y.bytes && y.position < x.position + x.bytes;
   }
@@ -202,7 +213,8 @@ class Validator {
     }
     for (std::size_t i = 0; i < call.buffers.size(); ++i) {
       const KernelArgument& argument = kernel.arguments[i];
-      ATTUNE_RETURN_IF_ERROR(check_use(call.buffers[i], argument.bytes, argument.written, user));
+      ATTUNE_RETURN_IF_ERROR(
+          check_use(call.buffers[i], argument.bytes, argument.written, user, plan_.kernel_space));
     }
     return {};
   }
@@ -238,8 +250,8 @@ class Validator {
   }
 
   Status check_copy(const Copy& copy, Trips trips) {
-    ATTUNE_RETURN_IF_ERROR(check_use(copy.from, copy.bytes, false, "a copy"));
-    ATTUNE_RETURN_IF_ERROR(check_use(copy.to, copy.bytes, true, "a copy"));
+    ATTUNE_RETURN_IF_ERROR(check_use(copy.from, copy.bytes, false, "a copy", {}));
+    ATTUNE_RETURN_IF_ERROR(check_use(copy.to, copy.bytes, true, "a copy", {}));
     const std::int64_t from_room = plan_.buffers[static_cast<std::size_t>(copy.from)].bytes;
     const std::int64_t to_room = plan_.buffers[static_cast<std::size_t>(copy.to)].bytes;
     if (trips <= 0) return {};  // never runs, or is checked when it does

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/kernel_module.h"
 #include "runtime/memory.h"
+#include "targets/cpu/device/kernel_module.h"
 
 namespace {
 
@@ -59,14 +59,13 @@ void write_buffers(const Buffers& buffers, const char* path) {
 
 attune::Status run(char** argv) {
   const std::vector<std::byte> object = read_file(argv[1]);
-  ATTUNE_ASSIGN(const auto module, attune::runtime::KernelModule::load(object));
+  ATTUNE_ASSIGN(const auto module, attune::cpu::KernelModule::load(object));
   ATTUNE_ASSIGN(const AttuneKernel kernel, module.kernel(argv[2]));
   ATTUNE_ASSIGN(const Memory workspace,
                 Memory::allocate(static_cast<std::size_t>(std::atoll(argv[3]))));
   ATTUNE_ASSIGN(const Buffers buffers, read_buffers(argv[5]));
   attune::runtime::ThreadPool pool({.workers = std::atoi(argv[4])});
-  ATTUNE_RETURN_IF_ERROR(
-      attune::runtime::run_kernel(kernel, pool, workspace.data(), buffers.pointers));
+  ATTUNE_RETURN_IF_ERROR(attune::cpu::run_kernel(kernel, pool, workspace.data(), buffers.pointers));
   write_buffers(buffers, argv[5]);
   return {};
 }

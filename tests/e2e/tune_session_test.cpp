@@ -24,7 +24,8 @@ class TuneSessionTest : public testing::TestWithParam<const char*> {
     ASSERT_TRUE(target.ok()) << target.error().message;
     target_ = *target;
     const tuning::CorePlan cores = tunings::plan_cores(target_);
-    auto runner = tunings::tuning_of(target_).start_runner({.cores = cores.measure});
+    auto runner =
+        tunings::tuning_of(target_).start_runner({.target = target_, .cores = cores.measure});
     ASSERT_TRUE(runner.ok()) << runner.error().message;
     runner_ = std::move(*runner);
     builder_ = std::make_unique<builder::LocalBuilder>(

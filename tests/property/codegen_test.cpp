@@ -9,8 +9,8 @@
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/print.h"
 #include "compiler/kernel/kernel.h"
-#include "runtime/kernel_module.h"
 #include "runtime/thread_pool.h"
+#include "targets/cpu/device/kernel_module.h"
 #include "targets/kinds.h"
 #include "tests/support/random_ir.h"
 
@@ -32,7 +32,7 @@ const target::Target& target() {
 std::vector<Array> run_compiled(const Kernel& kernel, std::vector<Array> arrays) {
   const auto compiled = kernel::compile_module(std::span(&kernel, 1), target());
   if (!compiled.ok()) RC_FAIL(compiled.error().message);
-  const auto module = runtime::KernelModule::load(compiled->code).value();
+  const auto module = cpu::KernelModule::load(compiled->code).value();
   std::vector<std::unique_ptr<char, decltype(&std::free)>> memories;
   std::vector<void*> buffers;
   const auto aligned = [&](std::size_t bytes) {
@@ -47,7 +47,7 @@ std::vector<Array> run_compiled(const Kernel& kernel, std::vector<Array> arrays)
   void* workspace = aligned(static_cast<std::size_t>(compiled->kernels[0].workspace_bytes));
   runtime::ThreadPool pool({.workers = 1, .cores = {}, .spin_us = 0});
   const auto entry = module.kernel(compiled->kernels[0].symbol).value();
-  const Status status = runtime::run_kernel(entry, pool, workspace, buffers);
+  const Status status = cpu::run_kernel(entry, pool, workspace, buffers);
   if (!status.ok()) RC_FAIL(status.error().message);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     std::memcpy(arrays[i].data.data(), buffers[i], arrays[i].data.size());

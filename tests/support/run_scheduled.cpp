@@ -16,8 +16,8 @@
 #include "compiler/ir/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
-#include "runtime/kernel_module.h"
 #include "runtime/memory.h"
+#include "targets/cpu/device/kernel_module.h"
 #include "tests/support/emulated.h"
 
 namespace attune::test {
@@ -59,7 +59,7 @@ Status run_compiled(const ir::Kernel& kernel, const target::Target& target,
   ATTUNE_ASSIGN(const codegen::Module compiled,
                 kernel::compile_module(std::span(&kernel, 1), target));
   const codegen::KernelEntry& facts = compiled.kernels.front();
-  ATTUNE_ASSIGN(const runtime::KernelModule module, runtime::KernelModule::load(compiled.code));
+  ATTUNE_ASSIGN(const cpu::KernelModule module, cpu::KernelModule::load(compiled.code));
   ATTUNE_ASSIGN(const AttuneKernel entry, module.kernel(facts.symbol));
   std::vector<runtime::Memory> blocks;
   std::vector<void*> pointers;
@@ -72,7 +72,7 @@ Status run_compiled(const ir::Kernel& kernel, const target::Target& target,
   ATTUNE_ASSIGN(const runtime::Memory workspace,
                 runtime::Memory::allocate(static_cast<std::size_t>(facts.workspace_bytes)));
   runtime::ThreadPool pool({.workers = target.threads});
-  ATTUNE_RETURN_IF_ERROR(runtime::run_kernel(entry, pool, workspace.data(), pointers));
+  ATTUNE_RETURN_IF_ERROR(cpu::run_kernel(entry, pool, workspace.data(), pointers));
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::memcpy(arguments[i].data.data(), blocks[i].data(), arguments[i].data.size());
   }

@@ -5,8 +5,8 @@
 
 #include "app/api/isolated.h"
 #include "base/clock.h"
-#include "runtime/affinity.h"
-#include "tuner/measure/probe/machine.h"
+#include "targets/kinds.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::api {
 namespace {
@@ -110,16 +110,6 @@ std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t r
   return rows;
 }
 
-Result<double> quick_peak_gflops(int threads) {
-  probe::PeakOptions options;
-  options.cores = runtime::allowed_cores();
-  options.cores.resize(static_cast<std::size_t>(threads));
-  options.seconds = 0.05;
-  options.triad_bytes = std::int64_t{1} << 20;  // the bandwidth is not asked for
-  ATTUNE_ASSIGN(const probe::Peaks peaks, probe::measure_peaks(options));
-  return peaks.peak_gflops_all;
-}
-
 Result<BenchReport> bench(const BenchOptions& options) {
   SourceOptions source = options.source;
   source.model.seed = options.seed;
@@ -135,7 +125,9 @@ Result<BenchReport> bench(const BenchOptions& options) {
                      .fallbacks = model.fallbacks};
   if (model.is_operator) report.kernel = model.kernels.front();
   if (model.is_operator && options.measure_peak) {
-    ATTUNE_ASSIGN(report.peak_gflops, quick_peak_gflops(report.threads));
+    ATTUNE_ASSIGN(target::Target target, targets::parse(plan.target));
+    target.threads = report.threads;
+    ATTUNE_ASSIGN(report.peak_gflops, tunings::tuning_of(target).peak_gflops(target));
   }
   const auto work = [&]() -> Result<Bytes> {
     ATTUNE_ASSIGN(const std::vector<Tensor> inputs, random_inputs(plan, options.seed));
@@ -144,7 +136,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
     // Of an operator its kernel is timed, not what a model does around its layers.
     ATTUNE_RETURN_IF_ERROR(session.run(inputs));
     const auto once = [&] { return model.is_operator ? session.run_again() : session.run(inputs); };
-    ATTUNE_ASSIGN(found.samples, sample(once, options.sampling));
+    ATTUNE_ASSIGN(found.samples, sample(once, session, options.sampling));
     found.session_bytes = static_cast<std::int64_t>(session.bytes());
     if (options.layers) {
       ATTUNE_ASSIGN(found.layers, profile_layers(session, inputs, options.sampling));

@@ -55,7 +55,4 @@ std::string to_json(const BenchReport& report);
 // The times of `runs` runs as those of one, the slowest layer first.
 std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t runs);
 
-// The FMA peak of so many cores in GFLOP/s, measured in well under half a second.
-Result<double> quick_peak_gflops(int threads);
-
 }  // namespace attune::api

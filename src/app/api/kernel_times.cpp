@@ -15,6 +15,7 @@ struct Profiled {
   Contestant contestant;
   runtime::Profile profile = {};
   std::int64_t runs = 0;
+  Repeats repeats = {};
 
   // Once at least, after a run that brings code and weights back into the caches.
   Status sample(double seconds) {
@@ -22,7 +23,9 @@ struct Profiled {
     const std::int64_t start = clock.now_ns();
     ATTUNE_RETURN_IF_ERROR(contestant.run());
     do {
+      const std::int64_t begin = contestant.session.now_ns();
       ATTUNE_RETURN_IF_ERROR(contestant.run(&profile));
+      repeats.add(contestant.session.now_ns() - begin);
       ++runs;
     } while (seconds_between(start, clock.now_ns()) < seconds);
     return {};
@@ -47,7 +50,9 @@ Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artif
   ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
   std::vector<Profiled> models;
   for (Contestant& contestant : contestants) models.push_back({std::move(contestant)});
+  const auto exact = [](const Profiled& model) { return model.repeats.exact(); };
   for (int round = 0; round < options.rounds; ++round) {
+    if (std::all_of(models.begin(), models.end(), exact)) break;
     for (Profiled& model : models) {
       ATTUNE_RETURN_IF_ERROR(model.sample(options.seconds / options.rounds));
     }

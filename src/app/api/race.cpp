@@ -13,12 +13,14 @@ namespace {
 struct Runner {
   Contestant contestant;
   std::vector<double> samples_ms = {};
+  Repeats repeats = {};
 
   Result<double> run_ms() {
-    const SteadyClock clock;
-    const std::int64_t start = clock.now_ns();
+    const std::int64_t start = contestant.session.now_ns();
     ATTUNE_RETURN_IF_ERROR(contestant.run());
-    return seconds_between(start, clock.now_ns()) * 1e3;
+    const std::int64_t end = contestant.session.now_ns();
+    repeats.add(end - start);
+    return seconds_between(start, end) * 1e3;
   }
 
   // The fastest call within the time given; one at least, after one that warms up.
@@ -80,7 +82,9 @@ Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
       for (Runner& runner : runners) ATTUNE_RETURN_IF_ERROR(runner.sample(slice));
       const double elapsed = seconds_between(start_ns, clock.now_ns());
       const bool enough = elapsed >= options.seconds || is_decided(runners);
-      if (round + 1 >= options.least_rounds && enough) break;
+      const bool exact = std::all_of(runners.begin(), runners.end(),
+                                     [](const Runner& runner) { return runner.repeats.exact(); });
+      if (exact || (round + 1 >= options.least_rounds && enough)) break;
     }
     Bytes bytes;
     for (const Runner& runner : runners) append_value(bytes, median(runner.samples_ms));

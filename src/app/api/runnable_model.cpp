@@ -12,6 +12,7 @@
 #include "base/match.h"
 #include "runtime/affinity.h"
 #include "runtime/fill.h"
+#include "targets/devices/devices.h"
 
 namespace attune::api {
 namespace {
@@ -45,7 +46,7 @@ Result<RunnableModel> open_artifact(const SourceOptions& options) {
   const std::string& path = options.model.model;
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(runtime::Artifact artifact, runtime::Artifact::open(path));
+  ATTUNE_ASSIGN(runtime::Artifact artifact, runtime::Artifact::open(path, targets::devices()));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
   if (!options.model.shapes.empty() || !options.model.constants.empty()) {
     return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),
@@ -89,8 +90,9 @@ Result<RunnableModel> runnable_of(const deploy::CompiledModel& compiled) {
   ATTUNE_ASSIGN(runtime::Memory bytes, runtime::artifact_bytes(contents));
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(runtime::Artifact artifact,
-                runtime::Artifact::from_memory(std::move(bytes), compiled.plan.model));
+  ATTUNE_ASSIGN(
+      runtime::Artifact artifact,
+      runtime::Artifact::from_memory(std::move(bytes), compiled.plan.model, targets::devices()));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
   runnable.fallbacks = compiled.fallbacks;
   for (std::size_t i = 0; i < compiled.tasks.distinct.size(); ++i) {

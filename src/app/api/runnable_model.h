@@ -7,6 +7,7 @@
 
 #include "app/api/fallbacks.h"
 #include "app/api/prepared_model.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "runtime/executor.h"
 #include "runtime/tensor.h"
@@ -53,8 +54,9 @@ Result<std::vector<runtime::Tensor>> random_inputs(const runtime::Plan& plan, st
 // Pinned: each thread on a core of its own, the calling one included, from then on.
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned);
 
-// The memory and threads of one run after the other. To be made in the process that runs.
-class ModelSession {
+// The memory and threads of one run after the other, and the clock of the device that runs them. To
+// be made in the process that runs.
+class ModelSession final : public Clock {
  public:
   // With threads of its own; pinned: see make_pool().
   static Result<ModelSession> create(const RunnableModel& model, bool pinned);
@@ -68,6 +70,7 @@ class ModelSession {
   Status run_again() { return session_->run_again(); }
   // Of the last run, with the shapes they have.
   Result<std::vector<runtime::Tensor>> outputs() const;
+  std::int64_t now_ns() const override { return session_->now_ns(); }
   std::size_t bytes() const { return session_->bytes(); }
 
  private:

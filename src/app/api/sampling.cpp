@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/clock.h"
-
 namespace attune::api {
 namespace {
 
@@ -30,23 +28,24 @@ double quantile(const std::vector<double>& ascending, double part) {
 
 }  // namespace
 
-Result<Samples> sample(const std::function<Status()>& call, const SamplingOptions& options) {
-  const SteadyClock clock;
-  const std::int64_t start = clock.now_ns();
+Result<Samples> sample(const std::function<Status()>& call, const Clock& clock,
+                       const SamplingOptions& options) {
+  const SteadyClock wall;
+  const std::int64_t start = wall.now_ns();
   double call_us = 0;
   do {
     ATTUNE_ASSIGN(call_us, time_calls(call, clock, 1));
-  } while (seconds_between(start, clock.now_ns()) < kWarmUpSeconds);
+  } while (seconds_between(start, wall.now_ns()) < kWarmUpSeconds);
 
   Samples samples;
   const auto calls = std::max<std::int64_t>(1, std::llround(kSampleUs / std::max(call_us, 1e-3)));
-  const std::int64_t begin = clock.now_ns();
+  const std::int64_t begin = wall.now_ns();
   const auto wanted = static_cast<std::size_t>(options.repeats);
   const auto finished = [&] {
     if (wanted > 0) return samples.call_us.size() >= wanted;
     if (samples.call_us.size() < kFewestSamples) return false;
     return samples.call_us.size() >= kMostSamples ||
-           seconds_between(begin, clock.now_ns()) >= options.seconds;
+           seconds_between(begin, wall.now_ns()) >= options.seconds;
   };
   while (!finished()) {
     ATTUNE_ASSIGN(const double us, time_calls(call, clock, calls));

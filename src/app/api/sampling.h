@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace attune::api {
@@ -23,8 +24,9 @@ struct Samples {
   std::int64_t calls = 0;
 };
 
-// Warms up, then takes samples.
-Result<Samples> sample(const std::function<Status()>& call, const SamplingOptions& options);
+// Warms up, then takes samples. Calls are timed by `clock`, that of what runs them.
+Result<Samples> sample(const std::function<Status()>& call, const Clock& clock,
+                       const SamplingOptions& options);
 
 // There must be one at least.
 Latency summarize(std::vector<double> call_us);

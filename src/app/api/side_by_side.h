@@ -2,6 +2,7 @@
 // the same pinned threads: the ground of every comparison between whole models.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,22 @@ struct Contestant {
   std::vector<runtime::Tensor> inputs;
 
   Status run(runtime::Profile* profile = nullptr) { return session.run(inputs, profile); }
+};
+
+// A time that is counted is the same in every run; then more runs tell nothing new.
+class Repeats {
+ public:
+  void add(std::int64_t ns) {
+    exact_ = exact_ && (runs_ == 0 || ns == first_ns_);
+    if (runs_++ == 0) first_ns_ = ns;
+  }
+  bool exact() const { return exact_ && runs_ >= kEnough; }
+
+ private:
+  static constexpr int kEnough = 4;
+  int runs_ = 0;
+  std::int64_t first_ns_ = 0;
+  bool exact_ = true;
 };
 
 // To be called in the process that runs them: its thread is bound to a core from then on. All

@@ -56,7 +56,7 @@ class Tuner {
     ATTUNE_RETURN_IF_ERROR(workshop_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = model_.target_text();
-    ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(workshop_, report_.threads));
+    ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(workshop_, model_.target));
     ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
       ATTUNE_ASSIGN(tasks_, model_.is_operator() ? prepare() : teller_.whole_stage("layouts", [&] {
         return prepare();

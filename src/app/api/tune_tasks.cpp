@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "app/api/anchor_hints.h"
-#include "app/api/bench.h"
 #include "app/api/version.h"
 #include "app/api/workshop.h"
 #include "tuner/session/explorer_search.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::api {
 namespace {
@@ -112,10 +112,10 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Lo
 
 int model_window(bool overlap) { return overlap ? 5 : 4; }
 
-Result<double> peak_gflops(Workshop& workshop, int threads) {
+Result<double> peak_gflops(Workshop& workshop, const target::Target& target) {
   double peak = 0;
   ATTUNE_RETURN_IF_ERROR(workshop.errand("peak", session::Resource::Device, [&]() -> Status {
-    ATTUNE_ASSIGN(peak, quick_peak_gflops(threads));
+    ATTUNE_ASSIGN(peak, tunings::tuning_of(target).peak_gflops(target));
     return {};
   }));
   return peak;

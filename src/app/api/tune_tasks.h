@@ -35,7 +35,7 @@ std::vector<TunableTask> tunable_tasks(const deploy::ModelTasks& tasks, const Lo
 int model_window(bool overlap);
 
 // Of as many cores, measured on those that measure.
-Result<double> peak_gflops(Workshop& workshop, int threads);
+Result<double> peak_gflops(Workshop& workshop, const target::Target& target);
 
 Result<std::unique_ptr<session::Session>> open_session(
     const session::Context& context, const TunableTask& task, const target::Target& target,

@@ -40,7 +40,7 @@ Status LocalWorkshop::open(const target::Target& target) {
   available_ = runtime::allowed_cores();
   ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
   cores_ = tuning->plan_cores(available_, target);
-  ATTUNE_ASSIGN(runner_, tuning->start_runner({.cores = cores_.measure}));
+  ATTUNE_ASSIGN(runner_, tuning->start_runner({.target = target, .cores = cores_.measure}));
   builder_ = std::make_unique<builder::LocalBuilder>(
       builder::LocalBuilderOptions{.target = target, .cores = cores_.build});
   grants_ = std::make_unique<session::LocalGrants>(session::Machine{

@@ -127,6 +127,9 @@ Result<target::Target> ahead_target(const target::Target& target) {
 Result<AheadRunner> AheadRunner::create(const target::Target& target) {
   AheadRunner runner;
   ATTUNE_ASSIGN(runner.target_, ahead_target(target));
+  ATTUNE_ASSIGN(const runtime::DeviceKind* kind,
+                runtime::find_device(runtime::devices(), runner.target_.kind));
+  ATTUNE_ASSIGN(runner.device_, kind->open(target::to_string(runner.target_)));
   runner.pool_ = std::make_unique<runtime::ThreadPool>(
       runtime::ThreadPoolOptions{.workers = runner.target_.threads});
   return runner;
@@ -138,13 +141,10 @@ Status AheadRunner::load(const std::vector<kernel::Kernel>& kernels) {
   for (const kernel::Kernel& kernel : kernels) objects.push_back(kernel.object);
   auto linked = kernel::link(objects, target_);
   if (!linked.ok()) return linked.error();
-  auto loaded = runtime::KernelModule::load(*linked);
-  if (!loaded.ok()) return loaded.error();
-  const auto module = std::make_shared<runtime::KernelModule>(std::move(*loaded));
+  ATTUNE_ASSIGN(std::shared_ptr<runtime::LoadedCode> code, device_->load(*linked));
   for (const codegen::KernelObject& object : objects) {
-    auto function = module->kernel(object.entry.symbol);
-    if (!function.ok()) return function.error();
-    loaded_[object.entry.symbol] = {module, *function, object.entry.workspace_bytes};
+    ATTUNE_ASSIGN(const runtime::KernelHandle handle, code->kernel(object.entry.symbol));
+    loaded_[object.entry.symbol] = {code, handle, object.entry.workspace_bytes};
   }
   return {};
 }
@@ -167,7 +167,10 @@ Status AheadRunner::run(const kernel::Kernel& kernel, const std::vector<void*>& 
     aligned[i] = copy->data();
     copies.push_back(std::move(*copy));
   }
-  return runtime::run_kernel(found->second.function, *pool_, workspace->data(), aligned);
+  ATTUNE_ASSIGN(const auto stream,
+                device_->open_stream({.pool = pool_.get(), .workspace = workspace->data()}));
+  ATTUNE_RETURN_IF_ERROR(stream->launch(found->second.kernel, aligned));
+  return stream->wait();
 }
 
 Result<Graph> compute_constants(const Graph& graph, AheadRunner& runner) {

@@ -7,7 +7,7 @@
 #include "app/deploy/kernels.h"
 #include "compiler/graph/builder.h"
 #include "compiler/kernel/kernel.h"
-#include "runtime/kernel_module.h"
+#include "runtime/device.h"
 #include "runtime/plan.h"
 #include "runtime/thread_pool.h"
 
@@ -33,11 +33,12 @@ class AheadRunner {
 
  private:
   struct Loaded {
-    std::shared_ptr<runtime::KernelModule> module;
-    AttuneKernel function = nullptr;
+    std::shared_ptr<runtime::LoadedCode> code;
+    runtime::KernelHandle kernel = nullptr;
     std::int64_t workspace_bytes = 0;
   };
   target::Target target_;
+  std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::ThreadPool> pool_;
   std::map<std::string, Loaded> loaded_;
 };

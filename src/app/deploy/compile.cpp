@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "app/deploy/ahead.h"
+#include "app/deploy/device_plan.h"
 #include "app/deploy/kernel_store.h"
 #include "app/deploy/layout_choice.h"
 #include "app/deploy/plan_builder.h"
@@ -135,6 +136,7 @@ Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOption
   model.plan.model = options.name;
   model.plan.target = target::to_string(options.target);
   target::Requirements required = targets::kind_of(options.target).requirements(options.target);
+  model.plan.device = options.target.kind;
   model.plan.architecture = std::move(required.architecture);
   model.plan.features = std::move(required.features);
   model.plan.threads = options.target.threads;
@@ -147,6 +149,7 @@ Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOption
   }
   ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));
   ATTUNE_RETURN_IF_ERROR(build_plan(tasks, kernels, ahead, model.plan, model.weights));
+  if (required.own_memory) model.plan = on_device(model.plan);
   return model;
 }
 

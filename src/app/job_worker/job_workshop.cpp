@@ -13,7 +13,7 @@ Result<measure::Runner*> CoresRunner::here() {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<measure::Runner>& runner = runners_[cores];
   if (!runner) {
-    ATTUNE_ASSIGN(runner, tuning_.start_runner({.cores = cores}));
+    ATTUNE_ASSIGN(runner, tuning_.start_runner({.target = target_, .cores = cores}));
   }
   return runner.get();
 }
@@ -58,7 +58,7 @@ JobWorkshop::JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, in
 Status JobWorkshop::open(const target::Target& target) {
   builder_ = std::make_unique<builder::CallingBuilder>(target);
   ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
-  runner_ = std::make_unique<CoresRunner>(*tuning);
+  runner_ = std::make_unique<CoresRunner>(*tuning, target);
   return {};
 }
 

@@ -23,7 +23,8 @@ namespace attune::job_worker {
 // do not meet measure side by side.
 class CoresRunner final : public measure::Runner {
  public:
-  explicit CoresRunner(const tuning::Tuning& tuning) : tuning_(tuning) {}
+  CoresRunner(const tuning::Tuning& tuning, target::Target target)
+      : tuning_(tuning), target_(std::move(target)) {}
   Result<std::vector<measure::RunResult>> measure(std::span<const measure::RunRequest> requests,
                                                   const measure::Expectation& expectation,
                                                   const measure::RunOptions& options) override;
@@ -37,6 +38,7 @@ class CoresRunner final : public measure::Runner {
   Result<measure::Runner*> here();
 
   const tuning::Tuning& tuning_;
+  const target::Target target_;
   mutable std::mutex mutex_;
   std::map<std::vector<int>, std::unique_ptr<measure::Runner>> runners_;  // by their cores
 };

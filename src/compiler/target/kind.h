@@ -16,6 +16,7 @@ namespace attune::target {
 struct Requirements {
   std::string architecture = {};           // "x86_64"
   std::vector<std::string> features = {};  // of the processor, by name
+  bool own_memory = false;                 // kernels work in memory of the device
 };
 
 struct Kind {

@@ -26,6 +26,7 @@ struct CorePlan {
 };
 
 struct RunnerOptions {
+  target::Target target = {};   // resolved
   std::vector<int> cores = {};  // empty: all that this process may use
 };
 
@@ -40,6 +41,8 @@ struct Tuning {
   Result<std::unique_ptr<measure::Runner>> (*start_runner)(const RunnerOptions& options);
   // What it measures on, for the records.
   std::string (*device)();
+  // Operations that it can do in a nanosecond at most, for reports.
+  Result<double> (*peak_gflops)(const target::Target& target);
 };
 
 }  // namespace attune::tuning

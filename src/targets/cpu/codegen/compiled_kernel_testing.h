@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "compiler/ir/stmt.h"
-#include "runtime/kernel_module.h"
 #include "runtime/thread_pool.h"
 #include "targets/cpu/codegen/codegen.h"
+#include "targets/cpu/device/kernel_module.h"
 #include "targets/cpu/facts/facts.h"
 
 namespace attune::cpu {
@@ -58,7 +58,7 @@ class LoadedKernel {
  public:
   explicit LoadedKernel(const ir::Kernel& kernel, const target::Target& target = host_target())
       : compiled(compile(kernel, target).value()),
-        module_(runtime::KernelModule::load(compiled.code).value()),
+        module_(cpu::KernelModule::load(compiled.code).value()),
         entry_(module_.kernel(entry().symbol).value()) {}
 
   const codegen::KernelEntry& entry() const { return compiled.kernels.front(); }
@@ -66,14 +66,14 @@ class LoadedKernel {
   void run(const std::vector<void*>& buffers, int workers = 1) {
     runtime::ThreadPool pool({.workers = workers, .cores = {}, .spin_us = 0});
     Array<char> workspace(static_cast<std::size_t>(entry().workspace_bytes) + 64);
-    const Status status = runtime::run_kernel(entry_, pool, workspace.data(), buffers);
+    const Status status = cpu::run_kernel(entry_, pool, workspace.data(), buffers);
     CHECK(status.ok(), status.error().message);
   }
 
   codegen::Module compiled;
 
  private:
-  runtime::KernelModule module_;
+  cpu::KernelModule module_;
   AttuneKernel entry_;
 };
 

@@ -205,7 +205,7 @@ TEST(CompiledKernels, SeveralKernelsShareOneObject) {
   const auto module = codegen::compile_module(code_generator, kernels, host_target());
   ASSERT_TRUE(module.ok()) << module.error().message;
   ASSERT_EQ(module->kernels.size(), 2u);
-  const auto loaded = runtime::KernelModule::load(module->code);
+  const auto loaded = cpu::KernelModule::load(module->code);
   ASSERT_TRUE(loaded.ok());
   EXPECT_TRUE(loaded->kernel("vector_add").ok());
   EXPECT_TRUE(loaded->kernel("gemm_tile").ok());

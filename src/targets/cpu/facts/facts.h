@@ -25,7 +25,7 @@ extern const target::Kind target_kind;
 Result<target::Target> resolve(const target::Target& target);
 
 // The features that a machine must have to run code for the target, in the names that the runtime
-// checks before it loads an artifact (runtime/cpu_features.h).
+// checks before it loads an artifact (targets/cpu/device/cpu_features.h).
 std::vector<std::string> required_features(const target::Target& resolved);
 
 }  // namespace attune::cpu

@@ -8,7 +8,7 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include "base/check.h"
-#include "runtime/cpu_features.h"
+#include "targets/cpu/device/cpu_features.h"
 #include "targets/cpu/facts/facts.h"
 #include "targets/cpu/facts/llvm_targets.h"
 
@@ -25,7 +25,7 @@ std::vector<std::string> required_features(const target::Target& resolved) {
       known->createMCSubtargetInfo(triple, cpu, added));
   std::set<std::string> features;
   const std::string architecture = llvm::Triple(triple).getArchName().str();
-  for (const std::string_view name : runtime::known_features(architecture)) {
+  for (const std::string_view name : cpu::known_features(architecture)) {
     if (subtarget->checkFeatures("+" + std::string(name))) features.emplace(name);
   }
   // What the user added counts as well, whether the runtime knows it or not.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/cpu_features.h"
+#include "targets/cpu/device/cpu_features.h"
 #include "targets/cpu/facts/facts.h"
 
 namespace attune::cpu {
@@ -77,7 +77,7 @@ TEST(RequiredFeatures, AreThoseOfTheProcessorAndThoseAdded) {
   EXPECT_EQ(required_features(cpu_target("x86-64")), Names{});
   // Code for this machine runs on this machine.
   for (const std::string& name : required_features(resolve(target::Target{}).value())) {
-    EXPECT_TRUE(runtime::has_feature(name)) << name;
+    EXPECT_TRUE(cpu::has_feature(name)) << name;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "compiler/kernel/kernel.h"
 #include "runtime/affinity.h"
+#include "targets/cpu/device/device.h"
 #include "targets/cpu/tuning/probe_request.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/runner.h"
@@ -255,7 +256,8 @@ LocalRunner::LocalRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LocalRunner::~LocalRunner() = default;
 
 Result<std::unique_ptr<LocalRunner>> LocalRunner::start(const tuning::RunnerOptions& options) {
-  ATTUNE_ASSIGN(probe::Runner probe, probe::Runner::start({.cores = options.cores}));
+  ATTUNE_ASSIGN(probe::Runner probe,
+                probe::Runner::start({.device = &device_kind, .cores = options.cores}));
   auto impl = std::make_unique<Impl>(std::move(probe));
   return std::unique_ptr<LocalRunner>(new LocalRunner(std::move(impl)));
 }

@@ -1,5 +1,6 @@
 #include "tuner/tuning/tuning.h"
 
+#include "runtime/affinity.h"
 #include "targets/cpu/tuning/local_runner.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/model/analytic.h"
@@ -19,6 +20,17 @@ Result<std::unique_ptr<measure::Runner>> start_runner(const tuning::RunnerOption
 
 std::string device() { return probe::describe_machine().cpu; }
 
+// Measured, in the threads of the target.
+Result<double> peak_gflops(const target::Target& target) {
+  probe::PeakOptions options;
+  options.cores = runtime::allowed_cores();
+  options.cores.resize(static_cast<std::size_t>(target.threads));
+  options.seconds = 0.05;
+  options.triad_bytes = std::int64_t{1} << 20;  // the bandwidth is not asked for
+  ATTUNE_ASSIGN(const probe::Peaks peaks, probe::measure_peaks(options));
+  return peaks.peak_gflops_all;
+}
+
 }  // namespace
 
 extern const tuning::Tuning target_tuning;
@@ -29,6 +41,7 @@ const tuning::Tuning target_tuning = {
     .plan_cores = plan_cores,
     .start_runner = start_runner,
     .device = device,
+    .peak_gflops = peak_gflops,
 };
 
 }  // namespace attune::cpu

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/interpret/launches.h"
-#include "targets/sim/facts/machine.h"
+#include "targets/sim/device/machine.h"
 
 namespace attune::sim {
 

@@ -7,7 +7,10 @@
 namespace attune::sim {
 namespace {
 
-constexpr const char* kTwo = R"(kernel double(A: f32[4], B: f32[4]) {
+using runtime::Location;
+using runtime::Space;
+
+constexpr std::string_view kTwo = R"(kernel double(A: f32[4], B: f32[4]) {
   bound for t in 4 on thread.x {
     B[t] = A[t] * 2.0f32
   }
@@ -19,56 +22,73 @@ kernel wrong(A: f32[4], B: f32[4]) {
 }
 )";
 
-std::span<const std::byte> bytes_of(const std::vector<float>& values) {
-  return std::as_bytes(std::span(values));
-}
-
 class SimDevice : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(device_.load(kTwo).ok());
-    a_ = device_.allocate(16).value();
-    b_ = device_.allocate(16).value();
-    ASSERT_TRUE(device_.write(a_, 0, bytes_of({1, 2, 3, 4})).ok());
+    device_ = open_device({});
+    code_ = device_->load(std::as_bytes(std::span(kTwo))).value();
+    stream_ = device_->open_stream({}).value();
+    a_ = device_->allocate(16).value();
+    b_ = device_->allocate(16).value();
+    std::vector<float> values{1, 2, 3, 4};
+    ASSERT_TRUE(stream_->copy(at(*a_), host(values), 16).ok());
   }
-  Device device_{Machine{}};
-  Handle a_ = 0, b_ = 0;
+  static Location at(const runtime::DeviceMemory& block) {
+    return {Space::Device, block.address()};
+  }
+  static Location host(std::vector<float>& values) {
+    return {Space::Host, reinterpret_cast<std::byte*>(values.data())};
+  }
+  Status launch(const std::string& kernel, const std::vector<void*>& arguments) {
+    ATTUNE_ASSIGN(const runtime::KernelHandle handle, code_->kernel(kernel));
+    return stream_->launch(handle, arguments);
+  }
+  std::vector<void*> both() { return {a_->address(), b_->address()}; }
+
+  std::unique_ptr<runtime::Device> device_;
+  std::unique_ptr<runtime::LoadedCode> code_;
+  std::unique_ptr<runtime::Stream> stream_;
+  std::unique_ptr<runtime::DeviceMemory> a_, b_;
 };
 
 TEST_F(SimDevice, RunsKernelsInItsOwnMemory) {
-  const std::vector<Handle> parameters{a_, b_};
-  const std::int64_t before = device_.cycles();
-  ASSERT_TRUE(device_.launch("double", parameters).ok());
-  EXPECT_GT(device_.cycles(), before);
+  const std::int64_t before = stream_->now_ns();
+  ASSERT_TRUE(launch("double", both()).ok());
+  EXPECT_GT(stream_->now_ns(), before);
   std::vector<float> result(4);
-  ASSERT_TRUE(device_.read(b_, 0, std::as_writable_bytes(std::span(result))).ok());
+  ASSERT_TRUE(stream_->copy(host(result), at(*b_), 16).ok());
   EXPECT_EQ(result, (std::vector<float>{2, 4, 6, 8}));
-  const std::int64_t once = device_.cycles() - before;
-  ASSERT_TRUE(device_.launch("double", parameters).ok());
-  ASSERT_TRUE(device_.read(b_, 0, std::as_writable_bytes(std::span(result))).ok());
-  EXPECT_EQ(device_.cycles() - before, 2 * once);
+  const std::int64_t once = stream_->now_ns() - before;
+  ASSERT_TRUE(launch("double", both()).ok());
+  ASSERT_TRUE(stream_->copy(host(result), at(*b_), 16).ok());
+  EXPECT_EQ(stream_->now_ns() - before, 2 * once);
 }
 
 TEST_F(SimDevice, SaysWhatIsWrongWithAKernel) {
-  const std::vector<Handle> parameters{a_, b_};
   EXPECT_EQ(
-      device_.launch("wrong", parameters).error().message,
+      launch("wrong", both()).error().message,
       "kernel 'wrong': thread (1, 0, 0) of block (0, 0, 0) writes 'B' at [0], to which thread "
       "(0, 0, 0) wrote another value with no barrier between");
-  EXPECT_EQ(device_.launch("absent", parameters).error().message,
-            "no kernel 'absent' is loaded on the simulated device");
-  EXPECT_EQ(device_.launch("double", std::vector<Handle>{a_}).error().message,
+  EXPECT_EQ(launch("absent", both()).error().message,
+            "the code for the simulated device has no kernel 'absent'");
+  EXPECT_EQ(launch("double", {a_->address()}).error().message,
             "kernel 'double' takes 2 buffers, 1 were given");
-  EXPECT_EQ(device_.launch("double", std::vector<Handle>{a_, 77}).error().message,
-            "the simulated device has no memory 77");
 }
 
-TEST_F(SimDevice, GivesMemoryBack) {
-  ASSERT_TRUE(device_.free(b_).ok());
-  EXPECT_FALSE(device_.free(b_).ok());
-  EXPECT_FALSE(device_.allocate(std::int64_t{1} << 40).ok());
-  EXPECT_EQ(device_.write(a_, 12, bytes_of({1, 2})).error().message,
-            "bytes 12 to 20 of a piece of 16 on the simulated device");
+// Addresses of the host, and those of memory that was given back, are nothing to it.
+TEST_F(SimDevice, TouchesItsOwnMemoryOnly) {
+  std::vector<float> elsewhere(4);
+  EXPECT_EQ(launch("double", {a_->address(), elsewhere.data()}).error().message,
+            "16 bytes do not lie in the memory of the simulated device");
+  EXPECT_FALSE(stream_->copy({Space::Device, a_->address() + 12}, host(elsewhere), 8).ok());
+  b_.reset();
+  EXPECT_FALSE(device_->allocate(std::size_t{1} << 40).ok());
+}
+
+TEST(SimDeviceKind, OpensWhatATargetDescribes) {
+  EXPECT_TRUE(device_kind.open("sim -warp=16 -threads=1").ok());
+  EXPECT_EQ(device_kind.open("sim -warp=none").error().message,
+            "-warp of a simulated device is 'none'");
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ Result<target::Target> resolve(const target::Target& target) {
 
 Status runs_everywhere(const target::Target&) { return {}; }
 
-target::Requirements requirements(const target::Target&) { return {.architecture = "sim"}; }
+target::Requirements requirements(const target::Target&) {
+  return {.architecture = "sim", .own_memory = true};
+}
 
 std::string_view processor(const target::Target&) { return "sim"; }
 

@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "compiler/target/kind.h"
 #include "compiler/target/target.h"
-#include "targets/sim/facts/machine.h"
+#include "targets/sim/device/machine.h"
 
 namespace attune::sim {
 

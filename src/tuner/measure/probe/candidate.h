@@ -60,8 +60,8 @@ struct Verification {
 };
 
 struct Candidate {
-  Bytes object = nullptr;   // an ELF shared object
-  std::string symbol = {};  // its AttuneKernel
+  Bytes object = nullptr;   // code that the device loads
+  std::string symbol = {};  // of its kernel
   std::vector<Buffer> buffers = {};
   std::int64_t workspace_bytes = 0;
   int threads = 1;

@@ -27,13 +27,10 @@ LoadedCandidate::~LoadedCandidate() {
   for (BufferStore::Slot* slot : slots_) store_.release(slot);
 }
 
-Status LoadedCandidate::load_code() {
-  auto module = runtime::KernelModule::load(view_.object);
-  if (!module.ok()) return module.error();
-  module_.emplace(std::move(module).value());
-  auto kernel = module_->kernel(view_.facts.symbol);
-  if (!kernel.ok()) return kernel.error();
-  kernel_ = *kernel;
+Status LoadedCandidate::load_code(runtime::Device& device) {
+  device_ = &device;
+  ATTUNE_ASSIGN(code_, device.load(view_.object));
+  ATTUNE_ASSIGN(kernel_, code_->kernel(view_.facts.symbol));
   return {};
 }
 
@@ -140,16 +137,17 @@ void LoadedCandidate::poison_outputs() {
   }
 }
 
-std::int32_t LoadedCandidate::call(runtime::ThreadPool& pool, std::int64_t count) {
+Status LoadedCandidate::call(runtime::ThreadPool& pool, std::int64_t count) {
   const bool has_workspace = slots_.size() > view_.facts.buffers.size();
-  const AttuneKernelContext context =
-      pool.context(has_workspace ? slots_.back()->memory.data() : nullptr);
-  std::int32_t first_failure = 0;
-  for (std::int64_t i = 0; i < count && first_failure == 0; ++i) {
-    first_failure = kernel_(&context, pointers_[next_].data());
+  ATTUNE_ASSIGN(
+      const auto stream,
+      device_->open_stream(
+          {.pool = &pool, .workspace = has_workspace ? slots_.back()->memory.data() : nullptr}));
+  for (std::int64_t i = 0; i < count; ++i) {
+    ATTUNE_RETURN_IF_ERROR(stream->launch(kernel_, pointers_[next_]));
     next_ = next_ + 1 < pointers_.size() ? next_ + 1 : 0;
   }
-  return first_failure;
+  return stream->wait();
 }
 
 std::optional<std::string> LoadedCandidate::bounds_damage() const {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/kernel_module.h"
+#include "runtime/device.h"
 #include "runtime/thread_pool.h"
 #include "tuner/measure/probe/buffer_store.h"
 #include "tuner/measure/probe/crash_watch.h"
@@ -29,7 +30,7 @@ class LoadedCandidate {
   const Candidate& facts() const { return view_.facts; }
   bool rotates() const { return pointers_.size() > 1; }
 
-  Status load_code();
+  Status load_code(runtime::Device& device);
   Status prepare_buffers(std::int64_t rotate_bytes);
   // What its preparation writes, in order, when that has to run; else empty. `seal_prepared` when
   // it did.
@@ -38,9 +39,8 @@ class LoadedCandidate {
   // So that an output that is never written cannot pass for right.
   void poison_outputs();
 
-  // Calls the kernel so many times; rotating buffers move on with each call. Returns the first
-  // non-zero status.
-  std::int32_t call(runtime::ThreadPool& pool, std::int64_t count);
+  // Calls the kernel so many times, or until a call fails; rotating buffers move on with each.
+  Status call(runtime::ThreadPool& pool, std::int64_t count);
 
   std::span<const WatchedBuffer> watched() const { return watched_; }
   // "wrote past the end of buffer 2" when a canary is damaged.
@@ -58,8 +58,9 @@ class LoadedCandidate {
 
   const CandidateView& view_;
   BufferStore& store_;
-  std::optional<runtime::KernelModule> module_;
-  AttuneKernel kernel_ = nullptr;
+  runtime::Device* device_ = nullptr;
+  std::unique_ptr<runtime::LoadedCode> code_;
+  runtime::KernelHandle kernel_ = nullptr;
   std::vector<BufferStore::Slot*> outputs_;  // borrowed
   std::vector<BufferStore::Slot*> slots_;    // one per buffer, then the workspace if there is one
   std::vector<WatchedBuffer> watched_;

@@ -159,7 +159,7 @@ void keep_better(Measured& kept, Measured&& again) {
 }  // namespace
 
 struct Runner::Impl {
-  std::vector<int> cores;
+  RunnerOptions settings;
   std::mutex mutex;
   pid_t server = -1;
   Descriptor channel;
@@ -189,7 +189,7 @@ Status Runner::Impl::start_server() {
   }
   if (child == 0) {
     shed_inheritance(ends->second.number());
-    run_server(ends->second, cores);
+    run_server(ends->second, settings);
     _exit(0);
   }
   server = child;
@@ -264,8 +264,9 @@ Runner::~Runner() = default;
 
 Result<Runner> Runner::start(const RunnerOptions& options) {
   auto impl = std::make_unique<Impl>();
-  impl->cores = options.cores.empty() ? runtime::allowed_cores() : options.cores;
-  ATTUNE_RETURN_IF_ERROR(check_cores(impl->cores));
+  impl->settings = options;
+  if (options.cores.empty()) impl->settings.cores = runtime::allowed_cores();
+  ATTUNE_RETURN_IF_ERROR(check_cores(impl->settings.cores));
   ATTUNE_RETURN_IF_ERROR(impl->start_server());
   return Runner(std::move(impl));
 }

@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/device.h"
 #include "tuner/measure/probe/candidate.h"
 
 namespace attune::probe {
 
 struct RunnerOptions {
+  // Whose kernels work in the host's memory; none: no candidates, the state of the machine only.
+  const runtime::DeviceKind* device = nullptr;
   // Thread i of a candidate runs on cores[i % size]; empty: all cores this process may use.
   std::vector<int> cores = {};
 };

@@ -200,7 +200,7 @@ TEST_F(RunnerTest, NothingOutlivesTheProcessThatAsked) {
     dup2(ends[1], STDERR_FILENO);  // which its children keep, and nothing else
     close(ends[0]);
     close(ends[1]);
-    auto own = Runner::start();
+    auto own = Runner::start({.device = runtime::devices().front()});
     if (own.ok()) {
       const std::vector<Candidate> batch = {bad("say_and_loop")};
       static_cast<void>(own->measure(batch, {.timeout_ms = 600'000.0}).ok());

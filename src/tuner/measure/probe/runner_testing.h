@@ -49,7 +49,7 @@ inline Verification sums(std::uint64_t seed) {
 class RunnerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    auto started = Runner::start();
+    auto started = Runner::start({.device = runtime::devices().front()});
     ASSERT_TRUE(started.ok()) << started.error().message;
     runner_ = new Runner(std::move(started).value());
     good_ = object("good");

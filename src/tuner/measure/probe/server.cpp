@@ -30,8 +30,8 @@ bool runs_kernel(Phase phase) { return phase == Phase::Run || phase == Phase::Ve
 
 class Server {
  public:
-  Server(const Descriptor& channel, const std::vector<int>& cores)
-      : channel_(channel), cores_(cores) {}
+  Server(const Descriptor& channel, const RunnerOptions& options)
+      : channel_(channel), options_(options) {}
   ~Server() { end_worker(); }
 
   void serve();
@@ -56,7 +56,7 @@ class Server {
   }
 
   const Descriptor& channel_;
-  const std::vector<int>& cores_;
+  const RunnerOptions& options_;
   SteadyClock clock_;
   std::optional<Exchange> exchange_;
   pid_t worker_ = -1;
@@ -77,7 +77,7 @@ bool Server::start_worker() {
     if (getppid() != server) _exit(1);
     close(channel_.number());
     { const Descriptor other_end = std::move(ends->first); }
-    run_worker(ends->second, cores_);
+    run_worker(ends->second, options_);
     _exit(0);
   }
   worker_ = child;
@@ -248,8 +248,8 @@ void Server::serve() {
 
 }  // namespace
 
-void run_server(const Descriptor& channel, const std::vector<int>& cores) {
-  Server(channel, cores).serve();
+void run_server(const Descriptor& channel, const RunnerOptions& options) {
+  Server(channel, options).serve();
 }
 
 }  // namespace attune::probe

@@ -3,13 +3,12 @@
 // judges by shared progress and exit status when one dies or takes too long.
 #pragma once
 
-#include <vector>
-
 #include "tuner/measure/probe/channel.h"
+#include "tuner/measure/probe/runner.h"
 
 namespace attune::probe {
 
 // Serves measurements until the other end of the channel is gone. For a process just forked.
-void run_server(const Descriptor& channel, const std::vector<int>& cores);
+void run_server(const Descriptor& channel, const RunnerOptions& options);
 
 }  // namespace attune::probe

@@ -56,7 +56,8 @@ void pause_ms(double milliseconds) {
 
 class Worker {
  public:
-  explicit Worker(const std::vector<int>& cores) : cores_(cores) {}
+  Worker(const std::vector<int>& cores, std::unique_ptr<runtime::Device> device)
+      : cores_(cores), device_(std::move(device)) {}
 
   void open(int descriptor) {
     auto exchange = Exchange::attach(descriptor);
@@ -91,12 +92,13 @@ class Worker {
   // Runs the preparation unless all that it writes is there; false when the report holds a failure.
   bool prepare_constants(LoadedCandidate& candidate, const CandidateView& view, std::uint32_t k);
   // Whether the calls so far kept to their bounds and succeeded; if not the report says so.
-  bool in_order(const LoadedCandidate& candidate, std::uint32_t k, std::int32_t status);
+  bool in_order(const LoadedCandidate& candidate, std::uint32_t k, const Status& status);
   bool verified(const LoadedCandidate& candidate, std::uint32_t k);
   void finish(LoadedCandidate& candidate, std::uint32_t k, runtime::Timing timing);
   bool run_round(std::vector<Contender>& contenders);
 
   std::vector<int> cores_;
+  std::unique_ptr<runtime::Device> device_;
   SteadyClock clock_;
   std::optional<Exchange> exchange_;
   std::vector<CandidateView> views_;
@@ -124,7 +126,7 @@ void Worker::enter(std::uint32_t k, Phase phase) {
 bool Worker::load(LoadedCandidate& candidate, std::uint32_t k) {
   enter(k, Phase::Load);
   watch(&exchange_->header().progress.fault, {});
-  if (const Status loaded = candidate.load_code(); !loaded.ok()) {
+  if (const Status loaded = candidate.load_code(*device_); !loaded.ok()) {
     report(k).fail(ReportState::BuildFailed, Phase::Load, loaded.error().message);
     return false;
   }
@@ -182,21 +184,20 @@ bool Worker::call_once(LoadedCandidate& candidate, std::uint32_t k, double& dura
   limit_growth(options().memory_limit_bytes);
   enter(k, Phase::Run);
   const std::int64_t start = clock_.now_ns();
-  const std::int32_t status = candidate.call(pool, 1);
+  const Status status = candidate.call(pool, 1);
   duration_us = static_cast<double>(clock_.now_ns() - start) * 1e-3;
   limit_growth(-1);
   return in_order(candidate, k, status);
 }
 
-bool Worker::in_order(const LoadedCandidate& candidate, std::uint32_t k, std::int32_t status) {
+bool Worker::in_order(const LoadedCandidate& candidate, std::uint32_t k, const Status& status) {
   if (const std::optional<std::string> damage = candidate.bounds_damage()) {
     report(k).fail(ReportState::Crashed, Phase::Run, *damage);
     report(k).tainted = true;
     return false;
   }
-  if (status != 0) {
-    report(k).fail(ReportState::Crashed, Phase::Run,
-                   fmt::format("the kernel returned status {}", status));
+  if (!status.ok()) {
+    report(k).fail(ReportState::Crashed, Phase::Run, "the " + status.error().message);
     return false;
   }
   return true;
@@ -231,9 +232,9 @@ void Worker::measure(std::uint32_t k) {
   const std::optional<double> first_us = begin(candidate, k);
   if (first_us) {
     runtime::ThreadPool& pool = pool_for(candidate.facts().threads);
-    std::int32_t status = 0;
+    Status status;
     const Calls calls = [&](std::int64_t count) {
-      if (status == 0) status = candidate.call(pool, count);
+      if (status.ok()) status = candidate.call(pool, count);
     };
     limit_growth(options().memory_limit_bytes);
     enter(k, Phase::Run);
@@ -258,7 +259,7 @@ bool Worker::run_round(std::vector<Contender>& contenders) {
     }
     contender.calls = std::max(contender.calls, calls_per_repeat(warm_us, options().repeat_us));
     runtime::ThreadPool& pool = pool_for(candidate.facts().threads);
-    std::int32_t status = 0;
+    Status status;
     enter(k, Phase::Run);
     contender.repeats_us.push_back(time_repeat(
         clock_, [&](std::int64_t count) { status = candidate.call(pool, count); },
@@ -305,10 +306,16 @@ void Worker::read_sentinel(std::uint32_t after) {
 
 }  // namespace
 
-void run_worker(const Descriptor& channel, const std::vector<int>& cores) {
-  if (!runtime::pin_current_thread(cores.front()).ok()) return;
+void run_worker(const Descriptor& channel, const RunnerOptions& options) {
+  if (!runtime::pin_current_thread(options.cores.front()).ok()) return;
   install_crash_watch();
-  Worker worker(cores);
+  std::unique_ptr<runtime::Device> device;
+  if (options.device != nullptr) {
+    auto opened = options.device->open(options.device->name);
+    if (!opened.ok()) return;
+    device = std::move(*opened);
+  }
+  Worker worker(options.cores, std::move(device));
   while (const std::optional<Message> message = receive(channel)) {
     switch (message->kind) {
       case MessageKind::Open:

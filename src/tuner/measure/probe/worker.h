@@ -1,13 +1,12 @@
 // The process that runs candidates. It trusts them with its life: the server watches from outside.
 #pragma once
 
-#include <vector>
-
 #include "tuner/measure/probe/channel.h"
+#include "tuner/measure/probe/runner.h"
 
 namespace attune::probe {
 
 // Serves the commands of the channel until its other end is gone, pinned to the given cores.
-void run_worker(const Descriptor& channel, const std::vector<int>& cores);
+void run_worker(const Descriptor& channel, const RunnerOptions& options);
 
 }  // namespace attune::probe

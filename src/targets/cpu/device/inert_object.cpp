@@ -1,4 +1,4 @@
-#include "runtime/inert_object.h"
+#include "targets/cpu/device/inert_object.h"
 
 #include <elf.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernel_module.h"
+#include "targets/cpu/device/kernel_module.h"
 
-namespace attune::runtime {
+namespace attune::cpu {
 namespace {
 
 Error refused(const std::string& why) {
@@ -171,4 +171,4 @@ Status check_inert_object(std::span<const std::byte> bytes) {
   return check_relocations(image, table, table.jumps, table.jump_bytes);
 }
 
-}  // namespace attune::runtime
+}  // namespace attune::cpu

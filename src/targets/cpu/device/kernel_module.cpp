@@ -1,4 +1,4 @@
-#include "runtime/kernel_module.h"
+#include "targets/cpu/device/kernel_module.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-namespace attune::runtime {
+namespace attune::cpu {
 namespace {
 
 #if defined(__x86_64__)
@@ -122,7 +122,7 @@ Result<AttuneKernel> KernelModule::kernel(const std::string& symbol) const {
   return reinterpret_cast<AttuneKernel>(address);
 }
 
-Status run_kernel(AttuneKernel kernel, ThreadPool& pool, void* workspace,
+Status run_kernel(AttuneKernel kernel, runtime::ThreadPool& pool, void* workspace,
                   const std::vector<void*>& buffers) {
   const AttuneKernelContext context = pool.context(workspace);
   const std::int32_t status = kernel(&context, buffers.data());
@@ -132,4 +132,4 @@ Status run_kernel(AttuneKernel kernel, ThreadPool& pool, void* workspace,
   return {};
 }
 
-}  // namespace attune::runtime
+}  // namespace attune::cpu

@@ -11,7 +11,7 @@
 #include "runtime/kernel_abi.h"
 #include "runtime/thread_pool.h"
 
-namespace attune::runtime {
+namespace attune::cpu {
 
 // Why these bytes cannot be a shared object for this machine, before any of it is mapped: not ELF,
 // another architecture, not a shared object, shorter than its own headers say.
@@ -38,7 +38,7 @@ class KernelModule {
 };
 
 // Runs a kernel on the pool. A non-zero return of the kernel is an error that names the number.
-Status run_kernel(AttuneKernel kernel, ThreadPool& pool, void* workspace,
+Status run_kernel(AttuneKernel kernel, runtime::ThreadPool& pool, void* workspace,
                   const std::vector<void*>& buffers);
 
-}  // namespace attune::runtime
+}  // namespace attune::cpu

@@ -1,4 +1,4 @@
-#include "runtime/kernel_module.h"
+#include "targets/cpu/device/kernel_module.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "base/built_path_testing.h"
 #include "runtime/tensor.h"
 
-namespace attune::runtime {
+namespace attune::cpu {
 namespace {
 
 std::vector<std::byte> object(const std::string& name) {
@@ -22,10 +22,10 @@ std::vector<std::byte> object(const std::string& name) {
 }
 
 float run_on_ones(const KernelModule& module, const std::string& symbol) {
-  auto in = Tensor::allocate(DType::F32, {1000});
-  auto out = Tensor::allocate(DType::F32, {1000});
+  auto in = runtime::Tensor::allocate(runtime::DType::F32, {1000});
+  auto out = runtime::Tensor::allocate(runtime::DType::F32, {1000});
   for (float& value : in->as<float>()) value = 1.0f;
-  ThreadPool pool({.workers = 2});
+  runtime::ThreadPool pool({.workers = 2});
   const auto kernel = module.kernel(symbol);
   EXPECT_TRUE(kernel.ok());
   EXPECT_TRUE(run_kernel(*kernel, pool, nullptr, {in->data(), out->data()}).ok());
@@ -55,7 +55,7 @@ TEST(KernelModule, AModuleReplacesAnUnloadedOne) {
 
 TEST(KernelModule, ReportsTheStatusOfAKernel) {
   auto module = KernelModule::load(object("scale"));
-  ThreadPool pool({});
+  runtime::ThreadPool pool({});
   EXPECT_EQ(run_kernel(*module->kernel("refuse"), pool, nullptr, {}).error().message,
             "kernel returned status 7");
 }
@@ -89,4 +89,4 @@ TEST(KernelModule, RefusesDamagedObjects) {
 }
 
 }  // namespace
-}  // namespace attune::runtime
+}  // namespace attune::cpu

@@ -1,4 +1,4 @@
-#include "runtime/cpu_features.h"
+#include "targets/cpu/device/cpu_features.h"
 
 #if defined(__aarch64__)
 #include <sys/auxv.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace attune::runtime {
+namespace attune::cpu {
 namespace {
 
 #if defined(__x86_64__)
@@ -104,4 +104,4 @@ Status check_cpu(std::string_view architecture, std::span<const std::string> fea
   return {};
 }
 
-}  // namespace attune::runtime
+}  // namespace attune::cpu

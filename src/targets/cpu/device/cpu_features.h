@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace attune::runtime {
+namespace attune::cpu {
 
 // "x86_64", "aarch64", "riscv64".
 std::string_view host_architecture();
@@ -21,4 +21,4 @@ bool has_feature(std::string_view feature);
 // names what is missing.
 Status check_cpu(std::string_view architecture, std::span<const std::string> features);
 
-}  // namespace attune::runtime
+}  // namespace attune::cpu

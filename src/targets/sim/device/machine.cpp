@@ -1,4 +1,4 @@
-#include "targets/sim/facts/machine.h"
+#include "targets/sim/device/machine.h"
 
 #include <fmt/format.h>
 

@@ -7,10 +7,10 @@
 
 #include "base/result.h"
 
-namespace attune::runtime {
+namespace attune::cpu {
 
 // Refuses what check_shared_object refuses, and objects with initialisers, finalisers, functions
 // that the loader calls to resolve symbols, or a need for other libraries.
 Status check_inert_object(std::span<const std::byte> bytes);
 
-}  // namespace attune::runtime
+}  // namespace attune::cpu

@@ -1,0 +1,59 @@
+#include "tuner/templates/inlining.h"
+
+#include "tuner/templates/dataflow.h"
+
+namespace attune::templates {
+namespace {
+
+constexpr std::int64_t kLongestValue = 400;  // nodes of a value after inlining
+
+bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
+
+double iterations(const ir::Stage& stage) {
+  double count = 1;
+  for (const auto* axes : {&stage.axes, &stage.reduce_axes}) {
+    for (const ir::Axis& axis : *axes) count *= static_cast<double>(axis.extent);
+  }
+  return count;
+}
+
+}  // namespace
+
+Inlined inline_producers(const ir::Program& program, double wasted_work) {
+  const std::set<ir::Buffer> constants = constants_of(program);
+  std::map<ir::Buffer, std::int64_t> length;  // of what is inlined
+  std::vector<const ir::Stage*> chosen;
+  for (const ir::Stage& stage : program.stages) {
+    std::int64_t own = length_of(stage);
+    for (const auto& [buffer, count] : reads_of(stage)) {
+      const auto found = length.find(buffer);
+      if (found != length.end()) own += count * found->second;
+    }
+    if (reduces(stage) || is_output(program, stage)) continue;
+    if (constants.count(stage.outputs[0]) > 0 && !only_moves(stage)) continue;
+    double reads = 0;
+    std::int64_t places = 0;
+    for (const ir::Stage* reader : readers_of(program, stage)) {
+      const int count = reads_of(*reader).at(stage.outputs[0]);
+      places += count;
+      reads += count * iterations(*reader);
+    }
+    const double again = reads / iterations(stage) - 1;
+    const bool moves = only_moves(stage);
+    if (!moves && static_cast<double>(own) * again > wasted_work) continue;
+    if (places > 1 && own * places > kLongestValue) continue;
+    length[stage.outputs[0]] = own;
+    chosen.push_back(&stage);
+  }
+  Inlined result{{}, program};
+  schedule::State state = schedule::initial_state(program);
+  for (const ir::Stage* stage : chosen) {
+    const schedule::Step step = schedule::Inline{stage->name};
+    if (!schedule::perform(state, step).ok()) continue;
+    result.steps.push_back(step);
+  }
+  result.program = schedule::program_of(state);
+  return result;
+}
+
+}  // namespace attune::templates

@@ -1,0 +1,18 @@
+// Inlining producers that do not reduce, as far as that does not compute much twice.
+#pragma once
+
+#include "compiler/ir/tensor_expr.h"
+#include "compiler/schedule/trace.h"
+
+namespace attune::templates {
+
+// Steps that inline, and what they leave.
+struct Inlined {
+  schedule::Trace steps;
+  ir::Program program;
+};
+
+// `wasted_work`: nodes computed again per element, at most. What only moves values costs nothing.
+Inlined inline_producers(const ir::Program& program, double wasted_work);
+
+}  // namespace attune::templates
