@@ -152,7 +152,9 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
                              .user = options.user.empty() ? current_user() : options.user,
                              .priority = options.priority,
                              .model = options.model.model,
-                             .device = options.device.empty() ? target.kind : options.device,
+                             .device = options.device.empty()
+                                           ? std::string(targets::kind_of(target).device)
+                                           : options.device,
                              .threads = options.model.threads,
                              .trials = options.trials.value_or(0),
                              .seconds = options.seconds.value_or(0),

@@ -23,6 +23,7 @@ struct Kind {
   std::string_view name;     // "cpu"
   std::string_view meaning;  // for a person, in a line
   std::string_view example;  // a target in text
+  std::string_view device;   // of the fleet that its candidates are measured on
   // Attributes that the text may have besides -threads, in the order of a resolved one.
   std::span<const std::string_view> attributes;
   // Fills what is left out with what this machine has, and the facts. What is resolved stays as

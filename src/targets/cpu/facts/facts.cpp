@@ -53,6 +53,7 @@ const target::Kind target_kind = {
     .name = "cpu",
     .meaning = "cores of this machine, or of another that code is compiled for",
     .example = "cpu -mcpu=znver3 -threads=2",
+    .device = "cpu",
     .attributes = kAttributes,
     .resolve = resolve,
     .check_runs_here = check_runs_here,

@@ -39,6 +39,7 @@ const target::Kind target_kind = {
     .name = "sim",
     .meaning = "a simulated device with blocks, threads and shared memory, whose time is counted",
     .example = "sim -multiprocessors=4 -shared_kb=48",
+    .device = "cpu",  // whose cores it is simulated on
     .attributes = kNames,
     .resolve = resolve,
     .check_runs_here = runs_everywhere,
