@@ -14,7 +14,7 @@
 #include "tests/support/conformance_targets.h"
 #include "tests/support/operator_samples.h"
 #include "tuner/space/template_space.h"
-#include "tuner/templates/templates.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::test {
 namespace {
@@ -41,12 +41,17 @@ double tolerance_of(const Sample& sample, const std::vector<ops::ConstantPtr>& o
   return tolerance;
 }
 
-std::vector<space::NamedProgram> programs_of(const graph::Task& task) {
+std::vector<space::NamedProgram> programs_of(const graph::Task& task,
+                                             const target::Target& target) {
   std::vector<space::NamedProgram> programs{{"direct", task.op.program}};
   for (const ops::AlgorithmDef& other : task.op.alternatives) {
     // Under the template that fits everything, the unrolled transforms of Winograd compile for
     // minutes.
-    if (&templates::template_for(other.program) == &templates::all().back()) continue;
+    const auto templates = tunings::tuning_of(target).templates();
+    if (templates.size() > 1 &&
+        &tunings::template_for(other.program, target) == &templates.back()) {
+      continue;
+    }
     programs.push_back({other.name, other.program});
   }
   return programs;
@@ -72,15 +77,19 @@ void check_algorithms(const graph::Task& task, const Reference& reference) {
   }
 }
 
-// How many random schedules of the task were legal and agree.
+// How many random schedules of the task were legal and agree; why the last one was not.
 int check_random_schedules(const graph::Task& task, const Reference& reference,
-                           const ConformanceTarget& target) {
-  const space::TemplateSpace space(programs_of(task), templates::all(), target.target);
+                           const ConformanceTarget& target, std::string& rejection) {
+  const space::TemplateSpace space(programs_of(task, target.target),
+                                   tunings::tuning_of(target.target).templates(), target.target);
   Rng rng(7);
   int checked = 0;
   for (int tries = 0; tries < kTries && checked < wanted_schedules(); ++tries) {
     const space::Point point = space.sample(rng);
-    if (!space.schedule_of(point).ok()) continue;
+    if (const auto scheduled = space.schedule_of(point); !scheduled.ok()) {
+      rejection = scheduled.error().message;
+      continue;
+    }
     const schedule::Trace trace = space.trace_of(point);
     const ops::AlgorithmDef* other = algorithm_of(task, trace);
     const Status status =
@@ -114,8 +123,9 @@ void check_sample(const Sample& sample, const ConformanceTarget& target) {
     const Result<Reference> reference = make_reference(task.op.program, 1, {0.25, 1, 1, 7});
     ASSERT_TRUE(reference.ok()) << task.name << ": " << reference.error().message;
     check_algorithms(task, *reference);
-    EXPECT_GT(check_random_schedules(task, *reference, target), 0)
-        << "no random schedule of '" << task.name << "' was legal";
+    std::string rejection;
+    EXPECT_GT(check_random_schedules(task, *reference, target, rejection), 0)
+        << "no random schedule of '" << task.name << "' was legal: " << rejection;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "app/deploy/compile.h"
 #include "compiler/kernel/element_type.h"
 #include "runtime/executor.h"
+#include "targets/devices/devices.h"
 #include "targets/kinds.h"
 
 namespace attune::test {
@@ -17,7 +18,8 @@ Result<std::vector<ops::ConstantPtr>> run_session(const deploy::CompiledModel& m
   runtime::ArtifactContents contents{model.plan, model.weights.pieces(), {}};
   for (const auto& object : model.objects) contents.objects.emplace_back(object);
   ATTUNE_ASSIGN(auto bytes, runtime::artifact_bytes(contents));
-  ATTUNE_ASSIGN(auto artifact, runtime::Artifact::from_memory(std::move(bytes), "sample"));
+  ATTUNE_ASSIGN(auto artifact,
+                runtime::Artifact::from_memory(std::move(bytes), "sample", targets::devices()));
   ATTUNE_ASSIGN(const auto loaded, runtime::Model::from(std::move(artifact)));
   runtime::ThreadPool pool({.workers = threads});
   ATTUNE_ASSIGN(runtime::Session session, runtime::Session::create(loaded, pool));
@@ -57,8 +59,8 @@ Result<GraphRun> run_here(const graph::Graph& graph, const std::vector<ops::Cons
   return run;
 }
 
-// The processor `cpu` ("": this machine's own), whose code runs in this process.
-ConformanceTarget here(const target::Target& target) {
+// Whose code runs in this process; `way` is that of single kernels.
+ConformanceTarget here(const target::Target& target, Way way) {
   return {.name = to_string(target),
           .target = target,
           .run =
@@ -66,9 +68,9 @@ ConformanceTarget here(const target::Target& target) {
                 return run_here(graph, inputs, target);
               },
           .check =
-              [target](const ir::Program& program, const schedule::Trace& trace,
-                       const Reference& reference, double tolerance) {
-                return check_trace(program, trace, target, reference, tolerance, Way::Compiled);
+              [target, way](const ir::Program& program, const schedule::Trace& trace,
+                            const Reference& reference, double tolerance) {
+                return check_trace(program, trace, target, reference, tolerance, way);
               }};
 }
 
@@ -82,7 +84,7 @@ std::vector<ConformanceTarget> processors() {
     const Result<target::Target> target = targets::resolve(wanted);
     if (!target.ok()) continue;
     if (!all.empty() && target->vector_bytes >= all.back().target.vector_bytes) continue;
-    all.push_back(here(*target));
+    all.push_back(here(*target, Way::Compiled));
   }
   return all;
 }
@@ -90,7 +92,11 @@ std::vector<ConformanceTarget> processors() {
 }  // namespace
 
 const std::vector<ConformanceTarget>& conformance_targets() {
-  static const std::vector<ConformanceTarget> all = processors();
+  static const std::vector<ConformanceTarget> all = [] {
+    std::vector<ConformanceTarget> list = processors();
+    list.push_back(here(targets::resolve(targets::parse("sim").value()).value(), Way::Launched));
+    return list;
+  }();
   return all;
 }
 

@@ -18,7 +18,8 @@ Result<target::Target> resolve(const target::Target& target) {
   }
   // What schedules for all targets ask for: rows of four numbers are moved at once.
   resolved.vector_bytes = 16;
-  resolved.vector_registers = static_cast<int>(machine.register_bytes / 16);
+  // Threads have no vector registers that tiles could spill from; the code generator counts bytes.
+  resolved.vector_registers = 1 << 16;
   resolved.l1_bytes = machine.shared_kb << 10;
   return resolved;
 }
