@@ -13,10 +13,10 @@ endif()
 
 # What single files of the layers need besides.
 function(attune_file_properties)
-  set(bundle ${CMAKE_SOURCE_DIR}/src/app/deploy/bundle.jsonl)
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/app/deploy/bundle.cpp PROPERTIES
+  set(bundle ${CMAKE_SOURCE_DIR}/src/compiler/model/schedules/bundle.jsonl)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/compiler/model/schedules/bundle.cpp PROPERTIES
     COMPILE_DEFINITIONS "ATTUNE_BUNDLE=\"${bundle}\"" OBJECT_DEPENDS ${bundle})
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/app/api/version.cpp PROPERTIES
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ATTUNE_VERSION=\"${PROJECT_VERSION}\"")
   set(prelude ${CMAKE_SOURCE_DIR}/src/targets/c/codegen/prelude)
   file(GLOB prelude_headers CONFIGURE_DEPENDS ${prelude}/*.h)

@@ -22,13 +22,13 @@ function(attune_add_benches)
   attune_bench(codegen attune_kernel)
   attune_bench(dispatch attune_server attune_policies attune_runtime)
   attune_bench(trials attune_session attune_builder attune_op_spec)
-  attune_bench(score attune_model attune_templates attune_op_spec attune_kernel)
+  attune_bench(score attune_cost_model attune_templates attune_op_spec attune_kernel)
   attune_bench(transfer attune_session attune_kernel)
-  attune_bench(features attune_model attune_templates attune_op_spec attune_kernel)
+  attune_bench(features attune_cost_model attune_templates attune_op_spec attune_kernel)
   attune_bench(interference attune_calibration)
-  attune_bench(ranking attune_tunings attune_model attune_templates attune_op_spec attune_builder)
+  attune_bench(ranking attune_tunings attune_cost_model attune_templates attune_op_spec attune_builder)
   attune_bench_library(tables SOURCES models/table.cpp
-    LINK attune_model attune_templates attune_op_spec attune_kernel attune_records)
+    LINK attune_cost_model attune_templates attune_op_spec attune_kernel attune_records)
   attune_bench(models attune_bench_tables)
   attune_bench_library(search
     SOURCES search/variant.cpp search/curve_file.cpp search/search_bench.cpp

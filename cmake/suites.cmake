@@ -25,9 +25,9 @@ function(attune_add_suites)
   attune_suite(arm slow)
   add_executable(onnx_import_cases
                  ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/import_cases.cpp)
-  target_link_libraries(onnx_import_cases PRIVATE attune_deploy attune_onnx)
+  target_link_libraries(onnx_import_cases PRIVATE attune_model attune_onnx)
   add_executable(onnx_mutations ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/mutate_models.cpp)
-  target_link_libraries(onnx_mutations PRIVATE attune_deploy attune_onnx)
+  target_link_libraries(onnx_mutations PRIVATE attune_model attune_onnx)
 endfunction()
 
 # Every sample of every operator on every target, in parts that run side by side; its own suite.

@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-LOADER = "src/app/api/model.cpp"
+LOADER = "src/compiler/model/load/model.cpp"
 BUILDER = "src/compiler/kernel/kernel.cpp"
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
@@ -25,7 +25,7 @@ MOST_SOURCES = 60
 # Directories of siblings, one entry a file.
 SIBLINGS = ["src/compiler/frontend/onnx", "src/compiler/graph/passes", "src/compiler/ops/definitions"]
 # Larger than they should be; these may only shrink.
-TOO_LARGE = {"src/app/api": 142, "src/runtime": 61}
+TOO_LARGE = {"src/runtime": 61}
 
 
 def is_for_tests(path):

@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/kernel/kernel.h"
 #include "runtime/thread_pool.h"
 #include "targets/cpu/device/kernel_module.h"

@@ -10,9 +10,9 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/features/features.h"
 #include "tuner/features/loop_tree.h"
-#include "tuner/model/analytic.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
 
@@ -50,7 +50,7 @@ int time_features(std::string_view spec, const target::Target& target) {
     programs.push_back({algorithm.name, algorithm.program});
   }
   const space::TemplateSpace space(std::move(programs), templates::all(), target);
-  const model::AnalyticModel model(target);
+  const cost_model::AnalyticModel model(target);
   Rng rng(1);
   std::vector<space::Point> points;
   std::vector<space::Scheduled> scheduled;

@@ -12,10 +12,10 @@
 #include <map>
 #include <string>
 
-#include "app/api/model.h"
-#include "app/api/scheduler.h"
 #include "app/calibration/workload.h"
+#include "app/verbs/jobs/scheduler.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/model/load/model.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "runtime/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
@@ -81,7 +81,7 @@ Result<std::vector<double>> time_list(const std::vector<measure::BuiltCandidate>
 
 Status run_spec(const std::string& spec, const Options& options,
                 const std::vector<Condition>& conditions, measure::Runner& runner, int threads) {
-  ATTUNE_ASSIGN(const target::Target target, api::resolve_target({.threads = threads}));
+  ATTUNE_ASSIGN(const target::Target target, model::resolve_target({.threads = threads}));
   ATTUNE_ASSIGN(const op_spec::OpTask task, op_spec::parse_op_spec(spec, target));
   const std::vector<measure::BuiltCandidate> list =
       build_list(task.program, target, options.candidates);
@@ -117,7 +117,7 @@ Status run_spec(const std::string& spec, const Options& options,
 Status run(const Options& options) {
   const std::vector<int> allowed = runtime::allowed_cores();
   if (allowed.size() < 2) return unsupported("one core has no room for others");
-  ATTUNE_ASSIGN(const api::CorePlan cores, api::plan_cores(allowed, {}, {}));
+  ATTUNE_ASSIGN(const verbs::CorePlan cores, verbs::plan_cores(allowed, {}, {}));
   const auto threads = static_cast<int>(cores.profile.size());
   // Children first, while this process has one thread.
   ATTUNE_ASSIGN(auto runner, tunings::tuning_of({}).start_runner({.cores = cores.profile}));

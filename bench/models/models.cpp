@@ -22,7 +22,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> learners;
-  model::LearnerOptions learner;
+  cost_model::LearnerOptions learner;
   std::size_t seeds = 3;
   bool history = false, tasks = false;
   std::string only, store;
@@ -51,9 +51,9 @@ struct Report {
   Mean trials_to_98, score_us, acquire_us, make_ms, first_us;
 };
 
-std::vector<double> scores_of(const model::Learner& learner,
-                              const std::vector<model::Example>& points, bool acquire) {
-  std::vector<model::Query> queries;
+std::vector<double> scores_of(const cost_model::Learner& learner,
+                              const std::vector<cost_model::Example>& points, bool acquire) {
+  std::vector<cost_model::Query> queries;
   for (const auto& point : points) queries.push_back({&point.point, point.predicted_us});
   std::vector<double> scores(points.size());
   acquire ? learner.acquire(queries, scores) : learner.score(queries, scores);
@@ -68,10 +68,10 @@ std::vector<std::size_t> order_of(const std::vector<double>& values) {
   return order;
 }
 
-double time_of(const model::Example& trial) { return trial.measured_us.value_or(1e12); }
+double time_of(const cost_model::Example& trial) { return trial.measured_us.value_or(1e12); }
 
 void add_prediction(Figures& figures, const std::vector<double>& scores,
-                    const std::vector<model::Example>& points) {
+                    const std::vector<cost_model::Example>& points) {
   double right = 0, pairs = 0;
   std::vector<double> times;
   for (const auto& point : points) times.push_back(time_of(point));
@@ -95,7 +95,7 @@ void add_prediction(Figures& figures, const std::vector<double>& scores,
 }
 
 // Examples drawn at random, the others predicted.
-void predict(model::Learner& learner, const Table& table, std::uint64_t seed, Report& report) {
+void predict(cost_model::Learner& learner, const Table& table, std::uint64_t seed, Report& report) {
   auto shuffled = table.trials;
   Rng rng(seed);
   for (std::size_t i = shuffled.size(); i > 1; --i) {
@@ -104,7 +104,8 @@ void predict(model::Learner& learner, const Table& table, std::uint64_t seed, Re
   for (std::size_t e = 0; e < std::size(kExamples); ++e) {
     if (kExamples[e] + 2 * kTop > shuffled.size()) break;
     const auto middle = shuffled.begin() + static_cast<std::ptrdiff_t>(kExamples[e]);
-    const std::vector<model::Example> seen(shuffled.begin(), middle), rest(middle, shuffled.end());
+    const std::vector<cost_model::Example> seen(shuffled.begin(), middle),
+        rest(middle, shuffled.end());
     const double before = seconds_now();
     learner.fit(seen);
     const double fitted = seconds_now();
@@ -125,8 +126,8 @@ void predict(model::Learner& learner, const Table& table, std::uint64_t seed, Re
 }
 
 // A search that may propose recorded points only; the first of a batch of 16 are the defaults.
-void search(model::Learner& learner, const Table& table, std::uint64_t seed, Report& report) {
-  std::vector<model::Example> left = table.trials, tried;
+void search(cost_model::Learner& learner, const Table& table, std::uint64_t seed, Report& report) {
+  std::vector<cost_model::Example> left = table.trials, tried;
   const double goal = table.best_us();
   double best = 1e12;
   std::optional<std::size_t> reached;
@@ -176,15 +177,15 @@ void print(const std::string& name, const Report& report) {
 
 Status add_task(const Options& options, const std::vector<Table>& tables, const Table& table,
                 const std::string& name, Report& report) {
-  const model::History history =
-      options.history ? history_without(tables, table.key) : model::History{};
+  const cost_model::History history =
+      options.history ? history_without(tables, table.key) : cost_model::History{};
   for (std::uint64_t seed = 0; seed < options.seeds; ++seed) {
-    model::LearnerOptions learner = options.learner;
+    cost_model::LearnerOptions learner = options.learner;
     learner.name = name;
     learner.seed = seed;
     const double before = seconds_now();
-    ATTUNE_ASSIGN(auto made,
-                  model::make_learner(learner, *table.space, options.history ? &history : nullptr));
+    ATTUNE_ASSIGN(auto made, cost_model::make_learner(learner, *table.space,
+                                                      options.history ? &history : nullptr));
     report.make_ms.add((seconds_now() - before) * 1e3);
     predict(*made, table, seed, report);
     search(*made, table, seed, report);
@@ -254,7 +255,7 @@ int main(int argc, char** argv) {
     }
   }
   if (options.learners.empty()) {
-    for (std::string_view name : model::learner_names()) options.learners.emplace_back(name);
+    for (std::string_view name : cost_model::learner_names()) options.learners.emplace_back(name);
   }
   const Status status = bench::run(options);
   if (!status.ok()) fmt::print(stderr, "bench_models: {}\n", status.error().message);

@@ -6,8 +6,8 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/features/features.h"
-#include "tuner/model/analytic.h"
 #include "tuner/records/store.h"
 #include "tuner/space/template_space.h"
 #include "tuner/space/trace_lookup.h"
@@ -49,7 +49,7 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
   for (const auto& other : task.alternatives) programs.push_back({other.name, other.program});
   Table table{name, recorded.key, recorded.target, nullptr, {}, 0};
   table.space = std::make_unique<space::TemplateSpace>(programs, templates::all(), target);
-  const model::AnalyticModel model(target);
+  const cost_model::AnalyticModel model(target);
   auto left = recorded.times;
   const auto take = [&](space::Point point, std::uint64_t hash) {
     const auto found = left.find(hash);
@@ -78,8 +78,8 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
 
 namespace {
 
-model::History::Group group_of(const Table& table, features::Kind kind) {
-  model::History::Group group;
+cost_model::History::Group group_of(const Table& table, features::Kind kind) {
+  cost_model::History::Group group;
   group.task_key = table.key;
   group.target = table.target;
   group.width = features::width(kind, *table.space);
@@ -123,9 +123,9 @@ Result<std::vector<Table>> read_tables(const std::string& store, std::size_t lea
   return tables;
 }
 
-model::History history_without(const std::vector<Table>& tables, const std::string& key,
-                               features::Kind kind) {
-  model::History history(kind);
+cost_model::History history_without(const std::vector<Table>& tables, const std::string& key,
+                                    features::Kind kind) {
+  cost_model::History history(kind);
   for (const Table& table : tables) {
     if (table.key != key) history.add(group_of(table, kind));
   }

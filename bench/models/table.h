@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "tuner/model/history.h"
-#include "tuner/model/learner.h"
+#include "tuner/cost_model/history.h"
+#include "tuner/cost_model/learner.h"
 
 namespace attune::bench {
 
@@ -27,8 +27,8 @@ struct Table {
   std::string key;
   std::string target;
   std::unique_ptr<space::Space> space;
-  std::vector<model::Example> trials;  // each point once, by its number in the space
-  std::size_t foreign = 0;             // records whose traces are not in the space
+  std::vector<cost_model::Example> trials;  // each point once, by its number in the space
+  std::size_t foreign = 0;                  // records whose traces are not in the space
 
   double best_us() const;
 };
@@ -40,7 +40,7 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded);
 Result<std::vector<Table>> read_tables(const std::string& store, std::size_t least);
 
 // What the tables of other tasks than this one teach.
-model::History history_without(const std::vector<Table>& tables, const std::string& key,
-                               features::Kind kind = features::Kind::Relation);
+cost_model::History history_without(const std::vector<Table>& tables, const std::string& key,
+                                    features::Kind kind = features::Kind::Relation);
 
 }  // namespace attune::bench

@@ -16,8 +16,8 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/measure/builder/local_builder.h"
-#include "tuner/model/analytic.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
 #include "tuner/tunings/tunings.h"
@@ -42,7 +42,7 @@ struct Sample {
   std::string failure = {};
 };
 
-std::vector<Sample> draw(const space::Space& space, const model::CostModel& model,
+std::vector<Sample> draw(const space::Space& space, const cost_model::CostModel& model,
                          const Options& options) {
   std::vector<Sample> samples;
   std::set<std::uint64_t> drawn;
@@ -60,7 +60,7 @@ std::vector<Sample> draw(const space::Space& space, const model::CostModel& mode
 }
 
 // What was printed with -csv, predicted anew.
-Result<std::vector<Sample>> replay(const space::Space& space, const model::CostModel& model,
+Result<std::vector<Sample>> replay(const space::Space& space, const cost_model::CostModel& model,
                                    const Options& options) {
   std::vector<Sample> samples;
   std::ifstream in(options.replay);
@@ -192,7 +192,7 @@ Status run(const Options& options) {
       named, templates::all(), target,
       options.all ? space::Rejection::Impossible : space::Rejection::Hopeless);
   if (space.alternatives() != named.size()) return unsupported("an algorithm has no template");
-  const model::AnalyticModel model(target);
+  const cost_model::AnalyticModel model(target);
   std::vector<Sample> samples;
   if (options.replay.empty()) {
     samples = draw(space, model, options);

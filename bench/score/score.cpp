@@ -11,7 +11,7 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
-#include "tuner/model/analytic.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/templates.h"
 
@@ -43,7 +43,7 @@ int score(std::string_view spec, const target::Target& target, std::int64_t poin
     programs.push_back({algorithm.name, algorithm.program});
   }
   const space::TemplateSpace space(std::move(programs), templates::all(), target);
-  const model::AnalyticModel model(target);
+  const cost_model::AnalyticModel model(target);
   Rng rng(1);
   Counts counts;
   double sum_us = 0;

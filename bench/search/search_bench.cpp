@@ -121,12 +121,12 @@ Result<std::size_t> SearchBench::learn_from(const CurveFile& lessons, const std:
   return trials;
 }
 
-Result<std::shared_ptr<const model::History>> SearchBench::history_for(
+Result<std::shared_ptr<const cost_model::History>> SearchBench::history_for(
     const session::Task& task, const Variant& variant) const {
-  if (variant.history == "none") return std::shared_ptr<const model::History>();
+  if (variant.history == "none") return std::shared_ptr<const cost_model::History>();
   ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(variant.history));
   const std::string left_out = lessons_of_other_target_ ? "" : task.key;
-  return std::make_shared<const model::History>(history_without(lessons_, left_out, kind));
+  return std::make_shared<const cost_model::History>(history_without(lessons_, left_out, kind));
 }
 
 std::vector<measure::BuiltCandidate> SearchBench::build(

@@ -57,8 +57,8 @@ class SearchBench {
   SearchBench(target::Target target, std::unique_ptr<measure::Runner> runner);
   Result<session::Task> task_of(const std::string& spec) const;
   // Null where the variant wants none.
-  Result<std::shared_ptr<const model::History>> history_for(const session::Task& task,
-                                                            const Variant& variant) const;
+  Result<std::shared_ptr<const cost_model::History>> history_for(const session::Task& task,
+                                                                 const Variant& variant) const;
   std::vector<measure::BuiltCandidate> build(const session::Task& task,
                                              const std::vector<schedule::Trace>& traces);
   Result<std::vector<std::optional<double>>> measure(const session::Task& task,

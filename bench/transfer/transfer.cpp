@@ -12,7 +12,7 @@
 
 #include "runtime/affinity.h"
 #include "targets/kinds.h"
-#include "tuner/model/global_model.h"
+#include "tuner/cost_model/global_model.h"
 #include "tuner/session/history.h"
 
 namespace {
@@ -66,12 +66,12 @@ struct Comparison {
   Quality analytic, learnt;
 };
 
-Comparison compare(const model::History& all, const model::History::Group& left_out) {
-  model::History others;
+Comparison compare(const cost_model::History& all, const cost_model::History::Group& left_out) {
+  cost_model::History others;
   for (const auto& group : all.groups()) {
     if (group.task_key != left_out.task_key) others.add(group);
   }
-  const auto global = model::GlobalModel::train(others, left_out.width, 0);
+  const auto global = cost_model::GlobalModel::train(others, left_out.width, 0);
   Numbers analytic, learnt, measured;
   for (std::size_t i = 0; i < left_out.log_ratio.size(); ++i) {
     const float* row = left_out.features.data() + i * left_out.width;

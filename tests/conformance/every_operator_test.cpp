@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
 #include "compiler/ops/element_types.h"
 #include "tests/support/conformance_targets.h"
 #include "tests/support/operator_samples.h"

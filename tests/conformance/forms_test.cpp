@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "compiler/graph/builder.h"
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/forms/blocked_layout.h"
 #include "compiler/ops/forms/family.h"

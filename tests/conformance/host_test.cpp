@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "app/deploy/ahead.h"
+#include "compiler/model/ahead.h"
 #include "compiler/ops/element_types.h"
 #include "runtime/host/host.h"
 #include "runtime/host/operators.h"
@@ -58,7 +58,7 @@ TEST_P(HostOperators, MeanWhatTheOperatorMeans) {
     const ops::OpCall call = call_of(sample);
     const auto expected = meaning_of(sample);
     ASSERT_TRUE(expected.ok()) << sample.text << ": " << expected.error().message;
-    const auto found = deploy::run_host_on_constants(call);
+    const auto found = model::run_host_on_constants(call);
     ASSERT_TRUE(found.ok()) << sample.text << ": " << found.error().message;
     const double tolerance = ops::tolerance_of(expected->front()->type.dtype);
     EXPECT_EQ(difference_of(*expected, *found, tolerance), "") << sample.text;

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "compiler/ir/interpret/launches.h"
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/mutate_kernel.h"

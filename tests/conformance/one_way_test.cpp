@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
-#include "app/api/prepared_model.h"
-#include "app/deploy/kernels.h"
 #include "base/temporary_directory_testing.h"
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/model/kernels.h"
+#include "compiler/model/load/prepared_model.h"
 #include "tests/support/tiny_onnx.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
 
-namespace attune::api {
+namespace attune::model {
 namespace {
 
 struct Pair {
@@ -128,11 +128,11 @@ TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
   const graph::Task* other = task_with(file, task.key);
   ASSERT_NE(other, nullptr);
   EXPECT_EQ(op_spec::parse_op_spec(GetParam().spec, spec.model.target)->key, task.key);
-  const deploy::Schedule one = spec.know(task).schedule, two = file.know(*other).schedule;
+  const Schedule one = spec.know(task).schedule, two = file.know(*other).schedule;
   EXPECT_EQ(one.algorithm, two.algorithm);
   EXPECT_EQ(schedule::to_string(one.trace), schedule::to_string(two.trace));
-  const auto code = deploy::compile_task(task, one, spec.model.target, "kernel");
-  const auto code_of_file = deploy::compile_task(*other, two, file.model.target, "kernel");
+  const auto code = compile_task(task, one, spec.model.target, "kernel");
+  const auto code_of_file = compile_task(*other, two, file.model.target, "kernel");
   ASSERT_TRUE(code.ok() && code_of_file.ok());
   EXPECT_TRUE(code->lowered.fallbacks.empty());
   EXPECT_EQ(code->main.object.bytes, code_of_file->main.object.bytes);
@@ -161,7 +161,7 @@ TEST_P(OneWay, TheSameRecordWins) {
   agree();
   ASSERT_TRUE(store->add({{record(untuned, {}, 10)}}).ok());
   const KnownTask best = agree();
-  EXPECT_EQ(best.schedule.origin, deploy::Origin::Record);
+  EXPECT_EQ(best.schedule.origin, Origin::Record);
   EXPECT_EQ(best.recorded_us, 10);
 }
 
@@ -171,4 +171,4 @@ INSTANTIATE_TEST_SUITE_P(Operators, OneWay, testing::ValuesIn(pairs()), [](const
 });
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::model

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/api/npy.h"
 #include "base/temporary_directory_testing.h"
+#include "tensor_files/npy.h"
 #include "tests/support/process.h"
 
 namespace attune {
@@ -51,7 +51,7 @@ class CSources : public ::testing::Test {
     runtime::Tensor x = runtime::Tensor::allocate(runtime::DType::F32, std::move(shape)).value();
     const auto values = x.as<float>();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 17) / 17;
-    ASSERT_TRUE(api::write_npy(directory_.file("x.npy"), x).ok());
+    ASSERT_TRUE(tensor_files::write_npy(directory_.file("x.npy"), x).ok());
     directory_.write("x.bytes", {reinterpret_cast<const char*>(values.data()), values.size() * 4});
     expect_ok(run({"run", model, "--input", input + "=" + directory_.file("x.npy"), "--output",
                    directory_.file("out")}));
@@ -60,7 +60,8 @@ class CSources : public ::testing::Test {
         test::run_process({"sh", "-c",
                            fmt::format("cd {} && {} {} {}", folder, program,
                                        directory_.file("x.bytes"), directory_.file("y.bytes"))}));
-    const auto expected = api::parse_npy(directory_.read("out/" + output + ".npy"), output).value();
+    const auto expected =
+        tensor_files::parse_npy(directory_.read("out/" + output + ".npy"), output).value();
     const std::string bytes = directory_.read("y.bytes");
     const auto want = expected.as<float>();
     ASSERT_EQ(bytes.size(), want.size() * 4);

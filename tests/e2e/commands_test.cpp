@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/api/npy.h"
-#include "app/api/text_file.h"
 #include "base/temporary_directory_testing.h"
+#include "base/text_file.h"
+#include "tensor_files/npy.h"
 #include "tests/support/process.h"
 
 namespace attune {
@@ -87,9 +87,9 @@ TEST_F(Commands, SimulateGivesTheSameBytesForTheSameSeed) {
   const std::vector<std::string> words{"simulate", "--jobs",  "3", "--batches", "5",
                                        "--json",   "--seeds", "2", "--gantt",   chart};
   const std::string first = output_of(words);
-  const std::string svg = api::read_text_file(chart).value();
+  const std::string svg = read_text_file(chart).value();
   EXPECT_EQ(output_of(words), first);
-  EXPECT_EQ(api::read_text_file(chart).value(), svg);
+  EXPECT_EQ(read_text_file(chart).value(), svg);
   EXPECT_TRUE(svg.starts_with("<svg "));
   const Json report = Json::parse(first);
   EXPECT_EQ(report["policy"], "makespan");
@@ -129,11 +129,11 @@ TEST_F(Commands, CompileWritesASharedObject) {
 TEST_F(Commands, RunMultipliesTwoFiles) {
   const runtime::Tensor a = numbers({3, 5});
   const runtime::Tensor b = numbers({5, 4});
-  ASSERT_TRUE(api::write_npy(directory_.file("a.npy"), a).ok());
-  ASSERT_TRUE(api::write_npy(directory_.file("b.npy"), b).ok());
+  ASSERT_TRUE(tensor_files::write_npy(directory_.file("a.npy"), a).ok());
+  ASSERT_TRUE(tensor_files::write_npy(directory_.file("b.npy"), b).ok());
   output_of({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("a.npy"), "--input",
              "b=" + directory_.file("b.npy"), "--output", directory_.file("out")});
-  const auto product = api::read_npy(directory_.file("out/output.npy"));
+  const auto product = tensor_files::read_npy(directory_.file("out/output.npy"));
   ASSERT_TRUE(product.ok()) << product.error().message;
   ASSERT_EQ(product->elements(), 12);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -153,8 +153,8 @@ TEST_F(Commands, RunShowsActivationsAsNchw) {
   const runtime::Tensor data = numbers({1, 20, 3, 2});
   runtime::Tensor weight = runtime::Tensor::allocate(runtime::DType::F32, {20, 20, 1, 1}).value();
   for (std::size_t i = 0; i < 20; ++i) weight.as<float>()[i * 21] = 1;
-  ASSERT_TRUE(api::write_npy(directory_.file("data.npy"), data).ok());
-  ASSERT_TRUE(api::write_npy(directory_.file("weight.npy"), weight).ok());
+  ASSERT_TRUE(tensor_files::write_npy(directory_.file("data.npy"), data).ok());
+  ASSERT_TRUE(tensor_files::write_npy(directory_.file("weight.npy"), weight).ok());
   output_of({"run", "conv2d:h=3,w=2,ic=20,oc=20,kh=1,kw=1", "--input",
              "data=" + directory_.file("data.npy"), "--input",
              "weight=" + directory_.file("weight.npy"), "--output", directory_.file("out")});
@@ -162,14 +162,14 @@ TEST_F(Commands, RunShowsActivationsAsNchw) {
 }
 
 TEST_F(Commands, RunRefusesAnInputOfAnotherShapeOrType) {
-  ASSERT_TRUE(api::write_npy(directory_.file("a.npy"), numbers({5, 3})).ok());
+  ASSERT_TRUE(tensor_files::write_npy(directory_.file("a.npy"), numbers({5, 3})).ok());
   const test::ProcessResult shape =
       run({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("a.npy")});
   EXPECT_EQ(shape.status, 2);
   EXPECT_EQ(shape.errors, "attune: error: '" + directory_.file("a.npy") +
                               "' has shape 5x3, but input 'a' is 3x5\n");
   const runtime::Tensor integers = runtime::Tensor::allocate(runtime::DType::I32, {3, 5}).value();
-  ASSERT_TRUE(api::write_npy(directory_.file("i.npy"), integers).ok());
+  ASSERT_TRUE(tensor_files::write_npy(directory_.file("i.npy"), integers).ok());
   const test::ProcessResult type =
       run({"run", "matmul:m=3,n=4,k=5", "--input", "a=" + directory_.file("i.npy")});
   EXPECT_EQ(type.status, 2);

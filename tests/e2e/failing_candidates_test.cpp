@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/api/tune.h"
-#include "app/api/workshop.h"
 #include "app/cli/tune_texts.h"
 #include "base/temporary_directory_testing.h"
 #include "tests/support/tiny_onnx.h"
+#include "tuner/whole_model/tune.h"
+#include "tuner/whole_model/workshop.h"
 
-namespace attune::api {
+namespace attune::whole_model {
 namespace {
 
 class DefaultsOnly final : public measure::Builder {
@@ -110,4 +110,4 @@ TEST_F(FailingCandidates, TheDefaultsOfAModelStay) {
 }
 
 }  // namespace
-}  // namespace attune::api
+}  // namespace attune::whole_model

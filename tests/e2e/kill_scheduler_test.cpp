@@ -20,9 +20,9 @@
 #include <thread>
 #include <tuple>
 
-#include "app/api/version.h"
 #include "base/rng.h"
 #include "base/temporary_directory_testing.h"
+#include "base/version.h"
 #include "fleet/client/client.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/worker_connection.h"
@@ -97,7 +97,7 @@ class FakeTuner {
       if (address.ok()) {
         std::vector<v1::Job> holds;
         if (!job_.id().empty()) holds.push_back(job_);
-        server::WorkerConnection connection(*address, api::version(), holds);
+        server::WorkerConnection connection(*address, version(), holds);
         const Beats beats(connection);
         if (!job_.id().empty()) say_again(connection);
         v1::ToWorker message;

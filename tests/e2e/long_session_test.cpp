@@ -83,7 +83,7 @@ TEST(LongSession, MemoryStaysFlatOverAHundredThousandTrials) {
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
 }
 
-class FlatModel final : public model::CostModel {
+class FlatModel final : public cost_model::CostModel {
  public:
   double predict_us(const space::Scheduled&) const override { return 100; }
 };

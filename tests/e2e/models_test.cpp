@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/api/npy.h"
 #include "base/temporary_directory_testing.h"
+#include "tensor_files/npy.h"
 #include "tests/support/process.h"
 #include "tests/support/tiny_onnx.h"
 
@@ -57,11 +57,11 @@ TEST_F(Models, AnArtifactGivesWhatTheModelGives) {
     input.as<float>()[i] = static_cast<float>(i % 17) / 17;
   }
   const std::string file = directory_.file("x.npy");
-  ASSERT_TRUE(api::write_npy(file, input).ok());
+  ASSERT_TRUE(tensor_files::write_npy(file, input).ok());
   for (const std::string& model : {artifact, onnx, std::string("dqn")}) {
     output_of({"run", model, "--input", "input=" + file, "--output", directory_.file("out")});
     const std::string bytes = directory_.read("out/output.npy");
-    const auto output = api::parse_npy(bytes, "output.npy");
+    const auto output = tensor_files::parse_npy(bytes, "output.npy");
     ASSERT_TRUE(output.ok());
     EXPECT_EQ(output->elements(), 18);
     if (model == artifact) {
@@ -247,7 +247,7 @@ TEST_F(Models, RunTakesAPicture) {
       directory_.write("p.ppm", std::string("P6 2 1 255 ") + "\xff\x01\x02\x01\xff\x02");
   output_of({"run", model, "--image", "x=" + picture, "--mean", "0.5", "--output",
              directory_.file("out")});
-  const auto output = api::read_npy(directory_.file("out/y.npy"));
+  const auto output = tensor_files::read_npy(directory_.file("out/y.npy"));
   ASSERT_TRUE(output.ok()) << output.error().message;
   const auto values = output->as<float>();
   ASSERT_EQ(values.size(), 6u);

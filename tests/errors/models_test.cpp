@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "app/api/npy.h"
+#include "tensor_files/npy.h"
 #include "tests/support/bad_commands.h"
 #include "tests/support/tiny_onnx.h"
 
@@ -88,9 +88,11 @@ TEST_F(BadModels, Inputs) {
     return runtime::Tensor::allocate(type, std::move(shape)).value();
   };
   ASSERT_TRUE(
-      api::write_npy(directory_.file("wide.npy"), tensor(runtime::DType::F32, {2, 4})).ok());
+      tensor_files::write_npy(directory_.file("wide.npy"), tensor(runtime::DType::F32, {2, 4}))
+          .ok());
   ASSERT_TRUE(
-      api::write_npy(directory_.file("ints.npy"), tensor(runtime::DType::I64, {2, 3})).ok());
+      tensor_files::write_npy(directory_.file("ints.npy"), tensor(runtime::DType::I64, {2, 3}))
+          .ok());
   directory_.write("text.npz", "hello");
   directory_.write("p.ppm", "P6 1 1 255 abc");
   const std::string model = "run {dir}/relu.onnx ";

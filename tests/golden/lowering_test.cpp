@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_scheduled.h"

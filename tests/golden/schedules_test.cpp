@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
 #include "tests/support/golden.h"
 #include "tuner/tunings/tunings.h"

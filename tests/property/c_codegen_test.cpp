@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/text/print.h"
 #include "targets/c/codegen/compiled_c_testing.h"
 #include "tests/support/random_ir.h"
 

@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/kernel/kernel.h"
 #include "runtime/thread_pool.h"
 #include "targets/cpu/device/kernel_module.h"

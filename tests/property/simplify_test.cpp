@@ -1,14 +1,14 @@
 // simplify(e) means what e means: at random points, for random index arithmetic, conditions,
 // vectors and whole kernels; bounds_of holds all values.
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/simplify/simplify.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/hash.h"
-#include "compiler/ir/evaluate.h"
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/interpret/evaluate.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/text/print.h"
 #include "tests/support/random_ir.h"
 
 namespace attune::test {

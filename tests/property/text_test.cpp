@@ -4,8 +4,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/hash.h"
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "tests/support/random_ir.h"
 
 namespace attune::test {

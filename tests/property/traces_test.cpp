@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
 #include "targets/kinds.h"
 #include "tests/support/isolated.h"

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "app/deploy/compile.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/model/compile.h"
 #include "runtime/executor.h"
 #include "targets/devices/devices.h"
 #include "targets/kinds.h"
@@ -11,7 +11,7 @@
 namespace attune::test {
 namespace {
 
-Result<std::vector<ops::ConstantPtr>> run_session(const deploy::CompiledModel& model,
+Result<std::vector<ops::ConstantPtr>> run_session(const model::CompiledModel& model,
                                                   const graph::Graph& graph,
                                                   const std::vector<ops::ConstantPtr>& inputs,
                                                   int threads) {
@@ -48,11 +48,11 @@ Result<std::vector<ops::ConstantPtr>> run_session(const deploy::CompiledModel& m
 
 Result<GraphRun> run_here(const graph::Graph& graph, const std::vector<ops::ConstantPtr>& inputs,
                           const target::Target& target) {
-  deploy::CompileOptions options;
+  model::CompileOptions options;
   options.target = target;
   options.name = graph.name;
-  ATTUNE_ASSIGN(deploy::CompiledModel model, deploy::compile_model(graph, options));
-  if (!model.fallbacks.empty()) return unsupported(deploy::summarize(model.fallbacks));
+  ATTUNE_ASSIGN(model::CompiledModel model, model::compile_model(graph, options));
+  if (!model.fallbacks.empty()) return unsupported(model::summarize(model.fallbacks));
   GraphRun run;
   ATTUNE_ASSIGN(run.outputs, run_session(model, graph, inputs, target.threads));
   run.tasks = std::move(model.tasks.distinct);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/graph/tasks.h"
+#include "compiler/graph/tasks/tasks.h"
 #include "compiler/target/target.h"
 #include "tests/support/run_scheduled.h"
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 
 namespace attune::test {
 namespace {

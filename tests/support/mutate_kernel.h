@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::test {
 

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <map>
 
-#include "app/deploy/ahead.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/rng.h"
 #include "compiler/graph/builder.h"
+#include "compiler/model/ahead.h"
 #include "tests/support/control_samples.h"
 #include "tests/support/golden.h"
 #include "tests/support/sample_lines.h"
@@ -156,7 +156,7 @@ ops::OpCall call_of(const Sample& sample) {
 
 Result<std::vector<ConstantPtr>> meaning_of(const Sample& sample) {
   if (!sample.expected.empty()) return sample.expected;
-  return graph::evaluate(call_of(sample), deploy::run_host_on_constants);
+  return graph::evaluate(call_of(sample), model::run_host_on_constants);
 }
 
 std::string difference_of(const std::vector<ConstantPtr>& expected,

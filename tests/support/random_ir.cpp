@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/nodes/intrinsics.h"
 
 namespace attune::test {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/simplify/simplify.h"
 
 namespace attune::test {
 

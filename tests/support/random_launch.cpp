@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/ir/print.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/bounds.h"

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "compiler/ir/parse.h"
+#include "compiler/ir/text/parse.h"
 #include "compiler/ops/forms/family.h"
 #include "tests/support/own_programs.h"
 #include "tuner/templates/fused_testing.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/rng.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/target/target.h"
 
 namespace attune::test {

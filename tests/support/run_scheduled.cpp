@@ -10,10 +10,10 @@
 
 #include "base/rng.h"
 #include "base/temporary_directory_testing.h"
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/interpret/launches.h"
-#include "compiler/ir/print.h"
-#include "compiler/ir/verify.h"
+#include "compiler/ir/text/print.h"
+#include "compiler/ir/verify/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
 #include "runtime/memory.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/array.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/array.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/target/target.h"
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/api/scheduler.h"
 #include "app/calibration/looping_child.h"
 #include "app/calibration/workload.h"
+#include "app/verbs/jobs/scheduler.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "fleet/wire/state_directory.h"
@@ -123,14 +123,14 @@ double median(Times times) {
 }
 
 // As a scheduler gives them out.
-Result<api::CorePlan> chosen_cores(const CalibrateOptions& options) {
+Result<verbs::CorePlan> chosen_cores(const CalibrateOptions& options) {
   const std::vector<int> allowed = runtime::allowed_cores();
   if (allowed.size() < 2) {
     return unsupported("this process may use one core only, on which nothing runs side by side",
                        "allow it a second one");
   }
-  ATTUNE_ASSIGN(api::CorePlan cores,
-                api::plan_cores(allowed, options.host_cores, options.device_cores));
+  ATTUNE_ASSIGN(verbs::CorePlan cores,
+                verbs::plan_cores(allowed, options.host_cores, options.device_cores));
   for (const int core : cores.profile) {
     if (std::find(cores.host.begin(), cores.host.end(), core) == cores.host.end()) continue;
     return invalid(fmt::format("core {} would be both for host stages and for measuring", core),
@@ -153,9 +153,9 @@ double slowdown_of(const std::vector<Times>& alone, const std::vector<Times>& be
 
 Result<CalibrateReport> calibrate(const CalibrateOptions& options,
                                   const std::function<void(const std::string&)>& told) {
-  ATTUNE_ASSIGN(const api::CorePlan cores, chosen_cores(options));
+  ATTUNE_ASSIGN(const verbs::CorePlan cores, chosen_cores(options));
   std::map<std::string, int> wanted = {{"cpu", options.devices}};
-  ATTUNE_ASSIGN(const int devices, api::take_cpu_devices(cores, wanted));
+  ATTUNE_ASSIGN(const int devices, verbs::take_cpu_devices(cores, wanted));
   CalibrateReport report;
   if (options.output.empty()) {
     ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
@@ -172,7 +172,7 @@ Result<CalibrateReport> calibrate(const CalibrateOptions& options,
   report.matrix.host_cores = cores.host;
   report.matrix.device_cores = cores.profile;
   report.matrix.devices = devices;
-  report.apart = jobs::kinds_apart(report.matrix, api::kinds_of_stages());
+  report.apart = jobs::kinds_apart(report.matrix, verbs::kinds_of_stages());
   ATTUNE_RETURN_IF_ERROR(write_file_atomically(report.file, jobs::to_json(report.matrix) + "\n"));
   return report;
 }

@@ -54,7 +54,7 @@ Result<LoopingChild> LoopingChild::start(const std::string& what, const std::vec
                  {}};
   }
   Notes* const notes = new (memory) Notes;
-  const auto live = [&]() -> Result<api::Bytes> {
+  const auto live = [&]() -> Result<Bytes> {
     ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores));
     ATTUNE_ASSIGN(const std::function<Status()> repeat, prepare());
     ATTUNE_RETURN_IF_ERROR(repeat());
@@ -66,7 +66,7 @@ Result<LoopingChild> LoopingChild::start(const std::string& what, const std::vec
       notes->add(begin, clock.now_ns());
     }
   };
-  auto child = api::start_child(live, true);
+  auto child = start_child(live, true);
   if (!child.ok()) {
     ::munmap(memory, sizeof(Notes));
     return child.error();
@@ -76,10 +76,10 @@ Result<LoopingChild> LoopingChild::start(const std::string& what, const std::vec
     // An answer comes only when it failed.
     pollfd answer{looping.child_.answer, POLLIN, 0};
     if (::poll(&answer, 1, 5) <= 0) continue;
-    while (api::read_some(looping.child_)) {
+    while (read_some(looping.child_)) {
     }
-    api::Child ended = std::exchange(looping.child_, {});
-    const Result<api::Bytes> failure = api::finish(ended, what);
+    Child ended = std::exchange(looping.child_, {});
+    const Result<Bytes> failure = finish(ended, what);
     return failure.ok() ? Error{ErrorCode::Io, what + " ended by itself", {}} : failure.error();
   }
   looping.halt();

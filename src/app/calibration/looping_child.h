@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/api/child.h"
+#include "base/child.h"
 #include "base/result.h"
 
 namespace attune::calibration {
@@ -35,9 +35,9 @@ class LoopingChild {
 
  private:
   struct Notes;  // shared with the child
-  LoopingChild(api::Child child, Notes* notes) : child_(std::move(child)), notes_(notes) {}
+  LoopingChild(Child child, Notes* notes) : child_(std::move(child)), notes_(notes) {}
 
-  api::Child child_;
+  Child child_;
   Notes* notes_ = nullptr;
 };
 

@@ -4,34 +4,34 @@
 #include <memory>
 #include <string>
 
-#include "app/api/runnable_model.h"
-#include "app/deploy/kernels.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "compiler/model/kernels.h"
+#include "compiler/model/load/runnable_model.h"
 #include "fleet/jobs/simulation/colocation_file.h"
-#include "tuner/model/boosted_trees.h"
+#include "tuner/cost_model/boosted_trees.h"
 
 namespace attune::calibration {
 namespace {
 
 using Repeat = std::function<Status()>;
 
-api::SourceOptions untuned(const std::string& spec, std::size_t threads) {
+model::SourceOptions untuned(const std::string& spec, std::size_t threads) {
   return {.model = {.model = spec, .threads = static_cast<int>(threads)},
           .schedule = {.use_default = true}};
 }
 
 // Compiles a convolution again and again.
 Result<Repeat> building() {
-  const api::SourceOptions source = untuned("conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,pad=1", 1);
-  ATTUNE_ASSIGN(api::LoadedModel model, api::load_model(source.model));
-  ATTUNE_ASSIGN(api::PreparedModel prepared, api::prepare_model(std::move(model), source));
-  const auto kept = std::make_shared<const api::PreparedModel>(std::move(prepared));
+  const model::SourceOptions source = untuned("conv2d:h=28,w=28,ic=128,oc=128,kh=3,kw=3,pad=1", 1);
+  ATTUNE_ASSIGN(model::LoadedModel model, model::load_model(source.model));
+  ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
+  const auto kept = std::make_shared<const model::PreparedModel>(std::move(prepared));
   return Repeat([kept]() -> Status {
     const graph::Task& task = kept->tasks.distinct.front();
     const target::Target& target = kept->compile.target;
-    const auto built = deploy::compile_task(
-        task, deploy::default_schedule(task, target, {"direct"}), target, "kernel");
+    const auto built = model::compile_task(task, model::default_schedule(task, target, {"direct"}),
+                                           target, "kernel");
     return built.ok() ? Status() : Status(built.error());
   });
 }
@@ -51,7 +51,7 @@ Result<Repeat> learning() {
     table->labels.push_back(table->features[i * kWidth] + table->features[i * kWidth + 1]);
   }
   return Repeat([table]() -> Status {
-    model::BoostedTrees::train({kWidth, table->features, table->labels, {}, {}}, {.depth = 6});
+    cost_model::BoostedTrees::train({kWidth, table->features, table->labels, {}, {}}, {.depth = 6});
     return {};
   });
 }
@@ -59,11 +59,11 @@ Result<Repeat> learning() {
 // Runs an operator as profiling does, some milliseconds at a time.
 Result<Repeat> running(const std::string& spec, std::size_t threads) {
   constexpr double kSeconds = 2e-3;
-  ATTUNE_ASSIGN(const api::RunnableModel model, api::load_runnable(untuned(spec, threads)));
-  ATTUNE_ASSIGN(std::vector<runtime::Tensor> filled, api::random_inputs(model.plan(), 1));
+  ATTUNE_ASSIGN(const model::RunnableModel model, model::load_runnable(untuned(spec, threads)));
+  ATTUNE_ASSIGN(std::vector<runtime::Tensor> filled, model::random_inputs(model.plan(), 1));
   const auto inputs = std::make_shared<const std::vector<runtime::Tensor>>(std::move(filled));
-  ATTUNE_ASSIGN(api::ModelSession made, api::ModelSession::create(model, true));
-  const auto session = std::make_shared<api::ModelSession>(std::move(made));
+  ATTUNE_ASSIGN(model::ModelSession made, model::ModelSession::create(model, true));
+  const auto session = std::make_shared<model::ModelSession>(std::move(made));
   ATTUNE_RETURN_IF_ERROR(session->run(*inputs));
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();

@@ -1,4 +1,4 @@
-#include "app/api/bench.h"
+#include "app/verbs/bench.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@ std::string megabytes(std::int64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6);
 }
 
-std::string layers_table(const std::vector<api::LayerRow>& layers) {
+std::string layers_table(const std::vector<verbs::LayerRow>& layers) {
   std::string table =
       fmt::format("\n{:>9} {:>6} {:>9}  {:<40} {}\n", "ms", "%", "GFLOP/s", "kernel", "layer");
-  for (const api::LayerRow& row : layers) {
+  for (const verbs::LayerRow& row : layers) {
     const std::string speed = row.gflops > 0 ? fmt::format("{:.1f}", row.gflops) : "";
     table += fmt::format("{:>9.4f} {:>6.1f} {:>9}  {:<40} {}\n", row.milliseconds, row.percent,
                          speed, row.kernel, row.name);
@@ -23,8 +23,8 @@ std::string layers_table(const std::vector<api::LayerRow>& layers) {
   return table;
 }
 
-std::string page_of(const api::BenchReport& report) {
-  const api::Latency& l = report.latency;
+std::string page_of(const verbs::BenchReport& report) {
+  const verbs::Latency& l = report.latency;
   std::string page = fmt::format("{}  on {} {}, with {}\n", report.model, report.threads,
                                  report.threads == 1 ? "thread" : "threads", report.schedule_text);
   page += fmt::format("latency  min {:.4g} ms  median {:.4g} ms  p90 {:.4g} ms  p99 {:.4g} ms\n",
@@ -54,7 +54,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   CommandLine line("bench",
                    "Times a model, an artifact or an operator with the best schedules known, else "
                    "the defaults.");
-  api::BenchOptions options;
+  verbs::BenchOptions options;
   Speech speech;
   std::optional<std::int64_t> repeats, seed;
   std::optional<double> seconds;
@@ -78,10 +78,10 @@ Result<int> run_bench(Words arguments, Console& console) {
     options.sampling.repeats = repeats.value_or(0);
     options.sampling.seconds = seconds.value_or(options.sampling.seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    ATTUNE_ASSIGN(const api::BenchReport report, api::bench(options));
+    ATTUNE_ASSIGN(const verbs::BenchReport report, verbs::bench(options));
     if (report.kernel) console.detail(schedule::to_string(report.kernel->schedule.trace));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     tell_fallbacks(report.fallbacks, console);
     return 0;
   });

@@ -1,4 +1,4 @@
-#include "app/api/check.h"
+#include "app/verbs/check/check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@ Result<int> run_check(Words arguments, Console& console) {
   CommandLine line("check",
                    "Runs a model or an operator with the best schedules known, else the "
                    "defaults, and compares with the interpreter; or runs ONNX test cases.");
-  api::CheckOptions options;
+  verbs::CheckOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;
   std::optional<double> timeout;
@@ -41,23 +41,23 @@ Result<int> run_check(Words arguments, Console& console) {
                      "for example: attune check matmul:m=64,n=64,k=64");
     }
     std::int64_t cases = 0, failed = 0;
-    std::map<api::CheckStatus, std::int64_t> counts;
-    ATTUNE_RETURN_IF_ERROR(api::check(options, [&](const api::CheckCase& result) {
+    std::map<verbs::CheckStatus, std::int64_t> counts;
+    ATTUNE_RETURN_IF_ERROR(verbs::check(options, [&](const verbs::CheckCase& result) {
       ++cases;
-      if (result.status != api::CheckStatus::Pass) {
+      if (result.status != verbs::CheckStatus::Pass) {
         ++failed;
         ++counts[result.status];
       }
       return console.print(
-          speech.json ? api::to_json(result) + "\n"
+          speech.json ? verbs::to_json(result) + "\n"
                       : fmt::format("{:<12} {}  max error {:.3g} (relative {:.3g})  {}\n",
-                                    api::name_of(result.status), result.name, result.max_abs_error,
-                                    result.max_rel_error, result.message));
+                                    verbs::name_of(result.status), result.name,
+                                    result.max_abs_error, result.max_rel_error, result.message));
     }));
     if (failed == 0) return 0;
     std::vector<std::string> kinds;
     for (const auto& [status, count] : counts) {
-      kinds.push_back(fmt::format("{} {}", count, api::name_of(status)));
+      kinds.push_back(fmt::format("{} {}", count, verbs::name_of(status)));
     }
     return Error{ErrorCode::Unsupported,
                  fmt::format("{} of {} cases failed: {}", failed, cases, fmt::join(kinds, ", ")),

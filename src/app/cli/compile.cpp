@@ -1,4 +1,4 @@
-#include "app/api/compile.h"
+#include "app/verbs/compile.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,9 +22,9 @@ std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) 
   return words;
 }
 
-std::string page_of(const std::vector<api::EmittedStage>& stages) {
+std::string page_of(const std::vector<verbs::EmittedStage>& stages) {
   std::string page;
-  for (const api::EmittedStage& stage : stages) {
+  for (const verbs::EmittedStage& stage : stages) {
     if (stages.size() > 1) page += fmt::format("// {}\n", stage.name);
     page += stage.text;
     if (!page.ends_with('\n')) page += '\n';
@@ -34,7 +34,7 @@ std::string page_of(const std::vector<api::EmittedStage>& stages) {
 }
 
 // What was made, in a line.
-std::string summary_of(const api::CompileReport& report) {
+std::string summary_of(const verbs::CompileReport& report) {
   if (report.shared_object) {
     return fmt::format("compiled {} with {}: {} ({} bytes, {:.1f} ms, {} vector spills)",
                        report.model, report.schedule_text, fmt::join(report.kernels, ", "),
@@ -53,7 +53,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   CommandLine line("compile",
                    "Compiles a model to an artifact, or an operator to a shared object, with the "
                    "best schedules known, and prints any stage on the way.");
-  api::CompileOptions options;
+  verbs::CompileOptions options;
   Speech speech;
   std::vector<std::string> emit, disabled;
   const ModelArguments model(line);
@@ -87,10 +87,10 @@ Result<int> run_compile(Words arguments, Console& console) {
     options.source.model.disabled_passes = split_at_commas(disabled);
     options.source.progress = compile_progress(console);
     options.emit = split_at_commas(emit);
-    ATTUNE_ASSIGN(const api::CompileReport report, api::compile(options));
+    ATTUNE_ASSIGN(const verbs::CompileReport report, verbs::compile(options));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report.stages)));
-    for (const api::PassTime& pass : report.passes) {
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report.stages)));
+    for (const verbs::PassTime& pass : report.passes) {
       console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
     }
     tell_fallbacks(report.fallbacks, console);

@@ -1,4 +1,4 @@
-#include "app/api/doctor.h"
+#include "app/verbs/doctor.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +16,7 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} KiB", bytes >> 10);
 }
 
-std::string page_of(const api::DoctorReport& r) {
+std::string page_of(const verbs::DoctorReport& r) {
   const auto found = [](bool there) { return there ? "found" : "not found"; };
   std::string page;
   const auto row = [&](std::string_view name, const std::string& text) {
@@ -48,16 +48,16 @@ Result<int> run_doctor(Words arguments, Console& console) {
   CommandLine line("doctor", "Says what this machine has, and measures how fast it is.");
   Speech speech;
   std::optional<double> seconds;
-  api::DoctorOptions options;
+  verbs::DoctorOptions options;
   line.real("--seconds", "S", seconds, 0.01, 60, "measure each figure for S seconds (0.25)");
   add_speech_options(line, speech, "print one JSON document");
   line.example("doctor", "a page about this machine");
   line.example("doctor --json --seconds 1", "measured longer, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.seconds = seconds.value_or(options.seconds);
-    ATTUNE_ASSIGN(const api::DoctorReport report, api::doctor(options));
+    ATTUNE_ASSIGN(const verbs::DoctorReport report, verbs::doctor(options));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     return 0;
   });
 }

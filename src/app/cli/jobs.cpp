@@ -1,4 +1,4 @@
-#include "app/api/jobs.h"
+#include "app/verbs/jobs/jobs.h"
 
 #include <fmt/format.h>
 
@@ -23,10 +23,10 @@ Result<int> run_list(Words arguments, Console& console) {
   line.example("jobs", "the same as 'attune jobs list'");
   line.example("jobs list --json", "for programs");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const client::Overview overview, api::list_jobs("", scheduler.take(console)));
+    ATTUNE_ASSIGN(const client::Overview overview, verbs::list_jobs("", scheduler.take(console)));
     if (speech.json) {
       ATTUNE_RETURN_IF_ERROR(
-          console.print(api::to_json(overview, false, api::JsonForm::Pretty) + "\n"));
+          console.print(verbs::to_json(overview, false, verbs::JsonForm::Pretty) + "\n"));
       return 0;
     }
     if (overview.jobs.empty()) console.note("no jobs; 'attune submit MODEL' adds one");
@@ -47,14 +47,14 @@ Result<int> run_show(Words arguments, Console& console) {
   add_speech_options(line, speech, "print one JSON document, with the report of the tuner");
   line.example("jobs show resnet18", "by its name");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const client::Overview overview, api::list_jobs(job, scheduler.take(console)));
+    ATTUNE_ASSIGN(const client::Overview overview, verbs::list_jobs(job, scheduler.take(console)));
     if (overview.jobs.empty()) {
       return Error{ErrorCode::NotFound, fmt::format("there is no job '{}'", job),
                    "'attune jobs' lists them"};
     }
     const client::JobStatus& status = overview.jobs.front();
-    ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(status) + "\n" : job_page(status, overview.now)));
+    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(status) + "\n"
+                                                     : job_page(status, overview.now)));
     return 0;
   });
 }
@@ -72,8 +72,8 @@ Result<int> run_control(const std::string& verb, const std::string& summary,
   line.example(fmt::format("jobs {} resnet18", verb), example);
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(const client::JobStatus status,
-                  api::control_job(job, wish, scheduler.take(console)));
-    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(status) + "\n" : ""));
+                  verbs::control_job(job, wish, scheduler.take(console)));
+    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(status) + "\n" : ""));
     console.note(job_line(status, static_cast<double>(unix_time_ms()) * 1e-3));
     return 0;
   });

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "app/api/jobs.h"
 #include "app/cli/console.h"
+#include "app/verbs/jobs/jobs.h"
 
 namespace attune::cli {
 

@@ -3,12 +3,12 @@
 #include <cstdlib>
 #include <map>
 
-#include "app/api/jobs.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/jobs_verbs.h"
 #include "app/cli/jobs_view.h"
 #include "app/cli/scheduler_options.h"
 #include "app/cli/shared_options.h"
+#include "app/verbs/jobs/jobs.h"
 #include "base/clock.h"
 
 namespace attune::cli {
@@ -33,7 +33,7 @@ class Shown {
     } else if (!live()) {
       return {};  // a tick
     }
-    if (json_) return console_.print(api::to_json(overview, false, api::JsonForm::Line) + "\n");
+    if (json_) return console_.print(verbs::to_json(overview, false, verbs::JsonForm::Line) + "\n");
     if (!live()) return show_changes(overview);
     Screen screen = console_.screen();
     screen.colours = std::getenv("NO_COLOR") == nullptr;
@@ -84,7 +84,7 @@ Result<int> run_jobs_watch(Words arguments, Console& console) {
     Shown shown(console, speech.json);
     Status printed;
     bool failed = false;
-    ATTUNE_RETURN_IF_ERROR(api::watch_jobs(
+    ATTUNE_RETURN_IF_ERROR(verbs::watch_jobs(
         job, 0.25, scheduler.take(console),
         [&](const client::Overview& overview) {
           printed = shown.show(overview);

@@ -1,4 +1,4 @@
-#include "app/api/records.h"
+#include "app/verbs/records/records.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ std::string time_text(std::int64_t unix_ms) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(unix_ms / 1000)));
 }
 
-std::string table_of(const std::vector<api::RecordRow>& rows) {
+std::string table_of(const std::vector<verbs::RecordRow>& rows) {
   std::string table;
-  for (const api::RecordRow& row : rows) {
+  for (const verbs::RecordRow& row : rows) {
     table += fmt::format("{}  {:<40}  {}{}\n", time_text(row.created_at_ms), row.task, row.outcome,
                          row.verified ? ", verified" : "");
   }
@@ -29,9 +29,9 @@ std::string table_of(const std::vector<api::RecordRow>& rows) {
 }
 
 // One table per target. Keys tell tasks of the same name apart.
-std::string best_table(const std::vector<api::RecordRow>& rows) {
+std::string best_table(const std::vector<verbs::RecordRow>& rows) {
   std::map<std::string, std::string> tables;
-  for (const api::RecordRow& row : rows) {
+  for (const verbs::RecordRow& row : rows) {
     tables[row.target] += fmt::format("{}  {:<40}  {}{}\n", row.key, row.task, row.outcome,
                                       row.cold_weights ? ", cold weights" : "");
   }
@@ -42,7 +42,7 @@ std::string best_table(const std::vector<api::RecordRow>& rows) {
 
 Result<int> run_list(Words arguments, Console& console) {
   CommandLine line("records list", "Lists records, newest first.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
   add_record_filter(line, options);
@@ -51,9 +51,10 @@ Result<int> run_list(Words arguments, Console& console) {
   line.example("records list --limit 20", "the newest twenty");
   line.example("records list matmul:m=1024,n=1024,k=1024 --json", "all of one operator, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const std::vector<api::RecordRow> rows, api::list_records(options));
+    ATTUNE_ASSIGN(const std::vector<verbs::RecordRow> rows, verbs::list_records(options));
     if (rows.empty() && !speech.json) console.note("no records");
-    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(rows) + "\n" : table_of(rows)));
+    ATTUNE_RETURN_IF_ERROR(
+        console.print(speech.json ? verbs::to_json(rows) + "\n" : table_of(rows)));
     return 0;
   });
 }
@@ -62,7 +63,7 @@ Result<int> run_best(Words arguments, Console& console) {
   CommandLine line("records best",
                    "The fastest verified record of each task and target, with hot and with cold "
                    "weights where both were timed; its schedule when a task is named.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
   add_record_filter(line, options);
@@ -71,9 +72,9 @@ Result<int> run_best(Words arguments, Console& console) {
   line.example("records best matmul:m=1024,n=1024,k=1024 > best.trace",
                "the best schedule of one operator, for 'attune bench --schedule best.trace'");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const std::vector<api::RecordRow> rows, api::best_records(options));
+    ATTUNE_ASSIGN(const std::vector<verbs::RecordRow> rows, verbs::best_records(options));
     if (speech.json) {
-      ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(rows) + "\n"));
+      ATTUNE_RETURN_IF_ERROR(console.print(verbs::to_json(rows) + "\n"));
       return 0;
     }
     if (rows.empty()) console.note("no records");
@@ -81,7 +82,7 @@ Result<int> run_best(Words arguments, Console& console) {
       ATTUNE_RETURN_IF_ERROR(console.print(best_table(rows)));
       return 0;
     }
-    for (const api::RecordRow& row : rows) {
+    for (const verbs::RecordRow& row : rows) {
       console.note(fmt::format("{} ({}) on {}: {}{}", row.task, row.key, row.target, row.outcome,
                                row.cold_weights ? ", cold weights" : ""));
       ATTUNE_RETURN_IF_ERROR(
@@ -93,7 +94,7 @@ Result<int> run_best(Words arguments, Console& console) {
 
 Result<int> run_prune(Words arguments, Console& console) {
   CommandLine line("records prune", "Removes all but the fastest records of each task.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   std::optional<std::int64_t> keep;
   line.number("--keep", "N", keep, 1, kMostRecords,
@@ -103,7 +104,7 @@ Result<int> run_prune(Words arguments, Console& console) {
   add_speech_options(line, speech, "");
   line.example("records prune --keep 4", "only the four best of each task stay");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const std::int64_t removed, api::prune_records(options, keep.value_or(8)));
+    ATTUNE_ASSIGN(const std::int64_t removed, verbs::prune_records(options, keep.value_or(8)));
     console.note(fmt::format("removed {} records", removed));
     return 0;
   });
@@ -113,7 +114,7 @@ Result<int> run_bundle(Words arguments, Console& console) {
   CommandLine line(
       "records bundle",
       "Writes the fastest schedules of each task as a bundle to ship, or adds them to one.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   std::string file;
   std::optional<std::int64_t> keep;
@@ -122,10 +123,10 @@ Result<int> run_bundle(Words arguments, Console& console) {
   line.text("--records", "PATH", options.records,
             "the records file (~/.local/share/attune/records.db)");
   add_speech_options(line, speech, "");
-  line.example("records bundle src/app/deploy/bundle.jsonl", "for the next build");
+  line.example("records bundle src/compiler/model/schedules/bundle.jsonl", "for the next build");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const api::BundleReport report,
-                  api::write_bundle(options, keep.value_or(1), file));
+    ATTUNE_ASSIGN(const verbs::BundleReport report,
+                  verbs::write_bundle(options, keep.value_or(1), file));
     console.note(
         fmt::format("wrote {} tasks to {}, {} of them new", report.tasks, file, report.added));
     if (report.left_out > 0) {
@@ -149,7 +150,7 @@ constexpr Verb kRecordsVerbs[] = {
 
 }  // namespace
 
-void add_record_filter(CommandLine& line, api::RecordsOptions& options) {
+void add_record_filter(CommandLine& line, verbs::RecordsOptions& options) {
   line.text("--records", "PATH", options.records,
             "the records file (~/.local/share/attune/records.db)");
   line.text("--target", "T", options.target, "only those of this (resolved) target");

@@ -1,27 +1,27 @@
 #include <fmt/format.h>
 
-#include "app/api/curves.h"
 #include "app/cli/records_verbs.h"
 #include "app/cli/shared_options.h"
+#include "app/verbs/records/curves.h"
 
 namespace attune::cli {
 namespace {
 
 constexpr std::size_t kWidth = 60;
 
-std::string text_of(const std::vector<api::Curve>& curves) {
+std::string text_of(const std::vector<verbs::Curve>& curves) {
   std::string text;
-  for (const api::Curve& curve : curves) {
+  for (const verbs::Curve& curve : curves) {
     text += fmt::format("session {}: {}, {} trials, {} failed", curve.session, curve.task,
                         curve.points.size(), curve.failed);
     std::optional<double> first;
-    for (const api::CurvePoint& point : curve.points) {
+    for (const verbs::CurvePoint& point : curve.points) {
       if (!first) first = point.best_us;
     }
     if (first && curve.best_us()) {
       text += fmt::format(", {:.1f} us -> {:.1f} us", *first, *curve.best_us());
     }
-    text += fmt::format("\n  {}\n", api::sparkline(curve, kWidth));
+    text += fmt::format("\n  {}\n", verbs::sparkline(curve, kWidth));
   }
   return text;
 }
@@ -32,7 +32,7 @@ Result<int> run_records_curve(Words arguments, Console& console) {
   CommandLine line("records curve",
                    "The best time so far after each trial, session by session, newest first; bars "
                    "are higher for faster.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   bool csv = false;
   line.optional("TASK|SESSION", options.task,
@@ -48,10 +48,10 @@ Result<int> run_records_curve(Words arguments, Console& console) {
     if (csv && speech.json) {
       return invalid("--csv and --json are both given", "leave out one of the two");
     }
-    ATTUNE_ASSIGN(const std::vector<api::Curve> curves, api::tuning_curves(options));
+    ATTUNE_ASSIGN(const std::vector<verbs::Curve> curves, verbs::tuning_curves(options));
     if (curves.empty() && !speech.json) console.note("no sessions");
-    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(curves) + "\n"
-                                         : csv       ? api::to_csv(curves)
+    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(curves) + "\n"
+                                         : csv       ? verbs::to_csv(curves)
                                                      : text_of(curves)));
     return 0;
   });

@@ -2,26 +2,26 @@
 
 #include <algorithm>
 
-#include "app/api/record_logs.h"
-#include "app/api/records.h"
 #include "app/cli/records_verbs.h"
 #include "app/cli/shared_options.h"
+#include "app/verbs/records/record_logs.h"
+#include "app/verbs/records/records.h"
 
 namespace attune::cli {
 namespace {
 
 constexpr std::size_t kProblemsShown = 10;
 
-std::string table_of(const std::string& title, const std::vector<api::LogCount>& counts) {
+std::string table_of(const std::string& title, const std::vector<verbs::LogCount>& counts) {
   if (counts.empty()) return {};
   std::string table = title + "\n";
-  for (const api::LogCount& item : counts) {
+  for (const verbs::LogCount& item : counts) {
     table += fmt::format("{:>9}  {}\n", item.count, item.what);
   }
   return table;
 }
 
-std::string describe(const api::LogImportReport& report, bool dry_run) {
+std::string describe(const verbs::LogImportReport& report, bool dry_run) {
   std::string text =
       fmt::format("{} records, {} of them without a time", report.records, report.failed);
   if (report.old_version > 0) {
@@ -58,11 +58,11 @@ Error left_out(const std::vector<std::string>& problems, const std::string& file
           hint};
 }
 
-Result<int> import_own(const api::LogImportOptions& options, const std::string& file, bool json,
+Result<int> import_own(const verbs::LogImportOptions& options, const std::string& file, bool json,
                        Console& console) {
-  ATTUNE_ASSIGN(const api::ImportReport report,
-                api::import_records({.records = options.records}, file, options.dry_run));
-  if (json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(report) + "\n"));
+  ATTUNE_ASSIGN(const verbs::ImportReport report,
+                verbs::import_records({.records = options.records}, file, options.dry_run));
+  if (json) ATTUNE_RETURN_IF_ERROR(console.print(verbs::to_json(report) + "\n"));
   std::string said = options.dry_run ? fmt::format("would add {} records, {} are there already",
                                                    report.added, report.duplicates)
                                      : fmt::format("added {} records, {} were there already",
@@ -77,11 +77,11 @@ Result<int> import_own(const api::LogImportOptions& options, const std::string& 
                   console);
 }
 
-Result<int> import_log(const api::LogImportOptions& options, const std::string& file, bool json,
+Result<int> import_log(const verbs::LogImportOptions& options, const std::string& file, bool json,
                        Console& console) {
-  ATTUNE_ASSIGN(const api::LogImportReport report, api::import_log(options, file));
+  ATTUNE_ASSIGN(const verbs::LogImportReport report, verbs::import_log(options, file));
   ATTUNE_RETURN_IF_ERROR(
-      console.print(json ? api::to_json(report) + "\n" : describe(report, options.dry_run)));
+      console.print(json ? verbs::to_json(report) + "\n" : describe(report, options.dry_run)));
   if (!report.problems.empty()) {
     return left_out(report.problems, file, "the other lines were read as ever", console);
   }
@@ -95,7 +95,7 @@ Result<int> import_log(const api::LogImportOptions& options, const std::string& 
 
 Result<int> run_records_export(Words arguments, Console& console) {
   CommandLine line("records export", "Writes records to a file, one line each.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   std::string file, format = "attune";
   line.required("FILE", file, "the file to write");
@@ -106,9 +106,9 @@ Result<int> run_records_export(Words arguments, Console& console) {
   line.example("records export all.jsonl", "everything there is");
   line.example("records export tuned.log --format=autotvm", "as a tuning log of AutoTVM");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const api::RecordFormat chosen, api::export_format(format));
-    if (chosen == api::RecordFormat::Attune) {
-      ATTUNE_ASSIGN(const api::ExportReport report, api::export_records(options, file));
+    ATTUNE_ASSIGN(const verbs::RecordFormat chosen, verbs::export_format(format));
+    if (chosen == verbs::RecordFormat::Attune) {
+      ATTUNE_ASSIGN(const verbs::ExportReport report, verbs::export_records(options, file));
       console.note(fmt::format("wrote {} records to {}, with the definitions of {} tasks",
                                report.records, file, report.tasks));
       if (report.undefined > 0) {
@@ -116,7 +116,7 @@ Result<int> run_records_export(Words arguments, Console& console) {
       }
       return 0;
     }
-    ATTUNE_ASSIGN(const api::LogExportReport report, api::export_log(options, file));
+    ATTUNE_ASSIGN(const verbs::LogExportReport report, verbs::export_log(options, file));
     console.note(fmt::format("wrote {} records to {}", report.written, file));
     if (!report.left_out.empty()) {
       std::string table = table_of("left out:", report.left_out);
@@ -131,7 +131,7 @@ Result<int> run_records_import(Words arguments, Console& console) {
   CommandLine line("records import",
                    "Adds the records of a file that are not there yet, or takes from a tuning log "
                    "of AutoTVM what to try first.");
-  api::LogImportOptions options;
+  verbs::LogImportOptions options;
   Speech speech;
   std::string file, format = "auto";
   std::optional<std::int64_t> threads;
@@ -148,8 +148,9 @@ Result<int> run_records_import(Words arguments, Console& console) {
   line.example("records import tuned.log --format=autotvm", "what AutoTVM has found");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.threads = static_cast<int>(threads.value_or(0));
-    ATTUNE_ASSIGN(const api::RecordFormat found, api::import_format(format, file));
-    if (found == api::RecordFormat::Autotvm) return import_log(options, file, speech.json, console);
+    ATTUNE_ASSIGN(const verbs::RecordFormat found, verbs::import_format(format, file));
+    if (found == verbs::RecordFormat::Autotvm)
+      return import_log(options, file, speech.json, console);
     return import_own(options, file, speech.json, console);
   });
 }
@@ -158,7 +159,7 @@ Result<int> run_records_hints(Words arguments, Console& console) {
   CommandLine line("records hints",
                    "Schedules that did well elsewhere, as imported from tuning logs; sessions try "
                    "the first of each task before others.");
-  api::RecordsOptions options;
+  verbs::RecordsOptions options;
   Speech speech;
   line.optional("TASK", options.task, "an operator spec or a task's key (all tasks)");
   line.text("--records", "PATH", options.records,
@@ -167,14 +168,14 @@ Result<int> run_records_hints(Words arguments, Console& console) {
   add_speech_options(line, speech, "print one JSON document");
   line.example("records hints", "all of them, the first to be tried first");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(const std::vector<api::HintRow> rows, api::list_hints(options));
+    ATTUNE_ASSIGN(const std::vector<verbs::HintRow> rows, verbs::list_hints(options));
     if (speech.json) {
-      ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(rows) + "\n"));
+      ATTUNE_RETURN_IF_ERROR(console.print(verbs::to_json(rows) + "\n"));
       return 0;
     }
     if (rows.empty()) console.note("no hints");
     std::string table;
-    for (const api::HintRow& row : rows) {
+    for (const verbs::HintRow& row : rows) {
       table += fmt::format("{:<40}  {:>10.1f} us on {} ({})\n", row.task, row.time_us,
                            row.foreign_target, row.source);
     }

@@ -1,4 +1,4 @@
-#include "app/api/run.h"
+#include "app/verbs/run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,31 +12,31 @@
 namespace attune::cli {
 namespace {
 
-std::string row_of(std::string_view kind, const api::TensorSummary& tensor) {
+std::string row_of(std::string_view kind, const tensor_files::TensorSummary& tensor) {
   std::string row = fmt::format("{:<7} {:<10} {}[{}]  min {:.6g}  max {:.6g}  mean {:.6g}", kind,
                                 tensor.name, tensor.type, fmt::join(tensor.shape, ", "),
                                 tensor.least, tensor.most, tensor.mean);
   if (tensor.random) row += "  (random)";
   if (!tensor.path.empty()) row += "  " + tensor.path;
   row += "\n";
-  for (const api::TopElement& element : tensor.top) {
+  for (const tensor_files::TopElement& element : tensor.top) {
     row += fmt::format("        [{}]  {:.6g}\n", fmt::join(element.index, ", "), element.value);
   }
   return row;
 }
 
-std::string page_of(const api::RunReport& report) {
+std::string page_of(const verbs::RunReport& report) {
   std::string page = fmt::format("{}  with {}, {:.4g} ms\n", report.model, report.schedule_text,
                                  report.milliseconds);
-  for (const api::TensorSummary& tensor : report.inputs) page += row_of("input", tensor);
-  for (const api::TensorSummary& tensor : report.outputs) page += row_of("output", tensor);
+  for (const tensor_files::TensorSummary& tensor : report.inputs) page += row_of("input", tensor);
+  for (const tensor_files::TensorSummary& tensor : report.outputs) page += row_of("output", tensor);
   return page;
 }
 
-Result<std::vector<api::NamedFile>> named_files(const std::vector<std::string>& texts) {
-  std::vector<api::NamedFile> files;
+Result<std::vector<verbs::NamedFile>> named_files(const std::vector<std::string>& texts) {
+  std::vector<verbs::NamedFile> files;
   for (const std::string& text : texts) {
-    ATTUNE_ASSIGN(api::NamedFile file, api::parse_named_file(text));
+    ATTUNE_ASSIGN(verbs::NamedFile file, verbs::parse_named_file(text));
     files.push_back(std::move(file));
   }
   return files;
@@ -65,7 +65,7 @@ Result<std::vector<double>> numbers(std::string_view option, const std::string& 
 
 Result<int> run_run(Words arguments, Console& console) {
   CommandLine line("run", "Runs a model or an operator once, on given inputs or on random ones.");
-  api::RunOptions options;
+  verbs::RunOptions options;
   Speech speech;
   std::vector<std::string> inputs, images;
   std::string mean, deviation, resize;
@@ -108,9 +108,9 @@ Result<int> run_run(Words arguments, Console& console) {
     }
     options.image.nearest = resize == "nearest";
     options.source.progress = compile_progress(console);
-    ATTUNE_ASSIGN(const api::RunReport report, api::run(options));
+    ATTUNE_ASSIGN(const verbs::RunReport report, verbs::run(options));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     tell_fallbacks(report.fallbacks, console);
     return 0;
   });

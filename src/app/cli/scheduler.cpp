@@ -1,4 +1,4 @@
-#include "app/api/scheduler.h"
+#include "app/verbs/jobs/scheduler.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,7 +48,7 @@ Status take_counts(const std::string& option, const std::vector<std::string>& te
   return {};
 }
 
-std::string words_of(const api::Serving& serving) {
+std::string words_of(const verbs::Serving& serving) {
   std::string line = fmt::format("serving {} at {}: host stages on core {}, measuring on core {}",
                                  serving.state, serving.address, fmt::join(serving.cores.host, ","),
                                  fmt::join(serving.cores.profile, ","));
@@ -72,7 +72,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
                    "Runs the tuning jobs of many people on the cores and devices that they share, "
                    "until it is interrupted.");
   Speech speech;
-  api::ServeOptions options;
+  verbs::ServeOptions options;
   std::optional<std::int64_t> workers, prefetch;
   std::vector<std::string> devices, quotas;
   std::string host_cores, profile_cores, cpuset = "auto";
@@ -112,8 +112,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
     }
     options.use_cpuset = cpuset == "auto";
     options.note = [&](const std::string& text) { console.note(text); };
-    ATTUNE_RETURN_IF_ERROR(api::serve_jobs(
-        options, [&](const api::Serving& serving) { console.note(words_of(serving)); }));
+    ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(
+        options, [&](const verbs::Serving& serving) { console.note(words_of(serving)); }));
     return 0;
   });
 }

@@ -12,8 +12,8 @@ SchedulerArguments::SchedulerArguments(CommandLine& line) {
             "the scheduler's directory (~/.local/share/attune/scheduler)");
 }
 
-api::SchedulerOptions SchedulerArguments::take(Console& console) const {
-  api::SchedulerOptions options{.state = state_};
+verbs::SchedulerOptions SchedulerArguments::take(Console& console) const {
+  verbs::SchedulerOptions options{.state = state_};
   options.waiting = [&console, seconds = options.patience_seconds](const std::string& state) {
     console.note(
         fmt::format("no scheduler answers in {}; waiting for {:g} seconds", state, seconds));

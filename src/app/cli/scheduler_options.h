@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/api/jobs.h"
 #include "app/cli/command_line.h"
 #include "app/cli/console.h"
+#include "app/verbs/jobs/jobs.h"
 
 namespace attune::cli {
 
@@ -15,7 +15,7 @@ class SchedulerArguments {
  public:
   explicit SchedulerArguments(CommandLine& line);
   // Tells the user when no scheduler answers.
-  api::SchedulerOptions take(Console& console) const;
+  verbs::SchedulerOptions take(Console& console) const;
 
  private:
   std::string state_;

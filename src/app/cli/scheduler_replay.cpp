@@ -1,18 +1,18 @@
 #include <fmt/format.h>
 
-#include "app/api/replay_jobs.h"
 #include "app/cli/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
+#include "app/verbs/jobs/replay_jobs.h"
 
 namespace attune::cli {
 namespace {
 
-std::string page_of(const api::SimulateReport& report) {
+std::string page_of(const verbs::SimulateReport& report) {
   std::string page = fmt::format("{:<15} {:>10} {:>14} {:>12} {:>12}", "policy", "makespan",
                                  "makespan ÷ LB", "completion", "worst share");
   for (const std::string& pool : report.pools) page += fmt::format(" {:>10}", pool);
   page += "\n";
-  for (const api::SimulatedPolicy& policy : report.policies) {
+  for (const verbs::SimulatedPolicy& policy : report.policies) {
     page += fmt::format("{:<15} {:>8.1f} s {:>13.3f} {:>12.2f} {:>12.2f}", policy.policy,
                         policy.makespan_mean_seconds, policy.ratio_mean, policy.completion_mean,
                         policy.share_max);
@@ -32,7 +32,7 @@ std::string page_of(const api::SimulateReport& report) {
 Result<int> run_scheduler_replay(Words arguments, Console& console) {
   CommandLine line("scheduler replay",
                    "Simulates other policies on the stage times that a scheduler recorded.");
-  api::ReplayJobsOptions options;
+  verbs::ReplayJobsOptions options;
   Speech speech;
   std::string policies = "all", jobs;
   line.text("--state", "DIR", options.state,
@@ -49,9 +49,9 @@ Result<int> run_scheduler_replay(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.policies = words_of(policies);
     if (!jobs.empty()) options.jobs = words_of(jobs);
-    ATTUNE_ASSIGN(const api::SimulateReport report, api::replay_jobs(options));
+    ATTUNE_ASSIGN(const verbs::SimulateReport report, verbs::replay_jobs(options));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     if (!report.gantt.empty()) console.note(fmt::format("wrote {}", report.gantt));
     return 0;
   });

@@ -18,13 +18,13 @@ std::string choice_text(const std::vector<std::string_view>& names, const std::s
   return fmt::format("{} ({})", text, standard);
 }
 
-using Uses = model::LearnerUses;
+using Uses = cost_model::LearnerUses;
 
 // An option that the model does not look at, and the models that do.
 Error idle(const char* option, const std::string& model, bool Uses::*use) {
   std::vector<std::string_view> others;
-  for (const std::string_view name : model::learner_names()) {
-    if (model::uses_of(name).*use) others.push_back(name);
+  for (const std::string_view name : cost_model::learner_names()) {
+    if (cost_model::uses_of(name).*use) others.push_back(name);
   }
   return invalid(fmt::format("{} has no effect on the model '{}'", option, model),
                  fmt::format("leave it out, or choose --model {}", fmt::join(others, ", ")));
@@ -33,12 +33,12 @@ Error idle(const char* option, const std::string& model, bool Uses::*use) {
 }  // namespace
 
 SearchArguments::SearchArguments(CommandLine& line) {
-  const api::MeasuringOptions measuring;
+  const whole_model::MeasuringOptions measuring;
   line.group("search");
   line.text("--explorer", "NAME", search_.explorer,
             choice_text(explore::explorer_names(), search_.explorer));
   line.text("--model", "NAME", model_,
-            "of the annealing: " + choice_text(model::learner_names(), search_.learner.name));
+            "of the annealing: " + choice_text(cost_model::learner_names(), search_.learner.name));
   line.text("--features", "KIND", features_,
             "what xgb models see: knob, context or relation (relation)");
   line.text("--analytic", "USE", analytic_,
@@ -76,10 +76,10 @@ SearchArguments::SearchArguments(CommandLine& line) {
   line.group("");
 }
 
-Status SearchArguments::apply(api::TuneOptions& options) const {
+Status SearchArguments::apply(whole_model::TuneOptions& options) const {
   options.search = search_;
   explore::SearchOptions& search = options.search;
-  model::LearnerOptions& learner = search.learner;
+  cost_model::LearnerOptions& learner = search.learner;
   if (!model_.empty()) learner.name = model_;
   if (!features_.empty()) learner.features = features_;
   if (!analytic_.empty()) learner.analytic = analytic_;
@@ -92,7 +92,7 @@ Status SearchArguments::apply(api::TuneOptions& options) const {
   search.new_choice = diversity_.value_or(search.new_choice);
   search.pool = pool_.value_or(search.pool);
   search.reject_hopeless = !no_reject_;
-  api::MeasuringOptions& measuring = options.measuring;
+  whole_model::MeasuringOptions& measuring = options.measuring;
   if (batch_) measuring.batch = static_cast<int>(*batch_);
   if (repeats_) measuring.repeats = static_cast<int>(*repeats_);
   measuring.timeout_seconds = timeout_.value_or(measuring.timeout_seconds);
@@ -119,8 +119,8 @@ Status SearchArguments::check_effects(const explore::SearchOptions& search) cons
     return invalid(fmt::format("{} has no effect on the explorer '{}'", option, search.explorer),
                    "leave it out, or search with --explorer annealing");
   }
-  const model::LearnerOptions& learner = search.learner;
-  const model::LearnerUses uses = model::uses_of(learner.name);
+  const cost_model::LearnerOptions& learner = search.learner;
+  const cost_model::LearnerUses uses = cost_model::uses_of(learner.name);
   const bool votes = learner.ensemble > 1;
   if (!features_.empty() && !uses.features)
     return idle("--features", learner.name, &Uses::features);

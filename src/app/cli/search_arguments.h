@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "app/api/tune.h"
 #include "app/cli/command_line.h"
 #include "base/result.h"
+#include "tuner/whole_model/tune.h"
 
 namespace attune::cli {
 
@@ -15,7 +15,7 @@ class SearchArguments {
   // Lists them under a title of their own.
   explicit SearchArguments(CommandLine& line);
   // Puts what was given into the options; what would have no effect is refused.
-  Status apply(api::TuneOptions& options) const;
+  Status apply(whole_model::TuneOptions& options) const;
 
  private:
   Status check_effects(const explore::SearchOptions& search) const;

@@ -22,8 +22,8 @@ ModelArguments::ModelArguments(CommandLine& line, bool required) {
   line.flag("--exact", options_.exact, "direct algorithms only, no Winograd");
 }
 
-api::ModelOptions ModelArguments::take() const {
-  api::ModelOptions options = options_;
+model::ModelOptions ModelArguments::take() const {
+  model::ModelOptions options = options_;
   if (threads_) options.threads = static_cast<int>(*threads_);
   return options;
 }
@@ -32,10 +32,10 @@ ShapeArguments::ShapeArguments(CommandLine& line) {
   line.texts("--shape", "NAME=LIST", texts_, "the shape of an input, e.g. x=1,3,224,224");
 }
 
-Result<api::Shapes> ShapeArguments::take() const {
-  api::Shapes shapes;
+Result<model::Shapes> ShapeArguments::take() const {
+  model::Shapes shapes;
   for (const std::string& text : texts_) {
-    ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
+    ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
     const std::string name = shape.first;
     if (!shapes.insert(std::move(shape)).second) {
       return invalid(fmt::format("the shape of input '{}' is given twice", name));
@@ -49,10 +49,10 @@ ConstantArguments::ConstantArguments(CommandLine& line) {
              "fix an input while compiling: numbers, or a .npy file");
 }
 
-Result<api::Constants> ConstantArguments::take() const {
-  api::Constants constants;
+Result<model::Constants> ConstantArguments::take() const {
+  model::Constants constants;
   for (const std::string& text : texts_) {
-    ATTUNE_ASSIGN(auto constant, api::parse_constant(text));
+    ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
     const std::string name = constant.first;
     if (!constants.insert(std::move(constant)).second) {
       return invalid(fmt::format("the value of input '{}' is given twice", name));
@@ -104,10 +104,10 @@ std::function<void(std::size_t done, std::size_t all)> compile_progress(Console&
   };
 }
 
-void tell_fallbacks(const api::Fallbacks& fallbacks, Console& console) {
+void tell_fallbacks(const model::Fallbacks& fallbacks, Console& console) {
   if (fallbacks.empty()) return;
-  if (!console.verbose()) console.note("warning: " + api::summarize(fallbacks));
-  for (const api::Fallback& fallback : fallbacks) console.detail(api::describe(fallback));
+  if (!console.verbose()) console.note("warning: " + model::summarize(fallbacks));
+  for (const model::Fallback& fallback : fallbacks) console.detail(model::describe(fallback));
 }
 
 void add_store_options(CommandLine& line, std::string& records, std::string& history) {
@@ -115,7 +115,7 @@ void add_store_options(CommandLine& line, std::string& records, std::string& his
   line.text("--history", "PATH", history, "start from the records of PATH too; none: from nothing");
 }
 
-void add_schedule_options(CommandLine& line, api::ScheduleOptions& options) {
+void add_schedule_options(CommandLine& line, model::ScheduleOptions& options) {
   add_store_options(line, options.records, options.history);
   line.text("--schedule", "FILE", options.file, "use the schedule (a trace) of FILE");
   line.flag("--default", options.use_default, "use the default schedule, whatever is known");

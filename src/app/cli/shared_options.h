@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "app/api/fallbacks.h"
-#include "app/api/known_schedule.h"
-#include "app/api/model.h"
 #include "app/cli/command_line.h"
 #include "app/cli/console.h"
 #include "app/cli/verbs.h"
+#include "compiler/model/fallback.h"
+#include "compiler/model/load/model.h"
+#include "compiler/model/schedules/known_schedule.h"
 
 namespace attune::cli {
 
@@ -19,11 +19,11 @@ namespace attune::cli {
 class ModelArguments {
  public:
   explicit ModelArguments(CommandLine& line, bool required = true);
-  api::ModelOptions take() const;
+  model::ModelOptions take() const;
   const std::string& model() const { return options_.model; }
 
  private:
-  api::ModelOptions options_;
+  model::ModelOptions options_;
   std::optional<std::int64_t> threads_;
 };
 
@@ -31,7 +31,7 @@ class ModelArguments {
 class ShapeArguments {
  public:
   explicit ShapeArguments(CommandLine& line);
-  Result<api::Shapes> take() const;
+  Result<model::Shapes> take() const;
   const std::vector<std::string>& texts() const { return texts_; }
 
  private:
@@ -42,7 +42,7 @@ class ShapeArguments {
 class ConstantArguments {
  public:
   explicit ConstantArguments(CommandLine& line);
-  Result<api::Constants> take() const;
+  Result<model::Constants> take() const;
   const std::vector<std::string>& texts() const { return texts_; }
 
  private:
@@ -72,12 +72,12 @@ std::function<void(std::size_t done, std::size_t all)> compile_progress(Console&
 
 // Tasks that were not compiled with the schedule chosen for them: all when the user asked for more,
 // else one line of warning.
-void tell_fallbacks(const api::Fallbacks& fallbacks, Console& console);
+void tell_fallbacks(const model::Fallbacks& fallbacks, Console& console);
 
 // --records, --history.
 void add_store_options(CommandLine& line, std::string& records, std::string& history);
 // The same, and --schedule, --default.
-void add_schedule_options(CommandLine& line, api::ScheduleOptions& options);
+void add_schedule_options(CommandLine& line, model::ScheduleOptions& options);
 
 // -v, -q and, where the command has it, --json.
 struct Speech {

@@ -1,4 +1,4 @@
-#include "app/api/simulate.h"
+#include "app/verbs/jobs/simulate.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 namespace attune::cli {
 namespace {
 
-std::string page_of(const api::SimulateReport& report) {
+std::string page_of(const verbs::SimulateReport& report) {
   std::string page = fmt::format("{:<15} {:>15} {:>12} {:>12}", "policy", "makespan ÷ LB",
                                  "completion", "worst share");
   for (const std::string& pool : report.pools) page += fmt::format(" {:>10}", pool);
   page += "\n";
-  for (const api::SimulatedPolicy& policy : report.policies) {
+  for (const verbs::SimulatedPolicy& policy : report.policies) {
     page +=
         fmt::format("{:<15} {:>7.3f} {:>6.3f} {:>12.2f} {:>12.2f}", policy.policy,
                     policy.ratio_mean, policy.ratio_max, policy.completion_mean, policy.share_max);
@@ -60,7 +60,7 @@ Result<int> run_simulate(Words arguments, Console& console) {
       "              {\"name\": \"profile\", \"seconds\": [39.1, 40.2]}]}]}\n"
       "where seconds are a mean or a list of recorded times; docs/scheduling.md has all keys.");
   Speech speech;
-  api::SimulateOptions options;
+  verbs::SimulateOptions options;
   std::string policies = "makespan";
   std::optional<std::int64_t> jobs, host, device, batches, prefetch, seeds, seed;
   std::optional<double> noise, heterogeneity;
@@ -99,9 +99,9 @@ Result<int> run_simulate(Words arguments, Console& console) {
     options.first_seed = static_cast<std::uint64_t>(seed.value_or(0));
     options.noise = noise.value_or(options.noise);
     options.heterogeneity = heterogeneity.value_or(options.heterogeneity);
-    ATTUNE_ASSIGN(const api::SimulateReport report, api::simulate(options));
+    ATTUNE_ASSIGN(const verbs::SimulateReport report, verbs::simulate(options));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     if (!report.gantt.empty()) console.note(fmt::format("wrote {}", report.gantt));
     return 0;
   });

@@ -1,22 +1,22 @@
 #include <fmt/format.h>
 
-#include "app/api/jobs.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/jobs_view.h"
 #include "app/cli/scheduler_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
+#include "app/verbs/jobs/jobs.h"
 
 namespace attune::cli {
 namespace {
 
 // Until the job has ended; what became of it.
 Result<client::JobStatus> wait_for(const client::JobStatus& submitted,
-                                   const api::SchedulerOptions& scheduler, Console& console,
+                                   const verbs::SchedulerOptions& scheduler, Console& console,
                                    const Interrupt& interrupt) {
   client::JobStatus newest = submitted;
   std::string told;
-  ATTUNE_RETURN_IF_ERROR(api::watch_jobs(
+  ATTUNE_RETURN_IF_ERROR(verbs::watch_jobs(
       submitted.id, 0.25, scheduler,
       [&](const client::Overview& overview) {
         if (overview.jobs.empty()) return true;
@@ -37,9 +37,9 @@ Result<client::JobStatus> wait_for(const client::JobStatus& submitted,
   return newest;
 }
 
-Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOptions& scheduler,
+Result<int> submit(const verbs::SubmitOptions& options, const verbs::SchedulerOptions& scheduler,
                    bool wait, const Speech& speech, Console& console) {
-  ATTUNE_ASSIGN(const client::Submitted submitted, api::submit_job(options, scheduler));
+  ATTUNE_ASSIGN(const client::Submitted submitted, verbs::submit_job(options, scheduler));
   const client::JobStatus& job = submitted.job;
   const std::string next =
       fmt::format("attune jobs watch {}{}", job.id,
@@ -54,12 +54,12 @@ Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOption
   }
   if (ended_at_once && !wait) {
     if (!job.reason.empty()) console.note(job.reason);
-    ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(job) + "\n" : job_line(job, job.ended_at) + "\n"));
+    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(job) + "\n"
+                                                     : job_line(job, job.ended_at) + "\n"));
     return 0;
   }
   if (!wait) {
-    if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(api::to_json(job) + "\n"));
+    if (speech.json) ATTUNE_RETURN_IF_ERROR(console.print(verbs::to_json(job) + "\n"));
     return 0;
   }
   const Interrupt interrupt;
@@ -68,7 +68,7 @@ Result<int> submit(const api::SubmitOptions& options, const api::SchedulerOption
     console.note("the job goes on: " + next);
     return interrupt.exit_status();
   }
-  ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(ended) + "\n"
+  ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(ended) + "\n"
                                                    : job_line(ended, ended.ended_at) + "\n"));
   return ended.state == client::JobState::Failed ? 1 : 0;
 }
@@ -79,7 +79,7 @@ Result<int> run_submit(Words arguments, Console& console) {
   CommandLine line("submit",
                    "Hands a tuning job to the scheduler, which interleaves it with the jobs of "
                    "others.");
-  api::SubmitOptions options;
+  verbs::SubmitOptions options;
   Speech speech;
   std::optional<std::int64_t> seed, prefetch;
   std::optional<double> priority;

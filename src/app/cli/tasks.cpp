@@ -1,4 +1,4 @@
-#include "app/api/tasks.h"
+#include "app/verbs/tasks.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 namespace attune::cli {
 namespace {
 
-std::string page_of(const api::TasksReport& report) {
+std::string page_of(const verbs::TasksReport& report) {
   std::string page = fmt::format("{:<16}  {:>6} {:>9} {:>5} {:>9}  {:<10} {:<22} {}\n", "key", "%",
                                  "ms", "uses", "MFLOP", "algorithm", "known", "task");
   const auto number = [](const std::optional<double>& value, const char* format) {
     return value ? fmt::format(fmt::runtime(format), *value) : std::string();
   };
-  for (const api::TaskRow& row : report.tasks) {
+  for (const verbs::TaskRow& row : report.tasks) {
     const std::string known =
         row.recorded_us ? fmt::format("record, {:.4g} µs", *row.recorded_us) : row.schedule;
     page += fmt::format("{:<16}  {:>6} {:>9} {:>5} {:>9.1f}  {:<10} {:<22} {}\n", row.key,
@@ -37,7 +37,7 @@ Result<int> run_tasks(Words arguments, Console& console) {
   CommandLine line("tasks",
                    "Lists the tasks of a model: their share of the run time, and what is known "
                    "about each.");
-  api::TasksOptions options;
+  verbs::TasksOptions options;
   Speech speech;
   bool no_run = false;
   std::optional<std::int64_t> seed;
@@ -62,9 +62,9 @@ Result<int> run_tasks(Words arguments, Console& console) {
     options.run = !no_run;
     options.seconds = seconds.value_or(options.seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    ATTUNE_ASSIGN(const api::TasksReport report, api::tasks(options));
+    ATTUNE_ASSIGN(const verbs::TasksReport report, verbs::tasks(options));
     ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? api::to_json(report) + "\n" : page_of(report)));
+        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     return 0;
   });
 }

@@ -1,24 +1,24 @@
-#include "app/api/tune.h"
+#include "tuner/whole_model/tune.h"
 
 #include <fmt/format.h>
 
-#include "app/api/tune_replay.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/search_arguments.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/tune_progress.h"
 #include "app/cli/tune_texts.h"
 #include "app/cli/verbs.h"
+#include "tuner/whole_model/tune_replay.h"
 
 namespace attune::cli {
 namespace {
 
-void tell_log(const api::TuneReport& report, Console& console) {
+void tell_log(const whole_model::TuneReport& report, Console& console) {
   if (!report.log_failure.empty()) console.note(report.log_failure);
 }
 
 // A note where something is missing, as after a change of the program, and otherwise for -v.
-void tell_history(const api::LearntHistory& history, Console& console) {
+void tell_history(const whole_model::LearntHistory& history, Console& console) {
   if (history.text.empty()) return;
   if (history.incomplete) {
     console.note(history.text);
@@ -27,13 +27,13 @@ void tell_history(const api::LearntHistory& history, Console& console) {
   }
 }
 
-void tell_rejections(const api::TuneReport& report, Console& console) {
+void tell_rejections(const whole_model::TuneReport& report, Console& console) {
   const std::string text = rejections_text(report);
   if (!text.empty()) console.detail(text);
 }
 
 // How the time was used, for -v.
-std::string usage_text(const api::TuneReport& report) {
+std::string usage_text(const whole_model::TuneReport& report) {
   std::string text = fmt::format("device busy {:.0f} % of the time, search {:.1f} %; seconds of",
                                  100 * report.device_busy, 100 * report.search_share);
   for (const auto& [stage, seconds] : report.stage_seconds) {
@@ -42,7 +42,7 @@ std::string usage_text(const api::TuneReport& report) {
   return text;
 }
 
-Error not_reached(const api::TuneReport& report) {
+Error not_reached(const whole_model::TuneReport& report) {
   return {ErrorCode::Exhausted,
           fmt::format("{:.4g} ms was not reached: the best is {}", *report.until_latency_ms,
                       milliseconds_text(report.latency_ms)),
@@ -50,8 +50,8 @@ Error not_reached(const api::TuneReport& report) {
 }
 
 // What happened, in a line or two for each task, for a person.
-void tell_tasks(const api::TuneReport& report, Console& console) {
-  for (const api::TunedTask& task : report.tasks) {
+void tell_tasks(const whole_model::TuneReport& report, Console& console) {
+  for (const whole_model::TunedTask& task : report.tasks) {
     std::string line =
         fmt::format("{} trials in {:.1f} s ({:.1f} a second), {} failed", task.trials,
                     report.seconds, report.trials_per_second, task.failed);
@@ -74,7 +74,7 @@ void tell_tasks(const api::TuneReport& report, Console& console) {
   }
 }
 
-std::string repeat_command(const api::TuneOptions& options) {
+std::string repeat_command(const whole_model::TuneOptions& options) {
   std::string command = options.model.model;
   if (options.model.threads > 0) command += fmt::format(" --threads {}", options.model.threads);
   if (options.model.target != "cpu") command += fmt::format(" --target '{}'", options.model.target);
@@ -83,30 +83,32 @@ std::string repeat_command(const api::TuneOptions& options) {
 }
 
 // Tasks of which nothing ran but the default.
-void tell_failures(const api::TuneReport& report, Console& console) {
+void tell_failures(const whole_model::TuneReport& report, Console& console) {
   if (report.tasks.empty()) {
     console.note("the model has no task to tune; it is compiled as it is");
   }
-  for (const api::TunedTask& task : report.tasks) {
+  for (const whole_model::TunedTask& task : report.tasks) {
     if (!task.all_failed()) continue;
     console.note(fmt::format("all candidates of {} failed: {}; its default schedule stays",
                              task.name, failures_text(task.failures)));
   }
 }
 
-Result<int> tell_replay(const api::ReplayReport& report, const Speech& speech, Console& console) {
+Result<int> tell_replay(const whole_model::ReplayReport& report, const Speech& speech,
+                        Console& console) {
   std::string text;
-  for (const api::RepeatedTask& task : report.tasks) {
+  for (const whole_model::RepeatedTask& task : report.tasks) {
     text += fmt::format("{:<44} {:>6} candidates  {}\n", task.name, task.traces.size(),
                         task.difference.value_or("as in session " + std::to_string(task.session)));
   }
-  ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(report) + "\n" : text));
+  ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? whole_model::to_json(report) + "\n" : text));
   return report.same() ? 0 : 1;
 }
 
 // What an operator has in the end: its records.
-Result<int> end_operator(const api::TuneOptions& options, const api::TuneReport& report,
-                         const Interrupt& interrupt, Console& console) {
+Result<int> end_operator(const whole_model::TuneOptions& options,
+                         const whole_model::TuneReport& report, const Interrupt& interrupt,
+                         Console& console) {
   if (report.stopped && interrupt.exit_status() != 0) {
     console.note(
         fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
@@ -119,7 +121,7 @@ Result<int> end_operator(const api::TuneOptions& options, const api::TuneReport&
 }
 
 // What an artifact was made of.
-void tell_artifact(const api::TuneReport& report, Console& console) {
+void tell_artifact(const whole_model::TuneReport& report, Console& console) {
   if (report.changed_inside > 0) {
     console.detail(
         fmt::format("{} {} another schedule than the fastest by itself, since that one "
@@ -130,10 +132,10 @@ void tell_artifact(const api::TuneReport& report, Console& console) {
     console.note(
         fmt::format("schedules were not compared inside the model: {}", report.inside_failure));
   }
-  if (report.kept == api::Kept::Default && report.raced) {
+  if (report.kept == whole_model::Kept::Default && report.raced) {
     console.note("the default schedules were faster end to end, and were kept");
   }
-  if (report.kept == api::Kept::Known) {
+  if (report.kept == whole_model::Kept::Known) {
     console.note("the schedules known before are still the fastest end to end, and were kept");
   }
   console.note(fmt::format("{:.3g} ms before, {:.3g} ms after; wrote {}",
@@ -142,7 +144,8 @@ void tell_artifact(const api::TuneReport& report, Console& console) {
 }
 
 // What a model has in the end: an artifact.
-Result<int> end_model(const api::TuneReport& report, const Interrupt& interrupt, Console& console) {
+Result<int> end_model(const whole_model::TuneReport& report, const Interrupt& interrupt,
+                      Console& console) {
   tell_fallbacks(report.fallbacks, console);
   tell_failures(report, console);
   ATTUNE_RETURN_IF_ERROR(verdict_on_model(report));
@@ -153,27 +156,29 @@ Result<int> end_model(const api::TuneReport& report, const Interrupt& interrupt,
   return 0;
 }
 
-Result<int> tune(const api::TuneOptions& options, const Speech& speech, Console& console) {
+Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, Console& console) {
   const Interrupt interrupt;
   TuneDisplay display(console);
   bool told = options.trials.has_value() || options.seconds.has_value();
-  const auto show = [&](const api::TuneProgress& progress) {
+  const auto show = [&](const whole_model::TuneProgress& progress) {
     if (!told) {
-      console.note(progress.trials_total
-                       ? fmt::format("no budget given: {} trials", *progress.trials_total)
-                       : fmt::format("no budget given: {:.0f} seconds", api::kDefaultSeconds));
+      console.note(
+          progress.trials_total
+              ? fmt::format("no budget given: {} trials", *progress.trials_total)
+              : fmt::format("no budget given: {:.0f} seconds", whole_model::kDefaultSeconds));
     }
     told = true;
     display.show(progress);
   };
-  ATTUNE_ASSIGN(const api::TuneReport report, api::tune(options, show, interrupt.requested()));
+  ATTUNE_ASSIGN(const whole_model::TuneReport report,
+                whole_model::tune(options, show, interrupt.requested()));
   console.clear_progress_line();  // what follows says more
   tell_history(report.history, console);
   const bool is_operator = report.output.empty();
   if (is_operator && !console.quiet()) tell_tasks(report, console);
   tell_rejections(report, console);
   ATTUNE_RETURN_IF_ERROR(
-      console.print(speech.json ? api::to_json(report) + "\n" : text_of(report)));
+      console.print(speech.json ? whole_model::to_json(report) + "\n" : text_of(report)));
   tell_log(report, console);
   if (is_operator) return end_operator(options, report, interrupt, console);
   console.detail(usage_text(report));
@@ -186,7 +191,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   CommandLine line("tune",
                    "Searches for the fastest schedules of a model or an operator: candidates "
                    "are compiled, run, timed and verified.");
-  api::TuneOptions options;
+  whole_model::TuneOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;
   std::string replay;
@@ -225,7 +230,7 @@ Result<int> run_tune(Words arguments, Console& console) {
     ATTUNE_ASSIGN(options.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.model.constants, constants.take());
     if (replay.empty()) return tune(options, speech, console);
-    ATTUNE_ASSIGN(const api::ReplayReport repeated, api::replay(options, replay));
+    ATTUNE_ASSIGN(const whole_model::ReplayReport repeated, whole_model::replay(options, replay));
     return tell_replay(repeated, speech, console);
   });
 }

@@ -15,7 +15,7 @@ constexpr double kTaskLineSeconds = 2, kModelLineSeconds = 5;
 // Long specs leave no room for what changes.
 constexpr std::size_t kNameColumns = 40;
 
-std::string best_text(const api::TaskProgress& task) {
+std::string best_text(const whole_model::TaskProgress& task) {
   if (!task.best_us) return {};
   std::string text = fmt::format("  best {:.4g} µs", *task.best_us);
   if (task.best_gflops > 0) {
@@ -27,13 +27,13 @@ std::string best_text(const api::TaskProgress& task) {
 
 }  // namespace
 
-std::string progress_text(const api::TuneProgress& p) {
+std::string progress_text(const whole_model::TuneProgress& p) {
   if (p.tasks.size() != 1) {
     std::string text = tune_summary(p);
     if (!p.of_whole && !p.tasks.empty()) text += "  " + p.tasks[p.task].name;
     return text;
   }
-  const api::TaskProgress& task = p.tasks.front();
+  const whole_model::TaskProgress& task = p.tasks.front();
   std::string text = shortened(task.name, kNameColumns);
   text += p.trials_total ? fmt::format("  {}/{} trials", p.trials, *p.trials_total)
                          : fmt::format("  {} trials", p.trials);
@@ -44,7 +44,7 @@ std::string progress_text(const api::TuneProgress& p) {
   return text;
 }
 
-void TuneDisplay::show(const api::TuneProgress& progress) {
+void TuneDisplay::show(const whole_model::TuneProgress& progress) {
   const bool ended = progress.closing && progress.stage == "confirm";
   const bool due = progress.elapsed_seconds >= next_seconds_;
   if (console_.is_terminal()) {

@@ -4,18 +4,18 @@
 
 #include <string>
 
-#include "app/api/tune_progress.h"
 #include "app/cli/console.h"
+#include "tuner/whole_model/report/tune_progress.h"
 
 namespace attune::cli {
 
 // "matmul:…  48/128 trials  best 24.1 µs, 88.9 GFLOP/s (92 % of peak)  2 timed_out  5 s left"
-std::string progress_text(const api::TuneProgress& progress);
+std::string progress_text(const whole_model::TuneProgress& progress);
 
 class TuneDisplay {
  public:
   explicit TuneDisplay(Console& console) : console_(console) {}
-  void show(const api::TuneProgress& progress);
+  void show(const whole_model::TuneProgress& progress);
 
  private:
   Console& console_;

@@ -5,12 +5,12 @@
 namespace attune::cli {
 namespace {
 
-api::TuneProgress of_operator(const std::string& name) {
+whole_model::TuneProgress of_operator(const std::string& name) {
   return {.tasks = {{.name = name}}, .trials_total = 128};
 }
 
 TEST(TuneProgress, SaysWhatIsKnown) {
-  api::TuneProgress progress = of_operator("matmul:m=4,n=4,k=4");
+  whole_model::TuneProgress progress = of_operator("matmul:m=4,n=4,k=4");
   EXPECT_EQ(progress_text(progress), "matmul:m=4,n=4,k=4  0/128 trials");
   progress.trials = 48;
   progress.tasks[0].best_us = 123.456;
@@ -29,7 +29,7 @@ TEST(TuneProgress, ShortensLongNames) {
 }
 
 TEST(TuneProgress, ATimeLimitHasNoTotal) {
-  api::TuneProgress progress = of_operator("x");
+  whole_model::TuneProgress progress = of_operator("x");
   progress.trials = 3;
   progress.trials_total.reset();
   progress.left_seconds = 185;
@@ -37,7 +37,8 @@ TEST(TuneProgress, ATimeLimitHasNoTotal) {
 }
 
 TEST(TuneProgress, OfAModelNamesTheTaskThatRan) {
-  api::TuneProgress progress{.task = 1, .tasks = {{.name = "a"}, {.name = "b"}}, .trials = 9};
+  whole_model::TuneProgress progress{
+      .task = 1, .tasks = {{.name = "a"}, {.name = "b"}}, .trials = 9};
   progress.left_seconds = 5;
   EXPECT_EQ(progress_text(progress), "0/2 tasks settled  9 trials  5 s left  b");
 }

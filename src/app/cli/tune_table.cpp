@@ -6,14 +6,14 @@
 #include <numeric>
 #include <span>
 
-#include "app/api/stage_words.h"
 #include "app/cli/text_width.h"
+#include "tuner/whole_model/report/stage_words.h"
 
 namespace attune::cli {
 namespace {
 
-using api::TaskProgress;
-using api::TuneProgress;
+using whole_model::TaskProgress;
+using whole_model::TuneProgress;
 
 constexpr std::size_t kLeastName = 16;
 constexpr std::size_t kMostName = 60;
@@ -132,7 +132,7 @@ std::string others_text(std::span<const TaskProgress* const> others) {
 std::string doing_text(const TuneProgress& progress) {
   if (!progress.of_whole) return progress.closing ? "comparing the best" : "";
   if (!progress.begins) return "";
-  return api::stage_in_words(progress.stage);
+  return whole_model::stage_in_words(progress.stage);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace attune::cli {
 namespace {
 
-api::TaskProgress task_named(const std::string& name, double share) {
+whole_model::TaskProgress task_named(const std::string& name, double share) {
   return {.key = name,
           .name = name,
           .share = share,
@@ -18,8 +18,8 @@ api::TaskProgress task_named(const std::string& name, double share) {
           .left_seconds = 12};
 }
 
-api::TuneProgress model_progress(std::size_t tasks) {
-  api::TuneProgress progress{.trials = 812, .latency_ms = 19.2, .left_seconds = 72};
+whole_model::TuneProgress model_progress(std::size_t tasks) {
+  whole_model::TuneProgress progress{.trials = 812, .latency_ms = 19.2, .left_seconds = 72};
   for (std::size_t i = 0; i < tasks; ++i) {
     progress.tasks.push_back(
         task_named("task " + std::to_string(i), 0.01 * static_cast<double>(i + 1)));
@@ -28,7 +28,7 @@ api::TuneProgress model_progress(std::size_t tasks) {
 }
 
 TEST(TuneTable, ShowsWhatIsKnownOfEachTask) {
-  api::TuneProgress progress = model_progress(2);
+  whole_model::TuneProgress progress = model_progress(2);
   progress.tasks[0].settled = true;
   progress.tasks[0].best_us = 1500;
   const std::vector<std::string> lines = tune_table(progress, 100, 24);
@@ -40,7 +40,7 @@ TEST(TuneTable, ShowsWhatIsKnownOfEachTask) {
 }
 
 TEST(TuneTable, LeavesOutWhatIsNotKnown) {
-  api::TuneProgress progress{.tasks = {{.name = "conv"}, {.name = "dense", .trials = 1}}};
+  whole_model::TuneProgress progress{.tasks = {{.name = "conv"}, {.name = "dense", .trials = 1}}};
   const std::vector<std::string> lines = tune_table(progress, 100, 24);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0], "0/2 tasks settled  0 trials");
@@ -49,7 +49,7 @@ TEST(TuneTable, LeavesOutWhatIsNotKnown) {
 }
 
 TEST(TuneTable, FitsTheHeight) {
-  const api::TuneProgress progress = model_progress(30);
+  const whole_model::TuneProgress progress = model_progress(30);
   const std::vector<std::string> lines = tune_table(progress, 100, 10);
   ASSERT_EQ(lines.size(), 10U);
   EXPECT_EQ(lines[2].substr(0, 7), "task 29") << "the largest first";
@@ -60,7 +60,7 @@ TEST(TuneTable, FitsTheHeight) {
 }
 
 TEST(TuneTable, FitsTheWidth) {
-  api::TuneProgress progress = model_progress(3);
+  whole_model::TuneProgress progress = model_progress(3);
   progress.tasks[1].name = std::string(200, 'x');
   for (std::size_t columns = 10; columns < 220; ++columns) {
     for (const std::string& line : tune_table(progress, columns, 24)) {
@@ -72,7 +72,7 @@ TEST(TuneTable, FitsTheWidth) {
 }
 
 TEST(TuneTable, SaysWhatTheWholeIsDoing) {
-  api::TuneProgress progress{.of_whole = true, .begins = true, .stage = "layouts"};
+  whole_model::TuneProgress progress{.of_whole = true, .begins = true, .stage = "layouts"};
   EXPECT_EQ(tune_summary(progress), "choosing layouts");
   progress = model_progress(2);
   progress.failures = {{"build_failed", 3}};

@@ -30,25 +30,25 @@ void add_row(std::string& table, const std::string& name, const std::optional<do
 }
 
 // The tasks that matter most, so that the table of a large model stays readable.
-std::vector<api::TunedTask> shown_tasks(const api::TuneReport& report) {
+std::vector<whole_model::TunedTask> shown_tasks(const whole_model::TuneReport& report) {
   constexpr std::size_t kMost = 20;
-  const auto share = [](const api::TunedTask& task) {
+  const auto share = [](const whole_model::TunedTask& task) {
     return task.default_us.value_or(0) * static_cast<double>(task.uses);
   };
-  std::vector<api::TunedTask> tasks = report.tasks;
+  std::vector<whole_model::TunedTask> tasks = report.tasks;
   std::stable_sort(tasks.begin(), tasks.end(),
                    [&](const auto& a, const auto& b) { return share(a) > share(b); });
   if (tasks.size() > kMost) tasks.resize(kMost);
-  for (api::TunedTask& task : tasks) {
+  for (whole_model::TunedTask& task : tasks) {
     if (task.uses > 1) task.name += fmt::format(" (x{})", task.uses);
   }
   return tasks;
 }
 
-std::string table_of(const api::TuneReport& report) {
+std::string table_of(const whole_model::TuneReport& report) {
   std::string table =
       fmt::format("{:<44} {:>12} {:>12} {:>7}  {}\n", "task", "before", "after", "gain", "speed");
-  for (const api::TunedTask& task : shown_tasks(report)) {
+  for (const whole_model::TunedTask& task : shown_tasks(report)) {
     std::string speed;
     if (task.gflops > 0) {
       speed = fmt::format("{:.1f} GFLOP/s, {:.1f} % of peak", task.gflops, task.percent_of_peak);
@@ -68,10 +68,10 @@ std::string first_line(const std::string& text) {
 }
 
 // A bar for each kind, the longest for the most frequent, with one example.
-std::string histogram_of(const std::vector<api::FailureKind>& failures) {
+std::string histogram_of(const std::vector<whole_model::FailureKind>& failures) {
   constexpr double kLongest = 20;
   std::string text;
-  for (const api::FailureKind& each : failures) {
+  for (const whole_model::FailureKind& each : failures) {
     const double part = static_cast<double>(each.count) / static_cast<double>(failures[0].count);
     const auto bar = static_cast<std::size_t>(std::max(1.0, kLongest * part));
     text += fmt::format("{:<20} {:>7}  {}\n", each.kind, each.count, std::string(bar, '#'));
@@ -87,17 +87,17 @@ std::string milliseconds_text(const std::optional<double>& ms) {
   return ms ? fmt::format("{:.4g} ms", *ms) : "none";
 }
 
-std::string failures_text(const api::Failures& failures) {
+std::string failures_text(const whole_model::Failures& failures) {
   std::vector<std::string> kinds;
   for (const auto& [kind, count] : failures) kinds.push_back(fmt::format("{} {}", count, kind));
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-std::string rejections_text(const api::TuneReport& report) {
+std::string rejections_text(const whole_model::TuneReport& report) {
   constexpr std::size_t kMost = 5;
   std::map<std::string, std::int64_t> sums;
   std::int64_t all = 0;
-  for (const api::TunedTask& task : report.tasks) {
+  for (const whole_model::TunedTask& task : report.tasks) {
     for (const auto& [reason, count] : task.rejected) {
       sums[reason] += count;
       all += count;
@@ -119,8 +119,8 @@ std::string rejections_text(const api::TuneReport& report) {
   return fmt::format("{} schedules were not worth building: {}", all, fmt::join(parts, ", "));
 }
 
-Status verdict_on_operator(const api::TuneReport& report) {
-  const api::TunedTask& task = report.tasks.front();
+Status verdict_on_operator(const whole_model::TuneReport& report) {
+  const whole_model::TunedTask& task = report.tasks.front();
   if (!report.latency_ms) {
     return Error{ErrorCode::Unsupported,
                  fmt::format("no candidate ran, not even the default schedule: {}",
@@ -134,9 +134,9 @@ Status verdict_on_operator(const api::TuneReport& report) {
                kWhatBecame};
 }
 
-Status verdict_on_model(const api::TuneReport& report) {
-  api::Failures failures;
-  for (const api::TunedTask& task : report.tasks) {
+Status verdict_on_model(const whole_model::TuneReport& report) {
+  whole_model::Failures failures;
+  for (const whole_model::TunedTask& task : report.tasks) {
     if (!task.all_failed()) return {};
     for (const auto& [kind, count] : task.failures) failures[kind] += count;
   }
@@ -147,7 +147,7 @@ Status verdict_on_model(const api::TuneReport& report) {
                kWhatBecame};
 }
 
-std::string text_of(const api::TuneReport& report) {
+std::string text_of(const whole_model::TuneReport& report) {
   std::string text = table_of(report);
   if (!report.failures.empty()) text += "\nfailures\n" + histogram_of(report.failures);
   return text;

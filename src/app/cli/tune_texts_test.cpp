@@ -6,7 +6,7 @@ namespace attune::cli {
 namespace {
 
 // One whose default ran, and of which nothing else did.
-api::TunedTask default_only(const std::string& name) {
+whole_model::TunedTask default_only(const std::string& name) {
   return {.name = name,
           .trials = 9,
           .failed = 10,
@@ -18,7 +18,7 @@ api::TunedTask default_only(const std::string& name) {
 }
 
 TEST(TuneVerdict, WhenAllCandidatesFailedTheDefaultStays) {
-  api::TuneReport report{.tasks = {default_only("dense")}, .latency_ms = 0.1};
+  whole_model::TuneReport report{.tasks = {default_only("dense")}, .latency_ms = 0.1};
   const Status verdict = verdict_on_operator(report);
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().message,
@@ -37,7 +37,7 @@ TEST(TuneVerdict, WhenAllCandidatesFailedTheDefaultStays) {
 }
 
 TEST(TuneVerdict, WhenNothingRanNotEvenTheDefault) {
-  api::TunedTask task = default_only("dense");
+  whole_model::TunedTask task = default_only("dense");
   task.timed = 0;
   task.best_us.reset();
   task.default_us.reset();
@@ -48,7 +48,7 @@ TEST(TuneVerdict, WhenNothingRanNotEvenTheDefault) {
 }
 
 TEST(TuneVerdict, OfAModelOnlyWhenAllItsTasksFailed) {
-  api::TuneReport report{
+  whole_model::TuneReport report{
       .tasks = {default_only("a"), default_only("b")}, .latency_ms = 0.1, .output = "model.attune"};
   const Status verdict = verdict_on_model(report);
   ASSERT_FALSE(verdict.ok());
@@ -61,8 +61,8 @@ TEST(TuneVerdict, OfAModelOnlyWhenAllItsTasksFailed) {
 }
 
 TEST(TuneTexts, RejectionsOfAllTasksTheMostFrequentFirst) {
-  api::TuneReport report{.tasks = {{.rejected = {{"spills", 7}, {"a", 1}, {"b", 2}}},
-                                   {.rejected = {{"spills", 5}, {"far slower", 30}}}}};
+  whole_model::TuneReport report{.tasks = {{.rejected = {{"spills", 7}, {"a", 1}, {"b", 2}}},
+                                           {.rejected = {{"spills", 5}, {"far slower", 30}}}}};
   EXPECT_EQ(rejections_text(report),
             "45 schedules were not worth building: 30 far slower, 12 spills, 2 b, 1 a");
   report.tasks[0].rejected.insert({{"c", 3}, {"d", 4}, {"e", 5}});

@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "app/api/version.h"
+#include "app/verbs/version_text.h"
 #include "base/nearest.h"
 
 namespace attune::cli {
@@ -50,7 +50,7 @@ Result<int> run_words(Words words, Console& console) {
     return 0;
   }
   if (!words.empty() && words[0] == "--version") {
-    ATTUNE_RETURN_IF_ERROR(console.print(fmt::format("attune {}\n", api::version_text())));
+    ATTUNE_RETURN_IF_ERROR(console.print(fmt::format("attune {}\n", verbs::version_text())));
     return 0;
   }
   return dispatch("", verbs(), words, console);

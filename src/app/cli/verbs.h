@@ -1,4 +1,4 @@
-// The commands of the program, one file each. A command parses its arguments, calls the api and
+// The commands of the program, one file each. A command parses its arguments, calls its verb and
 // prints what it gets; it returns the exit status, and errors are printed by the caller.
 #pragma once
 

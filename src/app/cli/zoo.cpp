@@ -1,4 +1,4 @@
-#include "app/api/zoo.h"
+#include "app/verbs/zoo.h"
 
 #include <fmt/format.h>
 
@@ -14,10 +14,10 @@ Result<int> run_list(Words arguments, Console& console) {
   add_speech_options(line, speech, "print one JSON document");
   line.example("zoo list", "their names, for every command that takes a model");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    const auto models = api::zoo_models();
+    const auto models = verbs::zoo_models();
     std::string page;
     for (const auto& model : models) page += fmt::format("{:<14} {}\n", model.name, model.what);
-    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? api::to_json(models) + "\n" : page));
+    ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(models) + "\n" : page));
     return 0;
   });
 }
@@ -32,7 +32,7 @@ Result<int> run_export(Words arguments, Console& console) {
   line.example("zoo export resnet18 -o resnet18.onnx", "for other runtimes to run the same model");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     if (output.empty()) output = model + ".onnx";
-    ATTUNE_RETURN_IF_ERROR(api::export_zoo_model(model, output));
+    ATTUNE_RETURN_IF_ERROR(verbs::export_zoo_model(model, output));
     console.note(fmt::format("wrote {}", output));
     return 0;
   });

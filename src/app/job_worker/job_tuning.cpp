@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/api/compile.h"
-#include "app/api/job_options.h"
-#include "app/api/known_answer.h"
-#include "app/api/race.h"
-#include "app/api/tune.h"
 #include "app/job_worker/job_folder.h"
+#include "app/verbs/compile.h"
+#include "app/verbs/jobs/job_options.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/affinity.h"
+#include "tuner/whole_model/contest/race.h"
+#include "tuner/whole_model/known_answer.h"
+#include "tuner/whole_model/tune.h"
 
 namespace attune::job_worker {
 namespace {
@@ -30,7 +30,7 @@ constexpr double kLeastSeconds = 1;
 class JobTuning {
  public:
   JobTuning(const client::JobStatus& job, const worker::Devices& devices, int batches,
-            api::JobOptions options, const JobFolder& folder, worker::Link& link,
+            verbs::JobOptions options, const JobFolder& folder, worker::Link& link,
             RemoteAdmission& admission, const JobWishes& wishes)
       : job_(job),
         devices_(devices),
@@ -42,24 +42,25 @@ class JobTuning {
         holding_{job.id, job.epoch},
         workshop_(admission, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
 
-  Result<api::TuneReport> run() {
+  Result<whole_model::TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
-    ATTUNE_ASSIGN(const std::string store, api::records_path(options_.records));
+    ATTUNE_ASSIGN(const std::string store, model::records_path(options_.records));
     store_ = store;
-    ATTUNE_ASSIGN(std::optional<api::TuneReport> known, look_up());
+    ATTUNE_ASSIGN(std::optional<whole_model::TuneReport> known, look_up());
     if (known) return std::move(*known);
-    ATTUNE_ASSIGN(const api::TuneOptions how, tune_options());
-    ATTUNE_ASSIGN(api::TuneReport report,
-                  api::tune(
-                      how, [this](const api::TuneProgress& progress) { say_progress(progress); },
-                      wishes_.dropped, workshop_));
+    ATTUNE_ASSIGN(const whole_model::TuneOptions how, tune_options());
+    ATTUNE_ASSIGN(
+        whole_model::TuneReport report,
+        whole_model::tune(
+            how, [this](const whole_model::TuneProgress& progress) { say_progress(progress); },
+            wishes_.dropped, workshop_));
     report.records = store_;
     report.stopped = wishes_.enough;
     return report;
   }
 
   // What the job was submitted for: an artifact where it was asked for.
-  Status deliver(api::TuneReport& report) const {
+  Status deliver(whole_model::TuneReport& report) const {
     if (job_.request.output.empty() || report.output.empty()) return {};
     Result<AtomicFile> output = AtomicFile::create(job_.request.output);
     if (!output.ok()) {
@@ -89,24 +90,24 @@ class JobTuning {
     });
   }
 
-  Result<api::ModelOptions> model_options() const {
-    api::ModelOptions model{.model = job_.request.model,
-                            .target = options_.target,
-                            .threads = threads_,
-                            .exact = options_.exact};
+  Result<model::ModelOptions> model_options() const {
+    model::ModelOptions model{.model = job_.request.model,
+                              .target = options_.target,
+                              .threads = threads_,
+                              .exact = options_.exact};
     for (const std::string& text : options_.shapes) {
-      ATTUNE_ASSIGN(auto shape, api::parse_shape(text));
+      ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
       model.shapes.insert(std::move(shape));
     }
     for (const std::string& text : options_.constants) {
-      ATTUNE_ASSIGN(auto constant, api::parse_constant(text));
+      ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
       model.constants.insert(std::move(constant));
     }
     return model;
   }
 
-  Result<api::TuneOptions> tune_options() const {
-    api::TuneOptions tune;
+  Result<whole_model::TuneOptions> tune_options() const {
+    whole_model::TuneOptions tune;
     ATTUNE_ASSIGN(tune.model, model_options());
     if (!is_operator()) tune.output = folder_.artifact();
     tune.records = folder_.records();
@@ -125,45 +126,45 @@ class JobTuning {
   }
 
   // What meets the goal already needs no tuning.
-  Result<std::optional<api::TuneReport>> look_up() {
+  Result<std::optional<whole_model::TuneReport>> look_up() {
     const double goal_ms = job_.request.until_latency_ms;
-    const api::ScheduleOptions records{.records = store_, .history = options_.history};
+    const model::ScheduleOptions records{.records = store_, .history = options_.history};
     if (is_operator()) {
-      ATTUNE_ASSIGN(const api::ModelOptions model, model_options());
-      return api::known_answer(model, records, goal_ms);
+      ATTUNE_ASSIGN(const model::ModelOptions model, model_options());
+      return whole_model::known_answer(model, records, goal_ms);
     }
-    std::optional<api::TuneReport> none;
+    std::optional<whole_model::TuneReport> none;
     if (goal_ms <= 0 || options_.history == "none") return none;
     if (options_.history.empty() && !std::filesystem::exists(store_)) return none;
-    api::TuneReport report{.threads = threads_, .records = store_};
+    whole_model::TuneReport report{.threads = threads_, .records = store_};
     report.until_latency_ms = goal_ms;
     ATTUNE_RETURN_IF_ERROR(look_up_model(report));
     if (!report.reached()) return none;
     return std::optional(std::move(report));
   }
 
-  Status look_up_model(api::TuneReport& report) {
-    api::CompileOptions compile{
+  Status look_up_model(whole_model::TuneReport& report) {
+    verbs::CompileOptions compile{
         .source = {.schedule = {.records = store_, .history = options_.history}},
         .output = folder_.artifact()};
     ATTUNE_ASSIGN(compile.source.model, model_options());
     ATTUNE_RETURN_IF_ERROR(workshop_.errand("compile", Resource::HostCores, [&]() -> Status {
-      ATTUNE_ASSIGN(const api::CompileReport compiled, api::compile(compile));
+      ATTUNE_ASSIGN(const verbs::CompileReport compiled, verbs::compile(compile));
       report.fallbacks = compiled.fallbacks;
       return {};
     }));
     return workshop_.errand("race", Resource::Device, [&]() -> Status {
       ATTUNE_ASSIGN(const std::vector<double> latency_ms,
-                    api::race({folder_.artifact()}, {.seconds = 1}));
+                    whole_model::race({folder_.artifact()}, {.seconds = 1}));
       report.latency_ms = latency_ms.front();
       report.output = folder_.artifact();
       return {};
     });
   }
 
-  void say_progress(const api::TuneProgress& progress) {
+  void say_progress(const whole_model::TuneProgress& progress) {
     if (progress.of_whole) return;
-    const auto ran = [](const api::TaskProgress& task) { return task.best_us.has_value(); };
+    const auto ran = [](const whole_model::TaskProgress& task) { return task.best_us.has_value(); };
     const bool all_ran = std::all_of(progress.tasks.begin(), progress.tasks.end(), ran);
     link_.progressed(holding_, progress.trials, all_ran ? progress.latency_ms : 0, 0);
     if (progress.stage == session::name_of(session::StageKind::Update)) ++rounds_;
@@ -176,11 +177,11 @@ class JobTuning {
   }
 
   // Nothing while that is not known.
-  std::optional<double> rounds_left(const api::TuneProgress& progress) const {
+  std::optional<double> rounds_left(const whole_model::TuneProgress& progress) const {
     if (progress.closing) return 0;
     if (job_.request.trials > 0) {
       double rounds = 0;
-      for (const api::TaskProgress& task : progress.tasks) {
+      for (const whole_model::TaskProgress& task : progress.tasks) {
         rounds += task.settled ? 0 : rounds_of(job_.request.trials - task.trials);
       }
       return rounds;
@@ -210,7 +211,7 @@ class JobTuning {
 
   const client::JobStatus& job_;
   worker::Devices devices_;
-  api::JobOptions options_;
+  verbs::JobOptions options_;
   const JobFolder& folder_;
   worker::Link& link_;
   RemoteAdmission& admission_;
@@ -231,24 +232,24 @@ Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& dev
                         const JobFolder& folder, worker::Link& link, RemoteAdmission& admission,
                         const JobWishes& wishes) {
   if (std::optional<JobReport> report = folder.report()) return std::move(*report);
-  ATTUNE_ASSIGN(api::JobOptions options, api::parse_job_options(job.request.options_json));
+  ATTUNE_ASSIGN(verbs::JobOptions options, verbs::parse_job_options(job.request.options_json));
   if (job.request.model.starts_with('/') && !std::filesystem::exists(job.request.model)) {
     return Error{ErrorCode::NotFound,
                  fmt::format("the model '{}' is not there any more", job.request.model),
                  "submit it again when it is"};
   }
-  ATTUNE_ASSIGN(const std::string store, api::records_path(options.records));
+  ATTUNE_ASSIGN(const std::string store, model::records_path(options.records));
   ATTUNE_ASSIGN(const int batches,
                 folder.chosen("batches", batches_in_flight(job.request, devices)));
   JobTuning tuning(job, devices, batches, std::move(options), folder, link, admission, wishes);
-  Result<api::TuneReport> made = tuning.run();
+  Result<whole_model::TuneReport> made = tuning.run();
   if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
   const Status merged = folder.merge_into(store);
   if (!made.ok()) return made.error();
   ATTUNE_RETURN_IF_ERROR(merged);
   ATTUNE_RETURN_IF_ERROR(tuning.deliver(*made));
   std::int64_t trials = 0;
-  for (const api::TunedTask& task : made->tasks) trials += task.trials;
+  for (const whole_model::TunedTask& task : made->tasks) trials += task.trials;
   link.progressed({job.id, job.epoch}, trials, made->latency_ms.value_or(0),
                   made->default_latency_ms.value_or(0));
   JobReport report{.json = to_json(*made), .stopped = made->stopped};

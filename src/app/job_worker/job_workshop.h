@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "app/api/workshop.h"
 #include "app/job_worker/remote_admission.h"
 #include "fleet/worker/link.h"
 #include "tuner/measure/builder/calling_builder.h"
 #include "tuner/measure/runner.h"
 #include "tuner/tuning/tuning.h"
+#include "tuner/whole_model/workshop.h"
 
 namespace attune::job_worker {
 
@@ -53,7 +53,7 @@ struct JobWishes {
 // prepared meanwhile one less than `prefetch`.
 int batches_in_flight(const client::JobRequest& request, const worker::Devices& devices);
 
-class JobWorkshop final : public api::Workshop {
+class JobWorkshop final : public whole_model::Workshop {
  public:
   JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, int batches,
               std::function<void(std::size_t)> tasks_known);

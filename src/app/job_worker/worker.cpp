@@ -8,8 +8,8 @@
 #include <mutex>
 #include <utility>
 
-#include "app/api/version.h"
 #include "app/job_worker/job_tuning.h"
+#include "base/version.h"
 #include "fleet/server/core_groups.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/link.h"
@@ -145,7 +145,7 @@ Status work(const WorkerOptions& options) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
   const worker::LinkOptions how{
       .state = state,
-      .version = api::version(),
+      .version = version(),
       .name = options.name.empty() ? fmt::format("worker-{}", ::getpid()) : options.name,
       .devices = {"cpu"},
       .patience_seconds = options.patience_seconds};

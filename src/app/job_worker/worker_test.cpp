@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/api/job_options.h"
-#include "app/api/prepared_model.h"
 #include "app/job_worker/job_folder.h"
 #include "app/job_worker/job_workshop.h"
+#include "app/verbs/jobs/job_options.h"
+#include "compiler/model/load/prepared_model.h"
 #include "fleet/worker/granting_scheduler_testing.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
@@ -39,7 +39,7 @@ class WorkerTest : public testing::Test {
     spec.set_threads(1);
     spec.set_prefetch(1);
     spec.set_in_turn(true);
-    spec.set_options_json(to_json(api::JobOptions{.records = store(), .history = "none"}));
+    spec.set_options_json(to_json(verbs::JobOptions{.records = store(), .history = "none"}));
     return spec;
   }
   std::string store() const { return scheduler_.state() + "/user.db"; }
@@ -152,9 +152,9 @@ TEST_F(WorkerTest, KeepsItsRecordsWhenTheOutputCannotBeWritten) {
 
 // Neither device nor host is asked for.
 TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
-  const api::SourceOptions source{.model = {.model = "matmul:m=32,n=32,k=32", .threads = 1},
-                                  .schedule = {.use_default = true}};
-  const auto model = api::prepare_model(api::load_model(source.model).value(), source);
+  const model::SourceOptions source{.model = {.model = "matmul:m=32,n=32,k=32", .threads = 1},
+                                    .schedule = {.use_default = true}};
+  const auto model = model::prepare_model(model::load_model(source.model).value(), source);
   ASSERT_TRUE(model.ok());
   const graph::Task& task = model->tasks.distinct.front();
   records::Record record = records::sample_record(0, records::timing(5));
@@ -166,7 +166,7 @@ TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
   v1::JobSpec job = spec("matmul:m=32,n=32,k=32");
   job.set_threads(0);
   job.set_until_latency_ms(1);
-  job.set_options_json(to_json(api::JobOptions{.records = store()}));
+  job.set_options_json(to_json(verbs::JobOptions{.records = store()}));
   scheduler_.set_devices(1, 1);
   scheduler_.give("j8", job);
   start();

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/ir/buffer.h"
+#include "compiler/ir/nodes/buffer.h"
 
 namespace attune::codegen {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 #include "compiler/lower/lower.h"
 #include "compiler/target/target.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/expr.h"
+#include "compiler/ir/nodes/expr.h"
 
 namespace attune::codegen {
 

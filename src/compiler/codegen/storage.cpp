@@ -4,7 +4,7 @@
 
 #include "compiler/codegen/index_facts.h"
 #include "compiler/codegen/walk.h"
-#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/nodes/intrinsics.h"
 
 namespace attune::codegen {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/codegen/buffer_order.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::codegen {
 

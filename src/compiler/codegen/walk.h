@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/match.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::codegen {
 

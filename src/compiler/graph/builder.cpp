@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/graph/program.h"
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
 
 namespace attune::graph {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/graph/graph.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/simplify/simplify.h"
 
 namespace attune::graph {
 

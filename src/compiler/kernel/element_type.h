@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "compiler/ir/dtype.h"
+#include "compiler/ir/nodes/dtype.h"
 #include "runtime/dtype.h"
 
 namespace attune::kernel {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/kernel/element_type.h"
 #include "compiler/lower/lower.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/result.h"
 #include "compiler/codegen/code_generator.h"
-#include "compiler/ir/stmt.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/stmt.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/target/target.h"
 #include "runtime/dtype.h"

@@ -1,6 +1,6 @@
 #include "compiler/lower/conditions.h"
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 
 namespace attune::lower {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ir/linear.h"
-#include "compiler/ir/simplify.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
+#include "compiler/ir/simplify/linear.h"
+#include "compiler/ir/simplify/simplify.h"
 
 namespace attune::lower {
 

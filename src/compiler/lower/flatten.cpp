@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
 
 namespace attune::lower {
 namespace {

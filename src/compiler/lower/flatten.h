@@ -1,7 +1,7 @@
 // Flattening: every buffer becomes one-dimensional, every access one index.
 #pragma once
 
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::lower {
 

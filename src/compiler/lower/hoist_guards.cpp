@@ -3,7 +3,7 @@
 // where tighten_loops can take it into the range.
 #include <algorithm>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/lower/conditions.h"
 #include "compiler/lower/statement_passes.h"
 

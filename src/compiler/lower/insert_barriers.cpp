@@ -11,8 +11,8 @@
 #include <algorithm>
 
 #include "base/match.h"
-#include "compiler/ir/intrinsics.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/intrinsics.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/lower/statement_passes.h"
 
 namespace attune::lower {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/bounds.h"
 
 namespace attune::lower {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/interpret/launches.h"
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/trace.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 #include "compiler/schedule/state.h"
 #include "compiler/target/target.h"
 

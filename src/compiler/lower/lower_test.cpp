@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/schedule/trace.h"
 
 namespace attune::lower {

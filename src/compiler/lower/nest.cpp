@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/launch_axes.h"
 #include "compiler/lower/reduction.h"
 #include "compiler/lower/storage.h"

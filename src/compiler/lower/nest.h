@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 #include "compiler/schedule/bounds.h"
 #include "compiler/schedule/state.h"
 

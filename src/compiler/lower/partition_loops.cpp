@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/lower/conditions.h"
 #include "compiler/lower/statement_passes.h"
 

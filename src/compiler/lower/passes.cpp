@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
-#include "compiler/ir/verify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/verify/verify.h"
 #include "compiler/lower/flatten.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/nest.h"

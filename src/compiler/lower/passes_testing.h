@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
-#include "compiler/ir/verify.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
+#include "compiler/ir/verify/verify.h"
 #include "compiler/lower/statement_passes.h"
 
 namespace attune::lower {

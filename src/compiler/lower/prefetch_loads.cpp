@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/ir/intrinsics.h"
-#include "compiler/ir/linear.h"
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/intrinsics.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/statement_passes.h"
 #include "compiler/schedule/state.h"
 

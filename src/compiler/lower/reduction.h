@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "compiler/ir/stmt.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/stmt.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/state.h"
 
 namespace attune::lower {

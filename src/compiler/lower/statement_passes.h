@@ -1,7 +1,7 @@
 // The passes over statements; passes.cpp lists them in their order.
 #pragma once
 
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::lower {
 

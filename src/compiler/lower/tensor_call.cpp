@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "compiler/ir/linear.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
+#include "compiler/ir/text/names.h"
 
 namespace attune::lower {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "compiler/ir/simplify.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::lower {

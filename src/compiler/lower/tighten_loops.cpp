@@ -1,7 +1,7 @@
 // for v in [min, end): if (k*v + r >= 0 and …) body, with r free of v, runs only for v >= -r/k (or
 // <= for negative k): the range shrinks and the condition goes. Serial loops take symbolic bounds;
 // unrolled and vectorised ones only constants, because their extent must stay known.
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/lower/conditions.h"
 #include "compiler/lower/statement_passes.h"
 

@@ -2,9 +2,9 @@
 // folded, not simplified: sub-expressions that became constant, and conditions that are decided.
 // With the note `launder`, copies are separated by that intrinsic. A loop whose extent is not
 // constant stays a serial loop.
-#include "compiler/ir/intrinsics.h"
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/intrinsics.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/statement_passes.h"
 #include "compiler/schedule/state.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/statement_passes.h"
 
 namespace attune::lower {

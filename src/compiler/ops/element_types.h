@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "compiler/ir/expr.h"
+#include "compiler/ir/nodes/expr.h"
 
 namespace attune::ops {
 

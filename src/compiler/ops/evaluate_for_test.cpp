@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
 #include "compiler/ops/forms/blocked_layout.h"
 
 namespace attune::ops {

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/rng.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 
 namespace attune::ops {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/ops/op_traits.h"
 #include "compiler/ops/tensor_type.h"
 

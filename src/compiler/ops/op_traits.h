@@ -9,8 +9,8 @@ namespace attune::ops {
 
 struct OpCall;
 
-// How noise in the place of zeros goes through an operator (compiler/graph/zeros.h). Views and
-// injective operators hand it on whatever they say here; only floats have noise.
+// How noise in the place of zeros goes through an operator (compiler/graph/tasks/zeros.h). Views
+// and injective operators hand it on whatever they say here; only floats have noise.
 enum class Zeros : std::uint8_t {
   Lost,        // the result of a zero is something else, or other values hide it
   First,       // zeros of the first operand stay zeros, noise stays as large

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 
 namespace attune::ops {
 

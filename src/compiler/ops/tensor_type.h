@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/array.h"
+#include "compiler/ir/nodes/array.h"
 
 namespace attune::ops {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/ops/forms/family.h"
 
 namespace attune::ops {

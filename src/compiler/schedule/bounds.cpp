@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
 #include "compiler/schedule/read_ranges.h"

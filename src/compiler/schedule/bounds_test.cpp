@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/print.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/schedule/schedule_testing.h"
 
 namespace attune::schedule {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/schedule/primitives.h"
 #include "compiler/schedule/rewrite_stage.h"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/schedule/schedule_testing.h"
 
 namespace attune::schedule {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 
 namespace attune::schedule {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/linear.h"
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/state.h"
 
 namespace attune::schedule {

@@ -1,7 +1,7 @@
 // What the steps that rewrite the program share.
 #pragma once
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/schedule/state.h"
 
 namespace attune::schedule {

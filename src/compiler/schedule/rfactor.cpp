@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/schedule/loop_values.h"
 #include "compiler/schedule/primitives.h"
 

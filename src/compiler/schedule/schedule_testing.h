@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/ir/parse.h"
+#include "compiler/ir/text/parse.h"
 #include "compiler/schedule/bounds.h"
 #include "compiler/schedule/trace.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "base/check.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 
 namespace attune::schedule {
 namespace {

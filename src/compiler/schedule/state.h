@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/linear.h"
-#include "compiler/ir/stmt.h"
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/stmt.h"
+#include "compiler/ir/nodes/tensor_expr.h"
+#include "compiler/ir/simplify/linear.h"
 
 namespace attune::schedule {
 

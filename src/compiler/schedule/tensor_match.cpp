@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/ir/print.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/text/print.h"
 #include "compiler/schedule/loop_values.h"
 
 namespace attune::schedule {

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/read_ranges.h"
 
 namespace attune::schedule {

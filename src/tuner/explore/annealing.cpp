@@ -38,9 +38,9 @@ double deviation_of(std::span<const double> scores) {
 // found good before; to come before one, another must promise more than predictions are wrong by.
 // With them, while nothing was measured yet, alternatives that promise about the same take turns.
 void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
-                  const model::Learner& learner) {
+                  const cost_model::Learner& learner) {
   constexpr double kDefaultIsWorth = 0.2, kTurn = 0.03;
-  std::vector<model::Query> queries;
+  std::vector<cost_model::Query> queries;
   for (const Proposal& each : batch) queries.push_back({&each.point, each.predicted_us});
   std::vector<double> scores(batch.size());
   if (!queries.empty()) learner.score(queries, scores);
@@ -69,7 +69,7 @@ std::uint64_t scan_stride(std::uint64_t size) {
 }  // namespace
 
 AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
-                                     std::unique_ptr<model::Learner> learner)
+                                     std::unique_ptr<cost_model::Learner> learner)
     : LedgerExplorer(options, surroundings), learner_(std::move(learner)) {}
 
 // What looking at one point costs.
@@ -244,7 +244,7 @@ AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t batch, R
   if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool, rng);
   result.leaders = leaders_to_try(pool, batch);
   result.best = pool.take();
-  std::vector<model::Query> queries;
+  std::vector<cost_model::Query> queries;
   for (const Scored& candidate : result.best) {
     queries.push_back({&candidate.point, *ledger_.predicted_us(candidate.point)});
   }

@@ -12,7 +12,7 @@ namespace attune::explore {
 class AnnealingExplorer final : public LedgerExplorer {
  public:
   AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
-                    std::unique_ptr<model::Learner> learner);
+                    std::unique_ptr<cost_model::Learner> learner);
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
   void update(std::span<const Finding> findings) override;
@@ -45,7 +45,7 @@ class AnnealingExplorer final : public LedgerExplorer {
   double effort_us(const space::Point& point) const;
   int steps(bool first) const;
 
-  std::unique_ptr<model::Learner> learner_;
+  std::unique_ptr<cost_model::Learner> learner_;
   std::vector<space::Point> chains_;
   std::uint64_t scanned_ = 0;  // points of a space that is scored whole
 };

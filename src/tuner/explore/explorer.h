@@ -15,8 +15,8 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "compiler/schedule/trace.h"
-#include "tuner/model/cost_model.h"
-#include "tuner/model/learner.h"
+#include "tuner/cost_model/cost_model.h"
+#include "tuner/cost_model/learner.h"
 #include "tuner/space/space.h"
 
 namespace attune::explore {
@@ -64,7 +64,7 @@ class Explorer {
 // What can be set about a search. Explorers take what concerns them.
 struct SearchOptions {
   std::string explorer = "annealing";  // of explorer_names()
-  model::LearnerOptions learner = {};
+  cost_model::LearnerOptions learner = {};
   // Of annealing. Temperatures are in standard deviations of the scores.
   std::size_t chains = 32;
   int steps = 0;        // per chain and round; 0: as many as a small part of a round allows
@@ -87,8 +87,8 @@ struct SearchOptions {
 // What an explorer works with; all must outlive it. `history` may be null.
 struct Surroundings {
   const space::Space& space;
-  const model::CostModel& model;
-  const model::History* history = nullptr;
+  const cost_model::CostModel& model;
+  const cost_model::History* history = nullptr;
 };
 
 // Whether all names are known and all numbers make sense.

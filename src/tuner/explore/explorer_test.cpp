@@ -17,7 +17,7 @@ using space::Point;
 using space::TemplateSpace;
 
 // A model that knows nothing.
-class FlatModel : public model::CostModel {
+class FlatModel : public cost_model::CostModel {
  public:
   double predict_us(const space::Scheduled&) const override { return 100; }
 };
@@ -220,7 +220,7 @@ TEST(Annealing, AvoidsWhatFails) {
 }
 
 // Thinks that one of two algorithms is slow.
-class PartialModel : public model::CostModel {
+class PartialModel : public cost_model::CostModel {
  public:
   double predict_us(const space::Scheduled& scheduled) const override {
     return scheduled.state.stages.size() > 3 ? 100 : 500;
@@ -245,7 +245,7 @@ TEST(Annealing, TriesEveryAlternativeWhateverIsPredicted) {
 }
 
 // Thinks that nothing works unless an operand is packed.
-class SteepModel : public model::CostModel {
+class SteepModel : public cost_model::CostModel {
  public:
   double predict_us(const space::Scheduled& scheduled) const override {
     return scheduled.state.find("cache.b") < 0 ? 1e6 : 100;

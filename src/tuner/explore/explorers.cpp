@@ -20,8 +20,8 @@ struct ExplorerDef {
 };
 
 Made make_annealing(const SearchOptions& options, const Surroundings& surroundings) {
-  ATTUNE_ASSIGN(auto learner,
-                model::make_learner(options.learner, surroundings.space, surroundings.history));
+  ATTUNE_ASSIGN(auto learner, cost_model::make_learner(options.learner, surroundings.space,
+                                                       surroundings.history));
   return std::unique_ptr<Explorer>(
       std::make_unique<AnnealingExplorer>(options, surroundings, std::move(learner)));
 }
@@ -51,9 +51,9 @@ std::string to_string(const SearchOptions& o) {
   return fmt::format(
       "{} model=({}) seed={} chains={}x{}/{} heat={}-{} whole={} population={}/{}/{} epsilon={} "
       "alpha={} lambda={} reject={:d} defaults={:d}",
-      o.explorer, model::to_string(o.learner), o.learner.seed, o.chains, o.steps, o.first_steps,
-      o.hot, o.cold, o.score_whole, o.population, o.elites, o.mutation, o.random_share,
-      o.new_choice, o.pool, o.reject_hopeless, o.defaults_first);
+      o.explorer, cost_model::to_string(o.learner), o.learner.seed, o.chains, o.steps,
+      o.first_steps, o.hot, o.cold, o.score_whole, o.population, o.elites, o.mutation,
+      o.random_share, o.new_choice, o.pool, o.reject_hopeless, o.defaults_first);
 }
 
 Status check(const SearchOptions& options) {
@@ -62,7 +62,7 @@ Status check(const SearchOptions& options) {
     return invalid(fmt::format("unknown explorer '{}'", options.explorer),
                    fmt::format("explorers are {}", fmt::join(names, ", ")));
   }
-  return model::check(options.learner);
+  return cost_model::check(options.learner);
 }
 
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,

@@ -10,7 +10,7 @@
 namespace attune::explore {
 namespace {
 
-class FlatModel : public model::CostModel {
+class FlatModel : public cost_model::CostModel {
  public:
   double predict_us(const space::Scheduled&) const override { return 100; }
 };

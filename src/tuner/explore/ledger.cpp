@@ -195,8 +195,8 @@ std::optional<space::Point> Ledger::point_of(const Finding& finding) {
   return space_.point_at(found->second);
 }
 
-std::vector<model::Example> Ledger::examples() const {
-  std::vector<model::Example> examples;
+std::vector<cost_model::Example> Ledger::examples() const {
+  std::vector<cost_model::Example> examples;
   for (const Entry& entry : entries_) {
     if (entry.finished) examples.push_back({entry.point, entry.predicted_us, entry.measured_us});
   }

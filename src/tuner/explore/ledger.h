@@ -48,7 +48,7 @@ class Ledger {
   // Nothing was proposed yet.
   bool unused() const { return entries_.empty() && gone_.empty(); }
   // The finished ones, for a learner.
-  std::vector<model::Example> examples() const;
+  std::vector<cost_model::Example> examples() const;
   // The fastest, fastest first.
   std::vector<const Entry*> best(std::size_t count) const;
   const space::RejectionCounts& rejections() const { return rejections_; }
@@ -90,7 +90,7 @@ class Ledger {
   double ceiling_us();
 
   const space::Space& space_;
-  const model::CostModel& model_;
+  const cost_model::CostModel& model_;
   bool reject_hopeless_;
   Predictions predictions_;
   Hashes gone_;                                                  // indices of points

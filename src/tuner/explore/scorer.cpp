@@ -5,7 +5,7 @@
 namespace attune::explore {
 
 std::vector<std::optional<double>> Scorer::score(std::span<const space::Point> points) {
-  std::vector<model::Query> queries;
+  std::vector<cost_model::Query> queries;
   std::vector<std::uint64_t> keys(points.size()), asked;
   for (std::size_t i = 0; i < points.size(); ++i) {
     keys[i] = space::hash(points[i]);

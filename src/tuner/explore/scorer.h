@@ -19,7 +19,7 @@ struct Scored {
 
 class Scorer {
  public:
-  Scorer(Ledger& ledger, const model::Learner& learner) : ledger_(ledger), learner_(learner) {}
+  Scorer(Ledger& ledger, const cost_model::Learner& learner) : ledger_(ledger), learner_(learner) {}
 
   // One score per point, nothing for a rejected one.
   std::vector<std::optional<double>> score(std::span<const space::Point> points);
@@ -28,7 +28,7 @@ class Scorer {
 
  private:
   Ledger& ledger_;
-  const model::Learner& learner_;
+  const cost_model::Learner& learner_;
   std::unordered_map<std::uint64_t, std::optional<double>> known_;  // by point
   std::size_t asked_ = 0;
 };

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/hash.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/print.h"
 #include "tuner/logs/mapper.h"
 #include "tuner/tunings/tunings.h"
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ir/linear.h"
-#include "compiler/ir/parse.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
+#include "compiler/ir/text/parse.h"
 #include "tuner/logs/adapt.h"
 
 namespace attune::logs {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "tuner/logs/adapt.h"
 #include "tuner/logs/exporter.h"
 #include "tuner/logs/knobs.h"

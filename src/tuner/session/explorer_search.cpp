@@ -75,8 +75,8 @@ class ExplorerSearch : public Search {
 // What the explorer refers to, in the order it must be made.
 struct Surroundings {
   std::unique_ptr<space::TemplateSpace> space;
-  std::unique_ptr<model::CostModel> model;
-  std::shared_ptr<const model::History> history;
+  std::unique_ptr<cost_model::CostModel> model;
+  std::shared_ptr<const cost_model::History> history;
 };
 
 class OwningSearch final : public ExplorerSearch {
@@ -98,7 +98,7 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
 
 Result<std::unique_ptr<Search>> make_template_search(
     const Task& task, const target::Target& target, const explore::SearchOptions& options,
-    std::uint64_t seed, std::shared_ptr<const model::History> history) {
+    std::uint64_t seed, std::shared_ptr<const cost_model::History> history) {
   std::vector<space::NamedProgram> programs;
   for (const Algorithm& algorithm : task.algorithms) {
     if (!algorithm.competes) continue;

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "compiler/target/target.h"
+#include "tuner/cost_model/history.h"
 #include "tuner/explore/explorer.h"
-#include "tuner/model/history.h"
 #include "tuner/session/search.h"
 #include "tuner/session/task.h"
 
@@ -22,6 +22,6 @@ std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
 // analytic model; owns all it needs. `target` must be resolved; `history` may be null.
 Result<std::unique_ptr<Search>> make_template_search(
     const Task& task, const target::Target& target, const explore::SearchOptions& options,
-    std::uint64_t seed, std::shared_ptr<const model::History> history = nullptr);
+    std::uint64_t seed, std::shared_ptr<const cost_model::History> history = nullptr);
 
 }  // namespace attune::session

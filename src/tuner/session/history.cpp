@@ -11,11 +11,11 @@
 #include <set>
 #include <thread>
 
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "targets/kinds.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/features/features.h"
-#include "tuner/model/analytic.h"
 
 namespace attune::session {
 namespace {
@@ -32,7 +32,7 @@ struct Lesson {
 };
 
 struct Learnt {
-  model::History::Group group;
+  cost_model::History::Group group;
   HistoryCounts counts;
 };
 
@@ -92,7 +92,7 @@ class GroupBuilder {
 
   Learnt build() {
     for (const records::Trial& trial : lesson_.trials.trials) add(trial);
-    if (times_.size() < model::History::kLeastOfGroup || best_us_ <= 0) {
+    if (times_.size() < cost_model::History::kLeastOfGroup || best_us_ <= 0) {
       counts_.alone += times_.size();
       return {{}, counts_};
     }
@@ -132,7 +132,7 @@ class GroupBuilder {
     }
     features::extract(kFeatures, *scheduled, target_, values_);
     group_.features.insert(group_.features.end(), values_.begin(), values_.end());
-    const double predicted = model::predict(*scheduled, target_, {}).us;
+    const double predicted = cost_model::predict(*scheduled, target_, {}).us;
     group_.analytic.push_back(static_cast<float>(std::log(std::max(predicted, 1e-6))));
     times_.push_back(trial.time_us);
     if (trial.time_us && (best_us_ == 0 || *trial.time_us < best_us_)) best_us_ = *trial.time_us;
@@ -142,7 +142,7 @@ class GroupBuilder {
   const target::Target& target_;
   Programs programs_;
   std::vector<float> values_;
-  model::History::Group group_;
+  cost_model::History::Group group_;
   std::vector<std::optional<double>> times_;
   double best_us_ = 0;
   HistoryCounts counts_;
@@ -240,7 +240,7 @@ Result<LoadedHistory> load_history(const std::vector<records::Store*>& stores,
   work();
   for (std::thread& other : others) other.join();
 
-  auto history = std::make_shared<model::History>();
+  auto history = std::make_shared<cost_model::History>();
   LoadedHistory loaded;
   for (Learnt& one : learnt) {
     loaded.counts.used += one.counts.used;

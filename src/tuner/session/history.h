@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "compiler/target/target.h"
-#include "tuner/model/history.h"
+#include "tuner/cost_model/history.h"
 #include "tuner/records/store.h"
 #include "tuner/session/task.h"
 
@@ -43,7 +43,7 @@ struct HistoryCounts {
 };
 
 struct LoadedHistory {
-  std::shared_ptr<const model::History> history;  // may be empty, never null
+  std::shared_ptr<const cost_model::History> history;  // may be empty, never null
   HistoryCounts counts;
   std::size_t tasks() const;  // that are learnt from
 };

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/target/target.h"
 #include "tuner/space/config.h"

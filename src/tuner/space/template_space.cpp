@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "tuner/space/limits.h"
 
 namespace attune::space {

@@ -2,7 +2,7 @@
 // channels of some rows, is computed where the window behind it needs it, and stays in the cache.
 #pragma once
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/target/target.h"
 #include "tuner/space/template.h"
 #include "tuner/templates/trace_writer.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compiler/ir/linear.h"
-#include "compiler/ir/rewrite.h"
-#include "compiler/ir/simplify.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
+#include "compiler/ir/simplify/simplify.h"
 
 namespace attune::templates {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 
 namespace attune::templates {
 

@@ -3,7 +3,7 @@
 // blocks by stages const.NAME.
 #pragma once
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ops/operator.h"
 
 namespace attune::templates {

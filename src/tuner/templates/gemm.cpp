@@ -5,7 +5,7 @@
 // long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
 #include <algorithm>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
 #include "tuner/templates/program_facts.h"

@@ -1,7 +1,7 @@
 // Inlining producers that do not reduce, as far as that does not compute much twice.
 #pragma once
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 
 namespace attune::templates {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
 

@@ -1,7 +1,7 @@
 // Loops for stages of any shape: what the fallback template is made of.
 #pragma once
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/target/target.h"
 #include "tuner/space/knob.h"
 #include "tuner/templates/trace_writer.h"

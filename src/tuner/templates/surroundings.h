@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/target/target.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/plain_loops.h"

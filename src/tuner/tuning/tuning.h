@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "compiler/target/target.h"
+#include "tuner/cost_model/cost_model.h"
 #include "tuner/measure/runner.h"
-#include "tuner/model/cost_model.h"
 #include "tuner/space/template.h"
 
 namespace attune::tuning {
@@ -34,7 +34,7 @@ struct Tuning {
   std::string_view kind;  // of targets
   // The first that fits a program schedules it; the last fits all.
   std::span<const space::Template> (*templates)();
-  std::unique_ptr<model::CostModel> (*prior)(const target::Target& target);
+  std::unique_ptr<cost_model::CostModel> (*prior)(const target::Target& target);
   CorePlan (*plan_cores)(const std::vector<int>& available, const target::Target& target);
   // Isolates what it measures. Best called early, while the process is small and has one thread:
   // children are forks of it.

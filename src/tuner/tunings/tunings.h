@@ -1,7 +1,7 @@
 // How programs are tuned, whatever their target: the way of its kind.
 #pragma once
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/target/target.h"
 #include "tuner/tuning/tuning.h"

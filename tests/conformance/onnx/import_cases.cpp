@@ -12,8 +12,8 @@
 #include <map>
 #include <optional>
 
-#include "app/deploy/ahead.h"
 #include "compiler/frontend/onnx/import.h"
+#include "compiler/model/ahead.h"
 
 namespace attune {
 namespace {
@@ -49,7 +49,7 @@ Outcome run_case(const fs::path& folder) {
   onnx::ImportOptions options;
   options.builder.largest_folded = std::int64_t{1} << 40;
   options.builder.most_folded_steps = std::int64_t{1} << 40;
-  options.builder.run_host = deploy::run_host_on_constants;
+  options.builder.run_host = model::run_host_on_constants;
   const fs::path data = folder / "test_data_set_0";
   const std::vector<std::string> names = onnx::input_names(*file);
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
-#include "compiler/graph/tasks.h"
+#include "compiler/graph/tasks/tasks.h"
 #include "compiler/ops/element_types.h"
 #include "compiler/ops/forms/family.h"
 

@@ -1,6 +1,6 @@
 // Kernels: plain loops run in order; those with bound loops are launches.
 #include "base/match.h"
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/interpret/launches.h"
 #include "compiler/ir/interpret/parameters.h"
 

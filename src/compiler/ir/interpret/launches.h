@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/array.h"
 #include "compiler/ir/interpret/findings.h"
 #include "compiler/ir/interpret/statement_code.h"
-#include "compiler/ir/launch.h"
+#include "compiler/ir/nodes/array.h"
+#include "compiler/ir/nodes/launch.h"
 
 namespace attune::ir {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/parse.h"
+#include "compiler/ir/text/parse.h"
 
 namespace attune::ir {
 namespace {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/array.h"
-#include "compiler/ir/evaluate.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/interpret/evaluate.h"
+#include "compiler/ir/nodes/array.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::ir {
 

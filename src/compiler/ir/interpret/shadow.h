@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/ir/evaluate.h"
+#include "compiler/ir/interpret/evaluate.h"
 #include "compiler/ir/interpret/findings.h"
-#include "compiler/ir/launch.h"
+#include "compiler/ir/nodes/launch.h"
 
 namespace attune::ir {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/match.h"
-#include "compiler/ir/print.h"
-#include "compiler/ir/rewrite.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/text/print.h"
 
 namespace attune::ir {
 namespace {

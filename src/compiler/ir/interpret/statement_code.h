@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/ir/evaluate.h"
+#include "compiler/ir/interpret/evaluate.h"
 #include "compiler/ir/interpret/tensor_call.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::ir {
 

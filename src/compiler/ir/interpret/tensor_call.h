@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "compiler/ir/evaluate.h"
+#include "compiler/ir/interpret/evaluate.h"
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::ir {

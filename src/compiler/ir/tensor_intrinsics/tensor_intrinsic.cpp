@@ -1,6 +1,6 @@
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
-#include "compiler/ir/parse.h"
+#include "compiler/ir/text/parse.h"
 
 namespace attune::ir {
 

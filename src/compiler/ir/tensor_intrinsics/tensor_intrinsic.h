@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 
 namespace attune::ir {
 

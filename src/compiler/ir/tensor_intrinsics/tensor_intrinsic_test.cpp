@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/nodes/intrinsics.h"
 
 namespace attune::ir {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "compiler/ir/expr.h"
+#include "compiler/ir/nodes/expr.h"
 
 namespace attune::ops {
 

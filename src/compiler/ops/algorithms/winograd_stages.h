@@ -11,7 +11,7 @@
 // input run side by side as phases: all stages then have their axes too, after the first two.
 #pragma once
 
-#include "compiler/ir/tensor_expr.h"
+#include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/ops/algorithms/winograd_matrices.h"
 #include "compiler/ops/forms/channels.h"
 

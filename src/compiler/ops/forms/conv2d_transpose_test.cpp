@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/verify.h"
+#include "compiler/ir/verify/verify.h"
 #include "compiler/ops/algorithms/conv2d_transpose_algorithms.h"
 #include "compiler/ops/evaluate_for_test.h"
 

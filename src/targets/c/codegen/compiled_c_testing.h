@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 #include "base/temporary_directory_testing.h"
-#include "compiler/ir/array.h"
+#include "compiler/ir/nodes/array.h"
 #include "targets/c/codegen/kernel.h"
 #include "targets/c/codegen/names.h"
 

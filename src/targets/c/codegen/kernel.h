@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 
 namespace attune::c {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <thread>
 
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/intrinsics.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/nodes/intrinsics.h"
+#include "compiler/ir/text/print.h"
 #include "targets/c/codegen/compiled_c_testing.h"
 
 namespace attune::c {

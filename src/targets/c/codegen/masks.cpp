@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/text/names.h"
 #include "targets/c/codegen/printer.h"
 
 namespace attune::c {

@@ -1,7 +1,7 @@
 #include "targets/c/codegen/operators.h"
 
 #include "base/check.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/text/names.h"
 
 namespace attune::c {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "compiler/ir/expr.h"
+#include "compiler/ir/nodes/expr.h"
 
 namespace attune::c {
 

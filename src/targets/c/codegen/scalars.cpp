@@ -3,8 +3,8 @@
 
 #include "base/check.h"
 #include "base/match.h"
-#include "compiler/ir/intrinsics.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/nodes/intrinsics.h"
+#include "compiler/ir/text/names.h"
 #include "targets/c/codegen/operators.h"
 #include "targets/c/codegen/printer.h"
 

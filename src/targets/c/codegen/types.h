@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "compiler/ir/dtype.h"
+#include "compiler/ir/nodes/dtype.h"
 
 namespace attune::c {
 

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/match.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/text/names.h"
 #include "targets/c/codegen/operators.h"
 #include "targets/c/codegen/printer.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 #include "runtime/artifact.h"
 #include "runtime/plan.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "compiler/codegen/code_generator.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 #include "compiler/target/target.h"
 
 namespace attune::cpu {

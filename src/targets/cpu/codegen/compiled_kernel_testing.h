@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "compiler/ir/stmt.h"
+#include "compiler/ir/nodes/stmt.h"
 #include "runtime/thread_pool.h"
 #include "targets/cpu/codegen/codegen.h"
 #include "targets/cpu/device/kernel_module.h"

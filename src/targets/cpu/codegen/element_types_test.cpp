@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "compiler/ir/interpret.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/text/print.h"
 #include "targets/cpu/codegen/compiled_kernel_testing.h"
 
 namespace attune::cpu {

@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/match.h"
 #include "compiler/codegen/walk.h"
-#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/nodes/intrinsics.h"
 #include "targets/cpu/codegen/emitter.h"
 
 namespace attune::cpu {

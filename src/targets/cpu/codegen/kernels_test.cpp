@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-#include "compiler/ir/intrinsics.h"
+#include "compiler/ir/nodes/intrinsics.h"
 #include "targets/cpu/codegen/compiled_kernel_testing.h"
 
 namespace attune::cpu {

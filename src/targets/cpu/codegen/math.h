@@ -9,7 +9,7 @@
 #include <span>
 
 #include <llvm/IR/IRBuilder.h>
-#include "compiler/ir/expr.h"
+#include "compiler/ir/nodes/expr.h"
 #include "targets/cpu/codegen/machine.h"
 
 namespace attune::cpu {

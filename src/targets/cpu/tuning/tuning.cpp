@@ -2,15 +2,15 @@
 
 #include "runtime/affinity.h"
 #include "targets/cpu/tuning/local_runner.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/measure/probe/machine.h"
-#include "tuner/model/analytic.h"
 #include "tuner/templates/templates.h"
 
 namespace attune::cpu {
 namespace {
 
-std::unique_ptr<model::CostModel> prior(const target::Target& target) {
-  return std::make_unique<model::AnalyticModel>(target);
+std::unique_ptr<cost_model::CostModel> prior(const target::Target& target) {
+  return std::make_unique<cost_model::AnalyticModel>(target);
 }
 
 Result<std::unique_ptr<measure::Runner>> start_runner(const tuning::RunnerOptions& options) {

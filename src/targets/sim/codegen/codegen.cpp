@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/ir/launch.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/nodes/launch.h"
+#include "compiler/ir/text/print.h"
 #include "targets/sim/facts/facts.h"
 
 namespace attune::sim {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ir/parse.h"
-#include "compiler/ir/print.h"
+#include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 #include "targets/sim/facts/facts.h"
 
 namespace attune::sim {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "compiler/ir/parse.h"
+#include "compiler/ir/text/parse.h"
 
 namespace attune::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/ir/interpret/launches.h"
-#include "compiler/ir/parse.h"
+#include "compiler/ir/text/parse.h"
 #include "runtime/memory.h"
 #include "targets/sim/device/cycle_meter.h"
 

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "targets/sim/device/machine.h"
-#include "tuner/model/cost_model.h"
+#include "tuner/cost_model/cost_model.h"
 
 namespace attune::sim {
 
-class Prior final : public model::CostModel {
+class Prior final : public cost_model::CostModel {
  public:
   explicit Prior(const Machine& machine) : machine_(machine) {}
   double predict_us(const space::Scheduled& scheduled) const override;

@@ -13,7 +13,7 @@ std::span<const space::Template> templates() {
   return list;
 }
 
-std::unique_ptr<model::CostModel> prior(const target::Target& target) {
+std::unique_ptr<cost_model::CostModel> prior(const target::Target& target) {
   return std::make_unique<Prior>(machine_of(target).value());
 }
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/rng.h"
-#include "compiler/ir/array.h"
-#include "compiler/ir/interpret.h"
+#include "compiler/ir/interpret/interpret.h"
+#include "compiler/ir/nodes/array.h"
 #include "compiler/kernel/element_type.h"
 #include "runtime/fill.h"
 

@@ -1,0 +1,200 @@
+#include "app/verbs/bench.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/isolated.h"
+#include "targets/kinds.h"
+#include "tuner/tunings/tunings.h"
+
+namespace attune::verbs {
+namespace {
+
+using runtime::Tensor;
+
+void append_text(Bytes& bytes, const std::string& text) {
+  append_value(bytes, text.size());
+  bytes.insert(bytes.end(), text.begin(), text.end());
+}
+
+std::string take_text(std::span<const char>& bytes) {
+  const auto size = take_value<std::size_t>(bytes);
+  CHECK(size <= bytes.size(), "a child's answer is too short");
+  std::string text(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+  bytes = bytes.subspan(size);
+  return text;
+}
+
+// What the child finds out.
+struct Found {
+  Samples samples = {};
+  std::int64_t session_bytes = 0;
+  std::vector<LayerRow> layers = {};
+};
+
+Bytes pack(const Found& found) {
+  Bytes bytes;
+  append_value(bytes, found.samples.calls);
+  append_value(bytes, found.session_bytes);
+  append_value(bytes, found.layers.size());
+  for (const LayerRow& row : found.layers) {
+    append_text(bytes, row.name);
+    append_text(bytes, row.kernel);
+    append_value(bytes, row.milliseconds);
+    append_value(bytes, row.fastest_ms);
+    append_value(bytes, row.percent);
+    append_value(bytes, row.gflops);
+    append_value(bytes, row.calls);
+  }
+  for (const double us : found.samples.call_us) append_value(bytes, us);
+  return bytes;
+}
+
+Found unpack(std::span<const char> bytes) {
+  Found found;
+  found.samples.calls = take_value<std::int64_t>(bytes);
+  found.session_bytes = take_value<std::int64_t>(bytes);
+  found.layers.resize(take_value<std::size_t>(bytes));
+  for (LayerRow& row : found.layers) {
+    row.name = take_text(bytes);
+    row.kernel = take_text(bytes);
+    row.milliseconds = take_value<double>(bytes);
+    row.fastest_ms = take_value<double>(bytes);
+    row.percent = take_value<double>(bytes);
+    row.gflops = take_value<double>(bytes);
+    row.calls = take_value<std::int64_t>(bytes);
+  }
+  while (!bytes.empty()) found.samples.call_us.push_back(take_value<double>(bytes));
+  return found;
+}
+
+Result<std::vector<LayerRow>> profile_layers(model::ModelSession& session,
+                                             const std::vector<Tensor>& inputs,
+                                             const SamplingOptions& sampling) {
+  constexpr std::int64_t kFewestRuns = 3;
+  const SteadyClock clock;
+  runtime::Profile profile;
+  const std::int64_t start = clock.now_ns();
+  std::int64_t runs = 0;
+  while (runs < kFewestRuns ||
+         (sampling.repeats > 0 ? runs < sampling.repeats
+                               : seconds_between(start, clock.now_ns()) < sampling.seconds)) {
+    ATTUNE_RETURN_IF_ERROR(session.run(inputs, &profile));
+    ++runs;
+  }
+  return layer_rows(profile, runs);
+}
+
+}  // namespace
+
+std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t runs) {
+  std::vector<LayerRow> rows;
+  double total_ms = 0;
+  for (const runtime::LayerTime& layer : profile.layers()) {
+    LayerRow row{std::string(layer.layer), std::string(layer.what)};
+    row.milliseconds = static_cast<double>(layer.total_ns) * 1e-6 / static_cast<double>(runs);
+    row.calls = layer.calls / runs;
+    row.fastest_ms = static_cast<double>(layer.fastest_ns) * 1e-6;
+    if (layer.total_ns > 0) {
+      row.gflops =
+          layer.flops * static_cast<double>(layer.calls) / static_cast<double>(layer.total_ns);
+    }
+    total_ms += row.milliseconds;
+    rows.push_back(std::move(row));
+  }
+  for (LayerRow& row : rows) row.percent = total_ms > 0 ? 100 * row.milliseconds / total_ms : 0;
+  std::stable_sort(rows.begin(), rows.end(), [](const LayerRow& a, const LayerRow& b) {
+    return a.milliseconds > b.milliseconds;
+  });
+  return rows;
+}
+
+Result<BenchReport> bench(const BenchOptions& options) {
+  model::SourceOptions source = options.source;
+  source.model.seed = options.seed;
+  ATTUNE_ASSIGN(const model::RunnableModel model, model::load_runnable(source));
+  if (options.layers && model.is_operator) {
+    return invalid("--layers is for whole models; an operator has one layer", "leave it out");
+  }
+  const runtime::Plan& plan = model.plan();
+  BenchReport report{.model = model.name,
+                     .target = plan.target,
+                     .threads = model.threads,
+                     .schedule_text = model.schedule_text,
+                     .fallbacks = model.fallbacks};
+  if (model.is_operator) report.kernel = model.kernels.front();
+  if (model.is_operator && options.measure_peak) {
+    ATTUNE_ASSIGN(target::Target target, targets::parse(plan.target));
+    target.threads = report.threads;
+    ATTUNE_ASSIGN(report.peak_gflops, tunings::tuning_of(target).peak_gflops(target));
+  }
+  const auto work = [&]() -> Result<Bytes> {
+    ATTUNE_ASSIGN(const std::vector<Tensor> inputs, model::random_inputs(plan, options.seed));
+    ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
+    Found found;
+    // Of an operator its kernel is timed, not what a model does around its layers.
+    ATTUNE_RETURN_IF_ERROR(session.run(inputs));
+    const auto once = [&] { return model.is_operator ? session.run_again() : session.run(inputs); };
+    ATTUNE_ASSIGN(found.samples, sample(once, session, options.sampling));
+    found.session_bytes = static_cast<std::int64_t>(session.bytes());
+    if (options.layers) {
+      ATTUNE_ASSIGN(found.layers, profile_layers(session, inputs, options.sampling));
+    }
+    return pack(found);
+  };
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
+  Found found = unpack(answer);
+  report.calls = found.samples.calls;
+  report.latency = summarize(std::move(found.samples.call_us));
+  report.gflops = model::flops_of(plan) / (report.latency.min_ms * 1e6);
+  report.load_ms = model.load_ms;
+  report.compile_seconds = model.compile_seconds;
+  report.weight_bytes = static_cast<std::int64_t>(model.model->artifact().weights().size());
+  report.arena_bytes = plan.arena_bytes;
+  report.session_bytes = found.session_bytes;
+  report.layers = std::move(found.layers);
+  return report;
+}
+
+std::string to_json(const BenchReport& report) {
+  nlohmann::ordered_json json;
+  json["model"] = report.model;
+  if (report.kernel) json["key"] = report.kernel->key;
+  json["latency_ms"] = {{"min", report.latency.min_ms},
+                        {"median", report.latency.median_ms},
+                        {"p90", report.latency.p90_ms},
+                        {"p99", report.latency.p99_ms}};
+  json["gflops"] = report.gflops;
+  if (report.peak_gflops > 0) {
+    json["peak_gflops"] = report.peak_gflops;
+    json["percent_of_peak"] = report.percent_of_peak();
+  }
+  json["threads"] = report.threads;
+  json["target"] = report.target;
+  if (report.kernel) {
+    json["schedule"] = model::source_name(report.kernel->schedule.origin);
+    json["trace"] = schedule::to_string(report.kernel->schedule.trace);
+  } else {
+    json["schedule"] = report.schedule_text;
+  }
+  json["fallbacks"] = model::fallbacks_json(report.fallbacks);
+  json["calls"] = report.calls;
+  json["load_ms"] = report.load_ms;
+  if (report.compile_seconds > 0) json["compile_seconds"] = report.compile_seconds;
+  json["weight_bytes"] = report.weight_bytes;
+  json["arena_bytes"] = report.arena_bytes;
+  json["session_bytes"] = report.session_bytes;
+  for (const LayerRow& row : report.layers) {
+    json["layers"].push_back({{"name", row.name},
+                              {"kernel", row.kernel},
+                              {"ms", row.milliseconds},
+                              {"fastest_ms", row.fastest_ms},
+                              {"percent", row.percent},
+                              {"gflops", row.gflops},
+                              {"calls", row.calls}});
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace attune::verbs

@@ -1,0 +1,58 @@
+// Timing a model in a process of its own, call by call, as a program that uses it would, and layer
+// by layer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/verbs/sampling.h"
+#include "base/result.h"
+#include "compiler/model/load/runnable_model.h"
+
+namespace attune::verbs {
+
+struct BenchOptions {
+  model::SourceOptions source = {};
+  SamplingOptions sampling = {};
+  std::uint64_t seed = 0;    // of the random inputs
+  bool layers = false;       // a profile too
+  bool measure_peak = true;  // of an operator, whose speed is compared with it
+};
+
+struct LayerRow {
+  std::string name = {};    // of the node in the model
+  std::string kernel = {};  // or the host operator
+  double milliseconds = 0;  // in one run
+  double fastest_ms = 0;    // the fastest call of all
+  double percent = 0;       // of all layers
+  double gflops = 0;        // 0: it has no operations to count
+  std::int64_t calls = 0;   // in one run
+};
+
+struct BenchReport {
+  std::string model = {};
+  std::string target = {};
+  int threads = 1;
+  std::string schedule_text = {};                  // of where its schedules come from, for a person
+  std::optional<model::KernelSource> kernel = {};  // of an operator
+  model::Fallbacks fallbacks = {};                 // of compiling
+  Latency latency = {};
+  std::int64_t calls = 0;  // timed ones
+  double gflops = 0;       // of the fastest call
+  double peak_gflops = 0;  // of as many cores, measured just before; 0: not measured
+  double load_ms = 0, compile_seconds = 0;
+  std::int64_t weight_bytes = 0, arena_bytes = 0, session_bytes = 0;
+  std::vector<LayerRow> layers = {};  // the slowest first
+
+  double percent_of_peak() const { return peak_gflops > 0 ? 100 * gflops / peak_gflops : 0; }
+};
+
+Result<BenchReport> bench(const BenchOptions& options);
+std::string to_json(const BenchReport& report);
+
+// The times of `runs` runs as those of one, the slowest layer first.
+std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t runs);
+
+}  // namespace attune::verbs

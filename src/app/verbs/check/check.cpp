@@ -1,0 +1,159 @@
+#include "app/verbs/check/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/verbs/check/check_model.h"
+#include "app/verbs/check/onnx_cases.h"
+#include "base/isolated.h"
+#include "compiler/model/load/machine_limits.h"
+#include "runtime/affinity.h"
+
+namespace attune::verbs {
+namespace {
+
+// The case as bytes for the way from the child, and back.
+Bytes pack(const CheckCase& result) {
+  Bytes bytes;
+  append_value(bytes, result.status);
+  append_value(bytes, result.max_abs_error);
+  append_value(bytes, result.max_rel_error);
+  append_value(bytes, result.by_rounding);
+  bytes.insert(bytes.end(), result.message.begin(), result.message.end());
+  return bytes;
+}
+
+void unpack(std::span<const char> bytes, CheckCase& result) {
+  result.status = take_value<CheckStatus>(bytes);
+  result.max_abs_error = take_value<double>(bytes);
+  result.max_rel_error = take_value<double>(bytes);
+  result.by_rounding = take_value<std::int64_t>(bytes);
+  result.message.assign(bytes.begin(), bytes.end());
+}
+
+CheckCase failed(std::string name, const Error& error) {
+  const bool unsupported_case = error.code == ErrorCode::Unsupported;
+  return {.name = std::move(name),
+          .status = unsupported_case ? CheckStatus::Unsupported : CheckStatus::Error,
+          .message = error.message};
+}
+
+Result<Bytes> packed(const Result<CheckCase>& result) {
+  if (!result.ok()) return result.error();
+  return pack(*result);
+}
+
+CheckCase unpacked(std::string name, const Result<Bytes>& bytes) {
+  if (!bytes.ok()) return failed(std::move(name), bytes.error());
+  CheckCase result{.name = std::move(name)};
+  unpack(*bytes, result);
+  return result;
+}
+
+// Cases of ONNX's tests, in parallel.
+Status check_cases(const CheckOptions& options,
+                   const std::function<Status(const CheckCase&)>& done) {
+  ATTUNE_ASSIGN(const std::vector<OnnxCase> cases, find_onnx_cases(options.source.model.model));
+  ATTUNE_ASSIGN(const target::Target target, model::resolve_target(options.source.model));
+  ATTUNE_RETURN_IF_ERROR(model::check_runs_here(target));
+  IsolatedWork all;
+  all.count = cases.size();
+  all.at_once = runtime::allowed_cores().size();
+  all.timeout_seconds = options.timeout_seconds;
+  all.work = [&](std::size_t i) { return packed(check_onnx_case(cases[i], options)); };
+  all.done = [&](std::size_t i, const Result<Bytes>& bytes) {
+    return done(unpacked(cases[i].name, bytes));
+  };
+  return run_isolated(all);
+}
+
+// A model without reference outputs.
+Result<CheckCase> check_alone(const CheckOptions& options) {
+  model::SourceOptions source = options.source;
+  source.model.seed = options.seed;
+  ATTUNE_ASSIGN(model::LoadedModel model,
+                model::load_source(source.model, "has nothing to be compared with",
+                                   "check the model that it was compiled from"));
+  ATTUNE_RETURN_IF_ERROR(model::check_runs_here(model.target));
+  ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model, model::Purpose::Tune));
+  const std::string name = model.name;
+  const bool is_operator = model.is_operator();
+  const Result<Bytes> bytes = run_isolated(
+      name, [&] { return packed(check_model(std::move(model), source, options.seed)); });
+  if (!bytes.ok() && !is_operator) return bytes.error();
+  return unpacked(name, bytes);
+}
+
+}  // namespace
+
+std::string_view name_of(CheckStatus status) {
+  switch (status) {
+    case CheckStatus::Pass:
+      return "pass";
+    case CheckStatus::Wrong:
+      return "wrong";
+    case CheckStatus::Unsupported:
+      return "unsupported";
+    case CheckStatus::Error:
+      break;
+  }
+  return "error";
+}
+
+Status check(const CheckOptions& options, const std::function<Status(const CheckCase&)>& done) {
+  const std::string& name = options.source.model.model;
+  if (!options.all && names_onnx_cases(name)) return check_cases(options, done);
+  if (!options.all) {
+    ATTUNE_ASSIGN(const CheckCase result, check_alone(options));
+    return done(result);
+  }
+  for (const std::string& spec : small_operators()) {
+    CheckOptions one = options;
+    one.source.model.model = spec;
+    const Result<CheckCase> result = check_alone(one);
+    ATTUNE_RETURN_IF_ERROR(done(result.ok() ? *result : failed(spec, result.error())));
+  }
+  return {};
+}
+
+std::string to_json(const CheckCase& result) {
+  nlohmann::ordered_json json;
+  json["case"] = result.name;
+  json["status"] = name_of(result.status);
+  json["max_abs_error"] = result.max_abs_error;
+  json["max_rel_error"] = result.max_rel_error;
+  json["by_rounding"] = result.by_rounding;
+  json["message"] = result.message;
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::vector<std::string> small_operators() {
+  return {
+      "matmul:m=33,n=29,k=17",
+      "matmul:m=64,n=64,k=64",
+      "dense:m=7,n=40,k=24",
+      "batch_matmul:b=3,m=13,n=18,k=9",
+      "conv2d:h=14,w=14,ic=16,oc=32,kh=3,kw=3,pad=1",
+      "conv2d:h=15,w=11,ic=20,oc=24,kh=3,kw=3,stride=2,pad=1",
+      "conv2d:h=12,w=12,ic=3,oc=16,kh=7,kw=7,stride=2,pad=3",
+      "conv2d:h=9,w=9,ic=32,oc=32,kh=1,kw=1",
+      "conv2d:h=10,w=10,ic=16,oc=16,kh=3,kw=3,pad=2,dilation=2",
+      "conv2d:h=8,w=8,ic=32,oc=32,kh=3,kw=3,pad=1,groups=2",
+      "conv2d:h=14,w=14,ic=16,oc=16,kh=3,kw=3,pad=1,algo=winograd4",
+      "conv2d_transpose:h=7,w=7,ic=16,oc=8,kh=4,kw=4,stride=2,pad=1",
+      "depthwise:h=14,w=14,c=24,k=3,stride=1",
+      "depthwise:h=15,w=15,c=16,k=5,stride=2",
+      "maxpool:h=14,w=14,c=16,k=3,stride=2,pad=1",
+      "avgpool:h=12,w=12,c=20,k=2,stride=2,pad=0",
+      "softmax:m=5,n=100",
+      "layernorm:m=6,n=64",
+      "reduce:m=9,n=70,op=sum",
+      "elementwise:m=5,n=77,op=relu",
+      "transpose:d0=4,d1=6,d2=10,perm=201",
+  };
+}
+
+}  // namespace attune::verbs

@@ -1,0 +1,55 @@
+// Compiling a model, with every stage on the way as text: to an artifact, or an operator to a
+// shared object.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/verbs/compile_format.h"
+#include "base/result.h"
+#include "compiler/model/fallback.h"
+#include "compiler/model/load/prepared_model.h"
+
+namespace attune::verbs {
+
+struct CompileOptions {
+  model::SourceOptions source = {};
+  // What to print, in any order: graph (after all passes), layouts, the name of a graph pass,
+  // tasks; te, trace, nests, loops, llvm, asm or the name of a lowering pass, of every task; plan.
+  std::vector<std::string> emit = {};
+  // Where the artifact or the C sources go; empty: nowhere. Of an operator it is a shared object
+  // unless the name ends in .attune.
+  std::string output = {};
+  FormatOptions format = {};
+};
+
+struct EmittedStage {
+  std::string name = {};
+  std::string text = {};
+};
+
+struct PassTime {
+  std::string name = {};
+  double milliseconds = 0;
+};
+
+struct CompileReport {
+  std::string model = {};
+  std::string target = {};
+  std::string schedule_text = {};         // of where its schedules come from, for a person
+  std::vector<EmittedStage> stages = {};  // in the order in which they happen
+  std::vector<PassTime> passes = {};
+  std::size_t nodes = 0, calls = 0;
+  std::vector<std::string> kernels = {};  // names of the exported functions
+  std::int64_t weight_bytes = 0, arena_bytes = 0, peak_bytes = 0, code_bytes = 0;
+  int vector_spills = 0;
+  bool shared_object = false;  // what was made: else an artifact
+  model::Fallbacks fallbacks = {};
+  double seconds = 0;
+};
+
+Result<CompileReport> compile(const CompileOptions& options);
+std::string to_json(const CompileReport& report);
+
+}  // namespace attune::verbs

@@ -1,0 +1,51 @@
+#include "app/verbs/compile_format.h"
+
+#include <fmt/format.h>
+
+#include "compiler/model/kernels.h"
+#include "targets/c/model/model.h"
+
+namespace attune::verbs {
+
+Status check_format(const FormatOptions& format, const std::string& output) {
+  if (format.name != "artifact" && format.name != "c") {
+    return invalid(fmt::format("there is no format '{}'", format.name),
+                   "the formats are artifact and c");
+  }
+  if (!format.weights.empty() && !format.is_c()) {
+    return invalid("--weights is for C sources, artifacts hold their weights",
+                   "add --format c, or leave --weights out");
+  }
+  if (!format.weights.empty() && format.weights != "array" && format.weights != "file") {
+    return invalid(fmt::format("--weights is '{}', must be array or file", format.weights),
+                   "arrays become part of the program, a file is read by it");
+  }
+  if (!format.is_c()) return {};
+  if (output.empty()) {
+    return invalid("--format c needs a directory for the sources", "add -o DIR");
+  }
+  return c::check_directory(output);
+}
+
+Status write_c(const model::CompiledModel& model, const target::Target& target,
+               const FormatOptions& format, const std::string& directory) {
+  std::vector<ir::Kernel> kernels;
+  for (std::size_t i = 0; i < model.tasks.distinct.size(); ++i) {
+    ATTUNE_ASSIGN(model::LoweredTask lowered,
+                  model::lower_task(model.tasks.distinct[i], model.schedules[i], target));
+    lowered.program.main.loops.name = model.plan.kernels[i].symbol;
+    kernels.push_back(std::move(lowered.program.main.loops));
+  }
+  const c::ModelSource source{model.plan, kernels, model.weights.pieces(), model.weights.bytes()};
+  const auto form = format.weights == "file" ? c::WeightsForm::File : c::WeightsForm::Array;
+  ATTUNE_ASSIGN(const std::vector<c::SourceFile> files, c::print_model(source, form));
+  return c::write_directory(directory, files);
+}
+
+Status write_format(const model::CompiledModel& model, const target::Target& target,
+                    const FormatOptions& format, const std::string& output) {
+  if (output.empty()) return {};
+  return format.is_c() ? write_c(model, target, format, output) : model::write(model, output);
+}
+
+}  // namespace attune::verbs

@@ -1,0 +1,108 @@
+#include "app/verbs/doctor.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "compiler/kernel/kernel.h"
+#include "targets/kinds.h"
+#include "tuner/measure/probe/machine.h"
+#include "tuner/measure/probe/runner.h"
+
+namespace attune::verbs {
+namespace {
+
+bool can_open(const char* library) {
+  void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return false;
+  ::dlclose(handle);
+  return true;
+}
+
+bool is_installed(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path == nullptr ? "/usr/bin" : path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    directory += "/" + program;
+    if (::access(directory.c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+// Whether a measuring child can be started and answers.
+Status try_runner() {
+  ATTUNE_ASSIGN(probe::Runner runner, probe::Runner::start());
+  ATTUNE_ASSIGN(const probe::SentinelReading reading, runner.sentinel());
+  (void)reading;
+  return {};
+}
+
+}  // namespace
+
+Result<DoctorReport> doctor(const DoctorOptions& options) {
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  DoctorReport report;
+  const Status isolated = try_runner();
+  report.isolated_runner = isolated.ok();
+  if (!isolated.ok()) report.isolation_failure = isolated.error().message;
+
+  const probe::MachineFacts machine = probe::describe_machine();
+  ATTUNE_ASSIGN(const target::Target target, targets::resolve({}));
+  ATTUNE_ASSIGN(const probe::Peaks peaks, probe::measure_peaks({.seconds = options.seconds}));
+  report.version = version();
+  report.cpu = machine.cpu;
+  report.cores = static_cast<int>(machine.cores.size());
+  report.target = target::to_string(target);
+  report.vector_units = machine.vector_units;
+  report.vector_bits = target.vector_bytes * 8;
+  report.l1_data_bytes = machine.l1_data_bytes;
+  report.l2_bytes = machine.l2_bytes;
+  report.l3_bytes = machine.l3_bytes;
+  report.memory_bytes = machine.memory_bytes;
+  report.peak_gflops_1 = peaks.peak_gflops_1;
+  report.peak_gflops_all = peaks.peak_gflops_all;
+  report.triad_gbps_1 = peaks.triad_gbps_1;
+  report.triad_gbps_all = peaks.triad_gbps_all;
+  report.llvm = kernel::code_generator_of(target).version();
+  report.cuda_driver = can_open("libcuda.so.1");
+  report.nvrtc = can_open("libnvrtc.so") || can_open("libnvrtc.so.12");
+  report.opencl = can_open("libOpenCL.so.1");
+  for (const target::Kind* kind : targets::kinds()) report.devices.emplace_back(kind->name);
+  report.bubblewrap = is_installed("bwrap");
+  report.seconds = seconds_between(start, clock.now_ns());
+  return report;
+}
+
+std::string to_json(const DoctorReport& report) {
+  nlohmann::ordered_json json;
+  json["peak_gflops_1"] = report.peak_gflops_1;
+  json["peak_gflops_all"] = report.peak_gflops_all;
+  json["triad_gbps_1"] = report.triad_gbps_1;
+  json["triad_gbps_all"] = report.triad_gbps_all;
+  json["cpu"] = report.cpu;
+  json["cores"] = report.cores;
+  json["devices"] = report.devices;
+  json["target"] = report.target;
+  json["vector_units"] = report.vector_units;
+  json["vector_bits"] = report.vector_bits;
+  json["l1_data_bytes"] = report.l1_data_bytes;
+  json["l2_bytes"] = report.l2_bytes;
+  json["l3_bytes"] = report.l3_bytes;
+  json["memory_bytes"] = report.memory_bytes;
+  json["llvm"] = report.llvm;
+  json["libraries"] = {
+      {"cuda", report.cuda_driver}, {"nvrtc", report.nvrtc}, {"opencl", report.opencl}};
+  json["sandbox"] = {{"isolated_runner", report.isolated_runner},
+                     {"bubblewrap", report.bubblewrap}};
+  json["version"] = report.version;
+  json["seconds"] = report.seconds;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace attune::verbs

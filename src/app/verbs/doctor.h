@@ -1,0 +1,39 @@
+// What this machine has, and how fast it is: names as the system tells them, peaks as measured here
+// and now, and whether what measuring relies on works.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attune::verbs {
+
+struct DoctorReport {
+  std::string version = {};
+  std::string cpu = {};
+  int cores = 0;
+  std::string target = {};  // what `cpu` stands for here
+  std::vector<std::string> vector_units = {};
+  int vector_bits = 0;
+  std::int64_t l1_data_bytes = 0, l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;
+  double peak_gflops_1 = 0, peak_gflops_all = 0;
+  double triad_gbps_1 = 0, triad_gbps_all = 0;
+  std::string llvm = {};
+  bool cuda_driver = false, nvrtc = false, opencl = false;  // the library can be opened
+  std::vector<std::string> devices = {};                    // that programs can be compiled for
+  bool isolated_runner = false;  // candidates can be measured in a child of their own
+  std::string isolation_failure = {};
+  bool bubblewrap = false;  // installed
+  double seconds = 0;       // what finding out took
+};
+
+struct DoctorOptions {
+  double seconds = 0.25;  // for each measured figure
+};
+
+Result<DoctorReport> doctor(const DoctorOptions& options);
+std::string to_json(const DoctorReport& report);
+
+}  // namespace attune::verbs

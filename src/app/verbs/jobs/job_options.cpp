@@ -1,0 +1,62 @@
+#include "app/verbs/jobs/job_options.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace attune::verbs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Error damaged(const std::string& why) {
+  return {ErrorCode::Corrupt, fmt::format("the options of the job cannot be read: {}", why),
+          "submit it again with this version"};
+}
+
+// Reads one field; false when its type is another.
+bool take(const std::string& key, const Json& value, JobOptions& options) {
+  const auto text = [&](std::string& into) {
+    if (!value.is_string()) return false;
+    into = value.get<std::string>();
+    return true;
+  };
+  const auto texts = [&](std::vector<std::string>& into) {
+    if (!value.is_array()) return false;
+    for (const Json& item : value) {
+      if (!item.is_string()) return false;
+      into.push_back(item.get<std::string>());
+    }
+    return true;
+  };
+  if (key == "target") return text(options.target);
+  if (key == "records") return text(options.records);
+  if (key == "history") return text(options.history);
+  if (key == "shapes") return texts(options.shapes);
+  if (key == "constants") return texts(options.constants);
+  if (key != "exact" || !value.is_boolean()) return false;
+  options.exact = value.get<bool>();
+  return true;
+}
+
+}  // namespace
+
+std::string to_json(const JobOptions& options) {
+  return Json{{"target", options.target},   {"exact", options.exact},
+              {"shapes", options.shapes},   {"constants", options.constants},
+              {"records", options.records}, {"history", options.history}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<JobOptions> parse_job_options(const std::string& text) {
+  JobOptions options;
+  if (text.empty()) return options;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return damaged("it is no JSON object");
+  for (const auto& [key, value] : json.items()) {
+    if (!take(key, value, options)) return damaged(fmt::format("'{}' is not understood", key));
+  }
+  return options;
+}
+
+}  // namespace attune::verbs

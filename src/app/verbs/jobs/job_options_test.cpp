@@ -1,0 +1,36 @@
+#include "app/verbs/jobs/job_options.h"
+
+#include <gtest/gtest.h>
+
+namespace attune::verbs {
+namespace {
+
+TEST(JobOptions, ArriveAsTheyWere) {
+  const JobOptions options{.target = "cpu -mcpu=znver3",
+                           .exact = true,
+                           .shapes = {"x=1,3,8,8", "s="},
+                           .constants = {"k=3"},
+                           .records = "/a/records.db",
+                           .history = "none"};
+  EXPECT_EQ(*parse_job_options(to_json(options)), options);
+  EXPECT_EQ(*parse_job_options(""), JobOptions{});
+}
+
+TEST(JobOptions, OfBytesThatAreNoTextDoNotEndTheProgram) {
+  EXPECT_EQ(parse_job_options(to_json({.records = "/a\xff"}))->records, "/a\ufffd");
+}
+
+TEST(JobOptions, RefusesWhatItDoesNotUnderstand) {
+  const auto message = [](const std::string& text) {
+    return parse_job_options(text).error().message;
+  };
+  EXPECT_EQ(message(R"({"colour": "red"})"),
+            "the options of the job cannot be read: 'colour' is not understood");
+  EXPECT_EQ(message(R"({"exact": 1})"),
+            "the options of the job cannot be read: 'exact' is not understood");
+  EXPECT_EQ(message("[]"), "the options of the job cannot be read: it is no JSON object");
+  EXPECT_EQ(message("{"), "the options of the job cannot be read: it is no JSON object");
+}
+
+}  // namespace
+}  // namespace attune::verbs

@@ -1,0 +1,115 @@
+#include "base/isolated.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/child.h"
+#include "base/clock.h"
+
+namespace attune {
+namespace {
+
+// The children that run, and the answers that wait for those before them.
+class Crowd {
+ public:
+  explicit Crowd(const IsolatedWork& all) : all_(all) {}
+  ~Crowd() {
+    for (auto& [index, running] : running_) end(running.child);
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+  Status run() {
+    while (told_ < all_.count) {
+      while (next_ < all_.count && running_.size() < std::max<std::size_t>(all_.at_once, 1)) {
+        ATTUNE_RETURN_IF_ERROR(start(next_++));
+      }
+      wait();
+      ATTUNE_RETURN_IF_ERROR(tell());
+    }
+    return {};
+  }
+
+ private:
+  struct Running {
+    Child child;
+    std::int64_t start_ns = 0;
+  };
+
+  Status start(std::size_t index) {
+    ATTUNE_ASSIGN(Child child, start_child([&] { return all_.work(index); }, true));
+    running_[index] = {std::move(child), clock_.now_ns()};
+    return {};
+  }
+
+  static void end(Child& child) {
+    ::kill(child.pid, SIGKILL);
+    while (read_some(child)) {
+    }
+    (void)finish(child, "");
+  }
+
+  double left(const Running& running) const {
+    return all_.timeout_seconds - seconds_between(running.start_ns, clock_.now_ns());
+  }
+
+  // Until some child says something or has no time left.
+  void wait() {
+    std::vector<pollfd> descriptors;
+    std::vector<std::size_t> indices;
+    double seconds = all_.timeout_seconds;
+    for (const auto& [index, running] : running_) {
+      descriptors.push_back({running.child.answer, POLLIN, 0});
+      indices.push_back(index);
+      seconds = std::min(seconds, left(running));
+    }
+    const int milliseconds = static_cast<int>(std::max(seconds, 0.0) * 1e3) + 1;
+    (void)::poll(descriptors.data(), descriptors.size(), milliseconds);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      Running& running = running_.at(indices[i]);
+      if (descriptors[i].revents != 0 && !read_some(running.child)) {
+        answers_.emplace(indices[i], finish(running.child, "it"));
+      } else if (left(running) <= 0) {
+        end(running.child);
+        answers_.emplace(indices[i],
+                         Error{ErrorCode::Exhausted,
+                               fmt::format("it took more than {:g} seconds", all_.timeout_seconds),
+                               {}});
+      }
+      if (answers_.count(indices[i]) != 0) running_.erase(indices[i]);
+    }
+  }
+
+  Status tell() {
+    for (auto next = answers_.find(told_); next != answers_.end(); next = answers_.find(told_)) {
+      ATTUNE_RETURN_IF_ERROR(all_.done(told_, next->second));
+      answers_.erase(next);
+      ++told_;
+    }
+    return {};
+  }
+
+  const IsolatedWork& all_;
+  const SteadyClock clock_;
+  std::map<std::size_t, Running> running_;
+  std::map<std::size_t, Result<Bytes>> answers_;
+  std::size_t next_ = 0, told_ = 0;
+};
+
+}  // namespace
+
+Result<Bytes> run_isolated(const std::string& what, const std::function<Result<Bytes>()>& work) {
+  ATTUNE_ASSIGN(Child child, start_child(work, false));
+  while (read_some(child)) {
+  }
+  return finish(child, what);
+}
+
+Status run_isolated(const IsolatedWork& all) { return Crowd(all).run(); }
+
+}  // namespace attune

@@ -1,0 +1,391 @@
+#include "compiler/graph/tasks/tasks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/hash.h"
+#include "compiler/graph/program.h"
+#include "compiler/graph/tasks/anchors.h"
+#include "compiler/graph/tasks/chain.h"
+#include "compiler/graph/tasks/movement.h"
+#include "compiler/graph/tasks/zeros.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/text/print.h"
+#include "compiler/ops/element_types.h"
+
+namespace attune::graph {
+namespace {
+
+using ops::OpKind;
+using ops::Read;
+
+const Node& node_at(const Graph& graph, int n) { return graph.nodes[static_cast<std::size_t>(n)]; }
+
+// Builds the program of a group behind one form of its anchor (or behind nothing).
+class GroupProgram {
+ public:
+  GroupProgram(const Graph& graph, const Group& group) : graph_(graph), group_(group) {
+    choose_frame();
+  }
+
+  Result<ir::Program> build(const Anchor* anchor, const ir::Program* base) {
+    program_ = base != nullptr ? *base : ir::Program{};
+    inputs_.clear();
+    buffers_.clear();
+    results_.clear();
+    stages_ = 0;
+    const ValueId output = node_at(graph_, group_.last()).outputs[0];
+    if (anchor != nullptr) {
+      bind_inputs(*anchor);
+      add_anchor(*anchor, node_at(graph_, anchor_node_), anchor_node_ == group_.last());
+    }
+    for (const int member : group_.nodes) {
+      if (member == anchor_node_ || before_.count(member) > 0) continue;
+      ATTUNE_RETURN_IF_ERROR(add_node(node_at(graph_, member), member == group_.last()));
+    }
+    program_.outputs = {results_.at(output)};
+    return std::move(program_);
+  }
+
+  void set_anchor(int node, const Frame& frame) {
+    anchor_node_ = node;
+    frame_ = frame;
+    before_.clear();
+    for (const int member : group_.nodes) {
+      if (member < node && is_movement(graph_, node_at(graph_, member))) before_.insert(member);
+    }
+  }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+
+ private:
+  // The anchor's operands: values from outside of the group, or read from behind movement.
+  void bind_inputs(const Anchor& anchor) {
+    const std::vector<ir::Input> declared = std::exchange(program_.inputs, {});
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const ValueId id = anchor.inputs[i];
+      if (is_moved(id)) continue;
+      buffers_.emplace(std::pair(id, declared[i].buffer->shape), declared[i].buffer);
+      inputs_.push_back(id);
+      program_.inputs.push_back(declared[i]);
+    }
+    for (std::size_t i = declared.size(); i-- > 0;) {
+      if (is_moved(anchor.inputs[i])) add_moved(anchor.inputs[i], declared[i].buffer);
+    }
+  }
+
+  bool is_moved(ValueId id) const {
+    return std::any_of(before_.begin(), before_.end(),
+                       [&](int member) { return node_at(graph_, member).outputs[0] == id; });
+  }
+
+  // A stage before all others that is the operand itself.
+  void add_moved(ValueId id, const ir::Buffer& operand) {
+    const Frame frame = plain_frame(operand->shape);
+    const ir::Expr value = moved_element(
+        graph_, before_, id, unmerged_index(graph_.value(id).type.shape, frame.variables()),
+        [&](ValueId source, const std::vector<ir::Expr>& at) { return read_of(source)(at); });
+    const ir::Expr element = ir::simplify(value, frame.ranges());
+    program_.stages.insert(
+        program_.stages.begin(),
+        {operand->name, frame.axes, {}, ir::Reduction::None, {element}, {operand}});
+  }
+
+  // The frame that elementwise nodes share: as few axes as all operands allow.
+  void choose_frame() {
+    const Value& output = graph_.value(node_at(graph_, group_.last()).outputs[0]);
+    frame_ = frame_of(output);
+    if (output.layout.is_blocked()) return;
+    for (const int member : group_.nodes) {
+      if (operator_of(node_at(graph_, member)).kind != OpKind::Elementwise ||
+          graph_.value(node_at(graph_, member).outputs[0]).type.shape != output.type.shape) {
+        return;
+      }
+    }
+    std::vector<std::pair<int, int>> spans;
+    const int rank = output.type.rank();
+    for (int d = 0; d < rank; ++d) {
+      if (!spans.empty()) {
+        auto wider = spans;
+        wider.back().second = d + 1;
+        auto rest = wider;
+        for (int e = d + 1; e < rank; ++e) rest.emplace_back(e, e + 1);
+        if (all_line_up(merged_frame(output.type.shape, rest))) {
+          spans = wider;
+          continue;
+        }
+      }
+      spans.emplace_back(d, d + 1);
+    }
+    frame_ = merged_frame(output.type.shape, spans);
+  }
+
+  bool all_line_up(const Frame& frame) const {
+    for (const int member : group_.nodes) {
+      for (const ValueId id : node_at(graph_, member).inputs) {
+        if (id != kNoValue && !shape_in_frame(frame, graph_.value(id))) return false;
+      }
+    }
+    return true;
+  }
+
+  static Frame frame_of(const Value& value) {
+    return value.layout.is_blocked() ? blocked_frame(value.type.shape, value.layout.block)
+                                     : plain_frame(value.type.shape);
+  }
+
+  const Frame& shared_or(const Value& value, Frame& own) const {
+    const bool fits = value.type.shape == frame_.shape && value.layout.block == frame_.block;
+    if (fits) return frame_;
+    own = frame_of(value);
+    return own;
+  }
+
+  std::string next_name(bool last) {
+    return last ? "output" : fmt::format("epilogue.{}", stages_++);
+  }
+
+  // A buffer for a value from outside of the group, in the given shape.
+  ir::Buffer input_buffer(ValueId id, const std::vector<std::int64_t>& shape) {
+    const auto key = std::pair(id, shape);
+    if (const auto known = buffers_.find(key); known != buffers_.end()) return known->second;
+    const Value& value = graph_.value(id);
+    const auto number = std::count_if(
+        program_.inputs.begin(), program_.inputs.end(),
+        [](const ir::Input& input) { return input.buffer->name.starts_with("operand"); });
+    const ir::Buffer buffer = ir::add_input(program_, fmt::format("operand{}", number),
+                                            value.type.dtype, shape, value.constant != nullptr);
+    inputs_.push_back(id);
+    buffers_.emplace(key, buffer);
+    return buffer;
+  }
+
+  // The element of an operand that an elementwise node sees at a place of its frame.
+  ir::Expr operand_at(ValueId id, const Frame& frame) {
+    if (const auto known = results_.find(id); known != results_.end()) {
+      return result_at(id, known->second, frame);
+    }
+    const Value& value = graph_.value(id);
+    if (value.constant != nullptr && value.type.elements() == 1) return immediate(*value.constant);
+    if (frame.block != 0 && is_per_channel(value, frame)) return channel_constant(id, frame);
+    if (const auto shape = shape_in_frame(frame, value)) {
+      const ir::Buffer buffer = input_buffer(id, *shape);
+      std::vector<ir::Expr> index = frame.variables();
+      for (std::size_t a = 0; a < index.size(); ++a) {
+        if ((*shape)[a] == 1) index[a] = ir::Expr(0);
+      }
+      return ir::load(buffer, index);
+    }
+    const ir::Buffer buffer = input_buffer(id, physical_shape(value.type, value.layout));
+    const ir::Expr element =
+        read_element(buffer, value.layout, ops::broadcast_index(value.type.shape, frame.index));
+    return guarded(element, frame);
+  }
+
+  // A value of the group itself: by the axes where it has the same frame.
+  ir::Expr result_at(ValueId id, const ir::Buffer& buffer, const Frame& frame) const {
+    const Value& value = graph_.value(id);
+    if (value.type.shape == frame.shape && buffer->shape.size() == frame.axes.size() &&
+        value.layout.block == frame.block) {
+      return ir::load(buffer, frame.variables());
+    }
+    return guarded(
+        read_element(buffer, value.layout, ops::broadcast_index(value.type.shape, frame.index)),
+        frame);
+  }
+
+  // The constant in whole blocks, computed ahead.
+  ir::Expr channel_constant(ValueId id, const Frame& frame) {
+    const std::int64_t channels = frame.shape[1];
+    const ir::Buffer source = input_buffer(id, {channels});
+    const std::string name = "const." + source->name;
+    const ir::Stage* stage = program_.find_stage(name);
+    ir::Buffer blocks;
+    if (stage != nullptr) {
+      blocks = stage->outputs[0];
+    } else {
+      const std::vector<ir::Axis> axes{{"c", frame.axes[1].extent}, {"b", frame.block}};
+      const ir::Expr channel = ir::var("c") * ir::Expr(frame.block) + ir::var("b");
+      ir::Expr value = ir::load(source, {channel});
+      if (frame.is_ragged()) {
+        value = ir::select(channel < ir::Expr(channels), value, ir::zero_of(value.type()));
+      }
+      blocks = ir::add_compute(program_, name, axes, value);
+    }
+    return ir::load(blocks, {ir::axis_var(frame.axes[1]), ir::axis_var(frame.axes[4])});
+  }
+
+  void add_anchor(const Anchor& anchor, const Node& node, bool last) {
+    const ValueId id = node.outputs[0];
+    if (last && anchor.bias == kNoValue) {
+      results_[id] = program_.outputs[0];
+      return;
+    }
+    // The operator's own last stage becomes the first of those that are fused into the output.
+    ir::Buffer value = program_.outputs[0];
+    const ir::Stage& stage = *program_.producer(value);
+    CHECK(stage.name == "output", "operators end in the stage 'output'");
+    ir::Stage renamed = stage;
+    renamed.name = next_name(false);
+    renamed.outputs = {ir::make_buffer(renamed.name, value->type, value->shape)};
+    value = renamed.outputs[0];
+    program_.stages.back() = std::move(renamed);
+    results_[id] = value;
+    if (anchor.bias == kNoValue) return;
+    const ir::Expr x = ir::load(value, frame_.variables());
+    ir::Expr bias = bias_at(anchor.bias, x.type());
+    results_[id] = ir::add_compute(program_, next_name(last), frame_.axes, x + bias);
+  }
+
+  ir::Expr bias_at(ValueId id, ir::DType type) {
+    const Value& value = graph_.value(id);
+    if (value.constant != nullptr) return ir::cast(type, channel_constant(id, frame_));
+    const ir::Buffer buffer = input_buffer(id, value.type.shape);
+    return ir::cast(type, guarded(ir::load(buffer, {frame_.index[1]}), frame_));
+  }
+
+  Status add_node(const Node& node, bool last) {
+    const ops::OpDef& def = operator_of(node);
+    const ops::OpCall call = call_of(graph_, node);
+    const Value& output = graph_.value(node.outputs[0]);
+    Frame own;
+    const Frame& frame = shared_or(output, own);
+    ir::Expr value;
+    if (def.kind == OpKind::Elementwise) {
+      std::vector<ir::Expr> values;
+      for (const ValueId id : node.inputs) {
+        values.push_back(id == kNoValue ? ir::Expr() : operand_at(id, frame));
+      }
+      value = def.scalar(call, values);
+      if (!def.traits.finite) value = guarded(ir::cast(output.type.dtype, value), frame);
+    } else {
+      std::vector<Read> reads;
+      for (const ValueId id : node.inputs) reads.push_back(read_of(id));
+      if (def.element != nullptr) {
+        value = def.element(call, reads, frame.index);
+      } else {
+        auto built = def.stages(program_, call, reads);
+        if (!built.ok()) return built.error();
+        if (last && can_be_output(*built, frame, output)) {
+          results_[node.outputs[0]] = rename_last(*built);
+          return {};
+        }
+        value = ir::load(*built, frame.index);
+      }
+      value = guarded(ir::cast(output.type.dtype, value), frame);
+    }
+    value = ir::simplify(ir::cast(output.type.dtype, value), frame.ranges());
+    results_[node.outputs[0]] = ir::add_compute(program_, next_name(last), frame.axes, value);
+    return {};
+  }
+
+  // Whether the stage that computes the result of an operator is the output already, but for its
+  // name.
+  bool can_be_output(const ir::Buffer& buffer, const Frame& frame, const Value& output) const {
+    const ir::Stage& stage = program_.stages.back();
+    return stage.outputs.size() == 1 && stage.outputs[0] == buffer &&
+           stage.reduction == ir::Reduction::None && buffer->type == output.type.dtype &&
+           frame.block == 0 && buffer->shape == output.type.shape;
+  }
+
+  ir::Buffer rename_last(const ir::Buffer& buffer) {
+    ir::Stage& stage = program_.stages.back();
+    stage.name = "output";
+    stage.outputs = {ir::make_buffer("output", buffer->type, buffer->shape)};
+    return stage.outputs[0];
+  }
+
+  Read read_of(ValueId id) {
+    if (id == kNoValue) return {};
+    const Value& value = graph_.value(id);
+    if (value.constant != nullptr && value.type.elements() == 1) {
+      return [e = immediate(*value.constant)](const std::vector<ir::Expr>&) { return e; };
+    }
+    const auto known = results_.find(id);
+    if (known != results_.end()) {
+      CHECK(known->second->shape == physical_shape(value.type, value.layout),
+            "a value in a merged frame is read by elementwise nodes only");
+    }
+    const ir::Buffer buffer = known != results_.end()
+                                  ? known->second
+                                  : input_buffer(id, physical_shape(value.type, value.layout));
+    const Layout layout = value.layout;
+    return [buffer, layout](const std::vector<ir::Expr>& index) {
+      return read_element(buffer, layout, index);
+    };
+  }
+
+  const Graph& graph_;
+  const Group& group_;
+  int anchor_node_ = -1;
+  std::set<int> before_;  // movement that the anchor reads through
+  Frame frame_;
+  ir::Program program_;
+  std::vector<ValueId> inputs_;
+  // Of values from outside, by the shape in which they are read.
+  std::map<std::pair<ValueId, std::vector<std::int64_t>>, ir::Buffer> buffers_;
+  std::map<ValueId, ir::Buffer> results_;  // of values of the group
+  int stages_ = 0;
+};
+
+std::string name_of(const Graph& graph, const Group& group, const ir::Program& program) {
+  std::string name = program.name;
+  for (const int member : group.nodes) {
+    const Node& node = node_at(graph, member);
+    if (name.empty()) {
+      name = node.op;
+    } else if (operator_of(node).kind != OpKind::Heavy) {
+      name += "+" + node.op;
+    }
+  }
+  const TensorType& type = graph.value(node_at(graph, group.last()).outputs[0]).type;
+  return type.shape.empty() ? name : fmt::format("{} {}", name, fmt::join(type.shape, "x"));
+}
+
+}  // namespace
+
+Result<Task> make_task(const Graph& graph, const Group& group, const std::vector<bool>& zeros) {
+  if (const auto parts = cut_chain(graph, group)) {
+    ATTUNE_ASSIGN(Task first, make_task(graph, parts->first, zeros));
+    ATTUNE_ASSIGN(Task second, make_task(graph, parts->second, zeros));
+    return chain(std::move(first), std::move(second));
+  }
+  std::optional<Anchor> anchor;
+  bool has_fewer = false;  // algorithms than others with the same program
+  GroupProgram builder(graph, group);
+  for (const int member : group.nodes) {
+    ATTUNE_ASSIGN(std::optional<Anchor> found, make_anchor(graph, node_at(graph, member)));
+    if (!found) continue;
+    const auto result = static_cast<std::size_t>(node_at(graph, member).outputs[0]);
+    has_fewer = !zeros.empty() && zeros[result] && forget_mixing(found->op);
+    builder.set_anchor(member, found->frame);
+    anchor = std::move(found);
+    break;
+  }
+  Task task;
+  task.output = node_at(graph, group.last()).outputs[0];
+  const Anchor* behind = anchor ? &*anchor : nullptr;
+  ATTUNE_ASSIGN(task.op.program, builder.build(behind, behind ? &behind->op.program : nullptr));
+  task.inputs = builder.inputs();
+  const TensorType& type = graph.value(task.output).type;
+  task.op.tolerance = behind ? behind->op.tolerance : ops::tolerance_of(type.dtype);
+  task.op.flops = behind ? behind->op.flops : static_cast<double>(type.elements());
+  task.name = name_of(graph, group, task.op.program);
+  if (task.op.program.name.empty()) task.op.program.name = node_at(graph, group.nodes.front()).op;
+  if (behind != nullptr) {
+    for (const ops::AlgorithmDef& other : behind->op.alternatives) {
+      ATTUNE_ASSIGN(ir::Program program, builder.build(behind, &other.program));
+      CHECK(builder.inputs() == task.inputs, "all algorithms of a task read the same values");
+      task.op.alternatives.push_back(other);
+      task.op.alternatives.back().program = std::move(program);
+    }
+  }
+  ATTUNE_RETURN_IF_ERROR(ir::verify(task.op.program));
+  task.key = hex64(ir::hash(task.op.program) ^ (has_fewer ? kKeyOfZeros : 0));
+  return task;
+}
+
+}  // namespace attune::graph

@@ -1,0 +1,41 @@
+#include "compiler/ir/nodes/intrinsics.h"
+
+#include <vector>
+
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+
+namespace attune::ir {
+namespace {
+
+// A place and its strides for every operand.
+IntrinsicDecl declaration_of(const TensorIntrinsic& intrinsic) {
+  const Program program = intrinsic.program();
+  std::size_t arguments = 1 + program.stages[0].axes.size();
+  for (const Input& input : program.inputs) arguments += 1 + input.buffer->shape.size();
+  return {intrinsic.name, static_cast<int>(arguments), false, 1, intrinsic.meaning};
+}
+
+}  // namespace
+
+std::span<const IntrinsicDecl> intrinsics() {
+  static const std::vector<IntrinsicDecl> all = [] {
+    std::vector<IntrinsicDecl> list = {
+        {kLaunder, 0, true, 0, "loads before it are not merged with loads after it"},
+        {kPrefetch, 2, true, 0, "brings the cache line of a load near"},
+        {kWorker, 0, false, 0, "number of the running worker of the enclosing parallel loop"},
+    };
+    for (const TensorIntrinsic& tensor : tensor_intrinsics())
+      list.push_back(declaration_of(tensor));
+    return list;
+  }();
+  return all;
+}
+
+const IntrinsicDecl* find_intrinsic(std::string_view name) {
+  for (const IntrinsicDecl& decl : intrinsics()) {
+    if (decl.name == name) return &decl;
+  }
+  return nullptr;
+}
+
+}  // namespace attune::ir

@@ -1,0 +1,197 @@
+#include "compiler/model/ahead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/graph/program.h"
+#include "compiler/kernel/element_type.h"
+#include "compiler/kernel/kernel.h"
+#include "compiler/model/plan/host_operators.h"
+#include "runtime/host/host.h"
+#include "runtime/memory.h"
+#include "targets/kinds.h"
+
+namespace attune::model {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+
+// Memory for a tensor with this type, and the constant that it will be.
+struct Room {
+  std::shared_ptr<runtime::Memory> memory;
+  ops::ConstantPtr constant;
+};
+
+Result<Room> make_room(const ops::TensorType& type) {
+  const auto bytes = static_cast<std::size_t>(type.bytes());
+  ATTUNE_ASSIGN(runtime::Memory memory, runtime::Memory::allocate(bytes));
+  Room room;
+  room.memory = std::make_shared<runtime::Memory>(std::move(memory));
+  const auto* data = static_cast<const std::byte*>(room.memory->data());
+  room.constant =
+      std::make_shared<const ops::Constant>(ops::Constant{type, {data, bytes}, room.memory});
+  return room;
+}
+
+bool is_computable(const Graph& graph, const Node& node) {
+  const ops::OpKind kind = graph::operator_of(node).kind;
+  if (kind == ops::OpKind::Control || kind == ops::OpKind::Host) return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id == graph::kNoValue || graph.value(id).constant != nullptr;
+  });
+}
+
+Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, AheadRunner& runner,
+                                      int number) {
+  const ops::OpCall call = graph::call_of(graph, node);
+  const ops::TensorType& type = graph.value(node.outputs[0]).type;
+  if (graph::operator_of(node).kind == ops::OpKind::View) {
+    const ops::Constant& input = *call.constants[0];
+    return std::make_shared<const ops::Constant>(ops::Constant{type, input.bytes, input.owner});
+  }
+  graph::Task task;
+  ATTUNE_ASSIGN(task.op.program, graph::program_of(call));
+  // Its inputs are given, not to be laid out anew.
+  for (ir::Input& input : task.op.program.inputs) input.constant = false;
+  ATTUNE_ASSIGN(const CompiledTask compiled,
+                compile_task(task, default_schedule(task, runner.target(), {"direct"}),
+                             runner.target(), fmt::format("ahead{}", number)));
+  ATTUNE_RETURN_IF_ERROR(runner.load({compiled.main}));
+  std::vector<const ops::Constant*> present;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.has(i)) present.push_back(call.constants[i].get());
+  }
+  ATTUNE_ASSIGN(const Room room, make_room(type));
+  std::vector<void*> arguments;
+  for (const kernel::Parameter& parameter : compiled.main.parameters) {
+    const void* data = parameter.is_input()
+                           ? present[static_cast<std::size_t>(parameter.index)]->bytes.data()
+                           : room.memory->data();
+    arguments.push_back(const_cast<void*>(data));
+  }
+  ATTUNE_RETURN_IF_ERROR(runner.run(compiled.main, arguments));
+  return room.constant;
+}
+
+}  // namespace
+
+Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call) {
+  const ops::OpDef* def = ops::find_operator(call.name);
+  ATTUNE_ASSIGN(const std::vector<ops::TensorType> types, def->infer(call));
+  std::vector<runtime::HostTensor> inputs, outputs;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    runtime::HostTensor tensor;
+    tensor.present = call.has(i);
+    if (tensor.present) {
+      ATTUNE_ASSIGN(tensor.type, kernel::element_type(call.inputs[i].dtype));
+      tensor.shape = runtime::Shape(call.inputs[i].shape);
+      tensor.data = const_cast<std::byte*>(call.constants[i]->bytes.data());
+      tensor.capacity_bytes = call.inputs[i].bytes();
+    }
+    inputs.push_back(tensor);
+  }
+  std::vector<Room> rooms;
+  for (const ops::TensorType& type : types) {
+    ATTUNE_ASSIGN(Room room, make_room(type));
+    runtime::HostTensor tensor;
+    ATTUNE_ASSIGN(tensor.type, kernel::element_type(type.dtype));
+    tensor.shape = runtime::Shape(type.shape);
+    tensor.data = room.memory->data();
+    tensor.capacity_bytes = type.bytes();
+    outputs.push_back(tensor);
+    rooms.push_back(std::move(room));
+  }
+  ATTUNE_ASSIGN(const HostOperator op, host_operator(call.name, call.attributes));
+  ATTUNE_RETURN_IF_ERROR(runtime::run_host(op.name, op.attributes, inputs, outputs));
+  std::vector<ops::ConstantPtr> results;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto extents = outputs[i].shape.span();
+    ops::TensorType type{types[i].dtype, {extents.begin(), extents.end()}, {}};
+    const auto bytes = rooms[i].constant->bytes.first(static_cast<std::size_t>(type.bytes()));
+    results.push_back(
+        std::make_shared<const ops::Constant>(ops::Constant{type, bytes, rooms[i].memory}));
+  }
+  return results;
+}
+
+Result<target::Target> ahead_target(const target::Target& target) {
+  ATTUNE_ASSIGN(target::Target here, targets::resolve({}));
+  here.threads = std::max(1, std::min(target.threads, here.threads));
+  return here;
+}
+
+Result<AheadRunner> AheadRunner::create(const target::Target& target) {
+  AheadRunner runner;
+  ATTUNE_ASSIGN(runner.target_, ahead_target(target));
+  ATTUNE_ASSIGN(const runtime::DeviceKind* kind,
+                runtime::find_device(runtime::devices(), runner.target_.kind));
+  ATTUNE_ASSIGN(runner.device_, kind->open(target::to_string(runner.target_)));
+  runner.pool_ = std::make_unique<runtime::ThreadPool>(
+      runtime::ThreadPoolOptions{.workers = runner.target_.threads});
+  return runner;
+}
+
+Status AheadRunner::load(const std::vector<kernel::Kernel>& kernels) {
+  if (kernels.empty()) return {};
+  std::vector<codegen::KernelObject> objects;
+  for (const kernel::Kernel& kernel : kernels) objects.push_back(kernel.object);
+  auto linked = kernel::link(objects, target_);
+  if (!linked.ok()) return linked.error();
+  ATTUNE_ASSIGN(std::shared_ptr<runtime::LoadedCode> code, device_->load(*linked));
+  for (const codegen::KernelObject& object : objects) {
+    ATTUNE_ASSIGN(const runtime::KernelHandle handle, code->kernel(object.entry.symbol));
+    loaded_[object.entry.symbol] = {code, handle, object.entry.workspace_bytes};
+  }
+  return {};
+}
+
+Status AheadRunner::run(const kernel::Kernel& kernel, const std::vector<void*>& arguments) {
+  const auto found = loaded_.find(kernel.object.entry.symbol);
+  CHECK(found != loaded_.end(), "a kernel is run before it is loaded");
+  auto workspace =
+      runtime::Memory::allocate(static_cast<std::size_t>(found->second.workspace_bytes));
+  if (!workspace.ok()) return workspace.error();
+  // Kernels rely on aligned memory; constants in a model's file may lie anywhere.
+  std::vector<void*> aligned = arguments;
+  std::vector<runtime::Memory> copies;
+  for (std::size_t i = 0; i < aligned.size(); ++i) {
+    if (reinterpret_cast<std::uintptr_t>(aligned[i]) % runtime::kAlignment == 0) continue;
+    const auto bytes = static_cast<std::size_t>(kernel.parameters[i].bytes());
+    auto copy = runtime::Memory::allocate(bytes);
+    if (!copy.ok()) return copy.error();
+    std::memcpy(copy->data(), aligned[i], bytes);
+    aligned[i] = copy->data();
+    copies.push_back(std::move(*copy));
+  }
+  ATTUNE_ASSIGN(const auto stream,
+                device_->open_stream({.pool = pool_.get(), .workspace = workspace->data()}));
+  ATTUNE_RETURN_IF_ERROR(stream->launch(found->second.kernel, aligned));
+  return stream->wait();
+}
+
+Result<Graph> compute_constants(const Graph& graph, AheadRunner& runner) {
+  Graph result = graph;
+  result.nodes.clear();
+  int number = 0;
+  for (const Node& node : graph.nodes) {
+    Node copy = node;
+    for (auto& body : copy.bodies) {
+      ATTUNE_ASSIGN(Graph inner, compute_constants(*body, runner));
+      body = std::make_shared<const Graph>(std::move(inner));
+    }
+    if (!is_computable(result, node)) {
+      result.nodes.push_back(std::move(copy));
+      continue;
+    }
+    for (const ValueId id : node.outputs) CHECK(id == node.outputs[0], "one output per kernel");
+    ATTUNE_ASSIGN(result.value(node.outputs[0]).constant,
+                  compute_node(result, node, runner, number++));
+  }
+  return result;
+}
+
+}  // namespace attune::model

@@ -1,0 +1,50 @@
+// Computing on this machine, while compiling: packed and transformed weights, and whatever else of
+// a model depends on constants only.
+#pragma once
+
+#include <map>
+
+#include "compiler/graph/builder.h"
+#include "compiler/kernel/kernel.h"
+#include "compiler/model/kernels.h"
+#include "runtime/device.h"
+#include "runtime/plan.h"
+#include "runtime/thread_pool.h"
+
+namespace attune::model {
+
+// Host operators of the runtime, for constants.
+Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call);
+
+// This machine, with no more threads than `target` has.
+Result<target::Target> ahead_target(const target::Target& target);
+
+// Runs kernels that are compiled for this machine.
+class AheadRunner {
+ public:
+  static Result<AheadRunner> create(const target::Target& target);
+
+  // Kernels with different names, for ahead_target(); they can be run from then on.
+  Status load(const std::vector<kernel::Kernel>& kernels);
+  // One address per parameter of the kernel; what is only read may have any alignment.
+  Status run(const kernel::Kernel& kernel, const std::vector<void*>& arguments);
+
+  const target::Target& target() const { return target_; }
+
+ private:
+  struct Loaded {
+    std::shared_ptr<runtime::LoadedCode> code;
+    runtime::KernelHandle kernel = nullptr;
+    std::int64_t workspace_bytes = 0;
+  };
+  target::Target target_;
+  std::unique_ptr<runtime::Device> device_;
+  std::unique_ptr<runtime::ThreadPool> pool_;
+  std::map<std::string, Loaded> loaded_;
+};
+
+// Computes every node whose inputs are all constants, however large; the results are constants of
+// the graph that is returned.
+Result<graph::Graph> compute_constants(const graph::Graph& graph, AheadRunner& runner);
+
+}  // namespace attune::model

@@ -1,0 +1,64 @@
+// Compiling a model: from its graph to all that an artifact holds.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/graph.h"
+#include "compiler/model/fallback.h"
+#include "compiler/model/model_tasks.h"
+#include "compiler/model/plan/weights.h"
+#include "compiler/model/schedules/schedules.h"
+#include "compiler/target/target.h"
+#include "runtime/plan.h"
+
+namespace attune::model {
+
+class KernelStore;
+
+struct TaskFacts {
+  std::string name;
+  double flops = 0;
+  double tolerance = 0;  // of the direct algorithm
+};
+
+struct CompileOptions {
+  target::Target target;       // resolved
+  std::string name;            // of the model
+  ChooseSchedule choose = {};  // default schedules without it
+  Algorithms algorithms = {};  // of default schedules
+  // One operator alone: its graph is compiled as it is written, with these facts of its one task.
+  std::optional<TaskFacts> operator_facts = {};
+  // Told, before layouts are chosen, the tasks whose cost decides about them, one that moves a
+  // value from one layout to another among them, should it want to measure what `choose` will say;
+  // not called when there is nothing to decide.
+  std::function<Status(const std::vector<graph::Task>&)> before_layouts = {};
+  // Of the tasks compiled, for the same target; takes and gives kernels. None: all are compiled.
+  std::shared_ptr<KernelStore> kernels = {};
+  std::vector<std::string> disabled_passes = {};
+  // Called with every graph on the way: after each pass, and with layouts ("layouts").
+  std::function<void(std::string_view stage, const graph::Graph&, double ms)> observe = {};
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
+};
+
+struct CompiledModel {
+  runtime::Plan plan;
+  Weights weights;
+  std::vector<std::vector<std::byte>> objects;
+  std::vector<Schedule> schedules;  // of the distinct tasks
+  std::vector<Fallback> fallbacks;  // of those that did not get the schedule chosen for them
+  ModelTasks tasks;
+};
+
+// The tasks of the graph after all passes, with layouts.
+Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& options);
+Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
+// The last steps only, for other schedules of the same tasks; what is returned has no tasks.
+Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options);
+
+Status write(const CompiledModel& model, const std::string& path);
+
+}  // namespace attune::model

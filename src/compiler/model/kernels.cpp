@@ -1,0 +1,102 @@
+#include "compiler/model/kernels.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "compiler/kernel/kernel.h"
+#include "tuner/tunings/tunings.h"
+
+namespace attune::model {
+namespace {
+
+// What to try, in order: as asked for, by default, and the program as it is written.
+std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule,
+                               const target::Target& target) {
+  std::vector<Schedule> list{schedule};
+  if (schedule.origin == Origin::File) return list;
+  Schedule usual{"direct", tunings::default_trace(task.op.program, target)};
+  if (schedule::hash(usual.trace) != schedule::hash(schedule.trace)) {
+    list.push_back(std::move(usual));
+  }
+  list.push_back({.origin = Origin::Plain});
+  return list;
+}
+
+// Makes T of the first schedule with which `make` succeeds; `failed` receives the others, up to it.
+template <typename T, typename Make>
+Result<T> first_that_works(const graph::Task& task, const Schedule& schedule,
+                           const target::Target& target, std::vector<Fallback>& failed,
+                           const Make& make) {
+  const auto failing = [&](Origin wanted, const std::string& reason) {
+    failed.push_back({task.key, task.name, std::string(name_of(wanted)), {}, reason});
+  };
+  if (!schedule.passed_over.empty()) failing(Origin::Record, schedule.passed_over);
+  Result<T> last = unsupported("");
+  for (const Schedule& attempt : attempts(task, schedule, target)) {
+    const ir::Program* program = program_of(task, attempt.algorithm);
+    last = program != nullptr
+               ? make(*program, attempt)
+               : unsupported(fmt::format("the task has no algorithm '{}'", attempt.algorithm));
+    if (last.ok()) {
+      for (Fallback& fallback : failed) fallback.used = name_of(attempt.origin);
+      return last;
+    }
+    failing(attempt.origin, last.error().message);
+  }
+  return last;
+}
+
+}  // namespace
+
+Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
+                               const target::Target& target) {
+  std::vector<Fallback> failed;
+  const auto lower = [&](const ir::Program& program,
+                         const Schedule& attempt) -> Result<LoweredTask> {
+    ATTUNE_ASSIGN(kernel::LoweredProgram lowered, kernel::lower(program, attempt.trace, target));
+    return LoweredTask{std::move(lowered), attempt, {}};
+  };
+  auto lowered = first_that_works<LoweredTask>(task, schedule, target, failed, lower);
+  if (lowered.ok()) lowered->fallbacks = std::move(failed);
+  return lowered;
+}
+
+Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
+                                  const target::Target& target, const std::string& symbol) {
+  const auto compile = [&](const ir::Program& program,
+                           const Schedule& attempt) -> Result<CompiledTask> {
+    ATTUNE_ASSIGN(kernel::Built built,
+                  kernel::build(program, attempt.trace, target, {.symbol = symbol}));
+    return CompiledTask{{std::move(built.lowered), attempt, {}}, std::move(built.main)};
+  };
+  std::vector<Fallback> failed;
+  auto compiled = first_that_works<CompiledTask>(task, schedule, target, failed, compile);
+  if (compiled.ok()) compiled->lowered.fallbacks = std::move(failed);
+  return compiled;
+}
+
+Status run_parallel(std::size_t count, int threads,
+                    const std::function<Status(std::size_t index)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  Status first;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      Status status = work(i);
+      if (status.ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (first.ok()) first = std::move(status);
+      next = count;
+    }
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
+  return first;
+}
+
+}  // namespace attune::model

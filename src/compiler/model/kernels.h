@@ -1,0 +1,42 @@
+// The kernels of a model: each distinct task with its schedule, lowered and compiled on all cores.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/kernel/kernel.h"
+#include "compiler/model/fallback.h"
+#include "compiler/model/schedules/schedules.h"
+
+namespace attune::model {
+
+struct LoweredTask {
+  kernel::LoweredProgram program;
+  Schedule schedule;                // the one that was used
+  std::vector<Fallback> fallbacks;  // those that were to be used, and why they were not
+};
+
+// The schedule applied and lowered. A schedule that does not fit gives way to the default one, and
+// that, should it fail, to the program as it is written: a model always compiles. Only what the
+// user gives in a file is taken as it is.
+Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
+                               const target::Target& target);
+
+struct CompiledTask {
+  LoweredTask lowered;
+  kernel::Kernel main;
+  std::optional<kernel::Kernel> prepare = {};  // for the machine that compiles
+};
+using SharedKernel = std::shared_ptr<const CompiledTask>;
+
+// The same, compiled, with main named `symbol`; a schedule that makes too much code gives way too.
+Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
+                                  const target::Target& target, const std::string& symbol);
+
+// Calls work(i) for i in [0, count) on `threads` threads and returns the first error.
+Status run_parallel(std::size_t count, int threads,
+                    const std::function<Status(std::size_t index)>& work);
+
+}  // namespace attune::model

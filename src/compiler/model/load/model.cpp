@@ -1,0 +1,217 @@
+#include "compiler/model/load/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "base/nearest.h"
+#include "compiler/frontend/onnx/import.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/frontend/zoo/zoo.h"
+#include "compiler/kernel/element_type.h"
+#include "compiler/model/ahead.h"
+#include "runtime/artifact.h"
+#include "runtime/fill.h"
+#include "runtime/memory.h"
+#include "targets/kinds.h"
+#include "tuner/measure/probe/machine.h"
+
+namespace attune::model {
+namespace {
+
+enum class ModelKind { Operator, Zoo, Onnx, Artifact };
+
+// By what is written: a zoo name, a file that begins like an artifact, a file (or a name that ends
+// in .onnx), else an operator spec.
+ModelKind kind_of_model(const std::string& text) {
+  std::error_code ignored;
+  if (zoo::has(text)) return ModelKind::Zoo;
+  const bool is_file = std::filesystem::is_regular_file(text, ignored);
+  if (is_file && runtime::looks_like_artifact(text)) return ModelKind::Artifact;
+  if (text.ends_with(".attune")) return ModelKind::Artifact;
+  if (is_file || text.ends_with(".onnx")) return ModelKind::Onnx;
+  return ModelKind::Operator;
+}
+
+// What is neither an operator spec nor a model: those have no keys, so that a misspelt operator is
+// told apart from them.
+bool names_nothing(const std::string& text) {
+  if (text.find(':') != std::string::npos) return false;
+  const auto families = ops::families();
+  return std::none_of(families.begin(), families.end(),
+                      [&](const ops::Family& family) { return family.name == text; });
+}
+
+Error unknown_model(const std::string& text) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(text, ignored)) {
+    return invalid(fmt::format("'{}' is a folder, not a model", text),
+                   "only 'attune check' takes folders, of ONNX test cases");
+  }
+  const std::string guess = nearest(text, zoo::names());
+  return invalid(fmt::format("there is no model, file or operator '{}'", text),
+                 fmt::format("{}'attune zoo' lists the models; an operator is written like "
+                             "matmul:m=1024,n=1024,k=1024",
+                             guess.empty() ? "" : fmt::format("did you mean '{}'? ", guess)));
+}
+
+// Random contents, as the runner fills what it measures: by the place among the operands.
+Result<ops::ConstantPtr> random_constant(const std::string& spec, const ops::TensorType& type,
+                                         std::uint64_t seed, int index) {
+  if (type.elements() == 1) return ops::filled_constant(type, 1);  // it is part of the task
+  const auto bytes = static_cast<std::size_t>(type.bytes());
+  const auto memory = static_cast<std::size_t>(probe::describe_machine().memory_bytes);
+  if (memory > 0 && bytes > memory) {
+    constexpr double kGib = 1 << 30;
+    return Error{
+        ErrorCode::Exhausted,
+        fmt::format("the weights of {} take {:.1f} GiB of memory, this machine has {:.1f} "
+                    "GiB",
+                    spec, static_cast<double>(bytes) / kGib, static_cast<double>(memory) / kGib),
+        "choose smaller sizes"};
+  }
+  ATTUNE_ASSIGN(runtime::Memory room, runtime::Memory::allocate(bytes));
+  ATTUNE_ASSIGN(const runtime::DType element, kernel::element_type(type.dtype));
+  runtime::fill(room.data(), element, type.elements(), seed, index);
+  const auto owner = std::make_shared<const runtime::Memory>(std::move(room));
+  const std::span contents(static_cast<const std::byte*>(owner->data()), bytes);
+  return std::make_shared<const ops::Constant>(ops::Constant{type, contents, owner});
+}
+
+Result<ops::ConstantPtr> given_constant(const std::string& name, const ops::TensorType& wanted,
+                                        const ops::ConstantPtr& given) {
+  if (given->type == wanted) return given;
+  return invalid(fmt::format("'{}' is {}, but {} is given", name, ops::to_string(wanted),
+                             ops::to_string(given->type)));
+}
+
+// The allowed algorithms: those of `algo=` and --exact, which may contradict each other.
+Result<Algorithms> algorithms_of(const op_spec::OpFacts& facts, bool exact) {
+  const std::string& asked = facts.algorithm;
+  if (exact && asked != "auto" && asked != "direct") {
+    return invalid(
+        fmt::format("--exact allows direct algorithms only, but algo={} is asked for", asked),
+        "leave out one of the two");
+  }
+  if (exact) return Algorithms{"direct"};
+  return Algorithms{asked == "auto" ? "" : asked};
+}
+
+Status load_operator(const ModelOptions& options, LoadedModel& model) {
+  const auto make_constant = [&](std::string_view name, const ops::TensorType& type,
+                                 int index) -> Result<ops::ConstantPtr> {
+    const auto given = options.constants.find(name);
+    if (given != options.constants.end()) {
+      return given_constant(given->first, type, given->second);
+    }
+    return random_constant(options.model, type, options.seed, index);
+  };
+  auto op = op_spec::parse_op_graph(options.model, model.target, make_constant);
+  if (!op.ok()) return op.error();
+  auto algorithms = algorithms_of(op->facts, options.exact);
+  if (!algorithms.ok()) return algorithms.error();
+  model.algorithms = std::move(*algorithms);
+  model.name = op->facts.spec;
+  model.operator_facts = TaskFacts{op->facts.spec, op->facts.flops, op->facts.tolerance};
+  model.graph = std::move(op->graph);
+  model.own_program = std::move(op->own);
+  return {};
+}
+
+Result<onnx_proto::ModelFile> open_model(const std::string& text, ModelKind kind) {
+  if (kind == ModelKind::Zoo) return zoo::open(text);
+  return onnx_proto::read_model(text);
+}
+
+bool has_cold_weights(const graph::Graph& graph, const target::Target& target) {
+  std::set<graph::ValueId> used;
+  for (const graph::Node& node : graph.nodes) used.insert(node.inputs.begin(), node.inputs.end());
+  used.erase(graph::kNoValue);
+  std::int64_t bytes = 0;
+  for (const graph::ValueId id : used) {
+    if (graph.value(id).constant != nullptr) bytes += graph.value(id).type.bytes();
+  }
+  // Others use the last cache too, and algorithms with fewer multiplications have more weights.
+  return bytes > target.l3_bytes / 3;
+}
+
+Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& model,
+                    std::vector<std::string>* needed) {
+  auto file = open_model(options.model, kind);
+  if (!file.ok()) return file.error();
+  onnx::ImportOptions import;
+  import.shapes = options.shapes;
+  import.constants = options.constants;
+  import.builder.run_host = run_host_on_constants;
+  if (options.without_folding) import.builder.largest_folded = 1;
+  onnx::ImportReport report;
+  auto graph = onnx::import_model(*file, import, &report);
+  if (needed != nullptr) *needed = report.needed_constants;
+  if (!graph.ok()) return graph.error();
+  model.graph = std::move(*graph);
+  model.cold_weights = has_cold_weights(model.graph, model.target);
+  model.name = std::filesystem::path(options.model).stem().string();
+  if (options.exact) model.algorithms = {"direct"};
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::string>* needed) {
+  const ModelKind kind = kind_of_model(options.model);
+  LoadedModel model;
+  if (kind == ModelKind::Onnx || kind == ModelKind::Artifact) model.file = options.model;
+  if (kind == ModelKind::Artifact) {
+    model.is_artifact = true;
+    model.name = std::filesystem::path(options.model).stem().string();
+    return model;
+  }
+  if (kind == ModelKind::Operator && names_nothing(options.model)) {
+    return unknown_model(options.model);
+  }
+  ATTUNE_ASSIGN(model.target, resolve_target(options));
+  ATTUNE_RETURN_IF_ERROR(kind == ModelKind::Operator ? load_operator(options, model)
+                                                     : import_graph(options, kind, model, needed));
+  return model;
+}
+
+Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
+                                std::string_view instead, ErrorCode code) {
+  ATTUNE_ASSIGN(LoadedModel model, load_model(options));
+  if (!model.is_artifact) return model;
+  return Error{code, fmt::format("'{}' is an artifact, which {}", model.file, which),
+               std::string(instead)};
+}
+
+CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options) {
+  CompileOptions compile;
+  compile.target = model.target;
+  compile.name = model.name;
+  compile.algorithms = model.algorithms;
+  compile.operator_facts = model.operator_facts;
+  compile.disabled_passes = options.disabled_passes;
+  if (options.without_folding) compile.disabled_passes.emplace_back("fold_constants");
+  return compile;
+}
+
+std::string artifact_name(const std::string& model) {
+  return std::filesystem::path(model).stem().string() + ".attune";
+}
+
+Result<target::Target> resolve_target(const ModelOptions& options) {
+  ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
+  if (options.threads > 0) target.threads = options.threads;
+  return targets::resolve(target);
+}
+
+records::Weights weights_of(const graph::Task& task, bool cold) {
+  const auto& inputs = task.op.program.inputs;
+  const bool constants = std::any_of(inputs.begin(), inputs.end(),
+                                     [](const ir::Input& input) { return input.constant; });
+  return cold && constants && !task.repeats ? records::Weights::Cold : records::Weights::Hot;
+}
+
+}  // namespace attune::model

@@ -1,0 +1,86 @@
+// What the user names, loaded: an ONNX file, a name of the zoo or an operator spec as a graph with
+// its target, or an artifact as the file that it is. This is the one place that asks which of them
+// a text means; all commands take what it gives.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/graph/graph.h"
+#include "compiler/model/compile.h"
+#include "compiler/model/schedules/schedules.h"
+#include "compiler/target/target.h"
+#include "tuner/records/record.h"
+
+namespace attune::model {
+
+// Shapes of inputs by name: --shape NAME=1,3,224,224.
+using Shapes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+using Constants = std::map<std::string, ops::ConstantPtr, std::less<>>;
+
+struct ModelOptions {
+  std::string model = {};      // an operator spec, a file or a name of the zoo
+  std::string target = "cpu";  // "cpu" alone is this machine
+  int threads = 0;             // 0: as the target says, else all cores
+  bool exact = false;          // direct algorithms only
+  Shapes shapes = {};          // of inputs of a file or a model of the zoo
+  // Inputs whose values are known while compiling; of an operator also its weights.
+  Constants constants = {};
+  std::vector<std::string> disabled_passes = {};
+  // Nothing but scalars is computed by the interpreter while compiling; what else depends on
+  // constants alone is left to kernels that run ahead of time.
+  bool without_folding = false;
+  std::uint64_t seed = 0;  // of the weights of an operator, which are random
+};
+
+struct LoadedModel {
+  std::string name = {};     // of a file or a model of the zoo, without folder and suffix; a spec
+  std::string file = {};     // where it was read; empty: it has none
+  bool is_artifact = false;  // compiled already: there is nothing but the file
+  graph::Graph graph = {};
+  target::Target target = {};  // resolved
+  Algorithms algorithms = {};
+  // Its weights exceed the last cache, so that each run reads them from memory; an operator by
+  // itself keeps them as warm as it can.
+  bool cold_weights = false;
+  // Of an operator spec. Its graph is one task, whose activations lie as the task takes them.
+  std::optional<TaskFacts> operator_facts = {};
+
+  ir::Program own_program = {};  // of an operator; see former_task.h
+
+  bool is_operator() const { return operator_facts.has_value(); }
+  std::string target_text() const { return target::to_string(target); }
+};
+
+// `needed` (optional) receives the inputs that would have to be given as constants, when that is
+// what the import of a file failed for.
+Result<LoadedModel> load_model(const ModelOptions& options,
+                               std::vector<std::string>* needed = nullptr);
+// The same for what needs the graph: fails for an artifact, `which` says why and `instead` what to
+// do.
+Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
+                                std::string_view instead, ErrorCode code = ErrorCode::Unsupported);
+
+// How the model is compiled, with default schedules.
+CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options);
+
+// NAME.attune for a model's file or name.
+std::string artifact_name(const std::string& model);
+
+Result<target::Target> resolve_target(const ModelOptions& options);
+
+// "input=1,3,224,224"; names may hold ':' and '=', the list may be empty.
+Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std::string& text);
+// "k=3", "sizes=64,48" or "sizes=FILE.npy": a value for an input that is fixed while compiling.
+Result<std::pair<std::string, ops::ConstantPtr>> parse_constant(const std::string& text);
+
+// How a task is measured, of a model with cold weights or of another.
+records::Weights weights_of(const graph::Task& task, bool cold);
+
+}  // namespace attune::model

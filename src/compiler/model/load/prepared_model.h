@@ -1,0 +1,35 @@
+// A model on its way to code: loaded, its graph cut into tasks, and for each task what is known of
+// it. What compiling, running and listing tasks have in common.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "base/result.h"
+#include "compiler/model/compile.h"
+#include "compiler/model/load/model.h"
+#include "compiler/model/schedules/known_schedule.h"
+
+namespace attune::model {
+
+struct SourceOptions {
+  ModelOptions model = {};
+  ScheduleOptions schedule = {};
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  // of compiling
+  // Told every graph on the way: after each pass, and with layouts.
+  std::function<void(std::string_view stage, const graph::Graph&, double ms)> observe = {};
+};
+
+struct PreparedModel {
+  LoadedModel model = {};  // without its graph
+  CompileOptions compile = {};
+  KnowTask know = {};
+  ModelTasks tasks = {};
+};
+
+// A model that was loaded with the same options and is no artifact.
+Result<PreparedModel> prepare_model(LoadedModel model, const SourceOptions& options);
+// Compiled with what is known of its tasks; takes them along.
+Result<CompiledModel> compile_prepared(PreparedModel prepared);
+
+}  // namespace attune::model

@@ -1,0 +1,195 @@
+// If and loop instructions: their bodies are written into blocks of their own.
+#include <algorithm>
+
+#include "compiler/graph/frame.h"
+#include "compiler/model/plan/plan_writer.h"
+
+namespace attune::model {
+
+using graph::kNoValue;
+
+namespace {
+
+// The copy of one slice per iteration, out of (reading) or into a tensor of `count` of them.
+runtime::Copy steps_of(std::int64_t bytes, std::int64_t count, bool reverse, bool reading) {
+  runtime::Copy copy;
+  const std::int64_t offset = reverse ? (count - 1) * bytes : 0;
+  const std::int64_t step = reverse ? -bytes : bytes;
+  (reading ? copy.from_offset : copy.to_offset) = offset;
+  (reading ? copy.from_step : copy.to_step) = step;
+  return copy;
+}
+
+}  // namespace
+
+Scope PlanWriter::body_scope(const GraphTasks& tasks, const std::vector<BufferId>& inputs) {
+  const Graph& body = *tasks.graph;
+  Scope scope(body, tasks.pieces, memory_, weights_);
+  CHECK(inputs.size() == body.inputs.size(), "a body has other inputs than it is given");
+  for (std::size_t i = 0; i < inputs.size(); ++i) scope.bind(body.inputs[i], inputs[i]);
+  return scope;
+}
+
+void PlanWriter::touch_all(const std::vector<BufferId>& a, const std::vector<BufferId>& b,
+                           const std::vector<BufferId>& c) {
+  for (const auto* list : {&a, &b, &c}) {
+    for (const BufferId buffer : *list) {
+      if (buffer != runtime::kNone) memory_.touch(buffer);
+    }
+  }
+}
+
+Status PlanWriter::add_if(const GraphTasks& tasks, int index, Scope& scope, Block& block) {
+  const Graph& graph = *tasks.graph;
+  const Node& node = graph.nodes[static_cast<std::size_t>(index)];
+  runtime::If instruction;
+  instruction.condition = scope.buffer(node.inputs[0]);
+  memory_.touch(instruction.condition);
+  std::vector<BufferId> captured, results;
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    captured.push_back(scope.buffer(node.inputs[i]));
+  }
+  for (const ValueId id : node.outputs) results.push_back(scope.buffer(id));
+  for (std::size_t b = 0; b < 2; ++b) {
+    const GraphTasks& body = *tasks.bodies.at({index, b});
+    Scope inner = body_scope(body, captured);
+    Block& branch = b == 0 ? instruction.then_block : instruction.else_block;
+    ATTUNE_RETURN_IF_ERROR(add_groups(body, inner, branch));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const ValueId id = body.graph->outputs[i];
+      add_copy(branch, inner.buffer(id), results[i], graph::physical_bytes(body.graph->value(id)));
+    }
+  }
+  touch_all({instruction.condition}, captured, results);
+  add(block, {std::move(instruction)});
+  return {};
+}
+
+PlanWriter::LoopParts PlanWriter::parts_of(const Node& node, const ops::OpCall& call) {
+  LoopParts parts{};
+  parts.carried = static_cast<std::size_t>(call.integer("carried"));
+  parts.scanned = static_cast<std::size_t>(call.integer("scanned"));
+  parts.scan_outputs = node.outputs.size() - parts.carried;
+  parts.has_trip_count = call.integer("has_trip_count") != 0;
+  parts.has_condition = call.integer("has_condition") != 0;
+  parts.max_trips = call.integer("max_trips");
+  parts.first_carried = 2;
+  parts.first_scan = 2 + parts.carried;
+  parts.first_capture = parts.first_scan + parts.scanned;
+  return parts;
+}
+
+Status PlanWriter::add_loop(const GraphTasks& tasks, int index, Scope& scope, Block& block) {
+  const Graph& graph = *tasks.graph;
+  const Node& node = graph.nodes[static_cast<std::size_t>(index)];
+  const ops::OpCall call = graph::call_of(graph, node);
+  const LoopParts parts = parts_of(node, call);
+  const GraphTasks& body = *tasks.bodies.at({index, 0});
+  runtime::Loop loop;
+  loop.layer = node.name;
+  if (parts.has_trip_count) {
+    if (const auto trips = graph.value(node.inputs[0]).constant) {
+      loop.trip_count = trips->integer(0);
+    } else {
+      loop.trip_count_buffer = scope.buffer(node.inputs[0]);
+    }
+  } else {
+    loop.trip_count = parts.max_trips;
+  }
+  std::vector<BufferId> state, inner_inputs, scans, captured;
+  loop.iteration = memory_.arena(8);
+  inner_inputs.push_back(loop.iteration);
+  for (std::size_t i = 0; i < parts.carried; ++i) {
+    state.push_back(scope.buffer(node.outputs[i]));
+    const ValueId from = node.inputs[parts.first_carried + i];
+    add_copy(block, scope.buffer(from), state.back(), graph::physical_bytes(graph.value(from)));
+    inner_inputs.push_back(state.back());
+  }
+  if (parts.has_condition) {
+    loop.condition = memory_.arena(1);
+    if (node.inputs[1] != kNoValue) {
+      add_copy(block, scope.buffer(node.inputs[1]), loop.condition, 1);
+    }
+  }
+  for (std::size_t i = 0; i < parts.scanned; ++i) {
+    const graph::Value& slice = body.graph->value(body.graph->inputs[1 + parts.carried + i]);
+    scans.push_back(scope.buffer(node.inputs[parts.first_scan + i]));
+    inner_inputs.push_back(memory_.arena(graph::physical_bytes(slice)));
+  }
+  for (std::size_t i = parts.first_capture; i < node.inputs.size(); ++i) {
+    captured.push_back(scope.buffer(node.inputs[i]));
+    inner_inputs.push_back(captured.back());
+  }
+  std::vector<BufferId> stacked;
+  for (std::size_t i = 0; i < parts.scan_outputs; ++i) {
+    const ValueId id = node.outputs[parts.carried + i];
+    stacked.push_back(scope.buffer(id));
+    const auto& extents = graph.value(id).type.extents;
+    if (!extents.empty() && extents[0] != ops::kConstantExtent) {
+      loop.iterations_extent = extents[0];
+      extents_ = std::max(extents_, extents[0] + 1);
+    }
+  }
+  memory_.advance();
+  add_slices(call, parts, scans, inner_inputs, body, loop.body);
+  ATTUNE_RETURN_IF_ERROR(add_body(call, parts, body, inner_inputs, state, stacked, loop));
+  touch_all(inner_inputs, scans, captured);
+  touch_all(state, stacked, {loop.condition, loop.trip_count_buffer});
+  add(block, {std::move(loop)});
+  return {};
+}
+
+void PlanWriter::add_slices(const ops::OpCall& call, const LoopParts& parts,
+                            const std::vector<BufferId>& scans,
+                            const std::vector<BufferId>& inner_inputs, const GraphTasks& body,
+                            Block& block) {
+  for (std::size_t i = 0; i < parts.scanned; ++i) {
+    const std::int64_t bytes =
+        graph::physical_bytes(body.graph->value(body.graph->inputs[1 + parts.carried + i]));
+    const std::int64_t count = call.inputs[parts.first_scan + i].shape[0];
+    const bool reverse = call.integers("reverse_inputs")[i] != 0;
+    add_copy(block, scans[i], inner_inputs[1 + parts.carried + i], bytes,
+             steps_of(bytes, count, reverse, true));
+  }
+}
+
+Status PlanWriter::add_body(const ops::OpCall& call, const LoopParts& parts, const GraphTasks& body,
+                            const std::vector<BufferId>& inner_inputs,
+                            const std::vector<BufferId>& state,
+                            const std::vector<BufferId>& stacked, runtime::Loop& loop) {
+  const Graph& inner = *body.graph;
+  Scope scope = body_scope(body, inner_inputs);
+  ATTUNE_RETURN_IF_ERROR(add_groups(body, scope, loop.body));
+  const std::size_t first = parts.has_condition ? 1 : 0;
+  for (std::size_t i = 0; i < stacked.size(); ++i) {
+    const ValueId id = inner.outputs[first + parts.carried + i];
+    const std::int64_t bytes = graph::physical_bytes(inner.value(id));
+    const bool reverse = call.integers("reverse_outputs")[i] != 0;
+    add_copy(loop.body, scope.buffer(id), stacked[i], bytes,
+             steps_of(bytes, parts.max_trips, reverse, false));
+  }
+  // A value that is itself state of this iteration must not be overwritten before it is read.
+  std::vector<BufferId> next;
+  for (std::size_t i = 0; i < parts.carried; ++i) {
+    const ValueId id = inner.outputs[first + i];
+    BufferId from = scope.buffer(id);
+    const bool is_state = std::find(state.begin(), state.end(), from) != state.end();
+    if (is_state && from != state[i]) {
+      const std::int64_t bytes = graph::physical_bytes(inner.value(id));
+      const BufferId saved = memory_.arena(bytes);
+      add_copy(loop.body, from, saved, bytes);
+      from = saved;
+    }
+    next.push_back(from);
+  }
+  for (std::size_t i = 0; i < parts.carried; ++i) {
+    add_copy(loop.body, next[i], state[i],
+             graph::physical_bytes(inner.value(inner.outputs[first + i])));
+  }
+  if (parts.has_condition) {
+    add_copy(loop.body, scope.buffer(inner.outputs[0]), loop.condition, 1);
+  }
+  return {};
+}
+
+}  // namespace attune::model

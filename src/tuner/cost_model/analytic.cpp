@@ -1,0 +1,81 @@
+#include "tuner/cost_model/analytic.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/cost_model/stage_cost.h"
+#include "tuner/space/nest.h"
+
+namespace attune::cost_model {
+namespace {
+
+using space::StageNest;
+
+struct Threads {
+  double speed = 1;  // how many times faster than one thread, by the number of iterations
+  double forks = 0;  // how often the loop is begun
+};
+
+Threads threads_of(const StageNest& nest, const target::Target& target) {
+  double outside = 1;
+  for (std::size_t i = 0; i < nest.levels.size(); ++i) {
+    const double extent = static_cast<double>(nest.levels[i].extent);
+    if (nest.levels[i].kind != ir::LoopKind::Parallel) {
+      outside *= extent;
+      continue;
+    }
+    const double rounds = std::ceil(extent / std::max(1, target.threads));
+    return {extent / rounds, i >= nest.own ? outside : 0};
+  }
+  return {};
+}
+
+double shared(double speed, double most) { return std::min(speed, most); }
+
+}  // namespace
+
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
+                   const MachineModel& machine) {
+  const schedule::State& state = scheduled.state;
+  Prediction prediction;
+  prediction.stages.resize(state.stages.size());
+  const std::vector<StageNest> nests = space::loop_nests(state, scheduled.bounds);
+  std::vector<StageCost> nest_costs(state.stages.size());
+  const double us_per_cycle = 1e-3 / machine.ghz;
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    if (nests[i].ahead) continue;
+    const Threads threads = threads_of(nests[i], target);
+    const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
+    StageCost& cost = prediction.stages[i];
+    cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
+                      us_per_cycle / threads.speed;
+    cost.l2_us = traffic.from_l2 / machine.l2_bandwidth * us_per_cycle / threads.speed;
+    cost.l3_us = traffic.from_l3 / machine.l3_bandwidth * us_per_cycle /
+                 shared(threads.speed, machine.l3_sharing);
+    cost.dram_us = traffic.from_dram / machine.dram_bandwidth * us_per_cycle /
+                   shared(threads.speed, machine.dram_sharing);
+    StageCost& nest = nest_costs[nests[i].root];
+    nest.compute_us += cost.compute_us;
+    nest.l2_us += cost.l2_us;
+    nest.l3_us += cost.l3_us;
+    nest.dram_us += cost.dram_us;
+    if (target.threads > 1) prediction.us += threads.forks * machine.fork_join_us;
+  }
+  const auto cube = [](double x) { return x * x * x; };
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    const StageCost& nest = nest_costs[i];
+    prediction.stages[i].nest_us =
+        std::cbrt(cube(nest.compute_us) + cube(nest.l2_us) + cube(nest.l3_us) + cube(nest.dram_us));
+    prediction.us += prediction.stages[i].nest_us;
+  }
+  return prediction;
+}
+
+AnalyticModel::AnalyticModel(target::Target target, MachineModel machine)
+    : target_(std::move(target)), machine_(machine) {}
+
+double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {
+  return predict(scheduled, target_, machine_).us;
+}
+
+}  // namespace attune::cost_model

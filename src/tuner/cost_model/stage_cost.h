@@ -1,0 +1,31 @@
+// The two halves of the analytic model: cycles that a stage computes for, and bytes that it moves
+// between the levels of memory.
+#pragma once
+
+#include "compiler/target/target.h"
+#include "tuner/cost_model/machine.h"
+#include "tuner/space/nest.h"
+
+namespace attune::cost_model {
+
+// On one core, with all data in the first-level cache.
+double compute_cycles(const schedule::State& state, const schedule::StageBounds& bounds,
+                      const space::StageNest& nest, std::size_t stage, const target::Target& target,
+                      const MachineModel& machine);
+
+// The part of the steps of a sum that read inside of their buffers. Loops are cut where reads leave
+// them, so that what lies around, zeros, is not added at all.
+double part_inside(const schedule::StageState& stage);
+
+// Bytes that come from the second- and third-level cache and from memory.
+struct Traffic {
+  double from_l2 = 0, from_l3 = 0, from_dram = 0;
+};
+Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
+                       const std::vector<space::StageNest>& nests, std::size_t stage,
+                       const target::Target& target, const MachineModel& machine);
+
+// Arithmetic instructions per element of a value; index arithmetic and loads are free.
+double arithmetic(const ir::Expr& value);
+
+}  // namespace attune::cost_model

@@ -1,0 +1,195 @@
+// Traffic between the levels of memory: the outermost loop whose data fit into a cache decides what
+// is loaded again and how often.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tuner/cost_model/stage_cost.h"
+#include "tuner/space/register_tile.h"
+
+namespace attune::cost_model {
+namespace {
+
+using space::Spans;
+using space::StageNest;
+
+constexpr std::int64_t kLine = 64;
+constexpr std::size_t kMaxLevels = 48;
+
+// How a stage uses a buffer.
+struct Use {
+  std::size_t made_at = 0;  // the level inside of which it is made
+  double weight = 1;        // a written byte is read and written back
+  bool blocked = false;     // padded to whole blocks, which are loaded as such
+};
+
+// Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
+struct Footprints {
+  Use use;
+  std::array<double, kMaxLevels + 1> bytes;
+};
+
+// The index without a constant that is added to it.
+const ir::Expr& without_constant(const ir::Expr& index) {
+  const auto* sum = ir::as<ir::Binary>(index);
+  return sum && sum->op == ir::BinOp::Add && ir::as_int(sum->rhs) ? sum->lhs : index;
+}
+
+// Whether two reads are neighbours, and so move through the same memory.
+bool side_by_side(const schedule::Access& a, const schedule::Access& b) {
+  if (a.buffer != b.buffer) return false;
+  for (std::size_t d = 0; d < a.dims.size(); ++d) {
+    const schedule::AccessDim &x = a.dims[d], &y = b.dims[d];
+    if (x.linear != y.linear) return false;
+    if (x.linear ? x.terms != y.terms
+                 : !ir::equal(without_constant(x.index), without_constant(y.index))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class StageFootprints {
+ public:
+  StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
+                  std::size_t index)
+      : nest_(nests[index]), levels_(nest_.levels.size()) {
+    CHECK(levels_ <= kMaxLevels, "a stage lies inside of too many loops");
+    const schedule::StageState& stage = *state.stages[index];
+    Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
+    for (std::size_t i = 0; i < still.size; ++i) still[i] = 1;
+    const auto& accesses = stage.accesses;
+    for (std::size_t a = 0; a < accesses.size(); ++a) {
+      const schedule::Access& access = accesses[a];
+      const auto end = accesses.begin() + static_cast<std::ptrdiff_t>(a);
+      if (std::any_of(accesses.begin(), end,
+                      [&](const auto& other) { return side_by_side(other, access); })) {
+        continue;
+      }
+      const int producer = state.producer_of(access.buffer);
+      std::size_t made_at = 0;
+      bool row_major = true;
+      if (producer >= 0) {
+        const auto p = static_cast<std::size_t>(producer);
+        if (state.stages[p]->scope == ir::Scope::Register) continue;
+        made_at = nests[p].own;
+        row_major = state.stages[p]->layout.empty();
+      }
+      add({.made_at = made_at, .blocked = !row_major}, still,
+          [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
+    }
+    if (stage.scope != ir::Scope::Register) {
+      add({.made_at = nest_.own, .weight = 1.6}, still,
+          [&](const Spans& spans) { return space::written_bytes(stage.stage, spans); });
+    }
+  }
+
+  // Bytes that come from beyond a cache of this size. Caches do not fail all at once: the mean of
+  // what smaller and larger ones would do.
+  double beyond(double capacity) const {
+    return 0.25 * beyond_sharp(0.5 * capacity) + 0.5 * beyond_sharp(capacity) +
+           0.25 * beyond_sharp(2 * capacity);
+  }
+
+ private:
+  double beyond_sharp(double capacity) const {
+    std::size_t fits = 0;
+    while (fits < levels_ && working_set(fits) > capacity) ++fits;
+    if (fits == 0) return 0;
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) bytes += loaded(buffer, fits) * buffer.use.weight;
+    return bytes;
+  }
+
+  template <typename Bytes>
+  void add(const Use& use, const Spans& still, const Bytes& bytes_of) {
+    Footprints footprints;
+    footprints.use = use;
+    for (std::size_t level = levels_ + 1; level-- > 0;) {
+      // Outside of the loop in which the buffer is made it is always the same memory.
+      footprints.bytes[level] = level < use.made_at && level < levels_ ? footprints.bytes[level + 1]
+                                : level == levels_                     ? bytes_of(still)
+                                                   : bytes_of(nest_.levels[level].spans);
+    }
+    buffers_.push_back(footprints);
+  }
+
+  double working_set(std::size_t level) const {
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) bytes += buffer.bytes[level];
+    return bytes;
+  }
+
+  // Loops that do not move the buffer find it still there; the first that does loads what is new,
+  // and all loops outside of that one load everything again: for a part of a tile as much as for a
+  // whole one, unless it is the buffer itself that ends there.
+  double loaded(const Footprints& buffer, std::size_t fits) const {
+    std::size_t level = fits;
+    while (level > 0 && buffer.bytes[level - 1] == buffer.bytes[fits]) --level;
+    if (level == 0) return buffer.bytes[fits];
+    --level;
+    double bytes = buffer.bytes[level];
+    for (std::size_t i = 0; i < level; ++i) {
+      const bool ends = buffer.bytes[i] != buffer.bytes[i + 1] && !buffer.use.blocked;
+      bytes *= static_cast<double>(nest_.levels[i].extent) * (ends ? nest_.levels[i].useful : 1);
+    }
+    return bytes;
+  }
+
+  const StageNest& nest_;
+  std::size_t levels_;
+  std::vector<Footprints> buffers_;
+};
+
+// Rows whose distance is a multiple of this share the lines of the first-level cache.
+constexpr std::int64_t kAlias = 4096;
+
+// Bytes that rows push out of the first-level cache although it is large enough: elements read one
+// by one from more rows at such a distance than the cache has ways come from the second level, a
+// line each.
+double aliased_bytes(const schedule::State& state, const schedule::StageBounds& bounds,
+                     const StageNest& nest, std::size_t index, const target::Target& target) {
+  const schedule::StageState& stage = *state.stages[index];
+  const space::RegisterTile tile = space::register_tile(stage, bounds, target);
+  Spans step = tile.spans;
+  double steps = nest.useful;
+  for (std::size_t i = stage.stage.axes.size(); i < step.size; ++i) {
+    steps *= static_cast<double>(step[i]);
+    step[i] = 1;
+  }
+  const std::size_t inner = nest.own + static_cast<std::size_t>(tile.body);
+  for (std::size_t i = 0; i < inner; ++i) steps *= static_cast<double>(nest.levels[i].extent);
+  const auto ways = static_cast<double>(target.l1_bytes / kAlias);
+  double bytes = 0;
+  for (const schedule::Access& access : stage.accesses) {
+    if (!space::layout_of(state, access.buffer).empty()) continue;
+    std::int64_t stride = access.buffer->type.bytes();
+    double rows = 1;
+    for (std::size_t d = access.dims.size(); d-- > 0;) {
+      const std::int64_t whole = access.buffer->shape[d];
+      if (stride % kAlias == 0) {
+        rows *= static_cast<double>(space::dim_span(access.dims[d], step, whole));
+      }
+      stride *= whole;
+    }
+    const double share = std::clamp((rows - ways + 1) / 5, 0.0, 1.0);
+    if (rows > ways) bytes += share * rows * static_cast<double>(kLine) * steps;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
+                       const std::vector<StageNest>& nests, std::size_t stage,
+                       const target::Target& target, const MachineModel& machine) {
+  const StageFootprints footprints(state, nests, stage);
+  const auto share = [&](std::int64_t bytes) {
+    return static_cast<double>(bytes) * machine.cache_share;
+  };
+  return {footprints.beyond(share(target.l1_bytes)) +
+              aliased_bytes(state, bounds, nests[stage], stage, target),
+          footprints.beyond(share(target.l2_bytes)), footprints.beyond(share(target.l3_bytes))};
+}
+
+}  // namespace attune::cost_model

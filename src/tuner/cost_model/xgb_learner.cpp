@@ -1,0 +1,34 @@
+#include "tuner/cost_model/xgb_learner.h"
+
+namespace attune::cost_model {
+namespace {
+
+constexpr std::size_t kMostLessons = 768;
+
+}  // namespace
+
+XgbLearner::XgbLearner(XgbParts parts)
+    : ResidualLearner(parts.objective, parts.prior, kMostLessons), parts_(std::move(parts)) {}
+
+void XgbLearner::train(std::span<const Lesson> lessons, std::span<const float> labels,
+                       std::span<const float> margins) {
+  const std::size_t width = parts_.features->width() - (parts_.analytic_feature ? 0 : 1);
+  std::vector<float> features;
+  for (const Lesson& lesson : lessons) {
+    const float* row = parts_.features->row(lesson.example->point, lesson.example->predicted_us);
+    features.insert(features.end(), row, row + width);
+  }
+  BoostOptions options;
+  options.objective = objective();
+  options.seed = parts_.seed;
+  trees_ = BoostedTrees::train({width, features, labels, margins, {}}, options);
+}
+
+void XgbLearner::predict(std::span<const Query> queries, std::span<double> learnt) const {
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const float* row = parts_.features->row(*queries[i].point, queries[i].predicted_us);
+    learnt[i] = static_cast<double>(trees_.predict(row));
+  }
+}
+
+}  // namespace attune::cost_model

@@ -1,0 +1,104 @@
+#include "tuner/whole_model/contest/kernel_times.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/clock.h"
+#include "base/isolated.h"
+#include "tuner/whole_model/contest/side_by_side.h"
+
+namespace attune::whole_model {
+namespace {
+
+// What the kernels of a model took, over all of its runs.
+struct Profiled {
+  Contestant contestant;
+  runtime::Profile profile = {};
+  std::int64_t runs = 0;
+  Repeats repeats = {};
+
+  // Once at least, after a run that brings code and weights back into the caches.
+  Status sample(double seconds) {
+    const SteadyClock clock;
+    const std::int64_t start = clock.now_ns();
+    ATTUNE_RETURN_IF_ERROR(contestant.run());
+    do {
+      const std::int64_t begin = contestant.session.now_ns();
+      ATTUNE_RETURN_IF_ERROR(contestant.run(&profile));
+      repeats.add(contestant.session.now_ns() - begin);
+      ++runs;
+    } while (seconds_between(start, clock.now_ns()) < seconds);
+    return {};
+  }
+
+  KernelTimes times() const {
+    std::map<std::string_view, double> by_symbol;
+    for (const runtime::LayerTime& layer : profile.layers()) {
+      const double calls = static_cast<double>(layer.calls) / static_cast<double>(runs);
+      by_symbol[layer.what] += static_cast<double>(layer.fastest_ns) * 1e-3 * calls;
+    }
+    KernelTimes result;
+    for (const runtime::Kernel& kernel : contestant.model.plan().kernels) {
+      result.push_back(by_symbol[kernel.symbol]);
+    }
+    return result;
+  }
+};
+
+Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artifacts,
+                                           const KernelTimesOptions& options) {
+  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
+  std::vector<Profiled> models;
+  for (Contestant& contestant : contestants) models.push_back({std::move(contestant)});
+  const auto exact = [](const Profiled& model) { return model.repeats.exact(); };
+  for (int round = 0; round < options.rounds; ++round) {
+    if (std::all_of(models.begin(), models.end(), exact)) break;
+    for (Profiled& model : models) {
+      ATTUNE_RETURN_IF_ERROR(model.sample(options.seconds / options.rounds));
+    }
+  }
+  std::vector<KernelTimes> times;
+  for (const Profiled& model : models) times.push_back(model.times());
+  return times;
+}
+
+}  // namespace
+
+Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const KernelTimesOptions& options) {
+  const auto work = [&]() -> Result<Bytes> {
+    ATTUNE_ASSIGN(const std::vector<KernelTimes> times, time_here(artifacts, options));
+    Bytes bytes;
+    for (const KernelTimes& each : times) {
+      append_value(bytes, each.size());
+      for (const double us : each) append_value(bytes, us);
+    }
+    return bytes;
+  };
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work));
+  std::span<const char> bytes = answer;
+  std::vector<KernelTimes> times(artifacts.size());
+  for (KernelTimes& each : times) {
+    each.resize(take_value<std::size_t>(bytes));
+    for (double& us : each) us = take_value<double>(bytes);
+  }
+  return times;
+}
+
+std::vector<std::size_t> fastest_artifacts(const std::vector<KernelTimes>& times) {
+  constexpr double kDoubt = 0.01;  // a share of the time, about what such minima vary by
+  CHECK(!times.empty(), "something was timed");
+  std::vector<std::size_t> fastest;
+  for (std::size_t kernel = 0; kernel < times.front().size(); ++kernel) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      CHECK(times[i].size() == times.front().size(), "all artifacts have the same kernels");
+      if (times[i][kernel] < times[best][kernel]) best = i;
+    }
+    const bool sure = times[best][kernel] < (1 - kDoubt) * times.front()[kernel];
+    fastest.push_back(sure ? best : 0);
+  }
+  return fastest;
+}
+
+}  // namespace attune::whole_model

@@ -1,0 +1,28 @@
+// How long the kernels of a model take inside it, for several artifacts of the same tasks with
+// other schedules, timed in turns in a child process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attune::whole_model {
+
+struct KernelTimesOptions {
+  double seconds = 1;  // for each artifact, altogether
+  int rounds = 6;
+};
+
+// Microseconds of one run in each kernel of a plan: over its calls, the sum of the fastest of each.
+using KernelTimes = std::vector<double>;
+
+// One entry for each artifact.
+Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const KernelTimesOptions& options);
+
+// For every kernel the number of the artifact in which it is fastest; the first one unless another
+// is faster beyond doubt. All must have the same kernels.
+std::vector<std::size_t> fastest_artifacts(const std::vector<KernelTimes>& times);
+
+}  // namespace attune::whole_model

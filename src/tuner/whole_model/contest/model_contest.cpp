@@ -1,0 +1,194 @@
+#include "tuner/whole_model/contest/model_contest.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "compiler/model/kernel_store.h"
+#include "tuner/whole_model/contest/kernel_times.h"
+#include "tuner/whole_model/contest/model_variants.h"
+#include "tuner/whole_model/contest/race.h"
+#include "tuner/whole_model/report/model_teller.h"
+#include "tuner/whole_model/workshop.h"
+
+namespace attune::whole_model {
+namespace {
+
+bool same_schedules(const std::vector<model::Schedule>& one,
+                    const std::vector<model::Schedule>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const model::Schedule& a, const model::Schedule& b) {
+                      return schedule::hash(a.trace) == schedule::hash(b.trace);
+                    });
+}
+
+Status move_file(const std::string& from, const std::string& to) {
+  std::error_code failure;
+  std::filesystem::rename(from, to, failure);
+  if (!failure) return {};
+  return Error{ErrorCode::Io, fmt::format("cannot write '{}': {}", to, failure.message()),
+               "name another file with -o"};
+}
+
+}  // namespace
+
+ModelContest::ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile,
+                           std::string output, Workshop& workshop, ModelTeller& teller)
+    : tasks_(tasks),
+      compile_(std::move(compile)),
+      output_(std::move(output)),
+      workshop_(workshop),
+      teller_(teller),
+      untuned_(fmt::format("{}.{}.untuned", output_, getpid())),
+      kept_(fmt::format("{}.{}.kept", output_, getpid())) {
+  compile_.kernels = std::make_shared<model::KernelStore>(compile_.target);
+}
+
+Status ModelContest::compile_stage(const std::function<Status()>& work) {
+  return workshop_.errand("compile", session::Resource::HostCores,
+                          [&] { return teller_.whole_stage("compile", work); });
+}
+
+Status ModelContest::race_stage(const std::function<Status()>& work) {
+  return workshop_.errand("race", session::Resource::Device, [&] {
+    const std::int64_t start = workshop_.clock().now_ns();
+    const Status status = teller_.whole_stage("race", work);
+    device_seconds_ += seconds_between(start, workshop_.clock().now_ns());
+    return status;
+  });
+}
+
+Status ModelContest::write_untuned() {
+  return teller_.whole_stage("compile", [&]() -> Status {
+    const std::int64_t start = workshop_.clock().now_ns();
+    ATTUNE_ASSIGN(model::CompiledModel untuned, model::compile_tasks(tasks_, compile_));
+    ATTUNE_RETURN_IF_ERROR(model::write(untuned, untuned_.path()));
+    untuned_fallbacks_ = std::move(untuned.fallbacks);
+    compile_seconds_ = seconds_between(start, workshop_.clock().now_ns());
+    untuned_written_ = true;
+    return {};
+  });
+}
+
+void ModelContest::set_known(std::vector<model::Schedule> schedules) {
+  known_ = std::move(schedules);
+  std::vector<model::Schedule> untuned;
+  for (const graph::Task& task : tasks_.distinct) {
+    untuned.push_back(model::default_schedule(task, compile_.target, compile_.algorithms));
+  }
+  known_differs_ = !same_schedules(known_, untuned);
+}
+
+Status ModelContest::keep(Entry entry) {
+  if (entry.path != kept_.path()) {
+    ATTUNE_RETURN_IF_ERROR(move_file(entry.path, kept_.path()));
+    entry.path = kept_.path();
+  }
+  best_ = std::move(entry);
+  return {};
+}
+
+Status ModelContest::keep_known() {
+  return compile_stage([&]() -> Status {
+    ModelVariants variants(tasks_, compile_, output_);
+    for (const model::Schedule& schedule : known_) variants.add_task({schedule});
+    ATTUNE_RETURN_IF_ERROR(variants.write(0));
+    return keep({variants.paths()[0], Kept::Known, variants.fallbacks(0)});
+  });
+}
+
+Status ModelContest::race_known() {
+  if (!has_untuned()) {
+    ATTUNE_RETURN_IF_ERROR(
+        workshop_.errand("compile", session::Resource::HostCores, [&] { return write_untuned(); }));
+  }
+  if (is_known_due()) ATTUNE_RETURN_IF_ERROR(keep_known());
+  return race_all({}, best_ ? 2 : 1);
+}
+
+Status ModelContest::race_tuned(std::vector<std::vector<model::Schedule>> schedules,
+                                const std::function<std::size_t()>& affordable) {
+  std::vector<model::Schedule> first;
+  for (const auto& each : schedules) first.push_back(each.front());
+  const bool as_known = known_differs_ && same_schedules(first, known_);
+  if (is_known_due() && !as_known) ATTUNE_RETURN_IF_ERROR(keep_known());
+  ModelVariants variants(tasks_, compile_, output_);
+  for (auto& each : schedules) variants.add_task(std::move(each));
+  ATTUNE_RETURN_IF_ERROR(compile_stage([&] { return variants.write(0); }));
+  const std::int64_t changed =
+      choose_inside(variants, std::min(affordable(), variants.most_artifacts()));
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < variants.paths().size(); ++i) {
+    const Kept kind = i == 0 && as_known ? Kept::Known : Kept::Tuned;
+    entries.push_back({variants.paths()[i], kind, variants.fallbacks(i), i == 0 ? 0 : changed});
+  }
+  return race_all(std::move(entries), RaceOptions{}.seconds);
+}
+
+// Times schedules of all tasks inside the model. When that says that others than the first are
+// better there, the model that has them becomes the last artifact; for how many tasks that is.
+std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t count) {
+  if (count < 2) return 0;
+  const std::int64_t start = workshop_.clock().now_ns();
+  std::vector<std::size_t> fastest;
+  Status done = compile_stage([&] { return variants.write_others(count); });
+  if (done.ok()) {
+    done = race_stage([&]() -> Status {
+      ATTUNE_ASSIGN(const auto times, time_kernels(variants.paths(), {.seconds = kVariantSeconds}));
+      fastest = fastest_artifacts(times);
+      return {};
+    });
+  }
+  variants.forget_others();
+  const auto others = std::count_if(fastest.begin(), fastest.end(), [](auto i) { return i > 0; });
+  if (done.ok() && others > 0) {
+    done = compile_stage([&] { return variants.write_mixed(fastest); });
+  }
+  // A full disk, say, does not cost what was tuned: the first artifact is what there is.
+  inside_failure_ = done.ok() ? "" : done.error().message;
+  inside_seconds_ += seconds_between(start, workshop_.clock().now_ns());
+  return others;
+}
+
+// These, the untuned one, and the best before them.
+Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
+  if (best_) entries.insert(entries.begin(), *best_);
+  std::vector<std::string> paths{untuned_.path()};
+  for (const Entry& entry : entries) paths.push_back(entry.path);
+  std::vector<double> latencies;
+  ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
+    ATTUNE_ASSIGN(latencies, race(paths, {.seconds = seconds}));
+    return {};
+  }));
+  untuned_ms_ = latencies[0];
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].latency_ms = latencies[i + 1];
+    if (entries[i].kind == Kept::Known) known_ms_ = latencies[i + 1];
+  }
+  const auto fastest =
+      std::min_element(entries.begin(), entries.end(),
+                       [](const Entry& a, const Entry& b) { return a.latency_ms < b.latency_ms; });
+  return fastest == entries.end() ? Status() : keep(std::move(*fastest));
+}
+
+double ModelContest::best_ms() const { return untuned_wins() ? untuned_ms_ : best_->latency_ms; }
+
+Status ModelContest::deliver(TuneReport& report) {
+  const bool untuned = untuned_wins();
+  report.default_latency_ms = untuned_ms_;
+  report.known_latency_ms = known_ms_;
+  report.latency_ms = best_ms();
+  report.kept = untuned ? Kept::Default : best_->kind;
+  report.raced = best_.has_value();
+  report.changed_inside = untuned ? 0 : best_->changed_inside;
+  report.inside_failure = inside_failure_;
+  report.fallbacks = untuned ? untuned_fallbacks_ : best_->fallbacks;
+  ATTUNE_RETURN_IF_ERROR(move_file(untuned ? untuned_.path() : kept_.path(), output_));
+  report.output = output_;
+  return {};
+}
+
+}  // namespace attune::whole_model

@@ -1,0 +1,25 @@
+#include "tuner/whole_model/contest/side_by_side.h"
+
+namespace attune::whole_model {
+
+Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts) {
+  std::vector<model::RunnableModel> models;
+  for (const std::string& path : artifacts) {
+    model::SourceOptions source;
+    source.model.model = path;
+    ATTUNE_ASSIGN(model::RunnableModel model, model::load_runnable(source));
+    models.push_back(std::move(model));
+  }
+  if (models.empty()) return std::vector<Contestant>();
+  // One for all: where threads may run is asked for before this one is bound to a core.
+  ATTUNE_ASSIGN(const auto pool, model::make_pool(models.front().threads, true));
+  std::vector<Contestant> contestants;
+  for (model::RunnableModel& model : models) {
+    ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, pool));
+    ATTUNE_ASSIGN(std::vector<runtime::Tensor> inputs, model::random_inputs(model.plan(), 1));
+    contestants.push_back({std::move(model), std::move(session), std::move(inputs)});
+  }
+  return contestants;
+}
+
+}  // namespace attune::whole_model

@@ -1,0 +1,41 @@
+// Artifacts that are run in turns in one process, each with inputs and memory of its own, all on
+// the same pinned threads: the ground of every comparison between whole models.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/model/load/runnable_model.h"
+
+namespace attune::whole_model {
+
+struct Contestant {
+  model::RunnableModel model;
+  model::ModelSession session;
+  std::vector<runtime::Tensor> inputs;
+
+  Status run(runtime::Profile* profile = nullptr) { return session.run(inputs, profile); }
+};
+
+// A time that is counted is the same in every run; then more runs tell nothing new.
+class Repeats {
+ public:
+  void add(std::int64_t ns) {
+    exact_ = exact_ && (runs_ == 0 || ns == first_ns_);
+    if (runs_++ == 0) first_ns_ = ns;
+  }
+  bool exact() const { return exact_ && runs_ >= kEnough; }
+
+ private:
+  static constexpr int kEnough = 4;
+  int runs_ = 0;
+  std::int64_t first_ns_ = 0;
+  bool exact_ = true;
+};
+
+// To be called in the process that runs them: its thread is bound to a core from then on. All
+// artifacts are made for the same number of threads.
+Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts);
+
+}  // namespace attune::whole_model

@@ -1,0 +1,114 @@
+#include "tuner/whole_model/layout_trials.h"
+
+#include <array>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/version.h"
+#include "compiler/model/load/model.h"
+#include "tuner/records/record_json.h"
+#include "tuner/whole_model/workshop.h"
+
+namespace attune::whole_model {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;  // of the inputs
+
+double tolerance_of(const graph::Task& task, const std::string& algorithm) {
+  for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    if (other.name == algorithm) return other.tolerance;
+  }
+  return task.op.tolerance;
+}
+
+}  // namespace
+
+LayoutTrials::LayoutTrials(Options options, records::Store& store, Workshop& workshop)
+    : options_(std::move(options)), store_(store), workshop_(workshop) {}
+
+model::Schedule LayoutTrials::schedule_of(const graph::Task& task) const {
+  model::Schedule schedule = model::default_schedule(task, options_.target, options_.algorithms);
+  if (const auto known = known_us_.find(task.key); known != known_us_.end()) {
+    schedule.measured_us = known->second;
+  }
+  return schedule;
+}
+
+Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
+  std::vector<const graph::Task*> unknown;
+  std::vector<model::Schedule> schedules;
+  std::vector<measure::BuildRequest> requests;
+  for (const graph::Task& task : tasks) {
+    if (options_.use_records) {
+      auto best = store_.best({.task_key = task.key,
+                               .target = target::to_string(options_.target),
+                               .weights = model::weights_of(task, options_.cold)});
+      if (!best.ok()) return best.error();
+      const auto us = *best ? records::competing_time_us((*best)->outcome) : std::nullopt;
+      if (us) {
+        known_us_[task.key] = *us;
+        continue;
+      }
+    }
+    schedules.push_back(model::default_schedule(task, options_.target, options_.algorithms));
+    const ir::Program* program = model::program_of(task, schedules.back().algorithm);
+    requests.push_back({.number = static_cast<std::int64_t>(requests.size()),
+                        .program = std::make_shared<ir::Program>(*program),
+                        .trace = schedules.back().trace});
+    unknown.push_back(&task);
+  }
+  if (unknown.empty()) return {};
+  const std::vector<measure::BuiltCandidate> built = workshop_.builder().build(requests);
+  std::vector<measure::Expectation> expected(unknown.size());
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    if (built[i].failure) continue;
+    ATTUNE_ASSIGN(expected[i], workshop_.builder().expect(unknown[i]->op.program, kSeed));
+  }
+  return workshop_.errand("layouts", session::Resource::Device, [&]() -> Status {
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      if (built[i].failure) continue;
+      ATTUNE_RETURN_IF_ERROR(time_one(*unknown[i], schedules[i], built[i], expected[i]));
+    }
+    return {};
+  });
+}
+
+Status LayoutTrials::time_one(const graph::Task& task, const model::Schedule& schedule,
+                              const measure::BuiltCandidate& built,
+                              const measure::Expectation& expectation) {
+  const double tolerance = tolerance_of(task, schedule.algorithm) * expectation.magnitude;
+  // Twice: one disturbed timing would decide for the whole model.
+  const std::array requests{measure::RunRequest{&built, tolerance},
+                            measure::RunRequest{&built, tolerance}};
+  measure::RunOptions how;
+  how.weights = model::weights_of(task, options_.cold);
+  auto results = workshop_.runner().measure(requests, expectation, how);
+  if (!results.ok()) return results.error();
+  const measure::RunResult* best = nullptr;
+  double least = 0;
+  for (const measure::RunResult& result : *results) {
+    const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
+    if (timing == nullptr || !timing->verified) return {};
+    if (best == nullptr || timing->best_us < least) best = &result, least = timing->best_us;
+  }
+  const measure::RunResult& result = *best;
+  records::Record record;
+  record.task_key = task.key;
+  record.task_name = task.name;
+  record.target = target::to_string(options_.target);
+  record.trace = schedule::to_string(schedule.trace);
+  record.trace_hash = schedule::hash(schedule.trace);
+  record.outcome = result.outcome;
+  record.weights = how.weights;
+  record.stages = {built.build_ms, result.run_ms, result.wait_ms};
+  record.product_version = version();
+  record.device = workshop_.runner().device();
+  record.noise = result.noise;
+  record.verified = true;
+  record.created_at_ms = unix_time_ms();
+  if (const auto us = records::competing_time_us(record.outcome)) known_us_[task.key] = *us;
+  auto added = store_.add({&record, 1});
+  return added.ok() ? Status() : added.error();
+}
+
+}  // namespace attune::whole_model

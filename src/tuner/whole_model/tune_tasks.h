@@ -1,0 +1,45 @@
+// What a tuning run and its repetition have in common: the tasks of a model, each with its default
+// schedule and the options of its session.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/model/compile.h"
+#include "compiler/model/load/model.h"
+#include "compiler/target/target.h"
+#include "tuner/cost_model/history.h"
+#include "tuner/session/run_model.h"
+#include "tuner/session/session.h"
+#include "tuner/whole_model/tune.h"
+
+namespace attune::whole_model {
+
+struct TunableTask {
+  session::Task task;
+  schedule::Trace untuned;
+  session::Options options = {};
+  session::TaskWeight weight = {};
+  bool any_seed = false;  // no seed is asked for: what is resumed may have any
+};
+
+// `window`: rounds of an operator that are under way at once.
+std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
+                                       const model::LoadedModel& model, const TuneOptions& options,
+                                       int window);
+
+// How many rounds of a model are under way at once: one on the device, one that is built, and some
+// between them, since rounds differ in what they take; where building and measuring take turns,
+// fewer leave no core idle.
+int model_window(bool overlap);
+
+// Of as many cores, measured on those that measure.
+Result<double> peak_gflops(Workshop& workshop, const target::Target& target);
+
+Result<std::unique_ptr<session::Session>> open_session(
+    const session::Context& context, const TunableTask& task, const target::Target& target,
+    const explore::SearchOptions& search, std::shared_ptr<const cost_model::History> history);
+
+}  // namespace attune::whole_model

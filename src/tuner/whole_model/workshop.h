@@ -1,0 +1,97 @@
+// Where a tuning run works: who builds its candidates, who measures them, and who says when. Alone
+// on this machine that is a plan of cores made at the start (LocalWorkshop); a job among others
+// asks for every step of its way.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "compiler/target/target.h"
+#include "tuner/measure/builder/local_builder.h"
+#include "tuner/measure/runner.h"
+#include "tuner/session/grants.h"
+#include "tuner/tuning/tuning.h"
+
+namespace attune::whole_model {
+
+class Workshop {
+ public:
+  virtual ~Workshop() = default;
+
+  // From here on there are a builder and a runner, for programs of this target. Best called early,
+  // before the process has threads and open files.
+  virtual Status open(const target::Target& target) = 0;
+  virtual measure::Builder& builder() = 0;
+  virtual measure::Runner& runner() = 0;
+  virtual session::Grants& grants() = 0;
+  virtual const Clock& clock() const = 0;
+  // Whether building has cores of its own, how many rounds of one task and of a model are under way
+  // at once, and how many of the model's begin together.
+  virtual bool overlap() const = 0;
+  virtual int task_window() const { return overlap() ? 2 : 1; }
+  virtual int window() const = 0;
+  virtual int batch() const { return 1; }
+  // When it becomes true the run ends with the best so far; may be null.
+  virtual const std::atomic<bool>* enough() const { return nullptr; }
+
+  // As many threads as this may be timed.
+  virtual int cores() const;
+
+  // Told how many tasks there are to tune, before they are.
+  virtual void expect_tasks(std::size_t) {}
+
+  // Does it where it does not disturb measuring.
+  virtual Status aside(const std::function<Status()>& work) = 0;
+
+  // A step beside the stages of sessions, on the calling thread as soon as its resource is free.
+  // One within another gives up for its time what that one holds. `kind` must never go.
+  Status errand(std::string_view kind, session::Resource resource,
+                const std::function<Status()>& work);
+
+ protected:
+  // When it becomes true no errand begins any more; may be null.
+  virtual const std::atomic<bool>* dropped() const { return nullptr; }
+  // After each errand, on its thread.
+  virtual Status go_home() { return {}; }
+
+ private:
+  struct Held {
+    session::Work work;
+    std::int64_t start_ns = 0;
+  };
+  Status take(std::string_view kind, session::Resource resource);
+  void give_back(const Status& status);
+
+  std::optional<Held> held_;
+  std::int64_t errands_ = 0;
+};
+
+class LocalWorkshop final : public Workshop {
+ public:
+  Status open(const target::Target& target) override;
+  measure::Builder& builder() override { return *builder_; }
+  measure::Runner& runner() override { return *runner_; }
+  session::Grants& grants() override { return *grants_; }
+  const Clock& clock() const override { return clock_; }
+  bool overlap() const override { return cores_.overlap; }
+  int window() const override;
+  Status aside(const std::function<Status()>& work) override;
+
+ private:
+  const SteadyClock clock_;
+  std::vector<int> available_;
+  tuning::CorePlan cores_;
+  std::unique_ptr<measure::Runner> runner_;
+  std::unique_ptr<builder::LocalBuilder> builder_;
+  // Before `open`, one thing at a time.
+  std::unique_ptr<session::LocalGrants> grants_ =
+      std::make_unique<session::LocalGrants>(session::Machine{});
+};
+
+}  // namespace attune::whole_model

@@ -1,0 +1,77 @@
+#include "tuner/whole_model/workshop.h"
+
+#include <gtest/gtest.h>
+
+namespace attune::whole_model {
+namespace {
+
+// Says what is held, in the order of events.
+class Diary final : public session::Grants {
+ public:
+  std::vector<session::Work> choose(const std::vector<session::Work>& ready) override {
+    for (const session::Work& work : ready) text += "+" + std::string(work.kind) + " ";
+    held += static_cast<int>(ready.size());
+    most = std::max(most, held);
+    return ready;
+  }
+  void ended(const session::Work& work, double, const Status& status) override {
+    text += "-" + std::string(work.kind) + (status.ok() ? " " : "! ");
+    --held;
+  }
+  void watch(std::function<void()>) override {}
+  std::string text;
+  int held = 0, most = 0;
+};
+
+class DiaryWorkshop final : public Workshop {
+ public:
+  Status open(const target::Target&) override { return {}; }
+  measure::Builder& builder() override { CHECK(false, "not asked for"); }
+  measure::Runner& runner() override { CHECK(false, "not asked for"); }
+  session::Grants& grants() override { return diary; }
+  const Clock& clock() const override { return clock_; }
+  bool overlap() const override { return false; }
+  int window() const override { return 1; }
+  Status aside(const std::function<Status()>& work) override { return work(); }
+  const std::atomic<bool>* dropped() const override { return &stop; }
+  Diary diary;
+  std::atomic<bool> stop = false;
+
+ private:
+  const SteadyClock clock_;
+};
+
+TEST(Workshop, OneErrandWithinAnotherHoldsNothingTwice) {
+  DiaryWorkshop workshop;
+  const Status status = workshop.errand("compile", session::Resource::HostCores, [&] {
+    return workshop.errand("layouts", session::Resource::Device, [] { return Status(); });
+  });
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(workshop.diary.text, "+compile -compile +layouts -layouts +compile -compile ");
+  EXPECT_EQ(workshop.diary.most, 1);
+}
+
+TEST(Workshop, WhatFailsWithinIsTheFailureOfTheWhole) {
+  DiaryWorkshop workshop;
+  const Status status = workshop.errand("compile", session::Resource::HostCores, [&] {
+    return workshop.errand("layouts", session::Resource::Device,
+                           [] { return Status(invalid("no such layout")); });
+  });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message, "no such layout");
+  EXPECT_EQ(workshop.diary.text, "+compile -compile +layouts -layouts! ");
+  EXPECT_EQ(workshop.diary.held, 0);
+}
+
+TEST(Workshop, NothingBeginsAfterItWasDropped) {
+  DiaryWorkshop workshop;
+  const Status status = workshop.errand("compile", session::Resource::HostCores, [&] {
+    workshop.stop = true;
+    return workshop.errand("race", session::Resource::Device, [] { return Status(); });
+  });
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(workshop.diary.text, "+compile -compile ");
+}
+
+}  // namespace
+}  // namespace attune::whole_model
