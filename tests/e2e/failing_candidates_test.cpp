@@ -8,7 +8,7 @@
 #include "base/temporary_directory_testing.h"
 #include "tests/support/tiny_onnx.h"
 #include "tuner/whole_model/tune.h"
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::whole_model {
 namespace {
@@ -33,7 +33,7 @@ class DefaultsOnly final : public measure::Builder {
   measure::Builder& inner_;
 };
 
-class UnluckyWorkshop final : public Workshop {
+class UnluckyResources final : public TuningResources {
  public:
   Status open(const target::Target& target) override {
     ATTUNE_RETURN_IF_ERROR(inner_.open(target));
@@ -42,14 +42,14 @@ class UnluckyWorkshop final : public Workshop {
   }
   measure::Builder& builder() override { return *builder_; }
   measure::Runner& runner() override { return inner_.runner(); }
-  session::Grants& grants() override { return inner_.grants(); }
+  session::Admission& admission() override { return inner_.admission(); }
   const Clock& clock() const override { return inner_.clock(); }
   bool overlap() const override { return inner_.overlap(); }
   int window() const override { return inner_.window(); }
   Status aside(const std::function<Status()>& work) override { return inner_.aside(work); }
 
  private:
-  LocalWorkshop inner_;
+  LocalResources inner_;
   std::unique_ptr<DefaultsOnly> builder_;
 };
 
@@ -81,11 +81,11 @@ class FailingCandidates : public testing::Test {
 
   test::TemporaryDirectory directory_;
   std::atomic<bool> stop_ = false;
-  UnluckyWorkshop workshop_;
+  UnluckyResources resources_;
 };
 
 TEST_F(FailingCandidates, TheDefaultOfAnOperatorStays) {
-  const auto report = tune(options("matmul:m=24,n=32,k=16"), {}, stop_, workshop_);
+  const auto report = tune(options("matmul:m=24,n=32,k=16"), {}, stop_, resources_);
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
   const Status verdict = cli::verdict_on_operator(*report);
@@ -99,7 +99,7 @@ TEST_F(FailingCandidates, TheDefaultsOfAModelStay) {
                                                    {{"a", {"24", "16"}}, {"b", {"16", "32"}}});
   TuneOptions whole = options(model);
   whole.output = directory_.file("model.attune");
-  const auto report = tune(whole, {}, stop_, workshop_);
+  const auto report = tune(whole, {}, stop_, resources_);
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
   EXPECT_TRUE(std::filesystem::exists(whole.output));

@@ -40,7 +40,7 @@ class JobTuning {
         admission_(admission),
         wishes_(wishes),
         holding_{job.id, job.epoch},
-        workshop_(admission, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
+        resources_(admission, wishes, batches, [this](std::size_t tasks) { say_tasks(tasks); }) {}
 
   Result<whole_model::TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
@@ -53,7 +53,7 @@ class JobTuning {
         whole_model::TuneReport report,
         whole_model::tune(
             how, [this](const whole_model::TuneProgress& progress) { say_progress(progress); },
-            wishes_.dropped, workshop_));
+            wishes_.dropped, resources_));
     report.records = store_;
     report.stopped = wishes_.enough;
     return report;
@@ -84,7 +84,7 @@ class JobTuning {
   Status find_threads() {
     threads_ = job_.request.threads > 0 ? job_.request.threads : devices_.cores;
     if (threads_ > 0) return {};
-    return workshop_.errand("peak", Resource::Device, [&] {
+    return resources_.run_stage("peak", Resource::Device, [&] {
       threads_ = static_cast<int>(runtime::allowed_cores().size());
       return Status();
     });
@@ -148,12 +148,12 @@ class JobTuning {
         .source = {.schedule = {.records = store_, .history = options_.history}},
         .output = folder_.artifact()};
     ATTUNE_ASSIGN(compile.source.model, model_options());
-    ATTUNE_RETURN_IF_ERROR(workshop_.errand("compile", Resource::HostCores, [&]() -> Status {
+    ATTUNE_RETURN_IF_ERROR(resources_.run_stage("compile", Resource::HostCores, [&]() -> Status {
       ATTUNE_ASSIGN(const verbs::CompileReport compiled, verbs::compile(compile));
       report.fallbacks = compiled.fallbacks;
       return {};
     }));
-    return workshop_.errand("race", Resource::Device, [&]() -> Status {
+    return resources_.run_stage("race", Resource::Device, [&]() -> Status {
       ATTUNE_ASSIGN(const std::vector<double> latency_ms,
                     whole_model::race({folder_.artifact()}, {.seconds = 1}));
       report.latency_ms = latency_ms.front();
@@ -217,7 +217,7 @@ class JobTuning {
   RemoteAdmission& admission_;
   const JobWishes& wishes_;
   worker::Holding holding_;
-  JobWorkshop workshop_;
+  JobResources resources_;
   std::string store_;  // the user's
   int threads_ = 0;
   double rounds_ = 0;  // that ended

@@ -1,10 +1,10 @@
-// One job from the scheduler, tuned to its end: what `tune` does, with every step granted, in a
+// One job from the scheduler, tuned to its end: what `tune` does, with every stage admitted, in a
 // folder of its own from which the next worker goes on should this one die.
 #pragma once
 
 #include <string>
 
-#include "app/job_worker/job_workshop.h"
+#include "app/job_worker/job_resources.h"
 #include "base/result.h"
 #include "fleet/client/overview.h"
 #include "fleet/worker/link.h"

@@ -20,7 +20,7 @@ constexpr double kLongTurnSeconds = 1;
 
 // Whether one may run nested in a stage that was admitted for the other.
 bool go_together(const Work& one, const Work& other) {
-  if (one.owner == session::kErrand || other.owner == session::kErrand) return one == other;
+  if (one.owner == session::kNoSession || other.owner == session::kNoSession) return one == other;
   if (one.resource != other.resource) return false;
   return one.kind == other.kind || one.resource == Resource::Device;
 }
@@ -107,10 +107,10 @@ RemoteAdmission::~RemoteAdmission() {
   for (const auto& [stage, turn] : turns_) leave_cores(turn);
 }
 
-RemoteAdmission::Turns::iterator RemoteAdmission::turn_for(const Work& work, bool granted) {
+RemoteAdmission::Turns::iterator RemoteAdmission::turn_for(const Work& work, bool admitted) {
   return std::find_if(turns_.begin(), turns_.end(), [&](const auto& each) {
     const Turn& turn = each.second;
-    return turn.granted == granted && !turn.running && turn.begun < kMostOfTurn &&
+    return turn.admitted == admitted && !turn.running && turn.begun < kMostOfTurn &&
            turn.seconds < kLongTurnSeconds && go_together(turn.first, work);
   });
 }
@@ -146,7 +146,7 @@ void RemoteAdmission::close(Turns::iterator turn) {
 void RemoteAdmission::close_idle() {
   for (auto turn = turns_.begin(); turn != turns_.end();) {
     const auto next = std::next(turn);
-    if (turn->second.granted && !turn->second.running) close(turn);
+    if (turn->second.admitted && !turn->second.running) close(turn);
     turn = next;
   }
 }
@@ -212,7 +212,7 @@ void RemoteAdmission::ended(const Work& work, double seconds, const Status& stat
   }
   clock_->end();
   // What was disturbed waits for a better moment, in which others may measure.
-  if (!status.ok() || work.owner == session::kErrand || turn->second.disturbed) close(turn);
+  if (!status.ok() || work.owner == session::kNoSession || turn->second.disturbed) close(turn);
   if (!changed_) {
     close_idle();
     flush();
@@ -235,14 +235,14 @@ void RemoteAdmission::watch(std::function<void()> changed) {
 void RemoteAdmission::may_start(std::int64_t stage, const std::vector<int>& cores) {
   const std::lock_guard lock(mutex_);
   const auto turn = turns_.find(stage);
-  if (turn == turns_.end() || turn->second.granted) return;
+  if (turn == turns_.end() || turn->second.admitted) return;
   const Work first = turn->second.first;
   const auto fits = [&](const Work& work) { return go_together(first, work); };
   if (std::none_of(wanted_.begin(), wanted_.end(), fits)) {
     line_.finished(holding_, stage, 0, worker::StageEnd::Withdrawn, "no longer wanted");
     turns_.erase(turn);
   } else {
-    turn->second.granted = true;
+    turn->second.admitted = true;
     turn->second.cores = cores;
     if (first.resource == Resource::HostCores && !cores.empty()) host_cores_ = cores;
   }

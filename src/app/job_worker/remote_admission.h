@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "fleet/server/core_groups.h"
 #include "fleet/worker/stage_line.h"
-#include "tuner/session/grants.h"
+#include "tuner/session/admission.h"
 
 namespace attune::job_worker {
 
@@ -35,7 +35,7 @@ struct StagesLeft {
 // Rounds of a model that make up a batch.
 inline constexpr int kRoundsOfBatch = 4;
 
-class RemoteAdmission final : public session::Grants {
+class RemoteAdmission final : public session::Admission {
  public:
   // `device` is the pool of what measures. With `in_turn` no two stages of the job are asked for at
   // once, and those on the host come first. Stages enter the groups of their cores, if any.
@@ -69,7 +69,7 @@ class RemoteAdmission final : public session::Grants {
   // What the scheduler knows as one stage.
   struct Turn {
     session::Work first;  // that it was offered for
-    bool granted = false, running = false, disturbed = false;
+    bool admitted = false, running = false, disturbed = false;
     int begun = 0;  // works so far
     std::vector<int> cores = {};
     double seconds = 0;
@@ -77,7 +77,7 @@ class RemoteAdmission final : public session::Grants {
   };
   using Turns = std::map<std::int64_t, Turn>;
   // The mutex is held.
-  Turns::iterator turn_for(const session::Work& work, bool granted);
+  Turns::iterator turn_for(const session::Work& work, bool admitted);
   bool start(const session::Work& work);  // where it is admitted
   void ask_for(const session::Work& work);
   void leave_cores(const Turn& turn) const;

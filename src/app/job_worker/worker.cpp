@@ -116,7 +116,7 @@ class Worker final : public worker::LinkEvents {
     }
     std::unique_lock lock(mutex_);
     if (lost_) return;
-    // Where the job is still this worker's it must not wait for what will never be granted; where
+    // Where the job is still this worker's it must not wait for what will never be admitted; where
     // it is another's, this is refused as well.
     if (assigned.refused) {
       return link.ended(assigned.holding(), client::JobState::Failed,

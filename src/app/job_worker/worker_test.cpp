@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "app/job_worker/job_folder.h"
-#include "app/job_worker/job_workshop.h"
+#include "app/job_worker/job_resources.h"
 #include "app/verbs/jobs/job_options.h"
 #include "compiler/model/load/prepared_model.h"
-#include "fleet/worker/granting_scheduler_testing.h"
+#include "fleet/worker/admitting_scheduler_testing.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
 
@@ -44,7 +44,7 @@ class WorkerTest : public testing::Test {
   }
   std::string store() const { return scheduler_.state() + "/user.db"; }
 
-  worker::GrantingScheduler scheduler_;
+  worker::AdmittingScheduler scheduler_;
 
  private:
   std::thread thread_;

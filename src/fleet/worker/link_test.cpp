@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "fleet/worker/granting_scheduler_testing.h"
+#include "fleet/worker/admitting_scheduler_testing.h"
 
 namespace attune::worker {
 namespace {
@@ -58,7 +58,7 @@ class Heard final : public LinkEvents {
 };
 
 TEST(Link, TakesAJobThroughItsStages) {
-  GrantingScheduler scheduler;
+  AdmittingScheduler scheduler;
   v1::JobSpec spec;
   spec.set_model("resnet18");
   scheduler.give("j7", spec, v1::STOP);
@@ -86,7 +86,7 @@ TEST(Link, TakesAJobThroughItsStages) {
 }
 
 TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
-  GrantingScheduler scheduler;
+  AdmittingScheduler scheduler;
   scheduler.set_lease_seconds(60);
   scheduler.give("j7", {});
   Heard heard;
@@ -113,7 +113,7 @@ TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
 
 // Nobody else could be given the job while no scheduler is there.
 TEST(Link, WaitsLongerForASchedulerThatIsNotThere) {
-  GrantingScheduler scheduler;
+  AdmittingScheduler scheduler;
   scheduler.set_lease_seconds(4);  // a line is mended for half of it
   scheduler.give("j7", {});
   Heard heard;
@@ -131,7 +131,7 @@ TEST(Link, WaitsLongerForASchedulerThatIsNotThere) {
 
 // A message with other bytes would not be read, and the line would break.
 TEST(Link, SaysWhatIsNoTextAllTheSame) {
-  GrantingScheduler scheduler;
+  AdmittingScheduler scheduler;
   scheduler.give("j7", {});
   Heard heard;
   auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
@@ -142,7 +142,7 @@ TEST(Link, SaysWhatIsNoTextAllTheSame) {
 }
 
 TEST(Link, HandsAJobBack) {
-  GrantingScheduler scheduler;
+  AdmittingScheduler scheduler;
   scheduler.give("j7", {});
   Heard heard;
   auto link = Link::open({.state = scheduler.state(), .name = "w"}, heard);
@@ -155,7 +155,7 @@ TEST(Link, HandsAJobBack) {
 TEST(Link, SaysThatThereIsNoScheduler) {
   std::string state;
   {
-    const GrantingScheduler gone;
+    const AdmittingScheduler gone;
     state = gone.state();
   }
   Heard heard;

@@ -68,9 +68,9 @@ std::uint64_t scan_stride(std::uint64_t size) {
 
 }  // namespace
 
-AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
+AnnealingExplorer::AnnealingExplorer(const SearchOptions& options, const SearchContext& context,
                                      std::unique_ptr<cost_model::Learner> learner)
-    : LedgerExplorer(options, surroundings), learner_(std::move(learner)) {}
+    : LedgerExplorer(options, context), learner_(std::move(learner)) {}
 
 // What looking at one point costs.
 double AnnealingExplorer::effort_us(const space::Point& point) const {

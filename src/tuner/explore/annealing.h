@@ -11,7 +11,7 @@ namespace attune::explore {
 
 class AnnealingExplorer final : public LedgerExplorer {
  public:
-  AnnealingExplorer(const SearchOptions& options, const Surroundings& surroundings,
+  AnnealingExplorer(const SearchOptions& options, const SearchContext& context,
                     std::unique_ptr<cost_model::Learner> learner);
 
   std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;

@@ -85,7 +85,7 @@ struct SearchOptions {
 };
 
 // What an explorer works with; all must outlive it. `history` may be null.
-struct Surroundings {
+struct SearchContext {
   const space::Space& space;
   const cost_model::CostModel& model;
   const cost_model::History* history = nullptr;
@@ -94,7 +94,7 @@ struct Surroundings {
 // Whether all names are known and all numbers make sense.
 Status check(const SearchOptions& options);
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
-                                                const Surroundings& surroundings);
+                                                const SearchContext& context);
 std::vector<std::string_view> explorer_names();
 // All that decides about the choice of candidates, as text: sessions resume only with the same.
 std::string to_string(const SearchOptions& options);

@@ -16,20 +16,20 @@ using Made = Result<std::unique_ptr<Explorer>>;
 
 struct ExplorerDef {
   std::string_view name;
-  Made (*make)(const SearchOptions&, const Surroundings&);
+  Made (*make)(const SearchOptions&, const SearchContext&);
 };
 
-Made make_annealing(const SearchOptions& options, const Surroundings& surroundings) {
-  ATTUNE_ASSIGN(auto learner, cost_model::make_learner(options.learner, surroundings.space,
-                                                       surroundings.history));
+Made make_annealing(const SearchOptions& options, const SearchContext& context) {
+  ATTUNE_ASSIGN(auto learner,
+                cost_model::make_learner(options.learner, context.space, context.history));
   return std::unique_ptr<Explorer>(
-      std::make_unique<AnnealingExplorer>(options, surroundings, std::move(learner)));
+      std::make_unique<AnnealingExplorer>(options, context, std::move(learner)));
 }
 
 // Those that predict nothing.
 template <typename Kind>
-Made make(const SearchOptions& options, const Surroundings& surroundings) {
-  return std::unique_ptr<Explorer>(std::make_unique<Kind>(options, surroundings));
+Made make(const SearchOptions& options, const SearchContext& context) {
+  return std::unique_ptr<Explorer>(std::make_unique<Kind>(options, context));
 }
 
 constexpr std::array kExplorers{
@@ -66,11 +66,11 @@ Status check(const SearchOptions& options) {
 }
 
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
-                                                const Surroundings& surroundings) {
+                                                const SearchContext& context) {
   ATTUNE_RETURN_IF_ERROR(check(options));
   const auto def = std::find_if(kExplorers.begin(), kExplorers.end(),
                                 [&](const ExplorerDef& d) { return d.name == options.explorer; });
-  return def->make(options, surroundings);
+  return def->make(options, context);
 }
 
 }  // namespace attune::explore

@@ -26,11 +26,11 @@ struct Entry {
 
 class Ledger {
  public:
-  Ledger(const Surroundings& surroundings, bool reject_hopeless)
-      : space_(surroundings.space),
-        model_(surroundings.model),
+  Ledger(const SearchContext& context, bool reject_hopeless)
+      : space_(context.space),
+        model_(context.model),
         reject_hopeless_(reject_hopeless),
-        lookup_(surroundings.space) {}
+        lookup_(context.space) {}
 
   const space::Space& space() const { return space_; }
   // The predicted time, or nothing for a rejected point; mostly looked up when asked again.

@@ -7,8 +7,8 @@ namespace attune::explore {
 
 class LedgerExplorer : public Explorer {
  public:
-  LedgerExplorer(const SearchOptions& options, const Surroundings& surroundings)
-      : options_(options), ledger_(surroundings, options.reject_hopeless) {}
+  LedgerExplorer(const SearchOptions& options, const SearchContext& context)
+      : options_(options), ledger_(context, options.reject_hopeless) {}
 
   void update(std::span<const Finding> findings) override { ledger_.record(findings); }
   bool exhausted() const override { return exhausted_; }

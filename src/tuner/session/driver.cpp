@@ -38,18 +38,18 @@ class Bell {
   bool rung_ = false;
 };
 
-// Has the bell rung by the grants for as long as it lives.
+// Has the bell rung by the admission for as long as it lives.
 class Watching {
  public:
-  Watching(Grants& grants, Bell& bell) : grants_(grants) {
-    grants_.watch([&bell] { bell.ring(); });
+  Watching(Admission& admission, Bell& bell) : admission_(admission) {
+    admission_.watch([&bell] { bell.ring(); });
   }
-  ~Watching() { grants_.watch({}); }
+  ~Watching() { admission_.watch({}); }
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
 
  private:
-  Grants& grants_;
+  Admission& admission_;
 };
 
 struct Ended {
@@ -60,10 +60,10 @@ struct Ended {
 };
 
 // On the thread that is to do it.
-void perform(const std::function<Status()>& what, Grants& grants, const Clock& clock,
+void perform(const std::function<Status()>& what, Admission& admission, const Clock& clock,
              Ended& ended) {
   const std::int64_t start_ns = clock.now_ns();
-  ended.status = grants.enter(ended.work);
+  ended.status = admission.enter(ended.work);
   if (ended.status.ok()) ended.status = what();
   ended.seconds = seconds_between(start_ns, clock.now_ns());
 }
@@ -71,8 +71,8 @@ void perform(const std::function<Status()>& what, Grants& grants, const Clock& c
 // What runs, each on a thread of its own.
 class Running {
  public:
-  Running(Grants& grants, const Clock& clock, Bell& bell)
-      : grants_(grants), clock_(clock), bell_(bell) {}
+  Running(Admission& admission, const Clock& clock, Bell& bell)
+      : admission_(admission), clock_(clock), bell_(bell) {}
   ~Running() {
     for (Lane& lane : lanes_) lane.thread.join();
   }
@@ -84,7 +84,7 @@ class Running {
     lane.ended.work = work;
     lane.ended.job = job;
     lane.thread = std::thread([this, &lane, what = std::move(what)] {
-      perform(what, grants_, clock_, lane.ended);
+      perform(what, admission_, clock_, lane.ended);
       lane.done.store(true);
       bell_.ring();
     });
@@ -106,7 +106,7 @@ class Running {
     Ended ended;
     std::atomic<bool> done = false;
   };
-  Grants& grants_;
+  Admission& admission_;
   const Clock& clock_;
   Bell& bell_;
   std::list<Lane> lanes_;
@@ -114,30 +114,30 @@ class Running {
 
 class Driver {
  public:
-  Driver(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants, const Clock& clock,
-         std::vector<Errand> errands)
+  Driver(const std::vector<Session*>& sessions, Agenda& agenda, Admission& admission,
+         const Clock& clock, std::vector<RunStage> run_stages)
       : sessions_(sessions),
         agenda_(agenda),
-        grants_(grants),
-        errands_(std::move(errands)),
-        watching_(grants, bell_),
-        running_(grants, clock, bell_) {}
+        admission_(admission),
+        run_stages_(std::move(run_stages)),
+        watching_(admission, bell_),
+        running_(admission, clock, bell_) {}
 
   // Whether more may come of what is ready, though nothing of it started.
   bool start_ready() {
     const std::vector<Job> jobs = agenda_.ready();
     std::vector<Work> ready;
     for (const Job& job : jobs) ready.push_back(work_of(job));
-    for (const Errand& errand : errands_) ready.push_back(errand.work);
+    for (const RunStage& stage : run_stages_) ready.push_back(stage.work);
     if (ready.empty() && running_.none()) return false;
-    for (const Work& work : grants_.choose(ready)) {
+    for (const Work& work : admission_.choose(ready)) {
       const auto place = std::find(ready.begin(), ready.end(), work);
-      CHECK(place != ready.end(), "what is granted was asked for");
+      CHECK(place != ready.end(), "what is admitted was asked for");
       const auto index = static_cast<std::size_t>(place - ready.begin());
       if (index < jobs.size()) {
         start(work, jobs[index]);
       } else {
-        start_errand(work);
+        start_run_stage(work);
       }
     }
     return true;
@@ -151,9 +151,9 @@ class Driver {
     Status failed;
     while (std::optional<Ended> ended = running_.take_ended()) {
       if (ended->job && sessions_[ended->job->session]->was_disturbed(ended->job->stage)) {
-        grants_.disturbed(ended->work);
+        admission_.disturbed(ended->work);
       }
-      grants_.ended(ended->work, ended->seconds, ended->status);
+      admission_.ended(ended->work, ended->seconds, ended->status);
       if (ended->job) {
         usage.seconds_of[static_cast<std::size_t>(ended->job->stage.kind)] += ended->seconds;
       }
@@ -170,24 +170,24 @@ class Driver {
   void start(const Work& work, const Job& job) {
     Session& session = *sessions_[job.session];
     if (work.resource == Resource::Device) {
-      session.stretch_timing(grants_.timing_stretch());
-      session.repeat_disturbed(grants_.disturbed_repeats());
+      session.stretch_timing(admission_.timing_stretch());
+      session.repeat_disturbed(admission_.disturbed_repeats());
     }
     session.begin(job.stage);
     running_.start(work, job, [&session, stage = job.stage] { return session.perform(stage); });
   }
 
-  void start_errand(const Work& work) {
-    const auto errand = std::find_if(errands_.begin(), errands_.end(),
-                                     [&](const Errand& each) { return each.work == work; });
-    running_.start(work, std::nullopt, std::move(errand->perform));
-    errands_.erase(errand);
+  void start_run_stage(const Work& work) {
+    const auto stage = std::find_if(run_stages_.begin(), run_stages_.end(),
+                                    [&](const RunStage& each) { return each.work == work; });
+    running_.start(work, std::nullopt, std::move(stage->perform));
+    run_stages_.erase(stage);
   }
 
   const std::vector<Session*>& sessions_;
   Agenda& agenda_;
-  Grants& grants_;
-  std::vector<Errand> errands_;  // that did not start yet
+  Admission& admission_;
+  std::vector<RunStage> run_stages_;  // that did not start yet
   Bell bell_;
   Watching watching_;
   Running running_;
@@ -206,11 +206,11 @@ Usage& Usage::operator+=(const Usage& other) {
   return *this;
 }
 
-Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants,
+Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Admission& admission,
              const Clock& clock, const std::atomic<bool>* stop, Usage& usage,
-             std::vector<Errand> errands) {
+             std::vector<RunStage> run_stages) {
   const std::int64_t start_ns = clock.now_ns();
-  Driver driver(sessions, agenda, grants, clock, std::move(errands));
+  Driver driver(sessions, agenda, admission, clock, std::move(run_stages));
   Status failed;
   for (;;) {
     const bool stopping = !failed.ok() || (stop != nullptr && stop->load());
@@ -225,18 +225,18 @@ Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& gran
   return failed;
 }
 
-Status await_leave(const Work& work, Grants& grants, const std::atomic<bool>* stop) {
+Status await_admission(const Work& work, Admission& admission, const std::atomic<bool>* stop) {
   Bell bell;
-  const Watching watching(grants, bell);
+  const Watching watching(admission, bell);
   for (;;) {
     if (stop != nullptr && stop->load()) {
       return Error{ErrorCode::Exhausted, "stopped before its end", {}};
     }
-    if (!grants.choose({work}).empty()) break;
+    if (!admission.choose({work}).empty()) break;
     bell.wait();
   }
-  Status entered = grants.enter(work);
-  if (!entered.ok()) grants.ended(work, 0, entered);
+  Status entered = admission.enter(work);
+  if (!entered.ok()) admission.ended(work, 0, entered);
   return entered;
 }
 

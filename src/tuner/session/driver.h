@@ -1,6 +1,6 @@
 // The one loop that runs stages: it takes those that an agenda wants, starts each as soon as it is
-// granted, and tells the agenda what has ended. Sessions, budgets and their order are the agenda's
-// affair; cores and devices are that of the grants.
+// admitted, and tells the agenda what has ended. Sessions, budgets and their order are the agenda's
+// affair; cores and devices are that of the admission.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "tuner/session/grants.h"
+#include "tuner/session/admission.h"
 #include "tuner/session/session.h"
 
 namespace attune::session {
@@ -32,8 +32,9 @@ class Agenda {
   virtual void ended(const Job& job, double seconds) = 0;
 };
 
-// Work beside the stages, ready from the start. The driver returns when all of them are done.
-struct Errand {
+// A stage of the run itself, not of a session; ready from the start. The driver returns when all of
+// them are done.
+struct RunStage {
   Work work;
   std::function<Status()> perform;
 };
@@ -48,13 +49,13 @@ struct Usage {
 
 // Until the agenda wants nothing more. When `stop` becomes true, or a stage fails, those that run
 // are waited for and no others begin; the error of the first that failed is returned.
-Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Grants& grants,
+Status drive(const std::vector<Session*>& sessions, Agenda& agenda, Admission& admission,
              const Clock& clock, const std::atomic<bool>* stop, Usage& usage,
-             std::vector<Errand> errands = {});
+             std::vector<RunStage> run_stages = {});
 
-// Waits on the calling thread until this work is granted, and takes the thread to its cores; who
-// calls says grants.ended() when it is done. An error when `stop` became true before, or when the
-// cores cannot be had; the work is not running then.
-Status await_leave(const Work& work, Grants& grants, const std::atomic<bool>* stop);
+// Waits on the calling thread until this work is admitted, and takes the thread to its cores; who
+// calls says admission.ended() when it is done. An error when `stop` became true before, or when
+// the cores cannot be had; the work is not running then.
+Status await_admission(const Work& work, Admission& admission, const std::atomic<bool>* stop);
 
 }  // namespace attune::session

@@ -73,7 +73,7 @@ class ExplorerSearch : public Search {
 };
 
 // What the explorer refers to, in the order it must be made.
-struct Surroundings {
+struct OwnedContext {
   std::unique_ptr<space::TemplateSpace> space;
   std::unique_ptr<cost_model::CostModel> model;
   std::shared_ptr<const cost_model::History> history;
@@ -81,12 +81,12 @@ struct Surroundings {
 
 class OwningSearch final : public ExplorerSearch {
  public:
-  OwningSearch(Surroundings surroundings, std::unique_ptr<explore::Explorer> explorer,
+  OwningSearch(OwnedContext context, std::unique_ptr<explore::Explorer> explorer,
                std::uint64_t seed)
-      : ExplorerSearch(std::move(explorer), seed), surroundings_(std::move(surroundings)) {}
+      : ExplorerSearch(std::move(explorer), seed), context_(std::move(context)) {}
 
  private:
-  Surroundings surroundings_;
+  OwnedContext context_;
 };
 
 }  // namespace
@@ -104,19 +104,18 @@ Result<std::unique_ptr<Search>> make_template_search(
     if (!algorithm.competes) continue;
     programs.push_back({algorithm.name, *algorithm.program});
   }
-  Surroundings surroundings;
-  surroundings.space = std::make_unique<space::TemplateSpace>(
+  OwnedContext context;
+  context.space = std::make_unique<space::TemplateSpace>(
       std::move(programs), tunings::tuning_of(target).templates(), target,
       options.reject_hopeless ? space::Rejection::Hopeless : space::Rejection::Impossible);
-  surroundings.model = tunings::tuning_of(target).prior(target);
-  if (history && !history->empty()) surroundings.history = std::move(history);
+  context.model = tunings::tuning_of(target).prior(target);
+  if (history && !history->empty()) context.history = std::move(history);
   explore::SearchOptions seeded = options;
   seeded.learner.seed = hash_combine(seed, options.learner.seed);
-  ATTUNE_ASSIGN(auto explorer,
-                explore::make_explorer(seeded, {*surroundings.space, *surroundings.model,
-                                                surroundings.history.get()}));
+  ATTUNE_ASSIGN(auto explorer, explore::make_explorer(seeded, {*context.space, *context.model,
+                                                               context.history.get()}));
   return std::unique_ptr<Search>(
-      std::make_unique<OwningSearch>(std::move(surroundings), std::move(explorer), seed));
+      std::make_unique<OwningSearch>(std::move(context), std::move(explorer), seed));
 }
 
 }  // namespace attune::session

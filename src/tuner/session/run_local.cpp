@@ -37,16 +37,16 @@ class OneSession final : public Agenda {
 Status run_local(Session& session, Observer* observer, const std::atomic<bool>* stop,
                  Usage* usage) {
   // A session that shares its cores with the device has one round under way at a time.
-  LocalGrants grants({});
-  return run_granted(session, grants, session.clock(), observer, stop, nullptr, usage);
+  LocalAdmission admission({});
+  return run_admitted(session, admission, session.clock(), observer, stop, nullptr, usage);
 }
 
-Status run_granted(Session& session, Grants& grants, const Clock& clock, Observer* observer,
-                   const std::atomic<bool>* stop, const std::atomic<bool>* enough, Usage* usage) {
+Status run_admitted(Session& session, Admission& admission, const Clock& clock, Observer* observer,
+                    const std::atomic<bool>* stop, const std::atomic<bool>* enough, Usage* usage) {
   OneSession agenda(session, observer, enough);
   Usage used;
   const std::vector<Session*> sessions = {&session};
-  const Status status = drive(sessions, agenda, grants, clock, stop, used);
+  const Status status = drive(sessions, agenda, admission, clock, stop, used);
   if (usage != nullptr) *usage = used;
   CHECK(!status.ok() || session.finished() || (stop != nullptr && stop->load()),
         "a session that is not finished has a ready stage");

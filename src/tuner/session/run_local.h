@@ -16,9 +16,9 @@ namespace attune::session {
 Status run_local(Session& session, Observer* observer = nullptr,
                  const std::atomic<bool>* stop = nullptr, Usage* usage = nullptr);
 
-// The same for stages that are granted elsewhere. When `enough` becomes true no more candidates are
-// selected, and what is open is finished.
-Status run_granted(Session& session, Grants& grants, const Clock& clock, Observer* observer,
-                   const std::atomic<bool>* stop, const std::atomic<bool>* enough, Usage* usage);
+// The same for stages that are admitted elsewhere. When `enough` becomes true no more candidates
+// are selected, and what is open is finished.
+Status run_admitted(Session& session, Admission& admission, const Clock& clock, Observer* observer,
+                    const std::atomic<bool>* stop, const std::atomic<bool>* enough, Usage* usage);
 
 }  // namespace attune::session

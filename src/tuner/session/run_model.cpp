@@ -239,14 +239,14 @@ std::unique_ptr<Agenda> make_model_agenda(
 }
 
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
-                 Grants& grants, const Clock& clock,
+                 Admission& admission, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,
-                 const std::atomic<bool>& stop, Usage* usage, std::vector<Errand> errands) {
+                 const std::atomic<bool>& stop, Usage* usage, std::vector<RunStage> run_stages) {
   ModelAgenda agenda(sessions, budget, clock, progressed);
   std::vector<Session*> driven;
   for (const WeightedSession& each : sessions) driven.push_back(each.session);
   Usage used;
-  const Status status = drive(driven, agenda, grants, clock, &stop, used, std::move(errands));
+  const Status status = drive(driven, agenda, admission, clock, &stop, used, std::move(run_stages));
   if (usage != nullptr) *usage = used;
   return status;
 }
@@ -255,8 +255,8 @@ Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget
                  const Machine& machine, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,
                  const std::atomic<bool>& stop, Usage* usage) {
-  LocalGrants grants(machine);
-  return run_model(sessions, budget, grants, clock, progressed, stop, usage);
+  LocalAdmission admission(machine);
+  return run_model(sessions, budget, admission, clock, progressed, stop, usage);
 }
 
 }  // namespace attune::session

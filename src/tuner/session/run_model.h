@@ -77,14 +77,14 @@ std::unique_ptr<Agenda> make_model_agenda(
     const std::vector<WeightedSession>& sessions, const ModelBudget& budget, const Clock& clock,
     const std::function<void(const ModelProgress&)>& progressed);
 
-// All sessions are finished afterwards unless `stop` became true. `usage` may be null. The errands
-// are done in between, and all of them before it returns.
+// All sessions are finished afterwards unless `stop` became true. `usage` may be null. The
+// stages of the run are done in between, and all of them before it returns.
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
-                 Grants& grants, const Clock& clock,
+                 Admission& admission, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,
                  const std::atomic<bool>& stop, Usage* usage = nullptr,
-                 std::vector<Errand> errands = {});
-// The same by local grants.
+                 std::vector<RunStage> run_stages = {});
+// The same by local admission.
 Status run_model(const std::vector<WeightedSession>& sessions, const ModelBudget& budget,
                  const Machine& machine, const Clock& clock,
                  const std::function<void(const ModelProgress&)>& progressed,

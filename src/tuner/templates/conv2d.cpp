@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -34,7 +34,7 @@ bool fits(const ir::Program& program) {
   if (!anchor || !output || !program.find_stage("filter")) return false;
   return (has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw", "ib"}) ||
           has_axes(*anchor, {"n", "oc", "oh", "ow", "ob"}, {"ic", "kh", "kw"})) &&
-         same_extents(*anchor, *output) && Surroundings(program, kOwn).placeable();
+         same_extents(*anchor, *output) && FusedStages(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
@@ -204,9 +204,9 @@ void place_register_tile(TraceWriter& t, const Shape& s, const space::Values& va
 schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
-  const Surroundings surroundings(program, kOwn);
+  const FusedStages fused(program, kOwn);
   TraceWriter t;
-  surroundings.place(t, target);
+  fused.place(t, target);
   t.inline_if_present(program, "pad");
   const std::int64_t part = part_of(program, s);
   const bool in_parts = part < s.ic;
@@ -215,7 +215,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
     t.rfactor("anchor", "ic.0");
   }
   const std::string tile_loop = place_outer_loops(t, *program.find_stage("output"), values);
-  surroundings.attach(t, target, tile_loop);
+  fused.attach(t, target, tile_loop);
   t.compute_at("anchor", "output", tile_loop);
   if (in_parts) place_sum_of_parts(t);
   place_register_tile(t, s, values, in_parts ? "rf.anchor" : "anchor", in_parts ? "ic_1" : "ic");

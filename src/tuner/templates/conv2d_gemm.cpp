@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -28,7 +28,7 @@ bool fits(const ir::Program& program) {
   return anchor && program.find_stage("filter.gemm") && program.find_stage("columns") &&
          (has_axes(*anchor, {"n", "oc", "p", "ob"}, {"r", "ib"}) ||
           has_axes(*anchor, {"n", "oc", "p", "ob"}, {"r"})) &&
-         Surroundings(program, kOwn).placeable();
+         FusedStages(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
@@ -102,9 +102,9 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
   const auto tile = values.numbers("tile");
-  const Surroundings surroundings(program, kOwn);
+  const FusedStages fused(program, kOwn);
   TraceWriter t;
-  surroundings.place(t, target);
+  fused.place(t, target);
   t.cache_write("anchor");
   t.split("anchor", "oc", {tile[1]});
   t.split("anchor", "p", {values["block"], tile[0]});

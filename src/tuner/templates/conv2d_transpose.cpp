@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -35,7 +35,7 @@ bool fits(const ir::Program& program) {
   const ir::Stage* anchor = program.find_stage("anchor");
   return anchor && program.find_stage("filter") &&
          has_axes(*anchor, {"n", "oc", "ph", "pw", "y", "x", "ob"}, {"ic", "kh", "kw", "ib"}) &&
-         Surroundings(program, kOwn).placeable();
+         FusedStages(program, kOwn).placeable();
 }
 
 // Rows of a register tile on small images, where one row has too few pixels to keep the arithmetic
@@ -186,9 +186,9 @@ void place_outer_loops(TraceWriter& t, const space::Values& values) {
 schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program);
-  const Surroundings surroundings(program, kOwn);
+  const FusedStages fused(program, kOwn);
   TraceWriter t;
-  surroundings.place(t, target);
+  fused.place(t, target);
   if (values["border"] == kGuarded) {
     t.inline_if_present(program, "pad");
   } else {

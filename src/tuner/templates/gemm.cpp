@@ -8,9 +8,9 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
 #include "tuner/templates/register_tile.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -82,7 +82,7 @@ Shape shape_of(const ir::Program& program, const target::Target& target) {
           part};
 }
 
-Surroundings surroundings_of(const ir::Program& program, const Right& right) {
+FusedStages fused_stages_of(const ir::Program& program, const Right& right) {
   return {program, {"filter", right.tensor}};
 }
 
@@ -94,7 +94,7 @@ bool fits(const ir::Program& program) {
     return false;
   }
   const auto right = right_of(program);
-  return right && same_extents(*anchor, *output) && surroundings_of(program, *right).placeable();
+  return right && same_extents(*anchor, *output) && fused_stages_of(program, *right).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
@@ -207,7 +207,7 @@ void pack_panels(TraceWriter& t, const Right& right, Panel panel, const std::str
 struct Parts {
   const Shape& shape;
   const Right& right;
-  const Surroundings& surroundings;
+  const FusedStages& fused;
   std::string b, i, j;  // axes of the output; b is empty without batch
 };
 
@@ -237,7 +237,7 @@ schedule::Trace whole_reduction(const target::Target& target, const space::Value
   const auto tile = values.numbers("tile");
   const std::int64_t block = values["block"], lanes = p.shape.lanes;
   const std::string &i = p.i, &j = p.j;
-  p.surroundings.place(t, target);
+  p.fused.place(t, target);
   const bool in_parts = p.shape.part < p.shape.k;
   if (in_parts) {
     t.split("anchor", "k", {p.shape.part});
@@ -255,7 +255,7 @@ schedule::Trace whole_reduction(const target::Target& target, const space::Value
   if (block > 0) order.insert(order.begin(), i + ".0");
   order.insert(order.end(), {row, j + ".1", j + ".2"});
   t.reorder("output", order);
-  p.surroundings.attach(t, target, tile_loop);
+  p.fused.attach(t, target, tile_loop);
   t.compute_at("anchor", "output", tile_loop);
   const bool packs = values["pack"] == 1 || p.right.prepared;
   const bool copied = p.right.stage == nullptr || p.right.private_use;
@@ -282,12 +282,12 @@ schedule::Trace cut_reduction(const target::Target& target, const space::Values&
   const auto tile = values.numbers("tile");
   const std::int64_t lanes = p.shape.lanes;
   const std::int64_t rows = tile[0] * std::max<std::int64_t>(values["block"], 4);
-  p.surroundings.place(t, target);
+  p.fused.place(t, target);
   t.split("anchor", "k", {values["kc"]});
   t.rfactor("anchor", "k.0");
   t.split("output", p.i, {rows});
   t.split("output", p.j, {lanes});
-  p.surroundings.attach(t, target, p.i + ".0");
+  p.fused.attach(t, target, p.i + ".0");
   t.compute_at("anchor", "output", p.i + ".0");
   t.split("anchor", "i", {tile[0]});
   t.split("anchor", "j", {tile[1], lanes});
@@ -313,15 +313,11 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program, target);
   const Right right = *right_of(program);
-  const Surroundings surroundings = surroundings_of(program, right);
+  const FusedStages fused = fused_stages_of(program, right);
   const auto& axes = program.find_stage("output")->axes;
   const bool batched = axes.size() == 3;
-  const Parts parts{s,
-                    right,
-                    surroundings,
-                    batched ? axes[0].name : "",
-                    axes[axes.size() - 2].name,
-                    axes.back().name};
+  const Parts parts{
+      s, right, fused, batched ? axes[0].name : "", axes[axes.size() - 2].name, axes.back().name};
   return values["kc"] == 0 ? whole_reduction(target, values, parts)
                            : cut_reduction(target, values, parts);
 }

@@ -5,8 +5,8 @@
 
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {

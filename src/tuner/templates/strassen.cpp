@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
 #include "tuner/templates/register_tile.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -49,7 +49,7 @@ bool fits(const ir::Program& program) {
   for (const std::string& stage : kOwn) {
     if (!program.find_stage(stage)) return false;
   }
-  return has_quarters(*output, *anchor) && Surroundings(program, kOwn).placeable();
+  return has_quarters(*output, *anchor) && FusedStages(program, kOwn).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
@@ -159,9 +159,9 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Shape s = shape_of(program, target);
   const std::int64_t vectors = values.numbers("tile")[1];
-  const Surroundings surroundings(program, kOwn);
+  const FusedStages fused(program, kOwn);
   TraceWriter t;
-  surroundings.place(t, target);
+  fused.place(t, target);
   t.inline_stage("quarters");
   t.cache_write("anchor");
   add_up(t, s, vectors);
@@ -184,7 +184,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   }
   order.insert(order.end(), {row, loops.lower, loops.right, loops.vector, loops.lane});
   t.reorder("output", order);
-  surroundings.attach(t, target, row);
+  fused.attach(t, target, row);
   t.compute_at("anchor", "output", products);
   multiply(t, s, values);
   t.parallel("output", outer);

@@ -6,8 +6,8 @@
 
 #include "tuner/templates/chained_product.h"
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -28,7 +28,7 @@ bool fits(const ir::Program& program) {
          has_axes(*anchor, {"n", "c", "oh", "ow", "cb"}, {"kh", "kw"}) &&
          same_extents(*anchor, *output) &&
          (!has_product_before(program) || product_fits(program)) &&
-         Surroundings(program, own_stages(program)).placeable();
+         FusedStages(program, own_stages(program)).placeable();
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
@@ -142,9 +142,9 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const ir::Stage& a = *program.find_stage("anchor");
   const bool chained = has_product_before(program);
-  const Surroundings surroundings(program, own_stages(program));
+  const FusedStages fused(program, own_stages(program));
   TraceWriter t;
-  surroundings.place(t, target);
+  fused.place(t, target);
   if (chained) prepare_product(t, program);
   t.inline_if_present(program, "pad");
   const std::int64_t rows = extent_of(a, "kh");
@@ -156,7 +156,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   const ir::Stage& output = *program.find_stage("output");
   const ChainedLoops loops = chained ? place_chained_loops(t, output, values)
                                      : ChainedLoops{"", place_outer_loops(t, output, values)};
-  surroundings.attach(t, target, loops.tile);
+  fused.attach(t, target, loops.tile);
   t.compute_at("anchor", "output", loops.tile);
   const std::string summed = part < rows ? "rf.anchor" : "anchor";
   const std::string kh = part < rows ? "kh_1" : "kh";

@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/surroundings.h"
 
 namespace attune::templates {
 namespace {
@@ -80,7 +80,7 @@ bool fits(const ir::Program& program) {
           has_axes(*anchor, {"i", "j", "ph", "pw", "oc", "tile", "ob"}, {"ic", "ib"})) &&
          program.find_stage("input.wino") && program.find_stage("output.rows") && output &&
          transformed && transformed->axes.size() == 5 && output->axes.size() == 5 &&
-         Surroundings(program, kOwn).placeable();
+         FusedStages(program, kOwn).placeable();
 }
 
 std::int64_t weight_bytes(const Shape& s) {
@@ -260,14 +260,14 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   const std::string n = host.axes[0].name, oc = host.axes[1].name, oh = host.axes[2].name,
                     ow = host.axes[3].name, ob = host.axes[4].name;
   const bool last = host.name == "output";
-  const Surroundings surroundings(program, kOwn);
+  const FusedStages fused(program, kOwn);
   TraceWriter t;
-  surroundings.place(t, target);
+  fused.place(t, target);
   t.cache_write("anchor");
   transform_weights(t, program, s, values.numbers("tile")[1] * s.ob);
   if (last) t.inline_stage("output.wino");
   place_outer_loops(t, host, s, values);
-  if (last) surroundings.attach(t, target, ow + ".0");
+  if (last) fused.attach(t, target, ow + ".0");
   t.compute_at("output.rows", host.name, ow + ".0");
   t.compute_at("anchor", host.name, oc + ".0");
   multiply(t, s, values);

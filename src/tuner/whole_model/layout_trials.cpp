@@ -7,7 +7,7 @@
 #include "base/version.h"
 #include "compiler/model/load/model.h"
 #include "tuner/records/record_json.h"
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::whole_model {
 namespace {
@@ -23,8 +23,8 @@ double tolerance_of(const graph::Task& task, const std::string& algorithm) {
 
 }  // namespace
 
-LayoutTrials::LayoutTrials(Options options, records::Store& store, Workshop& workshop)
-    : options_(std::move(options)), store_(store), workshop_(workshop) {}
+LayoutTrials::LayoutTrials(Options options, records::Store& store, TuningResources& resources)
+    : options_(std::move(options)), store_(store), resources_(resources) {}
 
 model::Schedule LayoutTrials::schedule_of(const graph::Task& task) const {
   model::Schedule schedule = model::default_schedule(task, options_.target, options_.algorithms);
@@ -58,13 +58,13 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
     unknown.push_back(&task);
   }
   if (unknown.empty()) return {};
-  const std::vector<measure::BuiltCandidate> built = workshop_.builder().build(requests);
+  const std::vector<measure::BuiltCandidate> built = resources_.builder().build(requests);
   std::vector<measure::Expectation> expected(unknown.size());
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     if (built[i].failure) continue;
-    ATTUNE_ASSIGN(expected[i], workshop_.builder().expect(unknown[i]->op.program, kSeed));
+    ATTUNE_ASSIGN(expected[i], resources_.builder().expect(unknown[i]->op.program, kSeed));
   }
-  return workshop_.errand("layouts", session::Resource::Device, [&]() -> Status {
+  return resources_.run_stage("layouts", session::Resource::Device, [&]() -> Status {
     for (std::size_t i = 0; i < unknown.size(); ++i) {
       if (built[i].failure) continue;
       ATTUNE_RETURN_IF_ERROR(time_one(*unknown[i], schedules[i], built[i], expected[i]));
@@ -82,7 +82,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const model::Schedule& sc
                             measure::RunRequest{&built, tolerance}};
   measure::RunOptions how;
   how.weights = model::weights_of(task, options_.cold);
-  auto results = workshop_.runner().measure(requests, expectation, how);
+  auto results = resources_.runner().measure(requests, expectation, how);
   if (!results.ok()) return results.error();
   const measure::RunResult* best = nullptr;
   double least = 0;
@@ -102,7 +102,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const model::Schedule& sc
   record.weights = how.weights;
   record.stages = {built.build_ms, result.run_ms, result.wait_ms};
   record.product_version = version();
-  record.device = workshop_.runner().device();
+  record.device = resources_.runner().device();
   record.noise = result.noise;
   record.verified = true;
   record.created_at_ms = unix_time_ms();

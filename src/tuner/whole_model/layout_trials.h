@@ -14,7 +14,7 @@
 
 namespace attune::whole_model {
 
-class Workshop;
+class TuningResources;
 
 class LayoutTrials {
  public:
@@ -24,7 +24,7 @@ class LayoutTrials {
     bool cold = false;         // see LoadedModel::cold_weights
     bool use_records = false;  // what is known already is not timed again
   };
-  LayoutTrials(Options options, records::Store& store, Workshop& workshop);
+  LayoutTrials(Options options, records::Store& store, TuningResources& resources);
 
   // On host cores and, for the measuring, on the device.
   Status time(const std::vector<graph::Task>& tasks);
@@ -37,7 +37,7 @@ class LayoutTrials {
 
   Options options_;
   records::Store& store_;
-  Workshop& workshop_;
+  TuningResources& resources_;
   std::map<std::string, double> known_us_;  // by the key of the task
 };
 

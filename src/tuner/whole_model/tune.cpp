@@ -21,7 +21,7 @@
 #include "tuner/whole_model/report/tune_log.h"
 #include "tuner/whole_model/tune_tasks.h"
 #include "tuner/whole_model/tuned_schedules.h"
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::whole_model {
 namespace {
@@ -40,23 +40,23 @@ constexpr double kLeastSeconds = 2, kLeastMiss = 0.01;
 class Tuner {
  public:
   Tuner(const TuneOptions& options, const Progressed& progressed, const std::atomic<bool>& stop,
-        Workshop& workshop)
+        TuningResources& resources)
       : options_(options),
         stop_(stop),
-        workshop_(workshop),
-        clock_(workshop.clock()),
+        resources_(resources),
+        clock_(resources.clock()),
         start_ns_(clock_.now_ns()),
         progressed_(progressed),
         teller_(options, kDefaultSeconds, progressed, clock_) {}
 
   Result<TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
-    ATTUNE_RETURN_IF_ERROR(model::check_runs_on(model_.target, workshop_.cores()));
+    ATTUNE_RETURN_IF_ERROR(model::check_runs_on(model_.target, resources_.cores()));
     ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model_, model::Purpose::Tune));
-    ATTUNE_RETURN_IF_ERROR(workshop_.open(model_.target));
+    ATTUNE_RETURN_IF_ERROR(resources_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = model_.target_text();
-    ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(workshop_, model_.target));
+    ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(resources_, model_.target));
     ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
       ATTUNE_ASSIGN(tasks_, model_.is_operator() ? prepare() : teller_.whole_stage("layouts", [&] {
         return prepare();
@@ -64,13 +64,13 @@ class Tuner {
       return {};
     }));
     ATTUNE_RETURN_IF_ERROR(
-        workshop_.aside([&] { return on_host("history", [&] { return open_sessions(); }); }));
+        resources_.aside([&] { return on_host("history", [&] { return open_sessions(); }); }));
     return model_.is_operator() ? tune_alone() : tune_whole();
   }
 
  private:
   Status on_host(std::string_view kind, const std::function<Status()>& work) {
-    return workshop_.errand(kind, session::Resource::HostCores, work);
+    return resources_.run_stage(kind, session::Resource::HostCores, work);
   }
 
   Status load() {
@@ -90,13 +90,13 @@ class Tuner {
   Result<TuneReport> tune_alone() {
     session::Session& session = *sessions_.front();
     TaskTeller teller(options_, progressed_, clock_, start_ns_, report_.peak_gflops);
-    workshop_.expect_tasks(1);
-    ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] {
-      return session::run_granted(session, workshop_.grants(), clock_, &teller, &stop_,
-                                  workshop_.enough(), &usage_);
+    resources_.expect_tasks(1);
+    ATTUNE_RETURN_IF_ERROR(resources_.aside([&] {
+      return session::run_admitted(session, resources_.admission(), clock_, &teller, &stop_,
+                                   resources_.enough(), &usage_);
     }));
     take_task_reports();
-    const session::TuneReport whole = add_reports(workshop_.runner().busy_seconds());
+    const session::TuneReport whole = add_reports(resources_.runner().busy_seconds());
     report_.latency_ms = whole.latency_ms;
     report_.default_latency_ms = whole.default_latency_ms;
     return std::move(report_);
@@ -104,7 +104,7 @@ class Tuner {
 
   // A model is raced, whole against whole, in the end.
   Result<TuneReport> tune_whole() {
-    ModelContest contest(tasks_, compile_options(), output_, workshop_, teller_);
+    ModelContest contest(tasks_, compile_options(), output_, resources_, teller_);
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
     ATTUNE_RETURN_IF_ERROR(contest.deliver(report_));
     for (std::size_t i = 0; i < reports_.size(); ++i) {
@@ -126,7 +126,7 @@ class Tuner {
                          .algorithms = model_.algorithms,
                          .cold = model_.cold_weights,
                          .use_records = uses_records()},
-                        *store_, workshop_);
+                        *store_, resources_);
     model::CompileOptions compile = compile_options();
     compile.before_layouts = [&](const std::vector<graph::Task>& tasks) {
       return trials.time(tasks);
@@ -146,9 +146,9 @@ class Tuner {
     ATTUNE_ASSIGN(const session::LoadedHistory others,
                   learn_from_others(*store_, options_.history, model_.target, own));
     report_.history = learnt_history(others);
-    const session::Context context{*store_, workshop_.builder(), workshop_.runner(), clock_};
+    const session::Context context{*store_, resources_.builder(), resources_.runner(), clock_};
     for (const TunableTask& task :
-         tunable_tasks(tasks_, model_, options_, workshop_.task_window())) {
+         tunable_tasks(tasks_, model_, options_, resources_.task_window())) {
       ATTUNE_ASSIGN(auto opened,
                     open_session(context, task, model_.target, options_.search, others.history));
       sessions_.push_back(std::move(opened));
@@ -198,7 +198,7 @@ class Tuner {
     std::vector<model::Schedule> known;
     for (const model::KnownTask& each : known_) known.push_back(each.schedule);
     contest.set_known(std::move(known));
-    workshop_.expect_tasks(sessions_.size());
+    resources_.expect_tasks(sessions_.size());
     if (options_.until_latency_ms) {
       ATTUNE_RETURN_IF_ERROR(contest.race_known());
       note_compiled(contest);
@@ -206,7 +206,7 @@ class Tuner {
     for (bool first = true; !goal_is_met(contest); first = false) {
       bool predicted = false;
       const session::ModelBudget given = budget(contest, first, predicted);
-      ATTUNE_RETURN_IF_ERROR(workshop_.aside([&] { return tune_tasks(contest, given); }));
+      ATTUNE_RETURN_IF_ERROR(resources_.aside([&] { return tune_tasks(contest, given); }));
       ATTUNE_RETURN_IF_ERROR(race_tuned(contest));
       if (!predicted || !may_go_on()) break;
       for (const auto& session : sessions_) session->go_on();
@@ -221,7 +221,7 @@ class Tuner {
   }
 
   bool may_go_on() const {
-    const bool enough = workshop_.enough() != nullptr && workshop_.enough()->load();
+    const bool enough = resources_.enough() != nullptr && resources_.enough()->load();
     if (stop_.load() || enough) return false;
     return endless() || seconds_left() - finish_seconds_ >= kLeastSeconds;
   }
@@ -233,13 +233,13 @@ class Tuner {
       return {};
     };
     // While the first rounds are measured.
-    std::vector<session::Errand> beside;
+    std::vector<session::RunStage> beside;
     if (!contest.has_untuned()) {
       beside.push_back({.work = {.kind = "compile"}, .perform = write_untuned});
     }
     session::Usage used;
     ATTUNE_RETURN_IF_ERROR(session::run_model(
-        weighted_, given, workshop_.grants(), clock_,
+        weighted_, given, resources_.admission(), clock_,
         [this](const session::ModelProgress& progress) { teller_.forward(progress); }, stop_, &used,
         std::move(beside)));
     usage_ += used;
@@ -280,9 +280,9 @@ class Tuner {
     result.seconds = endless() ? 1e9 : std::max(seconds_left(), least);
     result.reserved_seconds = &finish_seconds_;
     result.closing_seconds = kClosingSeconds;
-    result.window = workshop_.window();
-    result.batch = workshop_.batch();
-    result.enough = workshop_.enough();
+    result.window = resources_.window();
+    result.batch = resources_.batch();
+    result.enough = resources_.enough();
     if (options_.until_latency_ms) result.goal = goal(contest, first, predicted);
     return result;
   }
@@ -320,7 +320,7 @@ class Tuner {
   }
 
   double device_seconds(const ModelContest& contest) const {
-    return workshop_.runner().busy_seconds() + contest.device_seconds();
+    return resources_.runner().busy_seconds() + contest.device_seconds();
   }
 
   // How many artifacts of the model there is time for.
@@ -356,7 +356,7 @@ class Tuner {
 
   const TuneOptions& options_;
   const std::atomic<bool>& stop_;
-  Workshop& workshop_;
+  TuningResources& resources_;
   const Clock& clock_;
   std::int64_t start_ns_;
   const Progressed& progressed_;
@@ -380,15 +380,15 @@ class Tuner {
 
 Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
                         const std::atomic<bool>& stop) {
-  LocalWorkshop workshop;
-  return tune(options, progressed, stop, workshop);
+  LocalResources resources;
+  return tune(options, progressed, stop, resources);
 }
 
 Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
-                        const std::atomic<bool>& stop, Workshop& workshop) {
+                        const std::atomic<bool>& stop, TuningResources& resources) {
   ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
   return with_log(options.model, options, progressed, [&](const Progressed& both) {
-    return Tuner(options, both, stop, workshop).run();
+    return Tuner(options, both, stop, resources).run();
   });
 }
 

@@ -26,7 +26,7 @@ struct MeasuringOptions {
   std::optional<int> repeats = {};
 };
 
-class Workshop;
+class TuningResources;
 
 struct TuneOptions {
   model::ModelOptions model = {};
@@ -54,6 +54,6 @@ Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed
                         const std::atomic<bool>& stop);
 // The same elsewhere than alone on this machine.
 Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
-                        const std::atomic<bool>& stop, Workshop& workshop);
+                        const std::atomic<bool>& stop, TuningResources& resources);
 
 }  // namespace attune::whole_model

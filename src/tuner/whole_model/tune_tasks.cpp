@@ -9,7 +9,7 @@
 #include "tuner/session/explorer_search.h"
 #include "tuner/tunings/tunings.h"
 #include "tuner/whole_model/anchor_hints.h"
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::whole_model {
 namespace {
@@ -114,9 +114,9 @@ std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
 
 int model_window(bool overlap) { return overlap ? 5 : 4; }
 
-Result<double> peak_gflops(Workshop& workshop, const target::Target& target) {
+Result<double> peak_gflops(TuningResources& resources, const target::Target& target) {
   double peak = 0;
-  ATTUNE_RETURN_IF_ERROR(workshop.errand("peak", session::Resource::Device, [&]() -> Status {
+  ATTUNE_RETURN_IF_ERROR(resources.run_stage("peak", session::Resource::Device, [&]() -> Status {
     ATTUNE_ASSIGN(peak, tunings::tuning_of(target).peak_gflops(target));
     return {};
   }));
@@ -134,7 +134,7 @@ Result<std::unique_ptr<session::Session>> open_session(
   }
   ATTUNE_ASSIGN(auto made, session::make_template_search(task.task, target, search, options.seed,
                                                          std::move(history)));
-  // Schedules of the same anchor among other surroundings; an operator has none.
+  // Schedules of the same anchor among other fused stages; an operator has none.
   if (options.on_grant && options.use_history) {
     ATTUNE_ASSIGN(options.hints, anchor_hints(context.store, task.task, target));
   }

@@ -36,7 +36,7 @@ std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
 int model_window(bool overlap);
 
 // Of as many cores, measured on those that measure.
-Result<double> peak_gflops(Workshop& workshop, const target::Target& target);
+Result<double> peak_gflops(TuningResources& resources, const target::Target& target);
 
 Result<std::unique_ptr<session::Session>> open_session(
     const session::Context& context, const TunableTask& task, const target::Target& target,

@@ -231,7 +231,7 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   if (const Status good = check_finished(finished); !good.ok()) {
     return refuse(worker, entry.id(), job.epoch(), finished.stage(), good.error().message);
   }
-  // The worker takes its offer back, which may have been granted meanwhile.
+  // The worker takes its offer back, which may have been admitted meanwhile.
   if (finished.end() == v1::WITHDRAWN) {
     if (found != entry.stages.end()) take_offer_back(entry, found->first);
     entry.finished.insert(finished.stage());

@@ -12,7 +12,7 @@
 #include "tuner/whole_model/contest/model_variants.h"
 #include "tuner/whole_model/contest/race.h"
 #include "tuner/whole_model/report/model_teller.h"
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::whole_model {
 namespace {
@@ -36,11 +36,11 @@ Status move_file(const std::string& from, const std::string& to) {
 }  // namespace
 
 ModelContest::ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile,
-                           std::string output, Workshop& workshop, ModelTeller& teller)
+                           std::string output, TuningResources& resources, ModelTeller& teller)
     : tasks_(tasks),
       compile_(std::move(compile)),
       output_(std::move(output)),
-      workshop_(workshop),
+      resources_(resources),
       teller_(teller),
       untuned_(fmt::format("{}.{}.untuned", output_, getpid())),
       kept_(fmt::format("{}.{}.kept", output_, getpid())) {
@@ -48,26 +48,26 @@ ModelContest::ModelContest(const model::ModelTasks& tasks, model::CompileOptions
 }
 
 Status ModelContest::compile_stage(const std::function<Status()>& work) {
-  return workshop_.errand("compile", session::Resource::HostCores,
-                          [&] { return teller_.whole_stage("compile", work); });
+  return resources_.run_stage("compile", session::Resource::HostCores,
+                              [&] { return teller_.whole_stage("compile", work); });
 }
 
 Status ModelContest::race_stage(const std::function<Status()>& work) {
-  return workshop_.errand("race", session::Resource::Device, [&] {
-    const std::int64_t start = workshop_.clock().now_ns();
+  return resources_.run_stage("race", session::Resource::Device, [&] {
+    const std::int64_t start = resources_.clock().now_ns();
     const Status status = teller_.whole_stage("race", work);
-    device_seconds_ += seconds_between(start, workshop_.clock().now_ns());
+    device_seconds_ += seconds_between(start, resources_.clock().now_ns());
     return status;
   });
 }
 
 Status ModelContest::write_untuned() {
   return teller_.whole_stage("compile", [&]() -> Status {
-    const std::int64_t start = workshop_.clock().now_ns();
+    const std::int64_t start = resources_.clock().now_ns();
     ATTUNE_ASSIGN(model::CompiledModel untuned, model::compile_tasks(tasks_, compile_));
     ATTUNE_RETURN_IF_ERROR(model::write(untuned, untuned_.path()));
     untuned_fallbacks_ = std::move(untuned.fallbacks);
-    compile_seconds_ = seconds_between(start, workshop_.clock().now_ns());
+    compile_seconds_ = seconds_between(start, resources_.clock().now_ns());
     untuned_written_ = true;
     return {};
   });
@@ -102,8 +102,8 @@ Status ModelContest::keep_known() {
 
 Status ModelContest::race_known() {
   if (!has_untuned()) {
-    ATTUNE_RETURN_IF_ERROR(
-        workshop_.errand("compile", session::Resource::HostCores, [&] { return write_untuned(); }));
+    ATTUNE_RETURN_IF_ERROR(resources_.run_stage("compile", session::Resource::HostCores,
+                                                [&] { return write_untuned(); }));
   }
   if (is_known_due()) ATTUNE_RETURN_IF_ERROR(keep_known());
   return race_all({}, best_ ? 2 : 1);
@@ -132,7 +132,7 @@ Status ModelContest::race_tuned(std::vector<std::vector<model::Schedule>> schedu
 // better there, the model that has them becomes the last artifact; for how many tasks that is.
 std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t count) {
   if (count < 2) return 0;
-  const std::int64_t start = workshop_.clock().now_ns();
+  const std::int64_t start = resources_.clock().now_ns();
   std::vector<std::size_t> fastest;
   Status done = compile_stage([&] { return variants.write_others(count); });
   if (done.ok()) {
@@ -149,7 +149,7 @@ std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t co
   }
   // A full disk, say, does not cost what was tuned: the first artifact is what there is.
   inside_failure_ = done.ok() ? "" : done.error().message;
-  inside_seconds_ += seconds_between(start, workshop_.clock().now_ns());
+  inside_seconds_ += seconds_between(start, resources_.clock().now_ns());
   return others;
 }
 

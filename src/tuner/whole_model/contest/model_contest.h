@@ -21,7 +21,7 @@ namespace attune::whole_model {
 
 class ModelTeller;
 class ModelVariants;
-class Workshop;
+class TuningResources;
 
 inline constexpr double kVariantSeconds = 0.6;  // of timing one artifact kernel by kernel
 
@@ -29,7 +29,7 @@ class ModelContest {
  public:
   // Files are written beside `output`. All must outlive it.
   ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile, std::string output,
-               Workshop& workshop, ModelTeller& teller);
+               TuningResources& resources, ModelTeller& teller);
 
   // On the calling thread, once. Says how long compiling takes.
   Status write_untuned();
@@ -77,7 +77,7 @@ class ModelContest {
   const model::ModelTasks& tasks_;
   model::CompileOptions compile_;
   std::string output_;
-  Workshop& workshop_;
+  TuningResources& resources_;
   ModelTeller& teller_;
   TemporaryFile untuned_, kept_;
   model::Fallbacks untuned_fallbacks_;

@@ -1,4 +1,4 @@
-#include "tuner/session/grants.h"
+#include "tuner/session/admission.h"
 
 #include <gtest/gtest.h>
 
@@ -16,24 +16,25 @@
 namespace attune::session {
 namespace {
 
-TEST(LocalGrants, GivesTheDeviceToOneAndHostCoresToAsManyAsThereAre) {
-  LocalGrants grants({.host_stages = 2});
+TEST(LocalAdmission, GivesTheDeviceToOneAndHostCoresToAsManyAsThereAre) {
+  LocalAdmission admission({.host_stages = 2});
   const Work first{.kind = "profile", .resource = Resource::Device, .owner = 0};
   const Work second{.kind = "profile", .resource = Resource::Device, .owner = 1};
   const Work a{.kind = "build", .owner = 2}, b{.kind = "build", .owner = 3},
       c{.kind = "build", .owner = 4};
-  EXPECT_EQ(grants.choose({first, a, second, b, c}), (std::vector<Work>{first, a, b}));
-  EXPECT_TRUE(grants.choose({second, c}).empty());
-  grants.ended(a, 1, {});
-  EXPECT_EQ(grants.choose({second, c}), std::vector<Work>{c});
-  grants.ended(first, 1, {});
-  EXPECT_EQ(grants.choose({second}), std::vector<Work>{second});
+  EXPECT_EQ(admission.choose({first, a, second, b, c}), (std::vector<Work>{first, a, b}));
+  EXPECT_TRUE(admission.choose({second, c}).empty());
+  admission.ended(a, 1, {});
+  EXPECT_EQ(admission.choose({second, c}), std::vector<Work>{c});
+  admission.ended(first, 1, {});
+  EXPECT_EQ(admission.choose({second}), std::vector<Work>{second});
 }
 
-// Grants from a thread of its own, one piece of work at a time, the last that was asked for first.
-class SlowGrants final : public Grants {
+// Admission from a thread of its own, one piece of work at a time, the last that was asked for
+// first.
+class SlowAdmission final : public Admission {
  public:
-  ~SlowGrants() override {
+  ~SlowAdmission() override {
     for (std::thread& thread : threads_) thread.join();
   }
   std::vector<Work> choose(const std::vector<Work>& ready) override {
@@ -85,35 +86,35 @@ class SlowGrants final : public Grants {
   std::vector<std::thread> threads_;
 };
 
-class GrantedTest : public SessionsTest {
+class AdmissionTest : public SessionsTest {
  protected:
-  SlowGrants grants_;
+  SlowAdmission admission_;
   std::atomic<bool> enough_{false};
 };
 
-TEST_F(GrantedTest, StagesAndErrandsWaitForLeave) {
+TEST_F(AdmissionTest, StagesOfSessionsAndOfTheRunWaitForAdmission) {
   Session& first = open("00000000000000d1", 60, true);
   Session& second = open("00000000000000d2", 12, true);
   bool compiled = false;
-  std::vector<Errand> errands;
-  errands.push_back({{.kind = "compile"}, [&] {
-                       compiled = true;
-                       return Status();
-                     }});
-  const Status status = run_model({{&first}, {&second}}, {.seconds = 1e6}, grants_, clock_, {},
-                                  stop_, nullptr, std::move(errands));
+  std::vector<RunStage> run_stages;
+  run_stages.push_back({{.kind = "compile"}, [&] {
+                          compiled = true;
+                          return Status();
+                        }});
+  const Status status = run_model({{&first}, {&second}}, {.seconds = 1e6}, admission_, clock_, {},
+                                  stop_, nullptr, std::move(run_stages));
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_TRUE(first.finished());
   EXPECT_TRUE(second.finished());
   EXPECT_TRUE(compiled);
-  EXPECT_EQ(grants_.most, 1) << "never more than was granted";
+  EXPECT_EQ(admission_.most, 1) << "never more than was admitted";
   const std::set<std::string> all = {"init",   "select",  "build",  "profile",
                                      "update", "confirm", "compile"};
-  EXPECT_EQ(grants_.entered, all);
+  EXPECT_EQ(admission_.entered, all);
 }
 
 // Two devices of one kind and a core for the host.
-class TwoDevices final : public Grants {
+class TwoDevices final : public Admission {
  public:
   std::vector<Work> choose(const std::vector<Work>& ready) override {
     std::vector<Work> chosen;
@@ -181,7 +182,7 @@ std::string decisions_of(records::Store& store, const Session& session) {
   return text;
 }
 
-TEST_F(GrantedTest, OneTaskIsMeasuredOnSeveralDevicesAndDecidesAsOnOne) {
+TEST_F(AdmissionTest, OneTaskIsMeasuredOnSeveralDevicesAndDecidesAsOnOne) {
   const auto open_with = [&](const std::string& key, measure::Runner& runner) {
     Task task = fake_task();
     task.key = key;
@@ -196,16 +197,16 @@ TEST_F(GrantedTest, OneTaskIsMeasuredOnSeveralDevicesAndDecidesAsOnOne) {
   MeetingRunner meeting(world_);
   const auto shared = open_with("00000000000000e2", meeting);
   TwoDevices devices;
-  ASSERT_TRUE(run_granted(*shared, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
+  ASSERT_TRUE(run_admitted(*shared, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
   EXPECT_TRUE(meeting.met()) << "one round was measured after the other";
   EXPECT_EQ(decisions_of(*store_, *shared), decisions_of(*store_, *alone));
 }
 
-TEST_F(GrantedTest, WhoGivesLeaveHearsOfWhatWasDisturbed) {
+TEST_F(AdmissionTest, WhoAdmitsHearsOfWhatWasDisturbed) {
   Session& session = open("00000000000000e3", 60, false);
   runner_.noisy = {{37, 1}};  // the fastest
   TwoDevices devices;
-  ASSERT_TRUE(run_granted(session, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
+  ASSERT_TRUE(run_admitted(session, devices, clock_, nullptr, &stop_, nullptr, nullptr).ok());
   EXPECT_EQ(devices.disturbed_rounds.size(), 1u);
   EXPECT_TRUE(session.finished());
 }
@@ -222,30 +223,31 @@ class Enough final : public Observer {
   std::atomic<bool>& enough_;
 };
 
-TEST_F(GrantedTest, EnoughNamesTheBestSoFar) {
+TEST_F(AdmissionTest, EnoughNamesTheBestSoFar) {
   Session& session = open("00000000000000d3", 100'000, false);
   Enough observer(enough_);
-  const Status status = run_granted(session, grants_, clock_, &observer, &stop_, &enough_, nullptr);
+  const Status status =
+      run_admitted(session, admission_, clock_, &observer, &stop_, &enough_, nullptr);
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_TRUE(session.finished());
   EXPECT_LT(session.report().trials, 100);
   EXPECT_TRUE(session.report().best_us.has_value());
 }
 
-TEST_F(GrantedTest, ModelsEndEarlyToo) {
+TEST_F(AdmissionTest, ModelsEndEarlyToo) {
   Session& session = open("00000000000000d4", 100'000, true);
   const Status status = run_model(
       {{&session}}, {.seconds = 1e9, .enough = &enough_, .allotment = {.patience = 1'000'000}},
-      grants_, clock_, [&](const ModelProgress& p) { enough_ = p.trials >= 8; }, stop_);
+      admission_, clock_, [&](const ModelProgress& p) { enough_ = p.trials >= 8; }, stop_);
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_TRUE(session.finished());
   EXPECT_LT(session.report().trials, 100);
 }
 
-TEST_F(GrantedTest, AnErrandThatIsNoLongerWantedIsNotRun) {
+TEST_F(AdmissionTest, AStageThatIsNoLongerWantedIsNotRun) {
   stop_ = true;
-  EXPECT_FALSE(await_leave({.kind = "race"}, grants_, &stop_).ok());
-  EXPECT_TRUE(grants_.entered.empty());
+  EXPECT_FALSE(await_admission({.kind = "race"}, admission_, &stop_).ok());
+  EXPECT_TRUE(admission_.entered.empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tuner/templates/surroundings.h"
+#include "tuner/templates/fused_stages.h"
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@ constexpr std::int64_t kLongestValue = 400;
 
 }  // namespace
 
-Surroundings::Surroundings(const ir::Program& program, const std::vector<std::string>& own)
+FusedStages::FusedStages(const ir::Program& program, const std::vector<std::string>& own)
     : program_(program), own_(own) {
   Reads reads;
   for (const ir::Stage& stage : program.stages) reads.push_back(reads_of(stage));
@@ -37,7 +37,7 @@ Surroundings::Surroundings(const ir::Program& program, const std::vector<std::st
   }
 }
 
-std::vector<Surroundings::Role> Surroundings::roles(const Reads& reads) const {
+std::vector<FusedStages::Role> FusedStages::roles(const Reads& reads) const {
   const auto& stages = program_.stages;
   std::vector<Role> role(stages.size(), Role::Behind);
   std::set<ir::Buffer> wanted;  // by the anchor
@@ -62,7 +62,7 @@ std::vector<Surroundings::Role> Surroundings::roles(const Reads& reads) const {
   return role;
 }
 
-void Surroundings::find_attached(const std::vector<Role>& role, const Reads& reads) {
+void FusedStages::find_attached(const std::vector<Role>& role, const Reads& reads) {
   std::map<ir::Buffer, std::int64_t> length, uses;
   for (const auto& of_stage : reads) {
     for (const auto& [buffer, count] : of_stage) uses[buffer] += count;
@@ -84,13 +84,13 @@ void Surroundings::find_attached(const std::vector<Role>& role, const Reads& rea
   }
 }
 
-void Surroundings::place(TraceWriter& t, const target::Target& target) const {
+void FusedStages::place(TraceWriter& t, const target::Target& target) const {
   for (const ir::Stage* stage : inlined_) t.inline_stage(stage->name);
   for (const ir::Stage* stage : computed_) run_in_vectors(t, *stage, target, 2);
 }
 
-void Surroundings::attach(TraceWriter& t, const target::Target& target,
-                          const std::string& loop) const {
+void FusedStages::attach(TraceWriter& t, const target::Target& target,
+                         const std::string& loop) const {
   for (auto i = attached_.rbegin(); i != attached_.rend(); ++i) {
     const ir::Stage& stage = **i;
     t.compute_at(stage.name, "output", loop);

@@ -1,4 +1,4 @@
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@ namespace attune::whole_model {
 namespace {
 
 // Says what is held, in the order of events.
-class Diary final : public session::Grants {
+class Diary final : public session::Admission {
  public:
   std::vector<session::Work> choose(const std::vector<session::Work>& ready) override {
     for (const session::Work& work : ready) text += "+" + std::string(work.kind) + " ";
@@ -23,12 +23,12 @@ class Diary final : public session::Grants {
   int held = 0, most = 0;
 };
 
-class DiaryWorkshop final : public Workshop {
+class DiaryResources final : public TuningResources {
  public:
   Status open(const target::Target&) override { return {}; }
   measure::Builder& builder() override { CHECK(false, "not asked for"); }
   measure::Runner& runner() override { CHECK(false, "not asked for"); }
-  session::Grants& grants() override { return diary; }
+  session::Admission& admission() override { return diary; }
   const Clock& clock() const override { return clock_; }
   bool overlap() const override { return false; }
   int window() const override { return 1; }
@@ -41,36 +41,36 @@ class DiaryWorkshop final : public Workshop {
   const SteadyClock clock_;
 };
 
-TEST(Workshop, OneErrandWithinAnotherHoldsNothingTwice) {
-  DiaryWorkshop workshop;
-  const Status status = workshop.errand("compile", session::Resource::HostCores, [&] {
-    return workshop.errand("layouts", session::Resource::Device, [] { return Status(); });
+TEST(TuningResources, OneStageWithinAnotherHoldsNothingTwice) {
+  DiaryResources resources;
+  const Status status = resources.run_stage("compile", session::Resource::HostCores, [&] {
+    return resources.run_stage("layouts", session::Resource::Device, [] { return Status(); });
   });
   ASSERT_TRUE(status.ok()) << status.error().message;
-  EXPECT_EQ(workshop.diary.text, "+compile -compile +layouts -layouts +compile -compile ");
-  EXPECT_EQ(workshop.diary.most, 1);
+  EXPECT_EQ(resources.diary.text, "+compile -compile +layouts -layouts +compile -compile ");
+  EXPECT_EQ(resources.diary.most, 1);
 }
 
-TEST(Workshop, WhatFailsWithinIsTheFailureOfTheWhole) {
-  DiaryWorkshop workshop;
-  const Status status = workshop.errand("compile", session::Resource::HostCores, [&] {
-    return workshop.errand("layouts", session::Resource::Device,
-                           [] { return Status(invalid("no such layout")); });
+TEST(TuningResources, WhatFailsWithinIsTheFailureOfTheWhole) {
+  DiaryResources resources;
+  const Status status = resources.run_stage("compile", session::Resource::HostCores, [&] {
+    return resources.run_stage("layouts", session::Resource::Device,
+                               [] { return Status(invalid("no such layout")); });
   });
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message, "no such layout");
-  EXPECT_EQ(workshop.diary.text, "+compile -compile +layouts -layouts! ");
-  EXPECT_EQ(workshop.diary.held, 0);
+  EXPECT_EQ(resources.diary.text, "+compile -compile +layouts -layouts! ");
+  EXPECT_EQ(resources.diary.held, 0);
 }
 
-TEST(Workshop, NothingBeginsAfterItWasDropped) {
-  DiaryWorkshop workshop;
-  const Status status = workshop.errand("compile", session::Resource::HostCores, [&] {
-    workshop.stop = true;
-    return workshop.errand("race", session::Resource::Device, [] { return Status(); });
+TEST(TuningResources, NothingBeginsAfterItWasDropped) {
+  DiaryResources resources;
+  const Status status = resources.run_stage("compile", session::Resource::HostCores, [&] {
+    resources.stop = true;
+    return resources.run_stage("race", session::Resource::Device, [] { return Status(); });
   });
   EXPECT_FALSE(status.ok());
-  EXPECT_EQ(workshop.diary.text, "+compile -compile ");
+  EXPECT_EQ(resources.diary.text, "+compile -compile ");
 }
 
 }  // namespace

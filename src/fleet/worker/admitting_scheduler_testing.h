@@ -1,4 +1,4 @@
-// A scheduler of one worker that grants everything at once, and writes down what it hears: for
+// A scheduler of one worker that admits everything at once, and writes down what it hears: for
 // tests of workers. It serves a state directory of its own, which goes with it.
 #pragma once
 
@@ -22,10 +22,10 @@
 
 namespace attune::worker {
 
-class GrantingScheduler final : private v1::Scheduler::Service {
+class AdmittingScheduler final : private v1::Scheduler::Service {
  public:
-  GrantingScheduler() { serve(); }
-  ~GrantingScheduler() override { close(); }
+  AdmittingScheduler() { serve(); }
+  ~AdmittingScheduler() override { close(); }
 
   const std::string& state() const { return state_; }
   // Breaks all lines, and takes no others.

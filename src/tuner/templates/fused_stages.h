@@ -15,10 +15,10 @@
 
 namespace attune::templates {
 
-class Surroundings {
+class FusedStages {
  public:
   // `own` names the stages before and behind the anchor that the template schedules itself.
-  Surroundings(const ir::Program& program, const std::vector<std::string>& own = {});
+  FusedStages(const ir::Program& program, const std::vector<std::string>& own = {});
 
   // Whether all that a template does not schedule itself can be placed as said above.
   bool placeable() const { return placeable_; }

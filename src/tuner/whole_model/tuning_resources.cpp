@@ -1,4 +1,4 @@
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 #include <utility>
 
@@ -9,23 +9,23 @@
 
 namespace attune::whole_model {
 
-int Workshop::cores() const { return static_cast<int>(runtime::allowed_cores().size()); }
+int TuningResources::cores() const { return static_cast<int>(runtime::allowed_cores().size()); }
 
-Status Workshop::take(std::string_view kind, session::Resource resource) {
-  const session::Work work{.kind = kind, .resource = resource, .round = errands_++};
-  ATTUNE_RETURN_IF_ERROR(session::await_leave(work, grants(), dropped()));
+Status TuningResources::take(std::string_view kind, session::Resource resource) {
+  const session::Work work{.kind = kind, .resource = resource, .round = run_stages_++};
+  ATTUNE_RETURN_IF_ERROR(session::await_admission(work, admission(), dropped()));
   held_ = Held{work, clock().now_ns()};
   return {};
 }
 
-void Workshop::give_back(const Status& status) {
+void TuningResources::give_back(const Status& status) {
   if (!held_) return;
   const Held held = *std::exchange(held_, std::nullopt);
-  grants().ended(held.work, seconds_between(held.start_ns, clock().now_ns()), status);
+  admission().ended(held.work, seconds_between(held.start_ns, clock().now_ns()), status);
 }
 
-Status Workshop::errand(std::string_view kind, session::Resource resource,
-                        const std::function<Status()>& work) {
+Status TuningResources::run_stage(std::string_view kind, session::Resource resource,
+                                  const std::function<Status()>& work) {
   const std::optional<Held> outer = held_;
   give_back({});
   ATTUNE_RETURN_IF_ERROR(take(kind, resource));
@@ -36,21 +36,21 @@ Status Workshop::errand(std::string_view kind, session::Resource resource,
   return status;
 }
 
-Status LocalWorkshop::open(const target::Target& target) {
+Status LocalResources::open(const target::Target& target) {
   available_ = runtime::allowed_cores();
   ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
   cores_ = tuning->plan_cores(available_, target);
   ATTUNE_ASSIGN(runner_, tuning->start_runner({.target = target, .cores = cores_.measure}));
   builder_ = std::make_unique<builder::LocalBuilder>(
       builder::LocalBuilderOptions{.target = target, .cores = cores_.build});
-  grants_ = std::make_unique<session::LocalGrants>(session::Machine{
+  admission_ = std::make_unique<session::LocalAdmission>(session::Machine{
       .host_stages = static_cast<int>(cores_.build.size()), .shared = !cores_.overlap});
   return {};
 }
 
-int LocalWorkshop::window() const { return model_window(cores_.overlap); }
+int LocalResources::window() const { return model_window(cores_.overlap); }
 
-Status LocalWorkshop::aside(const std::function<Status()>& work) {
+Status LocalResources::aside(const std::function<Status()>& work) {
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores_.build));
   const Status done = work();
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(available_));

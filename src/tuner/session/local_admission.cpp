@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tuner/session/grants.h"
+#include "tuner/session/admission.h"
 
 namespace attune::session {
 namespace {
@@ -38,12 +38,12 @@ void Pace::device_worked(double seconds) {
   device_seconds_ *= kMemory;
 }
 
-bool LocalGrants::may_start(const Work& work) const {
+bool LocalAdmission::may_start(const Work& work) const {
   if (machine_.shared && is_for_device(work) != device_turn_) return false;
   return is_for_device(work) ? on_device_ == 0 : on_host_ < machine_.host_stages;
 }
 
-std::vector<Work> LocalGrants::choose(const std::vector<Work>& ready) {
+std::vector<Work> LocalAdmission::choose(const std::vector<Work>& ready) {
   if (machine_.shared && on_host_ == 0 && on_device_ == 0) {
     // The other kind has its turn only when nothing is left of this one.
     const bool more = std::any_of(ready.begin(), ready.end(), [&](const Work& work) {
@@ -64,9 +64,9 @@ std::vector<Work> LocalGrants::choose(const std::vector<Work>& ready) {
   return chosen;
 }
 
-void LocalGrants::ended(const Work& work, double seconds, const Status&) {
+void LocalAdmission::ended(const Work& work, double seconds, const Status&) {
   --(is_for_device(work) ? on_device_ : on_host_);
-  if (work.owner == kErrand) return;
+  if (work.owner == kNoSession) return;
   if (is_for_device(work)) {
     pace_.device_worked(seconds);
   } else {

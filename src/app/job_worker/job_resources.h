@@ -15,7 +15,7 @@
 #include "tuner/measure/builder/calling_builder.h"
 #include "tuner/measure/runner.h"
 #include "tuner/tuning/tuning.h"
-#include "tuner/whole_model/workshop.h"
+#include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::job_worker {
 
@@ -53,15 +53,15 @@ struct JobWishes {
 // prepared meanwhile one less than `prefetch`.
 int batches_in_flight(const client::JobRequest& request, const worker::Devices& devices);
 
-class JobWorkshop final : public whole_model::Workshop {
+class JobResources final : public whole_model::TuningResources {
  public:
-  JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, int batches,
-              std::function<void(std::size_t)> tasks_known);
+  JobResources(RemoteAdmission& admission, const JobWishes& wishes, int batches,
+               std::function<void(std::size_t)> tasks_known);
 
   Status open(const target::Target& target) override;
   measure::Builder& builder() override { return *builder_; }
   measure::Runner& runner() override { return *runner_; }
-  session::Grants& grants() override { return admission_; }
+  session::Admission& admission() override { return admission_; }
   const Clock& clock() const override { return admission_.clock(); }
   bool overlap() const override { return batches_ > 1; }
   int task_window() const override { return batches_; }
@@ -81,7 +81,7 @@ class JobWorkshop final : public whole_model::Workshop {
   const JobWishes& wishes_;
   int batches_;  // in flight at once
   std::function<void(std::size_t)> tasks_known_;
-  std::vector<int> home_;  // where the driving thread stands between errands
+  std::vector<int> home_;  // where the driving thread stands between stages of the run
   int cores_;              // of host and devices
   std::unique_ptr<builder::CallingBuilder> builder_;
   std::unique_ptr<CoresRunner> runner_;

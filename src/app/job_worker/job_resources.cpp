@@ -1,4 +1,4 @@
-#include "app/job_worker/job_workshop.h"
+#include "app/job_worker/job_resources.h"
 
 #include <algorithm>
 #include <utility>
@@ -44,8 +44,8 @@ int batches_in_flight(const client::JobRequest& request, const worker::Devices& 
   return request.in_turn ? prefetch : prefetch + std::max(devices.count, 1) - 1;
 }
 
-JobWorkshop::JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, int batches,
-                         std::function<void(std::size_t)> tasks_known)
+JobResources::JobResources(RemoteAdmission& admission, const JobWishes& wishes, int batches,
+                           std::function<void(std::size_t)> tasks_known)
     : admission_(admission),
       wishes_(wishes),
       batches_(batches),
@@ -55,7 +55,7 @@ JobWorkshop::JobWorkshop(RemoteAdmission& admission, const JobWishes& wishes, in
           (admission.groups() ? admission.groups()->all_cores() : runtime::allowed_cores())
               .size())) {}
 
-Status JobWorkshop::open(const target::Target& target) {
+Status JobResources::open(const target::Target& target) {
   builder_ = std::make_unique<builder::CallingBuilder>(target);
   ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
   runner_ = std::make_unique<CoresRunner>(*tuning, target);
@@ -63,7 +63,7 @@ Status JobWorkshop::open(const target::Target& target) {
 }
 
 // The loop that drives does little, but not where others measure.
-Status JobWorkshop::aside(const std::function<Status()>& work) {
+Status JobResources::aside(const std::function<Status()>& work) {
   const std::vector<int> before = home_;
   if (std::vector<int> host = admission_.host_cores(); !host.empty()) home_ = std::move(host);
   ATTUNE_RETURN_IF_ERROR(go_home());
@@ -73,6 +73,6 @@ Status JobWorkshop::aside(const std::function<Status()>& work) {
   return done;
 }
 
-Status JobWorkshop::go_home() { return admission_.stand_on(home_); }
+Status JobResources::go_home() { return admission_.stand_on(home_); }
 
 }  // namespace attune::job_worker

@@ -1,6 +1,6 @@
-// Admission of stages. The driver of a run says which stages are ready; Grants, which gives out
-// cores and devices, says which of them may start, at once or later. For one run on one machine
-// that is a rule of a few lines (LocalGrants); among many jobs it is the scheduler.
+// Admission of stages. The driver of a run says which stages are ready; who gives out cores and
+// devices says which of them may start, at once or later. For one run on one machine
+// that is a rule of a few lines (LocalAdmission); among many jobs it is the scheduler.
 #pragma once
 
 #include <compare>
@@ -15,20 +15,20 @@
 
 namespace attune::session {
 
-inline constexpr std::int64_t kErrand = -1;
+inline constexpr std::int64_t kNoSession = -1;
 
-// A stage of a session, or an errand: what a run does besides, such as compiling the whole model.
+// A stage of a session, or of the run itself, such as compiling the whole model.
 struct Work {
-  std::string_view kind = {};  // of what never goes: the name of a stage, or one like it
+  std::string_view kind = {};  // the name of the stage, which must outlive it
   Resource resource = Resource::HostCores;
-  std::int64_t owner = kErrand;  // the number of the session
-  std::int64_t round = 0;        // errands: one number each
+  std::int64_t owner = kNoSession;  // the number of the session
+  std::int64_t round = 0;           // stages of the run: one number each
   friend auto operator<=>(const Work&, const Work&) = default;
 };
 
-class Grants {
+class Admission {
  public:
-  virtual ~Grants() = default;
+  virtual ~Admission() = default;
   // Those of what is ready, given in the order in which it is best run, that may start now; they
   // count as running from here on. What is no longer among the ready ones is no longer wanted.
   virtual std::vector<Work> choose(const std::vector<Work>& ready) = 0;
@@ -73,9 +73,9 @@ class Pace {
 };
 
 // All of the machine is this run's: what is ready starts as soon as its resource is free.
-class LocalGrants final : public Grants {
+class LocalAdmission final : public Admission {
  public:
-  explicit LocalGrants(const Machine& machine) : machine_(machine), pace_(machine) {}
+  explicit LocalAdmission(const Machine& machine) : machine_(machine), pace_(machine) {}
   std::vector<Work> choose(const std::vector<Work>& ready) override;
   void ended(const Work& work, double seconds, const Status& status) override;
   double timing_stretch() const override { return pace_.stretch(waiting_); }

@@ -1,6 +1,6 @@
-// Where a tuning run works: who builds its candidates, who measures them, and who says when. Alone
-// on this machine that is a plan of cores made at the start (LocalWorkshop); a job among others
-// asks for every step of its way.
+// What a tuning run works with: who builds its candidates, who measures them, and who admits its
+// stages. Alone on this machine that is a plan of cores made at the start (LocalResources); the
+// stages of a job among others are admitted one by one.
 #pragma once
 
 #include <atomic>
@@ -15,21 +15,21 @@
 #include "compiler/target/target.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/measure/runner.h"
-#include "tuner/session/grants.h"
+#include "tuner/session/admission.h"
 #include "tuner/tuning/tuning.h"
 
 namespace attune::whole_model {
 
-class Workshop {
+class TuningResources {
  public:
-  virtual ~Workshop() = default;
+  virtual ~TuningResources() = default;
 
   // From here on there are a builder and a runner, for programs of this target. Best called early,
   // before the process has threads and open files.
   virtual Status open(const target::Target& target) = 0;
   virtual measure::Builder& builder() = 0;
   virtual measure::Runner& runner() = 0;
-  virtual session::Grants& grants() = 0;
+  virtual session::Admission& admission() = 0;
   virtual const Clock& clock() const = 0;
   // Whether building has cores of its own, how many rounds of one task and of a model are under way
   // at once, and how many of the model's begin together.
@@ -49,15 +49,16 @@ class Workshop {
   // Does it where it does not disturb measuring.
   virtual Status aside(const std::function<Status()>& work) = 0;
 
-  // A step beside the stages of sessions, on the calling thread as soon as its resource is free.
-  // One within another gives up for its time what that one holds. `kind` must never go.
-  Status errand(std::string_view kind, session::Resource resource,
-                const std::function<Status()>& work);
+  // A stage of the run itself, not of one of its sessions: performed on the calling thread as soon
+  // as it is admitted. One within another holds the machine in its place for that time. `kind`
+  // must outlive the run.
+  Status run_stage(std::string_view kind, session::Resource resource,
+                   const std::function<Status()>& work);
 
  protected:
-  // When it becomes true no errand begins any more; may be null.
+  // When it becomes true no such stage begins any more; may be null.
   virtual const std::atomic<bool>* dropped() const { return nullptr; }
-  // After each errand, on its thread.
+  // After each of them, on its thread.
   virtual Status go_home() { return {}; }
 
  private:
@@ -69,15 +70,15 @@ class Workshop {
   void give_back(const Status& status);
 
   std::optional<Held> held_;
-  std::int64_t errands_ = 0;
+  std::int64_t run_stages_ = 0;
 };
 
-class LocalWorkshop final : public Workshop {
+class LocalResources final : public TuningResources {
  public:
   Status open(const target::Target& target) override;
   measure::Builder& builder() override { return *builder_; }
   measure::Runner& runner() override { return *runner_; }
-  session::Grants& grants() override { return *grants_; }
+  session::Admission& admission() override { return *admission_; }
   const Clock& clock() const override { return clock_; }
   bool overlap() const override { return cores_.overlap; }
   int window() const override;
@@ -90,8 +91,8 @@ class LocalWorkshop final : public Workshop {
   std::unique_ptr<measure::Runner> runner_;
   std::unique_ptr<builder::LocalBuilder> builder_;
   // Before `open`, one thing at a time.
-  std::unique_ptr<session::LocalGrants> grants_ =
-      std::make_unique<session::LocalGrants>(session::Machine{});
+  std::unique_ptr<session::LocalAdmission> admission_ =
+      std::make_unique<session::LocalAdmission>(session::Machine{});
 };
 
 }  // namespace attune::whole_model
