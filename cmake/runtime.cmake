@@ -34,7 +34,7 @@ function(attune_runtime_shared)
   # Small, but for the few loops over data.
   target_compile_options(attune_runtime_shared PRIVATE -ffunction-sections -fdata-sections
                          $<$<CONFIG:Release>:-Os>)
-  foreach(loop checksum host/elements host/mat_mul host/strides)
+  foreach(loop format/checksum host/elements host/mat_mul host/strides)
     set_source_files_properties(${CMAKE_SOURCE_DIR}/src/runtime/${loop}.cpp PROPERTIES
                                 COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   endforeach()
@@ -80,7 +80,7 @@ function(attune_run_programs)
   target_include_directories(run_outputs PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
   target_link_libraries(run_outputs PRIVATE attune_runtime_shared)
   set(parts tests/arm/run_kernel.cpp src/base/check.cpp)
-  foreach(part thread_pool memory affinity)
+  foreach(part execution/thread_pool memory/memory execution/affinity)
     list(APPEND parts src/runtime/${part}.cpp)
   endforeach()
   list(APPEND parts src/targets/cpu/device/kernel_module.cpp)

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "targets/cpu/device/cpu_features.h"
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/kernel/kernel.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/thread_pool.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "targets/kinds.h"
 

@@ -21,7 +21,7 @@
 #include "fleet/server/server.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/affinity.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/affinity.h"
+#include "runtime/execution/thread_pool.h"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/model/load/model.h"
 #include "fleet/jobs/simulation/colocation_file.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/records/record_json.h"
 #include "tuner/space/template_space.h"

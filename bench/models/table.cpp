@@ -22,12 +22,12 @@ Result<std::map<std::string, Recorded>> read_records(const std::string& path) {
   ATTUNE_ASSIGN(auto store, records::open_sqlite_store_for_reading(path));
   std::map<std::string, Recorded> tasks;  // by name and target
   const auto take = [&](const records::Record& record) -> Status {
-    if (std::holds_alternative<runtime::InfrastructureLost>(record.outcome)) return {};
+    if (std::holds_alternative<outcome::InfrastructureLost>(record.outcome)) return {};
     Recorded& task = tasks[record.task_name + " " + record.target];
     task.key = record.task_key;
     task.target = record.target;
     std::optional<double>& known = task.times[record.trace_hash];
-    if (const auto* timing = std::get_if<runtime::Timing>(&record.outcome)) {
+    if (const auto* timing = std::get_if<outcome::Timing>(&record.outcome)) {
       known = known ? std::min(*known, timing->best_us) : timing->best_us;
     }
     return {};

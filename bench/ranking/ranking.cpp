@@ -123,7 +123,7 @@ Status time_all(std::vector<Sample>& samples, const space::Space& space,
     std::vector<std::size_t> owners;
     for (std::size_t i = 0; i < count; ++i) {
       if (built[i].failure) {
-        samples[first + i].failure = runtime::describe(*built[i].failure);
+        samples[first + i].failure = outcome::describe(*built[i].failure);
         continue;
       }
       runs.push_back({&built[i], 0});
@@ -132,10 +132,10 @@ Status time_all(std::vector<Sample>& samples, const space::Space& space,
     ATTUNE_ASSIGN(const auto results, runner.measure(runs, {}, {}));
     for (std::size_t i = 0; i < results.size(); ++i) {
       Sample& sample = samples[owners[i]];
-      if (const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome)) {
+      if (const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome)) {
         sample.measured_us = timing->best_us;
       } else {
-        sample.failure = runtime::describe(results[i].outcome);
+        sample.failure = outcome::describe(results[i].outcome);
       }
     }
   }

@@ -30,7 +30,7 @@ Record make_record(std::int64_t number) {
     r.trace += "split anchor.i " + std::to_string(number * 16 + step) + " 8 64 4\n";
   }
   r.trace_hash = attune::hash_bytes(r.trace);
-  r.outcome = attune::runtime::Timing{.best_us = 100.0 + static_cast<double>(number * 7919 % 9973)};
+  r.outcome = attune::outcome::Timing{.best_us = 100.0 + static_cast<double>(number * 7919 % 9973)};
   r.product_version = "0.1.0";
   r.device = "AMD EPYC";
   r.verified = number % 50 == 0;

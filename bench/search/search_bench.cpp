@@ -149,7 +149,7 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < built.size(); ++i) {
     if (built[i].failure) {
-      ++failures[runtime::describe(*built[i].failure)];
+      ++failures[outcome::describe(*built[i].failure)];
       continue;
     }
     runs.push_back({&built[i], 0});
@@ -160,11 +160,11 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
   options.timeout_ms = 2000;
   ATTUNE_ASSIGN(const auto results, runner_->measure(runs, {}, options));
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome);
     if (timing) {
       times[owners[i]] = timing->best_us;
     } else {
-      ++failures[std::string(runtime::kind_of(results[i].outcome))];
+      ++failures[std::string(outcome::kind_of(results[i].outcome))];
     }
   }
   return times;
@@ -241,7 +241,7 @@ Result<std::vector<double>> SearchBench::compare(const std::string& spec,
   ATTUNE_ASSIGN(const auto results, runner_->compare(runs, {}, {}));
   std::vector<double> us(traces.size(), 0);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome);
     if (timing) us[owners[i]] = timing->best_us;
   }
   return us;

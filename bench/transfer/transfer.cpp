@@ -10,7 +10,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/global_model.h"
 #include "tuner/session/history.h"

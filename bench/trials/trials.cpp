@@ -8,7 +8,7 @@
 #include <string>
 
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/session/explorer_search.h"
@@ -46,8 +46,8 @@ void print_records(records::Store& store, const session::TaskReport& report) {
       slowest = &*candidate.record;
     }
     run_ms += candidate.record->stages.run_ms;
-    if (!std::holds_alternative<runtime::Timing>(candidate.record->outcome)) {
-      ++reasons[runtime::describe(candidate.record->outcome).substr(0, 100)];
+    if (!std::holds_alternative<outcome::Timing>(candidate.record->outcome)) {
+      ++reasons[outcome::describe(candidate.record->outcome).substr(0, 100)];
     }
   }
   const auto count = static_cast<double>(stored->candidates.size());

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <new>
 
-#include "runtime/affinity.h"
 #include "runtime/attune.h"
-#include "runtime/executor.h"
+#include "runtime/execution/affinity.h"
+#include "runtime/execution/executor.h"
 
 #ifndef ATTUNE_VERSION
 #define ATTUNE_VERSION "unknown"

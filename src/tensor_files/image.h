@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::tensor_files {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::tensor_files {
 

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "runtime/memory.h"
+#include "runtime/memory/memory.h"
 #include "targets/cpu/device/kernel_module.h"
 
 namespace {

@@ -21,7 +21,7 @@ class DefaultsOnly final : public measure::Builder {
     std::vector<measure::BuiltCandidate> built = inner_.build(requests);
     for (std::size_t i = 0; i < built.size(); ++i) {
       if (requests[i].whatever_it_costs) continue;
-      built[i].failure = runtime::BuildFailed{runtime::Phase::Build, "out of luck"};
+      built[i].failure = outcome::BuildFailed{outcome::Phase::Build, "out of luck"};
     }
     return built;
   }

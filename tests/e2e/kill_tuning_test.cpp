@@ -40,8 +40,8 @@ std::size_t acknowledged(const std::string& errors) {
 }
 
 bool is_trial(const records::Record& record) {
-  return !std::holds_alternative<runtime::BuildFailed>(record.outcome) &&
-         !std::holds_alternative<runtime::InfrastructureLost>(record.outcome);
+  return !std::holds_alternative<outcome::BuildFailed>(record.outcome) &&
+         !std::holds_alternative<outcome::InfrastructureLost>(record.outcome);
 }
 
 class KillTuning : public ::testing::Test {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/temporary_directory_testing.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "tests/support/process.h"
 
 namespace attune {

@@ -9,7 +9,7 @@
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/text/print.h"
 #include "compiler/kernel/kernel.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/thread_pool.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "targets/kinds.h"
 #include "tests/support/random_ir.h"

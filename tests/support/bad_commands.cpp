@@ -1,6 +1,6 @@
 #include "tests/support/bad_commands.h"
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 
 namespace attune::test {

@@ -4,7 +4,7 @@
 
 #include "compiler/kernel/element_type.h"
 #include "compiler/model/compile.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "targets/devices/devices.h"
 #include "targets/kinds.h"
 

@@ -16,7 +16,7 @@
 #include "compiler/ir/verify/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
-#include "runtime/memory.h"
+#include "runtime/memory/memory.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "tests/support/emulated.h"
 

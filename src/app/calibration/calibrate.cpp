@@ -13,7 +13,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "fleet/wire/state_directory.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 
 namespace attune::calibration {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 
 namespace attune::calibration {
 

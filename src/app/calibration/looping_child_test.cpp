@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 
 namespace attune::calibration {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/tunings/tunings.h"
 
 namespace attune::job_worker {

@@ -12,7 +12,7 @@
 #include "app/verbs/jobs/job_options.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/whole_model/contest/race.h"
 #include "tuner/whole_model/known_answer.h"
 #include "tuner/whole_model/tune.h"

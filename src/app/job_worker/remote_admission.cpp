@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/session/stage_kinds.h"
 
 namespace attune::job_worker {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/kernels.h"
-#include "runtime/plan_json.h"
+#include "runtime/format/plan_json.h"
 
 namespace attune::verbs {
 namespace {

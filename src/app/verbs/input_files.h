@@ -5,7 +5,7 @@
 
 #include "app/verbs/run.h"
 #include "compiler/model/load/runnable_model.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::verbs {
 

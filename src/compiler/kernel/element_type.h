@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "compiler/ir/nodes/dtype.h"
-#include "runtime/dtype.h"
+#include "runtime/memory/dtype.h"
 
 namespace attune::kernel {
 

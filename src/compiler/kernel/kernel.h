@@ -16,7 +16,7 @@
 #include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/target/target.h"
-#include "runtime/dtype.h"
+#include "runtime/memory/dtype.h"
 
 namespace attune::kernel {
 

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "compiler/graph/builder.h"
 #include "compiler/model/compile.h"
-#include "runtime/executor.h"
+#include "runtime/execution/executor.h"
 #include "targets/kinds.h"
 
 namespace attune::model {

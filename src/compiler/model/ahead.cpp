@@ -10,7 +10,7 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/plan/host_operators.h"
 #include "runtime/host/host.h"
-#include "runtime/memory.h"
+#include "runtime/memory/memory.h"
 #include "targets/kinds.h"
 
 namespace attune::model {

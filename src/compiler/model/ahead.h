@@ -7,9 +7,9 @@
 #include "compiler/graph/builder.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/kernels.h"
-#include "runtime/device.h"
-#include "runtime/plan.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/device.h"
+#include "runtime/execution/thread_pool.h"
+#include "runtime/format/plan.h"
 
 namespace attune::model {
 

@@ -13,7 +13,7 @@
 #include "compiler/model/plan/weights.h"
 #include "compiler/model/schedules/schedules.h"
 #include "compiler/target/target.h"
-#include "runtime/plan.h"
+#include "runtime/format/plan.h"
 
 namespace attune::model {
 

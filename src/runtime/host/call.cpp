@@ -2,7 +2,7 @@
 
 #include "runtime/host/elements.h"
 #include "runtime/host/operators.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime::host {
 namespace {

@@ -1,6 +1,6 @@
 #include "runtime/host/elementwise.h"
 
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime::host {
 

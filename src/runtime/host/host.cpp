@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/host/operators.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime {
 

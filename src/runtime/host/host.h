@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "runtime/dtype.h"
-#include "runtime/plan.h"
+#include "runtime/format/plan.h"
+#include "runtime/memory/dtype.h"
 
 namespace attune::runtime {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/dtype.h"
 #include "runtime/host/host.h"
+#include "runtime/memory/dtype.h"
 
 namespace attune::runtime {
 

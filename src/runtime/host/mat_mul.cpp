@@ -4,7 +4,7 @@
 #include "runtime/host/elements.h"
 #include "runtime/host/list.h"
 #include "runtime/host/strides.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime::host {
 namespace {

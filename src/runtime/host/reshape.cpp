@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "runtime/host/list.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime::host {
 namespace {

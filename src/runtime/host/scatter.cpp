@@ -8,7 +8,7 @@
 #include "runtime/host/index.h"
 #include "runtime/host/list.h"
 #include "runtime/host/strides.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime::host {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "runtime/host/list.h"
 #include "runtime/host/strides.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::runtime::host {
 

@@ -1,5 +1,5 @@
 // A shared object with a function that the loader calls to resolve a symbol.
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 static int32_t plain(const AttuneKernelContext* context, void* const* buffers) {
   (void)context;

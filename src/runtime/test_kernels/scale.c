@@ -1,5 +1,5 @@
 // out[i] = 2 * in[i] over 1000 floats, split over the workers; and a kernel that fails.
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 static void piece(void* closure, int64_t begin, int64_t end, int32_t worker) {
   void* const* buffers = closure;

@@ -1,5 +1,5 @@
 // A shared object that runs something when it is loaded, which artifacts may not.
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 static int32_t started;
 

@@ -1,5 +1,5 @@
 // out[i] = 3 * in[i] over 1000 floats, under the name that another module uses too.
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 int32_t scale(const AttuneKernelContext* context, void* const* buffers) {
   const float* in = buffers[0];

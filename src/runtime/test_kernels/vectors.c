@@ -1,6 +1,6 @@
 // Small kernels on vectors of floats, for models made by hand: out = a + b over 1000 elements,
 // out = 2 * in over 4, the sum of carried and step over 4 with a flag whether to go on.
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 int32_t add_1000(const AttuneKernelContext* context, void* const* buffers) {
   const float* a = buffers[0];

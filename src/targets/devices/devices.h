@@ -2,7 +2,7 @@
 // not for others to carry along.
 #pragma once
 
-#include "runtime/device.h"
+#include "runtime/execution/device.h"
 
 namespace attune::targets {
 

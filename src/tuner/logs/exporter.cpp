@@ -158,18 +158,18 @@ std::string refusal_of(const op_spec::OpTask& task) {
 }
 
 // AutoTVM's number; -1: nothing that the candidate is to blame for.
-int error_number(const runtime::Outcome& outcome) {
+int error_number(const outcome::Outcome& outcome) {
   constexpr int kCompileHost = 2, kRuntime = 4, kWrongAnswer = 5, kBuildTimeout = 6,
                 kRunTimeout = 7;
-  return std::visit(Match{[](const runtime::Timing&) { return 0; },
-                          [](const runtime::BuildFailed&) { return kCompileHost; },
-                          [](const runtime::RunCrashed&) { return kRuntime; },
-                          [](const runtime::WrongAnswer&) { return kWrongAnswer; },
-                          [](const runtime::TimedOut& timed_out) {
-                            return timed_out.phase == runtime::Phase::Build ? kBuildTimeout
+  return std::visit(Match{[](const outcome::Timing&) { return 0; },
+                          [](const outcome::BuildFailed&) { return kCompileHost; },
+                          [](const outcome::RunCrashed&) { return kRuntime; },
+                          [](const outcome::WrongAnswer&) { return kWrongAnswer; },
+                          [](const outcome::TimedOut& timed_out) {
+                            return timed_out.phase == outcome::Phase::Build ? kBuildTimeout
                                                                             : kRunTimeout;
                           },
-                          [](const runtime::InfrastructureLost&) { return -1; }},
+                          [](const outcome::InfrastructureLost&) { return -1; }},
                     outcome);
 }
 
@@ -235,7 +235,7 @@ std::variant<std::string, Unmapped> Exporter::line_of(const records::Record& rec
                  .all_seconds = (record.stages.build_ms + record.stages.run_ms) * 1e-3,
                  .unix_seconds = static_cast<double>(record.created_at_ms) * 1e-3,
                  .tvm_version = "attune " + version_};
-  if (const auto* timing = std::get_if<runtime::Timing>(&record.outcome)) {
+  if (const auto* timing = std::get_if<outcome::Timing>(&record.outcome)) {
     line.seconds = {timing->best_us * 1e-6};
   }
   return to_log_line(line);

@@ -126,7 +126,7 @@ TEST(Importer, SurvivesMutations) {
 }
 
 records::Record record_of(const std::string& spec, const schedule::Trace& trace,
-                          runtime::Outcome outcome) {
+                          outcome::Outcome outcome) {
   const auto task = op_spec::parse_op_spec(spec, target());
   EXPECT_TRUE(task.ok()) << spec;
   records::Record record;
@@ -140,8 +140,8 @@ records::Record record_of(const std::string& spec, const schedule::Trace& trace,
   return record;
 }
 
-runtime::Outcome timing(double us) {
-  runtime::Timing timing;
+outcome::Outcome timing(double us) {
+  outcome::Timing timing;
   timing.best_us = us;
   return timing;
 }
@@ -277,7 +277,7 @@ TEST(Exporter, FailuresHaveErrorNumbers) {
   MappedTask mapped(std::move(*task), target());
   const AlgorithmSpace& direct = *mapped.algorithm("direct");
   const schedule::Trace trace = direct.space->trace_of(direct.space->defaults()[0]);
-  const auto error = [&](runtime::Outcome outcome) {
+  const auto error = [&](outcome::Outcome outcome) {
     const auto line =
         exporter.line_of(record_of("dense:m=8,n=32,k=16", trace, std::move(outcome)), target());
     if (const auto* refused = std::get_if<Unmapped>(&line)) return refused->reason;
@@ -285,12 +285,12 @@ TEST(Exporter, FailuresHaveErrorNumbers) {
     return std::to_string(std::get<LogRecord>(parsed).error);
   };
   EXPECT_EQ(error(timing(1)), "0");
-  EXPECT_EQ(error(runtime::BuildFailed{runtime::Phase::Build, "no"}), "2");
-  EXPECT_EQ(error(runtime::RunCrashed{runtime::Phase::Run, 11, "no"}), "4");
-  EXPECT_EQ(error(runtime::WrongAnswer{runtime::Phase::Verify, 1, "no"}), "5");
-  EXPECT_EQ(error(runtime::TimedOut{runtime::Phase::Build, 1, "no"}), "6");
-  EXPECT_EQ(error(runtime::TimedOut{runtime::Phase::Run, 1, "no"}), "7");
-  EXPECT_EQ(error(runtime::InfrastructureLost{runtime::Phase::Run, "no"}),
+  EXPECT_EQ(error(outcome::BuildFailed{outcome::Phase::Build, "no"}), "2");
+  EXPECT_EQ(error(outcome::RunCrashed{outcome::Phase::Run, 11, "no"}), "4");
+  EXPECT_EQ(error(outcome::WrongAnswer{outcome::Phase::Verify, 1, "no"}), "5");
+  EXPECT_EQ(error(outcome::TimedOut{outcome::Phase::Build, 1, "no"}), "6");
+  EXPECT_EQ(error(outcome::TimedOut{outcome::Phase::Run, 1, "no"}), "7");
+  EXPECT_EQ(error(outcome::InfrastructureLost{outcome::Phase::Run, "no"}),
             "it was lost by the infrastructure, not by its own fault");
 }
 

@@ -12,7 +12,7 @@
 
 #include "compiler/kernel/kernel.h"
 #include "compiler/schedule/trace.h"
-#include "runtime/run_report.h"
+#include "tuner/outcome/outcome.h"
 #include "tuner/records/record.h"
 
 namespace attune::measure {
@@ -40,7 +40,7 @@ struct BuiltCandidate {
   std::int64_t number = 0;
   std::shared_ptr<const KernelCode> main;     // null when the build failed
   std::shared_ptr<const KernelCode> prepare;  // null when there is nothing to compute ahead
-  std::optional<runtime::Outcome> failure;    // BuildFailed, or TimedOut when that took too long
+  std::optional<outcome::Outcome> failure;    // BuildFailed, or TimedOut when that took too long
   int threads = 1;
   double build_ms = 0;    // altogether
   double codegen_ms = 0;  // of the main kernel's code generation
@@ -91,7 +91,7 @@ struct RunOptions {
 };
 
 struct RunResult {
-  runtime::Outcome outcome;
+  outcome::Outcome outcome;
   records::NoiseFacts noise;
   double run_ms = 0;
   double wait_ms = 0;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/run_report.h"
+#include "tuner/outcome/outcome.h"
 
 namespace attune::records {
 
@@ -38,7 +38,7 @@ struct Record {
   std::string target;  // resolved, as text
   std::string trace;   // as text, one step per line
   std::uint64_t trace_hash = 0;
-  runtime::Outcome outcome;
+  outcome::Outcome outcome;
   Weights weights = Weights::Hot;
   StageTimes stages;
   std::string product_version;

@@ -15,7 +15,7 @@ namespace attune::records {
 namespace {
 
 using nlohmann::json;
-using runtime::Phase;
+using outcome::Phase;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -28,12 +28,12 @@ std::string dump(const json& value) {
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json failure(Phase phase, const std::string& reason) {
-  return {{"phase", runtime::name_of(phase)}, {"reason", reason}};
+  return {{"phase", outcome::name_of(phase)}, {"reason", reason}};
 }
 
-json outcome_json(const runtime::Outcome& outcome) {
+json outcome_json(const outcome::Outcome& outcome) {
   json result = std::visit(
-      Match{[](const runtime::Timing& t) {
+      Match{[](const outcome::Timing& t) {
               return json{{"best_us", number(t.best_us)},
                           {"median_us", number(t.median_us)},
                           {"cv", number(t.cv)},
@@ -45,39 +45,39 @@ json outcome_json(const runtime::Outcome& outcome) {
                           {"verified", t.verified},
                           {"max_error", number(t.max_error)}};
             },
-            [](const runtime::BuildFailed& f) { return failure(f.phase, f.reason); },
-            [](const runtime::RunCrashed& f) {
+            [](const outcome::BuildFailed& f) { return failure(f.phase, f.reason); },
+            [](const outcome::RunCrashed& f) {
               json fields = failure(f.phase, f.reason);
               fields["signal"] = f.signal;
               return fields;
             },
-            [](const runtime::TimedOut& f) {
+            [](const outcome::TimedOut& f) {
               json fields = failure(f.phase, f.reason);
               fields["limit_ms"] = number(f.limit_ms);
               return fields;
             },
-            [](const runtime::WrongAnswer& f) {
+            [](const outcome::WrongAnswer& f) {
               json fields = failure(f.phase, f.reason);
               fields["max_error"] = number(f.max_error);
               return fields;
             },
-            [](const runtime::InfrastructureLost& f) { return failure(f.phase, f.reason); }},
+            [](const outcome::InfrastructureLost& f) { return failure(f.phase, f.reason); }},
       outcome);
-  result["kind"] = runtime::kind_of(outcome);
+  result["kind"] = outcome::kind_of(outcome);
   return result;
 }
 
 Phase read_phase(JsonFields& fields) {
   const std::string word = fields.text("phase");
   for (Phase phase : {Phase::Build, Phase::Load, Phase::Prepare, Phase::Run, Phase::Verify}) {
-    if (word == runtime::name_of(phase)) return phase;
+    if (word == outcome::name_of(phase)) return phase;
   }
   fields.fail("phase", fmt::format("has the unknown value '{}'", word));
   return Phase::Run;
 }
 
-runtime::Timing read_timing(JsonFields& fields) {
-  runtime::Timing t;
+outcome::Timing read_timing(JsonFields& fields) {
+  outcome::Timing t;
   t.best_us = fields.number("best_us", kInfinity);
   t.median_us = fields.number("median_us", kInfinity);
   t.cv = fields.number("cv", kInfinity);
@@ -99,23 +99,23 @@ Failure read_failure(JsonFields& fields) {
   return f;
 }
 
-runtime::Outcome read_outcome(JsonFields& fields) {
+outcome::Outcome read_outcome(JsonFields& fields) {
   const std::string kind = fields.text("kind");
   if (kind == "timing") return read_timing(fields);
-  if (kind == "build_failed") return read_failure<runtime::BuildFailed>(fields);
-  if (kind == "infrastructure_lost") return read_failure<runtime::InfrastructureLost>(fields);
+  if (kind == "build_failed") return read_failure<outcome::BuildFailed>(fields);
+  if (kind == "infrastructure_lost") return read_failure<outcome::InfrastructureLost>(fields);
   if (kind == "run_crashed") {
-    auto f = read_failure<runtime::RunCrashed>(fields);
+    auto f = read_failure<outcome::RunCrashed>(fields);
     f.signal = fields.integer<int>("signal");
     return f;
   }
   if (kind == "timed_out") {
-    auto f = read_failure<runtime::TimedOut>(fields);
+    auto f = read_failure<outcome::TimedOut>(fields);
     f.limit_ms = fields.number("limit_ms", kInfinity);
     return f;
   }
   if (kind == "wrong_answer") {
-    auto f = read_failure<runtime::WrongAnswer>(fields);
+    auto f = read_failure<outcome::WrongAnswer>(fields);
     f.max_error = fields.number("max_error", kInfinity);
     return f;
   }
@@ -258,12 +258,12 @@ std::variant<Record, TaskDefinition, LineProblem> parse_json_line(std::string_vi
   return found;
 }
 
-std::string outcome_to_json(const runtime::Outcome& outcome) { return dump(outcome_json(outcome)); }
+std::string outcome_to_json(const outcome::Outcome& outcome) { return dump(outcome_json(outcome)); }
 
-Result<runtime::Outcome> outcome_from_json(std::string_view text) {
+Result<outcome::Outcome> outcome_from_json(std::string_view text) {
   const json parsed = json::parse(text, nullptr, false);
   JsonFields fields(parsed, text);
-  runtime::Outcome outcome = read_outcome(fields);
+  outcome::Outcome outcome = read_outcome(fields);
   if (const auto& problem = fields.problem()) {
     return Error{ErrorCode::Corrupt, "a stored outcome is damaged: " + problem->message,
                  "name another file with --records PATH"};
@@ -271,8 +271,8 @@ Result<runtime::Outcome> outcome_from_json(std::string_view text) {
   return outcome;
 }
 
-std::optional<double> competing_time_us(const runtime::Outcome& outcome) {
-  const auto* timing = std::get_if<runtime::Timing>(&outcome);
+std::optional<double> competing_time_us(const outcome::Outcome& outcome) {
+  const auto* timing = std::get_if<outcome::Timing>(&outcome);
   if (timing == nullptr || !std::isfinite(timing->best_us) || timing->best_us <= 0) return {};
   return timing->best_us;
 }

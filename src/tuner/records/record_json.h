@@ -32,10 +32,10 @@ struct LineProblem {
 // Problems are those of line 1.
 std::variant<Record, TaskDefinition, LineProblem> parse_json_line(std::string_view line);
 
-std::string outcome_to_json(const runtime::Outcome& outcome);
-Result<runtime::Outcome> outcome_from_json(std::string_view text);
+std::string outcome_to_json(const outcome::Outcome& outcome);
+Result<outcome::Outcome> outcome_from_json(std::string_view text);
 
 // The time with which a record competes: that of a sound timing, none for a failure.
-std::optional<double> competing_time_us(const runtime::Outcome& outcome);
+std::optional<double> competing_time_us(const outcome::Outcome& outcome);
 
 }  // namespace attune::records

@@ -10,22 +10,22 @@
 namespace attune::records {
 namespace {
 
-using runtime::Phase;
+using outcome::Phase;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(RecordJson, EveryOutcomeSurvivesTheRoundTrip) {
-  const runtime::Outcome outcomes[] = {
+  const outcome::Outcome outcomes[] = {
       timing(1.5),
-      runtime::Timing{.cut_short = true, .cold_weights = true, .noisy = true},
-      runtime::BuildFailed{Phase::Build, "spills 40 registers"},
-      runtime::RunCrashed{Phase::Run, 11, "segmentation fault"},
-      runtime::TimedOut{Phase::Run, 2000, "no answer after 2000 ms"},
-      runtime::WrongAnswer{Phase::Verify, kInfinity, "NaN at [3, 4]"},
-      runtime::InfrastructureLost{Phase::Prepare, "the runner vanished"},
+      outcome::Timing{.cut_short = true, .cold_weights = true, .noisy = true},
+      outcome::BuildFailed{Phase::Build, "spills 40 registers"},
+      outcome::RunCrashed{Phase::Run, 11, "segmentation fault"},
+      outcome::TimedOut{Phase::Run, 2000, "no answer after 2000 ms"},
+      outcome::WrongAnswer{Phase::Verify, kInfinity, "NaN at [3, 4]"},
+      outcome::InfrastructureLost{Phase::Prepare, "the runner vanished"},
   };
-  for (const runtime::Outcome& outcome : outcomes) {
-    const Result<runtime::Outcome> alone = outcome_from_json(outcome_to_json(outcome));
+  for (const outcome::Outcome& outcome : outcomes) {
+    const Result<outcome::Outcome> alone = outcome_from_json(outcome_to_json(outcome));
     ASSERT_TRUE(alone.ok()) << alone.error().message;
     EXPECT_EQ(*alone, outcome);
     Record record = sample_record(4, outcome);
@@ -67,10 +67,10 @@ TEST(RecordJson, FieldsAreWhatTheyWere) {
 
 TEST(RecordJson, BytesThatAreNoTextDoNotBreakTheLine) {
   const Record record =
-      sample_record(0, runtime::RunCrashed{Phase::Run, 6, "said \xff\xfe and \"quit\"\n"});
+      sample_record(0, outcome::RunCrashed{Phase::Run, 6, "said \xff\xfe and \"quit\"\n"});
   const auto parsed = parse_json_line(record_to_json_line(record));
   ASSERT_TRUE(std::holds_alternative<Record>(parsed));
-  EXPECT_EQ(std::get<runtime::RunCrashed>(std::get<Record>(parsed).outcome).reason,
+  EXPECT_EQ(std::get<outcome::RunCrashed>(std::get<Record>(parsed).outcome).reason,
             "said \xEF\xBF\xBD\xEF\xBF\xBD and \"quit\"\n");
 }
 
@@ -166,11 +166,11 @@ TEST(RecordJson, OnlySoundTimingsCompete) {
   EXPECT_EQ(competing_time_us(timing(2)), 2);
   EXPECT_FALSE(competing_time_us(timing(0)));
   EXPECT_FALSE(competing_time_us(timing(std::nan(""))));
-  EXPECT_FALSE(competing_time_us(runtime::TimedOut{}));
+  EXPECT_FALSE(competing_time_us(outcome::TimedOut{}));
 }
 
 TEST(RecordJson, DamagedOutcomeIsAnError) {
-  const Result<runtime::Outcome> outcome = outcome_from_json("{\"kind\":\"tim");
+  const Result<outcome::Outcome> outcome = outcome_from_json("{\"kind\":\"tim");
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.error().code, ErrorCode::Corrupt);
   EXPECT_EQ(outcome.error().message, "a stored outcome is damaged: expected a JSON object");

@@ -19,8 +19,8 @@ namespace attune::records {
 inline constexpr const char* kTask = "00c0ffee00c0ffee";
 inline constexpr const char* kTarget = "cpu -mcpu=znver3 -threads=2";
 
-inline runtime::Outcome timing(double best_us) {
-  return runtime::Timing{.best_us = best_us,
+inline outcome::Outcome timing(double best_us) {
+  return outcome::Timing{.best_us = best_us,
                          .median_us = best_us * 1.25,
                          .cv = 0.125,
                          .repeats = 3,
@@ -30,7 +30,7 @@ inline runtime::Outcome timing(double best_us) {
 }
 
 // A verified record with a trace of its own for each number.
-inline Record sample_record(std::int64_t number, runtime::Outcome outcome) {
+inline Record sample_record(std::int64_t number, outcome::Outcome outcome) {
   Record r;
   r.task_key = kTask;
   r.task_name = "matmul:m=64,n=64,k=64";

@@ -12,7 +12,7 @@ const char* const kSelectRecord =
     " FROM records r JOIN task_targets t ON t.id = r.task_target_id ";
 
 Result<Record> read_record(const sqlite::Statement& row) {
-  ATTUNE_ASSIGN(runtime::Outcome outcome, outcome_from_json(row.text(6)));
+  ATTUNE_ASSIGN(outcome::Outcome outcome, outcome_from_json(row.text(6)));
   Record record;
   record.id = row.integer(0);
   record.task_key = row.text(1);
@@ -75,7 +75,7 @@ Result<std::int64_t> RecordInserter::task_target_id(const Record& record) {
 
 Result<RecordId> RecordInserter::insert(const Record& r) {
   ATTUNE_ASSIGN(const std::int64_t task_target, task_target_id(r));
-  insert_.bind(task_target, r.task_name, r.trace, r.trace_hash, runtime::kind_of(r.outcome),
+  insert_.bind(task_target, r.task_name, r.trace, r.trace_hash, outcome::kind_of(r.outcome),
                outcome_to_json(r.outcome), competing_time_us(r.outcome), weights_text(r.weights),
                r.stages.build_ms, r.stages.run_ms, r.stages.wait_ms, r.product_version, r.device,
                r.noise.cv, r.noise.sentinel_drift, r.seed, r.session, r.number, r.verified,

@@ -93,7 +93,7 @@ Status SqliteStore::confirm(std::span<const Confirmation> confirmations) {
     record.outcome = c.outcome;
     record.noise = c.noise;
     record.verified = c.verified;
-    update.bind(runtime::kind_of(c.outcome), outcome_to_json(c.outcome),
+    update.bind(outcome::kind_of(c.outcome), outcome_to_json(c.outcome),
                 competing_time_us(c.outcome), c.noise.cv, c.noise.sentinel_drift, c.verified,
                 fingerprint(record), c.id);
     ATTUNE_RETURN_IF_ERROR(update.run());

@@ -35,7 +35,7 @@ TEST_F(RecordStoreTest, RecordsComeBackAsTheyWere) {
   Record record = sample_record(5, timing(3));
   record.session = 12;
   record.trace += std::string("x\0y", 3);
-  const std::vector<RecordId> ids = add({record, sample_record(6, runtime::TimedOut{})});
+  const std::vector<RecordId> ids = add({record, sample_record(6, outcome::TimedOut{})});
   const auto listed = store_->list({});
   ASSERT_TRUE(listed.ok());
   ASSERT_EQ(listed->size(), 2u);
@@ -57,7 +57,7 @@ TEST_F(RecordStoreTest, BestIsTheFastestVerifiedOfItsKind) {
   other_task.task_key = "1234";
   add({unverified, cold, other_target, other_task, sample_record(4, timing(6)),
        sample_record(5, timing(5)), sample_record(6, timing(std::nan(""))),
-       sample_record(7, runtime::WrongAnswer{})});
+       sample_record(7, outcome::WrongAnswer{})});
   EXPECT_EQ(store_->best(kHot).value()->number, 5);
   EXPECT_EQ(store_->best({kTask, kTarget, Weights::Cold}).value()->number, 1);
   EXPECT_EQ(store_->best({kTask, kTarget, Weights::Hot, false}).value()->number, 0);
@@ -138,10 +138,10 @@ TEST_F(RecordStoreTest, TrialsAreDistinctCandidatesThatRan) {
   Record session_record = sample_record(7, timing(1));
   session_record.session = 3;
   add({sample_record(0, timing(1)), sample_record(0, timing(2)),
-       sample_record(1, runtime::BuildFailed{}), sample_record(2, runtime::RunCrashed{}),
-       sample_record(3, runtime::TimedOut{}), sample_record(4, runtime::WrongAnswer{}),
-       sample_record(5, runtime::InfrastructureLost{}),
-       sample_record(6, runtime::InfrastructureLost{}), sample_record(6, timing(5)),
+       sample_record(1, outcome::BuildFailed{}), sample_record(2, outcome::RunCrashed{}),
+       sample_record(3, outcome::TimedOut{}), sample_record(4, outcome::WrongAnswer{}),
+       sample_record(5, outcome::InfrastructureLost{}),
+       sample_record(6, outcome::InfrastructureLost{}), sample_record(6, timing(5)),
        session_record});
   const TrialCount all = store_->count_trials(kTask, kTarget).value();
   EXPECT_EQ(all.trials, 6u);
@@ -153,7 +153,7 @@ TEST_F(RecordStoreTest, TrialsAreDistinctCandidatesThatRan) {
 
 TEST_F(RecordStoreTest, KnownTracesLeaveOutWhatWasLost) {
   add({sample_record(0, timing(1)), sample_record(0, timing(2)),
-       sample_record(1, runtime::BuildFailed{}), sample_record(2, runtime::InfrastructureLost{})});
+       sample_record(1, outcome::BuildFailed{}), sample_record(2, outcome::InfrastructureLost{})});
   std::vector<std::uint64_t> expected{sample_record(0, timing(1)).trace_hash,
                                       sample_record(1, timing(1)).trace_hash};
   std::sort(expected.begin(), expected.end());
@@ -197,7 +197,7 @@ TEST_F(RecordStoreTest, PruneKeepsTheFastest) {
     records.back().weights = Weights::Cold;
   }
   records.push_back(sample_record(19, timing(90)));  // a slower copy of the fastest
-  records.push_back(sample_record(30, runtime::TimedOut{}));
+  records.push_back(sample_record(30, outcome::TimedOut{}));
   records.push_back(sample_record(31, timing(1)));
   records.back().verified = false;
   add(records);

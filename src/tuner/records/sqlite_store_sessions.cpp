@@ -149,7 +149,7 @@ Result<std::vector<RecordId>> SqliteStore::mark_profiled(
     record.session = session;
     record.number = p.number;
     ATTUNE_ASSIGN(const RecordId id, inserter.insert(record));
-    const auto* timing = std::get_if<runtime::Timing>(&record.outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&record.outcome);
     const std::optional<double> first_us =
         timing == nullptr ? std::nullopt : std::optional(timing->best_us);
     update.bind(std::string_view(kProfiled), id, session, p.number, first_us);

@@ -41,8 +41,8 @@ TEST_F(TaskStoreTest, DefinitionsComeBackAndAlgorithmsAreAdded) {
 
 TEST_F(TaskStoreTest, SamplesTakeTheFastestAndSomeOfTheRest) {
   for (int i = 0; i < 40; ++i) add(sample_record(i, timing(100 + i)));
-  for (int i = 40; i < 50; ++i) add(sample_record(i, runtime::TimedOut{}));
-  add(sample_record(50, runtime::InfrastructureLost{}));
+  for (int i = 40; i < 50; ++i) add(sample_record(i, outcome::TimedOut{}));
+  add(sample_record(50, outcome::InfrastructureLost{}));
   add(sample_record(0, timing(500)));  // the same trace again, slower
   const auto all = store_->sample_trials({.fastest = 100, .spread = 100}).value();
   ASSERT_EQ(all.size(), 1u);

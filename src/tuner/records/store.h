@@ -58,7 +58,7 @@ struct ProfiledCandidate {
 // A second look at a stored record: timed again among the best, or checked against the reference.
 struct Confirmation {
   RecordId id = 0;
-  runtime::Outcome outcome;
+  outcome::Outcome outcome;
   NoiseFacts noise;
   bool verified = false;
 };

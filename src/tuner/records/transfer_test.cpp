@@ -22,7 +22,7 @@ TEST_F(TransferTest, ExportedRecordsArriveOnceInAnotherStore) {
   auto from = open("from.db");
   std::vector<Record> records;
   for (int i = 0; i < 600; ++i) records.push_back(sample_record(i, timing(100 + i)));
-  records[3].outcome = runtime::BuildFailed{runtime::Phase::Build, "too large"};
+  records[3].outcome = outcome::BuildFailed{outcome::Phase::Build, "too large"};
   records[4].target = "vdla";
   records[5].session = 8;
   ASSERT_TRUE(from->add(records).ok());

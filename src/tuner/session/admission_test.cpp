@@ -177,7 +177,7 @@ std::string decisions_of(records::Store& store, const Session& session) {
   EXPECT_TRUE(stored.ok());
   for (const records::SessionCandidate& each : stored->candidates) {
     text += std::to_string(each.round) + " " + each.candidate.trace + " " +
-            runtime::describe(each.record->outcome) + "\n";
+            outcome::describe(each.record->outcome) + "\n";
   }
   return text;
 }

@@ -84,9 +84,9 @@ Status Session::Impl::store_comparison(const std::vector<Entry>& entries,
   std::optional<double> winner_us;
   compared_us_.clear();  // times of one comparison compare with each other alone
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (std::holds_alternative<runtime::InfrastructureLost>(results[i].outcome)) continue;
+    if (std::holds_alternative<outcome::InfrastructureLost>(results[i].outcome)) continue;
     records::Record record = *entries[i].record;
-    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome);
     if (timing != nullptr) {
       compared_us_[record.number] = timing->best_us;
       winner_us = std::min(winner_us.value_or(timing->best_us), timing->best_us);
@@ -152,7 +152,7 @@ TaskReport Session::Impl::report() const {
   const Entry& first = ledger_.at(0);
   report.default_us = time_of(first);
   if (first.record && !report.default_us) {
-    report.default_failure = runtime::describe(first.record->outcome);
+    report.default_failure = outcome::describe(first.record->outcome);
   }
   if (const auto number = winner()) {
     const Entry& best = ledger_.at(*number);

@@ -50,13 +50,13 @@ struct FakeWorld {
 
   double time_us(std::int64_t n) const { return 100 + std::abs(static_cast<double>(n) - fastest); }
   bool build_fails(std::int64_t n) const { return n != 0 && n % 7 == 3; }
-  runtime::Outcome outcome(std::int64_t n) const {
-    if (lost.count(n) != 0) return runtime::InfrastructureLost{runtime::Phase::Run, "unplugged"};
+  outcome::Outcome outcome(std::int64_t n) const {
+    if (lost.count(n) != 0) return outcome::InfrastructureLost{outcome::Phase::Run, "unplugged"};
     if (all_fail || (n == 0 ? default_fails : others_fail)) {
-      return runtime::RunCrashed{runtime::Phase::Run, 11, "fell over"};
+      return outcome::RunCrashed{outcome::Phase::Run, 11, "fell over"};
     }
-    if (n % 11 == 5) return runtime::WrongAnswer{runtime::Phase::Verify, 3.0, "off by 3"};
-    runtime::Timing timing;
+    if (n % 11 == 5) return outcome::WrongAnswer{outcome::Phase::Verify, 3.0, "off by 3"};
+    outcome::Timing timing;
     timing.best_us = timing.median_us = time_us(n);
     timing.repeats = 5;
     timing.verified = true;
@@ -75,7 +75,7 @@ class FakeBuilder final : public measure::Builder {
       measure::BuiltCandidate candidate;
       candidate.number = request.number;
       if (world_.build_fails(n)) {
-        candidate.failure = runtime::BuildFailed{runtime::Phase::Build, "lower: unlucky number"};
+        candidate.failure = outcome::BuildFailed{outcome::Phase::Build, "lower: unlucky number"};
       } else {
         auto code = std::make_shared<measure::KernelCode>();
         code->id = static_cast<std::uint64_t>(n);
@@ -107,7 +107,7 @@ class FakeRunner final : public measure::Runner {
       const auto unsteady = noisy.find(n);
       if (unsteady == noisy.end() || unsteady->second == 0) continue;
       --unsteady->second;
-      if (auto* timing = std::get_if<runtime::Timing>(&results.back().outcome)) {
+      if (auto* timing = std::get_if<outcome::Timing>(&results.back().outcome)) {
         timing->noisy = true;
         timing->best_us *= 1.2;
       }
@@ -120,7 +120,7 @@ class FakeRunner final : public measure::Runner {
                                                   const measure::RunOptions& options) override {
     auto results = measure(requests, expectation, options);
     for (measure::RunResult& result : *results) {
-      if (auto* timing = std::get_if<runtime::Timing>(&result.outcome)) timing->best_us *= 1.1;
+      if (auto* timing = std::get_if<outcome::Timing>(&result.outcome)) timing->best_us *= 1.1;
     }
     return results;
   }

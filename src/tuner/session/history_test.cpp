@@ -37,7 +37,7 @@ class HistoryTest : public testing::Test {
     return task;
   }
 
-  void add(const std::string& key, const std::string& trace, runtime::Outcome outcome,
+  void add(const std::string& key, const std::string& trace, outcome::Outcome outcome,
            const std::string& target = kTarget) {
     records::Record record;
     record.task_key = key;
@@ -57,7 +57,7 @@ class HistoryTest : public testing::Test {
       const space::Point point = space.point_at(i);
       if (!space.schedule_of(point).ok()) continue;
       add(key, schedule::to_string(space.trace_of(point)),
-          runtime::Timing{.best_us = static_cast<double>(++added), .repeats = 1}, target);
+          outcome::Timing{.best_us = static_cast<double>(++added), .repeats = 1}, target);
     }
     return added;
   }
@@ -121,7 +121,7 @@ TEST_F(HistoryTest, FailuresAreAsSlowAsTheSlowest) {
   ASSERT_TRUE(store_->put_task(definition_of(task_of("aa", 64))).ok());
   add_trials("aa", 64, 8);
   const auto untouched = schedule::to_string(schedule::Trace{schedule::Unroll{"output", "i"}});
-  add("aa", untouched, runtime::TimedOut{});
+  add("aa", untouched, outcome::TimedOut{});
   const auto loaded = load();
   const auto& group = loaded.history->groups().at(0);
   ASSERT_EQ(group.log_ratio.size(), 9u);
@@ -131,11 +131,11 @@ TEST_F(HistoryTest, FailuresAreAsSlowAsTheSlowest) {
 TEST_F(HistoryTest, WhatCannotBeUsedIsCounted) {
   ASSERT_TRUE(store_->put_task(definition_of(task_of("aa", 64))).ok());
   add_trials("aa", 64, 8);
-  add("aa", "split nowhere i 4\n", runtime::Timing{.best_us = 1, .repeats = 1});
-  add("aa", "no such step\n", runtime::Timing{.best_us = 2, .repeats = 1});
-  add("aa", "algorithm winograd4\n", runtime::Timing{.best_us = 3, .repeats = 1});
-  add("cc", "unroll output i\n", runtime::Timing{.best_us = 3, .repeats = 1});
-  add("aa", "unroll output i\n", runtime::Timing{.best_us = 3, .repeats = 1}, "cpu -mcpu=other");
+  add("aa", "split nowhere i 4\n", outcome::Timing{.best_us = 1, .repeats = 1});
+  add("aa", "no such step\n", outcome::Timing{.best_us = 2, .repeats = 1});
+  add("aa", "algorithm winograd4\n", outcome::Timing{.best_us = 3, .repeats = 1});
+  add("cc", "unroll output i\n", outcome::Timing{.best_us = 3, .repeats = 1});
+  add("aa", "unroll output i\n", outcome::Timing{.best_us = 3, .repeats = 1}, "cpu -mcpu=other");
   HistoryOptions options;
   options.resolve = [](const target::Target& target) -> Result<target::Target> {
     if (target.attribute("mcpu") == "other") return invalid("unknown processor 'other'");

@@ -16,11 +16,11 @@
 namespace attune::session {
 
 // The infrastructure is to blame, not the candidate.
-inline bool is_lost(const runtime::Outcome& outcome) {
-  return std::holds_alternative<runtime::InfrastructureLost>(outcome);
+inline bool is_lost(const outcome::Outcome& outcome) {
+  return std::holds_alternative<outcome::InfrastructureLost>(outcome);
 }
-inline std::optional<double> observed_time(const runtime::Outcome& outcome) {
-  const auto* timing = std::get_if<runtime::Timing>(&outcome);
+inline std::optional<double> observed_time(const outcome::Outcome& outcome) {
+  const auto* timing = std::get_if<outcome::Timing>(&outcome);
   return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
 }
 
@@ -88,7 +88,7 @@ class Session::Impl {
   Status learn_history();
   std::vector<measure::BuildRequest> build_requests(const std::vector<std::int64_t>& numbers) const;
   double tolerance_of(const Entry& entry) const;
-  records::Record record_of(const Entry& entry, runtime::Outcome outcome) const;
+  records::Record record_of(const Entry& entry, outcome::Outcome outcome) const;
   Result<std::vector<measure::RunResult>> run_with_retry(
       const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how);
   Status count_losses(const std::vector<measure::RunResult>& results);

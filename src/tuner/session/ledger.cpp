@@ -6,22 +6,22 @@
 
 namespace attune::session {
 
-bool is_trial(const runtime::Outcome& outcome) {
-  return !std::holds_alternative<runtime::BuildFailed>(outcome) &&
-         !std::holds_alternative<runtime::InfrastructureLost>(outcome) &&
-         runtime::phase_of(outcome) != runtime::Phase::Build;
+bool is_trial(const outcome::Outcome& outcome) {
+  return !std::holds_alternative<outcome::BuildFailed>(outcome) &&
+         !std::holds_alternative<outcome::InfrastructureLost>(outcome) &&
+         outcome::phase_of(outcome) != outcome::Phase::Build;
 }
 
 std::optional<double> time_of(const Entry& entry) {
   if (!entry.record) return std::nullopt;
-  const auto* timing = std::get_if<runtime::Timing>(&entry.record->outcome);
+  const auto* timing = std::get_if<outcome::Timing>(&entry.record->outcome);
   return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
 }
 
 FailedCandidate failed_candidate(const records::Record& record) {
   return {.number = record.number,
-          .kind = std::string(runtime::kind_of(record.outcome)),
-          .reason = runtime::describe(record.outcome),
+          .kind = std::string(outcome::kind_of(record.outcome)),
+          .reason = outcome::describe(record.outcome),
           .trace = record.trace};
 }
 
@@ -67,11 +67,11 @@ void Ledger::add_round(std::vector<Entry> entries) {
 
 void Ledger::count(const records::Record& record, std::int64_t by) {
   trials_ += is_trial(record.outcome) ? by : 0;
-  if (std::holds_alternative<runtime::Timing>(record.outcome)) {
+  if (std::holds_alternative<outcome::Timing>(record.outcome)) {
     timed_ += by;
     return;
   }
-  const auto kind = failures_.try_emplace(std::string(runtime::kind_of(record.outcome)), 0).first;
+  const auto kind = failures_.try_emplace(std::string(outcome::kind_of(record.outcome)), 0).first;
   if (examples_.count(kind->first) == 0) examples_[kind->first] = failed_candidate(record);
   kind->second += by;
   if (kind->second == 0) failures_.erase(kind);

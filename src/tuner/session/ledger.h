@@ -25,7 +25,7 @@ struct Entry {
 };
 
 // Whether the outcome came from the device: such a candidate is a trial.
-bool is_trial(const runtime::Outcome& outcome);
+bool is_trial(const outcome::Outcome& outcome);
 // The time when the outcome is a timing that counts, i.e. of a candidate whose answers are right.
 std::optional<double> time_of(const Entry& entry);
 

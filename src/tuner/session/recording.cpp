@@ -18,9 +18,9 @@ std::string in_one_line(std::string trace) {
 }
 
 // As it was when the search was told of it: a later look may have replaced the record's time.
-runtime::Outcome first_look(const records::SessionCandidate& candidate) {
-  runtime::Outcome outcome = candidate.record->outcome;
-  auto* timing = std::get_if<runtime::Timing>(&outcome);
+outcome::Outcome first_look(const records::SessionCandidate& candidate) {
+  outcome::Outcome outcome = candidate.record->outcome;
+  auto* timing = std::get_if<outcome::Timing>(&outcome);
   if (timing != nullptr && candidate.first_us) timing->best_us = *candidate.first_us;
   return outcome;
 }
@@ -39,12 +39,12 @@ class Recording::Builder final : public measure::Builder {
       candidate.number = request.number;
       const auto* known = recording_.find(request.number, schedule::to_string(request.trace));
       if (known == nullptr) {
-        candidate.failure = runtime::BuildFailed{runtime::Phase::Build, "not in the recording"};
+        candidate.failure = outcome::BuildFailed{outcome::Phase::Build, "not in the recording"};
         continue;
       }
       candidate.build_ms = known->record->stages.build_ms;
-      if (const runtime::Outcome& outcome = known->record->outcome;
-          runtime::phase_of(outcome) == runtime::Phase::Build) {
+      if (const outcome::Outcome& outcome = known->record->outcome;
+          outcome::phase_of(outcome) == outcome::Phase::Build) {
         candidate.failure = outcome;
       } else {
         candidate.main = std::make_shared<measure::KernelCode>();

@@ -47,7 +47,7 @@ class RecordingTest : public testing::Test {
     for (const records::SessionCandidate& each : stored->candidates) {
       text += std::to_string(each.candidate.number) + " round " + std::to_string(each.round) + " " +
               std::to_string(each.candidate.predicted_us) + "\n" + each.candidate.trace +
-              runtime::describe(each.record->outcome) + "\n";
+              outcome::describe(each.record->outcome) + "\n";
     }
     return text + "best:\n" + session.report().best_trace;
   }

@@ -79,7 +79,7 @@ class SessionTest : public testing::Test {
     EXPECT_TRUE(stored.ok());
     for (const auto& candidate : stored->candidates) {
       result.traces.push_back(candidate.candidate.trace);
-      result.outcomes.push_back(candidate.record ? runtime::describe(candidate.record->outcome)
+      result.outcomes.push_back(candidate.record ? outcome::describe(candidate.record->outcome)
                                                  : "none");
       result.verified.push_back(candidate.record && candidate.record->verified);
     }

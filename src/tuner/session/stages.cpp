@@ -129,7 +129,7 @@ double Session::Impl::tolerance_of(const Entry& entry) const {
   return relative * expectation_.magnitude;
 }
 
-records::Record Session::Impl::record_of(const Entry& entry, runtime::Outcome outcome) const {
+records::Record Session::Impl::record_of(const Entry& entry, outcome::Outcome outcome) const {
   records::Record record;
   record.task_key = task_.key;
   record.task_name = task_.name;
@@ -142,7 +142,7 @@ records::Record Session::Impl::record_of(const Entry& entry, runtime::Outcome ou
   record.seed = seed_;
   record.session = id_;
   record.number = entry.candidate.number;
-  const auto* timing = std::get_if<runtime::Timing>(&outcome);
+  const auto* timing = std::get_if<outcome::Timing>(&outcome);
   record.verified = timing != nullptr && timing->verified;
   record.outcome = std::move(outcome);
   record.created_at_ms = unix_time_ms();
@@ -182,7 +182,7 @@ Status Session::Impl::count_losses(const std::vector<measure::RunResult>& result
   if (!all || lost_in_a_row_ < kMostLost) return {};
   return Error{ErrorCode::Io,
                fmt::format("the last {} candidates were lost: {}", lost_in_a_row_,
-                           runtime::describe(results.back().outcome)),
+                           outcome::describe(results.back().outcome)),
                "the candidates are not to blame: run the same command again with --resume"};
 }
 
@@ -198,7 +198,7 @@ std::vector<bool> Session::Impl::find_disturbed(std::int64_t round, double best_
     if (time_us && (best_us <= 0 || *time_us < best_us)) best_us = *time_us;
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto* timing = std::get_if<runtime::Timing>(&results[i].outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome);
     if (timing == nullptr || !timing->noisy) continue;
     disturbed[i] = timing->best_us <= options_.run.close_ratio * best_us;  // else out of the race
     if (disturbed[i]) disturbed_.insert(round);
@@ -270,7 +270,7 @@ Status Session::Impl::store_profiled(std::vector<records::Record> found) {
 
 void Session::Impl::note_failure(const records::Record& record) {
   constexpr std::size_t kMost = 1000;
-  if (std::holds_alternative<runtime::Timing>(record.outcome)) return;
+  if (std::holds_alternative<outcome::Timing>(record.outcome)) return;
   if (failed_.size() == kMost) failed_.erase(failed_.begin());
   failed_.push_back(failed_candidate(record));
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 
 #define ATTUNE_TUNING(kind)                  \
   namespace attune::kind {                   \

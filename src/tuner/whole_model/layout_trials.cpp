@@ -87,7 +87,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const model::Schedule& sc
   const measure::RunResult* best = nullptr;
   double least = 0;
   for (const measure::RunResult& result : *results) {
-    const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&result.outcome);
     if (timing == nullptr || !timing->verified) return {};
     if (best == nullptr || timing->best_us < least) best = &result, least = timing->best_us;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/model/schedules/known_schedule.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 
 namespace attune::whole_model {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/session/driver.h"
 #include "tuner/tunings/tunings.h"
 #include "tuner/whole_model/tune_tasks.h"

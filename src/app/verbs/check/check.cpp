@@ -10,7 +10,7 @@
 #include "app/verbs/check/onnx_cases.h"
 #include "base/isolated.h"
 #include "compiler/model/load/machine_limits.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 
 namespace attune::verbs {
 namespace {

@@ -11,7 +11,7 @@
 #include "compiler/model/ahead.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "compiler/model/load/runnable_model.h"
-#include "runtime/fill.h"
+#include "runtime/memory/fill.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::verbs {

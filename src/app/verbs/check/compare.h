@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/verbs/check/check.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::verbs {
 

@@ -16,7 +16,7 @@
 #include "fleet/server/core_groups.h"
 #include "fleet/server/server.h"
 #include "fleet/wire/state_directory.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/session/stage_kinds.h"
 
 namespace attune::verbs {

@@ -31,10 +31,10 @@ struct Trial {
 };
 
 // Trials are candidates with an outcome from the device.
-bool is_trial(const runtime::Outcome& outcome) {
-  return !std::holds_alternative<runtime::BuildFailed>(outcome) &&
-         !std::holds_alternative<runtime::InfrastructureLost>(outcome) &&
-         runtime::phase_of(outcome) != runtime::Phase::Build;
+bool is_trial(const outcome::Outcome& outcome) {
+  return !std::holds_alternative<outcome::BuildFailed>(outcome) &&
+         !std::holds_alternative<outcome::InfrastructureLost>(outcome) &&
+         outcome::phase_of(outcome) != outcome::Phase::Build;
 }
 
 std::vector<CurvePoint> points_of(std::vector<Trial> trials) {

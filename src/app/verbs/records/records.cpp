@@ -44,13 +44,13 @@ RecordRow row_of(const records::Record& record) {
                 .key = record.task_key,
                 .target = record.target,
                 .time_us = records::competing_time_us(record.outcome),
-                .outcome = runtime::describe(record.outcome),
+                .outcome = outcome::describe(record.outcome),
                 .cold_weights = record.weights == records::Weights::Cold,
                 .verified = record.verified,
                 .created_at_ms = record.created_at_ms,
                 .trace = record.trace,
                 .json = records::record_to_json_line(record)};
-  if (const auto* timing = std::get_if<runtime::Timing>(&record.outcome)) {
+  if (const auto* timing = std::get_if<outcome::Timing>(&record.outcome)) {
     row.noisy = timing->noisy;
   }
   return row;

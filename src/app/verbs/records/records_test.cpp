@@ -18,7 +18,7 @@ records::Record record_of(const std::string& key, const std::string& target, dou
   record.target = target;
   record.trace = "split anchor oh " + std::to_string(static_cast<int>(us)) + "\n";
   record.trace_hash = static_cast<std::uint64_t>(us);
-  record.outcome = runtime::Timing{.best_us = us, .repeats = 1};
+  record.outcome = outcome::Timing{.best_us = us, .repeats = 1};
   record.verified = true;
   return record;
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/graph/frame.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 

@@ -13,9 +13,9 @@
 #include "compiler/frontend/zoo/zoo.h"
 #include "compiler/kernel/element_type.h"
 #include "compiler/model/ahead.h"
-#include "runtime/artifact.h"
-#include "runtime/fill.h"
-#include "runtime/memory.h"
+#include "runtime/format/artifact.h"
+#include "runtime/memory/fill.h"
+#include "runtime/memory/memory.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 

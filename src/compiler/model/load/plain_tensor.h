@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "compiler/ops/tensor_type.h"
-#include "runtime/plan.h"
-#include "runtime/tensor.h"
+#include "runtime/format/plan.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::model {
 

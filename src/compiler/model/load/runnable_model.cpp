@@ -10,8 +10,8 @@
 #include "base/match.h"
 #include "compiler/model/load/machine_limits.h"
 #include "compiler/model/load/plain_tensor.h"
-#include "runtime/affinity.h"
-#include "runtime/fill.h"
+#include "runtime/execution/affinity.h"
+#include "runtime/memory/fill.h"
 #include "targets/devices/devices.h"
 
 namespace attune::model {

@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "compiler/model/fallback.h"
 #include "compiler/model/load/prepared_model.h"
-#include "runtime/executor.h"
-#include "runtime/tensor.h"
+#include "runtime/execution/executor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::model {
 

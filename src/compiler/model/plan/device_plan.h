@@ -1,7 +1,7 @@
 // A plan for a device with memory of its own, made of one that keeps everything in the host's.
 #pragma once
 
-#include "runtime/plan.h"
+#include "runtime/format/plan.h"
 
 namespace attune::model {
 

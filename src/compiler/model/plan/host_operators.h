@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compiler/ops/op_def.h"
-#include "runtime/plan.h"
+#include "runtime/format/plan.h"
 
 namespace attune::model {
 

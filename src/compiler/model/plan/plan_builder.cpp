@@ -7,7 +7,7 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/plan/host_operators.h"
 #include "compiler/model/plan/plan_writer.h"
-#include "runtime/memory.h"
+#include "runtime/memory/memory.h"
 
 namespace attune::model {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "runtime/plan.h"
+#include "runtime/format/plan.h"
 
 namespace attune::model {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/ops/tensor_type.h"
-#include "runtime/artifact.h"
+#include "runtime/format/artifact.h"
 
 namespace attune::model {
 

@@ -214,7 +214,7 @@ TEST(Bundle, IsMadeOfTheFastestOfAStore) {
     if (i == 7) record.target = "cpu -triple=x86_64-linux-gnu -mcpu=nothing -threads=1";
     record.trace = "split anchor k " + std::to_string(i + 2) + "\n";
     record.trace_hash = static_cast<std::uint64_t>(i);
-    record.outcome = runtime::Timing{.best_us = 10.0 - i, .repeats = 1};
+    record.outcome = outcome::Timing{.best_us = 10.0 - i, .repeats = 1};
     record.verified = i != 4;
     ASSERT_TRUE(store->add(std::vector{record}).ok());
   }

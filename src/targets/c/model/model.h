@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "compiler/ir/nodes/stmt.h"
-#include "runtime/artifact.h"
-#include "runtime/plan.h"
+#include "runtime/format/artifact.h"
+#include "runtime/format/plan.h"
 
 namespace attune::c {
 

@@ -1,6 +1,6 @@
 // From lowered kernels to machine code: an ELF shared object in memory that exports one function
-// per kernel (runtime/kernel_abi.h), compiled by LLVM and linked by lld in process. Every function
-// here may be called from several threads at once.
+// per kernel (runtime/execution/kernel_abi.h), compiled by LLVM and linked by lld in process. Every
+// function here may be called from several threads at once.
 #pragma once
 
 #include <cstddef>

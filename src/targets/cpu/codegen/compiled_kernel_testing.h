@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "compiler/ir/nodes/stmt.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/thread_pool.h"
 #include "targets/cpu/codegen/codegen.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "targets/cpu/facts/facts.h"

@@ -5,7 +5,7 @@
 
 #include "compiler/codegen/buffer_order.h"
 #include "compiler/codegen/walk.h"
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 #include "targets/cpu/codegen/emitter.h"
 
 namespace attune::cpu {

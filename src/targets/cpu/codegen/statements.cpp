@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/match.h"
 #include "compiler/codegen/buffer_order.h"
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 #include "targets/cpu/codegen/emitter.h"
 #include "targets/cpu/facts/facts.h"
 

@@ -2,7 +2,7 @@
 // memory on the threads of a pool. Every launch is done when it returns.
 #pragma once
 
-#include "runtime/device.h"
+#include "runtime/execution/device.h"
 
 namespace attune::cpu {
 

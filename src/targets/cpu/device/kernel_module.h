@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/kernel_abi.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/kernel_abi.h"
+#include "runtime/execution/thread_pool.h"
 
 namespace attune::cpu {
 

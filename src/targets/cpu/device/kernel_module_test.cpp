@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "base/built_path_testing.h"
-#include "runtime/tensor.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::cpu {
 namespace {

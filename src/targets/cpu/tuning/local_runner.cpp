@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "compiler/kernel/kernel.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/cpu/device/device.h"
 #include "targets/cpu/tuning/probe_request.h"
 #include "tuner/measure/probe/machine.h"
@@ -22,7 +22,7 @@ using measure::KernelCode;
 using measure::RunOptions;
 using measure::RunRequest;
 using measure::RunResult;
-using runtime::Timing;
+using outcome::Timing;
 
 const Timing* timing_of(const RunResult& result) { return std::get_if<Timing>(&result.outcome); }
 
@@ -55,7 +55,7 @@ RunResult merged(RunResult first, RunResult second) {
   const Timing* again = timing_of(second);
   const Timing* before = timing_of(first);
   second.run_ms += first.run_ms;
-  if (before == nullptr || std::holds_alternative<runtime::InfrastructureLost>(second.outcome)) {
+  if (before == nullptr || std::holds_alternative<outcome::InfrastructureLost>(second.outcome)) {
     first.run_ms = second.run_ms;
     return first;
   }

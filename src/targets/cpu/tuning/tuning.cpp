@@ -1,6 +1,6 @@
 #include "tuner/tuning/tuning.h"
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "targets/cpu/tuning/local_runner.h"
 #include "tuner/cost_model/analytic.h"
 #include "tuner/measure/probe/machine.h"

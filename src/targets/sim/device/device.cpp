@@ -10,7 +10,7 @@
 
 #include "compiler/ir/interpret/launches.h"
 #include "compiler/ir/text/parse.h"
-#include "runtime/memory.h"
+#include "runtime/memory/memory.h"
 #include "targets/sim/device/cycle_meter.h"
 
 namespace attune::sim {

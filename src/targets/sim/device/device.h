@@ -3,7 +3,7 @@
 // something is found wrong, such as a race, is an error that says what and where.
 #pragma once
 
-#include "runtime/device.h"
+#include "runtime/execution/device.h"
 #include "targets/sim/device/machine.h"
 
 namespace attune::sim {

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "base/clock.h"
-#include "runtime/fill.h"
-#include "runtime/memory.h"
+#include "runtime/memory/fill.h"
+#include "runtime/memory/memory.h"
 #include "targets/sim/device/device.h"
 #include "targets/sim/facts/facts.h"
 
@@ -56,29 +56,29 @@ class Runner final : public measure::Runner {
   double busy_seconds() const override { return busy_seconds_; }
 
  private:
-  runtime::Outcome outcome_of(const RunRequest& request, const Expectation& expectation) {
+  outcome::Outcome outcome_of(const RunRequest& request, const Expectation& expectation) {
     const measure::BuiltCandidate& candidate = *request.candidate;
     Blocks blocks;
     if (candidate.prepare != nullptr) {
       const auto prepared = run(*candidate.prepare, expectation.seed, blocks);
       if (!prepared.ok()) {
-        return runtime::RunCrashed{runtime::Phase::Prepare, 0, prepared.error().message};
+        return outcome::RunCrashed{outcome::Phase::Prepare, 0, prepared.error().message};
       }
     }
     const auto spent_ns = run(*candidate.main, expectation.seed, blocks);
     if (!spent_ns.ok()) {
-      return runtime::RunCrashed{runtime::Phase::Run, 0, spent_ns.error().message};
+      return outcome::RunCrashed{outcome::Phase::Run, 0, spent_ns.error().message};
     }
-    runtime::Timing timing;
+    outcome::Timing timing;
     timing.best_us = timing.median_us = static_cast<double>(*spent_ns) * 1e-3;
     timing.repeats = 1;
     timing.calls_per_repeat = 1;
     timing.verified = !expectation.elements.empty();
     const auto error = largest_error(*candidate.main, expectation, blocks);
-    if (!error.ok()) return runtime::RunCrashed{runtime::Phase::Verify, 0, error.error().message};
+    if (!error.ok()) return outcome::RunCrashed{outcome::Phase::Verify, 0, error.error().message};
     timing.max_error = *error;
     if (*error > request.absolute_tolerance) {
-      return runtime::WrongAnswer{runtime::Phase::Verify, *error,
+      return outcome::WrongAnswer{outcome::Phase::Verify, *error,
                                   fmt::format("an element is off by {:g}, more than {:g}", *error,
                                               request.absolute_tolerance)};
     }

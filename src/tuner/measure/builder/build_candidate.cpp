@@ -79,10 +79,10 @@ measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
   built.prepare = nullptr;
   if (late()) {
     built.failure =
-        runtime::TimedOut{runtime::Phase::Build, request.timeout_ms,
+        outcome::TimedOut{outcome::Phase::Build, request.timeout_ms,
                           fmt::format("building takes more than {:g} ms", request.timeout_ms)};
   } else {
-    built.failure = runtime::BuildFailed{runtime::Phase::Build, status.error().message};
+    built.failure = outcome::BuildFailed{outcome::Phase::Build, status.error().message};
   }
   return built;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/kernel/kernel.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::builder {

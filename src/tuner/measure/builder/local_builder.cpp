@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::builder {

@@ -47,7 +47,7 @@ measure::BuildRequest request_for(ir::Program program, std::string_view trace = 
 }
 
 std::string reason_of(const measure::BuiltCandidate& built) {
-  const auto* failed = built.failure ? std::get_if<runtime::BuildFailed>(&*built.failure) : nullptr;
+  const auto* failed = built.failure ? std::get_if<outcome::BuildFailed>(&*built.failure) : nullptr;
   return failed ? failed->reason : "";
 }
 
@@ -103,8 +103,8 @@ TEST_F(LocalBuilderTest, BuildsRunsAndVerifiesWithPreparedConstants) {
   ASSERT_TRUE(expectation.ok()) << expectation.error().message;
   EXPECT_EQ(expectation->elements.size(), 9u * 17u);
   for (const auto& result : run(built, *expectation)) {
-    const auto* timing = std::get_if<runtime::Timing>(&result.outcome);
-    ASSERT_NE(timing, nullptr) << runtime::describe(result.outcome);
+    const auto* timing = std::get_if<outcome::Timing>(&result.outcome);
+    ASSERT_NE(timing, nullptr) << outcome::describe(result.outcome);
     EXPECT_TRUE(timing->verified);
     EXPECT_GT(timing->best_us, 0.0);
   }
@@ -113,8 +113,8 @@ TEST_F(LocalBuilderTest, BuildsRunsAndVerifiesWithPreparedConstants) {
       runner_->compare(pair, *expectation, {.compare_rounds = 2, .compare_round_ms = 0});
   ASSERT_TRUE(compared.ok());
   for (const auto& result : *compared) {
-    EXPECT_TRUE(std::holds_alternative<runtime::Timing>(result.outcome))
-        << runtime::describe(result.outcome);
+    EXPECT_TRUE(std::holds_alternative<outcome::Timing>(result.outcome))
+        << outcome::describe(result.outcome);
   }
 }
 
@@ -123,15 +123,15 @@ TEST_F(LocalBuilderTest, WrongAnswersAreFound) {
   const auto expectation = builder_->expect(dense(8, 8, 8), 1);
   ASSERT_TRUE(expectation.ok());
   const auto results = run(built, *expectation);
-  EXPECT_TRUE(std::holds_alternative<runtime::WrongAnswer>(results[0].outcome))
-      << runtime::describe(results[0].outcome);
+  EXPECT_TRUE(std::holds_alternative<outcome::WrongAnswer>(results[0].outcome))
+      << outcome::describe(results[0].outcome);
 }
 
 TEST_F(LocalBuilderTest, ColdWeightsAreMeasuredCold) {
   const auto built = builder_->build(std::vector{request_for(dense(8, 8, 8))});
   const auto results = run(built, {.seed = 3, .elements = {}}, {.weights = records::Weights::Cold});
-  const auto* timing = std::get_if<runtime::Timing>(&results[0].outcome);
-  ASSERT_NE(timing, nullptr) << runtime::describe(results[0].outcome);
+  const auto* timing = std::get_if<outcome::Timing>(&results[0].outcome);
+  ASSERT_NE(timing, nullptr) << outcome::describe(results[0].outcome);
   EXPECT_TRUE(timing->cold_weights);
   EXPECT_FALSE(timing->verified);
 }
@@ -140,7 +140,7 @@ TEST_F(LocalBuilderTest, FailuresSayWhichStepFailed) {
   const auto built =
       builder_->build(std::vector{request_for(dense(8, 8, 8), "vectorize anchor nothing\n")});
   ASSERT_TRUE(built[0].failure);
-  EXPECT_EQ(runtime::phase_of(*built[0].failure), runtime::Phase::Build);
+  EXPECT_EQ(outcome::phase_of(*built[0].failure), outcome::Phase::Build);
   EXPECT_TRUE(reason_of(built[0]).starts_with("replay: ")) << reason_of(built[0]);
   EXPECT_EQ(built[0].main, nullptr);
 }
@@ -211,9 +211,9 @@ TEST(BuildCandidateTest, SlowBuildsTimeOutUnlessAccepted) {
   request.timeout_ms = 1e-6;
   const auto late = build_candidate(request, *target, {}, cache);
   ASSERT_TRUE(late.failure);
-  EXPECT_EQ(runtime::describe(*late.failure),
+  EXPECT_EQ(outcome::describe(*late.failure),
             "timed out in build: building takes more than 1e-06 ms");
-  EXPECT_EQ(std::get<runtime::TimedOut>(*late.failure).limit_ms, 1e-6);
+  EXPECT_EQ(std::get<outcome::TimedOut>(*late.failure).limit_ms, 1e-6);
   EXPECT_EQ(late.main, nullptr);
   EXPECT_EQ(late.codegen_ms, 0) << "nothing is compiled any more";
   request.timeout_ms = 1e9;

@@ -8,7 +8,7 @@
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/nodes/array.h"
 #include "compiler/kernel/element_type.h"
-#include "runtime/fill.h"
+#include "runtime/memory/fill.h"
 
 namespace attune::builder {
 namespace {

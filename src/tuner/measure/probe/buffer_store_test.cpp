@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "runtime/fill.h"
+#include "runtime/memory/fill.h"
 
 namespace attune::probe {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/dtype.h"
-#include "runtime/run_report.h"
+#include "runtime/memory/dtype.h"
+#include "tuner/outcome/outcome.h"
 
 namespace attune::probe {
 
@@ -98,7 +98,7 @@ struct SentinelReading {
 };
 
 struct Measured {
-  runtime::Outcome outcome;
+  outcome::Outcome outcome;
   // With return_outputs and a timing: the bytes of each output buffer, in order; else empty.
   std::vector<std::vector<std::byte>> outputs;
 };

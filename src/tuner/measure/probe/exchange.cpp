@@ -160,7 +160,7 @@ std::size_t output_bytes(const Candidate& candidate) {
 
 }  // namespace
 
-void Report::fail(ReportState how, runtime::Phase where, std::string_view why) {
+void Report::fail(ReportState how, outcome::Phase where, std::string_view why) {
   state = how;
   phase = where;
   const std::size_t length = std::min(why.size(), sizeof reason - 1);
@@ -168,24 +168,24 @@ void Report::fail(ReportState how, runtime::Phase where, std::string_view why) {
   reason[length] = '\0';
 }
 
-runtime::Outcome Report::outcome() const {
+outcome::Outcome Report::outcome() const {
   switch (state) {
     case ReportState::Timed:
       return timing;
     case ReportState::BuildFailed:
-      return runtime::BuildFailed{phase, reason};
+      return outcome::BuildFailed{phase, reason};
     case ReportState::Crashed:
-      return runtime::RunCrashed{phase, signal, reason};
+      return outcome::RunCrashed{phase, signal, reason};
     case ReportState::TimedOut:
-      return runtime::TimedOut{phase, limit_ms, reason};
+      return outcome::TimedOut{phase, limit_ms, reason};
     case ReportState::Wrong:
-      return runtime::WrongAnswer{phase, max_error, reason};
+      return outcome::WrongAnswer{phase, max_error, reason};
     case ReportState::Lost:
-      return runtime::InfrastructureLost{phase, reason};
+      return outcome::InfrastructureLost{phase, reason};
     case ReportState::Pending:
       break;
   }
-  return runtime::InfrastructureLost{phase, "the measuring process ended before it was run"};
+  return outcome::InfrastructureLost{phase, "the measuring process ended before it was run"};
 }
 
 Result<Exchange> Exchange::create(std::span<const Candidate> candidates,

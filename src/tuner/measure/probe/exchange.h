@@ -29,17 +29,17 @@ enum class ReportState : std::uint8_t {
 // An Outcome without pointers.
 struct Report {
   ReportState state = ReportState::Pending;
-  runtime::Phase phase = runtime::Phase::Load;
+  outcome::Phase phase = outcome::Phase::Load;
   bool tainted = false;  // the worker's own memory may be damaged
   int signal = 0;
   double limit_ms = 0.0;
   double max_error = 0.0;
-  runtime::Timing timing = {};
+  outcome::Timing timing = {};
   std::uint64_t outputs_offset = 0;  // from the start of the exchange
   char reason[256] = {};
 
-  void fail(ReportState how, runtime::Phase where, std::string_view why);
-  runtime::Outcome outcome() const;
+  void fail(ReportState how, outcome::Phase where, std::string_view why);
+  outcome::Outcome outcome() const;
 };
 
 // Written by the signal handler of a dying worker.
@@ -55,7 +55,7 @@ inline constexpr int kWorkspaceBuffer = -1;
 
 struct Progress {
   std::atomic<std::uint32_t> candidate{0};
-  std::atomic<runtime::Phase> phase{runtime::Phase::Load};
+  std::atomic<outcome::Phase> phase{outcome::Phase::Load};
   std::atomic<std::int64_t> since_ns{0};
   std::atomic<bool> preparing{false};  // the kernel that runs is the preparation
   Fault fault = {};

@@ -60,9 +60,9 @@ TEST(Exchange, CarriesReportsBack) {
   EXPECT_EQ(asked->header().rounds, 0);
   worker->reports()[0].timing = {.best_us = 2.0, .repeats = 3};
   worker->reports()[0].state = ReportState::Timed;
-  worker->reports()[1].fail(ReportState::Wrong, runtime::Phase::Verify, std::string(500, 'x'));
-  EXPECT_EQ(std::get<runtime::Timing>(asked->reports()[0].outcome()).best_us, 2.0);
-  const auto wrong = std::get<runtime::WrongAnswer>(asked->reports()[1].outcome());
+  worker->reports()[1].fail(ReportState::Wrong, outcome::Phase::Verify, std::string(500, 'x'));
+  EXPECT_EQ(std::get<outcome::Timing>(asked->reports()[0].outcome()).best_us, 2.0);
+  const auto wrong = std::get<outcome::WrongAnswer>(asked->reports()[1].outcome());
   EXPECT_EQ(wrong.reason, std::string(255, 'x'));  // cut to its room
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/device.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/device.h"
+#include "runtime/execution/thread_pool.h"
 #include "tuner/measure/probe/buffer_store.h"
 #include "tuner/measure/probe/crash_watch.h"
 #include "tuner/measure/probe/exchange.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/fma_loop.h"
 
 namespace attune::probe {

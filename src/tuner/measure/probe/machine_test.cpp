@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/fma_loop.h"
 
 namespace attune::probe {

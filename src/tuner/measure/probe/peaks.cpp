@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "runtime/affinity.h"
-#include "runtime/memory.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/affinity.h"
+#include "runtime/execution/thread_pool.h"
+#include "runtime/memory/memory.h"
 #include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/machine.h"
 

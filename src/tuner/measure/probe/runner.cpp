@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/exchange.h"
 #include "tuner/measure/probe/sentinel.h"
@@ -150,8 +150,8 @@ std::vector<std::vector<std::byte>> outputs_of(const Exchange& exchange, const R
 
 // Takes the faster timing of two passes; a failure stays a failure.
 void keep_better(Measured& kept, Measured&& again) {
-  const auto* old_timing = std::get_if<runtime::Timing>(&kept.outcome);
-  const auto* new_timing = std::get_if<runtime::Timing>(&again.outcome);
+  const auto* old_timing = std::get_if<outcome::Timing>(&kept.outcome);
+  const auto* new_timing = std::get_if<outcome::Timing>(&again.outcome);
   if (old_timing == nullptr) return;
   if (new_timing == nullptr || new_timing->best_us < old_timing->best_us) kept = std::move(again);
 }
@@ -250,7 +250,7 @@ Result<Batch> Runner::Impl::measure(std::span<const Candidate> candidates,
   }
   batch.noisy = batch.drift > limit;
   for (Measured& measured : batch.candidates) {
-    if (auto* timing = std::get_if<runtime::Timing>(&measured.outcome)) {
+    if (auto* timing = std::get_if<outcome::Timing>(&measured.outcome)) {
       timing->noisy = batch.noisy;
     }
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/device.h"
+#include "runtime/execution/device.h"
 #include "tuner/measure/probe/candidate.h"
 
 namespace attune::probe {

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "base/built_path_testing.h"
-#include "runtime/fill.h"
+#include "runtime/memory/fill.h"
 #include "tuner/measure/probe/runner.h"
 
 namespace attune::probe {
 
+using outcome::Outcome;
+using outcome::Phase;
+using outcome::Timing;
 using runtime::DType;
-using runtime::Outcome;
-using runtime::Phase;
-using runtime::Timing;
 
 inline constexpr std::int64_t kElements = 1024;
 

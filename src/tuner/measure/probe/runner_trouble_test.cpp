@@ -11,7 +11,7 @@ TEST_F(RunnerTroubleTest, AWrongAnswerNamesItsWorstElement) {
   forgetful.verification = sums(1);
   const Outcome outcome = outcome_of(forgetful);
   ASSERT_EQ(kind_of(outcome), "wrong_answer");
-  EXPECT_EQ(std::get<runtime::WrongAnswer>(outcome).reason.substr(0, 42),
+  EXPECT_EQ(std::get<outcome::WrongAnswer>(outcome).reason.substr(0, 42),
             "buffer 2 at element 1023 is nan, expected ");
   Candidate other_seed = good("add");
   other_seed.verification = sums(2);
@@ -21,7 +21,7 @@ TEST_F(RunnerTroubleTest, AWrongAnswerNamesItsWorstElement) {
 TEST_F(RunnerTroubleTest, ACrashIsAnOutcome) {
   const Outcome outcome = outcome_of(bad("write_null"));
   ASSERT_EQ(kind_of(outcome), "run_crashed");
-  EXPECT_EQ(std::get<runtime::RunCrashed>(outcome).signal, SIGSEGV);
+  EXPECT_EQ(std::get<outcome::RunCrashed>(outcome).signal, SIGSEGV);
   EXPECT_EQ(describe(outcome),
             "crashed in run: segmentation fault (signal 11), wrote address 0x0 (memory beyond its "
             "limit of 1024 MiB is refused with a null pointer)");
@@ -38,7 +38,7 @@ TEST_F(RunnerTroubleTest, AnEndlessLoopTimesOut) {
   const std::vector<Candidate> batch = {bad("loop_forever"), good("add")};
   const auto measured = runner_->measure(batch, options);
   EXPECT_EQ(describe(measured->candidates[0].outcome), "timed out in run: no answer after 50 ms");
-  EXPECT_EQ(std::get<runtime::TimedOut>(measured->candidates[0].outcome).limit_ms, 50.0);
+  EXPECT_EQ(std::get<outcome::TimedOut>(measured->candidates[0].outcome).limit_ms, 50.0);
   EXPECT_EQ(kind_of(measured->candidates[1].outcome), "timing");
 }
 

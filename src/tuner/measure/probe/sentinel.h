@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "runtime/memory.h"
-#include "runtime/thread_pool.h"
+#include "runtime/execution/thread_pool.h"
+#include "runtime/memory/memory.h"
 #include "tuner/measure/probe/candidate.h"
 #include "tuner/measure/probe/fma_loop.h"
 

@@ -19,7 +19,7 @@
 namespace attune::probe {
 namespace {
 
-using runtime::Phase;
+using outcome::Phase;
 
 // Loading and filling are ours, and take milliseconds; more than this and something is broken.
 constexpr double kSetUpLimitMs = 60'000.0;

@@ -32,7 +32,7 @@ double time_repeat(const Clock& clock, const Calls& calls, std::int64_t count) {
   return static_cast<double>(clock.now_ns() - start) * 1e-3 / static_cast<double>(count);
 }
 
-runtime::Timing summarize(std::vector<double> repeats_us, std::int64_t calls) {
+outcome::Timing summarize(std::vector<double> repeats_us, std::int64_t calls) {
   CHECK(!repeats_us.empty(), "a timing needs at least one repeat");
   std::sort(repeats_us.begin(), repeats_us.end());
   const std::size_t n = repeats_us.size();
@@ -40,7 +40,7 @@ runtime::Timing summarize(std::vector<double> repeats_us, std::int64_t calls) {
       std::accumulate(repeats_us.begin(), repeats_us.end(), 0.0) / static_cast<double>(n);
   double squares = 0.0;
   for (double value : repeats_us) squares += (value - mean) * (value - mean);
-  runtime::Timing timing;
+  outcome::Timing timing;
   timing.best_us = repeats_us.front();
   timing.median_us = 0.5 * (repeats_us[(n - 1) / 2] + repeats_us[n / 2]);
   timing.cv = mean > 0.0 ? std::sqrt(squares / static_cast<double>(n)) / mean : 0.0;
@@ -49,13 +49,13 @@ runtime::Timing summarize(std::vector<double> repeats_us, std::int64_t calls) {
   return timing;
 }
 
-runtime::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
+outcome::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
                             double best_known_us, const MeasureOptions& options) {
   // Repeats that might run into the timeout are not begun: slow is not the same as hung.
   const double safe_us = 0.5e3 * options.timeout_ms;
   const bool hopeless = first_call_is_hopeless(first_call_us, best_known_us, options);
   if (hopeless || first_call_us > safe_us) {
-    runtime::Timing timing = summarize({first_call_us}, 1);
+    outcome::Timing timing = summarize({first_call_us}, 1);
     timing.cut_short = hopeless;
     return timing;
   }
@@ -79,7 +79,7 @@ runtime::Timing time_kernel(const Clock& clock, const Calls& calls, double first
     repeats.push_back(time_repeat(clock, calls, count));
     spent_us += repeats.back() * static_cast<double>(count);
   }
-  runtime::Timing timing = summarize(std::move(repeats), count);
+  outcome::Timing timing = summarize(std::move(repeats), count);
   timing.cut_short = cut;
   return timing;
 }

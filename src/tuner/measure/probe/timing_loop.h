@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "runtime/run_report.h"
 #include "tuner/measure/probe/candidate.h"
+#include "tuner/outcome/outcome.h"
 
 namespace attune::probe {
 
@@ -21,10 +21,10 @@ std::int64_t calls_per_repeat(double call_us, double repeat_us);
 double time_repeat(const Clock& clock, const Calls& calls, std::int64_t count);
 
 // Best, median and variation of repeats; not empty.
-runtime::Timing summarize(std::vector<double> repeats_us, std::int64_t calls);
+outcome::Timing summarize(std::vector<double> repeats_us, std::int64_t calls);
 
 // `first_call_us` is what a call before (with cold caches) took.
-runtime::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
+outcome::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
                             double best_known_us, const MeasureOptions& options);
 
 }  // namespace attune::probe

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "runtime/affinity.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/crash_watch.h"
 #include "tuner/measure/probe/exchange.h"
 #include "tuner/measure/probe/loaded_candidate.h"
@@ -20,7 +20,7 @@
 namespace attune::probe {
 namespace {
 
-using runtime::Phase;
+using outcome::Phase;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kCanLimitMemory = false;  // their shadow memory is larger than any limit
@@ -94,7 +94,7 @@ class Worker {
   // Whether the calls so far kept to their bounds and succeeded; if not the report says so.
   bool in_order(const LoadedCandidate& candidate, std::uint32_t k, const Status& status);
   bool verified(const LoadedCandidate& candidate, std::uint32_t k);
-  void finish(LoadedCandidate& candidate, std::uint32_t k, runtime::Timing timing);
+  void finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing timing);
   bool run_round(std::vector<Contender>& contenders);
 
   std::vector<int> cores_;
@@ -214,7 +214,7 @@ bool Worker::verified(const LoadedCandidate& candidate, std::uint32_t k) {
   return false;
 }
 
-void Worker::finish(LoadedCandidate& candidate, std::uint32_t k, runtime::Timing timing) {
+void Worker::finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing timing) {
   if (!verified(candidate, k)) return;
   Report& result = report(k);
   timing.cold_weights = candidate.rotates();
@@ -238,7 +238,7 @@ void Worker::measure(std::uint32_t k) {
     };
     limit_growth(options().memory_limit_bytes);
     enter(k, Phase::Run);
-    const runtime::Timing timing =
+    const outcome::Timing timing =
         time_kernel(clock_, calls, *first_us, candidate.facts().best_known_us, options());
     limit_growth(-1);
     if (in_order(candidate, k, status)) finish(candidate, k, timing);

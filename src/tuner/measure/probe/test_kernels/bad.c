@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 enum { kElements = 1024 };
 #define KERNEL(name) \

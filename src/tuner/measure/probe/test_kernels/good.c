@@ -1,5 +1,5 @@
 // Kernels that do as they are told, over 1024 floats: buffer 0 and 1 are inputs, 2 is the output.
-#include "runtime/kernel_abi.h"
+#include "runtime/execution/kernel_abi.h"
 
 enum { kElements = 1024 };
 

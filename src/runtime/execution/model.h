@@ -1,0 +1,22 @@
+// The inside of a Model: what a session needs of it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/execution/executor.h"
+
+namespace attune::runtime {
+
+struct Model::State {
+  Artifact artifact;
+  std::unique_ptr<Device> device;
+  std::vector<std::unique_ptr<LoadedCode>> code;  // as the artifact's objects
+  std::vector<KernelHandle> kernels;              // as the plan's kernels
+  std::unique_ptr<DeviceMemory> weights;          // where the device has memory of its own
+
+  Status load_kernels();
+  Status load_weights();
+};
+
+}  // namespace attune::runtime

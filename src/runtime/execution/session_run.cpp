@@ -1,0 +1,230 @@
+// Running instructions. The plan was validated when it was loaded; what remains to check is what
+// depends on data: run-time extents, trip counts and iteration numbers.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/match.h"
+#include "runtime/execution/session_state.h"
+#include "runtime/memory/tensor.h"
+
+namespace attune::runtime {
+namespace {
+
+bool in_bounds(std::int64_t position, std::int64_t bytes, std::int64_t room) {
+  return position >= 0 && position <= room && bytes <= room - position;
+}
+
+bool position_of(std::int64_t offset, std::int64_t step, std::int64_t iteration,
+                 std::int64_t& position) {
+  return !__builtin_mul_overflow(step, iteration, &position) &&
+         !__builtin_add_overflow(position, offset, &position);
+}
+
+}  // namespace
+
+Result<Shape> Session::State::actual_shape(const std::vector<Dim>& dims) const {
+  Shape shape;
+  for (const Dim& dim : dims) {
+    const std::int64_t extent = dim.extent == kNone ? dim.maximum : extent_table()[dim.extent];
+    if (extent < 0 || extent > dim.maximum) {
+      return invalid("a tensor has the run-time extent " + std::to_string(extent) +
+                         ", the model was compiled for at most " + std::to_string(dim.maximum),
+                     "compile the model with larger bounds");
+    }
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+Status Session::State::verify_constant(BufferId id) const {
+  const Buffer& buffer = plan().buffers[static_cast<std::size_t>(id)];
+  // Those of a device were verified on the way there.
+  if (buffer.place != Place::Constant || buffer.space == Space::Device) return {};
+  return model->artifact().verify_weights(buffer.position, buffer.bytes);
+}
+
+Status Session::State::run(const KernelCall& call) {
+  for (std::size_t i = 0; i < call.buffers.size(); ++i) {
+    ATTUNE_RETURN_IF_ERROR(verify_constant(call.buffers[i]));
+    arguments[i] = addresses[static_cast<std::size_t>(call.buffers[i])];
+  }
+  const KernelHandle kernel = model->state().kernels[static_cast<std::size_t>(call.kernel)];
+  const Status done = stream->launch(kernel, std::span(arguments).first(call.buffers.size()));
+  if (done.ok()) return {};
+  return Error{done.error().code, "layer '" + call.layer + "': " + done.error().message,
+               done.error().hint};
+}
+
+Status Session::State::run(const HostCall& call) {
+  const auto fill = [&](const Operand& operand, HostTensor& tensor) {
+    tensor = {.type = operand.type,
+              .shape = {},
+              .data = nullptr,
+              .capacity_bytes = 0,
+              .present = operand.buffer != kNone};
+    if (!tensor.present) return;
+    tensor.data = addresses[static_cast<std::size_t>(operand.buffer)];
+    tensor.capacity_bytes = plan().buffers[static_cast<std::size_t>(operand.buffer)].bytes;
+  };
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    fill(call.inputs[i], host_inputs[i]);
+    if (!host_inputs[i].present) continue;
+    ATTUNE_RETURN_IF_ERROR(verify_constant(call.inputs[i].buffer));
+    ATTUNE_ASSIGN(host_inputs[i].shape, actual_shape(call.inputs[i].dims));
+  }
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    fill(call.outputs[i], host_outputs[i]);
+    for (const Dim& dim : call.outputs[i].dims) host_outputs[i].shape.push_back(dim.maximum);
+  }
+  const Status done =
+      run_host(call.op, call.attributes, std::span(host_inputs).first(call.inputs.size()),
+               std::span(host_outputs).first(call.outputs.size()));
+  if (!done.ok()) {
+    return Error{done.error().code, "layer '" + call.layer + "': " + done.error().message,
+                 done.error().hint};
+  }
+  return keep_extents(call);
+}
+
+// What the operator made of its outputs' shapes becomes known to the instructions behind it.
+Status Session::State::keep_extents(const HostCall& call) {
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    const Operand& operand = call.outputs[i];
+    const Shape& shape = host_outputs[i].shape;
+    if (operand.buffer == kNone) continue;
+    bool fits = shape.rank() == operand.dims.size();
+    for (std::size_t d = 0; fits && d < shape.rank(); ++d) {
+      const Dim& dim = operand.dims[d];
+      fits = dim.extent == kNone ? shape[d] == dim.maximum : shape[d] <= dim.maximum;
+    }
+    if (!fits) {
+      Shape most;
+      for (const Dim& dim : operand.dims) most.push_back(dim.maximum);
+      return invalid("layer '" + call.layer + "': " + call.op + " gave a tensor of shape " +
+                         shape_text(shape.span()) + ", the model was compiled for " +
+                         shape_text(most.span()),
+                     "compile the model with larger bounds");
+    }
+    for (std::size_t d = 0; d < shape.rank(); ++d) {
+      if (operand.dims[d].extent != kNone) extent_table()[operand.dims[d].extent] = shape[d];
+    }
+  }
+  return {};
+}
+
+Status Session::State::run(const Copy& copy, std::int64_t iteration) {
+  const std::int64_t from_room = plan().buffers[static_cast<std::size_t>(copy.from)].bytes;
+  const std::int64_t to_room = plan().buffers[static_cast<std::size_t>(copy.to)].bytes;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  if (!position_of(copy.from_offset, copy.from_step, iteration, from) ||
+      !position_of(copy.to_offset, copy.to_step, iteration, to) ||
+      !in_bounds(from, copy.bytes, from_room) || !in_bounds(to, copy.bytes, to_room)) {
+    return invalid("iteration " + std::to_string(iteration) +
+                       " of a loop is beyond what the model was compiled for",
+                   "compile the model with larger bounds");
+  }
+  ATTUNE_RETURN_IF_ERROR(verify_constant(copy.from));
+  return move({plan().buffers[static_cast<std::size_t>(copy.to)].space,
+               addresses[static_cast<std::size_t>(copy.to)] + to},
+              {plan().buffers[static_cast<std::size_t>(copy.from)].space,
+               addresses[static_cast<std::size_t>(copy.from)] + from},
+              static_cast<std::size_t>(copy.bytes));
+}
+
+Status Session::State::move(const Location& to, const Location& from, std::size_t bytes) {
+  if (bytes == 0 || (kernels_only && to.space != from.space)) return {};
+  if (to.space == Space::Device || from.space == Space::Device) {
+    return stream->copy(to, from, bytes);
+  }
+  std::memmove(to.address, from.address, bytes);
+  return {};
+}
+
+Status Session::State::run(const Loop& loop) {
+  std::int64_t trips =
+      loop.trip_count >= 0 ? loop.trip_count : std::numeric_limits<std::int64_t>::max();
+  if (loop.trip_count_buffer != kNone) {
+    ATTUNE_RETURN_IF_ERROR(verify_constant(loop.trip_count_buffer));
+    std::int64_t given = 0;
+    std::memcpy(&given, addresses[static_cast<std::size_t>(loop.trip_count_buffer)], sizeof given);
+    trips = std::min(trips, given);
+  }
+  if (loop.condition != kNone) ATTUNE_RETURN_IF_ERROR(verify_constant(loop.condition));
+  std::int64_t i = 0;
+  for (; i < trips && (loop.condition == kNone || read_flag(loop.condition)); ++i) {
+    if (loop.iteration != kNone) {
+      std::memcpy(addresses[static_cast<std::size_t>(loop.iteration)], &i, sizeof i);
+    }
+    ATTUNE_RETURN_IF_ERROR(run(loop.body, i));
+  }
+  if (loop.iterations_extent != kNone) extent_table()[loop.iterations_extent] = i;
+  return {};
+}
+
+Status Session::State::run(const If& branch, std::int64_t iteration) {
+  ATTUNE_RETURN_IF_ERROR(verify_constant(branch.condition));
+  const bool taken = read_flag(branch.condition);
+  return run(taken ? branch.then_block : branch.else_block, iteration);
+}
+
+template <typename Call>
+Status Session::State::timed(const Call& call) {
+  if (profile == nullptr) return run(call);
+  const std::int64_t start = stream->now_ns();
+  Status status = run(call);
+  if (status.ok()) status = stream->wait();
+  LayerTime& layer = profile->layers_[profile_index.at(&call)];
+  const std::int64_t spent = stream->now_ns() - start;
+  layer.total_ns += spent;
+  layer.fastest_ns = layer.calls == 0 ? spent : std::min(layer.fastest_ns, spent);
+  ++layer.calls;
+  return status;
+}
+
+Status Session::State::run(const Block& block, std::int64_t iteration) {
+  for (const Instruction& instruction : block) {
+    ATTUNE_RETURN_IF_ERROR(
+        std::visit(Match{[&](const KernelCall& call) { return timed(call); },
+                         [&](const HostCall& call) { return timed(call); },
+                         [&](const Copy& copy) { return run(copy, iteration); },
+                         [&](const If& branch) { return run(branch, iteration); },
+                         [&](const Loop& loop) { return run(loop); }},
+                   instruction.kind));
+  }
+  return {};
+}
+
+// One entry per call, in the order of the plan.
+void Session::State::list_calls(const Block& block, std::vector<LayerTime>& layers) {
+  const auto add = [&](const auto& call, std::string_view what, double flops) {
+    profile_index.emplace(&call, layers.size());
+    layers.push_back({.layer = call.layer, .what = what, .flops = flops});
+  };
+  for (const Instruction& instruction : block) {
+    std::visit(Match{[&](const KernelCall& call) {
+                       add(call, plan().kernels[static_cast<std::size_t>(call.kernel)].symbol,
+                           call.flops);
+                     },
+                     [&](const HostCall& call) { add(call, call.op, 0.0); }, [](const Copy&) {},
+                     [&](const If& branch) {
+                       list_calls(branch.then_block, layers);
+                       list_calls(branch.else_block, layers);
+                     },
+                     [&](const Loop& loop) { list_calls(loop.body, layers); }},
+               instruction.kind);
+  }
+}
+
+void Session::State::start_profile(Profile* wanted) {
+  profile = wanted;
+  if (profile == nullptr) return;
+  std::vector<LayerTime> layers;
+  profile_index.clear();
+  list_calls(plan().body, layers);
+  if (profile->layers_.empty()) profile->layers_ = std::move(layers);
+}
+
+}  // namespace attune::runtime
