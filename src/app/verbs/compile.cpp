@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/kernels.h"
-#include "runtime/format/plan_json.h"
+#include "compiler/model/steps.h"
 
 namespace attune::verbs {
 namespace {
@@ -49,7 +49,6 @@ Status make_shared_object(const model::PreparedModel& prepared, const std::strin
     report.vector_spills += kernel.vector_spills;
   }
   const std::vector<model::Schedule> schedules{lowered->schedule};
-  if (stages.wants("tasks")) stages.add("tasks", tasks_text(prepared.tasks, schedules));
   return emit_tasks(prepared.tasks, schedules, target, stages);
 }
 
@@ -59,9 +58,7 @@ Status make_artifact(model::PreparedModel prepared, const CompileOptions& option
   report.schedule_text = model::describe(options.source.schedule);
   const auto compiled = model::compile_prepared(std::move(prepared));
   if (!compiled.ok()) return compiled.error();
-  stages.add("tasks", tasks_text(compiled->tasks, compiled->schedules));
   ATTUNE_RETURN_IF_ERROR(emit_tasks(compiled->tasks, compiled->schedules, target, stages));
-  stages.add("plan", runtime::plan_to_json(compiled->plan));
   ATTUNE_RETURN_IF_ERROR(write_format(*compiled, target, options.format, options.output));
   report.fallbacks = compiled->fallbacks;
   for (const runtime::Kernel& kernel : compiled->plan.kernels) {
@@ -93,13 +90,16 @@ Result<CompileReport> compile(const CompileOptions& options) {
   std::replace(emit.begin(), emit.end(), std::string("graph"), std::string("layouts"));
   EmittedStages stages(emit);
   model::SourceOptions source = options.source;
-  source.observe = [&](std::string_view name, const graph::Graph& graph, double ms) {
-    add_time(report.passes, name, ms);
-    report.nodes = graph.nodes.size();
-    stages.add(name, graph::to_string(graph));
+  source.observe = [&](const model::StepDone& step) {
+    add_time(report.passes, step.name, step.ms);
+    if (step.nodes > 0) report.nodes = step.nodes;
+    if (stages.wants(step.name)) stages.add(step.name, step.text());
   };
+  const auto steps = model::code_steps();
+  const bool wants_code = std::any_of(
+      steps.begin(), steps.end(), [&](const model::Step& step) { return stages.wants(step.name); });
   const bool object = model.is_operator() && !options.format.is_c() &&
-                      !options.output.ends_with(".attune") && !stages.wants("plan");
+                      !options.output.ends_with(".attune") && !wants_code;
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
   ATTUNE_RETURN_IF_ERROR(object ? make_shared_object(prepared, options.output, stages, report)
                                 : make_artifact(std::move(prepared), options, stages, report));

@@ -10,16 +10,25 @@
 #include "compiler/graph/passes/passes.h"
 #include "compiler/ir/text/print.h"
 #include "compiler/kernel/kernel.h"
+#include "compiler/model/steps.h"
 
 namespace attune::verbs {
 namespace {
 
-// Of a task: its program and schedule, what lowering makes of them, and the code. "loops" is what
-// the last pass leaves.
+// Of a task: its program and schedule, what lowering makes of them for one target or another, and
+// the code. "loops" is what the last pass leaves.
 std::vector<std::string> task_stages() {
   std::vector<std::string> names = {"te", "trace", "nests"};
-  for (const lower::Pass& pass : lower::vector_pipeline()) names.emplace_back(pass.name);
-  names.insert(names.end(), {"loops", "llvm", "asm"});
+  const auto add = [&](std::string_view name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  };
+  for (const codegen::CodeGenerator* generator : kernel::code_generators()) {
+    for (const lower::Pass& pass : generator->pipeline()) add(pass.name);
+  }
+  add("loops");
+  for (const codegen::CodeGenerator* generator : kernel::code_generators()) {
+    for (const codegen::TextForm& form : generator->texts) add(form.name);
+  }
   return names;
 }
 
@@ -27,9 +36,10 @@ std::vector<std::string> task_stages() {
 std::vector<std::string> stage_names() {
   std::vector<std::string> names;
   for (const graph::Pass& pass : graph::passes()) names.emplace_back(pass.name);
-  names.insert(names.end(), {"graph", "layouts", "tasks"});
+  names.emplace_back("graph");
+  for (const model::Step& step : model::task_steps()) names.emplace_back(step.name);
   for (std::string& name : task_stages()) names.push_back(std::move(name));
-  names.emplace_back("plan");
+  for (const model::Step& step : model::code_steps()) names.emplace_back(step.name);
   return names;
 }
 
@@ -94,17 +104,6 @@ std::vector<EmittedStage> EmittedStages::take() {
   std::stable_sort(stages_.begin(), stages_.end(),
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return std::move(stages_);
-}
-
-std::string tasks_text(const model::ModelTasks& tasks,
-                       const std::vector<model::Schedule>& schedules) {
-  std::string text;
-  for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
-    const graph::Task& task = tasks.distinct[i];
-    text += fmt::format("{}  {}  x{}  {}\n", task.key, task.name, tasks.uses[i],
-                        schedules[i].algorithm);
-  }
-  return text;
 }
 
 Status emit_tasks(const model::ModelTasks& tasks, const std::vector<model::Schedule>& schedules,

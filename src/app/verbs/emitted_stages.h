@@ -31,9 +31,6 @@ class EmittedStages {
   std::vector<EmittedStage> stages_;
 };
 
-// "key  name  xUSES  algorithm" for each distinct task.
-std::string tasks_text(const model::ModelTasks& tasks,
-                       const std::vector<model::Schedule>& schedules);
 // te, trace, the lowering passes, loops, llvm and asm of all distinct tasks.
 Status emit_tasks(const model::ModelTasks& tasks, const std::vector<model::Schedule>& schedules,
                   const target::Target& target, EmittedStages& stages);

@@ -8,16 +8,20 @@
 
 namespace attune::kernel {
 
-const codegen::CodeGenerator& code_generator_of(const target::Target& target) {
+std::span<const codegen::CodeGenerator* const> code_generators() {
   static constexpr const codegen::CodeGenerator* all[] = {
 #define ATTUNE_CODEGEN(kind) &kind::code_generator,
 #include "targets/list.inc"
   };
-  for (const codegen::CodeGenerator* generator : all) {
+  return all;
+}
+
+const codegen::CodeGenerator& code_generator_of(const target::Target& target) {
+  for (const codegen::CodeGenerator* generator : code_generators()) {
     if (generator->kind == target.kind) return *generator;
   }
   CHECK(false, "no code is generated for targets of kind '" + target.kind + "'");
-  return *all[0];
+  return *code_generators().front();
 }
 
 }  // namespace attune::kernel

@@ -95,6 +95,8 @@ Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objec
 Result<codegen::Module> compile_module(std::span<const ir::Kernel> kernels,
                                        const target::Target& target);
 
+// One for every kind of target.
+std::span<const codegen::CodeGenerator* const> code_generators();
 const codegen::CodeGenerator& code_generator_of(const target::Target& target);
 
 }  // namespace attune::kernel

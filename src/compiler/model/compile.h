@@ -25,6 +25,16 @@ struct TaskFacts {
   double tolerance = 0;  // of the direct algorithm
 };
 
+// What a step of compiling (steps.h), or a pass of the first of them, has done.
+struct StepDone {
+  std::string_view name;
+  double ms = 0;
+  std::size_t nodes = 0;  // of the graph; 0 when it has become tasks
+  // What it left, for --emit; to be asked at once.
+  std::function<std::string()> text = {};
+};
+using ObserveStep = std::function<void(const StepDone& step)>;
+
 struct CompileOptions {
   target::Target target;       // resolved
   std::string name;            // of the model
@@ -39,8 +49,7 @@ struct CompileOptions {
   // Of the tasks compiled, for the same target; takes and gives kernels. None: all are compiled.
   std::shared_ptr<KernelStore> kernels = {};
   std::vector<std::string> disabled_passes = {};
-  // Called with every graph on the way: after each pass, and with layouts ("layouts").
-  std::function<void(std::string_view stage, const graph::Graph&, double ms)> observe = {};
+  ObserveStep observe = {};
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 

@@ -16,8 +16,7 @@ struct SourceOptions {
   ModelOptions model = {};
   ScheduleOptions schedule = {};
   std::function<void(std::size_t done, std::size_t all)> progress = {};  // of compiling
-  // Told every graph on the way: after each pass, and with layouts.
-  std::function<void(std::string_view stage, const graph::Graph&, double ms)> observe = {};
+  ObserveStep observe = {};
 };
 
 struct PreparedModel {
