@@ -27,11 +27,16 @@ struct CheckCase {
   std::string message = {};
 };
 
+// Runs a model that is not for this machine, or not for this process, on its inputs.
+using RunElsewhere = std::function<Result<std::vector<runtime::Tensor>>(
+    const model::CompiledModel& model, const std::vector<runtime::Tensor>& inputs)>;
+
 struct CheckOptions {
   model::SourceOptions source = {};  // with `all`, its model does not count
   bool all = false;  // a table of small operators of every family instead of one model
   std::uint64_t seed = 0;
-  double timeout_seconds = 60;  // of one ONNX test case
+  double timeout_seconds = 60;      // of one ONNX test case
+  RunElsewhere run_elsewhere = {};  // of ONNX test cases; none: they run here
 };
 
 // A model may also be a folder of ONNX test cases, or one. Calls `done` after each case. Fails only

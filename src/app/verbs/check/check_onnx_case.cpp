@@ -84,12 +84,6 @@ Result<model::LoadedModel> import_case(model::ModelOptions& options, const CaseD
   }
 }
 
-Result<model::RunnableModel> compile_case(model::ModelOptions& options, const CaseData& data,
-                                          const model::ScheduleOptions& schedule) {
-  ATTUNE_ASSIGN(model::LoadedModel model, import_case(options, data));
-  return model::make_runnable(std::move(model), {.model = options, .schedule = schedule});
-}
-
 Result<std::vector<Tensor>> feed(const runtime::Plan& plan, const CaseData& data) {
   std::vector<Tensor> inputs;
   for (const runtime::InterfaceTensor& input : plan.inputs) {
@@ -103,25 +97,49 @@ Result<std::vector<Tensor>> feed(const runtime::Plan& plan, const CaseData& data
   return inputs;
 }
 
+// What came out, by the names of the model's outputs.
+struct Ran {
+  std::vector<runtime::InterfaceTensor> names;
+  std::vector<Tensor> outputs;
+};
+
+Result<Ran> run_here(model::LoadedModel loaded, const model::SourceOptions& source,
+                     const CaseData& data) {
+  ATTUNE_ASSIGN(const model::RunnableModel model, model::make_runnable(std::move(loaded), source));
+  ATTUNE_ASSIGN(const std::vector<Tensor> inputs, feed(model.plan(), data));
+  ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, false));
+  ATTUNE_RETURN_IF_ERROR(session.run(inputs));
+  ATTUNE_ASSIGN(std::vector<Tensor> outputs, session.outputs());
+  return Ran{model.plan().outputs, std::move(outputs)};
+}
+
+Result<Ran> run_there(model::LoadedModel loaded, const model::SourceOptions& source,
+                      const CaseData& data, const RunElsewhere& run) {
+  ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(loaded), source));
+  ATTUNE_ASSIGN(const model::CompiledModel model, model::compile_prepared(std::move(prepared)));
+  ATTUNE_ASSIGN(const std::vector<Tensor> inputs, feed(model.plan, data));
+  ATTUNE_ASSIGN(std::vector<Tensor> outputs, run(model, inputs));
+  return Ran{model.plan.outputs, std::move(outputs)};
+}
+
 Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions& options,
                   CheckCase& result) {
   model::ModelOptions imported = options.source.model;
   imported.model = test.model;
-  ATTUNE_ASSIGN(const model::RunnableModel model,
-                compile_case(imported, data, options.source.schedule));
-  ATTUNE_ASSIGN(const std::vector<Tensor> inputs, feed(model.plan(), data));
-  ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, false));
-  ATTUNE_RETURN_IF_ERROR(session.run(inputs));
-  ATTUNE_ASSIGN(const std::vector<Tensor> outputs, session.outputs());
+  ATTUNE_ASSIGN(model::LoadedModel loaded, import_case(imported, data));
+  const model::SourceOptions source{.model = imported, .schedule = options.source.schedule};
+  ATTUNE_ASSIGN(const Ran ran, options.run_elsewhere ? run_there(std::move(loaded), source, data,
+                                                                 options.run_elsewhere)
+                                                     : run_here(std::move(loaded), source, data));
   std::int64_t elements = 0;
   for (const NamedTensor& expected : data.outputs) {
-    const auto& named = model.plan().outputs;
+    const auto& named = ran.names;
     const auto found = std::find_if(named.begin(), named.end(), [&](const auto& output) {
       return output.name == expected.name;
     });
     if (found == named.end()) return invalid(fmt::format("there is no output '{}'", expected.name));
     result.by_rounding +=
-        compare(expected, outputs[static_cast<std::size_t>(found - named.begin())], {}, result);
+        compare(expected, ran.outputs[static_cast<std::size_t>(found - named.begin())], {}, result);
     elements += expected.tensor.elements();
   }
   if (result.status == CheckStatus::Wrong) return {};
