@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/compile.h"
 #include "compiler/model/load/prepared_model.h"
+#include "runtime/memory/tensor.h"
 
 namespace attune::verbs {
 
