@@ -132,6 +132,18 @@ class Extending(unittest.TestCase):
         self.assertIn("says which Attune this is", self.attune("--help"))
         self.assertIn("'version' has no option", self.attune("version", "--loud", status=2))
 
+    def test_target(self):
+        self.apply("target")
+        spec = "matmul:m=8,n=8,k=8"
+        page = self.attune("compile", spec, "--target", "listing", "--emit", "trace,listing")
+        self.assertIn("listing of kernel", page)
+        self.attune("compile", "mlp", "--target", "listing -vector_bytes=32", "-o", "mlp.attune")
+        self.assertIn(b"kernel ", (self.place / "mlp.attune").read_bytes())
+        self.assertIn("listing", self.attune("run", "mlp.attune", status=1))
+        self.assertIn("runs nowhere", self.attune("tune", spec, "--target", "listing", status=1))
+        self.assertIn("choose 16, 32 or 64",
+                      self.attune("compile", spec, "--target", "listing -vector_bytes=7", status=2))
+
     def test_there_is_a_use_for_every_patch(self):
         uses = {n.removeprefix("test_") for n in dir(self) if n.startswith("test_")}
         self.assertEqual(sorted(uses - {"there_is_a_use_for_every_patch"}), patches.NAMES)

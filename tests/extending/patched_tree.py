@@ -1,5 +1,5 @@
-"""A copy of this tree in build/extending, to which patches are applied one after the other, with a
-build folder of its own. The copy is a repository, so that git undoes a patch and shows what changed.
+"""A copy of this tree in build/extending, to which patches are applied one after the other and which is
+built in place. The copy is a repository, so that git undoes a patch and shows what changed.
 Objects that a patch does not concern are built once, or come from the compiler cache."""
 import os
 import shutil
@@ -10,7 +10,7 @@ import patches
 
 PLACE = patches.ROOT / "build" / "extending"
 TREE = PLACE / "tree"
-BUILD = PLACE / "build"
+BUILD = TREE / "build" / "release"  # where it is here, so that the compiler cache serves both
 
 
 def run(command, what, folder=None):
@@ -56,7 +56,7 @@ def bring_up_to_date():
             (TREE / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(patches.ROOT / path, TREE / path)
             shutil.copymode(patches.ROOT / path, TREE / path)
-    git("add", "-A", "--force", ".")
+    git("add", "-A", ".")
     if git("status", "--porcelain"):
         git("commit", "-q", "-m", "the tree without a patch")
 
@@ -74,8 +74,7 @@ def apply(name):
 
 def build(*targets):
     if not (BUILD / "build.ninja").exists():
-        run(["cmake", "--preset", "release", "-B", str(BUILD), "-DATTUNE_BUILD_TESTS=OFF"],
-            "configuring", TREE)
+        run(["cmake", "--preset", "release", "-DATTUNE_BUILD_TESTS=OFF"], "configuring", TREE)
     jobs = os.environ.get("ATTUNE_JOBS") or str(os.cpu_count())
     run(["ninja", "-C", str(BUILD), "-j", jobs, *targets], "building " + " ".join(targets))
     return BUILD / "bin" / "attune"
