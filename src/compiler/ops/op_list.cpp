@@ -1,6 +1,9 @@
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
+
+#define ATTUNE_OPERATORS(name) std::vector<OpDef> name##_operators();
+#include "compiler/ops/list.inc"
 
 std::span<const OpDef> operators() {
   static const std::vector<OpDef> all = [] {

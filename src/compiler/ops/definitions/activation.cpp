@@ -1,7 +1,7 @@
 // Functions of one real number: those of mathematics, and the activations of neural networks.
 #include "compiler/ops/definitions/indexing.h"
 #include "compiler/ops/definitions/pointwise.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

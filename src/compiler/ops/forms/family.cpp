@@ -4,6 +4,9 @@
 
 namespace attune::ops {
 
+#define ATTUNE_SPEC(name) Family name##_family();
+#include "compiler/ops/list.inc"
+
 std::int64_t Arguments::number(std::string_view key) const {
   const auto found = numbers.find(key);
   CHECK(found != numbers.end(), "a value for key " + std::string(key));

@@ -70,7 +70,4 @@ struct Family {
 
 std::span<const Family> families();
 
-#define ATTUNE_SPEC(name) Family name##_family();
-#include "compiler/ops/list.inc"
-
 }  // namespace attune::ops
