@@ -70,20 +70,8 @@ Result<int> run_guarded(Words words, Console& console) {
 
 std::span<const Verb> verbs() {
   static constexpr Verb all[] = {
-      {"tune", "searches for the fastest schedule by measuring candidates", run_tune},
-      {"bench", "times a model or an operator, whole or layer by layer", run_bench},
-      {"compile", "compiles a model to an artifact; prints any stage on the way", run_compile},
-      {"run", "runs a model or an operator on given or random inputs", run_run},
-      {"check", "compares results with ONNX test cases or the interpreter's", run_check},
-      {"tasks", "lists the tasks of a model and what is known about each", run_tasks},
-      {"records", "lists, exports, imports and prunes what was measured", run_records},
-      {"zoo", "lists the models that come along, and writes them as ONNX", run_zoo},
-      {"scheduler", "runs many tuning jobs on cores and devices that they share", run_scheduler},
-      {"submit", "hands a tuning job to the scheduler that many share", run_submit},
-      {"jobs", "lists, watches, pauses and ends the jobs of the scheduler", run_jobs},
-      {"simulate", "compares policies for many tuning jobs, on a virtual clock", run_simulate},
-      {"worker", "", run_worker},
-      {"doctor", "says what this machine has and how fast it is", run_doctor},
+#define ATTUNE_VERB(name, summary, run) {name, summary, run},
+#include "app/cli/list.inc"
   };
   return all;
 }

@@ -19,20 +19,8 @@ struct Verb {
   Result<int> (*run)(Words arguments, Console& console);
 };
 
-Result<int> run_tune(Words arguments, Console& console);
-Result<int> run_compile(Words arguments, Console& console);
-Result<int> run_run(Words arguments, Console& console);
-Result<int> run_bench(Words arguments, Console& console);
-Result<int> run_check(Words arguments, Console& console);
-Result<int> run_tasks(Words arguments, Console& console);
-Result<int> run_records(Words arguments, Console& console);
-Result<int> run_zoo(Words arguments, Console& console);
-Result<int> run_simulate(Words arguments, Console& console);
-Result<int> run_scheduler(Words arguments, Console& console);
-Result<int> run_submit(Words arguments, Console& console);
-Result<int> run_jobs(Words arguments, Console& console);
-Result<int> run_worker(Words arguments, Console& console);
-Result<int> run_doctor(Words arguments, Console& console);
+#define ATTUNE_VERB(name, summary, run) Result<int> run(Words arguments, Console& console);
+#include "app/cli/list.inc"
 
 std::span<const Verb> verbs();
 

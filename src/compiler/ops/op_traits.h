@@ -51,6 +51,8 @@ struct OpTraits {
   bool (*keeps_rows)(const OpCall&) = nullptr;
   // Whether a call whose result has the type of its first operand gives that operand unchanged.
   bool (*does_nothing)(const OpCall&) = nullptr;
+  // How many, for those that an `elementwise` spec may chain by name (no attributes); 0: not those.
+  std::uint8_t operands = 0;
   // The runtime's function, where it is not the name with capitals ("top_k": "TopK"), or kNoHost.
   std::string_view host = {};
 };

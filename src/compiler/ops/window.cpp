@@ -80,4 +80,12 @@ Window columns_of(const Arguments& arguments) {
           .dilation = arguments.number("dilation_w")};
 }
 
+Attributes window_attributes(const Window& h, const Window& w) {
+  using Pair = std::vector<std::int64_t>;
+  return {{"kernel_shape", Pair{h.kernel, w.kernel}},
+          {"strides", Pair{h.stride, w.stride}},
+          {"pads", Pair{h.pad_before, w.pad_before, h.pad_after, w.pad_after}},
+          {"dilations", Pair{h.dilation, w.dilation}}};
+}
+
 }  // namespace attune::ops

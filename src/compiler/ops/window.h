@@ -51,5 +51,7 @@ ir::Buffer add_border(ir::Program& program, const ir::Buffer& data,
 // kernel's height. The other keys are h, w, kw, stride, pad and dilation, by direction.
 Window rows_of(const Arguments& arguments, std::string_view kernel_h);
 Window columns_of(const Arguments& arguments);
+// The attributes of a convolution or pool with these windows.
+Attributes window_attributes(const Window& h, const Window& w);
 
 }  // namespace attune::ops

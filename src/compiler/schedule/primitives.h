@@ -7,26 +7,8 @@
 
 namespace attune::schedule {
 
-Status apply_step(State& state, const Algorithm& step);
-Status apply_step(State& state, const Split& step);
-Status apply_step(State& state, const Fuse& step);
-Status apply_step(State& state, const Reorder& step);
-Status apply_step(State& state, const Tile& step);
-Status apply_step(State& state, const Parallel& step);
-Status apply_step(State& state, const Vectorize& step);
-Status apply_step(State& state, const Unroll& step);
-Status apply_step(State& state, const ComputeAt& step);
-Status apply_step(State& state, const Inline& step);
-Status apply_step(State& state, const Root& step);
-Status apply_step(State& state, const CacheRead& step);
-Status apply_step(State& state, const CacheWrite& step);
-Status apply_step(State& state, const Rfactor& step);
-Status apply_step(State& state, const SetScope& step);
-Status apply_step(State& state, const Layout& step);
-Status apply_step(State& state, const Annotate& step);
-Status apply_step(State& state, const Bind& step);
-Status apply_step(State& state, const StorageAlign& step);
-Status apply_step(State& state, const Tensorize& step);
+#define ATTUNE_STEP(Type, ...) Status apply_step(State& state, const Type& step);
+#include "compiler/schedule/list.inc"
 
 // An output is stored as the operator says; `what` is what a step would change of it.
 Status require_private(const State& state, int stage, std::string_view what);

@@ -107,7 +107,7 @@ Result<Step> read_step(std::vector<std::string_view> words) {
   auto step = step_named(words[0]);
   if (!step) return invalid(fmt::format("unknown step '{}'", words[0]), std::string(kGrammar));
   TextReader reader{std::move(words), 1, {}};
-  std::visit([&](auto& s) { s.fields(reader); }, *step);
+  std::visit([&](auto& s) { fields(s, reader); }, *step);
   if (reader.problem.empty() && reader.next < reader.words.size()) {
     reader.problem = fmt::format("'{}' is too much", reader.words[reader.next]);
   }
@@ -128,7 +128,7 @@ std::string to_string(const Step& step) {
   return std::visit(
       [](auto s) {
         TextWriter writer{s.kName};
-        s.fields(writer);
+        fields(s, writer);
         return writer.text;
       },
       step);
@@ -162,7 +162,7 @@ std::string to_json(const Trace& trace) {
     std::visit(
         [&](auto s) {
           JsonWriter writer{nlohmann::json::array({s.kName})};
-          s.fields(writer);
+          fields(s, writer);
           steps.push_back(std::move(writer.list));
         },
         step);
@@ -184,7 +184,7 @@ Result<Trace> trace_from_json(std::string_view text) {
       return at_line(invalid(fmt::format("unknown step '{}'", list[0].get<std::string>())), i + 1);
     }
     JsonReader reader{list, 1, {}};
-    std::visit([&](auto& s) { s.fields(reader); }, *step);
+    std::visit([&](auto& s) { fields(s, reader); }, *step);
     if (reader.problem.empty() && reader.next < list.size()) {
       reader.problem = fmt::format("it has {} fields too many", list.size() - reader.next);
     }

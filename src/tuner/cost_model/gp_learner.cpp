@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/cost_model/learner_def.h"
+
 namespace attune::cost_model {
 namespace {
 
@@ -67,6 +69,15 @@ void GpLearner::acquire(std::span<const Query> queries, std::span<double> scores
   for (std::size_t i = 0; i < queries.size(); ++i) {
     scores[i] = rule_.score(scores[i], correction_.deviation(*queries[i].point), best_);
   }
+}
+
+LearnerDef gp_learner() {
+  return {"gp",
+          [](const LearnerPlan& plan) -> Result<std::unique_ptr<Learner>> {
+            return std::unique_ptr<Learner>(std::make_unique<GpLearner>(
+                plan.rule, plan.space, make_prior(plan, true, nullptr)));
+          },
+          {.acquisition = true}};
 }
 
 }  // namespace attune::cost_model

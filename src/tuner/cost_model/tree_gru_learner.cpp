@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/cost_model/learner_def.h"
+
 namespace attune::cost_model {
 namespace {
 
@@ -56,6 +58,27 @@ void TreeGruLearner::predict(std::span<const Query> queries, std::span<double> l
   for (const Query& query : queries) trees.push_back(parts_.trees->tree(*query.point));
   network_.predict(trees, learnt);
   for (double& value : learnt) value *= scale_;
+}
+
+namespace {
+
+constexpr LearnerUses kUses{.analytic = true, .ensemble = true};
+
+template <Objective objective>
+Result<std::unique_ptr<Learner>> make(const LearnerPlan& plan) {
+  TreeGruParts parts{objective, std::make_shared<PointTrees>(plan.space),
+                     make_prior(plan, plan.analytic_is("prior"), nullptr)};
+  return replicas(plan, [&](std::uint64_t seed) -> std::unique_ptr<Learner> {
+    parts.seed = seed;
+    return std::make_unique<TreeGruLearner>(parts);
+  });
+}
+
+}  // namespace
+
+LearnerDef tree_gru_rank_learner() { return {"treegru-rank", make<Objective::Rank>, kUses}; }
+LearnerDef tree_gru_regression_learner() {
+  return {"treegru-regression", make<Objective::Regression>, kUses};
 }
 
 }  // namespace attune::cost_model

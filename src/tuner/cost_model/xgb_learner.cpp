@@ -1,5 +1,7 @@
 #include "tuner/cost_model/xgb_learner.h"
 
+#include "tuner/cost_model/learner_def.h"
+
 namespace attune::cost_model {
 namespace {
 
@@ -29,6 +31,31 @@ void XgbLearner::predict(std::span<const Query> queries, std::span<double> learn
     const float* row = parts_.features->row(*queries[i].point, queries[i].predicted_us);
     learnt[i] = static_cast<double>(trees_.predict(row));
   }
+}
+
+namespace {
+
+constexpr LearnerUses kUses{.features = true, .analytic = true, .ensemble = true};
+
+template <Objective objective>
+Result<std::unique_ptr<Learner>> make(const LearnerPlan& plan) {
+  ATTUNE_ASSIGN(const features::Kind kind, features::parse_kind(plan.options.features));
+  auto rows = features_of(plan.space, kind);
+  auto prior =
+      make_prior(plan, plan.analytic_is("prior"), kind == plan.history_kind() ? rows : nullptr);
+  XgbParts parts{objective, rows, std::move(prior), plan.analytic_is("feature")};
+  if (kind == features::Kind::Knob) parts.typical_us = 3;
+  return replicas(plan, [&](std::uint64_t seed) -> std::unique_ptr<Learner> {
+    parts.seed = seed;
+    return std::make_unique<XgbLearner>(parts);
+  });
+}
+
+}  // namespace
+
+LearnerDef xgb_rank_learner() { return {"xgb-rank", make<Objective::Rank>, kUses}; }
+LearnerDef xgb_regression_learner() {
+  return {"xgb-regression", make<Objective::Regression>, kUses};
 }
 
 }  // namespace attune::cost_model

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tuner/explore/batch.h"
+#include "tuner/explore/explorer_def.h"
 #include "tuner/explore/random.h"
 
 namespace attune::explore {
@@ -300,6 +301,17 @@ Status AnnealingExplorer::load_own(const nlohmann::json& document) {
   ATTUNE_ASSIGN(chains_, load_points(ledger_.space(), document, "chains"));
   ATTUNE_ASSIGN(scanned_, load_position(ledger_.space(), document, "scanned"));
   return {};
+}
+
+ExplorerDef annealing_explorer() {
+  return {"annealing",
+          [](const SearchOptions& options,
+             const SearchContext& context) -> Result<std::unique_ptr<Explorer>> {
+            ATTUNE_ASSIGN(auto learner, cost_model::make_learner(options.learner, context.space,
+                                                                 context.history));
+            return std::unique_ptr<Explorer>(
+                std::make_unique<AnnealingExplorer>(options, context, std::move(learner)));
+          }};
 }
 
 }  // namespace attune::explore

@@ -2,48 +2,25 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
-#include "tuner/explore/annealing.h"
-#include "tuner/explore/genetic.h"
-#include "tuner/explore/grid.h"
-#include "tuner/explore/random.h"
+#include "tuner/explore/explorer_def.h"
 
 namespace attune::explore {
 namespace {
 
-using Made = Result<std::unique_ptr<Explorer>>;
-
-struct ExplorerDef {
-  std::string_view name;
-  Made (*make)(const SearchOptions&, const SearchContext&);
-};
-
-Made make_annealing(const SearchOptions& options, const SearchContext& context) {
-  ATTUNE_ASSIGN(auto learner,
-                cost_model::make_learner(options.learner, context.space, context.history));
-  return std::unique_ptr<Explorer>(
-      std::make_unique<AnnealingExplorer>(options, context, std::move(learner)));
+std::span<const ExplorerDef> explorers() {
+  static const ExplorerDef all[] = {
+#define ATTUNE_EXPLORER(name) name##_explorer(),
+#include "tuner/explore/list.inc"
+  };
+  return all;
 }
-
-// Those that predict nothing.
-template <typename Kind>
-Made make(const SearchOptions& options, const SearchContext& context) {
-  return std::unique_ptr<Explorer>(std::make_unique<Kind>(options, context));
-}
-
-constexpr std::array kExplorers{
-    ExplorerDef{"annealing", make_annealing},
-    ExplorerDef{"genetic", make<GeneticExplorer>},
-    ExplorerDef{"random", make<RandomExplorer>},
-    ExplorerDef{"grid", make<GridExplorer>},
-};
 
 }  // namespace
 
 std::vector<std::string_view> explorer_names() {
   std::vector<std::string_view> names;
-  for (const ExplorerDef& def : kExplorers) names.push_back(def.name);
+  for (const ExplorerDef& def : explorers()) names.push_back(def.name);
   return names;
 }
 
@@ -68,7 +45,8 @@ Status check(const SearchOptions& options) {
 Result<std::unique_ptr<Explorer>> make_explorer(const SearchOptions& options,
                                                 const SearchContext& context) {
   ATTUNE_RETURN_IF_ERROR(check(options));
-  const auto def = std::find_if(kExplorers.begin(), kExplorers.end(),
+  const auto all = explorers();
+  const auto def = std::find_if(all.begin(), all.end(),
                                 [&](const ExplorerDef& d) { return d.name == options.explorer; });
   return def->make(options, context);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tuner/explore/explorer_def.h"
 #include "tuner/explore/random.h"
 
 namespace attune::explore {
@@ -127,5 +128,7 @@ Status GeneticExplorer::load_own(const nlohmann::json& document) {
   unborn_.assign(unborn.begin(), unborn.end());
   return {};
 }
+
+ExplorerDef genetic_explorer() { return {"genetic", make<GeneticExplorer>}; }
 
 }  // namespace attune::explore

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tuner/explore/explorer_def.h"
+
 namespace attune::explore {
 
 std::vector<Proposal> GridExplorer::select(std::size_t batch, const Hashes& known, Rng&) {
@@ -22,5 +24,7 @@ Status GridExplorer::load_own(const nlohmann::json& document) {
   ATTUNE_ASSIGN(next_, load_position(ledger_.space(), document, "next"));
   return {};
 }
+
+ExplorerDef grid_explorer() { return {"grid", make<GridExplorer>}; }
 
 }  // namespace attune::explore

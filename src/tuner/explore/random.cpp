@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "tuner/explore/explorer_def.h"
+
 namespace attune::explore {
 namespace {
 
@@ -44,5 +46,7 @@ std::vector<Proposal> RandomExplorer::select(std::size_t batch, const Hashes& kn
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
   return proposals;
 }
+
+ExplorerDef random_explorer() { return {"random", make<RandomExplorer>}; }
 
 }  // namespace attune::explore

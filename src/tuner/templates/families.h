@@ -5,14 +5,7 @@
 
 namespace attune::templates {
 
-space::Template gemm();
-space::Template strassen();
-space::Template conv2d();
-space::Template winograd();
-space::Template conv2d_gemm();
-space::Template conv2d_transpose();
-space::Template window();
-space::Template rows();
-space::Template elementwise();
+#define ATTUNE_TEMPLATE(name) space::Template name();
+#include "tuner/templates/list.inc"
 
 }  // namespace attune::templates

@@ -7,8 +7,9 @@ namespace attune::templates {
 
 std::span<const space::Template> all() {
   static const space::Template list[] = {
-      gemm(),        strassen(), conv2d(), winograd(),   conv2d_transpose(),
-      conv2d_gemm(), window(),   rows(),   elementwise()};
+#define ATTUNE_TEMPLATE(name) name(),
+#include "tuner/templates/list.inc"
+  };
   return list;
 }
 

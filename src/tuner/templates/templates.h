@@ -1,5 +1,5 @@
 // The templates: how each family of programs is scheduled on a CPU, with the knobs that tuning
-// turns. The list is explicit; a new family is its own file and one line in templates.cpp.
+// turns. The list is explicit; a new family is its own file and one line in list.inc.
 #pragma once
 
 #include <span>

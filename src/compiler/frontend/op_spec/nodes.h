@@ -1,6 +1,5 @@
-// What the families of operator specs stand for, as nodes of a graph: the one place that says which
-// operator with which attributes `conv2d:…` or `softmax:…` is. Activations that the operator takes
-// in blocks are marked; weights are constants.
+// The graph that an operator spec stands for, of the nodes that its family names. Activations that
+// the operator takes in blocks are marked; weights are constants.
 #pragma once
 
 #include <functional>

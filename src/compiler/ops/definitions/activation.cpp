@@ -1,7 +1,7 @@
 // Functions of one real number: those of mathematics, and the activations of neural networks.
 #include "compiler/ops/definitions/indexing.h"
 #include "compiler/ops/definitions/pointwise.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {
@@ -95,16 +95,21 @@ Expr prelu_value(const OpCall& /*call*/, const Values& values) {
 // Zeros stay zeros; and, in the second, results are finite.
 constexpr OpTraits kKeepsZeros{.zeros = Zeros::First};
 constexpr OpTraits kTame{.zeros = Zeros::First, .finite = true};
+constexpr OpTraits kTameLink{.zeros = Zeros::First, .finite = true, .operands = 1};
 
 std::vector<OpDef> functions() {
   return {
       elementwise("floor", infer_floats, of_math<MathFn::Floor>, {.zeros = Zeros::Sharpened}),
       elementwise("ceil", infer_floats, of_math<MathFn::Ceil>, {.zeros = Zeros::Sharpened}),
       elementwise("round", infer_floats, of_math<MathFn::Round>, kKeepsZeros),  // half to even
-      elementwise("sqrt", infer_floats, of_math<MathFn::Sqrt>, {.zeros = Zeros::Root}),
-      elementwise("exp", infer_floats, of_math<MathFn::Exp>, {.never_negative = true}),
-      elementwise("log", infer_floats, of_math<MathFn::Log>, {.zeros = Zeros::Sharpened}),
-      elementwise("erf", infer_floats, of_math<MathFn::Erf>, kKeepsZeros),
+      elementwise("sqrt", infer_floats, of_math<MathFn::Sqrt>,
+                  {.zeros = Zeros::Root, .operands = 1}),
+      elementwise("exp", infer_floats, of_math<MathFn::Exp>,
+                  {.never_negative = true, .operands = 1}),
+      elementwise("log", infer_floats, of_math<MathFn::Log>,
+                  {.zeros = Zeros::Sharpened, .operands = 1}),
+      elementwise("erf", infer_floats, of_math<MathFn::Erf>,
+                  {.zeros = Zeros::First, .operands = 1}),
       elementwise("sin", infer_floats, of_math<MathFn::Sin>, kKeepsZeros),
       elementwise("cos", infer_floats, of_math<MathFn::Cos>),
       elementwise("tan", infer_floats, of_math<MathFn::Tan>, kKeepsZeros),
@@ -113,7 +118,7 @@ std::vector<OpDef> functions() {
       elementwise("atan", infer_floats, of_math<MathFn::Atan>, kKeepsZeros),
       elementwise("sinh", infer_floats, of_math<MathFn::Sinh>, kKeepsZeros),
       elementwise("cosh", infer_floats, of_math<MathFn::Cosh>),
-      elementwise("tanh", infer_floats, of_math<MathFn::Tanh>, kTame),
+      elementwise("tanh", infer_floats, of_math<MathFn::Tanh>, kTameLink),
       elementwise("asinh", infer_floats, of_math<MathFn::Asinh>, kKeepsZeros),
       elementwise("acosh", infer_floats, of_math<MathFn::Acosh>),
       elementwise("atanh", infer_floats, of_math<MathFn::Atanh>, kKeepsZeros),
@@ -124,17 +129,17 @@ std::vector<OpDef> activations() {
   constexpr auto numbers = infer_alike<TypeSet::Numbers>;
   return {
       elementwise("relu", numbers, relu_value,
-                  {.zeros = Zeros::First, .finite = true, .never_negative = true}),
+                  {.zeros = Zeros::First, .finite = true, .never_negative = true, .operands = 1}),
       elementwise("prelu", numbers, prelu_value,
                   {.zeros = Zeros::First, .finite = true, .host = "PRelu"}),
       elementwise("shrink", numbers, shrink_value, kKeepsZeros),  // lambd, bias
       elementwise("sigmoid", infer_floats, of_math<MathFn::Sigmoid>,
-                  {.finite = true, .never_negative = true}),
+                  {.finite = true, .never_negative = true, .operands = 1}),
       elementwise("softplus", infer_floats, of_one<softplus>, {.never_negative = true}),
       elementwise("softsign", infer_floats, of_one<softsign>, kKeepsZeros),
-      elementwise("silu", infer_floats, of_one<silu>, kTame),
+      elementwise("silu", infer_floats, of_one<silu>, kTameLink),
       elementwise("mish", infer_floats, of_one<mish>, kKeepsZeros),
-      elementwise("hard_swish", infer_floats, of_one<hard_swish>, kTame),
+      elementwise("hard_swish", infer_floats, of_one<hard_swish>, kTameLink),
       elementwise("leaky_relu", infer_floats, with_parameters<leaky_relu>, kTame),  // alpha
       elementwise("elu", infer_floats, with_parameters<elu>, kTame),                // alpha
       elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZeros),        // alpha

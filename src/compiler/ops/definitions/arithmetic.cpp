@@ -3,7 +3,7 @@
 
 #include "compiler/ops/definitions/indexing.h"
 #include "compiler/ops/definitions/pointwise.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {
@@ -86,20 +86,23 @@ std::vector<OpDef> arithmetic_operators() {
   constexpr auto floats = infer_alike<TypeSet::Floats>;
   constexpr auto integers = infer_alike<TypeSet::Integers>;
   return {
-      elementwise("add", numbers, of_two<ir::BinOp::Add>, {.zeros = Zeros::Sum, .finite = true}),
-      elementwise("sub", numbers, of_two<ir::BinOp::Sub>, {.zeros = Zeros::Sum, .finite = true}),
+      elementwise("add", numbers, of_two<ir::BinOp::Add>,
+                  {.zeros = Zeros::Sum, .finite = true, .operands = 2}),
+      elementwise("sub", numbers, of_two<ir::BinOp::Sub>,
+                  {.zeros = Zeros::Sum, .finite = true, .operands = 2}),
       elementwise("mul", numbers, of_two<ir::BinOp::Mul>,
-                  {.zeros = Zeros::Product, .finite = true}),
+                  {.zeros = Zeros::Product, .finite = true, .operands = 2}),
       elementwise("div", numbers, div_value, {.zeros = Zeros::Quotient}),
       elementwise("mod", numbers, mod_value, {.zeros = Zeros::Remainder}),  // fmod
       elementwise("pow", infer_pow, pow_value, {.zeros = Zeros::Power}),
       elementwise("min", numbers, extreme_value<ir::BinOp::Min>,
-                  {.zeros = Zeros::All, .finite = true}),
+                  {.zeros = Zeros::All, .finite = true, .operands = 2}),
       elementwise("max", numbers, extreme_value<ir::BinOp::Max>,
-                  {.zeros = Zeros::Floor, .finite = true}),
-      elementwise("neg", numbers, of_math<MathFn::Neg>, {.zeros = Zeros::First, .finite = true}),
+                  {.zeros = Zeros::Floor, .finite = true, .operands = 2}),
+      elementwise("neg", numbers, of_math<MathFn::Neg>,
+                  {.zeros = Zeros::First, .finite = true, .operands = 1}),
       elementwise("abs", numbers, of_math<MathFn::Abs>,
-                  {.zeros = Zeros::First, .finite = true, .never_negative = true}),
+                  {.zeros = Zeros::First, .finite = true, .never_negative = true, .operands = 1}),
       elementwise("sign", numbers, of_math<MathFn::Sign>, {.zeros = Zeros::Sharpened}),
       elementwise("reciprocal", floats, of_one<reciprocal>, {.zeros = Zeros::Sharpened}),
       elementwise("bit_and", integers, of_two<ir::BinOp::BitAnd>, {.host = "BitwiseAnd"}),

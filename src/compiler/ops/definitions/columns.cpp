@@ -10,7 +10,7 @@
 #include "compiler/ops/definitions/interpolation.h"
 #include "compiler/ops/definitions/spatial.h"
 #include "compiler/ops/limits.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/definitions/pointwise.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compiler/ops/definitions/interpolation.h"
 #include "compiler/ops/definitions/spatial.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

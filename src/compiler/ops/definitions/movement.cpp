@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/ops/definitions/indexing.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/definitions/spatial.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -4,7 +4,7 @@
 //   max_roi_pool {pooled_shape, spatial_scale}: data [n, c, h, w], regions [r, 5] (image first)
 #include "compiler/ops/definitions/interpolation.h"
 #include "compiler/ops/definitions/spatial.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

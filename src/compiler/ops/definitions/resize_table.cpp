@@ -5,7 +5,7 @@
 //    scale: unless the first operand has it; number, axes: of the axis among those resized}
 //   operands: scales [axes] or absent, roi [2 * axes] or absent
 #include "compiler/ops/definitions/indexing.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -4,7 +4,7 @@
 #include "compiler/ops/definitions/indexing.h"
 #include "compiler/ops/definitions/pointwise.h"
 #include "compiler/ops/definitions/reduced_axes.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/definitions/indexing.h"
-#include "compiler/ops/op_list.h"
+#include "compiler/ops/op_def.h"
 
 namespace attune::ops {
 namespace {

@@ -141,12 +141,32 @@ std::vector<Key> conv2d_keys() {
           {"groups", KeyKind::Number, "1"}};
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  const Conv2dOptions options = conv2d_options(arguments);
+  SpecNode conv{
+      "conv",
+      {{.name = "data",
+        .shape = {options.n, options.ic, options.h.size, options.w.size},
+        .blocked = !options.reads_nchw()},
+       {.name = "weight",
+        .shape = {options.oc, options.ic / options.groups, options.h.kernel, options.w.kernel},
+        .constant = true}},
+      window_attributes(options.h, options.w)};
+  conv.attributes["group"] = options.groups;
+  return {{std::move(conv)}, true};
+}
+
+}  // namespace
+
 Family conv2d_family() {
   std::vector<Key> keys = conv2d_keys();
   Key algo{"algo", KeyKind::Word, "auto", {"auto", "direct"}};
   for (const Conv2dAlgorithm& algorithm : conv2d_algorithms()) algo.words.push_back(algorithm.name);
   keys.push_back(algo);
-  return {"conv2d", keys, [](const Arguments& arguments) -> Result<Operator> {
+  return {"conv2d", keys,
+          [](const Arguments& arguments) -> Result<Operator> {
             const Conv2dOptions options = conv2d_options(arguments);
             ATTUNE_ASSIGN(ir::Program program, build_conv2d(options));
             ATTUNE_ASSIGN(std::vector<AlgorithmDef> alternatives,
@@ -158,7 +178,8 @@ Family conv2d_family() {
                         .alternatives = std::move(alternatives)};
             if (!options.reads_nchw()) op.blocked.push_back({"data", options.ic});
             return op;
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

@@ -50,6 +50,4 @@ ir::Buffer add_conv2d_pad(ir::Program& program, const Conv2dOptions& options,
 void add_conv2d_products(ir::Program& program, const Conv2dOptions& options,
                          const ir::Buffer& input, const ir::Buffer& filter);
 
-Family conv2d_family();
-
 }  // namespace attune::ops

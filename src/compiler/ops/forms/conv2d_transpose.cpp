@@ -160,6 +160,27 @@ Result<ir::Program> build_conv2d_transpose(const Conv2dTransposeOptions& options
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  const Conv2dOptions options = conv2d_options(arguments);
+  SpecNode conv{
+      "conv_transpose",
+      {{.name = "data",
+        .shape = {options.n, options.ic, options.h.size, options.w.size},
+        .blocked = true},
+       {.name = "weight",
+        .shape = {options.ic, options.oc / options.groups, options.h.kernel, options.w.kernel},
+        .constant = true}},
+      window_attributes(options.h, options.w)};
+  conv.attributes["group"] = options.groups;
+  conv.attributes["output_padding"] =
+      std::vector<std::int64_t>{arguments.number("output_pad"), arguments.number("output_pad_w")};
+  return {{std::move(conv)}, true};
+}
+
+}  // namespace
+
 Family conv2d_transpose_family() {
   std::vector<Key> keys = conv2d_keys();
   keys.push_back({"output_pad", KeyKind::Number, "0"});
@@ -167,7 +188,8 @@ Family conv2d_transpose_family() {
   Key algo{"algo", KeyKind::Word, "auto", {"auto", "direct"}};
   for (const auto& algorithm : conv2d_transpose_algorithms()) algo.words.push_back(algorithm.name);
   keys.push_back(algo);
-  return {"conv2d_transpose", keys, [](const Arguments& arguments) -> Result<Operator> {
+  return {"conv2d_transpose", keys,
+          [](const Arguments& arguments) -> Result<Operator> {
             const Conv2dOptions conv = conv2d_options(arguments);
             const Conv2dTransposeOptions options{.n = conv.n,
                                                  .ic = conv.ic,
@@ -187,7 +209,8 @@ Family conv2d_transpose_family() {
                             .tolerance = tolerance_of(options.dtype),
                             .blocked = {{"data", options.ic}, {"output", options.oc}},
                             .alternatives = std::move(alternatives)};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

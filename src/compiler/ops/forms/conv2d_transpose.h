@@ -34,6 +34,4 @@ Status validate(const Conv2dTransposeOptions& options);
 double flops(const Conv2dTransposeOptions& options);
 Result<ir::Program> build_conv2d_transpose(const Conv2dTransposeOptions& options);
 
-Family conv2d_transpose_family();
-
 }  // namespace attune::ops

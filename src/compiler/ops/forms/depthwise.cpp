@@ -71,6 +71,24 @@ Result<ir::Program> build_depthwise(const DepthwiseOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  const Window h = rows_of(arguments, "k"), w = columns_of(arguments);
+  const std::int64_t channels = arguments.number("c");
+  // A single channel is a convolution like any other, and read as it comes.
+  SpecNode conv{"conv",
+                {{.name = "data",
+                  .shape = {arguments.number("n"), channels, h.size, w.size},
+                  .blocked = channels > 1},
+                 {.name = "weight", .shape = {channels, 1, h.kernel, w.kernel}, .constant = true}},
+                window_attributes(h, w)};
+  conv.attributes["group"] = channels;
+  return {{std::move(conv)}, true};
+}
+
+}  // namespace
+
 Family depthwise_family() {
   return {"depthwise",
           {{"n", KeyKind::Number, "1"},
@@ -99,7 +117,8 @@ Family depthwise_family() {
                             .flops = flops(options),
                             .tolerance = tolerance_of(options.dtype),
                             .blocked = {{"data", options.c}, {"output", options.c}}};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

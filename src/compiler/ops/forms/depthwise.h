@@ -20,6 +20,4 @@ Status validate(const DepthwiseOptions& options);
 double flops(const DepthwiseOptions& options);
 Result<ir::Program> build_depthwise(const DepthwiseOptions& options);
 
-Family depthwise_family();
-
 }  // namespace attune::ops

@@ -15,37 +15,40 @@ using ir::Expr;
 Attributes slope() { return {{"alpha", 0.01}}; }
 Attributes exact() { return {{"approximate", "none"}}; }
 Attributes sixth() { return {{"alpha", 1.0 / 6}, {"beta", 0.5}}; }
-std::vector<Expr> zero_to_six() { return {ir::float_imm(0), ir::float_imm(6)}; }
+std::vector<double> zero_to_six() { return {0, 6}; }
 
-constexpr ElementwiseOp kOps[] = {
-    {"relu", OperandKind::None, true},
+// Names that say more than the operator does, or less.
+constexpr ElementwiseOp kNamed[] = {
     {"relu6", OperandKind::None, false, "clip", nullptr, zero_to_six},
     {"leaky_relu", OperandKind::None, false, {}, slope},
-    {"sigmoid"},
-    {"tanh"},
     {"gelu", OperandKind::None, false, {}, exact},
-    {"silu"},
     {"hard_sigmoid", OperandKind::None, false, {}, sixth},
-    {"hard_swish"},
-    {"exp"},
-    {"log"},
-    {"sqrt"},
-    {"erf"},
-    {"abs", OperandKind::None, true},
-    {"neg", OperandKind::None, true},
-    {"add", OperandKind::Tensor, true},
-    {"sub", OperandKind::Tensor, true},
-    {"mul", OperandKind::Tensor, true},
-    {"div", OperandKind::Tensor},
-    {"max", OperandKind::Tensor, true},
-    {"min", OperandKind::Tensor, true},
+    {"div", OperandKind::Tensor},  // an integer by zero would end the program
     {"bias", OperandKind::Column, true, "add"},
     {"scale", OperandKind::Column, true, "mul"},
 };
 
+// Those that stand for themselves, and the names above.
+std::vector<ElementwiseOp> list_ops() {
+  std::vector<ElementwiseOp> all;
+  for (const OpDef& def : operators()) {
+    if (def.traits.operands == 0) continue;
+    const OpCall integers{
+        .name = def.name,
+        .attributes = {},
+        .inputs = std::vector<TensorType>(def.traits.operands, {ir::kI32, {}, {}}),
+        .present = std::vector<bool>(def.traits.operands, true),
+        .constants = std::vector<ConstantPtr>(def.traits.operands)};
+    all.push_back({def.name, def.traits.operands == 2 ? OperandKind::Tensor : OperandKind::None,
+                   def.infer(integers).ok()});
+  }
+  all.insert(all.end(), std::begin(kNamed), std::end(kNamed));
+  return all;
+}
+
 Result<ElementwiseOp> find_op(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const ElementwiseOp& op : kOps) {
+  for (const ElementwiseOp& op : elementwise_ops()) {
     if (op.name == name) return op;
     names.push_back(op.name);
   }
@@ -87,16 +90,19 @@ Expr read_operand(ir::Program& program, const ElementwiseOptions& options, Opera
 
 }  // namespace
 
-std::span<const ElementwiseOp> elementwise_ops() { return kOps; }
+std::span<const ElementwiseOp> elementwise_ops() {
+  static const std::vector<ElementwiseOp> all = list_ops();
+  return all;
+}
 
 Expr value_of(const ElementwiseOp& op, const Expr& x, const Expr& y) {
-  const OpDef* def = find_operator(op.op.empty() ? op.name : op.op);
+  const OpDef* def = find_operator(op.meaning());
   CHECK(def != nullptr && def->scalar != nullptr,
         fmt::format("'{}' stands for no elementwise operator", op.name));
   std::vector<Expr> values{x};
   if (y) values.push_back(y);
-  if (op.operands != nullptr) {
-    for (const Expr& operand : op.operands()) values.push_back(operand);
+  if (op.numbers != nullptr) {
+    for (const double number : op.numbers()) values.push_back(ir::float_imm(number));
   }
   OpCall call{def->name, op.attributes != nullptr ? op.attributes() : Attributes{}, {}, {}, {}};
   for (const Expr& value : values) {
@@ -144,6 +150,31 @@ Result<ir::Program> build_elementwise(const ElementwiseOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  const std::int64_t rows = arguments.number("m"), columns = arguments.number("n");
+  const std::vector<ElementwiseOp> chain = parse_chain(arguments.word("op")).value();
+  std::vector<SpecNode> nodes;
+  int operands = 0;
+  for (const ElementwiseOp& op : chain) {
+    SpecNode node{std::string(op.meaning())};
+    if (nodes.empty()) node.operands.push_back({"data", {rows, columns}});
+    if (op.operand != OperandKind::None) {
+      const bool column = op.operand == OperandKind::Column;
+      std::vector<std::int64_t> shape{rows, columns};
+      if (column) shape = {columns};
+      node.operands.push_back({fmt::format("operand{}", operands++), shape, column});
+    }
+    if (op.attributes != nullptr) node.attributes = op.attributes();
+    if (op.numbers != nullptr) node.numbers = op.numbers();
+    nodes.push_back(std::move(node));
+  }
+  return {std::move(nodes)};
+}
+
+}  // namespace
+
 Family elementwise_family() {
   return {"elementwise",
           {{"m"}, {"n"}, {"op", KeyKind::Word}},
@@ -157,7 +188,8 @@ Family elementwise_family() {
             return Operator{.program = std::move(program),
                             .flops = flops(options),
                             .tolerance = tolerance_of(options.dtype)};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

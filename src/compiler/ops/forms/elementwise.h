@@ -2,7 +2,8 @@
 // chain so far; a binary one also the next run-time input `operand0`, `operand1`, … [m, n]; `bias`
 // and `scale` a constant [n]. All but the last are stages `epilogue.0`, `epilogue.1`, …; the last
 // is `output`. What an operator of a chain computes is the meaning of the operator of graphs that
-// it stands for.
+// it stands for: each whose traits say how many operands it has, and a few under names of their
+// own.
 #pragma once
 
 #include <span>
@@ -19,9 +20,11 @@ struct ElementwiseOp {
   OperandKind operand = OperandKind::None;
   bool integers = false;     // has a meaning for integers
   std::string_view op = {};  // of graphs, where that has another name
-  // Attributes and operands that the name stands for; null: none.
+  // Attributes, and numbers as last operands, that the name stands for; null: none.
   Attributes (*attributes)() = nullptr;
-  std::vector<ir::Expr> (*operands)() = nullptr;
+  std::vector<double> (*numbers)() = nullptr;
+
+  std::string_view meaning() const { return op.empty() ? name : op; }
 };
 // y is empty for unary operators.
 ir::Expr value_of(const ElementwiseOp& op, const ir::Expr& x, const ir::Expr& y);
@@ -39,7 +42,5 @@ struct ElementwiseOptions {
 // One operation per element and operator.
 double flops(const ElementwiseOptions& options);
 Result<ir::Program> build_elementwise(const ElementwiseOptions& options);
-
-Family elementwise_family();
 
 }  // namespace attune::ops

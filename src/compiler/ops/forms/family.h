@@ -1,6 +1,6 @@
 // How operators are reached by name: a family has a name, the keys of its options with their
-// defaults, and a function that builds the operator from values for them. families() is the one
-// list; a new operator is its own file and one line there.
+// defaults, the operator with values for them, and the nodes of a graph that this is. families()
+// lists them all; a new one is its own file and one line in list.inc.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/ops/op_def.h"
 #include "compiler/ops/operator.h"
 
 namespace attune::ops {
@@ -37,10 +38,34 @@ struct Arguments {
   const std::string& word(std::string_view key) const;
 };
 
+// An input or constant of a spec.
+struct SpecOperand {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  bool constant = false;
+  bool blocked = false;  // lies in blocks of channels
+};
+
+// A node takes the result of the node before it, if there is one, then operands of its own, then
+// numbers that are part of the operator.
+struct SpecNode {
+  std::string op;  // of graphs
+  std::vector<SpecOperand> operands = {};
+  Attributes attributes = {};
+  std::vector<double> numbers = {};
+};
+
+// What a spec stands for in a graph.
+struct SpecGraph {
+  std::vector<SpecNode> nodes;
+  bool blocked = false;  // so is the output
+};
+
 struct Family {
   std::string name;
   std::vector<Key> keys;  // without `dtype`, which all have
   Result<Operator> (*build)(const Arguments& arguments);
+  SpecGraph (*graph)(const Arguments& arguments);  // of values that `build` accepts
 };
 
 std::span<const Family> families();

@@ -43,15 +43,31 @@ Result<ir::Program> build_layernorm(const LayernormOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  const std::int64_t m = arguments.number("m"), n = arguments.number("n");
+  return {{{"layer_norm",
+            {{"data", {m, n}},
+             {.name = "gamma", .shape = {n}, .constant = true},
+             {.name = "beta", .shape = {n}, .constant = true}},
+            {{"axis", std::int64_t{1}}, {"epsilon", LayernormOptions{}.epsilon}}}}};
+}
+
+}  // namespace
+
 Family layernorm_family() {
-  return {"layernorm", {{"m"}, {"n"}}, [](const Arguments& arguments) -> Result<Operator> {
+  return {"layernorm",
+          {{"m"}, {"n"}},
+          [](const Arguments& arguments) -> Result<Operator> {
             const LayernormOptions options{
                 .m = arguments.number("m"), .n = arguments.number("n"), .dtype = arguments.dtype};
             ATTUNE_ASSIGN(ir::Program program, build_layernorm(options));
             return Operator{.program = std::move(program),
                             .flops = flops(options),
                             .tolerance = tolerance_of(options.dtype)};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

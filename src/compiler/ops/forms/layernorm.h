@@ -17,6 +17,4 @@ struct LayernormOptions {
 double flops(const LayernormOptions& options);
 Result<ir::Program> build_layernorm(const LayernormOptions& options);
 
-Family layernorm_family();
-
 }  // namespace attune::ops

@@ -79,27 +79,57 @@ double flops(const MatmulOptions& options) {
          static_cast<double>(options.k);
 }
 
+namespace {
+
+SpecGraph product(const Arguments& arguments, bool constant) {
+  const std::int64_t m = arguments.number("m"), n = arguments.number("n");
+  const std::int64_t k = arguments.number("k");
+  return {{{"matmul",
+            {{constant ? "data" : "a", {m, k}},
+             {.name = constant ? "weight" : "b", .shape = {k, n}, .constant = constant}}}}};
+}
+
+SpecGraph matmul_graph(const Arguments& arguments) { return product(arguments, false); }
+SpecGraph dense_graph(const Arguments& arguments) { return product(arguments, true); }
+
+SpecGraph batch_matmul_graph(const Arguments& arguments) {
+  const std::int64_t b = arguments.number("b"), k = arguments.number("k");
+  return {
+      {{"matmul", {{"a", {b, arguments.number("m"), k}}, {"b", {b, k, arguments.number("n")}}}}}};
+}
+
+}  // namespace
+
 Family matmul_family() {
-  return {"matmul", {{"m"}, {"n"}, {"k"}}, [](const Arguments& arguments) {
+  return {"matmul",
+          {{"m"}, {"n"}, {"k"}},
+          [](const Arguments& arguments) {
             const MatmulOptions options = options_from(arguments);
             return as_operator(build_matmul(options), options, 1);
-          }};
+          },
+          matmul_graph};
 }
 
 Family dense_family() {
-  return {"dense", {{"m"}, {"n"}, {"k"}}, [](const Arguments& arguments) {
+  return {"dense",
+          {{"m"}, {"n"}, {"k"}},
+          [](const Arguments& arguments) {
             const MatmulOptions options = options_from(arguments);
             return as_operator(build_dense(options), options, 1);
-          }};
+          },
+          dense_graph};
 }
 
 Family batch_matmul_family() {
-  return {"batch_matmul", {{"b"}, {"m"}, {"n"}, {"k"}}, [](const Arguments& arguments) {
+  return {"batch_matmul",
+          {{"b"}, {"m"}, {"n"}, {"k"}},
+          [](const Arguments& arguments) {
             const MatmulOptions options = options_from(arguments);
             const std::int64_t batch = arguments.number("b");
             return as_operator(build_batch_matmul(batch, options), options,
                                static_cast<double>(batch));
-          }};
+          },
+          batch_matmul_graph};
 }
 
 }  // namespace attune::ops

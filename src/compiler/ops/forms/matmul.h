@@ -20,8 +20,4 @@ Result<ir::Program> build_dense(const MatmulOptions& options);
 Result<ir::Program> build_batch_matmul(std::int64_t batch, const MatmulOptions& options);
 double flops(const MatmulOptions& options);
 
-Family matmul_family();
-Family dense_family();
-Family batch_matmul_family();
-
 }  // namespace attune::ops

@@ -124,20 +124,50 @@ Result<ir::Program> build_pool(const PoolOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecNode pool_node(const char* op, const PoolOptions& options) {
+  return {op,
+          {{.name = "data",
+            .shape = {options.n, options.c, options.h.size, options.w.size},
+            .blocked = true}},
+          window_attributes(options.h, options.w)};
+}
+
+SpecGraph maxpool_graph(const Arguments& arguments) {
+  return {{pool_node("max_pool", options_from(PoolKind::Max, arguments))}, true};
+}
+
+SpecGraph avgpool_graph(const Arguments& arguments) {
+  const PoolOptions options = options_from(PoolKind::Average, arguments);
+  const bool include = arguments.word("include_pad") == "yes";
+  SpecNode pool = pool_node("average_pool", options);
+  pool.attributes["count_include_pad"] = std::int64_t{include};
+  pool.attributes["counted_pads"] =
+      std::vector<std::int64_t>(4, include ? options.h.pad_before : 0);
+  return {{std::move(pool)}, true};
+}
+
+}  // namespace
+
 Family maxpool_family() {
-  return {"maxpool", pool_keys(), [](const Arguments& arguments) {
+  return {"maxpool", pool_keys(),
+          [](const Arguments& arguments) {
             return as_operator(options_from(PoolKind::Max, arguments));
-          }};
+          },
+          maxpool_graph};
 }
 
 Family avgpool_family() {
   std::vector<Key> keys = pool_keys();
   keys.push_back({"include_pad", KeyKind::Word, "no", {"no", "yes"}});
-  return {"avgpool", keys, [](const Arguments& arguments) {
+  return {"avgpool", keys,
+          [](const Arguments& arguments) {
             PoolOptions options = options_from(PoolKind::Average, arguments);
             options.count_include_pad = arguments.word("include_pad") == "yes";
             return as_operator(options);
-          }};
+          },
+          avgpool_graph};
 }
 
 }  // namespace attune::ops

@@ -24,7 +24,4 @@ Status validate(const PoolOptions& options);
 double flops(const PoolOptions& options);
 Result<ir::Program> build_pool(const PoolOptions& options);
 
-Family maxpool_family();
-Family avgpool_family();
-
 }  // namespace attune::ops

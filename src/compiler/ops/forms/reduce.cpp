@@ -73,10 +73,31 @@ Result<ir::Program> build_reduce(const ReduceOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  const std::string& op = arguments.word("op");
+  SpecNode node{"reduce_" + op,
+                {{"data", {arguments.number("m"), arguments.number("n")}}},
+                {{"keepdims", std::int64_t{0}}}};
+  if (op.starts_with("arg")) {
+    node.op = "arg_" + op.substr(3);
+    node.attributes["axis"] = std::int64_t{1};
+    node.attributes["select_last_index"] = std::int64_t{0};
+  } else {
+    node.attributes["axes"] = std::vector<std::int64_t>{1};
+  }
+  return {{std::move(node)}};
+}
+
+}  // namespace
+
 Family reduce_family() {
   Key op{"op", KeyKind::Word, "sum", {}};
   for (const OpInfo& info : kOps) op.words.push_back(info.name);
-  return {"reduce", {{"m"}, {"n"}, op}, [](const Arguments& arguments) -> Result<Operator> {
+  return {"reduce",
+          {{"m"}, {"n"}, op},
+          [](const Arguments& arguments) -> Result<Operator> {
             ReduceOptions options{.op = ReduceOp::Sum,
                                   .m = arguments.number("m"),
                                   .n = arguments.number("n"),
@@ -88,7 +109,8 @@ Family reduce_family() {
             return Operator{.program = std::move(program),
                             .flops = flops(options),
                             .tolerance = is_exact(options.op) ? 0 : tolerance_of(options.dtype)};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

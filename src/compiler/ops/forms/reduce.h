@@ -18,6 +18,4 @@ struct ReduceOptions {
 double flops(const ReduceOptions& options);
 Result<ir::Program> build_reduce(const ReduceOptions& options);
 
-Family reduce_family();
-
 }  // namespace attune::ops

@@ -34,15 +34,28 @@ Result<ir::Program> build_softmax(const SoftmaxOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  return {{{"softmax",
+            {{"data", {arguments.number("m"), arguments.number("n")}}},
+            {{"axis", std::int64_t{1}}}}}};
+}
+
+}  // namespace
+
 Family softmax_family() {
-  return {"softmax", {{"m"}, {"n"}}, [](const Arguments& arguments) -> Result<Operator> {
+  return {"softmax",
+          {{"m"}, {"n"}},
+          [](const Arguments& arguments) -> Result<Operator> {
             const SoftmaxOptions options{
                 .m = arguments.number("m"), .n = arguments.number("n"), .dtype = arguments.dtype};
             ATTUNE_ASSIGN(ir::Program program, build_softmax(options));
             return Operator{.program = std::move(program),
                             .flops = flops(options),
                             .tolerance = tolerance_of(options.dtype)};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

@@ -15,6 +15,4 @@ struct SoftmaxOptions {
 double flops(const SoftmaxOptions& options);
 Result<ir::Program> build_softmax(const SoftmaxOptions& options);
 
-Family softmax_family();
-
 }  // namespace attune::ops

@@ -29,6 +29,18 @@ Result<ir::Program> build_transpose(const TransposeOptions& options) {
   return check_memory(std::move(program));
 }
 
+namespace {
+
+SpecGraph graph_of(const Arguments& arguments) {
+  std::vector<std::int64_t> order;
+  for (const char digit : arguments.word("perm")) order.push_back(digit - '0');
+  return {{{"transpose",
+            {{"data", {arguments.number("d0"), arguments.number("d1"), arguments.number("d2")}}},
+            {{"perm", order}}}}};
+}
+
+}  // namespace
+
 Family transpose_family() {
   const std::vector<std::string> perms{"012", "021", "102", "120", "201", "210"};
   return {"transpose",
@@ -41,7 +53,8 @@ Family transpose_family() {
             for (std::size_t x = 0; x < 3; ++x) options.perm[x] = arguments.word("perm")[x] - '0';
             ATTUNE_ASSIGN(ir::Program program, build_transpose(options));
             return Operator{.program = std::move(program)};
-          }};
+          },
+          graph_of};
 }
 
 }  // namespace attune::ops

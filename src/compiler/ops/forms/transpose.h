@@ -16,6 +16,4 @@ struct TransposeOptions {
 
 Result<ir::Program> build_transpose(const TransposeOptions& options);
 
-Family transpose_family();
-
 }  // namespace attune::ops

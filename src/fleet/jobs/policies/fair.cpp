@@ -8,4 +8,9 @@ Rank by_arrival(const StageView& stage) {
 
 std::optional<Rank> rank_fair(const View&, const StageView& stage) { return by_arrival(stage); }
 
+Policy fair_policy() {
+  return {
+      .name = "fair", .summary = "first come, first served, for each resource", .rank = rank_fair};
+}
+
 }  // namespace attune::jobs

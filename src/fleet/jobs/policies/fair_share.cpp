@@ -7,8 +7,9 @@
 #include "fleet/jobs/policies/policies.h"
 
 namespace attune::jobs {
+namespace {
 
-std::optional<Rank> rank_fair_share(const View& view, const StageView& stage) {
+std::optional<Rank> rank(const View& view, const StageView& stage) {
   const JobView& job = view.jobs[stage.job];
   const UserView& user = view.users[job.user];
   const bool above = user.quota > 0 && user.running + stage.amount > user.quota;
@@ -20,11 +21,21 @@ std::optional<Rank> rank_fair_share(const View& view, const StageView& stage) {
 
 // How long a job will take is often not known before a worker has it: what counts is how long it
 // waits, by its priority, and how many workers its user has already. Each of these can fill a unit.
-Rank queue_fair_share(const View& view, const JobView& job) {
+Rank queue(const View& view, const JobView& job) {
   const UserView& user = view.users[job.user];
   const bool above = user.quota > 0 && user.jobs >= user.quota;
   const double waits = (view.now - job.submitted_at) * job.priority / (1 + user.jobs);
   return {above ? 1.0 : 0.0, -waits, job.submitted_at};
+}
+
+}  // namespace
+
+Policy fair_share_policy() {
+  return {.name = "fair-share",
+          .summary = "the job that fell behind its share most first, by priority and quota",
+          .rank = rank,
+          .queue = queue,
+          .has_quotas = true};
 }
 
 }  // namespace attune::jobs

@@ -10,15 +10,20 @@ double weighted_seconds(const JobView& job) {
   return (job.remaining_seconds < 0 ? job.attained_seconds : job.remaining_seconds) / job.priority;
 }
 
-}  // namespace
-
-std::optional<Rank> rank_latency(const View& view, const StageView& stage) {
+std::optional<Rank> rank(const View& view, const StageView& stage) {
   return Rank{weighted_seconds(view.jobs[stage.job]), stage.ready_at,
               static_cast<double>(stage.id)};
 }
 
-Rank queue_latency(const View&, const JobView& job) {
-  return {weighted_seconds(job), job.submitted_at, 0};
+Rank queue(const View&, const JobView& job) { return {weighted_seconds(job), job.submitted_at, 0}; }
+
+}  // namespace
+
+Policy latency_policy() {
+  return {.name = "latency",
+          .summary = "the job with least work left first: each ends early",
+          .rank = rank,
+          .queue = queue};
 }
 
 }  // namespace attune::jobs

@@ -34,9 +34,7 @@ double growth_to_whole(const JobView& job) {
   return std::pow((job.attained_seconds + left) / left, kWholeWeight);
 }
 
-}  // namespace
-
-std::optional<Rank> rank_makespan(const View& view, const StageView& stage) {
+std::optional<Rank> rank(const View& view, const StageView& stage) {
   const JobView& job = view.jobs[stage.job];
   if (job.remaining_seconds < 0) return Rank{0.0, stage.ready_at, 0.0};
   double to_come = job.remaining_seconds;
@@ -46,6 +44,14 @@ std::optional<Rank> rank_makespan(const View& view, const StageView& stage) {
   }
   const double urgency = to_come / std::sqrt(std::max(stage.predicted_seconds, kLeastSeconds));
   return Rank{1.0, -urgency, stage.ready_at};
+}
+
+}  // namespace
+
+Policy makespan_policy() {
+  return {.name = "makespan",
+          .summary = "what leads to most work elsewhere first: all end early",
+          .rank = rank};
 }
 
 }  // namespace attune::jobs

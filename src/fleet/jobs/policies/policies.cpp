@@ -10,11 +10,11 @@ Rank queue_by_priority(const View&, const JobView& job) {
 }
 
 std::span<const Policy> policies() {
-  static constexpr Policy kAll[] = {
-      kSequential,    kUnscheduled, kSynchronised, kGreedy,  kFair,
-      kGreedyBundled, kFairBundled, kMakespan,     kLatency, kFairShare,
+  static const Policy all[] = {
+#define ATTUNE_POLICY(name) name##_policy(),
+#include "fleet/jobs/policies/list.inc"
   };
-  return kAll;
+  return all;
 }
 
 Result<const Policy*> find_policy(std::string_view name) {
