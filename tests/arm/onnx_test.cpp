@@ -107,7 +107,7 @@ TEST_F(ArmOnnx, ASmallCase) {
   const TemporaryDirectory directory;
   const std::string folder = directory.file("relu");
   std::filesystem::create_directories(folder + "/test_data_set_0");
-  write_tiny_model(folder + "/model.onnx", "Relu", {{"x", {3}}});
+  write_tiny_model(folder + "/model.onnx", "Relu", {{"x", {"3"}}});
   write_tensor(folder + "/test_data_set_0/input_0.pb", {3}, std::vector<float>{1, -2, 3});
   write_tensor(folder + "/test_data_set_0/output_0.pb", {3}, std::vector<float>{1, 0, 3});
   const Counts counts = counts_of(folder, kTarget, run_on_arm);
