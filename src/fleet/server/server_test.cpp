@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
-#include "fleet/server/local_workers.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/state_lock.h"
 #include "fleet/server/worker_connection.h"
@@ -319,88 +318,6 @@ TEST(Server, AFileOfAnotherProgramIsRefused) {
   const auto server = Server::start(options(folder.path()));
   ASSERT_FALSE(server.ok());
   EXPECT_EQ(server.error().message, "'" + path + "' is no state file of a scheduler");
-}
-
-// A program that only lives, and says so by a file named after it.
-std::vector<std::string> idle_program(const std::string& folder) {
-  return {"/bin/sh", "-c", "touch " + folder + "/up-$$; exec sleep 1000"};
-}
-
-std::vector<int> up(const std::string& folder) {
-  std::vector<int> pids;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("up-")) pids.push_back(std::stoi(name.substr(3)));
-  }
-  return pids;
-}
-
-void wait_until(const std::function<bool()>& condition) {
-  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
-  const TemporaryDirectory folder;
-  std::vector<int> pids;
-  {
-    LocalWorkers workers(
-        {.command = idle_program(folder.path()), .count = 2, .log_folder = folder.path()});
-    workers.start();
-    wait_until([&] { return up(folder.path()).size() == 2; });
-    pids = up(folder.path());
-    EXPECT_TRUE(workers.adopt(7, pids[0]));
-    EXPECT_FALSE(workers.adopt(8, ::getpid()));
-    EXPECT_EQ(workers.kill(7), WorkerEnd::Killed);
-    wait_until([&] { return up(folder.path()).size() == 3; });
-    workers.set_extra(1);
-    wait_until([&] { return up(folder.path()).size() == 4; });
-    pids = up(folder.path());
-  }
-  for (const int pid : pids) EXPECT_NE(::kill(pid, 0), 0) << pid;
-}
-
-TEST(LocalWorkers, OneThatCrashesIsAtFault) {
-  const TemporaryDirectory folder;
-  const std::string told = folder.file("told"), go = folder.file("go");
-  ASSERT_EQ(::mkfifo(told.c_str(), 0600), 0);
-  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
-  std::atomic<int> ends = 0;
-  const std::string script = "echo $$ > " + told + "; read x < " + go + "; kill -SEGV $$";
-  LocalWorkers workers(
-      {.command = {"/bin/sh", "-c", script}, .count = 1, .log_folder = folder.path(), .ended = [&] {
-         ++ends;
-       }});
-  workers.start();
-  int pid = 0;
-  std::ifstream(told) >> pid;
-  ASSERT_TRUE(workers.adopt(1, pid));
-  std::ofstream(go) << "\n";
-  wait_until([&] { return ends == 1; });
-  EXPECT_EQ(workers.kill(1), WorkerEnd::ByItsOwnFault);
-  EXPECT_EQ(workers.kill(1), WorkerEnd::Killed) << "said once";
-}
-
-TEST(LocalWorkers, AFailingOneIsSpokenOf) {
-  const TemporaryDirectory folder;
-  std::mutex mutex;
-  std::vector<std::string> notes;
-  {
-    LocalWorkers workers({.command = {"/bin/sh", "-c", "exit 3"},
-                          .count = 1,
-                          .log_folder = folder.path(),
-                          .quick_seconds = 3600,
-                          .note = [&](const std::string& note) {
-                            const std::lock_guard lock(mutex);
-                            notes.push_back(note);
-                          }});
-    workers.start();
-    wait_until([&] {
-      const std::lock_guard lock(mutex);
-      return notes.size() == 2;
-    });
-  }
-  EXPECT_NE(notes[0].find("(exit status 3), the next starts in 0.1 s"), std::string::npos);
-  EXPECT_NE(notes[1].find("the next starts in 0.2 s"), std::string::npos);
 }
 
 }  // namespace

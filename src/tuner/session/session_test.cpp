@@ -1,101 +1,7 @@
-#include "tuner/session/session.h"
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-
-#include "base/rng.h"
-#include "tuner/session/fakes_testing.h"
-#include "tuner/session/run_local.h"
+#include "tuner/session/session_fixture_testing.h"
 
 namespace attune::session {
 namespace {
-
-// What a session decided, whatever the way it went.
-struct Decisions {
-  std::vector<std::string> traces;  // by number
-  std::vector<std::string> outcomes;
-  std::vector<bool> verified;
-  std::string winner;
-  std::int64_t trials = 0;
-  bool operator==(const Decisions&) const = default;
-};
-
-class SessionTest : public testing::Test {
- protected:
-  void SetUp() override {
-    // In memory where there is such a place: the store forces every step to the disk.
-    const std::string base = std::filesystem::exists("/dev/shm") ? "/dev/shm" : testing::TempDir();
-    path_ = base + "/attune_session_test." + std::to_string(getpid());
-    fresh_store();
-  }
-  void TearDown() override { remove_store(); }
-
-  void remove_store() {
-    store_.reset();
-    for (const char* end : {".db", ".db-wal", ".db-shm"}) std::filesystem::remove(path_ + end);
-  }
-  void fresh_store() {
-    remove_store();
-    reopen_store();
-  }
-  void reopen_store() {
-    store_.reset();
-    auto store = records::open_sqlite_store(path_ + ".db");
-    ASSERT_TRUE(store.ok()) << store.error().message;
-    store_ = std::move(*store);
-  }
-
-  std::unique_ptr<Session> open(Options options, std::int64_t size = 100) {
-    auto search = std::make_unique<FakeSearch>(options.seed + 1, size);
-    search_ = search.get();
-    options.search_name = "fake";
-    auto session = Session::open({*store_, builder_, runner_, clock_}, fake_task(),
-                                 "cpu -threads=1", std::move(search), fake_trace(0), options);
-    EXPECT_TRUE(session.ok()) << session.error().message;
-    return std::move(*session);
-  }
-
-  // At most `stages` stages, the first that is ready each time, or any when `rng` is given; how
-  // many were run.
-  static int step(Session& session, int stages = 1000, Rng* rng = nullptr) {
-    int done = 0;
-    while (!session.finished() && done < stages) {
-      const std::vector<Stage> ready = session.ready_stages();
-      EXPECT_FALSE(ready.empty());
-      if (ready.empty()) break;
-      const Stage stage = ready[rng == nullptr ? 0 : rng->below(ready.size())];
-      const Status status = session.run(stage);
-      EXPECT_TRUE(status.ok()) << status.error().message;
-      ++done;
-    }
-    return done;
-  }
-
-  Decisions decisions(const Session& session) {
-    Decisions result;
-    auto stored = store_->load_session(session.id());
-    EXPECT_TRUE(stored.ok());
-    for (const auto& candidate : stored->candidates) {
-      result.traces.push_back(candidate.candidate.trace);
-      result.outcomes.push_back(candidate.record ? outcome::describe(candidate.record->outcome)
-                                                 : "none");
-      result.verified.push_back(candidate.record && candidate.record->verified);
-    }
-    result.winner = session.report().best_trace;
-    result.trials = session.report().trials;
-    return result;
-  }
-
-  std::string path_;
-  FakeWorld world_;
-  FakeBuilder builder_{world_};
-  FakeRunner runner_{world_};
-  FakeClock clock_;
-  std::unique_ptr<records::Store> store_;
-  FakeSearch* search_ = nullptr;
-};
 
 TEST_F(SessionTest, FindsTheFastestAndReportsIt) {
   auto session = open({.trials = 60, .batch = 12});
@@ -203,42 +109,6 @@ TEST_F(SessionTest, SaysWhatWasNotWorthBuilding) {
   EXPECT_GE(session->report().rejected.at("even"), 19);
 }
 
-TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
-  for (std::int64_t n = 0; n < 100; ++n) world_.lost.insert(n);
-  auto session = open({.trials = 20, .batch = 6});
-  const Status status = run_local(*session);
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message,
-            "the last 6 candidates were lost: infrastructure lost in run: unplugged");
-  EXPECT_EQ(session->report().trials, 0);
-  world_.lost.clear();
-  session = open({.trials = 20, .resume = true, .batch = 6});
-  EXPECT_TRUE(run_local(*session).ok());
-  EXPECT_TRUE(session->report().resumed);
-  EXPECT_EQ(session->report().trials, 20);
-}
-
-TEST_F(SessionTest, ALossInABatchOfOneIsRecordedAndTheRunGoesOn) {
-  world_.lost = {2, 9};
-  auto session = open({.trials = 20, .batch = 1}, 30);
-  const Status status = run_local(*session);
-  ASSERT_TRUE(status.ok()) << status.error().message;
-  const TaskReport report = session->report();
-  EXPECT_EQ(report.failures.at("infrastructure_lost"), 2);
-  EXPECT_EQ(report.trials, 20) << "they are no trials";
-  EXPECT_TRUE(report.best_us);
-}
-
-TEST_F(SessionTest, SeveralLossesInARowEndTheRunInBatchesOfOneToo) {
-  for (std::int64_t n = 1; n < 30; ++n) world_.lost.insert(n);
-  auto session = open({.trials = 20, .batch = 1}, 30);
-  const Status status = run_local(*session);
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message,
-            "the last 3 candidates were lost: infrastructure lost in run: unplugged");
-  EXPECT_EQ(session->report().trials, 1) << "the default ran before";
-}
-
 TEST_F(SessionTest, EveryOrderOfStagesLeadsToTheSameDecisions) {
   for (const int window : {1, 2, 4}) {
     fresh_store();
@@ -285,60 +155,6 @@ TEST_F(SessionTest, WhatWasDisturbedIsMeasuredAnewAsOftenAsAllowed) {
   EXPECT_EQ(run(2, 1000).first, 2) << "not for ever";
 }
 
-TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
-  for (const int window : {1, 2, 4}) {
-    fresh_store();
-    const Options options{.trials = 40, .batch = 12, .window = window};
-    auto whole = open(options);
-    const int stages = step(*whole);
-    const Decisions expected = decisions(*whole);
-    for (int killed_after = 0; killed_after < stages; ++killed_after) {
-      fresh_store();
-      auto session = open(options);
-      step(*session, killed_after);
-      session.reset();
-      reopen_store();
-      Options again = options;
-      again.resume = true;
-      session = open(again);
-      step(*session);
-      EXPECT_EQ(decisions(*session), expected)
-          << "window " << window << ", killed after " << killed_after << " stages";
-    }
-  }
-}
-
-TEST_F(SessionTest, FinalistsAreBuiltAgainOnlyByAnotherProcess) {
-  const auto closing = [](const Session& session) {
-    const std::vector<Stage> ready = session.ready_stages();
-    return ready.size() == 1 && ready[0].round == kClosing ? name_of(ready[0].kind) : "";
-  };
-  auto session = open({.trials = 20, .batch = 8});
-  while (closing(*session).empty()) step(*session, 1);
-  EXPECT_EQ(closing(*session), "confirm");
-  session = open({.trials = 20, .resume = true, .batch = 8});
-  while (closing(*session).empty()) step(*session, 1);
-  EXPECT_EQ(closing(*session), "build");
-  step(*session, 1);
-  EXPECT_EQ(closing(*session), "confirm");
-}
-
-TEST_F(SessionTest, ALargerBudgetContinuesAFinishedSession) {
-  auto session = open({.trials = 20, .batch = 8});
-  step(*session);
-  const records::SessionId id = session->id();
-  session = open({.trials = 50, .resume = true, .batch = 8});
-  EXPECT_EQ(session->id(), id);
-  step(*session);
-  EXPECT_EQ(session->report().trials, 50);
-  EXPECT_EQ(session->report().trials_this_run, 30);
-  const int runs = runner_.runs;
-  session = open({.trials = 50, .resume = true, .batch = 8});
-  step(*session);
-  EXPECT_EQ(session->report().trials_this_run, 0);
-  EXPECT_LE(runner_.runs - runs, 9) << "only the closing comparison is repeated";
-}
-
 TEST_F(SessionTest, ANewSessionStartsFromWhatIsKnown) {
   auto session = open({.trials = 60, .batch = 12});
   step(*session);
@@ -376,13 +192,6 @@ TEST_F(SessionTest, HintsAreTriedFirstUnlessHistoryIsUnwanted) {
     fresh_store();
     ASSERT_TRUE(store_->add_hints(std::vector{unreadable, hint}).ok());
   }
-}
-
-TEST_F(SessionTest, StopLeavesTheSessionToBeResumed) {
-  auto session = open({.trials = 40, .batch = 8});
-  std::atomic<bool> stop = true;
-  EXPECT_TRUE(run_local(*session, nullptr, &stop).ok());
-  EXPECT_FALSE(session->finished());
 }
 
 TEST_F(SessionTest, ProgressIsObserved) {
