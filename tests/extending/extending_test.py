@@ -88,14 +88,15 @@ class Extending(unittest.TestCase):
     def test_step(self):
         self.apply("step")
         spec = "elementwise:m=4,n=30,op=relu"
-        (self.place / "trace").write_text("chunk output j 3\nunroll output j.0\nvectorize output j.1\n")
+        # Its two dimensions are one loop of 120.
+        (self.place / "trace").write_text("chunk output d0 3\nunroll output d0.0\nvectorize output d0.1\n")
         loops = self.attune("compile", spec, "--schedule", "trace", "--emit", "trace,loops")
-        self.assertIn("chunk output j 3", loops)
+        self.assertIn("chunk output d0 3", loops)
         self.attune("check", spec, "--schedule", "trace")
-        (self.place / "trace").write_text("chunk output j 31\n")
-        self.assertIn("line 1 of the trace: loop 'j' of stage 'output' has 30 iterations and cannot be "
-                      "cut into 31 parts",
-                      self.attune("check", spec, "--schedule", "trace", status=2))
+        (self.place / "trace").write_text("chunk output d0 121\n")
+        self.assertIn("line 1 of the trace: loop 'd0' of stage 'output' has 120 iterations and cannot be "
+                      "cut into 121 parts",
+                      self.attune("compile", spec, "--schedule", "trace", "--emit", "loops", status=2))
 
     def test_policy(self):
         self.apply("policy")
