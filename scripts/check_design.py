@@ -4,6 +4,8 @@
 - Which kind a target is stays in src/targets: nobody else compares kinds of targets.
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
 - One place lowers programs: the kernel builder.
+- A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
+  row in a session, its record.
 - A directory holds at most 60 sources, so that a stranger finds a file by looking; lists of siblings,
   where each file is one entry, aside.
 
@@ -20,6 +22,10 @@ LOADER = "src/compiler/model/load/model.cpp"
 BUILDER = "src/compiler/kernel/kernel.cpp"
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
+
+MOST_CANDIDATES = 5
+CANDIDATE_ROOMS = tuple(f"src/tuner/{room}/" for room in ["space", "explore", "session", "measure"])
+RECORD = ("src/tuner/records/record.h", "Record")
 
 MOST_SOURCES = 60
 # Directories of siblings, one entry a file.
@@ -56,16 +62,37 @@ def directory_offences(root):
             yield f"{path}: {count} sources, at most {MOST_SOURCES}; divide it where a stranger would"
 
 
+def structs(text):
+    """Names of the structs that are defined there, each with its body."""
+    for found in re.finditer(r"\bstruct (\w+)(?: final)?(?: : [^{;]*)? \{", text):
+        depth, end = 1, found.end()
+        while depth > 0 and end < len(text):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        yield found[1], text[found.end():end]
+
+
+def candidate_offences(texts):
+    """A struct stands for a candidate when it is called one, or holds a trace on its way through tuning."""
+    found = []
+    for path, text in texts:
+        for name, body in structs(text):
+            holds = path.startswith(CANDIDATE_ROOMS) and re.search(r"\bschedule::Trace \w+( = [^;]*)?;", body)
+            if name.endswith(("Candidate", "Proposal")) or holds or (path, name) == RECORD:
+                found.append(f"{path}: {name}")
+    if len(found) > MOST_CANDIDATES:
+        yield f"{len(found)} structs stand for a candidate, at most {MOST_CANDIDATES}: " + ", ".join(found)
+
+
 def main(arguments):
     root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
     kinds = target_kinds(root)
     files = [f for f in sorted((root / "src").rglob("*")) if f.suffix in (".h", ".cpp")]
-    offences = list(directory_offences(root))
-    for file in files:
-        path = file.relative_to(root).as_posix()
-        if is_for_tests(path):
-            continue
-        for number, line in enumerate(file.read_text().splitlines(), 1):
+    texts = [(path, file.read_text()) for file in files
+             if not is_for_tests(path := file.relative_to(root).as_posix())]
+    offences = list(directory_offences(root)) + list(candidate_offences(texts))
+    for path, text in texts:
+        for number, line in enumerate(text.splitlines(), 1):
             offences += line_offences(path, number, line, kinds)
     print("\n".join(offences + [f"design: {len(files)} files, {len(offences)} offences"]))
     return 1 if offences else 0

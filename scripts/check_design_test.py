@@ -51,6 +51,16 @@ class CheckDesign(unittest.TestCase):
         self.assert_passes({check_design.BUILDER: line, "src/compiler/lower/a_test.cpp": line})
         self.assert_refused({"src/tuner/a.cpp": line}, "lowers a program")
 
+    def test_a_candidate_has_few_shapes(self):
+        def structs(count):
+            return "".join(f"struct A{i}Candidate {{}};\n" for i in range(count))
+        self.assert_passes({"src/tuner/a.h": structs(5), "src/tuner/a_testing.h": structs(6)})
+        self.assert_refused({"src/tuner/a.h": structs(6)}, "6 structs stand for a candidate")
+        holds = "struct Found {\n  schedule::Trace trace;\n};\n"
+        self.assert_refused({"src/tuner/a.h": structs(5), "src/tuner/session/b.h": holds},
+                            "src/tuner/session/b.h: Found")
+        self.assert_passes({"src/tuner/a.h": structs(5), "src/tuner/logs/b.h": holds})
+
     def test_directories_stay_small(self):
         many = {f"src/tuner/a{i}.h": "" for i in range(61)}
         self.assert_refused(many, "src/tuner: 61 sources, at most 60")

@@ -56,8 +56,9 @@ std::vector<measure::BuiltCandidate> build_list(const ir::Program& direct,
   for (std::size_t tries = 0; tries < 20 * count && list.size() < count; ++tries) {
     const space::Point point = space.sample(rng);
     if (!space.schedule_of(point).ok()) continue;
-    const measure::BuildRequest request{static_cast<std::int64_t>(list.size()), program,
-                                        space.trace_of(point)};
+    const measure::BuildRequest request{
+        .candidate = {.trace = space.trace_of(point), .number = std::ssize(list)},
+        .program = program};
     auto built = builder.build({&request, 1});
     if (!built.front().failure) list.push_back(std::move(built.front()));
   }

@@ -116,7 +116,8 @@ Status time_all(std::vector<Sample>& samples, const space::Space& space,
     for (std::size_t i = 0; i < count; ++i) {
       const space::Point& point = samples[first + i].point;
       requests.push_back(
-          {static_cast<std::int64_t>(i), programs[point.alternative], space.trace_of(point)});
+          {.candidate = {.trace = space.trace_of(point), .number = std::ssize(requests)},
+           .program = programs[point.alternative]});
     }
     const auto built = builder.build(requests);
     std::vector<measure::RunRequest> runs;

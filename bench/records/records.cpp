@@ -81,14 +81,15 @@ int main(int argc, char** argv) {
               static_cast<double>(std::filesystem::file_size(path)) * 1e-6);
   const SessionId session =
       need(store->create_session({any.task_key, any.task_name, any.target, {}, {}}));
-  std::vector<std::vector<ProfiledCandidate>> rounds(kRepeats);
+  std::vector<std::vector<Record>> rounds(kRepeats);
   time_it("select 64 candidates", [&](int repeat) {
-    std::vector<Candidate> candidates;
+    std::vector<SessionCandidate> candidates;
     for (int i = 0; i < kRound; ++i) {
       const std::int64_t number = repeat * kRound + i;
       Record r = make_record(records + number);
       candidates.push_back({number, r.trace, r.trace_hash, 1.0});
-      rounds[static_cast<std::size_t>(repeat)].push_back({number, std::move(r)});
+      r.number = number;
+      rounds[static_cast<std::size_t>(repeat)].push_back(std::move(r));
     }
     if (!store->append_selected(session, repeat, candidates, "state").ok()) std::exit(1);
   });

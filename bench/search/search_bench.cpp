@@ -25,8 +25,7 @@ class Watch {
 
 // A trial of a round: proposed, then known from the file or measured.
 struct Trial {
-  schedule::Trace trace;
-  std::uint64_t hash = 0;
+  space::Candidate candidate;
   std::optional<double> us;
   bool known = false;
 };
@@ -41,9 +40,8 @@ std::vector<Trial> propose(session::Search& search, std::size_t count,
                            const std::unordered_map<std::uint64_t, const TrialRow*>& known) {
   std::vector<Trial> trials;
   for (auto& proposal : search.select(count)) {
-    Trial trial{std::move(proposal.trace), 0, {}, false};
-    trial.hash = schedule::hash(trial.trace);
-    if (const auto found = known.find(trial.hash); found != known.end()) {
+    Trial trial{std::move(proposal), {}, false};
+    if (const auto found = known.find(trial.candidate.trace_hash); found != known.end()) {
       trial.us = found->second->us;
       trial.known = true;
     }
@@ -53,8 +51,8 @@ std::vector<Trial> propose(session::Search& search, std::size_t count,
 }
 
 void observe(session::Search& search, const std::vector<Trial>& trials) {
-  std::vector<session::Observation> observations;
-  for (const Trial& trial : trials) observations.push_back({trial.hash, &trial.trace, trial.us});
+  std::vector<space::Observation> observations;
+  for (const Trial& trial : trials) observations.push_back({&trial.candidate, trial.us});
   search.update(observations);
 }
 
@@ -135,7 +133,8 @@ std::vector<measure::BuiltCandidate> SearchBench::build(
   for (const schedule::Trace& trace : traces) {
     const auto algorithm = session::algorithm_of(task, trace);
     CHECK(algorithm.ok(), "traces use algorithms of the task");
-    requests.push_back({static_cast<std::int64_t>(requests.size()), (*algorithm)->program, trace});
+    requests.push_back({.candidate = {.trace = trace, .number = std::ssize(requests)},
+                        .program = (*algorithm)->program});
   }
   return builder_.build(requests);
 }
@@ -197,7 +196,7 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
     if (round.empty()) break;
     std::vector<schedule::Trace> fresh;
     for (const Trial& trial : round) {
-      if (!trial.known) fresh.push_back(trial.trace);
+      if (!trial.known) fresh.push_back(trial.candidate.trace);
     }
     const Watch measuring;
     const Curve& curve = file.curve(key);
@@ -209,7 +208,8 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
     for (Trial& trial : round) {
       if (trial.known) continue;
       trial.us = times[next++];
-      ATTUNE_RETURN_IF_ERROR(file.add(key, trial.hash, trial.us, schedule::to_string(trial.trace)));
+      ATTUNE_RETURN_IF_ERROR(file.add(key, trial.candidate.trace_hash, trial.us,
+                                      schedule::to_string(trial.candidate.trace)));
     }
     const Watch updating;
     observe(*search, round);

@@ -17,14 +17,17 @@ namespace {
 // One number after the other; its state is one number.
 class Counting final : public Search {
  public:
-  std::vector<Proposal> select(std::size_t count) override {
-    std::vector<Proposal> proposals;
+  std::vector<space::Candidate> select(std::size_t count) override {
+    std::vector<space::Candidate> proposals;
     while (proposals.size() < count) {
-      proposals.push_back({fake_trace(++last_), 100 + static_cast<double>(last_ % 50)});
+      const schedule::Trace trace = fake_trace(++last_);
+      proposals.push_back({.trace = trace,
+                           .trace_hash = schedule::hash(trace),
+                           .predicted_us = 100 + static_cast<double>(last_ % 50)});
     }
     return proposals;
   }
-  void update(std::span<const Observation>) override {}
+  void update(std::span<const space::Observation>) override {}
   std::string changes() override { return std::to_string(last_); }
   Status restore(std::span<const std::string>) override { return {}; }
 
@@ -97,12 +100,11 @@ TEST(LongSession, ASearchWritesWhatItDidAndNoMore) {
     const auto search = make_search(std::move(*explorer), 7);
     std::size_t bytes = 0, most = 0;
     for (int round = 0; round < 1000; ++round) {
-      const std::vector<Proposal> batch = search->select(100);
+      const std::vector<space::Candidate> batch = search->select(100);
       ASSERT_EQ(batch.size(), 100U);
-      std::vector<Observation> observations;
-      for (const Proposal& each : batch) {
-        const std::uint64_t hash = schedule::hash(each.trace);
-        observations.push_back({hash, &each.trace, 100 + static_cast<double>(hash % 1000)});
+      std::vector<space::Observation> observations;
+      for (const space::Candidate& each : batch) {
+        observations.push_back({&each, 100 + static_cast<double>(each.trace_hash % 1000)});
       }
       search->update(observations);
       const std::size_t size = search->changes().size();

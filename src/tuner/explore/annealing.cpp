@@ -38,11 +38,11 @@ double deviation_of(std::span<const double> scores) {
 // A run that is cut short has measured the most promising ones. Defaults, which come first, were
 // found good before; to come before one, another must promise more than predictions are wrong by.
 // With them, while nothing was measured yet, alternatives that promise about the same take turns.
-void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
+void put_in_order(std::vector<space::Candidate>& batch, std::size_t defaults,
                   const cost_model::Learner& learner) {
   constexpr double kDefaultIsWorth = 0.2, kTurn = 0.03;
   std::vector<cost_model::Query> queries;
-  for (const Proposal& each : batch) queries.push_back({&each.point, each.predicted_us});
+  for (const space::Candidate& each : batch) queries.push_back({&*each.point, each.predicted_us});
   std::vector<double> scores(batch.size());
   if (!queries.empty()) learner.score(queries, scores);
   std::vector<std::pair<double, std::size_t>> order;
@@ -52,10 +52,10 @@ void put_in_order(std::vector<Proposal>& batch, std::size_t defaults,
   std::sort(order.begin(), order.end());
   std::map<std::uint32_t, int> taken;
   for (auto& [score, i] : order) {
-    if (defaults > 0) score += kTurn * taken[batch[i].point.alternative]++;
+    if (defaults > 0) score += kTurn * taken[batch[i].point->alternative]++;
   }
   std::sort(order.begin(), order.end());
-  std::vector<Proposal> sorted;
+  std::vector<space::Candidate> sorted;
   for (const auto& [us, i] : order) sorted.push_back(std::move(batch[i]));
   batch = std::move(sorted);
 }
@@ -114,7 +114,9 @@ std::vector<AnnealingExplorer::Chain> AnnealingExplorer::begin_chains(Scorer& sc
   if (chains_.empty() && options_.defaults_first) chains_ = space.defaults();
   while (chains_.size() < options_.chains) chains_.push_back(space.sample(rng));
   const auto best = ledger_.best(std::min(kBestChains, chains_.size()));
-  for (std::size_t i = 0; i < best.size(); ++i) chains_[chains_.size() - 1 - i] = best[i]->point;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    chains_[chains_.size() - 1 - i] = best[i]->example.point;
+  }
   std::vector<Chain> chains;
   for (space::Point& point : chains_) {
     for (int tries = 0; !ledger_.predicted_us(point) && tries < kStartDraws; ++tries) {
@@ -184,9 +186,9 @@ double AnnealingExplorer::walk(Scorer& scorer, Pool& pool, Rng& rng) {
 void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool, Rng& rng) {
   const auto best = ledger_.best(3);
   for (const Entry* entry : best) {
-    auto neighbours = ledger_.space().neighbours(entry->point);
+    auto neighbours = ledger_.space().neighbours(entry->example.point);
     const auto most = static_cast<std::size_t>(kNeighboursUs / static_cast<double>(best.size()) /
-                                               effort_us(entry->point)) +
+                                               effort_us(entry->example.point)) +
                       1;
     for (std::size_t i = 0; i < most && neighbours.size() > most; ++i) {
       std::swap(neighbours[i], neighbours[i + rng.below(neighbours.size() - i)]);
@@ -207,7 +209,7 @@ std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
   std::map<std::uint32_t, std::size_t> trials;
   bool first = true;
   for (const Entry& entry : ledger_.entries()) {
-    ++trials[entry.point.alternative];
+    ++trials[entry.example.point.alternative];
     first &= !entry.finished;
   }
   double best = std::numeric_limits<double>::infinity();
@@ -256,8 +258,9 @@ AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t batch, R
   return result;
 }
 
-std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
-  std::vector<Proposal> proposals;
+std::vector<space::Candidate> AnnealingExplorer::select(std::size_t batch, const Hashes& known,
+                                                        Rng& rng) {
+  std::vector<space::Candidate> proposals;
   if (ledger_.space().size() == 0) {
     exhausted_ = batch > 0;
     return proposals;
@@ -272,13 +275,13 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
     if (proposals.size() + random >= batch) break;
     if (auto proposal = ledger_.propose(point, known)) proposals.push_back(std::move(*proposal));
   }
-  for (const Proposal& proposal : proposals) picker.include(proposal.point);
+  for (const space::Candidate& proposal : proposals) picker.include(*proposal.point);
   for (const Scored& candidate : pool.best) picker.add(candidate.point, candidate.score);
   while (proposals.size() + random < batch) {
     const space::Point* point = picker.next();
     if (!point) break;
     if (auto proposal = ledger_.propose(*point, known)) {
-      picker.include(proposal->point);
+      picker.include(*proposal->point);
       proposals.push_back(std::move(*proposal));
     }
   }
@@ -287,8 +290,8 @@ std::vector<Proposal> AnnealingExplorer::select(std::size_t batch, const Hashes&
   return proposals;
 }
 
-void AnnealingExplorer::update(std::span<const Finding> findings) {
-  ledger_.record(findings);
+void AnnealingExplorer::update(std::span<const space::Observation> observations) {
+  ledger_.record(observations);
   learner_->fit(ledger_.examples());
 }
 

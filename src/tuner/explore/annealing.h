@@ -14,8 +14,8 @@ class AnnealingExplorer final : public LedgerExplorer {
   AnnealingExplorer(const SearchOptions& options, const SearchContext& context,
                     std::unique_ptr<cost_model::Learner> learner);
 
-  std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
-  void update(std::span<const Finding> findings) override;
+  std::vector<space::Candidate> select(std::size_t batch, const Hashes& known, Rng& rng) override;
+  void update(std::span<const space::Observation> observations) override;
 
  private:
   void save_own(nlohmann::json& document) const override;

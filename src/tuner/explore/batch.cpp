@@ -23,12 +23,12 @@ double BatchPicker::bonus(const space::Point& point) const {
 }
 
 const space::Point* BatchPicker::next() {
-  Candidate* best = nullptr;
+  Choice* best = nullptr;
   double best_score = 0;
-  for (Candidate& candidate : pool_) {
-    if (candidate.gone) continue;
-    const double score = candidate.score - bonus(candidate.point);
-    if (!best || score < best_score) best = &candidate, best_score = score;
+  for (Choice& choice : pool_) {
+    if (choice.gone) continue;
+    const double score = choice.score - bonus(choice.point);
+    if (!best || score < best_score) best = &choice, best_score = score;
   }
   if (!best) return nullptr;
   best->gone = true;

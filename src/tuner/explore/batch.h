@@ -21,7 +21,7 @@ class BatchPicker {
   const space::Point* next();
 
  private:
-  struct Candidate {
+  struct Choice {
     space::Point point;
     double score;
     bool gone;
@@ -29,7 +29,7 @@ class BatchPicker {
   double bonus(const space::Point& point) const;
 
   double new_choice_;
-  std::vector<Candidate> pool_;
+  std::vector<Choice> pool_;
   std::unordered_set<std::uint64_t> included_;  // alternative, knob, choice
 };
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,27 +13,11 @@
 
 #include "base/result.h"
 #include "base/rng.h"
-#include "compiler/schedule/trace.h"
 #include "tuner/cost_model/cost_model.h"
 #include "tuner/cost_model/learner.h"
-#include "tuner/space/space.h"
+#include "tuner/space/candidate.h"
 
 namespace attune::explore {
-
-struct Proposal {
-  space::Point point;
-  schedule::Trace trace;
-  std::uint64_t trace_hash = 0;
-  double predicted_us = 0;
-};
-
-// What became of a proposal. Without a time the candidate itself failed (did not build, crashed,
-// was too slow to finish, gave a wrong answer); trouble of the infrastructure is not reported here.
-struct Finding {
-  std::uint64_t trace_hash = 0;
-  std::optional<double> measured_us;
-  const schedule::Trace* trace = nullptr;  // for those that were not proposed here; may be null
-};
 
 using Hashes = std::unordered_set<std::uint64_t>;
 
@@ -44,11 +27,11 @@ class Explorer {
 
   // Up to `batch` candidates that were not proposed before and whose traces are not among `known`,
   // which names all that are finished; fewer only when the space has no more.
-  virtual std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) = 0;
-  // Findings about traces that were not proposed here are used where their points can be told: all
-  // in small spaces, and in others as many of those that come with their trace as there is time
-  // for.
-  virtual void update(std::span<const Finding> findings) = 0;
+  virtual std::vector<space::Candidate> select(std::size_t batch, const Hashes& known,
+                                               Rng& rng) = 0;
+  // Candidates that were not proposed here count where their points can be told from their traces:
+  // all in small spaces, and in others as many as there is time for.
+  virtual void update(std::span<const space::Observation> observations) = 0;
   // A select came back short: everything there is was proposed.
   virtual bool exhausted() const = 0;
   // How many points were looked at and rejected, by reason.

@@ -32,15 +32,16 @@ double cost_us(const TemplateSpace& space, const Point& point) {
                         (values["pack"] == 1 ? 0.2 : 0.0));
 }
 
-std::vector<Finding> measure(const TemplateSpace& space, const std::vector<Proposal>& batch) {
-  std::vector<Finding> findings;
-  for (const Proposal& p : batch) findings.push_back({p.trace_hash, cost_us(space, p.point)});
-  return findings;
+std::vector<space::Observation> measure(const TemplateSpace& space,
+                                        const std::vector<space::Candidate>& batch) {
+  std::vector<space::Observation> observations;
+  for (const space::Candidate& p : batch) observations.push_back({&p, cost_us(space, *p.point)});
+  return observations;
 }
 
-std::vector<std::uint64_t> hashes(const std::vector<Proposal>& batch) {
+std::vector<std::uint64_t> hashes(const std::vector<space::Candidate>& batch) {
   std::vector<std::uint64_t> all;
-  for (const Proposal& p : batch) all.push_back(p.trace_hash);
+  for (const space::Candidate& p : batch) all.push_back(p.trace_hash);
   return all;
 }
 
@@ -64,7 +65,7 @@ TEST_P(EveryExplorer, NeverRepeatsAndExhaustsTheSpace) {
   Rng rng(1);
   while (!explorer->exhausted()) {
     const auto batch = explorer->select(16, {}, rng);
-    for (const Proposal& p : batch) EXPECT_TRUE(seen.insert(p.trace_hash).second);
+    for (const space::Candidate& p : batch) EXPECT_TRUE(seen.insert(p.trace_hash).second);
     explorer->update(measure(space_, batch));
     ASSERT_LE(seen.size(), usable);
   }
@@ -83,7 +84,7 @@ TEST_P(EveryExplorer, SkipsKnownTraces) {
   const auto first = make()->select(8, {}, rng);
   Hashes known;
   for (std::uint64_t h : hashes(first)) known.insert(h);
-  for (const Proposal& p : make()->select(8, known, again)) {
+  for (const space::Candidate& p : make()->select(8, known, again)) {
     EXPECT_FALSE(known.contains(p.trace_hash));
   }
 }
@@ -95,11 +96,11 @@ TEST_P(EveryExplorer, RecognisesCandidatesOfOthers) {
   explorer->update(measure(space_, batch));
   Hashes known;
   for (std::uint64_t h : hashes(batch)) known.insert(h);
-  for (const Proposal& p : explorer->select(8, {}, same)) {
+  for (const space::Candidate& p : explorer->select(8, {}, same)) {
     EXPECT_FALSE(known.contains(p.trace_hash));
   }
-  const std::vector<Finding> foreign{{12345, 1.0}};
-  explorer->update(foreign);
+  const space::Candidate foreign{.trace = {}, .trace_hash = 12345};
+  explorer->update(std::vector<space::Observation>{{&foreign, 1.0}});
 }
 
 TEST_P(EveryExplorer, CountsRejections) {
@@ -170,9 +171,9 @@ std::size_t trials_to_optimum(Explorer& explorer, const TemplateSpace& space, st
   for (std::uint64_t round = 0; !explorer.exhausted(); ++round) {
     Rng rng(seed * 1000 + round);
     const auto batch = explorer.select(8, {}, rng);
-    for (const Proposal& p : batch) {
+    for (const space::Candidate& p : batch) {
       ++trials;
-      if (cost_us(space, p.point) <= best * 1.0001) return trials;
+      if (cost_us(space, *p.point) <= best * 1.0001) return trials;
     }
     explorer.update(measure(space, batch));
   }
@@ -206,15 +207,16 @@ TEST(Annealing, AvoidsWhatFails) {
   std::size_t failed = 0, all = 0;
   for (std::uint64_t round = 0; round < 8; ++round) {
     Rng rng(round);
-    std::vector<Finding> findings;
-    for (const Proposal& p : explorer->select(8, {}, rng)) {
-      const space::Values values(space.knobs(0), p.point.choices);
+    std::vector<space::Observation> observations;
+    const std::vector<space::Candidate> batch = explorer->select(8, {}, rng);
+    for (const space::Candidate& p : batch) {
+      const space::Values values(space.knobs(0), p.point->choices);
       const bool fails = values["pack"] == 0;
       failed += fails && round >= 2;
       all += round >= 2;
-      findings.push_back({p.trace_hash, fails ? std::nullopt : std::optional(100.0)});
+      observations.push_back({&p, fails ? std::nullopt : std::optional(100.0)});
     }
-    explorer->update(findings);
+    explorer->update(observations);
   }
   EXPECT_LT(static_cast<double>(failed), 0.2 * static_cast<double>(all));
 }
@@ -240,7 +242,7 @@ TEST(Annealing, TriesEveryAlternativeWhateverIsPredicted) {
           .value();
   Rng rng(1);
   std::set<std::uint32_t> tried;
-  for (const Proposal& p : explorer->select(8, {}, rng)) tried.insert(p.point.alternative);
+  for (const space::Candidate& p : explorer->select(8, {}, rng)) tried.insert(p.point->alternative);
   EXPECT_EQ(tried.size(), 2u);
 }
 
@@ -260,7 +262,8 @@ TEST(Explorers, WhatIsPredictedFarSlowerIsNotTried) {
         std::move(make_explorer({.explorer = std::string(name)}, {space, model})).value();
     Rng rng(1);
     while (!explorer->exhausted()) {
-      for (const Proposal& p : explorer->select(32, {}, rng)) EXPECT_EQ(p.predicted_us, 100);
+      for (const space::Candidate& p : explorer->select(32, {}, rng))
+        EXPECT_EQ(p.predicted_us, 100);
     }
     EXPECT_GT(explorer->rejections().at("predicted far slower than the default"), 0);
   }

@@ -18,19 +18,20 @@ constexpr int kRepeatedChanges = 20;  // of a child that was there before
 std::vector<GeneticExplorer::Parent> GeneticExplorer::parents() const {
   const auto elites = ledger_.best(std::max<std::size_t>(options_.elites, 1));
   if (elites.empty()) return {};
-  const double best_us = *elites.front()->measured_us;
+  const double best_us = *elites.front()->example.measured_us;
   std::vector<Parent> all;
   const auto& entries = ledger_.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     if (all.size() >= options_.population) break;
     if (!entry->finished) continue;
-    all.push_back({&entry->point, entry->measured_us ? best_us / *entry->measured_us : 0});
+    const cost_model::Example& tried = entry->example;
+    all.push_back({&tried.point, tried.measured_us ? best_us / *tried.measured_us : 0});
   }
-  for (const Entry* elite : elites) {
-    const bool there = std::any_of(all.begin(), all.end(), [&](const Parent& parent) {
-      return parent.point == &elite->point;
-    });
-    if (!there) all.push_back({&elite->point, best_us / *elite->measured_us});
+  for (const Entry* entry : elites) {
+    const cost_model::Example& elite = entry->example;
+    const bool there = std::any_of(
+        all.begin(), all.end(), [&](const Parent& parent) { return parent.point == &elite.point; });
+    if (!there) all.push_back({&elite.point, best_us / *elite.measured_us});
   }
   return all;
 }
@@ -93,8 +94,9 @@ void GeneticExplorer::breed(Rng& rng) {
   }
 }
 
-std::vector<Proposal> GeneticExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
-  std::vector<Proposal> proposals;
+std::vector<space::Candidate> GeneticExplorer::select(std::size_t batch, const Hashes& known,
+                                                      Rng& rng) {
+  std::vector<space::Candidate> proposals;
   if (ledger_.space().size() == 0) {
     exhausted_ = batch > 0;
     return proposals;

@@ -6,8 +6,8 @@
 
 namespace attune::explore {
 
-std::vector<Proposal> GridExplorer::select(std::size_t batch, const Hashes& known, Rng&) {
-  std::vector<Proposal> proposals;
+std::vector<space::Candidate> GridExplorer::select(std::size_t batch, const Hashes& known, Rng&) {
+  std::vector<space::Candidate> proposals;
   const space::Space& space = ledger_.space();
   for (; proposals.size() < batch && next_ < space.size(); ++next_) {
     if (auto proposal = ledger_.propose(space.point_at(next_), known)) {

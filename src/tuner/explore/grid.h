@@ -9,7 +9,7 @@ class GridExplorer final : public LedgerExplorer {
  public:
   using LedgerExplorer::LedgerExplorer;
 
-  std::vector<Proposal> select(std::size_t batch, const Hashes& known, Rng& rng) override;
+  std::vector<space::Candidate> select(std::size_t batch, const Hashes& known, Rng& rng) override;
 
  private:
   void save_own(nlohmann::json& document) const override;

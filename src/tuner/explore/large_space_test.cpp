@@ -15,10 +15,10 @@ class FlatModel : public cost_model::CostModel {
   double predict_us(const space::Scheduled&) const override { return 100; }
 };
 
-std::vector<Finding> measure(const std::vector<Proposal>& batch) {
-  std::vector<Finding> findings;
-  for (const Proposal& p : batch) findings.push_back({p.trace_hash, knobs_cost_us(p.point)});
-  return findings;
+std::vector<space::Observation> measure(const std::vector<space::Candidate>& batch) {
+  std::vector<space::Observation> observations;
+  for (const space::Candidate& p : batch) observations.push_back({&p, knobs_cost_us(*p.point)});
+  return observations;
 }
 
 struct Searched {
@@ -39,9 +39,9 @@ Searched search(const SearchOptions& options, const KnobsSpace& space, std::size
     Rng rng(round);
     const auto batch = explorer->select(batch_size, known, rng);
     if (batch.empty()) break;
-    for (const Proposal& p : batch) {
+    for (const space::Candidate& p : batch) {
       EXPECT_TRUE(known.insert(p.trace_hash).second) << "proposed twice";
-      run.best_us = std::min(run.best_us, knobs_cost_us(p.point));
+      run.best_us = std::min(run.best_us, knobs_cost_us(*p.point));
     }
     run.trials += batch.size();
     explorer->update(measure(batch));
@@ -83,7 +83,7 @@ TEST(LargeSpaces, TheGridGoesInOrder) {
   const auto grid = std::move(make_explorer({.explorer = "grid"}, {space, model})).value();
   Rng rng(1);
   const auto batch = grid->select(10, {}, rng);
-  for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(space.index_of(batch[i].point), i);
+  for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(space.index_of(*batch[i].point), i);
 }
 
 TEST(LargeSpaces, WithoutDefaultsTheFirstBatchIsFree) {
@@ -94,7 +94,7 @@ TEST(LargeSpaces, WithoutDefaultsTheFirstBatchIsFree) {
         std::move(make_explorer({.explorer = name, .defaults_first = false}, {space, model}))
             .value();
     Rng rng(1);
-    for (const Proposal& p : explorer->select(8, {}, rng)) {
+    for (const space::Candidate& p : explorer->select(8, {}, rng)) {
       EXPECT_NE(p.point, space.defaults()[0]) << name;
     }
   }
@@ -106,13 +106,13 @@ TEST(LargeSpaces, WhatOthersTriedIsLearntFromByItsTraces) {
   const FlatModel model;
   const auto make = [&] { return std::move(make_explorer({}, {space, model})).value(); };
   const auto before = make();
-  std::vector<Proposal> tried;
+  std::vector<space::Candidate> tried;
   for (std::uint64_t round = 0; round < 12; ++round) {
     Rng rng(round);
     auto batch = before->select(16, {}, rng);
     before->update(measure(batch));
-    for (Proposal& each : batch) {
-      if (knobs_cost_us(each.point) > 140) tried.push_back(std::move(each));
+    for (space::Candidate& each : batch) {
+      if (knobs_cost_us(*each.point) > 140) tried.push_back(std::move(each));
     }
   }
   ASSERT_GT(tried.size(), 64u);
@@ -120,17 +120,16 @@ TEST(LargeSpaces, WhatOthersTriedIsLearntFromByItsTraces) {
     Rng rng(99);
     return explorer.select(16, {}, rng);
   };
-  const auto best_of = [](const std::vector<Proposal>& batch) {
+  const auto best_of = [](const std::vector<space::Candidate>& batch) {
     double best = std::numeric_limits<double>::infinity();
-    for (const Proposal& each : batch) best = std::min(best, knobs_cost_us(each.point));
+    for (const space::Candidate& each : batch) best = std::min(best, knobs_cost_us(*each.point));
     return best;
   };
-  std::vector<Finding> findings = measure(tried);
+  std::vector<space::Observation> observations = measure(tried);
+  for (space::Candidate& each : tried) each.point.reset();  // as they come from records
   const auto ignorant = make();
-  ignorant->update(findings);
-  for (std::size_t i = 0; i < tried.size(); ++i) findings[i].trace = &tried[i].trace;
   const auto told = make();
-  told->update(findings);
+  told->update(observations);
   const auto loaded = make();
   ASSERT_TRUE(loaded->restore(std::vector{told->changes()}).ok());
   const auto batch = first_batch(*told), again = first_batch(*loaded);
@@ -139,7 +138,8 @@ TEST(LargeSpaces, WhatOthersTriedIsLearntFromByItsTraces) {
   for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(batch[i].point, again[i].point);
   // What has no point is of no use, and does no harm.
   const schedule::Trace foreign = {schedule::Unroll{"output", "i"}};
-  told->update(std::vector<Finding>{{schedule::hash(foreign), 1.0, &foreign}});
+  const space::Candidate other{.trace = foreign, .trace_hash = schedule::hash(foreign)};
+  told->update(std::vector<space::Observation>{{&other, 1.0}});
 }
 
 // The same decisions whether chains were kept in memory or in text.

@@ -18,7 +18,7 @@ constexpr std::uint64_t kNameable = 16'384;  // points whose traces are worth ma
 constexpr std::size_t kTracedBack = 64;
 constexpr std::size_t kPredictions = 65'536;  // of a generation
 constexpr std::size_t kReasons = 64;          // that are told apart
-// Findings to learn from, and how many of them remain when there are more: the fastest and the
+// Results to learn from, and how many of them remain when there are more: the fastest and the
 // newest, half of each.
 constexpr std::size_t kEntries = 4096, kRemaining = 3072;
 
@@ -27,16 +27,19 @@ Error damaged(std::string_view what) {
           "start a new session"};
 }
 
-bool faster(const Entry* a, const Entry* b) { return *a->measured_us < *b->measured_us; }
+bool faster(const Entry* a, const Entry* b) {
+  return *a->example.measured_us < *b->example.measured_us;
+}
 
 // So many of them: the fastest, and evenly spaced ones of the rest, failures last. In the order in
 // which they were.
-std::vector<const Finding*> most_telling(std::vector<const Finding*> findings, std::size_t most) {
-  if (findings.size() <= most) return findings;
-  std::vector<std::size_t> order(findings.size());
+std::vector<space::Observation> most_telling(std::vector<space::Observation> all,
+                                             std::size_t most) {
+  if (all.size() <= most) return all;
+  std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto time = [&](std::size_t i) {
-    return findings[i]->measured_us.value_or(std::numeric_limits<double>::infinity());
+    return all[i].time_us.value_or(std::numeric_limits<double>::infinity());
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
@@ -44,8 +47,8 @@ std::vector<const Finding*> most_telling(std::vector<const Finding*> findings, s
   for (std::size_t i = 0; i < wanted; ++i) order[fastest + i] = order[fastest + i * rest / wanted];
   order.resize(most);
   std::sort(order.begin(), order.end());
-  std::vector<const Finding*> chosen;
-  for (const std::size_t i : order) chosen.push_back(findings[i]);
+  std::vector<space::Observation> chosen;
+  for (const std::size_t i : order) chosen.push_back(all[i]);
   return chosen;
 }
 
@@ -106,21 +109,21 @@ double Ledger::ceiling_us() {
   return *ceiling_us_;
 }
 
-std::optional<Proposal> Ledger::propose(const space::Point& point, const Hashes& known) {
+std::optional<space::Candidate> Ledger::propose(const space::Point& point, const Hashes& known) {
   if (gone(point)) return std::nullopt;
   const auto us = predicted_us(point);
   if (!us) return std::nullopt;
   // Points with equal traces are one candidate; whichever comes first stands for all.
   const std::uint64_t index = space_.index_of(point);
   gone_.insert(index);
-  Proposal proposal{point, space_.trace_of(point), 0, *us};
+  space::Candidate proposal{.trace = space_.trace_of(point), .point = point, .predicted_us = *us};
   proposal.trace_hash = schedule::hash(proposal.trace);
   if (known.contains(proposal.trace_hash) || !traces_.insert(proposal.trace_hash).second) {
     changes_.push_back({.kind = Change::Kind::Gone, .index = index});
     return std::nullopt;
   }
   changes_.push_back({Change::Kind::Proposed, index, proposal.trace_hash, *us});
-  add_entry({point, proposal.trace_hash, *us, false, std::nullopt});
+  add_entry({{point, *us, std::nullopt}, proposal.trace_hash, false});
   return proposal;
 }
 
@@ -129,25 +132,25 @@ void Ledger::add_entry(Entry entry) {
   entries_.push_back(std::move(entry));
 }
 
-bool Ledger::settle(const Finding& finding) {
-  const auto found = by_trace_.find(finding.trace_hash);
+bool Ledger::settle(const space::Observation& observation) {
+  const std::uint64_t trace_hash = observation.candidate->trace_hash;
+  const auto found = by_trace_.find(trace_hash);
   if (found == by_trace_.end()) return false;
   Entry& entry = entries_[found->second];
   entry.finished = true;
-  entry.measured_us = finding.measured_us;
-  changes_.push_back({.kind = Change::Kind::Found,
-                      .trace_hash = finding.trace_hash,
-                      .measured_us = finding.measured_us});
+  entry.example.measured_us = observation.time_us;
+  changes_.push_back(
+      {.kind = Change::Kind::Found, .trace_hash = trace_hash, .measured_us = observation.time_us});
   return true;
 }
 
-void Ledger::record(std::span<const Finding> findings) {
-  std::vector<const Finding*> foreign;
-  for (const Finding& finding : findings) {
-    if (settle(finding) || traces_.contains(finding.trace_hash)) continue;
-    foreign.push_back(&finding);
+void Ledger::record(std::span<const space::Observation> observations) {
+  std::vector<space::Observation> foreign;
+  for (const space::Observation& observation : observations) {
+    if (settle(observation) || traces_.contains(observation.candidate->trace_hash)) continue;
+    foreign.push_back(observation);
   }
-  adopt(foreign);
+  adopt(std::move(foreign));
   if (entries_.size() <= kEntries) return;
   leave_behind();
   changes_.push_back({.kind = Change::Kind::LeftBehind});
@@ -165,32 +168,29 @@ void Ledger::leave_behind() {
   for (std::size_t i = 0; i < entries_.size(); ++i) by_trace_.emplace(entries_[i].trace_hash, i);
 }
 
-void Ledger::adopt(std::span<const Finding* const> findings) {
-  std::vector<const Finding*> traceable;
-  for (const Finding* finding : findings) {
-    if (space_.size() <= kNameable || finding->trace != nullptr) traceable.push_back(finding);
-  }
-  if (space_.size() > kNameable) traceable = most_telling(std::move(traceable), kTracedBack);
-  for (const Finding* finding : traceable) {
-    if (settle(*finding)) continue;  // the same trace again
-    const auto point = point_of(*finding);
+void Ledger::adopt(std::vector<space::Observation> foreign) {
+  if (space_.size() > kNameable) foreign = most_telling(std::move(foreign), kTracedBack);
+  for (const space::Observation& observation : foreign) {
+    if (settle(observation)) continue;  // the same trace again
+    const std::uint64_t trace_hash = observation.candidate->trace_hash;
+    const auto point = point_of(*observation.candidate);
     const auto us = point ? predicted_us(*point) : std::nullopt;
     if (!us) continue;
     const std::uint64_t index = space_.index_of(*point);
     gone_.insert(index);
-    traces_.insert(finding->trace_hash);
-    changes_.push_back(
-        {Change::Kind::Adopted, index, finding->trace_hash, *us, finding->measured_us});
-    add_entry({*point, finding->trace_hash, *us, true, finding->measured_us});
+    traces_.insert(trace_hash);
+    changes_.push_back({Change::Kind::Adopted, index, trace_hash, *us, observation.time_us});
+    add_entry({{*point, *us, observation.time_us}, trace_hash, true});
   }
 }
 
-std::optional<space::Point> Ledger::point_of(const Finding& finding) {
-  if (space_.size() > kNameable) return lookup_.find(*finding.trace);
+std::optional<space::Point> Ledger::point_of(const space::Candidate& candidate) {
+  if (candidate.point) return candidate.point;
+  if (space_.size() > kNameable) return lookup_.find(candidate.trace);
   for (std::uint64_t i = all_traces_.empty() ? 0 : space_.size(); i < space_.size(); ++i) {
     all_traces_.emplace(schedule::hash(space_.trace_of(space_.point_at(i))), i);
   }
-  const auto found = all_traces_.find(finding.trace_hash);
+  const auto found = all_traces_.find(candidate.trace_hash);
   if (found == all_traces_.end()) return std::nullopt;
   return space_.point_at(found->second);
 }
@@ -198,7 +198,7 @@ std::optional<space::Point> Ledger::point_of(const Finding& finding) {
 std::vector<cost_model::Example> Ledger::examples() const {
   std::vector<cost_model::Example> examples;
   for (const Entry& entry : entries_) {
-    if (entry.finished) examples.push_back({entry.point, entry.predicted_us, entry.measured_us});
+    if (entry.finished) examples.push_back(entry.example);
   }
   return examples;
 }
@@ -206,7 +206,7 @@ std::vector<cost_model::Example> Ledger::examples() const {
 std::vector<const Entry*> Ledger::best(std::size_t count) const {
   std::vector<const Entry*> measured;
   for (const Entry& entry : entries_) {
-    if (entry.measured_us) measured.push_back(&entry);
+    if (entry.example.measured_us) measured.push_back(&entry);
   }
   std::stable_sort(measured.begin(), measured.end(), faster);
   if (measured.size() > count) measured.resize(count);
@@ -262,7 +262,7 @@ Status Ledger::apply(const nlohmann::json& change) {
     const auto found = by_trace_.find(change.at(1).get<std::uint64_t>());
     if (found == by_trace_.end()) return damaged("has a result of an unknown candidate");
     entries_[found->second].finished = true;
-    entries_[found->second].measured_us = measured(change.at(2));
+    entries_[found->second].example.measured_us = measured(change.at(2));
     return {};
   }
   if (kind == "left_behind") {
@@ -280,12 +280,14 @@ Status Ledger::apply(const nlohmann::json& change) {
   }
   traces_.insert(trace_hash);
   const bool adopted = kind == "adopted";
-  add_entry({space_.point_at(index), trace_hash, change.at(3).get<double>(), adopted,
-             adopted ? measured(change.at(4)) : std::nullopt});
+  add_entry({{space_.point_at(index), change.at(3).get<double>(),
+              adopted ? measured(change.at(4)) : std::nullopt},
+             trace_hash,
+             adopted});
   return {};
 }
 
-void add_defaults(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
+void add_defaults(std::vector<space::Candidate>& batch, std::size_t wanted, Ledger& ledger,
                   const Hashes& known) {
   if (!ledger.unused()) return;
   std::vector<std::pair<double, space::Point>> defaults;

@@ -1,7 +1,7 @@
 // The book of an explorer: what was predicted for which point, what was rejected and why, what was
 // proposed and what came of it. Its size is bounded, but for a few bytes per proposal that keep a
 // candidate from being proposed twice: predictions that were not asked for in a while are made
-// again, and of very many findings only those remain that there is most to learn from.
+// again, and of very many results only those remain that there is most to learn from.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,11 +17,9 @@
 namespace attune::explore {
 
 struct Entry {
-  space::Point point;
+  cost_model::Example example;
   std::uint64_t trace_hash = 0;
-  double predicted_us = 0;
   bool finished = false;
-  std::optional<double> measured_us;
 };
 
 class Ledger {
@@ -38,10 +36,10 @@ class Ledger {
   // Proposed, or found to have a trace that was.
   bool gone(const space::Point& point) const { return gone_.contains(space_.index_of(point)); }
   // Makes the proposal, unless the point is rejected or its trace was proposed or is known.
-  std::optional<Proposal> propose(const space::Point& point, const Hashes& known);
-  // Findings about traces that were not proposed count too where it can be told which point has the
+  std::optional<space::Candidate> propose(const space::Point& point, const Hashes& known);
+  // Candidates that were not proposed here count too where it can be told which point has the
   // trace; others are ignored.
-  void record(std::span<const Finding> findings);
+  void record(std::span<const space::Observation> observations);
 
   // In the order of proposals, without those that were left behind.
   const std::vector<Entry>& entries() const { return entries_; }
@@ -80,9 +78,9 @@ class Ledger {
   std::optional<double> predict(const space::Point& point);
   std::optional<double> reject(const std::string& reason);
   // Whether it is about one of the entries; that is finished then.
-  bool settle(const Finding& finding);
-  void adopt(std::span<const Finding* const> findings);
-  std::optional<space::Point> point_of(const Finding& finding);
+  bool settle(const space::Observation& observation);
+  void adopt(std::vector<space::Observation> foreign);
+  std::optional<space::Point> point_of(const space::Candidate& candidate);
   Status apply(const nlohmann::json& change);
   void add_entry(Entry entry);
   void leave_behind();
@@ -106,7 +104,7 @@ class Ledger {
 
 // Adds the defaults of the space, the most promising first, when nothing was proposed before,
 // `wanted` in all at most.
-void add_defaults(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
+void add_defaults(std::vector<space::Candidate>& batch, std::size_t wanted, Ledger& ledger,
                   const Hashes& known);
 
 // Parts of the document that an explorer saves.

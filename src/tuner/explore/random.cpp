@@ -11,8 +11,8 @@ constexpr int kFruitlessDraws = 2'000;
 constexpr std::uint64_t kWalkable = std::uint64_t{1} << 18;
 
 // From a random place on, with a stride that visits every point once.
-bool walk(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger, const Hashes& known,
-          Rng& rng) {
+bool walk(std::vector<space::Candidate>& batch, std::size_t wanted, Ledger& ledger,
+          const Hashes& known, Rng& rng) {
   const std::uint64_t size = ledger.space().size();
   std::uint64_t stride = 1 + rng.below(size);
   while (std::gcd(stride, size) != 1) ++stride;
@@ -28,7 +28,7 @@ bool walk(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger, cons
 
 }  // namespace
 
-bool add_random(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger,
+bool add_random(std::vector<space::Candidate>& batch, std::size_t wanted, Ledger& ledger,
                 const Hashes& known, Rng& rng) {
   if (ledger.space().size() == 0) return batch.size() == wanted;
   for (int fruitless = 0; batch.size() < wanted && fruitless < kFruitlessDraws; ++fruitless) {
@@ -41,8 +41,9 @@ bool add_random(std::vector<Proposal>& batch, std::size_t wanted, Ledger& ledger
   return ledger.space().size() <= kWalkable && walk(batch, wanted, ledger, known, rng);
 }
 
-std::vector<Proposal> RandomExplorer::select(std::size_t batch, const Hashes& known, Rng& rng) {
-  std::vector<Proposal> proposals;
+std::vector<space::Candidate> RandomExplorer::select(std::size_t batch, const Hashes& known,
+                                                     Rng& rng) {
+  std::vector<space::Candidate> proposals;
   exhausted_ = !add_random(proposals, batch, ledger_, known, rng);
   return proposals;
 }

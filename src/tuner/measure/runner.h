@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "compiler/kernel/kernel.h"
-#include "compiler/schedule/trace.h"
 #include "tuner/outcome/outcome.h"
 #include "tuner/records/record.h"
+#include "tuner/space/candidate.h"
 
 namespace attune::measure {
 
@@ -27,10 +27,9 @@ struct KernelCode {
 };
 
 struct BuildRequest {
-  std::int64_t number = 0;
-  // The program that the trace is made for, i.e. already that of its algorithm.
+  space::Candidate candidate;
+  // The program that its trace is made for, i.e. already that of its algorithm.
   std::shared_ptr<const ir::Program> program;
-  schedule::Trace trace;
   bool whatever_it_costs = false;  // built even beyond the builder's limits
   // Looked at between the steps of building, none of which is cut short; 0: no limit.
   double timeout_ms = 0;

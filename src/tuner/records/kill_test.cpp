@@ -44,7 +44,7 @@ void run_session(const std::string& path, SessionId session, int report_to) {
     if (!open) {
       const auto round = static_cast<std::int64_t>(now.rounds.size());
       const auto first = static_cast<std::int64_t>(now.candidates.size());
-      std::vector<Candidate> candidates;
+      std::vector<SessionCandidate> candidates;
       for (std::int64_t i = 0; i < kPerRound; ++i)
         candidates.push_back(sample_candidate(first + i));
       const Status status =
@@ -54,10 +54,11 @@ void run_session(const std::string& path, SessionId session, int report_to) {
       continue;
     }
     const std::int64_t round = now.rounds.back().round;
-    std::vector<ProfiledCandidate> batch;
+    std::vector<Record> batch;
     for (const SessionCandidate& c : now.candidates) {
       if (c.record || static_cast<std::int64_t>(batch.size()) == kPerBatch) continue;
-      batch.push_back({c.candidate.number, sample_record(c.candidate.number, timing(5))});
+      batch.push_back(sample_record(c.number, timing(5)));
+      batch.back().number = c.number;
     }
     if (batch.empty()) {
       const Status status = store->finish_round(session, round, state_after(round, "f"));

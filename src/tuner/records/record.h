@@ -64,18 +64,15 @@ struct SessionSpec {
 
 enum class CandidateStatus { Selected, Built, Profiled };
 
-struct Candidate {
+// A row of a session.
+struct SessionCandidate {
   std::int64_t number = 0;  // unique in the session, from 0
-  std::string trace;
+  std::string trace;        // as text
   std::uint64_t trace_hash = 0;
   double predicted_us = 0;
-};
-
-struct SessionCandidate {
-  Candidate candidate;
   std::int64_t round = 0;
   CandidateStatus status = CandidateStatus::Selected;
-  std::optional<Record> record;  // exactly when profiled
+  std::optional<Record> record = {};  // exactly when profiled
   // The time that it was profiled with; the record's may be of a later look. Empty when it had none
   // or was profiled by a version that did not keep it.
   std::optional<double> first_us = {};

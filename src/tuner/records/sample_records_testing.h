@@ -56,7 +56,7 @@ inline SessionSpec sample_spec() {
   return {kTask, "matmul:m=64,n=64,k=64", kTarget, R"({"trials":128})", "sa", 7, 1700000000000};
 }
 
-inline Candidate sample_candidate(std::int64_t number) {
+inline SessionCandidate sample_candidate(std::int64_t number) {
   const Record r = sample_record(number, timing(1));
   return {number, r.trace, r.trace_hash, 10.0 + static_cast<double>(number)};
 }

@@ -325,7 +325,7 @@ TEST_F(OpenTest, AFullDatabaseLosesNothing) {
   const auto pages = store.database().integer("PRAGMA page_count").value();
   ASSERT_TRUE(
       store.database().execute("PRAGMA max_page_count = " + std::to_string(pages + 2)).ok());
-  std::vector<Candidate> many;
+  std::vector<SessionCandidate> many;
   for (int i = 1; i < 500; ++i) many.push_back(sample_candidate(i));
   const Status status = store.append_selected(session, 1, many, "s1");
   ASSERT_FALSE(status.ok());

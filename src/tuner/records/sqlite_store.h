@@ -46,11 +46,11 @@ class SqliteStore final : public Store {
       std::optional<std::uint64_t> seed = {}) override;
   Result<SessionSpec> session_spec(SessionId session) override;
   Status append_selected(SessionId session, std::int64_t round,
-                         std::span<const Candidate> candidates, const std::string& changes,
+                         std::span<const SessionCandidate> candidates, const std::string& changes,
                          std::int64_t asked = 0) override;
   Status mark_built(SessionId session, std::span<const std::int64_t> numbers) override;
   Result<std::vector<RecordId>> mark_profiled(SessionId session,
-                                              std::span<const ProfiledCandidate> profiled) override;
+                                              std::span<const Record> records) override;
   Status finish_round(SessionId session, std::int64_t round, const std::string& changes) override;
   Status finish_session(SessionId session) override;
   Result<Session> load_session(SessionId session) override;

@@ -83,7 +83,7 @@ Result<SessionSpec> SqliteStore::read_spec(SessionId session) {
 }
 
 Status SqliteStore::append_selected(SessionId session, std::int64_t round,
-                                    std::span<const Candidate> candidates,
+                                    std::span<const SessionCandidate> candidates,
                                     const std::string& changes, std::int64_t asked) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
@@ -100,7 +100,7 @@ Status SqliteStore::append_selected(SessionId session, std::int64_t round,
                 database_.prepare("INSERT OR IGNORE INTO session_candidates(session_id, number,"
                                   " round, trace, trace_hash, predicted_us, status)"
                                   " VALUES(?, ?, ?, ?, ?, ?, ?)"));
-  for (const Candidate& c : candidates) {
+  for (const SessionCandidate& c : candidates) {
     insert.bind(session, c.number, round, c.trace, c.trace_hash, c.predicted_us,
                 std::string_view(kSelected));
     ATTUNE_RETURN_IF_ERROR(insert.run());
@@ -132,8 +132,8 @@ Status SqliteStore::mark_built(SessionId session, std::span<const std::int64_t> 
   return transaction.commit();
 }
 
-Result<std::vector<RecordId>> SqliteStore::mark_profiled(
-    SessionId session, std::span<const ProfiledCandidate> profiled) {
+Result<std::vector<RecordId>> SqliteStore::mark_profiled(SessionId session,
+                                                         std::span<const Record> records) {
   const std::lock_guard lock(mutex_);
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(database_));
   ATTUNE_RETURN_IF_ERROR(require_session(session));
@@ -143,19 +143,18 @@ Result<std::vector<RecordId>> SqliteStore::mark_profiled(
                                   " first_us = ?5"
                                   " WHERE session_id = ?3 AND number = ?4 AND status != ?1"));
   std::vector<RecordId> ids;
-  ids.reserve(profiled.size());
-  for (const ProfiledCandidate& p : profiled) {
-    Record record = p.record;
+  ids.reserve(records.size());
+  for (Record record : records) {
     record.session = session;
-    record.number = p.number;
     ATTUNE_ASSIGN(const RecordId id, inserter.insert(record));
     const auto* timing = std::get_if<outcome::Timing>(&record.outcome);
     const std::optional<double> first_us =
         timing == nullptr ? std::nullopt : std::optional(timing->best_us);
-    update.bind(std::string_view(kProfiled), id, session, p.number, first_us);
+    update.bind(std::string_view(kProfiled), id, session, record.number, first_us);
     ATTUNE_RETURN_IF_ERROR(update.run());
     if (database_.changed_rows() == 0) {
-      return continued_elsewhere(session, fmt::format("candidate {} awaits no result", p.number));
+      return continued_elsewhere(session,
+                                 fmt::format("candidate {} awaits no result", record.number));
     }
     ids.push_back(id);
   }
@@ -213,7 +212,10 @@ Result<std::vector<SessionCandidate>> SqliteStore::load_candidates(SessionId ses
     ATTUNE_ASSIGN(const bool row, rows.step());
     if (!row) return candidates;
     SessionCandidate& entry = candidates.emplace_back();
-    entry.candidate = {rows.integer(0), rows.text(1), rows.unsigned_integer(2), rows.real(3)};
+    entry.number = rows.integer(0);
+    entry.trace = rows.text(1);
+    entry.trace_hash = rows.unsigned_integer(2);
+    entry.predicted_us = rows.real(3);
     entry.round = rows.integer(4);
     entry.status = parse_status(rows.text(5));
     if (!rows.is_null(7)) entry.first_us = rows.real(7);

@@ -23,15 +23,18 @@ class SessionStoreTest : public testing::Test {
   }
   SessionId create() { return store_->create_session(sample_spec()).value(); }
   Status select(SessionId session, std::int64_t round, std::int64_t first, std::int64_t count) {
-    std::vector<Candidate> candidates;
+    std::vector<SessionCandidate> candidates;
     for (std::int64_t i = 0; i < count; ++i) candidates.push_back(sample_candidate(first + i));
     return store_->append_selected(session, round, candidates, "selected " + std::to_string(round));
   }
   Result<std::vector<RecordId>> profile(SessionId session,
                                         const std::vector<std::int64_t>& numbers) {
-    std::vector<ProfiledCandidate> profiled;
-    for (std::int64_t n : numbers) profiled.push_back({n, sample_record(n, timing(100 - n))});
-    return store_->mark_profiled(session, profiled);
+    std::vector<Record> records;
+    for (std::int64_t n : numbers) {
+      records.push_back(sample_record(n, timing(100 - n)));
+      records.back().number = n;
+    }
+    return store_->mark_profiled(session, records);
   }
 
   TemporaryDirectory directory_;
@@ -54,9 +57,9 @@ TEST_F(SessionStoreTest, WholeLifeSurvivesReopening) {
   ASSERT_EQ(session.rounds.size(), 1u);
   EXPECT_FALSE(session.rounds[0].finished);
   ASSERT_EQ(session.candidates.size(), 3u);
-  EXPECT_EQ(session.candidates[2].candidate.trace, sample_candidate(2).trace);
-  EXPECT_EQ(session.candidates[2].candidate.trace_hash, sample_candidate(2).trace_hash);
-  EXPECT_EQ(session.candidates[2].candidate.predicted_us, 12);
+  EXPECT_EQ(session.candidates[2].trace, sample_candidate(2).trace);
+  EXPECT_EQ(session.candidates[2].trace_hash, sample_candidate(2).trace_hash);
+  EXPECT_EQ(session.candidates[2].predicted_us, 12);
   EXPECT_EQ(session.candidates[2].status, CandidateStatus::Selected);
 
   ASSERT_EQ(text(store_->mark_built(id, std::vector<std::int64_t>{0, 1, 2})), "ok");

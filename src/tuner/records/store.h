@@ -50,11 +50,6 @@ struct TrialCount {
   std::size_t lost = 0;
 };
 
-struct ProfiledCandidate {
-  std::int64_t number = 0;
-  Record record;  // session and number are filled in by the store
-};
-
 // A second look at a stored record: timed again among the best, or checked against the reference.
 struct Confirmation {
   RecordId id = 0;
@@ -113,15 +108,16 @@ class Store {
       std::optional<std::uint64_t> seed = {}) = 0;
   // What it was begun with.
   virtual Result<SessionSpec> session_spec(SessionId session) = 0;
-  // Opens `round` with these candidates; a finished session is open again. `changes`, here and in
-  // finish_round, are those of the search since the last call.
+  // Opens `round` with these candidates, of which number, trace and prediction count; a finished
+  // session is open again. `changes`, here and in finish_round, are those of the search since the
+  // last call.
   virtual Status append_selected(SessionId session, std::int64_t round,
-                                 std::span<const Candidate> candidates, const std::string& changes,
-                                 std::int64_t asked = 0) = 0;
+                                 std::span<const SessionCandidate> candidates,
+                                 const std::string& changes, std::int64_t asked = 0) = 0;
   virtual Status mark_built(SessionId session, std::span<const std::int64_t> numbers) = 0;
-  // Stores the records and their places in the session; the ids in the same order.
-  virtual Result<std::vector<RecordId>> mark_profiled(
-      SessionId session, std::span<const ProfiledCandidate> profiled) = 0;
+  // Stores the records of candidates, whose numbers they have; the ids in the same order.
+  virtual Result<std::vector<RecordId>> mark_profiled(SessionId session,
+                                                      std::span<const Record> records) = 0;
   // Needs all candidates of the round to be profiled.
   virtual Status finish_round(SessionId session, std::int64_t round,
                               const std::string& changes) = 0;

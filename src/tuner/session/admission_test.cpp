@@ -176,7 +176,7 @@ std::string decisions_of(records::Store& store, const Session& session) {
   const auto stored = store.load_session(session.id());
   EXPECT_TRUE(stored.ok());
   for (const records::SessionCandidate& each : stored->candidates) {
-    text += std::to_string(each.round) + " " + each.candidate.trace + " " +
+    text += std::to_string(each.round) + " " + each.trace + " " +
             outcome::describe(each.record->outcome) + "\n";
   }
   return text;

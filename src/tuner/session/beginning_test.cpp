@@ -56,7 +56,7 @@ class BeginningTest : public SessionsTest {
     std::vector<std::int64_t> numbers;
     for (const auto& each : stored.candidates) {
       if (each.round > 0) break;
-      numbers.push_back(number_in(schedule::parse_trace(each.candidate.trace).value()));
+      numbers.push_back(number_in(schedule::parse_trace(each.trace).value()));
     }
     EXPECT_EQ(stored.rounds.at(0).asked, static_cast<std::int64_t>(numbers.size()));
     return numbers;

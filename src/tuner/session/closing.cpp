@@ -16,10 +16,9 @@ std::vector<std::int64_t> Session::Impl::finalists() const {
   std::vector<std::int64_t> numbers =
       ledger_.fastest(static_cast<std::size_t>(std::max(options_.finalists, 1)));
   // Far behind the best in one look is behind it in all.
-  const double reach_us = numbers.empty() ? 0 : kInReach * *time_of(ledger_.at(numbers.front()));
-  std::erase_if(numbers,
-                [&](std::int64_t number) { return *time_of(ledger_.at(number)) > reach_us; });
-  const bool default_ran = ledger_.size() > 0 && time_of(ledger_.at(0)).has_value();
+  const double reach_us = numbers.empty() ? 0 : kInReach * *ledger_.time_us(numbers.front());
+  std::erase_if(numbers, [&](std::int64_t number) { return *ledger_.time_us(number) > reach_us; });
+  const bool default_ran = ledger_.size() > 0 && ledger_.time_us(0).has_value();
   if (default_ran && std::find(numbers.begin(), numbers.end(), 0) == numbers.end()) {
     numbers.push_back(0);
   }
@@ -49,27 +48,29 @@ Status Session::Impl::build_finalists() {
 }
 
 Status Session::Impl::confirm() {
-  std::vector<Entry> entries;
+  std::vector<records::Record> finalists;
   std::vector<measure::BuiltCandidate> built;
+  std::vector<double> tolerances;
   {
     const std::lock_guard lock(mutex_);
-    for (const std::int64_t number : finalists()) {
+    for (const std::int64_t number : this->finalists()) {
       const measure::BuiltCandidate& candidate = built_.at(number);
       if (candidate.failure) continue;  // it was built once, but not by this version
-      entries.push_back(ledger_.at(number));
+      finalists.push_back(*ledger_.record(number));
       built.push_back(candidate);
+      tolerances.push_back(tolerance_of(ledger_.candidate(number)));
     }
   }
   std::vector<measure::RunRequest> requests;
   for (std::size_t i = 0; i < built.size(); ++i) {
-    requests.push_back({&built[i], tolerance_of(entries[i])});
+    requests.push_back({&built[i], tolerances[i]});
   }
   if (!requests.empty()) {
     measure::RunOptions how = options_.run;
-    how.best_known_us = *time_of(entries.front());
+    how.best_known_us = *observed_time(finalists.front().outcome);
     auto results = context_.runner.compare(requests, expectation_, how);
     if (!results.ok()) return results.error();
-    ATTUNE_RETURN_IF_ERROR(store_comparison(entries, std::move(*results)));
+    ATTUNE_RETURN_IF_ERROR(store_comparison(std::move(finalists), std::move(*results)));
   }
   ATTUNE_RETURN_IF_ERROR(context_.store.finish_session(id_));
   const std::lock_guard lock(mutex_);
@@ -77,15 +78,15 @@ Status Session::Impl::confirm() {
   return {};
 }
 
-Status Session::Impl::store_comparison(const std::vector<Entry>& entries,
+Status Session::Impl::store_comparison(std::vector<records::Record> finalists,
                                        std::vector<measure::RunResult> results) {
   std::vector<records::Confirmation> confirmations;
   const std::lock_guard lock(mutex_);
   std::optional<double> winner_us;
   compared_us_.clear();  // times of one comparison compare with each other alone
-  for (std::size_t i = 0; i < entries.size(); ++i) {
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
     if (std::holds_alternative<outcome::InfrastructureLost>(results[i].outcome)) continue;
-    records::Record record = *entries[i].record;
+    records::Record& record = finalists[i];
     const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome);
     if (timing != nullptr) {
       compared_us_[record.number] = timing->best_us;
@@ -149,17 +150,17 @@ TaskReport Session::Impl::report() const {
   report.best_trace = schedule::to_string(default_trace_);
   report.best_is_default = true;
   if (ledger_.size() == 0) return report;
-  const Entry& first = ledger_.at(0);
-  report.default_us = time_of(first);
-  if (first.record && !report.default_us) {
-    report.default_failure = outcome::describe(first.record->outcome);
+  const records::Record* first = ledger_.record(0);
+  report.default_us = ledger_.time_us(0);
+  if (first != nullptr && !report.default_us) {
+    report.default_failure = outcome::describe(first->outcome);
   }
   if (const auto number = winner()) {
-    const Entry& best = ledger_.at(*number);
-    report.best_us = time_of(best);
-    report.best_trace = best.candidate.trace;
+    const records::Record& best = *ledger_.record(*number);
+    report.best_us = ledger_.time_us(*number);
+    report.best_trace = best.trace;
     report.best_is_default = *number == 0;
-    report.best_record = best.record->id;
+    report.best_record = best.id;
     report.gflops = task_.flops / *report.best_us * 1e-3;
   }
   return report;
@@ -198,10 +199,10 @@ Progress Session::Impl::progress() const {
   progress.failures = ledger_.failures();
   progress.elapsed_seconds = elapsed_seconds();
   if (const auto number = finished_ ? winner() : best_number()) {
-    progress.best_us = time_of(ledger_.at(*number));
+    progress.best_us = ledger_.time_us(*number);
     progress.best_gflops = task_.flops / *progress.best_us * 1e-3;
   }
-  if (ledger_.size() > 0) progress.default_us = time_of(ledger_.at(0));
+  if (ledger_.size() > 0) progress.default_us = ledger_.time_us(0);
   progress.model_quality = model_quality();
   const std::int64_t done = progress.trials - trials_before_;
   if (finished_) {

@@ -16,23 +16,18 @@ class ExplorerSearch : public Search {
   ExplorerSearch(std::unique_ptr<explore::Explorer> explorer, std::uint64_t seed)
       : explorer_(std::move(explorer)), seed_(seed) {}
 
-  std::vector<Proposal> select(std::size_t count) override {
+  std::vector<space::Candidate> select(std::size_t count) override {
     // A generator per selection, so that their number is all there is to remember.
     Rng rng(hash_combine(seed_, ++selections_));
-    std::vector<Proposal> proposals;
-    for (explore::Proposal& proposal : explorer_->select(count, known_, rng)) {
-      proposals.push_back({std::move(proposal.trace), proposal.predicted_us});
-    }
-    return proposals;
+    return explorer_->select(count, known_, rng);
   }
 
-  void update(std::span<const Observation> observations) override {
-    std::vector<explore::Finding> findings;
-    for (const Observation& observation : observations) {
-      findings.push_back({observation.trace_hash, observation.time_us, observation.trace});
-      if (known_.insert(observation.trace_hash).second) fresh_.push_back(observation.trace_hash);
+  void update(std::span<const space::Observation> observations) override {
+    for (const space::Observation& observation : observations) {
+      const std::uint64_t hash = observation.candidate->trace_hash;
+      if (known_.insert(hash).second) fresh_.push_back(hash);
     }
-    explorer_->update(findings);
+    explorer_->update(observations);
   }
 
   RejectionCounts rejections() const override { return explorer_->rejections(); }

@@ -71,9 +71,9 @@ class FakeBuilder final : public measure::Builder {
       std::span<const measure::BuildRequest> requests) override {
     std::vector<measure::BuiltCandidate> built;
     for (const measure::BuildRequest& request : requests) {
-      const std::int64_t n = number_in(request.trace);
+      const std::int64_t n = number_in(request.candidate.trace);
       measure::BuiltCandidate candidate;
-      candidate.number = request.number;
+      candidate.number = request.candidate.number;
       if (world_.build_fails(n)) {
         candidate.failure = outcome::BuildFailed{outcome::Phase::Build, "lower: unlucky number"};
       } else {
@@ -138,8 +138,8 @@ class FakeSearch final : public Search {
  public:
   FakeSearch(std::uint64_t seed, std::int64_t size) : random_(seed), size_(size) {}
 
-  std::vector<Proposal> select(std::size_t count) override {
-    std::vector<Proposal> proposals;
+  std::vector<space::Candidate> select(std::size_t count) override {
+    std::vector<space::Candidate> proposals;
     while (proposals.size() < count && static_cast<std::int64_t>(seen_.size()) < size_ - 1) {
       random_ = hash_combine(random_, 1);
       std::int64_t n = static_cast<std::int64_t>(random_ % static_cast<std::uint64_t>(size_ - 1));
@@ -147,16 +147,20 @@ class FakeSearch final : public Search {
       for (n = std::clamp<std::int64_t>(n, 1, size_ - 1); !seen_.insert(n).second;) {
         n = n % (size_ - 1) + 1;
       }
-      proposals.push_back({fake_trace(n), static_cast<double>(n)});
+      const schedule::Trace trace = fake_trace(n);
+      proposals.push_back({.trace = trace,
+                           .trace_hash = schedule::hash(trace),
+                           .predicted_us = static_cast<double>(n)});
     }
     return proposals;
   }
-  void update(std::span<const Observation> observations) override {
-    for (const Observation& observation : observations) {
-      observed.push_back({number_in(*observation.trace), observation.time_us});
+  void update(std::span<const space::Observation> observations) override {
+    for (const space::Observation& observation : observations) {
+      const std::int64_t n = number_in(observation.candidate->trace);
+      observed.push_back({n, observation.time_us});
       if (!observation.time_us || (best_us_ > 0 && *observation.time_us >= best_us_)) continue;
       best_us_ = *observation.time_us;
-      best_ = number_in(*observation.trace);
+      best_ = n;
     }
   }
   RejectionCounts rejections() const override {

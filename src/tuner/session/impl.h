@@ -47,7 +47,7 @@ class Session::Impl {
   std::optional<RoundSummary> last_round() const;
   const Clock& clock() const { return context_.clock; }
   Progress progress() const;
-  std::vector<FailedCandidate> take_failed();
+  std::vector<records::Record> take_failed();
   TaskReport report() const;
   records::SessionId id() const { return id_; }
 
@@ -83,12 +83,11 @@ class Session::Impl {
   bool competes(const schedule::Trace& trace) const;
   Result<std::vector<schedule::Trace>> known_traces();
   Result<std::vector<schedule::Trace>> hinted_traces();
-  std::vector<Entry> gather(std::int64_t round, std::vector<schedule::Trace> first,
-                            std::size_t count);
+  std::vector<space::Candidate> gather(std::vector<schedule::Trace> first, std::size_t count);
   Status learn_history();
   std::vector<measure::BuildRequest> build_requests(const std::vector<std::int64_t>& numbers) const;
-  double tolerance_of(const Entry& entry) const;
-  records::Record record_of(const Entry& entry, outcome::Outcome outcome) const;
+  double tolerance_of(const space::Candidate& candidate) const;
+  records::Record record_of(const space::Candidate& candidate, outcome::Outcome outcome) const;
   Result<std::vector<measure::RunResult>> run_with_retry(
       const std::vector<measure::RunRequest>& requests, const measure::RunOptions& how);
   Status count_losses(const std::vector<measure::RunResult>& results);
@@ -99,7 +98,7 @@ class Session::Impl {
   void forget_slow_builds();
   std::vector<std::int64_t> finalists() const;
   std::vector<std::int64_t> finalists_to_build() const;
-  Status store_comparison(const std::vector<Entry>& entries,
+  Status store_comparison(std::vector<records::Record> finalists,
                           std::vector<measure::RunResult> results);
   Status withdraw_lucky(double winner_us, std::vector<records::Confirmation>& confirmations) const;
   std::optional<std::int64_t> winner() const;
@@ -135,7 +134,7 @@ class Session::Impl {
   bool finished_ = false;
   std::map<std::int64_t, double> compared_us_;  // of the closing comparison
   double worked_seconds_ = 0;                   // of all stages
-  std::vector<FailedCandidate> failed_;         // of late
+  std::vector<records::Record> failed_;         // of late
   std::string last_stage_;
   std::int64_t last_round_ = 0;
   std::int64_t trials_before_ = 0;  // of earlier runs

@@ -12,57 +12,52 @@ bool is_trial(const outcome::Outcome& outcome) {
          outcome::phase_of(outcome) != outcome::Phase::Build;
 }
 
-std::optional<double> time_of(const Entry& entry) {
-  if (!entry.record) return std::nullopt;
-  const auto* timing = std::get_if<outcome::Timing>(&entry.record->outcome);
-  return timing == nullptr ? std::nullopt : std::optional(timing->best_us);
-}
-
-FailedCandidate failed_candidate(const records::Record& record) {
-  return {.number = record.number,
-          .kind = std::string(outcome::kind_of(record.outcome)),
-          .reason = outcome::describe(record.outcome),
-          .trace = record.trace};
-}
-
 Result<Ledger> Ledger::of(const records::Session& session) {
   Ledger ledger;
   std::size_t next = 0;
   for (const records::SessionRound& round : session.rounds) {
-    std::vector<Entry> entries;
+    std::vector<space::Candidate> candidates;
+    std::vector<records::Record> profiled;
     for (; next < session.candidates.size() && session.candidates[next].round == round.round;
          ++next) {
       const records::SessionCandidate& stored = session.candidates[next];
-      auto trace = schedule::parse_trace(stored.candidate.trace);
+      auto trace = schedule::parse_trace(stored.trace);
       if (!trace.ok()) {
         return Error{ErrorCode::Corrupt,
                      fmt::format("candidate {} of session {} has a trace that does not parse: {}",
-                                 stored.candidate.number, session.id, trace.error().message),
+                                 stored.number, session.id, trace.error().message),
                      "start a new session without --resume"};
       }
-      entries.push_back({.candidate = stored.candidate,
-                         .trace = std::move(*trace),
-                         .round = round.round,
-                         .record = stored.record});
+      candidates.push_back({.trace = std::move(*trace),
+                            .trace_hash = stored.trace_hash,
+                            .predicted_us = stored.predicted_us,
+                            .number = stored.number});
+      if (stored.record) profiled.push_back(*stored.record);
     }
-    ledger.add_round(std::move(entries));
+    ledger.add_round(std::move(candidates));
+    for (records::Record& record : profiled) {
+      const std::int64_t number = record.number;
+      ledger.settle(number, std::move(record));
+    }
     if (round.finished) ledger.finish_round();
   }
   return ledger;
 }
 
-void Ledger::add_round(std::vector<Entry> entries) {
-  rounds_.push_back({.first = size(), .count = static_cast<std::int64_t>(entries.size())});
-  for (Entry& entry : entries) {
-    const std::int64_t number = entry.candidate.number;
+void Ledger::add_round(std::vector<space::Candidate> candidates) {
+  rounds_.push_back({.first = size(), .count = static_cast<std::int64_t>(candidates.size())});
+  for (space::Candidate& candidate : candidates) {
+    const std::int64_t number = candidate.number;
     CHECK(number == size(), "candidates are numbered in order");
-    hashes_.insert(entry.candidate.trace_hash);
-    marks_.push_back({.predicted_us = static_cast<float>(entry.candidate.predicted_us)});
-    std::optional<records::Record> record = std::move(entry.record);
-    entry.record.reset();
-    kept_.emplace(number, std::move(entry));
-    if (record) settle(number, std::move(*record));
+    hashes_.insert(candidate.trace_hash);
+    marks_.push_back({.predicted_us = static_cast<float>(candidate.predicted_us)});
+    kept_.emplace(number, std::move(candidate));
   }
+}
+
+const records::Record* Ledger::record(std::int64_t number) const {
+  const auto found = records_.find(number);
+  return found == records_.end() ? nullptr : &found->second;
 }
 
 void Ledger::count(const records::Record& record, std::int64_t by) {
@@ -72,20 +67,21 @@ void Ledger::count(const records::Record& record, std::int64_t by) {
     return;
   }
   const auto kind = failures_.try_emplace(std::string(outcome::kind_of(record.outcome)), 0).first;
-  if (examples_.count(kind->first) == 0) examples_[kind->first] = failed_candidate(record);
+  if (examples_.count(kind->first) == 0) examples_[kind->first] = record;
   kind->second += by;
   if (kind->second == 0) failures_.erase(kind);
 }
 
 void Ledger::settle(std::int64_t number, records::Record record) {
-  Entry& entry = kept_.at(number);
-  if (entry.record) count(*entry.record, -1);
+  CHECK(kept_.contains(number), "only candidates that are kept whole are looked at");
+  if (const records::Record* before = this->record(number)) count(*before, -1);
   count(record, 1);
-  entry.record = std::move(record);
+  const auto* timing = std::get_if<outcome::Timing>(&record.outcome);
   Mark& mark = marks_[static_cast<std::size_t>(number)];
-  mark.time_us = time_of(entry).value_or(0);
+  mark.time_us = timing == nullptr ? 0 : timing->best_us;
   mark.profiled = true;
-  mark.trial = is_trial(entry.record->outcome);
+  mark.trial = is_trial(record.outcome);
+  records_.insert_or_assign(number, std::move(record));
 }
 
 void Ledger::finish_round() {
@@ -104,15 +100,17 @@ void Ledger::finish_round() {
 void Ledger::forget_slow() {
   const std::vector<std::int64_t> fast = fastest(kKept);
   const std::unordered_set<std::int64_t> keep(fast.begin(), fast.end());
-  std::erase_if(kept_, [&](const auto& item) {
-    const auto& [number, entry] = item;
-    // The last round stays too: its times of building and running are still asked for.
-    return number != 0 && entry.round + 1 < finished_ && keep.count(number) == 0;
-  });
+  // The last round stays too: its times of building and running are still asked for.
+  const std::int64_t last = rounds_[static_cast<std::size_t>(finished_ - 1)].first;
+  const auto is_slow = [&](const auto& item) {
+    return item.first != 0 && item.first < last && keep.count(item.first) == 0;
+  };
+  std::erase_if(kept_, is_slow);
+  std::erase_if(records_, is_slow);
 }
 
-std::vector<FailedCandidate> Ledger::failure_examples() const {
-  std::vector<FailedCandidate> examples;
+std::vector<records::Record> Ledger::failure_examples() const {
+  std::vector<records::Record> examples;
   for (const auto& [kind, count] : failures_) examples.push_back(examples_.at(kind));
   return examples;
 }
@@ -131,8 +129,6 @@ std::vector<std::int64_t> Ledger::numbers_of(std::int64_t round) const {
   return numbers;
 }
 
-const Entry& Ledger::at(std::int64_t number) const { return kept_.at(number); }
-
 std::optional<double> Ledger::time_us(std::int64_t number) const {
   const double time_us = marks_[static_cast<std::size_t>(number)].time_us;
   return time_us > 0 ? std::optional(time_us) : std::nullopt;
@@ -150,7 +146,7 @@ std::int64_t Ledger::open_candidates() const {
 std::vector<std::int64_t> Ledger::fastest(std::size_t count) const {
   CHECK(count <= kKept, "only so many of the fastest are kept");
   std::vector<std::int64_t> numbers;
-  for (const auto& [number, entry] : kept_) {
+  for (const auto& [number, candidate] : kept_) {
     if (time_us(number)) numbers.push_back(number);
   }
   std::stable_sort(numbers.begin(), numbers.end(),

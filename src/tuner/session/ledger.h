@@ -11,34 +11,21 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compiler/schedule/trace.h"
 #include "tuner/records/record.h"
 #include "tuner/session/report.h"
+#include "tuner/space/candidate.h"
 
 namespace attune::session {
 
-struct Entry {
-  records::Candidate candidate;
-  schedule::Trace trace;
-  std::int64_t round = 0;
-  std::optional<records::Record> record;  // once profiled
-};
-
 // Whether the outcome came from the device: such a candidate is a trial.
 bool is_trial(const outcome::Outcome& outcome);
-// The time when the outcome is a timing that counts, i.e. of a candidate whose answers are right.
-std::optional<double> time_of(const Entry& entry);
-
-// What is said about a record that is no timing.
-FailedCandidate failed_candidate(const records::Record& record);
-
 class Ledger {
  public:
   // Fails when a stored trace does not parse.
   static Result<Ledger> of(const records::Session& session);
 
   // Opens the next round.
-  void add_round(std::vector<Entry> entries);
+  void add_round(std::vector<space::Candidate> candidates);
   // Once per candidate, and again for those that are kept when they were looked at once more.
   void settle(std::int64_t number, records::Record record);
   void finish_round();  // the oldest that is open
@@ -49,9 +36,10 @@ class Ledger {
   // Numbers of a round's candidates, ascending.
   std::vector<std::int64_t> numbers_of(std::int64_t round) const;
 
-  // Of candidates that are kept whole.
-  const Entry& at(std::int64_t number) const;
-  // Of all.
+  // Of candidates that are kept whole. There is no record before one is profiled.
+  const space::Candidate& candidate(std::int64_t number) const { return kept_.at(number); }
+  const records::Record* record(std::int64_t number) const;
+  // Of all. There is a time when the answers were right.
   std::optional<double> time_us(std::int64_t number) const;
   double predicted_us(std::int64_t number) const;
   std::int64_t size() const { return static_cast<std::int64_t>(marks_.size()); }
@@ -63,7 +51,7 @@ class Ledger {
   std::optional<double> finished_best_us() const { return finished_best_us_; }
   std::int64_t open_candidates() const;  // of rounds that are not finished
   const FailureCounts& failures() const { return failures_; }
-  std::vector<FailedCandidate> failure_examples() const;  // the first of each kind
+  std::vector<records::Record> failure_examples() const;  // the first of each kind
   std::int64_t timed() const { return timed_; }  // candidates that ran and gave right answers
   // The fastest first; at most `count`, which must not exceed kKept.
   std::vector<std::int64_t> fastest(std::size_t count) const;
@@ -86,15 +74,16 @@ class Ledger {
   void count(const records::Record& record, std::int64_t by);
   void forget_slow();
 
-  std::vector<Mark> marks_;             // by number
-  std::map<std::int64_t, Entry> kept_;  // by number
+  std::vector<Mark> marks_;                          // by number
+  std::map<std::int64_t, space::Candidate> kept_;    // by number
+  std::map<std::int64_t, records::Record> records_;  // of those, by number
   std::vector<Round> rounds_;
   std::int64_t finished_ = 0;
   std::unordered_set<std::uint64_t> hashes_;
   std::int64_t trials_ = 0, timed_ = 0, finished_trials_ = 0;
   std::optional<double> finished_best_us_;
   FailureCounts failures_;
-  std::map<std::string, FailedCandidate, std::less<>> examples_;  // by kind
+  std::map<std::string, records::Record, std::less<>> examples_;  // by kind
 };
 
 }  // namespace attune::session

@@ -36,8 +36,9 @@ class Recording::Builder final : public measure::Builder {
     std::vector<measure::BuiltCandidate> built;
     for (const measure::BuildRequest& request : requests) {
       measure::BuiltCandidate& candidate = built.emplace_back();
-      candidate.number = request.number;
-      const auto* known = recording_.find(request.number, schedule::to_string(request.trace));
+      candidate.number = request.candidate.number;
+      const auto* known =
+          recording_.find(candidate.number, schedule::to_string(request.candidate.trace));
       if (known == nullptr) {
         candidate.failure = outcome::BuildFailed{outcome::Phase::Build, "not in the recording"};
         continue;
@@ -123,10 +124,10 @@ const records::SessionCandidate& Recording::at(std::int64_t number) const {
 
 const records::SessionCandidate* Recording::find(std::int64_t number, const std::string& trace) {
   const bool known = number < candidates();
-  if (known && at(number).candidate.trace == trace) return &at(number);
+  if (known && at(number).trace == trace) return &at(number);
   const std::lock_guard lock(mutex_);
   if (!difference_ || number < difference_->first) {
-    const std::string then = known ? in_one_line(at(number).candidate.trace) : "no candidate";
+    const std::string then = known ? in_one_line(at(number).trace) : "no candidate";
     difference_ = {number, fmt::format("candidate {} was '{}', and is '{}' now", number, then,
                                        in_one_line(trace))};
   }

@@ -45,8 +45,8 @@ class RecordingTest : public testing::Test {
     EXPECT_TRUE(stored.ok());
     std::string text;
     for (const records::SessionCandidate& each : stored->candidates) {
-      text += std::to_string(each.candidate.number) + " round " + std::to_string(each.round) + " " +
-              std::to_string(each.candidate.predicted_us) + "\n" + each.candidate.trace +
+      text += std::to_string(each.number) + " round " + std::to_string(each.round) + " " +
+              std::to_string(each.predicted_us) + "\n" + each.trace +
               outcome::describe(each.record->outcome) + "\n";
     }
     return text + "best:\n" + session.report().best_trace;

@@ -15,14 +15,6 @@ namespace attune::session {
 // Distinct candidates by what became of them, e.g. {"build_failed": 3, "wrong_answer": 1}.
 using FailureCounts = std::map<std::string, std::int64_t, std::less<>>;
 
-// A candidate that did not come to a timing, and why.
-struct FailedCandidate {
-  std::int64_t number = 0;
-  std::string kind;    // as in FailureCounts
-  std::string reason;  // for a person, on one line or more
-  std::string trace;
-};
-
 struct TaskReport {
   std::string key;
   std::string name;
@@ -31,7 +23,7 @@ struct TaskReport {
   std::int64_t trials_this_run = 0;  // those of this run alone
   std::int64_t failed = 0;           // of all candidates, those with an outcome other than a timing
   FailureCounts failures;
-  std::vector<FailedCandidate> examples;  // the first of each kind
+  std::vector<records::Record> examples;  // of failures, the first of each kind
   std::int64_t timed = 0;                 // of all candidates, those with a timing
   // From the closing comparison; empty when no candidate (not even the default) ran.
   std::optional<double> best_us;
@@ -80,7 +72,7 @@ struct Progress {
   std::string stage;  // what just finished: "select", "build", "profile", "update", "confirm"
   std::int64_t round = 0;
   double stage_seconds = 0;             // of what just finished
-  std::vector<FailedCandidate> failed;  // those that it found
+  std::vector<records::Record> failed;  // no timings, found by that stage
   std::int64_t trials = 0;
   std::int64_t trials_total = 0;
   std::optional<double> best_us;

@@ -61,7 +61,7 @@ struct ModelProgress {
   std::size_t task = 0;  // the one whose stage just ended
   Stage stage = {};
   double stage_seconds = 0;
-  std::vector<FailedCandidate> failed = {};  // found by that stage
+  std::vector<records::Record> failed = {};  // found by that stage
   std::size_t settled = 0;
   std::vector<TaskProgress> tasks = {};
   std::int64_t trials = 0;

@@ -121,7 +121,7 @@ std::int64_t Session::Impl::allowance() const {
 }
 
 bool Session::Impl::hopeless() const {
-  const std::int64_t default_timed = ledger_.size() > 0 && time_of(ledger_.at(0)) ? 1 : 0;
+  const std::int64_t default_timed = ledger_.size() > 0 && ledger_.time_us(0) ? 1 : 0;
   return ledger_.finished_rounds() >= kHopelessRounds && ledger_.timed() <= default_timed;
 }
 
@@ -146,7 +146,7 @@ bool Session::Impl::needs_init() const {
 bool Session::Impl::is_built(std::int64_t round) const {
   const std::vector<std::int64_t> numbers = ledger_.numbers_of(round);
   return std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t number) {
-    return built_.count(number) != 0 || ledger_.at(number).record.has_value();
+    return built_.count(number) != 0 || ledger_.record(number) != nullptr;
   });
 }
 
@@ -275,7 +275,7 @@ std::optional<RoundSummary> Session::Impl::last_round() const {
   return last_summary_;
 }
 
-std::vector<FailedCandidate> Session::Impl::take_failed() {
+std::vector<records::Record> Session::Impl::take_failed() {
   const std::lock_guard lock(mutex_);
   return std::exchange(failed_, {});
 }
@@ -323,7 +323,7 @@ std::int64_t Session::open_rounds() const { return impl_->open_rounds(); }
 std::optional<RoundSummary> Session::last_round() const { return impl_->last_round(); }
 const Clock& Session::clock() const { return impl_->clock(); }
 Progress Session::progress() const { return impl_->progress(); }
-std::vector<FailedCandidate> Session::take_failed() { return impl_->take_failed(); }
+std::vector<records::Record> Session::take_failed() { return impl_->take_failed(); }
 TaskReport Session::report() const { return impl_->report(); }
 records::SessionId Session::id() const { return impl_->id(); }
 

@@ -128,7 +128,7 @@ class Session {
 
   Progress progress() const;
   // Candidates that failed since this was last asked; the latest thousand when nobody asks.
-  std::vector<FailedCandidate> take_failed();
+  std::vector<records::Record> take_failed();
   TaskReport report() const;
   records::SessionId id() const;
   const Clock& clock() const;

@@ -81,7 +81,7 @@ class SessionTest : public testing::Test {
     auto stored = store_->load_session(session.id());
     EXPECT_TRUE(stored.ok());
     for (const auto& candidate : stored->candidates) {
-      result.traces.push_back(candidate.candidate.trace);
+      result.traces.push_back(candidate.trace);
       result.outcomes.push_back(candidate.record ? outcome::describe(candidate.record->outcome)
                                                  : "none");
       result.verified.push_back(candidate.record && candidate.record->verified);

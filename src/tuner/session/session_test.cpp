@@ -19,10 +19,11 @@ TEST_F(SessionTest, FindsTheFastestAndReportsIt) {
   EXPECT_GT(report.failures.at("wrong_answer"), 0);
   EXPECT_EQ(report.failed, report.failures.at("build_failed") + report.failures.at("wrong_answer"));
   ASSERT_EQ(report.examples.size(), 2U) << "one of each kind";
-  EXPECT_EQ(report.examples[0].kind, "build_failed");
-  EXPECT_NE(report.examples[0].reason.find("unlucky number"), std::string::npos);
+  EXPECT_EQ(outcome::kind_of(report.examples[0].outcome), "build_failed");
+  EXPECT_NE(outcome::describe(report.examples[0].outcome).find("unlucky number"),
+            std::string::npos);
   EXPECT_FALSE(report.examples[0].trace.empty());
-  EXPECT_EQ(report.examples[1].kind, "wrong_answer");
+  EXPECT_EQ(outcome::kind_of(report.examples[1].outcome), "wrong_answer");
   EXPECT_DOUBLE_EQ(report.gflops, 1e6 / *report.best_us * 1e-3);
 
   // The winner is what the store calls best: quick looks below its time are withdrawn.
@@ -185,10 +186,9 @@ TEST_F(SessionTest, HintsAreTriedFirstUnlessHistoryIsUnwanted) {
     step(*session);
     const auto stored = store_->load_session(session->id());
     ASSERT_TRUE(stored.ok());
-    EXPECT_EQ(stored->candidates[0].candidate.trace_hash, schedule::hash(fake_trace(0)));
-    EXPECT_EQ(stored->candidates[1].candidate.trace_hash == hint.trace_hash, use_history);
-    EXPECT_EQ(stored->candidates[2].candidate.trace_hash == schedule::hash(fake_trace(41)),
-              use_history);
+    EXPECT_EQ(stored->candidates[0].trace_hash, schedule::hash(fake_trace(0)));
+    EXPECT_EQ(stored->candidates[1].trace_hash == hint.trace_hash, use_history);
+    EXPECT_EQ(stored->candidates[2].trace_hash == schedule::hash(fake_trace(41)), use_history);
     fresh_store();
     ASSERT_TRUE(store_->add_hints(std::vector{unreadable, hint}).ok());
   }

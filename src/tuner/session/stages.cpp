@@ -17,32 +17,30 @@ Status Session::Impl::init() {
   return {};
 }
 
-std::vector<Entry> Session::Impl::gather(std::int64_t round, std::vector<schedule::Trace> first,
-                                         std::size_t count) {
-  std::vector<Entry> entries;
-  const auto take = [&](schedule::Trace trace, double predicted_us) {
-    const std::uint64_t hash = schedule::hash(trace);
-    const bool repeated =
-        ledger_.knows(hash) || std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-          return entry.candidate.trace_hash == hash;
-        });
-    if (repeated || entries.size() == count) return;
-    const auto number = ledger_.size() + static_cast<std::int64_t>(entries.size());
-    entries.push_back({.candidate = {.number = number,
-                                     .trace = schedule::to_string(trace),
-                                     .trace_hash = hash,
-                                     .predicted_us = predicted_us},
-                       .trace = std::move(trace),
-                       .round = round,
-                       .record = std::nullopt});
+std::vector<space::Candidate> Session::Impl::gather(std::vector<schedule::Trace> first,
+                                                    std::size_t count) {
+  std::vector<space::Candidate> candidates;
+  const auto take = [&](space::Candidate candidate) {
+    const auto is_same = [&](const space::Candidate& other) {
+      return other.trace_hash == candidate.trace_hash;
+    };
+    if (candidates.size() == count || ledger_.knows(candidate.trace_hash) ||
+        std::any_of(candidates.begin(), candidates.end(), is_same)) {
+      return;
+    }
+    candidate.number = ledger_.size() + std::ssize(candidates);
+    candidates.push_back(std::move(candidate));
   };
-  for (schedule::Trace& trace : first) take(std::move(trace), 0);
-  while (entries.size() < count) {
-    std::vector<Proposal> proposals = search_->select(count - entries.size());
-    if (proposals.empty()) break;
-    for (Proposal& proposal : proposals) take(std::move(proposal.trace), proposal.predicted_us);
+  for (schedule::Trace& trace : first) {
+    const std::uint64_t hash = schedule::hash(trace);
+    take({.trace = std::move(trace), .trace_hash = hash});
   }
-  return entries;
+  while (candidates.size() < count) {
+    std::vector<space::Candidate> proposals = search_->select(count - candidates.size());
+    if (proposals.empty()) break;
+    for (space::Candidate& proposal : proposals) take(std::move(proposal));
+  }
+  return candidates;
 }
 
 Status Session::Impl::select(std::int64_t round) {
@@ -66,21 +64,27 @@ Status Session::Impl::select(std::int64_t round) {
     count = static_cast<std::size_t>(repeated ? allowance() : std::min(batch, allowance()));
   }
   // Nobody else adds candidates, so their number and hashes may be read without the mutex.
-  std::vector<Entry> entries = gather(round, std::move(first), count);
+  std::vector<space::Candidate> candidates = gather(std::move(first), count);
   RejectionCounts rejected = search_->rejections();
-  if (entries.empty()) {
+  if (candidates.empty()) {
     const std::lock_guard lock(mutex_);
     rejected_ = std::move(rejected);
     selecting_ended_ = exhausted_ = true;
     return {};
   }
-  std::vector<records::Candidate> candidates;
-  for (const Entry& entry : entries) candidates.push_back(entry.candidate);
-  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, candidates, search_->changes(),
+  std::vector<records::SessionCandidate> rows;
+  for (const space::Candidate& candidate : candidates) {
+    rows.push_back({.number = candidate.number,
+                    .trace = schedule::to_string(candidate.trace),
+                    .trace_hash = candidate.trace_hash,
+                    .predicted_us = candidate.predicted_us,
+                    .round = round});
+  }
+  ATTUNE_RETURN_IF_ERROR(context_.store.append_selected(id_, round, rows, search_->changes(),
                                                         static_cast<std::int64_t>(count)));
   const std::lock_guard lock(mutex_);
   rejected_ = std::move(rejected);
-  ledger_.add_round(std::move(entries));
+  ledger_.add_round(std::move(candidates));
   return {};
 }
 
@@ -88,12 +92,10 @@ std::vector<measure::BuildRequest> Session::Impl::build_requests(
     const std::vector<std::int64_t>& numbers) const {
   std::vector<measure::BuildRequest> requests;
   for (const std::int64_t number : numbers) {
-    const Entry& entry = ledger_.at(number);
-    const auto algorithm = algorithm_of(task_, entry.trace);
     measure::BuildRequest request;
-    request.number = number;
+    request.candidate = ledger_.candidate(number);
+    const auto algorithm = algorithm_of(task_, request.candidate.trace);
     request.program = algorithm.ok() ? (*algorithm)->program : task_.algorithms.front().program;
-    request.trace = entry.trace;
     request.whatever_it_costs = number == 0;  // the default runs in any case
     request.timeout_ms = options_.build_timeout_ms;
     requests.push_back(std::move(request));
@@ -107,7 +109,7 @@ Status Session::Impl::build(std::int64_t round) {
   {
     const std::lock_guard lock(mutex_);
     for (const std::int64_t number : ledger_.numbers_of(round)) {
-      if (!ledger_.at(number).record) numbers.push_back(number);
+      if (ledger_.record(number) == nullptr) numbers.push_back(number);
     }
     requests = build_requests(numbers);
   }
@@ -122,26 +124,27 @@ Status Session::Impl::build(std::int64_t round) {
   return {};
 }
 
-double Session::Impl::tolerance_of(const Entry& entry) const {
-  const auto algorithm = algorithm_of(task_, entry.trace);
+double Session::Impl::tolerance_of(const space::Candidate& candidate) const {
+  const auto algorithm = algorithm_of(task_, candidate.trace);
   const double relative =
       algorithm.ok() ? (*algorithm)->tolerance : task_.algorithms.front().tolerance;
   return relative * expectation_.magnitude;
 }
 
-records::Record Session::Impl::record_of(const Entry& entry, outcome::Outcome outcome) const {
+records::Record Session::Impl::record_of(const space::Candidate& candidate,
+                                         outcome::Outcome outcome) const {
   records::Record record;
   record.task_key = task_.key;
   record.task_name = task_.name;
   record.target = target_;
-  record.trace = entry.candidate.trace;
-  record.trace_hash = entry.candidate.trace_hash;
+  record.trace = schedule::to_string(candidate.trace);
+  record.trace_hash = candidate.trace_hash;
   record.weights = options_.weights;
   record.product_version = options_.version;
   record.device = context_.runner.device();
   record.seed = seed_;
   record.session = id_;
-  record.number = entry.candidate.number;
+  record.number = candidate.number;
   const auto* timing = std::get_if<outcome::Timing>(&outcome);
   record.verified = timing != nullptr && timing->verified;
   record.outcome = std::move(outcome);
@@ -209,7 +212,7 @@ std::vector<bool> Session::Impl::find_disturbed(std::int64_t round, double best_
 
 Status Session::Impl::profile(std::int64_t round) {
   struct Job {
-    Entry entry;
+    space::Candidate candidate;
     measure::BuiltCandidate built;
   };
   std::vector<Job> jobs;  // copies: other stages go on meanwhile
@@ -217,14 +220,15 @@ Status Session::Impl::profile(std::int64_t round) {
   {
     const std::lock_guard lock(mutex_);
     for (const std::int64_t number : ledger_.numbers_of(round)) {
-      if (!ledger_.at(number).record) jobs.push_back({ledger_.at(number), built_.at(number)});
+      if (ledger_.record(number) != nullptr) continue;
+      jobs.push_back({ledger_.candidate(number), built_.at(number)});
     }
-    if (const auto best = best_number()) how.best_known_us = *time_of(ledger_.at(*best));
+    if (const auto best = best_number()) how.best_known_us = *ledger_.time_us(*best);
     how.budget_us *= stretch_;
   }
   std::vector<measure::RunRequest> requests;
   for (const Job& job : jobs) {
-    if (!job.built.failure) requests.push_back({&job.built, tolerance_of(job.entry)});
+    if (!job.built.failure) requests.push_back({&job.built, tolerance_of(job.candidate)});
   }
   std::vector<measure::RunResult> results;
   if (!requests.empty()) {
@@ -237,12 +241,12 @@ Status Session::Impl::profile(std::int64_t round) {
   std::size_t next = 0;
   for (const Job& job : jobs) {
     if (job.built.failure) {
-      found.push_back(record_of(job.entry, *job.built.failure));
+      found.push_back(record_of(job.candidate, *job.built.failure));
     } else {
       const std::size_t place = next++;
       if (disturbed[place]) continue;
       measure::RunResult& result = results[place];
-      found.push_back(record_of(job.entry, std::move(result.outcome)));
+      found.push_back(record_of(job.candidate, std::move(result.outcome)));
       found.back().noise = result.noise;
       found.back().stages.run_ms = result.run_ms;
       found.back().stages.wait_ms = result.wait_ms;
@@ -253,9 +257,7 @@ Status Session::Impl::profile(std::int64_t round) {
 }
 
 Status Session::Impl::store_profiled(std::vector<records::Record> found) {
-  std::vector<records::ProfiledCandidate> profiled;
-  for (const records::Record& record : found) profiled.push_back({record.number, record});
-  auto ids = context_.store.mark_profiled(id_, profiled);
+  auto ids = context_.store.mark_profiled(id_, found);
   if (!ids.ok()) return ids.error();
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -272,31 +274,32 @@ void Session::Impl::note_failure(const records::Record& record) {
   constexpr std::size_t kMost = 1000;
   if (std::holds_alternative<outcome::Timing>(record.outcome)) return;
   if (failed_.size() == kMost) failed_.erase(failed_.begin());
-  failed_.push_back(failed_candidate(record));
+  failed_.push_back(record);
 }
 
 void Session::Impl::forget_slow_builds() {
   const std::vector<std::int64_t> keep = finalists();
   std::erase_if(built_, [&](const auto& item) {
-    return ledger_.at(item.first).record &&
+    return ledger_.record(item.first) != nullptr &&
            std::find(keep.begin(), keep.end(), item.first) == keep.end();
   });
 }
 
 Status Session::Impl::update(std::int64_t round) {
-  std::vector<Entry> entries;  // copies: other stages go on meanwhile
+  std::vector<space::Candidate> candidates;  // copies: other stages go on meanwhile
+  std::vector<std::optional<double>> times_us;
   {
     const std::lock_guard lock(mutex_);
     for (const std::int64_t number : ledger_.numbers_of(round)) {
-      entries.push_back(ledger_.at(number));
+      const outcome::Outcome& outcome = ledger_.record(number)->outcome;
+      if (is_lost(outcome)) continue;  // never training data
+      candidates.push_back(ledger_.candidate(number));
+      times_us.push_back(observed_time(outcome));
     }
   }
-  std::vector<Observation> observations;
-  for (const Entry& entry : entries) {
-    if (is_lost(entry.record->outcome)) continue;  // never training data
-    observations.push_back({.trace_hash = entry.candidate.trace_hash,
-                            .trace = &entry.trace,
-                            .time_us = observed_time(entry.record->outcome)});
+  std::vector<space::Observation> observations;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    observations.push_back({&candidates[i], times_us[i]});
   }
   search_->update(observations);
   ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->changes()));
@@ -311,9 +314,9 @@ RoundSummary Session::Impl::summary_of(std::int64_t round) const {
   RoundSummary summary{.round = round,
                        .trials = ledger_.finished_trials(),
                        .best_us = ledger_.finished_best_us(),
-                       .default_us = time_of(ledger_.at(0))};
+                       .default_us = ledger_.time_us(0)};
   for (const std::int64_t number : ledger_.numbers_of(round)) {
-    const records::StageTimes& stages = ledger_.at(number).record->stages;
+    const records::StageTimes& stages = ledger_.record(number)->stages;
     summary.work_seconds += (stages.build_ms + stages.run_ms) * 1e-3;
   }
   return summary;

@@ -52,9 +52,9 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
     }
     schedules.push_back(model::default_schedule(task, options_.target, options_.algorithms));
     const ir::Program* program = model::program_of(task, schedules.back().algorithm);
-    requests.push_back({.number = static_cast<std::int64_t>(requests.size()),
-                        .program = std::make_shared<ir::Program>(*program),
-                        .trace = schedules.back().trace});
+    requests.push_back(
+        {.candidate = {.trace = schedules.back().trace, .number = std::ssize(requests)},
+         .program = std::make_shared<ir::Program>(*program)});
     unknown.push_back(&task);
   }
   if (unknown.empty()) return {};

@@ -174,7 +174,7 @@ class Repetition {
                         .difference = part.then->difference(),
                         .best_us = now.best_us,
                         .best_trace = now.best_trace};
-      for (const auto& each : chosen.candidates) task.traces.push_back(each.candidate.trace);
+      for (const auto& each : chosen.candidates) task.traces.push_back(each.trace);
       if (!task.difference && task.traces.size() != task.recorded) {
         task.difference = fmt::format("{} candidates were chosen then, {} now", task.recorded,
                                       task.traces.size());

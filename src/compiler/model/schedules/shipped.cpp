@@ -15,7 +15,7 @@ constexpr double kFarthest = 2;
 constexpr double kOtherThreads = 0.5;
 constexpr std::size_t kLookedAt = 6;
 
-struct Candidate {
+struct Entry {
   const BundledTask* task = nullptr;
   double distance = 0;
 };
@@ -37,12 +37,12 @@ std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trac
 }
 
 // Nearest first; those at the same distance by weights, then in the order of the bundle.
-std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask& task,
-                                      const target::Target& target) {
+std::vector<Entry> candidates_for(const Bundle& bundle, const ScheduledTask& task,
+                                  const target::Target& target) {
   const ir::Program* direct = task.program_of("direct");
   const TaskShape shape = direct == nullptr ? TaskShape{} : shape_of(*direct);
   const BundledTarget here = bundled_target(target);
-  std::vector<Candidate> found;
+  std::vector<Entry> found;
   for (const BundledTask& other : bundle) {
     if (other.target.cpu != here.cpu || other.target.vector_bytes != here.vector_bytes) continue;
     double away = other.key == task.key ? 0 : distance(shape, other.shape);
@@ -54,7 +54,7 @@ std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask&
     found.push_back({&other, away});
   }
   std::stable_sort(found.begin(), found.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+                   [](const Entry& a, const Entry& b) { return a.distance < b.distance; });
   return found;
 }
 
@@ -63,13 +63,13 @@ std::vector<Candidate> candidates_for(const Bundle& bundle, const ScheduledTask&
 std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const ScheduledTask& task,
                                                const target::Target& target, std::size_t most) {
   std::vector<ShippedSchedule> chosen;
-  std::vector<Candidate> candidates = candidates_for(bundle, task, target);
+  std::vector<Entry> candidates = candidates_for(bundle, task, target);
   if (candidates.empty()) return chosen;
   candidates.resize(std::min(candidates.size(), kLookedAt));
   const double default_us = predict_us(task, task.default_trace, target)
                                 .value_or(std::numeric_limits<double>::infinity());
   const BundledTarget here = bundled_target(target);
-  for (const Candidate& candidate : candidates) {
+  for (const Entry& candidate : candidates) {
     const BundledTask& other = *candidate.task;
     for (const BundledSchedule& schedule : other.best) {
       if (chosen.size() == most) return chosen;

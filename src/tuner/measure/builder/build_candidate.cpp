@@ -49,10 +49,10 @@ Status build_into(measure::BuiltCandidate& built, const measure::BuildRequest& r
   kernel::BuildOptions options{.limits = limits, .late = late};
   if (request.whatever_it_costs) options.limits = {};
   ATTUNE_ASSIGN(kernel::Built made,
-                kernel::build(*request.program, request.trace, target, options));
+                kernel::build(*request.program, request.candidate.trace, target, options));
   built.codegen_ms = made.main.object.compile_ms;
-  ATTUNE_ASSIGN(built.main,
-                code_of(std::move(made.main), target, hash_bytes(to_string(request.trace))));
+  ATTUNE_ASSIGN(built.main, code_of(std::move(made.main), target,
+                                    hash_bytes(to_string(request.candidate.trace))));
   if (made.lowered.prepare && !late()) {
     ATTUNE_ASSIGN(built.prepare, build_prepare(*made.lowered.prepare, target, cache));
   }
@@ -67,7 +67,7 @@ measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
   measure::BuiltCandidate built;
-  built.number = request.number;
+  built.number = request.candidate.number;
   built.threads = std::max(1, target.threads);
   const auto elapsed_ms = [&] { return seconds_between(start, clock.now_ns()) * 1e3; };
   const bool limited = !request.whatever_it_costs && request.timeout_ms > 0;

@@ -41,9 +41,8 @@ Result<target::Target> one_thread_target() {
 measure::BuildRequest request_for(ir::Program program, std::string_view trace = "") {
   const auto parsed = schedule::parse_trace(trace);
   EXPECT_TRUE(parsed.ok()) << parsed.error().message;
-  return {.number = 7,
-          .program = std::make_shared<const ir::Program>(std::move(program)),
-          .trace = *parsed};
+  return {.candidate = {.trace = *parsed, .number = 7},
+          .program = std::make_shared<const ir::Program>(std::move(program))};
 }
 
 std::string reason_of(const measure::BuiltCandidate& built) {

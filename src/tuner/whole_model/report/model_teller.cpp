@@ -28,7 +28,7 @@ void ModelTeller::forward(const session::ModelProgress& p) {
                         .elapsed_seconds = elapsed_seconds(),
                         .left_seconds = left_seconds(p.trials, p.tasks.size()),
                         .closing = p.closing};
-  progress.failed = failed_candidates(p.failed, p.tasks[p.task].key, p.tasks[p.task].name);
+  progress.failed = failures_of(p.failed, p.tasks[p.task].key, p.tasks[p.task].name);
   for (const session::TaskProgress& task : p.tasks) {
     progress.tasks.push_back({.key = task.key,
                               .name = task.name,

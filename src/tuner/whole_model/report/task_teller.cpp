@@ -18,7 +18,7 @@ void TaskTeller::progressed(const session::Progress& p) {
                         .left_seconds = p.eta_seconds,
                         .closing = p.round == session::kClosing};
   if (!limited_by_time) progress.trials_total = p.trials_total;
-  progress.failed = failed_candidates(p.failed, p.key, p.task);
+  progress.failed = failures_of(p.failed, p.key, p.task);
   progress.tasks.push_back(
       {.key = p.key,
        .name = p.task,

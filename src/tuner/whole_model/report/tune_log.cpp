@@ -44,7 +44,7 @@ Error cannot(const char* what, const std::string& path, int number) {
           "name another file with --log"};
 }
 
-Json json_of(const FailedCandidate& failed) {
+Json json_of(const CandidateFailure& failed) {
   return {{"task", failed.task}, {"key", failed.task_key},  {"candidate", failed.candidate},
           {"kind", failed.kind}, {"reason", failed.reason}, {"trace", failed.trace}};
 }
@@ -122,7 +122,7 @@ void TuneLog::progressed(const TuneProgress& progress) {
   }
   json["stage_seconds"] = to_microsecond(progress.stage_seconds);
   write(line_of(json));
-  for (const FailedCandidate& failed : progress.failed) {
+  for (const CandidateFailure& failed : progress.failed) {
     Json failure = event("failure", now);
     failure.update(json_of(failed));
     write(line_of(failure));

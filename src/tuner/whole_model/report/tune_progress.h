@@ -15,7 +15,7 @@ namespace attune::whole_model {
 using Failures = std::map<std::string, std::int64_t, std::less<>>;
 
 // A candidate that did not come to a timing.
-struct FailedCandidate {
+struct CandidateFailure {
   std::string task_key = {}, task = {};
   std::int64_t candidate = 0;  // its number
   std::string kind = {}, reason = {}, trace = {};
@@ -41,7 +41,7 @@ struct TuneProgress {
   std::string stage = {};  // "select", "build", "profile", "update", "confirm", …
   std::int64_t round = 0;  // -1: of the closing comparison
   double stage_seconds = 0;
-  std::vector<FailedCandidate> failed = {};  // found by that stage
+  std::vector<CandidateFailure> failed = {};  // found by that stage
   std::vector<TaskProgress> tasks = {};
   std::int64_t trials = 0;
   std::optional<std::int64_t> trials_total = {};  // empty: time is the only limit

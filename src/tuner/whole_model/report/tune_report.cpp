@@ -42,15 +42,15 @@ TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
 
 }  // namespace
 
-std::vector<FailedCandidate> failed_candidates(const std::vector<session::FailedCandidate>& failed,
-                                               const std::string& key, const std::string& name) {
-  std::vector<FailedCandidate> result;
-  for (const session::FailedCandidate& one : failed) {
+std::vector<CandidateFailure> failures_of(const std::vector<records::Record>& failed,
+                                          const std::string& key, const std::string& name) {
+  std::vector<CandidateFailure> result;
+  for (const records::Record& one : failed) {
     result.push_back({.task_key = key,
                       .task = name,
                       .candidate = one.number,
-                      .kind = one.kind,
-                      .reason = one.reason,
+                      .kind = std::string(outcome::kind_of(one.outcome)),
+                      .reason = outcome::describe(one.outcome),
                       .trace = one.trace});
   }
   return result;
@@ -71,7 +71,7 @@ std::string_view name_of(Kept kept) {
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report) {
   report.tasks.push_back(tuned_task(task, report.peak_gflops));
   report.tasks.back().uses = uses;
-  for (FailedCandidate& example : failed_candidates(task.examples, task.key, task.name)) {
+  for (CandidateFailure& example : failures_of(task.examples, task.key, task.name)) {
     const std::int64_t count = task.failures.at(example.kind);
     const auto known =
         std::find_if(report.failures.begin(), report.failures.end(),

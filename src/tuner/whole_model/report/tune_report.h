@@ -11,8 +11,11 @@
 #include "compiler/model/fallback.h"
 #include "tuner/whole_model/report/tune_progress.h"
 
+namespace attune::records {
+struct Record;
+}  // namespace attune::records
+
 namespace attune::session {
-struct FailedCandidate;
 struct LoadedHistory;
 struct TaskReport;
 struct Usage;
@@ -46,7 +49,7 @@ struct TunedTask {
 struct FailureKind {
   std::string kind = {};
   std::int64_t count = 0;
-  FailedCandidate example = {};
+  CandidateFailure example = {};
 };
 
 // What was learnt from the trials of other tasks, and of the same ones elsewhere.
@@ -97,8 +100,8 @@ struct TuneReport {
 
 std::string to_json(const TuneReport& report);
 // Of a task, as the log and the report name them.
-std::vector<FailedCandidate> failed_candidates(const std::vector<session::FailedCandidate>& failed,
-                                               const std::string& key, const std::string& name);
+std::vector<CandidateFailure> failures_of(const std::vector<records::Record>& failed,
+                                          const std::string& key, const std::string& name);
 // Adds a task, and its failures.
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report);
 LearntHistory learnt_history(const session::LoadedHistory& loaded);
