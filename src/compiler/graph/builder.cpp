@@ -4,46 +4,9 @@
 
 #include <algorithm>
 
-#include "compiler/graph/program.h"
-#include "compiler/ir/interpret/interpret.h"
-
 namespace attune::graph {
 
-Result<std::vector<ConstantPtr>> evaluate(const ops::OpCall& call, const RunHost& run_host) {
-  const ops::OpDef* def = ops::find_operator(call.name);
-  CHECK(def != nullptr, fmt::format("there is no operator '{}'", call.name));
-  if (def->kind == ops::OpKind::Host) {
-    CHECK(run_host != nullptr, "host operators need someone who runs them");
-    return run_host(call);
-  }
-  if (def->kind == ops::OpKind::View) {  // no element moves
-    ATTUNE_ASSIGN(const std::vector<TensorType> types, def->infer(call));
-    const Constant& input = *call.constants[0];
-    return std::vector<ConstantPtr>{
-        std::make_shared<const Constant>(Constant{types[0], input.bytes, input.owner})};
-  }
-  ATTUNE_ASSIGN(const ir::Program program, program_of(call));
-  std::vector<ir::Array> inputs;
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.has(i)) inputs.push_back(ops::to_array(*call.constants[i]));
-  }
-  ATTUNE_ASSIGN(std::vector<ir::Array> results, ir::interpret(program, inputs));
-  return std::vector<ConstantPtr>{ops::make_constant(std::move(results.front()))};
-}
-
 namespace {
-
-// How many elements all stages combine.
-double steps_of(const ir::Program& program) {
-  double steps = 0;
-  for (const ir::Stage& stage : program.stages) {
-    double elements = 1;
-    for (const ir::Axis& axis : stage.axes) elements *= static_cast<double>(axis.extent);
-    for (const ir::Axis& axis : stage.reduce_axes) elements *= static_cast<double>(axis.extent);
-    steps += elements;
-  }
-  return steps;
-}
 
 constexpr std::int64_t kLargestTensorBytes = std::int64_t{1} << 40;
 
@@ -64,7 +27,7 @@ Status check_size(const TensorType& type) {
 
 }  // namespace
 
-Builder::Builder(std::string name, BuilderOptions options) : options_(std::move(options)) {
+Builder::Builder(std::string name, Folding folding) : folding_(std::move(folding)) {
   graph_.name = std::move(name);
 }
 
@@ -99,41 +62,6 @@ void Builder::rename(ValueId value, std::string name) {
   if (renamed.name != name) renamed.name = free_name(std::move(name));
 }
 
-Result<std::optional<std::vector<ConstantPtr>>> Builder::fold(
-    const ops::OpCall& call, const std::vector<TensorType>& types) const {
-  const ops::OpDef* def = ops::find_operator(call.name);
-  std::optional<std::vector<ConstantPtr>> nothing;
-  if (def->kind == ops::OpKind::Control) return nothing;
-  // Nothing is to be computed where no result has an element.
-  const bool empty = std::all_of(types.begin(), types.end(), [](const TensorType& type) {
-    return type.elements() == 0 && type.is_static();
-  });
-  if (empty) {
-    std::vector<ConstantPtr> constants;
-    for (const TensorType& type : types) constants.push_back(ops::filled_constant(type, 0));
-    return std::optional(std::move(constants));
-  }
-  if (def->kind == ops::OpKind::Host && options_.run_host == nullptr) return nothing;
-  ops::OpCall known = call;
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (!call.has(i) || call.constants[i] != nullptr) continue;
-    // Of a tensor without elements everything is known.
-    const TensorType& type = call.inputs[i];
-    if (!type.is_static() || type.elements() > 0) return nothing;
-    known.constants[i] = ops::filled_constant(type, 0);
-  }
-  for (const TensorType& type : types) {
-    if (type.elements() > options_.largest_folded && def->kind != ops::OpKind::View) return nothing;
-    if (type.elements() == 0 && def->kind != ops::OpKind::Host) return nothing;
-  }
-  if (def->kind != ops::OpKind::Host && def->kind != ops::OpKind::View) {
-    ATTUNE_ASSIGN(const ir::Program program, program_of(known));
-    if (steps_of(program) > static_cast<double>(options_.most_folded_steps)) return nothing;
-  }
-  ATTUNE_ASSIGN(std::vector<ConstantPtr> values, evaluate(known, options_.run_host));
-  return std::optional(std::move(values));
-}
-
 Result<std::vector<ValueId>> Builder::add_node(std::string op, std::vector<ValueId> inputs,
                                                Attributes attributes,
                                                std::vector<std::shared_ptr<const Graph>> bodies,
@@ -149,7 +77,7 @@ Result<std::vector<ValueId>> Builder::add_node(std::string op, std::vector<Value
   const ops::OpCall call = call_of(graph_, node);
   ATTUNE_ASSIGN(std::vector<TensorType> types, def->infer(call));
   for (const TensorType& type : types) ATTUNE_RETURN_IF_ERROR(check_size(type));
-  ATTUNE_ASSIGN(const auto folded, fold(call, types));
+  ATTUNE_ASSIGN(const auto folded, fold(call, types, folding_));
   std::vector<ValueId> outputs;
   const std::string base = node.name.empty() ? op : node.name;
   for (std::size_t i = 0; i < types.size(); ++i) {

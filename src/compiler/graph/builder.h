@@ -2,27 +2,13 @@
 // and is small, so that shapes and axes that a model computes are known when they are needed.
 #pragma once
 
-#include <functional>
-#include <optional>
-
-#include "compiler/graph/graph.h"
+#include "compiler/graph/folding.h"
 
 namespace attune::graph {
 
-// Runs a host operator on constants; given by whoever links the runtime.
-using RunHost = std::function<Result<std::vector<ConstantPtr>>(const ops::OpCall& call)>;
-
-struct BuilderOptions {
-  RunHost run_host = {};
-  // Results with more elements than this are not computed while building.
-  std::int64_t largest_folded = 1 << 16;
-  // Nor those that take the interpreter more steps.
-  std::int64_t most_folded_steps = 1 << 26;
-};
-
 class Builder {
  public:
-  explicit Builder(std::string name, BuilderOptions options = {});
+  explicit Builder(std::string name, Folding folding = {});
 
   ValueId input(std::string name, TensorType type);
   ValueId constant(ConstantPtr constant, std::string name = {});
@@ -46,7 +32,7 @@ class Builder {
   }
   // A run-time extent that nothing has yet.
   int new_extent() { return extents_++; }
-  const BuilderOptions& options() const { return options_; }
+  const Folding& folding() const { return folding_; }
   // What is built so far; without outputs.
   const Graph& graph() const { return graph_; }
 
@@ -54,17 +40,12 @@ class Builder {
 
  private:
   std::string free_name(std::string wanted);
-  Result<std::optional<std::vector<ConstantPtr>>> fold(const ops::OpCall& call,
-                                                       const std::vector<TensorType>& types) const;
 
   Graph graph_;
-  BuilderOptions options_;
+  Folding folding_;
   std::string origin_;
   int extents_ = 0;
   std::map<std::string, int, std::less<>> names_;
 };
-
-// The result of an operator on constants, by the interpreter; host operators by `run_host`.
-Result<std::vector<ConstantPtr>> evaluate(const ops::OpCall& call, const RunHost& run_host);
 
 }  // namespace attune::graph

@@ -37,22 +37,8 @@ Result<Room> make_room(const ops::TensorType& type) {
   return room;
 }
 
-bool is_computable(const Graph& graph, const Node& node) {
-  const ops::OpKind kind = graph::operator_of(node).kind;
-  if (kind == ops::OpKind::Control || kind == ops::OpKind::Host) return false;
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-    return id == graph::kNoValue || graph.value(id).constant != nullptr;
-  });
-}
-
-Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, AheadRunner& runner,
-                                      int number) {
-  const ops::OpCall call = graph::call_of(graph, node);
-  const ops::TensorType& type = graph.value(node.outputs[0]).type;
-  if (graph::operator_of(node).kind == ops::OpKind::View) {
-    const ops::Constant& input = *call.constants[0];
-    return std::make_shared<const ops::Constant>(ops::Constant{type, input.bytes, input.owner});
-  }
+Result<std::vector<ops::ConstantPtr>> run_compiled(const ops::OpCall& call, AheadRunner& runner,
+                                                   int number) {
   graph::Task task;
   ATTUNE_ASSIGN(task.op.program, graph::program_of(call));
   // Its inputs are given, not to be laid out anew.
@@ -65,7 +51,9 @@ Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, Ahea
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (call.has(i)) present.push_back(call.constants[i].get());
   }
-  ATTUNE_ASSIGN(const Room room, make_room(type));
+  ATTUNE_ASSIGN(const std::vector<ops::TensorType> types,
+                ops::find_operator(call.name)->infer(call));
+  ATTUNE_ASSIGN(const Room room, make_room(types.at(0)));
   std::vector<void*> arguments;
   for (const kernel::Parameter& parameter : compiled.main.parameters) {
     const void* data = parameter.is_input()
@@ -74,7 +62,7 @@ Result<ops::ConstantPtr> compute_node(const Graph& graph, const Node& node, Ahea
     arguments.push_back(const_cast<void*>(data));
   }
   ATTUNE_RETURN_IF_ERROR(runner.run(compiled.main, arguments));
-  return room.constant;
+  return std::vector{room.constant};
 }
 
 }  // namespace
@@ -177,19 +165,26 @@ Result<Graph> compute_constants(const Graph& graph, AheadRunner& runner) {
   Graph result = graph;
   result.nodes.clear();
   int number = 0;
+  graph::Folding folding;
+  folding.run_kernel = [&](const ops::OpCall& call) {
+    return run_compiled(call, runner, number++);
+  };
   for (const Node& node : graph.nodes) {
     Node copy = node;
     for (auto& body : copy.bodies) {
       ATTUNE_ASSIGN(Graph inner, compute_constants(*body, runner));
       body = std::make_shared<const Graph>(std::move(inner));
     }
-    if (!is_computable(result, node)) {
+    std::vector<ops::TensorType> types;
+    for (const ValueId id : node.outputs) types.push_back(result.value(id).type);
+    ATTUNE_ASSIGN(const auto folded, graph::fold(graph::call_of(result, node), types, folding));
+    if (!folded) {
       result.nodes.push_back(std::move(copy));
       continue;
     }
-    for (const ValueId id : node.outputs) CHECK(id == node.outputs[0], "one output per kernel");
-    ATTUNE_ASSIGN(result.value(node.outputs[0]).constant,
-                  compute_node(result, node, runner, number++));
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      result.value(node.outputs[i]).constant = (*folded)[i];
+    }
   }
   return result;
 }

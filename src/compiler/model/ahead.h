@@ -43,8 +43,7 @@ class AheadRunner {
   std::map<std::string, Loaded> loaded_;
 };
 
-// Computes every node whose inputs are all constants, however large; the results are constants of
-// the graph that is returned.
+// Folds every node of constants that a kernel can compute, however large.
 Result<graph::Graph> compute_constants(const graph::Graph& graph, AheadRunner& runner);
 
 }  // namespace attune::model

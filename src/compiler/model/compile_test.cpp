@@ -34,7 +34,10 @@ struct Case {
 };
 
 void expect_same(const Case& test, int threads = 2, const ChooseSchedule& choose = {}) {
-  graph::BuilderOptions options{.run_host = run_host_on_constants, .largest_folded = 1 << 24};
+  graph::Folding options{.run_host = run_host_on_constants,
+                         .run_kernel = {},
+                         .largest_result = 1 << 24,
+                         .most_steps = 1 << 26};
   Builder reference("reference", options);
   Builder builder("model", options);
   std::vector<ops::ConstantPtr> values;

@@ -47,9 +47,9 @@ Outcome run_case(const fs::path& folder) {
   const auto file = onnx_proto::read_model((folder / "model.onnx").string());
   if (!file.ok()) return failed(file.error());
   onnx::ImportOptions options;
-  options.builder.largest_folded = std::int64_t{1} << 40;
-  options.builder.most_folded_steps = std::int64_t{1} << 40;
-  options.builder.run_host = model::run_host_on_constants;
+  options.folding.largest_result = std::int64_t{1} << 40;
+  options.folding.most_steps = std::int64_t{1} << 40;
+  options.folding.run_host = model::run_host_on_constants;
   const fs::path data = folder / "test_data_set_0";
   const std::vector<std::string> names = onnx::input_names(*file);
   for (std::size_t i = 0; i < names.size(); ++i) {

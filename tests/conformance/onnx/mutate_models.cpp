@@ -193,7 +193,7 @@ std::string import_once(Mutator& mutator, const Case& original, const std::strin
   proto.ParseFromString(original.bytes);
   mutator.model(proto);
   onnx::ImportOptions options;
-  options.builder.run_host = model::run_host_on_constants;
+  options.folding.run_host = model::run_host_on_constants;
   for (int i = 0; !by_bytes && i < proto.graph().input_size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (at >= original.inputs.size() || original.inputs[at] == nullptr) continue;

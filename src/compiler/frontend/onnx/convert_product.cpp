@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/onnx/converters.h"
 #include "compiler/frontend/onnx/product.h"
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 
 namespace attune::onnx {
 

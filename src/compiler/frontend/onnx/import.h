@@ -20,7 +20,7 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes = {};
   // Inputs that are constants of the graph instead.
   std::map<std::string, ops::ConstantPtr, std::less<>> constants = {};
-  graph::BuilderOptions builder = {};
+  graph::Folding folding = {};
 };
 
 // What the caller may want to know besides the error.

@@ -130,7 +130,7 @@ Result<Body> NodeContext::body(std::string_view key, const std::vector<TensorTyp
   if (attribute == nullptr) return invalid(fmt::format("it has no attribute '{}'", key));
   const ::onnx::GraphProto& proto = attribute->g();
   ATTUNE_RETURN_IF_ERROR(check_inputs(proto, handed.size()));
-  Site site(proto.name().empty() ? std::string(key) : proto.name(), scope_.model().options.builder,
+  Site site(proto.name().empty() ? std::string(key) : proto.name(), scope_.model().options.folding,
             &scope_.site());
   Scope inside(scope_.model(), site, &scope_, scope_.opsets());
   ATTUNE_RETURN_IF_ERROR(inside.add_initialisers(proto));

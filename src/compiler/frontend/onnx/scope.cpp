@@ -25,7 +25,7 @@ const ::onnx::FunctionProto* Model::find_function(const ::onnx::NodeProto& node)
   return found == functions.end() ? nullptr : found->second;
 }
 
-Site::Site(std::string name, graph::BuilderOptions options, Site* around)
+Site::Site(std::string name, graph::Folding options, Site* around)
     : builder(std::move(name), std::move(options)), outer(around) {
   if (around == nullptr) return;
   // Run-time extents of what is captured keep their numbers.

@@ -36,7 +36,7 @@ struct Model {
 };
 
 struct Site {
-  Site(std::string name, graph::BuilderOptions options, Site* around);
+  Site(std::string name, graph::Folding options, Site* around);
 
   // The value of the site around this one, here.
   ValueId capture(ValueId outer_value);

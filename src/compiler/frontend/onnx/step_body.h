@@ -14,7 +14,7 @@ namespace attune::onnx {
 class StepBody {
  public:
   StepBody(NodeContext& node, std::string name)
-      : node_(node), builder_(std::move(name), node.builder().options()), chain_(builder_) {}
+      : node_(node), builder_(std::move(name), node.builder().folding()), chain_(builder_) {}
 
   ValueId input(std::string name, TensorType type) {
     return builder_.input(std::move(name), std::move(type));

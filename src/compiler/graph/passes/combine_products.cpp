@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 

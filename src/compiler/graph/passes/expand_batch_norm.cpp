@@ -2,7 +2,7 @@
 // sum with constants, computed in double precision. fold_scales then takes them into weights.
 #include <cmath>
 
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 

@@ -3,7 +3,7 @@
 // algorithms for many images, none for depth.
 #include <algorithm>
 
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 

@@ -3,7 +3,7 @@
 //   mul(conv(x, w, b), s) -> conv(x, w * s, b * s)      add(conv(x, w, b), t) -> conv(x, w, b + t)
 //   mul(matmul(x, w), s) -> matmul(x, w * s)
 //   mul(add(matmul(x, w), b), s) -> add(matmul(x, w * s), b * s)
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 

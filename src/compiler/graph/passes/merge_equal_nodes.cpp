@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/match.h"
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/pass_list.h"
 #include "compiler/graph/passes/rewriter.h"
 

@@ -15,8 +15,8 @@
 namespace attune::graph {
 
 struct PassContext {
-  RunHost run_host = {};  // host operators on constants are left alone without it
-  bool exact = false;     // no rewrites that add roundings, such as x / c to x * (1 / c)
+  Evaluate run_host = {};  // host operators on constants are left alone without it
+  bool exact = false;      // no rewrites that add roundings, such as x / c to x * (1 / c)
 };
 
 struct Pass {

@@ -97,15 +97,8 @@ ValueId Rewriter::add(std::string_view op, std::vector<ValueId> inputs, Attribut
   auto types = def.infer(call);
   CHECK(types.ok(), fmt::format("a pass made an ill-typed '{}': {}", op, types.error().message));
   CHECK(types->size() == 1, fmt::format("'{}' has several outputs", op));
-  const bool known = std::all_of(made.inputs.begin(), made.inputs.end(), [&](ValueId id) {
-    return id == kNoValue || constant_of(id) != nullptr;
-  });
-  const bool computable = def.kind != ops::OpKind::Host && def.kind != ops::OpKind::Control;
-  const std::int64_t elements = types->front().elements();
-  const bool cheap = def.kind == ops::OpKind::View || elements <= kLargestFolded;
-  if (known && computable && elements > 0 && cheap) {
-    if (auto folded = evaluate(call, {}); folded.ok()) return add_constant(folded->front(), named);
-  }
+  const auto folded = fold(call, *types, {.largest_result = kLargestFolded});
+  if (folded.ok() && *folded) return add_constant((*folded)->front(), named);
   const ValueId output = new_value(named, std::move(types->front()), nullptr);
   made.outputs = {output};
   push_node(std::move(made));

@@ -3,7 +3,7 @@
 // nothing are skipped.
 #include <cmath>
 
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 

@@ -8,7 +8,7 @@
 // that add or remove dimensions of 1; these reshapes in turn pass pads.
 #include <algorithm>
 
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 
 namespace attune::graph {
 namespace {

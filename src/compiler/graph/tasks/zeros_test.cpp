@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/graph/builder.h"
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 #include "compiler/graph/tasks/tasks.h"
 
 namespace attune::graph {

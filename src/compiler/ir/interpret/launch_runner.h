@@ -56,6 +56,7 @@ class LaunchRunner : public Watch {
   Findings& findings_;
   std::optional<Error>& failure_;
   std::size_t next_launch_ = 0;
+  std::int64_t steps_ = 0;
   Moment now_;
   std::vector<Frame> frames_;                    // one per thread of the block
   std::vector<std::shared_ptr<Memory>> shared_;  // of the block, by slot

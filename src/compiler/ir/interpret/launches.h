@@ -50,6 +50,9 @@ struct LaunchOptions {
   LaunchLimits limits;
   int warp = 32;  // threads
   Meter* meter = nullptr;
+  // The statements of all threads together; a kernel with more ends in ErrorCode::Exhausted. 0: no
+  // limit.
+  std::int64_t most_steps = 0;
 };
 
 // Runs a kernel on its parameters, in place; `initialised` as for interpret(). A kernel that is not

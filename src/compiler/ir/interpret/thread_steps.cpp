@@ -9,6 +9,13 @@ namespace attune::ir {
 
 void LaunchRunner::each(const Threads& threads, const Work& work,
                         const std::function<void(Frame&)>& run_one, std::int64_t cycles) {
+  steps_ += std::ssize(threads);
+  if (options_.most_steps > 0 && steps_ > options_.most_steps) {
+    failure_ = Error{ErrorCode::Exhausted,
+                     fmt::format("not done after {} steps of its threads", options_.most_steps),
+                     "use a smaller model, or allow more time"};
+    return;
+  }
   std::size_t i = 0;
   while (i < threads.size() && !failure_) {
     const int warp = threads[i] / options_.warp;

@@ -145,8 +145,8 @@ Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& mo
   onnx::ImportOptions import;
   import.shapes = options.shapes;
   import.constants = options.constants;
-  import.builder.run_host = run_host_on_constants;
-  if (options.without_folding) import.builder.largest_folded = 1;
+  import.folding.run_host = run_host_on_constants;
+  if (options.without_folding) import.folding.largest_result = 1;
   onnx::ImportReport report;
   auto graph = onnx::import_model(*file, import, &report);
   if (needed != nullptr) *needed = report.needed_constants;

@@ -114,8 +114,8 @@ class Code final : public runtime::LoadedCode {
 
 class Stream final : public runtime::Stream {
  public:
-  Stream(const Machine& machine, std::shared_ptr<Blocks> blocks)
-      : machine_(machine), blocks_(std::move(blocks)) {}
+  Stream(const Machine& machine, std::shared_ptr<Blocks> blocks, std::int64_t most_steps)
+      : machine_(machine), blocks_(std::move(blocks)), most_steps_(most_steps) {}
 
   Status launch(runtime::KernelHandle handle, std::span<void* const> arguments) override {
     const auto& kernel = *static_cast<const ir::Kernel*>(handle);
@@ -158,6 +158,7 @@ class Stream final : public runtime::Stream {
                       machine_.stack_bytes};
     options.warp = static_cast<int>(machine_.warp);
     options.meter = &meter;
+    options.most_steps = most_steps_;
     ATTUNE_ASSIGN(const std::vector<ir::Finding> findings,
                   ir::run_launches(kernel, arrays, -1, options));
     cycles_ += meter.cycles();
@@ -168,12 +169,14 @@ class Stream final : public runtime::Stream {
 
   const Machine machine_;
   std::shared_ptr<Blocks> blocks_;
+  const std::int64_t most_steps_;
   std::int64_t cycles_ = 0;
 };
 
 class Device final : public runtime::Device {
  public:
-  explicit Device(const Machine& machine) : machine_(machine) {}
+  Device(const Machine& machine, std::int64_t most_steps)
+      : machine_(machine), most_steps_(most_steps) {}
 
   Space space() const override { return Space::Device; }
   Result<std::unique_ptr<runtime::DeviceMemory>> allocate(std::size_t bytes) override {
@@ -186,16 +189,20 @@ class Device final : public runtime::Device {
     return std::unique_ptr<runtime::LoadedCode>(std::move(code));
   }
   Result<std::unique_ptr<runtime::Stream>> open_stream(const runtime::StreamOptions&) override {
-    return std::unique_ptr<runtime::Stream>(new Stream(machine_, blocks_));
+    return std::unique_ptr<runtime::Stream>(new Stream(machine_, blocks_, most_steps_));
   }
 
  private:
   const Machine machine_;
+  const std::int64_t most_steps_;
   const std::shared_ptr<Blocks> blocks_ = std::make_shared<Blocks>();
 };
 
-Status check(const runtime::Plan&, std::span<const std::span<const std::byte>>) {
-  return {};  // parsing is all that loading does
+// That the code is text of kernels; what these do is judged when they run.
+Status check(const runtime::Plan&, std::span<const std::span<const std::byte>> objects) {
+  Code code;
+  for (const auto& object : objects) ATTUNE_RETURN_IF_ERROR(code.parse(object));
+  return {};
 }
 
 // "sim -multiprocessors=4 … -threads=1".
@@ -216,8 +223,8 @@ Result<std::unique_ptr<runtime::Device>> open(std::string_view target) {
 
 const runtime::DeviceKind device_kind = {.name = "sim", .check = check, .open = open};
 
-std::unique_ptr<runtime::Device> open_device(const Machine& machine) {
-  return std::make_unique<Device>(machine);
+std::unique_ptr<runtime::Device> open_device(const Machine& machine, std::int64_t most_steps) {
+  return std::make_unique<Device>(machine, most_steps);
 }
 
 }  // namespace attune::sim

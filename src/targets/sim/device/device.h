@@ -10,6 +10,8 @@ namespace attune::sim {
 
 extern const runtime::DeviceKind device_kind;
 
-std::unique_ptr<runtime::Device> open_device(const Machine& machine);
+// A kernel with more than `most_steps` statements, of all its threads together, ends in
+// ErrorCode::Exhausted; 0: no limit.
+std::unique_ptr<runtime::Device> open_device(const Machine& machine, std::int64_t most_steps = 0);
 
 }  // namespace attune::sim

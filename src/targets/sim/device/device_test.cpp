@@ -51,6 +51,30 @@ class SimDevice : public ::testing::Test {
   std::unique_ptr<runtime::DeviceMemory> a_, b_;
 };
 
+TEST_F(SimDevice, StopsAtALimitOfSteps) {
+  device_ = open_device({}, 3);
+  code_ = device_->load(std::as_bytes(std::span(kTwo))).value();
+  stream_ = device_->open_stream({}).value();
+  a_ = device_->allocate(16).value();
+  b_ = device_->allocate(16).value();
+  const Status status = launch("double", both());
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::Exhausted);
+}
+
+TEST_F(SimDevice, ChecksThatCodeIsTextOfKernels) {
+  const auto check = [](std::string_view text) {
+    const std::span<const std::byte> object = std::as_bytes(std::span(text));
+    return device_kind.check({}, std::span(&object, 1)).ok();
+  };
+  EXPECT_TRUE(check(kTwo));
+  EXPECT_FALSE(check("kernel double(A: f32[4]"));
+  EXPECT_FALSE(
+      check(std::string_view("\x7f"
+                             "ELF\0\1\2",
+                             7)));
+}
+
 TEST_F(SimDevice, RunsKernelsInItsOwnMemory) {
   const std::int64_t before = stream_->now_ns();
   ASSERT_TRUE(launch("double", both()).ok());

@@ -1,9 +1,6 @@
 #include "targets/sim/tuning/runner.h"
 
-#include <fmt/format.h>
-
 #include <atomic>
-#include <cmath>
 #include <map>
 #include <mutex>
 
@@ -12,6 +9,7 @@
 #include "runtime/memory/memory.h"
 #include "targets/sim/device/device.h"
 #include "targets/sim/facts/facts.h"
+#include "tuner/measure/probe/verification.h"
 
 namespace attune::sim {
 namespace {
@@ -28,19 +26,33 @@ using Block = std::shared_ptr<runtime::DeviceMemory>;
 // The memory of one run, by what parameters name.
 using Blocks = std::map<std::pair<kernel::ParameterKind, int>, Block>;
 
+// About what the interpreter does. Limits of time are counted in steps, so that a seed leads to the
+// same outcomes on any machine.
+constexpr double kStepsPerMs = 10'000;
+
+// Why a call has no time.
+outcome::Outcome failure_of(const Error& error, outcome::Phase phase, const RunOptions& options) {
+  if (error.code == ErrorCode::Exhausted) {
+    return outcome::TimedOut{phase, options.timeout_ms, error.message};
+  }
+  return outcome::RunCrashed{phase, 0, error.message};
+}
+
 class Runner final : public measure::Runner {
  public:
-  Runner(std::unique_ptr<runtime::Device> device, std::unique_ptr<runtime::Stream> stream)
-      : device_(std::move(device)), stream_(std::move(stream)) {}
+  explicit Runner(const Machine& machine) : machine_(machine) {}
 
   Result<std::vector<RunResult>> measure(std::span<const RunRequest> requests,
                                          const Expectation& expectation,
-                                         const RunOptions&) override {
+                                         const RunOptions& options) override {
     const std::lock_guard lock(mutex_);
+    const auto most_steps = static_cast<std::int64_t>(options.timeout_ms * kStepsPerMs);
+    device_ = open_device(machine_, most_steps);
+    ATTUNE_ASSIGN(stream_, device_->open_stream({}));
     std::vector<RunResult> results;
     for (const RunRequest& request : requests) {
       const std::int64_t start = clock_.now_ns();
-      RunResult result{outcome_of(request, expectation), {}, 0, 0};
+      RunResult result{outcome_of(request, expectation, options), {}, 0, 0};
       result.run_ms = seconds_between(start, clock_.now_ns()) * 1e3;
       busy_seconds_ = busy_seconds_ + result.run_ms * 1e-3;
       results.push_back(std::move(result));
@@ -56,33 +68,28 @@ class Runner final : public measure::Runner {
   double busy_seconds() const override { return busy_seconds_; }
 
  private:
-  outcome::Outcome outcome_of(const RunRequest& request, const Expectation& expectation) {
+  outcome::Outcome outcome_of(const RunRequest& request, const Expectation& expectation,
+                              const RunOptions& options) {
     const measure::BuiltCandidate& candidate = *request.candidate;
     Blocks blocks;
     if (candidate.prepare != nullptr) {
       const auto prepared = run(*candidate.prepare, expectation.seed, blocks);
-      if (!prepared.ok()) {
-        return outcome::RunCrashed{outcome::Phase::Prepare, 0, prepared.error().message};
-      }
+      if (!prepared.ok()) return failure_of(prepared.error(), outcome::Phase::Prepare, options);
     }
     const auto spent_ns = run(*candidate.main, expectation.seed, blocks);
-    if (!spent_ns.ok()) {
-      return outcome::RunCrashed{outcome::Phase::Run, 0, spent_ns.error().message};
-    }
+    if (!spent_ns.ok()) return failure_of(spent_ns.error(), outcome::Phase::Run, options);
     outcome::Timing timing;
     timing.best_us = timing.median_us = static_cast<double>(*spent_ns) * 1e-3;
     timing.repeats = 1;
     timing.calls_per_repeat = 1;
     timing.verified = !expectation.elements.empty();
-    const auto error = largest_error(*candidate.main, expectation, blocks);
-    if (!error.ok()) return outcome::RunCrashed{outcome::Phase::Verify, 0, error.error().message};
-    timing.max_error = *error;
-    if (*error > request.absolute_tolerance) {
-      return outcome::WrongAnswer{outcome::Phase::Verify, *error,
-                                  fmt::format("an element is off by {:g}, more than {:g}", *error,
-                                              request.absolute_tolerance)};
-    }
-    return timing;
+    probe::Verification wanted{.absolute_tolerance = request.absolute_tolerance};
+    const auto found = compare_outputs(*candidate.main, expectation, blocks, wanted);
+    if (!found.ok()) return failure_of(found.error(), outcome::Phase::Verify, options);
+    timing.max_error = found->max_error;
+    if (found->right) return timing;
+    return outcome::WrongAnswer{outcome::Phase::Verify, found->max_error,
+                                probe::describe_wrong(wanted, *found)};
   }
 
   // One call; what it took, without moving its operands there.
@@ -115,29 +122,35 @@ class Runner final : public measure::Runner {
     return block;
   }
 
-  Result<double> largest_error(const KernelCode& code, const Expectation& expectation,
-                               const Blocks& blocks) {
-    double largest = 0;
+  // `wanted` gets the samples, by the position of their output.
+  Result<probe::Comparison> compare_outputs(const KernelCode& code, const Expectation& expectation,
+                                            const Blocks& blocks, probe::Verification& wanted) {
+    std::vector<probe::Buffer> outputs;
+    std::vector<runtime::Memory> copies;
+    std::vector<const std::byte*> data;
     for (const kernel::Parameter& parameter : code.parameters) {
       if (parameter.kind != kernel::ParameterKind::Output) continue;
       const auto bytes = static_cast<std::size_t>(parameter.bytes());
-      ATTUNE_ASSIGN(const runtime::Memory values, runtime::Memory::allocate(bytes));
+      ATTUNE_ASSIGN(runtime::Memory copy, runtime::Memory::allocate(bytes));
+      auto* const host = static_cast<std::byte*>(copy.data());
       const Block& block = blocks.at({parameter.kind, parameter.index});
-      ATTUNE_RETURN_IF_ERROR(stream_->copy({Space::Host, static_cast<std::byte*>(values.data())},
-                                           {Space::Device, block->address()}, bytes));
+      ATTUNE_RETURN_IF_ERROR(
+          stream_->copy({Space::Host, host}, {Space::Device, block->address()}, bytes));
       for (const measure::ExpectedElement& element : expectation.elements) {
         if (element.output != parameter.index) continue;
-        const double actual = runtime::read_element(values.data(), parameter.type, element.index);
-        const bool same =
-            actual == element.expected || (std::isnan(actual) && std::isnan(element.expected));
-        const double error = same ? 0 : std::abs(actual - element.expected);
-        largest = std::isnan(error) ? INFINITY : std::max(largest, error);
+        wanted.samples.push_back(
+            {static_cast<int>(outputs.size()), element.index, element.expected});
       }
+      outputs.push_back(
+          {.type = parameter.type, .elements = parameter.elements, .role = probe::Role::Output});
+      copies.push_back(std::move(copy));
+      data.push_back(host);
     }
-    return largest;
+    return probe::compare(wanted, outputs, data);
   }
 
-  std::unique_ptr<runtime::Device> device_;
+  const Machine machine_;
+  std::unique_ptr<runtime::Device> device_;  // of the present call
   std::unique_ptr<runtime::Stream> stream_;
   std::mutex mutex_;  // one request at a time
   const SteadyClock clock_;
@@ -148,9 +161,7 @@ class Runner final : public measure::Runner {
 
 Result<std::unique_ptr<measure::Runner>> start_runner(const target::Target& target) {
   ATTUNE_ASSIGN(const Machine machine, machine_of(target));
-  auto device = open_device(machine);
-  ATTUNE_ASSIGN(auto stream, device->open_stream({}));
-  return std::unique_ptr<measure::Runner>(new Runner(std::move(device), std::move(stream)));
+  return std::unique_ptr<measure::Runner>(new Runner(machine));
 }
 
 }  // namespace attune::sim

@@ -41,12 +41,13 @@ measure::KernelCode code_of(const ir::Program& program, const schedule::Trace& t
 
 class SimTuning : public ::testing::Test {
  protected:
-  outcome::Outcome measured(const schedule::Trace& trace, const measure::Expectation& expected) {
+  outcome::Outcome measured(const schedule::Trace& trace, const measure::Expectation& expected,
+                            const measure::RunOptions& options = {}) {
     measure::BuiltCandidate candidate;
     candidate.main = std::make_shared<measure::KernelCode>(code_of(program_, trace, target_));
     auto runner = start_runner(target_).value();
     const measure::RunRequest request{&candidate, 1e-3};
-    return runner->measure(std::span(&request, 1), expected, {}).value().front().outcome;
+    return runner->measure(std::span(&request, 1), expected, options).value().front().outcome;
   }
   double time_us(const std::string& trace) {
     const auto outcome = measured(schedule::parse_trace(trace).value(), {});
@@ -107,6 +108,13 @@ TEST_F(SimTuning, AWrongAnswerIsNoTiming) {
   EXPECT_EQ(outcome::kind_of(measured(trace, expected)), "wrong_answer");
   expected.elements.clear();
   EXPECT_EQ(outcome::kind_of(measured(trace, expected)), "timing");
+}
+
+TEST_F(SimTuning, WhatTakesTooLongTimesOut) {
+  const auto trace = space::default_trace(launches(), program_, target_);
+  const auto outcome = measured(trace, {}, {.timeout_ms = 0.01});
+  ASSERT_EQ(outcome::kind_of(outcome), "timed_out");
+  EXPECT_EQ(std::get<outcome::TimedOut>(outcome).limit_ms, 0.01);
 }
 
 }  // namespace

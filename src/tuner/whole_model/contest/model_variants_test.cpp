@@ -17,7 +17,7 @@ using Ints = std::vector<std::int64_t>;
 class ModelVariantsTest : public testing::Test {
  protected:
   ModelVariantsTest() {
-    const graph::BuilderOptions options{.run_host = model::run_host_on_constants};
+    const graph::Folding options{.run_host = model::run_host_on_constants};
     graph::Builder builder("model", options);
     const graph::ValueId input = builder.input("x", {ir::kF32, {1, 16, 8, 8}});
     const graph::ValueId first = add_conv(builder, input, 1);

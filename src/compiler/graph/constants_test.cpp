@@ -1,4 +1,4 @@
-#include "compiler/graph/passes/constants.h"
+#include "compiler/graph/constants.h"
 
 #include <gtest/gtest.h>
 
