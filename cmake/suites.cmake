@@ -1,6 +1,6 @@
 # The suites that cross layers: every tests/SUITE/*_test.cpp becomes the program SUITE_NAME, linked
-# with all layers and tests/support; ATTUNE_PROGRAM is the path of the command-line program. Each
-# suite carries the label that ./test selects by.
+# with all layers and tests/support, which alone knows where the command-line program is. Each suite
+# carries the label that ./test selects by.
 function(attune_add_suites)
   find_package(rapidcheck REQUIRED)
   get_property(layers GLOBAL PROPERTY ATTUNE_LAYERS)
@@ -57,8 +57,6 @@ function(attune_suite suite label)
     get_filename_component(name ${source} NAME_WE)
     set(program ${suite}_${name})
     attune_test(${program} SOURCES ${source} LINK attune_test_support LABEL ${label})
-    target_compile_definitions(${program} PRIVATE
-      ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune")
     if(TARGET attune)
       add_dependencies(${program} attune)
     endif()

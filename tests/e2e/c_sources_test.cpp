@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 class CSources : public ::testing::Test {
  protected:
   test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), ATTUNE_PROGRAM);
+    words.insert(words.begin(), test::attune_program());
     return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
   }
   void expect_ok(const test::ProcessResult& result) const {

@@ -34,7 +34,7 @@ class Fixtures : public ::testing::Test {
   std::string shell(const std::string& line) {
     const auto result = test::run_process(
         {"bash", "-c", "set -e; cd '" + directory_.path().string() + "'; " + line},
-        {{"A", ATTUNE_PROGRAM}, {"T", kTarget}, {"HOME", directory_.file("home")}});
+        {{"A", test::attune_program()}, {"T", kTarget}, {"HOME", directory_.file("home")}});
     EXPECT_EQ(result.status, 0) << line << "\n" << result.output << result.errors;
     return result.output;
   }
@@ -101,7 +101,7 @@ TEST_F(Fixtures, TheEventsOfARunHaveTheSameFields) {
 TEST_F(Fixtures, JobsOfASchedulerThatWasKilledGoOn) {
   const std::string state = directory_.file("state");
   test::BackgroundProcess scheduler(
-      {ATTUNE_PROGRAM, "scheduler", "--state", state, "--workers", "1", "--cpuset", "off"},
+      {test::attune_program(), "scheduler", "--state", state, "--workers", "1", "--cpuset", "off"},
       {{"HOME", directory_.file("home")}});
   client::Client client({.state = state, .patience_seconds = 60});
   std::int64_t trials = 0;

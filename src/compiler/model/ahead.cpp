@@ -115,16 +115,22 @@ Result<target::Target> ahead_target(const target::Target& target) {
 Result<AheadRunner> AheadRunner::create(const target::Target& target) {
   AheadRunner runner;
   ATTUNE_ASSIGN(runner.target_, ahead_target(target));
-  ATTUNE_ASSIGN(const runtime::DeviceKind* kind,
-                runtime::find_device(runtime::devices(), runner.target_.kind));
-  ATTUNE_ASSIGN(runner.device_, kind->open(target::to_string(runner.target_)));
-  runner.pool_ = std::make_unique<runtime::ThreadPool>(
-      runtime::ThreadPoolOptions{.workers = runner.target_.threads});
   return runner;
+}
+
+Status AheadRunner::open() {
+  if (device_ != nullptr) return {};
+  ATTUNE_ASSIGN(const runtime::DeviceKind* kind,
+                runtime::find_device(runtime::devices(), target_.kind));
+  ATTUNE_ASSIGN(device_, kind->open(target::to_string(target_)));
+  pool_ =
+      std::make_unique<runtime::ThreadPool>(runtime::ThreadPoolOptions{.workers = target_.threads});
+  return {};
 }
 
 Status AheadRunner::load(const std::vector<kernel::Kernel>& kernels) {
   if (kernels.empty()) return {};
+  ATTUNE_RETURN_IF_ERROR(open());
   std::vector<codegen::KernelObject> objects;
   for (const kernel::Kernel& kernel : kernels) objects.push_back(kernel.object);
   auto linked = kernel::link(objects, target_);

@@ -22,6 +22,7 @@ Result<target::Target> ahead_target(const target::Target& target);
 // Runs kernels that are compiled for this machine.
 class AheadRunner {
  public:
+  // The device is opened when there is a first kernel to load.
   static Result<AheadRunner> create(const target::Target& target);
 
   // Kernels with different names, for ahead_target(); they can be run from then on.
@@ -37,6 +38,8 @@ class AheadRunner {
     runtime::KernelHandle kernel = nullptr;
     std::int64_t workspace_bytes = 0;
   };
+  Status open();
+
   target::Target target_;
   std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::ThreadPool> pool_;

@@ -22,8 +22,6 @@ constexpr std::int64_t kMostVectors = 8;  // written out
 
 bool fits(const ir::Program&) { return true; }
 
-bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
-
 // What the stages of a program leave to choose, however much is inlined.
 struct Openings {
   std::int64_t vectors = 1;  // of the longest stage

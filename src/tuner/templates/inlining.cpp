@@ -1,13 +1,12 @@
 #include "tuner/templates/inlining.h"
 
 #include "tuner/templates/dataflow.h"
+#include "tuner/templates/program_facts.h"
 
 namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kLongestValue = 400;  // nodes of a value after inlining
-
-bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
 
 double iterations(const ir::Stage& stage) {
   double count = 1;

@@ -12,6 +12,7 @@
 
 namespace attune::templates {
 
+inline bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
 // The extent of an axis or reduce axis; 0 when the stage has none of that name.
 std::int64_t extent_of(const ir::Stage& stage, std::string_view axis);
 bool has_axes(const ir::Stage& stage, const std::vector<std::string>& axes,

@@ -19,7 +19,7 @@ constexpr std::int64_t kWastedWork[] = {40, 0};
 
 bool fits(const ir::Program&) { return true; }
 
-bool reduces(const ir::Stage& stage) { return stage.reduction != ir::Reduction::None; }
+using templates::reduces;
 
 Machine machine_for(const target::Target& target) {
   const auto machine = machine_of(target);
