@@ -4,7 +4,9 @@
 namespace attune::session {
 namespace {
 
-TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
+class ResumedSessionTest : public SessionTest {};
+
+TEST_F(ResumedSessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
   for (std::int64_t n = 0; n < 100; ++n) world_.lost.insert(n);
   auto session = open({.trials = 20, .batch = 6});
   const Status status = run_local(*session);
@@ -19,7 +21,7 @@ TEST_F(SessionTest, ALostDeviceEndsTheRunAndTheSessionCanBeResumed) {
   EXPECT_EQ(session->report().trials, 20);
 }
 
-TEST_F(SessionTest, ALossInABatchOfOneIsRecordedAndTheRunGoesOn) {
+TEST_F(ResumedSessionTest, ALossInABatchOfOneIsRecordedAndTheRunGoesOn) {
   world_.lost = {2, 9};
   auto session = open({.trials = 20, .batch = 1}, 30);
   const Status status = run_local(*session);
@@ -30,7 +32,7 @@ TEST_F(SessionTest, ALossInABatchOfOneIsRecordedAndTheRunGoesOn) {
   EXPECT_TRUE(report.best_us);
 }
 
-TEST_F(SessionTest, SeveralLossesInARowEndTheRunInBatchesOfOneToo) {
+TEST_F(ResumedSessionTest, SeveralLossesInARowEndTheRunInBatchesOfOneToo) {
   for (std::int64_t n = 1; n < 30; ++n) world_.lost.insert(n);
   auto session = open({.trials = 20, .batch = 1}, 30);
   const Status status = run_local(*session);
@@ -40,7 +42,7 @@ TEST_F(SessionTest, SeveralLossesInARowEndTheRunInBatchesOfOneToo) {
   EXPECT_EQ(session->report().trials, 1) << "the default ran before";
 }
 
-TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
+TEST_F(ResumedSessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
   for (const int window : {1, 2, 4}) {
     fresh_store();
     const Options options{.trials = 40, .batch = 12, .window = window};
@@ -63,7 +65,7 @@ TEST_F(SessionTest, KilledAfterAnyStageItGoesOnToTheSameDecisions) {
   }
 }
 
-TEST_F(SessionTest, FinalistsAreBuiltAgainOnlyByAnotherProcess) {
+TEST_F(ResumedSessionTest, FinalistsAreBuiltAgainOnlyByAnotherProcess) {
   const auto closing = [](const Session& session) {
     const std::vector<Stage> ready = session.ready_stages();
     return ready.size() == 1 && ready[0].round == kClosing ? name_of(ready[0].kind) : "";
@@ -78,7 +80,7 @@ TEST_F(SessionTest, FinalistsAreBuiltAgainOnlyByAnotherProcess) {
   EXPECT_EQ(closing(*session), "confirm");
 }
 
-TEST_F(SessionTest, ALargerBudgetContinuesAFinishedSession) {
+TEST_F(ResumedSessionTest, ALargerBudgetContinuesAFinishedSession) {
   auto session = open({.trials = 20, .batch = 8});
   step(*session);
   const records::SessionId id = session->id();
@@ -94,7 +96,7 @@ TEST_F(SessionTest, ALargerBudgetContinuesAFinishedSession) {
   EXPECT_LE(runner_.runs - runs, 9) << "only the closing comparison is repeated";
 }
 
-TEST_F(SessionTest, StopLeavesTheSessionToBeResumed) {
+TEST_F(ResumedSessionTest, StopLeavesTheSessionToBeResumed) {
   auto session = open({.trials = 40, .batch = 8});
   std::atomic<bool> stop = true;
   EXPECT_TRUE(run_local(*session, nullptr, &stop).ok());
