@@ -22,21 +22,33 @@ bool is_cheap(const ops::OpCall& call) {
   return definition_of(call).kind == ops::OpKind::View || call.name == "transpose";
 }
 
-// The call with all its inputs known. Of a tensor without elements everything is known.
-std::optional<ops::OpCall> known_call(const ops::OpCall& call) {
-  ops::OpCall known = call;
+bool is_empty(const TensorType& type) { return type.is_static() && type.elements() == 0; }
+
+// Of a tensor without elements everything is known.
+bool is_known(const ops::OpCall& call) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-    if (!call.has(i) || call.constants[i] != nullptr) continue;
-    const TensorType& type = call.inputs[i];
-    if (!type.is_static() || type.elements() > 0) return std::nullopt;
-    known.constants[i] = ops::filled_constant(type, 0);
+    if (call.has(i) && call.constants[i] == nullptr && !is_empty(call.inputs[i])) return false;
   }
-  return known;
+  return true;
 }
 
-// How many elements all stages combine.
-double steps_of(const ir::Program& program) {
+// The call with a constant for every input that is there.
+ops::OpCall with_constants(ops::OpCall call) {
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (!call.has(i) || call.constants[i] != nullptr) continue;
+    call.constants[i] = ops::filled_constant(call.inputs[i], 0);
+  }
+  return call;
+}
+
+// How many elements all stages combine; host operators are taken to look at each input once.
+Result<double> steps_of(const ops::OpCall& call) {
   double steps = 0;
+  if (definition_of(call).kind == ops::OpKind::Host) {
+    for (const TensorType& type : call.inputs) steps += static_cast<double>(type.elements());
+    return steps;
+  }
+  ATTUNE_ASSIGN(const ir::Program program, program_of(call));
   for (const ir::Stage& stage : program.stages) {
     double elements = 1;
     for (const ir::Axis& axis : stage.axes) elements *= static_cast<double>(axis.extent);
@@ -54,9 +66,8 @@ Result<bool> is_quick(const ops::OpCall& call, const std::vector<TensorType>& ty
       })) {
     return false;
   }
-  if (definition_of(call).kind == ops::OpKind::Host) return true;
-  ATTUNE_ASSIGN(const ir::Program program, program_of(call));
-  return steps_of(program) <= static_cast<double>(folding.most_steps);
+  ATTUNE_ASSIGN(const double steps, steps_of(call));
+  return steps <= static_cast<double>(folding.most_steps);
 }
 
 }  // namespace
@@ -92,25 +103,22 @@ Result<std::optional<std::vector<ConstantPtr>>> fold(const ops::OpCall& call,
   std::optional<std::vector<ConstantPtr>> nothing;
   const ops::OpKind kind = definition_of(call).kind;
   if (kind == ops::OpKind::Control) return nothing;
-  const auto is_empty = [](const TensorType& type) {
-    return type.is_static() && type.elements() == 0;
-  };
   if (std::all_of(types.begin(), types.end(), is_empty)) {
     std::vector<ConstantPtr> constants;
     for (const TensorType& type : types) constants.push_back(ops::filled_constant(type, 0));
     return std::optional(std::move(constants));
   }
   if (kind == ops::OpKind::Host && folding.run_host == nullptr) return nothing;
-  const std::optional<ops::OpCall> known = known_call(call);
-  if (!known) return nothing;
+  if (!is_known(call)) return nothing;
   // Kernels give one result, which has elements.
   if (kind != ops::OpKind::Host && std::any_of(types.begin(), types.end(), is_empty)) {
     return nothing;
   }
-  ATTUNE_ASSIGN(const bool quick, is_quick(*known, types, folding));
+  const ops::OpCall known = with_constants(call);
+  ATTUNE_ASSIGN(const bool quick, is_quick(known, types, folding));
   if (!quick && (kind == ops::OpKind::Host || folding.run_kernel == nullptr)) return nothing;
   ATTUNE_ASSIGN(std::vector<ConstantPtr> results,
-                quick ? evaluate(*known, folding.run_host) : folding.run_kernel(*known));
+                quick ? evaluate(known, folding.run_host) : folding.run_kernel(known));
   return std::optional(std::move(results));
 }
 

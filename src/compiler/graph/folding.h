@@ -16,9 +16,9 @@ using Evaluate = std::function<Result<std::vector<ConstantPtr>>(const ops::OpCal
 struct Folding {
   Evaluate run_host = {};    // host operators; none: they stay
   Evaluate run_kernel = {};  // what is more than the interpreter is for; none: it stays
-  // The interpreter is for results with no more elements than this,
+  // The interpreter, and the host, are for results with no more elements than this,
   std::int64_t largest_result = 1 << 16;
-  // and for no more steps, of which it does some ten million a second.
+  // and for no more steps, of which the interpreter does some ten million a second.
   std::int64_t most_steps = 1 << 20;
 };
 

@@ -1,8 +1,10 @@
 #include "targets/sim/tuning/runner.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/clock.h"
 #include "runtime/memory/fill.h"
@@ -30,12 +32,14 @@ using Blocks = std::map<std::pair<kernel::ParameterKind, int>, Block>;
 // same outcomes on any machine.
 constexpr double kStepsPerMs = 10'000;
 
+// What a call took in simulated time; nothing: it had more steps than its time allows.
+using Spent = std::optional<std::int64_t>;  // ns
+
 // Why a call has no time.
-outcome::Outcome failure_of(const Error& error, outcome::Phase phase, const RunOptions& options) {
-  if (error.code == ErrorCode::Exhausted) {
-    return outcome::TimedOut{phase, options.timeout_ms, error.message};
-  }
-  return outcome::RunCrashed{phase, 0, error.message};
+outcome::Outcome failure_of(const Result<Spent>& call, outcome::Phase phase,
+                            const RunOptions& options) {
+  if (!call.ok()) return outcome::RunCrashed{phase, 0, call.error().message};
+  return outcome::TimedOut{phase, options.timeout_ms, "more steps than that time is worth"};
 }
 
 class Runner final : public measure::Runner {
@@ -47,7 +51,7 @@ class Runner final : public measure::Runner {
                                          const RunOptions& options) override {
     const std::lock_guard lock(mutex_);
     const auto most_steps = static_cast<std::int64_t>(options.timeout_ms * kStepsPerMs);
-    device_ = open_device(machine_, most_steps);
+    device_ = open_device(machine_, std::max<std::int64_t>(most_steps, 1));
     ATTUNE_ASSIGN(stream_, device_->open_stream({}));
     std::vector<RunResult> results;
     for (const RunRequest& request : requests) {
@@ -74,26 +78,28 @@ class Runner final : public measure::Runner {
     Blocks blocks;
     if (candidate.prepare != nullptr) {
       const auto prepared = run(*candidate.prepare, expectation.seed, blocks);
-      if (!prepared.ok()) return failure_of(prepared.error(), outcome::Phase::Prepare, options);
+      if (!prepared.ok() || !*prepared) {
+        return failure_of(prepared, outcome::Phase::Prepare, options);
+      }
     }
-    const auto spent_ns = run(*candidate.main, expectation.seed, blocks);
-    if (!spent_ns.ok()) return failure_of(spent_ns.error(), outcome::Phase::Run, options);
+    const auto spent = run(*candidate.main, expectation.seed, blocks);
+    if (!spent.ok() || !*spent) return failure_of(spent, outcome::Phase::Run, options);
     outcome::Timing timing;
-    timing.best_us = timing.median_us = static_cast<double>(*spent_ns) * 1e-3;
+    timing.best_us = timing.median_us = static_cast<double>(**spent) * 1e-3;
     timing.repeats = 1;
     timing.calls_per_repeat = 1;
     timing.verified = !expectation.elements.empty();
     probe::Verification wanted{.absolute_tolerance = request.absolute_tolerance};
     const auto found = compare_outputs(*candidate.main, expectation, blocks, wanted);
-    if (!found.ok()) return failure_of(found.error(), outcome::Phase::Verify, options);
+    if (!found.ok()) return outcome::RunCrashed{outcome::Phase::Verify, 0, found.error().message};
     timing.max_error = found->max_error;
     if (found->right) return timing;
     return outcome::WrongAnswer{outcome::Phase::Verify, found->max_error,
                                 probe::describe_wrong(wanted, *found)};
   }
 
-  // One call; what it took, without moving its operands there.
-  Result<std::int64_t> run(const KernelCode& code, std::uint64_t seed, Blocks& blocks) {
+  // One call, without moving its operands there.
+  Result<Spent> run(const KernelCode& code, std::uint64_t seed, Blocks& blocks) {
     ATTUNE_ASSIGN(const auto loaded, device_->load(*code.object));
     ATTUNE_ASSIGN(const runtime::KernelHandle kernel, loaded->kernel(code.symbol));
     std::vector<void*> arguments;
@@ -102,8 +108,10 @@ class Runner final : public measure::Runner {
       arguments.push_back(block->address());
     }
     const std::int64_t start = stream_->now_ns();
-    ATTUNE_RETURN_IF_ERROR(stream_->launch(kernel, arguments));
-    return stream_->now_ns() - start;
+    const Status launched = stream_->launch(kernel, arguments);
+    if (launched.ok()) return Spent(stream_->now_ns() - start);
+    if (launched.error().code == ErrorCode::Exhausted) return Spent();
+    return launched.error();
   }
 
   Result<Block> block_of(const kernel::Parameter& parameter, std::uint64_t seed, Blocks& blocks) {

@@ -117,5 +117,18 @@ TEST_F(SimTuning, WhatTakesTooLongTimesOut) {
   EXPECT_EQ(std::get<outcome::TimedOut>(outcome).limit_ms, 0.01);
 }
 
+// Memory that runs out is another thing than time.
+TEST_F(SimTuning, WhatDoesNotFitIsNotSlow) {
+  const auto trace = space::default_trace(launches(), program_, target_);
+  auto code = std::make_shared<measure::KernelCode>(code_of(program_, trace, target_));
+  code->parameters[0].elements = std::int64_t{1} << 31;
+  measure::BuiltCandidate candidate;
+  candidate.main = code;
+  const measure::RunRequest request{&candidate, 1e-3};
+  auto runner = start_runner(target_).value();
+  const auto results = runner->measure(std::span(&request, 1), {}, {}).value();
+  EXPECT_EQ(outcome::kind_of(results.front().outcome), "run_crashed");
+}
+
 }  // namespace
 }  // namespace attune::sim
