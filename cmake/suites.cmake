@@ -38,7 +38,7 @@ function(attune_full_conformance)
     add_test(NAME conformance_all_${part} COMMAND conformance_every_operator_test)
     set_tests_properties(conformance_all_${part} PROPERTIES LABELS conformance TIMEOUT 3600
       ENVIRONMENT
-      "ATTUNE_CONFORMANCE=all;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+      "ATTUNE_MACHINE=stated;ATTUNE_CONFORMANCE=all;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
 

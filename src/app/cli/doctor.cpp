@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
+
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -14,6 +16,29 @@ std::string size_text(std::int64_t bytes) {
   if (bytes >= std::int64_t{1} << 30) return fmt::format("{:.1f} GiB", double(bytes) / (1 << 30));
   if (bytes >= 1 << 20) return fmt::format("{} MiB", bytes >> 20);
   return fmt::format("{} KiB", bytes >> 10);
+}
+
+void add_machine(const verbs::DoctorReport& r,
+                 const std::function<void(std::string_view, const std::string&)>& row) {
+  const target::Machine& m = r.machine;
+  row("a core",
+      fmt::format("{:.2g} GHz; in a cycle {:.3g} multiply-adds (at most {:.0f} bytes) and "
+                  "{:.3g} loads (at most {:.0f} bytes)",
+                  m.ghz, m.fmas_per_cycle, m.fma_bytes_per_cycle, m.loads_per_cycle,
+                  m.load_bytes_per_cycle));
+  row("reads",
+      fmt::format("L2 {:.0f}, L3 {:.0f}, memory {:.0f} GB/s on one core", m.l2_bandwidth * m.ghz,
+                  m.l3_bandwidth * m.ghz, m.dram_bandwidth * m.ghz));
+  if (r.cores > 1 && m.cores > 0) {
+    row("all cores",
+        fmt::format("compute {:.2g}, read L3 {:.2g} and memory {:.2g} times as fast as "
+                    "one; starting them takes {:.2g} us",
+                    m.compute_sharing, m.l3_sharing, m.dram_sharing, m.fork_join_us));
+  }
+  if (!r.machine_failure.empty()) {
+    row("", fmt::format("{}; schedules are chosen by {}", r.machine_failure,
+                        m.cores > 0 ? "what was measured before" : "what its name says"));
+  }
 }
 
 std::string page_of(const verbs::DoctorReport& r) {
@@ -31,6 +56,7 @@ std::string page_of(const verbs::DoctorReport& r) {
                           r.peak_gflops_1, r.peak_gflops_all));
   row("bandwidth", fmt::format("{:.1f} GB/s on one core, {:.1f} on all (triad, measured)",
                                r.triad_gbps_1, r.triad_gbps_all));
+  add_machine(r, row);
   row("target", r.target);
   row("llvm", r.llvm);
   row("cuda", fmt::format("driver {}, nvrtc {}", found(r.cuda_driver), found(r.nvrtc)));

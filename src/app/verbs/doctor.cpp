@@ -54,6 +54,9 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
 
   const probe::MachineFacts machine = probe::describe_machine();
   ATTUNE_ASSIGN(const target::Target target, targets::resolve({}));
+  const auto measured = targets::kind_of(target).measure(target);
+  report.machine = measured.ok() ? *measured : target.machine;
+  if (!measured.ok()) report.machine_failure = measured.error().message;
   ATTUNE_ASSIGN(const probe::Peaks peaks, probe::measure_peaks({.seconds = options.seconds}));
   report.version = version();
   report.cpu = machine.cpu;
@@ -79,12 +82,36 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   return report;
 }
 
+namespace {
+
+nlohmann::ordered_json machine_json(const DoctorReport& report) {
+  const target::Machine& m = report.machine;
+  nlohmann::ordered_json json{{"ghz", m.ghz},
+                              {"fmas_per_cycle", m.fmas_per_cycle},
+                              {"fma_bytes_per_cycle", m.fma_bytes_per_cycle},
+                              {"loads_per_cycle", m.loads_per_cycle},
+                              {"load_bytes_per_cycle", m.load_bytes_per_cycle},
+                              {"l2_bytes_per_cycle", m.l2_bandwidth},
+                              {"l3_bytes_per_cycle", m.l3_bandwidth},
+                              {"dram_bytes_per_cycle", m.dram_bandwidth},
+                              {"compute_sharing", m.compute_sharing},
+                              {"l3_sharing", m.l3_sharing},
+                              {"dram_sharing", m.dram_sharing},
+                              {"fork_join_us", m.fork_join_us},
+                              {"measured", m.cores > 0}};
+  if (!report.machine_failure.empty()) json["failure"] = report.machine_failure;
+  return json;
+}
+
+}  // namespace
+
 std::string to_json(const DoctorReport& report) {
   nlohmann::ordered_json json;
   json["peak_gflops_1"] = report.peak_gflops_1;
   json["peak_gflops_all"] = report.peak_gflops_all;
   json["triad_gbps_1"] = report.triad_gbps_1;
   json["triad_gbps_all"] = report.triad_gbps_all;
+  json["machine"] = machine_json(report);
   json["cpu"] = report.cpu;
   json["cores"] = report.cores;
   json["devices"] = report.devices;

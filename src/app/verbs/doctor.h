@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/target/machine.h"
 
 namespace attune::verbs {
 
@@ -20,6 +21,8 @@ struct DoctorReport {
   std::int64_t l1_data_bytes = 0, l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;
   double peak_gflops_1 = 0, peak_gflops_all = 0;
   double triad_gbps_1 = 0, triad_gbps_all = 0;
+  target::Machine machine = {};      // by which schedules are chosen
+  std::string machine_failure = {};  // why it is not what was measured now
   std::string llvm = {};
   bool cuda_driver = false, nvrtc = false, opencl = false;  // the library can be opened
   std::vector<std::string> devices = {};                    // that programs can be compiled for

@@ -198,7 +198,7 @@ class LayoutChooser {
 
   // On all cores, as long as nothing was measured.
   static double usual_speed(const target::Target& target) {
-    return kMovedPerUs * std::min<double>(target.threads, cost_model::MachineModel{}.l3_sharing);
+    return kMovedPerUs * std::min<double>(target.threads, target.machine.l3_sharing);
   }
 
   graph::Labelling labelling_of(const graph::Layouts& layouts,

@@ -37,6 +37,9 @@ struct Kind {
   std::string_view (*processor)(const Target& resolved);
   // The target as AutoTVM's logs write it; empty: they know no such target.
   std::string (*autotvm_text)(const Target& target);
+  // Measures anew how fast this machine, which the target stands for, is, and remembers it for
+  // those who resolve it later; null: it is stated.
+  Result<Machine> (*measure)(const Target& resolved) = nullptr;
 };
 
 }  // namespace attune::target

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/target/machine.h"
+
 namespace attune::target {
 
 struct Target {
@@ -21,9 +23,12 @@ struct Target {
   int vector_bytes = 32;
   int vector_registers = 16;
   bool fma = true;
+  // The fewest bytes of an element that vectors load and store under a mask; 0: they do not.
+  int masked_bytes = 0;
   std::int64_t l1_bytes = 32 << 10;
   std::int64_t l2_bytes = 512 << 10;
   std::int64_t l3_bytes = 16 << 20;
+  Machine machine = {};
 
   int lanes(int element_bytes) const { return vector_bytes / element_bytes; }
   // Channels of one block of activations: a vector of the type that sums are kept in.

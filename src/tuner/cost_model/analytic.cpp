@@ -34,8 +34,8 @@ double shared(double speed, double most) { return std::min(speed, most); }
 
 }  // namespace
 
-Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
-                   const MachineModel& machine) {
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target) {
+  const MachineModel machine(target);
   const schedule::State& state = scheduled.state;
   Prediction prediction;
   prediction.stages.resize(state.stages.size());
@@ -48,7 +48,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
     const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
     StageCost& cost = prediction.stages[i];
     cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
-                      us_per_cycle / threads.speed;
+                      us_per_cycle / shared(threads.speed, machine.compute_sharing);
     cost.l2_us = traffic.from_l2 / machine.l2_bandwidth * us_per_cycle / threads.speed;
     cost.l3_us = traffic.from_l3 / machine.l3_bandwidth * us_per_cycle /
                  shared(threads.speed, machine.l3_sharing);
@@ -71,11 +71,8 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
   return prediction;
 }
 
-AnalyticModel::AnalyticModel(target::Target target, MachineModel machine)
-    : target_(std::move(target)), machine_(machine) {}
-
 double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {
-  return predict(scheduled, target_, machine_).us;
+  return predict(scheduled, target_).us;
 }
 
 }  // namespace attune::cost_model

@@ -4,11 +4,11 @@
 // of candidates a second (the idea of Pruner's draft model, and of the roofline).
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "compiler/target/target.h"
 #include "tuner/cost_model/cost_model.h"
-#include "tuner/cost_model/machine.h"
 
 namespace attune::cost_model {
 
@@ -25,17 +25,16 @@ struct Prediction {
   std::vector<StageCost> stages;  // zero for stages that are computed ahead of time
 };
 
-Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
-                   const MachineModel& machine);
+// The machine is the target's.
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target);
 
 class AnalyticModel : public CostModel {
  public:
-  explicit AnalyticModel(target::Target target, MachineModel machine = {});
+  explicit AnalyticModel(target::Target target) : target_(std::move(target)) {}
   double predict_us(const space::Scheduled& scheduled) const override;
 
  private:
   target::Target target_;
-  MachineModel machine_;
 };
 
 }  // namespace attune::cost_model

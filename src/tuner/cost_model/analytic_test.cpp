@@ -14,7 +14,7 @@ Prediction predicted(const TemplateSpace& space, const std::string& config,
   const space::Point point{0, space::parse_config(space.knobs(0), config).value()};
   const auto scheduled = space.schedule_of(point);
   EXPECT_TRUE(scheduled.ok()) << config;
-  return predict(*scheduled, target, {});
+  return predict(*scheduled, target);
 }
 
 double share_of_peak(const TemplateSpace& space, double flops, const std::string& config) {
@@ -86,7 +86,7 @@ TEST(AnalyticModel, WhatLiesAroundTheInputIsNotAdded) {
                                       ir::Reduction::Sum, read * ir::load(b, {ir::var("k"), j}))};
     space::Scheduled plain{schedule::initial_state(program), {}};
     plain.bounds = schedule::infer_bounds(plain.state, schedule::Mins::Leave).value();
-    return predict(plain, space::sample_target(), {}).stages[0].compute_us;
+    return predict(plain, space::sample_target()).stages[0].compute_us;
   };
   EXPECT_LT(compute_us(4, -1), 0.95 * compute_us(6, 0));
   EXPECT_GT(compute_us(4, -1), 0.8 * compute_us(6, 0));
@@ -109,18 +109,18 @@ TEST(AnalyticModel, ThreadsHelpParallelLoopsOnly) {
   auto scheduled = space.schedule_of(space.defaults()[0]).value();
   target::Target two = space::sample_target();
   two.threads = 2;
-  const double serial = predict(scheduled, space.target(), {}).us;
-  EXPECT_NEAR(predict(scheduled, two, {}).us, serial, serial * 1e-9);
+  const double serial = predict(scheduled, space.target()).us;
+  EXPECT_NEAR(predict(scheduled, two).us, serial, serial * 1e-9);
   ASSERT_TRUE(schedule::perform(scheduled.state, schedule::Parallel{"output", "i.0"}).ok());
-  EXPECT_LT(predict(scheduled, two, {}).us, serial * 0.65);
-  EXPECT_GT(predict(scheduled, two, {}).us, serial * 0.45);
+  EXPECT_LT(predict(scheduled, two).us, serial * 0.65);
+  EXPECT_GT(predict(scheduled, two).us, serial * 0.45);
 }
 
 TEST(AnalyticModel, UnscheduledProgramsAreSlow) {
   const TemplateSpace space = space::sample_space(96, 96, 256);
   space::Scheduled plain{schedule::initial_state(space::sample_program(96, 96, 256)), {}};
   plain.bounds = schedule::infer_bounds(plain.state, schedule::Mins::Leave).value();
-  EXPECT_GT(predict(plain, space.target(), {}).us,
+  EXPECT_GT(predict(plain, space.target()).us,
             5 * predicted(space, "rows=4 vectors=3 steps=4 pack=1").us);
 }
 

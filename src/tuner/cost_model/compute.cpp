@@ -41,7 +41,7 @@ struct Body {
 };
 
 struct Reads {
-  double slots = 0;  // of 32 bytes in the load ports
+  double cycles = 0;  // of the load ports
   double instructions = 0;
   double spill_factor = 1;
 };
@@ -54,10 +54,8 @@ std::int64_t elements(const schedule::Access& access, const Spans& spans) {
   return count;
 }
 
-double vector_weight(const Body& body) {
-  const double bytes =
-      static_cast<double>(body.tile.lanes * body.stage.stage.outputs[0]->type.bytes());
-  return std::max(1.0, bytes / 32);
+double vector_bytes(const Body& body) {
+  return static_cast<double>(body.tile.lanes * body.stage.stage.outputs[0]->type.bytes());
 }
 
 bool is_register(const schedule::State& state, const ir::Buffer& buffer) {
@@ -74,7 +72,8 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
     steps *= static_cast<double>(step[i]);
     step[i] = 1;
   }
-  const double weight = vector_weight(body);
+  const double load = body.machine.load_cycles(vector_bytes(body));
+  const double element = body.machine.load_cycles(0);
   for (const schedule::Access& access : body.stage.accesses) {
     if (is_register(body.state, access.buffer)) continue;
     const auto& layout = space::layout_of(body.state, access.buffer);
@@ -94,9 +93,10 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
       }
     }
     const double gather = static_cast<double>(body.tile.lanes) * 1.5;
-    reads.slots +=
-        times * (static_cast<double>(one.vectors) * weight + static_cast<double>(one.broadcasts) +
-                 static_cast<double>(one.gathers) * gather);
+    reads.cycles +=
+        times * (static_cast<double>(one.vectors) * load +
+                 (static_cast<double>(one.broadcasts) + static_cast<double>(one.gathers) * gather) *
+                     element);
     reads.instructions += times * (static_cast<double>(one.vectors + one.broadcasts) +
                                    static_cast<double>(one.gathers) * gather);
   }
@@ -123,25 +123,25 @@ double body_cycles(const Body& body, const Spans& spans) {
       results *= vector ? (spans[i] + body.tile.lanes - 1) / body.tile.lanes : spans[i];
     }
   }
-  const double count = static_cast<double>(results), weight = vector_weight(body);
+  const double count = static_cast<double>(results), bytes = vector_bytes(body);
   const Reads reads = reads_of(body, spans, results);
   const bool in_memory = !body.tile.in_registers;
   // What does not fit into the registers goes to the stack and comes back, step by step.
   const double spilled = steps * static_cast<double>(body.spilled);
-  const double stores = (in_memory ? count * weight : 0) + spilled * weight;
-  const double reloads = (in_memory && reduces ? count * weight : 0) + spilled * weight;
+  const double stores = (in_memory ? count : 0) + spilled;
+  const double reloads = (in_memory && reduces ? count : 0) + spilled;
   const double work = count * steps * body.arithmetic;
-  const double pipes = work * weight / machine.fma_per_cycle;
-  const double loads = (reads.slots + reloads) / machine.load_per_cycle;
+  const double pipes = work * machine.fma_cycles(bytes);
+  const double loads = reads.cycles + reloads * machine.load_cycles(bytes);
   const double issue =
-      (work + reads.instructions + 2 * stores / weight + spilled + 3) / machine.issue_per_cycle;
+      (work + reads.instructions + 2 * stores + spilled + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
   // Tiles with short reductions overlap in the reorder window.
   const double tile_length = (work + reads.instructions) * body.rounds;
   const double overlap = std::max(1.0, machine.reorder_window / tile_length);
   const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
-                     eighth_power(latency) + eighth_power(stores / machine.store_per_cycle);
+                     eighth_power(latency) + eighth_power(stores * machine.store_cycles(bytes));
   // Code that spills is rearranged for the worse all over, the more the longer it is.
   const double spills = 1 + kSpilledVector * static_cast<double>(body.spilled) +
                         kAskedVector * static_cast<double>(body.asked);
@@ -218,8 +218,9 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
     executions *= static_cast<double>(nest.levels[i].extent);
   const double once = body_cycles(body, tile.spans);
   const double entry = trips > 32 ? machine.loop_entry_cycles : trips > 1 ? 4 : 1;
-  const double clear =
-      tile.in_registers ? static_cast<double>(tile.kept) * 0.5 * vector_weight(body) : 0;
+  const double clear = tile.in_registers
+                           ? static_cast<double>(tile.kept) * machine.fma_cycles(vector_bytes(body))
+                           : 0;
   return entries * (trips * body.inside * once * tail_factor(body, bounds, once) + entry) +
          executions * clear;
 }

@@ -1,30 +1,38 @@
-// What the analytic model knows about a processor beyond its target: throughputs and bandwidths,
-// per core and cycle. The defaults describe a current x86 server core (Zen 3 and 4 as measured);
-// only ratios matter for ranking, and measurements correct the rest.
+// What the analytic model believes of a processor, per core and cycle: what its target says, less
+// what kernels do not reach of it; and a few properties that current cores have in common.
 #pragma once
+
+#include <algorithm>
+
+#include "compiler/target/target.h"
 
 namespace attune::cost_model {
 
 struct MachineModel {
-  double ghz = 3.3;
-  // Instructions of 32 bytes; wider ones count as several.
-  double fma_per_cycle = 2.0;
-  double load_per_cycle = 1.7;
-  double store_per_cycle = 1.0;
+  explicit MachineModel(const target::Target& target);
+
+  double ghz;
+  double fma_latency;
+  double reorder_window = 256.0;  // instructions
   double issue_per_cycle = 5.5;
-  double fma_latency = 4.0;
-  double reorder_window = 256.0;    // instructions
   double loop_entry_cycles = 14.0;  // set-up, and the branch mispredicted at the end
   // Bytes per cycle and core that arrive from the cache of the name.
-  double l2_bandwidth = 28.0;
-  double l3_bandwidth = 17.0;
-  double dram_bandwidth = 10.0;
-  // Bandwidth of all cores together, as a multiple of one core's.
-  double l3_sharing = 1.9;
-  double dram_sharing = 1.6;
-  double fork_join_us = 0.5;
+  double l2_bandwidth, l3_bandwidth, dram_bandwidth;
+  // All cores together, as a multiple of one: arithmetic and bandwidths.
+  double compute_sharing, l3_sharing, dram_sharing;
+  double fork_join_us;
   // The part of a cache that a kernel can count on.
   double cache_share = 0.7;
+
+  // Cycles of one instruction of each sort on vectors of so many bytes.
+  double fma_cycles(double bytes) const { return std::max(1 / fmas, bytes / fma_bytes); }
+  double load_cycles(double bytes) const { return std::max(1 / loads, bytes / load_bytes); }
+  double store_cycles(double bytes) const { return std::max(1.0, bytes / store_bytes); }
+
+ private:
+  double fmas, fma_bytes;
+  double loads, load_bytes;
+  double store_bytes;
 };
 
 }  // namespace attune::cost_model

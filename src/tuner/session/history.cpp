@@ -132,7 +132,7 @@ class GroupBuilder {
     }
     features::extract(kFeatures, *scheduled, target_, values_);
     group_.features.insert(group_.features.end(), values_.begin(), values_.end());
-    const double predicted = cost_model::predict(*scheduled, target_, {}).us;
+    const double predicted = cost_model::predict(*scheduled, target_).us;
     group_.analytic.push_back(static_cast<float>(std::log(std::max(predicted, 1e-6))));
     times_.push_back(trial.time_us);
     if (trial.time_us && (best_us_ == 0 || *trial.time_us < best_us_)) best_us_ = *trial.time_us;

@@ -33,7 +33,7 @@ std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trac
   if (!state.ok()) return std::nullopt;
   auto bounds = schedule::infer_bounds(*state, schedule::Mins::Leave);
   if (!bounds.ok() || space::find_flaw(*state, *bounds, target)) return std::nullopt;
-  return cost_model::predict({std::move(*state), std::move(*bounds)}, target, {}).us;
+  return cost_model::predict({std::move(*state), std::move(*bounds)}, target).us;
 }
 
 // Nearest first; those at the same distance by weights, then in the order of the bundle.

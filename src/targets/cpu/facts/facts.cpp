@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "targets/cpu/facts/machine_here.h"
+
 namespace attune::cpu {
 namespace {
 
@@ -60,6 +62,7 @@ const target::Kind target_kind = {
     .requirements = requirements,
     .processor = processor,
     .autotvm_text = autotvm_text,
+    .measure = measure_machine,
 };
 
 }  // namespace attune::cpu

@@ -14,7 +14,9 @@
 #include <llvm/TargetParser/X86TargetParser.h>
 #include "targets/cpu/facts/facts.h"
 #include "targets/cpu/facts/known_caches.h"
+#include "targets/cpu/facts/known_machines.h"
 #include "targets/cpu/facts/llvm_targets.h"
+#include "targets/cpu/facts/machine_here.h"
 
 namespace attune::cpu {
 namespace {
@@ -101,6 +103,7 @@ void fill_vector_facts(target::Target& target, const llvm::MCSubtargetInfo& cpu)
   target.vector_bytes = avx512 ? 64 : cpu.checkFeatures("+avx") ? 32 : 16;
   target.vector_registers = avx512 ? 32 : 16;
   target.fma = cpu.checkFeatures("+fma");
+  target.masked_bytes = cpu.checkFeatures("+avx512bw") ? 1 : cpu.checkFeatures("+avx") ? 4 : 0;
 }
 
 }  // namespace
@@ -142,8 +145,11 @@ Result<target::Target> resolve(const target::Target& target) {
   if (resolved.threads == 0) resolved.threads = usable_cores();
   if (same_architecture && cpu == host_cpu) {
     fill_caches(resolved);
+    resolved.machine = machine_here(resolved);
   } else {
-    fill_known_caches(resolved, llvm::Triple(triple));
+    const llvm::Triple other(triple);
+    fill_known_caches(resolved, other);
+    resolved.machine = known_machine(other.getArchName().str(), cpu);
   }
   return resolved;
 }

@@ -29,12 +29,15 @@ TEST(ResolveTarget, KnowsVectorsOfNamedCpus) {
   const target::Target zen3 = cpu_target("znver3");
   EXPECT_EQ(zen3.vector_bytes, 32);
   EXPECT_EQ(zen3.vector_registers, 16);
+  EXPECT_EQ(zen3.masked_bytes, 4);
   EXPECT_TRUE(zen3.fma);
   const target::Target skylake = cpu_target("skylake-avx512");
   EXPECT_EQ(skylake.vector_bytes, 64);
   EXPECT_EQ(skylake.vector_registers, 32);
+  EXPECT_EQ(skylake.masked_bytes, 1);
   const target::Target plain = cpu_target("x86-64");
   EXPECT_EQ(plain.vector_bytes, 16);
+  EXPECT_EQ(plain.masked_bytes, 0);
   EXPECT_FALSE(plain.fma);
 }
 

@@ -64,12 +64,12 @@ constexpr double flops(int lanes) { return 2.0 * kChains * lanes; }
 std::vector<FmaLoop> fma_loops() {
   std::vector<FmaLoop> loops;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) loops.push_back({"avx512", flops(16), run_avx512});
+  if (__builtin_cpu_supports("avx512f")) loops.push_back({"avx512", 64, flops(16), run_avx512});
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    loops.push_back({"avx2", flops(8), run_avx2});
+    loops.push_back({"avx2", 32, flops(8), run_avx2});
   }
 #endif
-  loops.push_back({"generic", flops(4), run_generic});
+  loops.push_back({"generic", 16, flops(4), run_generic});
   return loops;
 }
 

@@ -9,7 +9,8 @@
 namespace attune::probe {
 
 struct FmaLoop {
-  std::string_view name;   // "avx512", "avx2", "generic"
+  std::string_view name;  // "avx512", "avx2", "generic"
+  int vector_bytes;
   double flops_per_round;  // f32 operations, a multiply-add counts as two
   // Returns a number that depends on all the work, so that none of it can be left out.
   float (*run)(std::int64_t rounds);

@@ -1,52 +1,19 @@
 // Measures the figures of Peaks: short passes on all workers of a pool, for a given time; the best
 // pass counts, since everything that disturbs a pass only slows it down.
 #include <algorithm>
-#include <functional>
 #include <thread>
 
-#include "base/clock.h"
 #include "runtime/execution/affinity.h"
 #include "runtime/execution/thread_pool.h"
 #include "runtime/memory/memory.h"
 #include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/machine.h"
+#include "tuner/measure/probe/rates.h"
 
 namespace attune::probe {
 namespace {
 
-// Work per second of the fastest pass.
-double best_rate(double seconds, double work_per_pass, const std::function<void()>& pass) {
-  const SteadyClock clock;
-  pass();
-  double best = 0.0;
-  const std::int64_t start = clock.now_ns();
-  for (std::int64_t now = start; seconds_between(start, now) < seconds;) {
-    pass();
-    const std::int64_t end = clock.now_ns();
-    best = std::max(best, work_per_pass / seconds_between(now, end));
-    now = end;
-  }
-  return best;
-}
-
-double fma_rate(runtime::ThreadPool& pool, const FmaLoop& loop, double seconds) {
-  struct Work {
-    const FmaLoop* loop;
-    std::int64_t rounds;
-  };
-  Work work{&loop, 200'000};
-  const double flops = loop.flops_per_round * static_cast<double>(work.rounds) * pool.workers();
-  return best_rate(seconds, flops, [&] {
-    pool.parallel_for(
-        pool.workers(),
-        [](void* closure, std::int64_t, std::int64_t, std::int32_t) {
-          const auto* mine = static_cast<const Work*>(closure);
-          const volatile float sink = mine->loop->run(mine->rounds);
-          static_cast<void>(sink);
-        },
-        &work);
-  });
-}
+constexpr std::int64_t kFmaRounds = 200'000;
 
 struct Triad {
   double* a;
@@ -96,7 +63,7 @@ void measure_on(const std::vector<int>& cores, const runtime::Memory& memory, do
   // The widest vectors are not always the fastest: some processors lower their clock for them.
   const std::size_t tried = std::min<std::size_t>(loops.size(), 2);
   for (std::size_t i = 0; i < tried; ++i) {
-    const double rate = fma_rate(pool, loops[i], seconds / static_cast<double>(tried));
+    const double rate = fma_rate(pool, loops[i], kFmaRounds, seconds / static_cast<double>(tried));
     gflops = std::max(gflops, rate * 1e-9);
   }
   gbps = triad_rate(pool, memory, seconds) * 1e-9;

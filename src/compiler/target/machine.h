@@ -1,0 +1,27 @@
+// How fast a processor is: what a core does in a cycle, and what reaches it from the levels of
+// memory. Measured where the processor is at hand, stated for others; schedules are predicted by
+// it.
+#pragma once
+
+#include <limits>
+
+namespace attune::target {
+
+// The defaults are of a current x86 server core.
+struct Machine {
+  double ghz = 3.3;
+  // Multiply-adds and loads: instructions, and bytes of their vectors.
+  double fmas_per_cycle = 2, fma_bytes_per_cycle = 64;
+  double loads_per_cycle = 2, load_bytes_per_cycle = 64;
+  double fma_latency = 4;  // cycles
+  // Bytes in a cycle that one core reads from there.
+  double l2_bandwidth = 32, l3_bandwidth = 20, dram_bandwidth = 10;
+  // All cores together, as a multiple of one: of arithmetic, where cores are threads of fewer, and
+  // of what they read.
+  double compute_sharing = std::numeric_limits<double>::max();
+  double l3_sharing = 1.9, dram_sharing = 1.6;
+  double fork_join_us = 0.5;  // of all cores
+  int cores = 0;              // that these were measured on; 0: they are stated
+};
+
+}  // namespace attune::target

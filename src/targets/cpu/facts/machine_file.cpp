@@ -1,0 +1,85 @@
+#include "targets/cpu/facts/machine_file.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/hash.h"
+
+namespace attune::cpu {
+namespace {
+
+constexpr std::string_view kFirstLine =
+    "# How fast this machine is, as measured by 'attune doctor'. Delete it to have it measured "
+    "again.\n";
+
+struct Field {
+  std::string_view name;
+  double target::Machine::*value;
+};
+
+constexpr Field kFields[] = {
+    {"ghz", &target::Machine::ghz},
+    {"fmas_per_cycle", &target::Machine::fmas_per_cycle},
+    {"fma_bytes_per_cycle", &target::Machine::fma_bytes_per_cycle},
+    {"loads_per_cycle", &target::Machine::loads_per_cycle},
+    {"load_bytes_per_cycle", &target::Machine::load_bytes_per_cycle},
+    {"l2_bandwidth", &target::Machine::l2_bandwidth},
+    {"l3_bandwidth", &target::Machine::l3_bandwidth},
+    {"dram_bandwidth", &target::Machine::dram_bandwidth},
+    {"compute_sharing", &target::Machine::compute_sharing},
+    {"l3_sharing", &target::Machine::l3_sharing},
+    {"dram_sharing", &target::Machine::dram_sharing},
+    {"fork_join_us", &target::Machine::fork_join_us},
+};
+
+std::string seal_of(std::string_view text) {
+  return fmt::format("seal {:016x}\n", hash_bytes(text));
+}
+
+bool within(double value, double least, double most) { return value >= least && value <= most; }
+
+}  // namespace
+
+std::string machine_text(const target::Machine& machine, std::string_view identity) {
+  std::string text = fmt::format("{}machine {}\ncores {}\n", kFirstLine, identity, machine.cores);
+  for (const Field& field : kFields) {
+    text += fmt::format("{} {:.4g}\n", field.name, machine.*field.value);
+  }
+  return text + seal_of(text);
+}
+
+std::optional<target::Machine> parse_machine(std::string_view text, std::string_view identity) {
+  const std::size_t seal = text.rfind("seal ");
+  if (seal == std::string_view::npos || text.substr(seal) != seal_of(text.substr(0, seal))) {
+    return std::nullopt;
+  }
+  const std::string head = fmt::format("{}machine {}\n", kFirstLine, identity);
+  if (!text.starts_with(head)) return std::nullopt;
+  std::istringstream lines{std::string(text.substr(head.size(), seal - head.size()))};
+  target::Machine machine;
+  std::string name;
+  if (!(lines >> name >> machine.cores) || name != "cores" || machine.cores < 1)
+    return std::nullopt;
+  for (const Field& field : kFields) {
+    if (!(lines >> name >> machine.*field.value) || name != field.name) return std::nullopt;
+  }
+  if (!is_plausible(machine)) return std::nullopt;
+  return machine;
+}
+
+bool is_plausible(const target::Machine& m) {
+  const bool core = within(m.ghz, 0.2, 10) && within(m.fmas_per_cycle, 0.4, 8) &&
+                    within(m.fma_bytes_per_cycle, 4, 512) && within(m.loads_per_cycle, 0.5, 8) &&
+                    within(m.load_bytes_per_cycle, 4, 512);
+  const bool memory = within(m.l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle) &&
+                      within(m.l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth) &&
+                      within(m.dram_bandwidth, 0.1, 1.5 * m.l3_bandwidth);
+  const bool all = within(m.compute_sharing, 0.9, 1.1 * m.cores) &&
+                   within(m.l3_sharing, 0.5, 2.0 * m.cores) &&
+                   within(m.dram_sharing, 0.5, 2.0 * m.cores) && within(m.fork_join_us, 0, 1000);
+  return core && memory && all;
+}
+
+}  // namespace attune::cpu

@@ -1,0 +1,134 @@
+#include "targets/cpu/facts/machine_here.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "base/text_file.h"
+#include "runtime/execution/affinity.h"
+#include "targets/cpu/facts/facts.h"
+#include "targets/cpu/facts/known_machines.h"
+#include "targets/cpu/facts/machine_file.h"
+#include "tuner/measure/probe/machine.h"
+#include "tuner/measure/probe/speed.h"
+
+namespace attune::cpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+target::Machine stated(const target::Target& target) {
+  const std::string_view triple = target.attribute(kTriple);
+  return known_machine(triple.substr(0, triple.find('-')), target.attribute(kCpu));
+}
+
+std::string identity_of(const target::Target& target) {
+  return fmt::format("{} ({}), vectors of {} bytes, caches of {}, {} and {} bytes",
+                     probe::describe_machine().cpu, target.attribute(kCpu), target.vector_bytes,
+                     target.l1_bytes, target.l2_bytes, target.l3_bytes);
+}
+
+// Nothing where there is no place for it.
+std::optional<fs::path> remembered_in() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && fs::path(cache).is_absolute())
+    return fs::path(cache) / "attune" / "machine";
+  if (home == nullptr || *home == '\0') return std::nullopt;
+  return fs::path(home) / ".cache" / "attune" / "machine";
+}
+
+// Two measurements of the same machine should lead to the same schedules.
+double steady(double value, double step) { return std::max(step, std::round(value / step) * step); }
+double steady(double value) {
+  if (value <= 0) return 0;
+  const double step = std::pow(10, std::floor(std::log10(value)) - 1);
+  return std::round(value / step) * step;
+}
+
+target::Machine machine_of(const probe::Speed& speed, int cores) {
+  constexpr double kStep = 0.25;
+  const double cycles = speed.core.cycles;
+  const auto shared = [](double all, double one) { return one > 0 ? steady(all / one) : 1; };
+  target::Machine machine;
+  machine.ghz = steady(cycles);
+  machine.fmas_per_cycle = steady(speed.core.fma_vectors / cycles, kStep);
+  machine.fma_bytes_per_cycle = steady(speed.core.fma_bytes / cycles, 8);
+  machine.loads_per_cycle = steady(speed.core.broadcasts / cycles, kStep);
+  machine.load_bytes_per_cycle = steady(speed.core.load_bytes / cycles, 8);
+  machine.l2_bandwidth = steady(speed.one.l2 / cycles);
+  machine.l3_bandwidth = steady(speed.one.l3 / cycles);
+  machine.dram_bandwidth = steady(speed.one.dram / cycles);
+  machine.compute_sharing = shared(speed.fma_bytes_all, speed.core.fma_bytes);
+  machine.l3_sharing = shared(speed.all.l3, speed.one.l3);
+  machine.dram_sharing = shared(speed.all.dram, speed.one.dram);
+  machine.fork_join_us = steady(speed.fork_join_us);
+  machine.cores = cores;
+  return machine;
+}
+
+std::optional<target::Machine> remembered(const target::Target& target, int cores) {
+  const auto path = remembered_in();
+  if (!path) return std::nullopt;
+  const auto text = read_text_file(path->string());
+  if (!text.ok()) return std::nullopt;
+  const auto machine = parse_machine(*text, identity_of(target));
+  if (!machine || machine->cores < cores) return std::nullopt;
+  return machine;
+}
+
+// Where it cannot be written, the next one measures again.
+void remember(const target::Machine& machine, const target::Target& target) {
+  const auto path = remembered_in();
+  if (!path) return;
+  std::error_code ignored;
+  fs::create_directories(path->parent_path(), ignored);
+  (void)write_file_atomically(path->string(), machine_text(machine, identity_of(target)));
+}
+
+}  // namespace
+
+Result<target::Machine> measure_machine(const target::Target& target) {
+  const std::vector<int> cores = runtime::allowed_cores();
+  ATTUNE_ASSIGN(const probe::Speed speed, probe::measure_speed({.cores = cores,
+                                                                .l1_bytes = target.l1_bytes,
+                                                                .l2_bytes = target.l2_bytes,
+                                                                .l3_bytes = target.l3_bytes}));
+  const target::Machine machine = machine_of(speed, static_cast<int>(cores.size()));
+  if (!is_plausible(machine)) {
+    return Error{ErrorCode::Unsupported, "what was measured of this machine makes no sense",
+                 "other programs may have its cores; measure again when it is quiet"};
+  }
+  remember(machine, target);
+  return machine;
+}
+
+target::Machine machine_here(const target::Target& target) {
+  const char* wish = std::getenv("ATTUNE_MACHINE");
+  if (wish != nullptr && std::string_view(wish) == "stated") return stated(target);
+  struct Known {
+    int cores = 0;  // that it was asked for
+    target::Machine machine;
+  };
+  static std::mutex mutex;
+  static Known known;
+  const std::lock_guard lock(mutex);
+  const int cores = static_cast<int>(runtime::allowed_cores().size());
+  if (known.cores < cores) {
+    std::optional<target::Machine> machine = remembered(target, cores);
+    if (!machine) {
+      const auto measured = measure_machine(target);
+      machine = measured.ok() ? *measured : stated(target);
+    }
+    known = {cores, *machine};
+  }
+  return known.machine;
+}
+
+}  // namespace attune::cpu

@@ -1,0 +1,29 @@
+#include "tuner/cost_model/machine.h"
+
+namespace attune::cost_model {
+namespace {
+
+// What kernels reach of what a loop of nothing but loads, or of reads from one level of memory,
+// does.
+constexpr double kLoads = 0.9, kL2 = 0.875, kL3 = 0.65;
+
+}  // namespace
+
+MachineModel::MachineModel(const target::Target& target)
+    : ghz(target.machine.ghz),
+      fma_latency(target.machine.fma_latency),
+      l2_bandwidth(kL2 * target.machine.l2_bandwidth),
+      l3_bandwidth(kL3 * target.machine.l3_bandwidth),
+      dram_bandwidth(target.machine.dram_bandwidth),
+      compute_sharing(target.machine.compute_sharing),
+      l3_sharing(target.machine.l3_sharing),
+      dram_sharing(target.machine.dram_sharing),
+      fork_join_us(target.machine.fork_join_us),
+      fmas(target.machine.fmas_per_cycle),
+      fma_bytes(target.machine.fma_bytes_per_cycle),
+      loads(kLoads * target.machine.loads_per_cycle),
+      load_bytes(kLoads * target.machine.load_bytes_per_cycle),
+      // Half of what is loaded, in all current cores.
+      store_bytes(target.machine.load_bytes_per_cycle / 2) {}
+
+}  // namespace attune::cost_model

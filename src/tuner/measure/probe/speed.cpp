@@ -1,0 +1,179 @@
+#include "tuner/measure/probe/speed.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "runtime/execution/affinity.h"
+#include "runtime/execution/thread_pool.h"
+#include "runtime/memory/memory.h"
+#include "tuner/measure/probe/fma_loop.h"
+#include "tuner/measure/probe/rates.h"
+#include "tuner/measure/probe/read_loop.h"
+
+namespace attune::probe {
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kFmaRounds = 10'000;
+constexpr std::int64_t kPass = std::int64_t{1} << 17;  // bytes of a pass over the nearest cache
+constexpr std::int64_t kFarBytes = std::int64_t{128} << 20;
+
+std::int64_t rounded(std::int64_t bytes) { return std::max(kPage, bytes / kPage * kPage); }
+
+// Additions that wait for each other take a cycle each.
+double cycle_rate(double seconds) {
+  constexpr std::int64_t kAdditions = 20'000, kWrittenOut = 20;
+  return best_rate(seconds, static_cast<double>(kAdditions), [] {
+    std::uint64_t sum = 0, step = 3;
+    asm volatile("" : "+r"(step));
+    for (std::int64_t i = 0; i < kAdditions; i += kWrittenOut) {
+#pragma GCC unroll 20
+      for (std::int64_t j = 0; j < kWrittenOut; ++j) {
+        sum += step;
+        asm volatile("" : "+r"(sum));
+      }
+    }
+  });
+}
+
+// Each worker reads a part of its own, as often as it takes to be long enough to be timed.
+double read_rate(runtime::ThreadPool& pool, const runtime::Memory& memory, std::int64_t part,
+                 ReadLoop loop, double seconds) {
+  struct Work {
+    const char* data;
+    std::int64_t part, times;
+    ReadLoop loop;
+  };
+  part =
+      std::min(rounded(part), rounded(static_cast<std::int64_t>(memory.bytes()) / pool.workers()));
+  Work work{static_cast<const char*>(memory.data()), part, std::max<std::int64_t>(1, kPass / part),
+            loop};
+  const double bytes = static_cast<double>(part * work.times) * pool.workers();
+  return best_rate(seconds, bytes, [&] {
+    pool.parallel_for(
+        pool.workers(),
+        [](void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
+          const auto* mine = static_cast<const Work*>(closure);
+          for (std::int64_t worker = begin; worker < end; ++worker) {
+            for (std::int64_t i = 0; i < mine->times; ++i) {
+              mine->loop(mine->data + worker * mine->part, mine->part);
+            }
+          }
+        },
+        &work);
+  });
+}
+
+double fork_join_us(runtime::ThreadPool& pool, double seconds) {
+  constexpr int kLoops = 100;
+  const double rate = best_rate(seconds, kLoops, [&] {
+    for (int i = 0; i < kLoops; ++i) {
+      pool.parallel_for(
+          pool.workers(), [](void*, std::int64_t, std::int64_t, std::int32_t) {}, nullptr);
+    }
+  });
+  return 1e6 / rate;
+}
+
+class Measurement {
+ public:
+  Measurement(const SpeedOptions& options, runtime::Memory memory)
+      : options_(options), memory_(std::move(memory)) {}
+
+  Speed run(const std::vector<int>& cores) {
+    Speed speed;
+    const FmaLoop loop = core_speed(cores.front(), speed.core);
+    speed.one = memory_speed({cores.front()});
+    if (cores.size() == 1) {
+      speed.all = speed.one;
+      speed.fma_bytes_all = speed.core.fma_bytes;
+      return speed;
+    }
+    all_cores(cores, loop, speed);
+    return speed;
+  }
+
+  // The cores of a virtual machine are not always cores of their own: the best of some tries, until
+  // they are.
+  void all_cores(const std::vector<int>& cores, const FmaLoop& loop, Speed& speed) {
+    constexpr int kTries = 5;
+    constexpr double kOfTheirOwn = 0.9;
+    const auto count = static_cast<double>(cores.size());
+    for (int i = 0; i < kTries && speed.fma_bytes_all < kOfTheirOwn * count * speed.core.fma_bytes;
+         ++i) {
+      runtime::ThreadPool pool({.workers = static_cast<int>(cores.size()), .cores = cores});
+      const double bytes = fma_rate(pool, loop, kFmaRounds, seconds()) * kNanosecond * kBytesOfFlop;
+      speed.fma_bytes_all = std::max(speed.fma_bytes_all, bytes);
+      const MemorySpeed memory = memory_speed(cores);
+      speed.all.l2 = std::max(speed.all.l2, memory.l2);
+      speed.all.l3 = std::max(speed.all.l3, memory.l3);
+      speed.all.dram = std::max(speed.all.dram, memory.dram);
+      const double fork_join = fork_join_us(pool, seconds());
+      if (i == 0 || fork_join < speed.fork_join_us) speed.fork_join_us = fork_join;
+    }
+  }
+
+ private:
+  static constexpr double kBytesOfFlop = 2;  // two operations on the four bytes of an element
+
+  double seconds() const { return options_.seconds; }
+
+  // Returns the loop of multiply-adds that is the fastest one: the widest vectors need not be.
+  FmaLoop core_speed(int core, CoreSpeed& speed) {
+    runtime::ThreadPool pool({.workers = 1, .cores = {core}});
+    speed.cycles = cycle_rate(seconds()) * kNanosecond;
+    const std::vector<FmaLoop> loops = fma_loops();
+    FmaLoop best = loops.front();
+    for (std::size_t i = 0; i < std::min<std::size_t>(loops.size(), 2); ++i) {
+      const double bytes =
+          fma_rate(pool, loops[i], kFmaRounds, seconds()) * kNanosecond * kBytesOfFlop;
+      if (bytes > 1.05 * speed.fma_bytes) speed.fma_bytes = bytes, best = loops[i];
+      speed.fma_vectors = std::max(speed.fma_vectors, bytes / loops[i].vector_bytes);
+    }
+    const std::int64_t near = options_.l1_bytes / 2;
+    speed.load_bytes = read_rate(pool, memory_, near, vector_reads(), seconds()) * kNanosecond;
+    speed.broadcasts = read_rate(pool, memory_, near, broadcast_reads(), seconds()) * kNanosecond /
+                       static_cast<double>(read_vector_bytes());
+    return best;
+  }
+
+  MemorySpeed memory_speed(const std::vector<int>& cores) {
+    runtime::ThreadPool pool({.workers = static_cast<int>(cores.size()), .cores = cores});
+    const auto workers = static_cast<std::int64_t>(cores.size());
+    const auto rate = [&](std::int64_t part, double times) {
+      return read_rate(pool, memory_, part, vector_reads(), times * seconds()) * kNanosecond;
+    };
+    MemorySpeed speed;
+    speed.l2 = rate(std::max(2 * options_.l1_bytes, options_.l2_bytes / 2), 1);
+    speed.l3 = rate(std::min(4 * options_.l2_bytes, options_.l3_bytes / 2 / workers), 2);
+    speed.dram = rate(kFarBytes / workers, 2);
+    return speed;
+  }
+
+  const SpeedOptions& options_;
+  runtime::Memory memory_;
+};
+
+}  // namespace
+
+Result<Speed> measure_speed(const SpeedOptions& options) {
+  const std::vector<int> cores = options.cores.empty() ? runtime::allowed_cores() : options.cores;
+  ATTUNE_ASSIGN(runtime::Memory memory,
+                runtime::Memory::allocate(static_cast<std::size_t>(kFarBytes)));
+  // Every page is its own and not the shared page of zeros.
+  auto* bytes = static_cast<char*>(memory.data());
+  for (std::int64_t i = 0; i < kFarBytes; i += kPage) bytes[i] = 1;
+  Measurement measurement(options, std::move(memory));
+  Speed speed;
+  Status pinned;
+  std::thread([&] {
+    pinned = runtime::pin_current_thread(cores.front());
+    if (pinned.ok()) speed = measurement.run(cores);
+  }).join();
+  if (!pinned.ok()) return pinned.error();
+  return speed;
+}
+
+}  // namespace attune::probe

@@ -1,0 +1,41 @@
+// How fast this machine is, by a quick measurement: what a core computes and reads, what reaches it
+// from each level of memory, what all cores do at once, and what starting them costs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+
+namespace attune::probe {
+
+// Of one core, in a nanosecond.
+struct CoreSpeed {
+  double cycles = 0;
+  double fma_vectors = 0, fma_bytes = 0;  // multiply-adds of the widest vectors that pay
+  double broadcasts = 0, load_bytes = 0;  // from the first-level cache
+};
+
+// Bytes in a nanosecond, of the cores together.
+struct MemorySpeed {
+  double l2 = 0, l3 = 0, dram = 0;
+};
+
+struct Speed {
+  CoreSpeed core = {};
+  MemorySpeed one = {}, all = {};  // one core, all cores
+  double fma_bytes_all = 0;        // of all cores
+  double fork_join_us = 0;         // a loop of nothing on all cores
+};
+
+struct SpeedOptions {
+  std::vector<int> cores = {};  // empty: all this process may use; the first is "one core"
+  std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 16 << 20;
+  double seconds = 0.01;  // for each figure
+};
+
+// The best of many short passes. Takes about a fifth of a second; leaves the affinity of the caller
+// alone.
+Result<Speed> measure_speed(const SpeedOptions& options);
+
+}  // namespace attune::probe
