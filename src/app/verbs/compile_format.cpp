@@ -30,9 +30,11 @@ Status check_format(const FormatOptions& format, const std::string& output) {
 Status write_c(const model::CompiledModel& model, const target::Target& target,
                const FormatOptions& format, const std::string& directory) {
   std::vector<ir::Kernel> kernels;
+  target::Target plain = target;
+  plain.masked_bytes = 0;  // C has no vectors under masks
   for (std::size_t i = 0; i < model.tasks.distinct.size(); ++i) {
     ATTUNE_ASSIGN(model::LoweredTask lowered,
-                  model::lower_task(model.tasks.distinct[i], model.schedules[i], target));
+                  model::lower_task(model.tasks.distinct[i], model.schedules[i], plain));
     lowered.program.main.loops.name = model.plan.kernels[i].symbol;
     kernels.push_back(std::move(lowered.program.main.loops));
   }

@@ -31,7 +31,8 @@ class Planner {
   explicit Planner(int threads) : threads_(threads) {}
 
   void visit(const ir::Stmt& s, bool parallel) {
-    if (const auto* a = ir::as<ir::Allocate>(s)) declare(a->buffer, parallel);
+    const auto* allocation = ir::as<ir::Allocate>(s);
+    if (allocation) declare(allocation->buffer, parallel);
     if (const auto* st = ir::as<ir::Store>(s)) access(st->buffer, st->index[0], parallel);
     const auto* loop = ir::as<ir::For>(s);
     const bool inside = parallel || (loop && loop->kind == ir::LoopKind::Parallel);
@@ -42,13 +43,15 @@ class Planner {
             if (const auto* l = ir::as<ir::Load>(node)) access(l->buffer, l->index[0], parallel);
           });
         });
+    if (allocation) close(*allocation->buffer);
   }
 
   StoragePlan finish(const ir::Kernel& kernel) {
     plan_.in_memory = kernel.params;
     for (const auto& [buffer, parallel] : allocations_) {
       if (in_workspace(*buffer)) place(*buffer, parallel);
-      if (buffer->scope == ir::Scope::Register && separable(buffer.get())) {
+      if (buffer->scope == ir::Scope::Register && !in_workspace(*buffer) &&
+          !inseparable_.contains(buffer.get())) {
         plan_.as_values.insert(buffer.get());
       } else {
         plan_.in_memory.push_back(buffer);
@@ -58,12 +61,14 @@ class Planner {
   }
 
  private:
+  // Of one allocation; what lies in another is something else, though the buffer be the same.
   struct Accesses {
     std::map<std::int64_t, int> places;  // first element -> lanes
     bool separable = true;
   };
 
   void declare(const ir::Buffer& buffer, bool parallel) {
+    accesses_[buffer.get()] = {};
     for (auto& [known, inside] : allocations_) {
       if (known == buffer) {
         inside |= parallel;
@@ -94,15 +99,15 @@ class Planner {
     if (!inserted) known.separable &= at->second == lanes;
   }
 
-  bool separable(const ir::BufferNode* buffer) {
-    if (in_workspace(*buffer)) return false;
-    const Accesses& known = accesses_[buffer];
+  void close(const ir::BufferNode& buffer) {
+    const Accesses& known = accesses_[&buffer];
+    bool separable = known.separable;
     std::int64_t end = 0;
     for (const auto& [first, lanes] : known.places) {
-      if (first < end) return false;
+      separable &= first >= end;
       end = first + lanes;
     }
-    return known.separable;
+    if (!separable) inseparable_[&buffer] = true;
   }
 
   int threads_;
@@ -110,6 +115,7 @@ class Planner {
   std::vector<std::pair<ir::Buffer, bool>> allocations_;
   BufferMap<bool> allocated_parallel_;
   BufferMap<Accesses> accesses_;
+  BufferMap<bool> inseparable_;
 };
 
 }  // namespace

@@ -45,8 +45,10 @@ for k in 2 {
 )");
 }
 
+ir::Stmt in_powers_of_two(const ir::Stmt& s) { return vectorize_loops(s); }
+
 TEST(VectorizeLoops, MakesVectorsOfPowersOfTwo) {
-  EXPECT_EQ(after(vectorize_loops, R"(
+  EXPECT_EQ(after(in_powers_of_two, R"(
 for k in 2 {
   vectorized for i in 7 {
     B[k * 7 + i] = A[i] * A[k]
@@ -61,8 +63,33 @@ for k in 2 {
 )");
 }
 
+TEST(VectorizeLoops, MakesOneVectorOfATailWhereThereAreMasks) {
+  const auto masked = [](const ir::Stmt& s) { return vectorize_loops(s, {.masked_bytes = 4}); };
+  EXPECT_EQ(after(masked, R"(
+for k in 2 {
+  vectorized for i in 7 {
+    B[k * 7 + i] = A[i] * A[k]
+  }
+})"),
+            R"(
+for k in 2 {
+  B[broadcast(k * 7, 7) + ramp(0, 1, 7)] = A[ramp(0, 1, 7)] * broadcast(A[k], 7)
+}
+)");
+  // Elements of four bytes are too small for masks of eight.
+  const auto larger = [](const ir::Stmt& s) { return vectorize_loops(s, {.masked_bytes = 8}); };
+  EXPECT_EQ(after(larger, R"(
+vectorized for i in 3 {
+  B[i] = A[i]
+})"),
+            R"(
+B[ramp(0, 1, 2)] = A[ramp(0, 1, 2)]
+B[2] = A[2]
+)");
+}
+
 TEST(VectorizeLoops, CombinesTheLanesOfAReduction) {
-  EXPECT_EQ(after(vectorize_loops, R"(
+  EXPECT_EQ(after(in_powers_of_two, R"(
 for i in 2 {
   vectorized for k in 4 {
     B[i] = B[i] + A[k + i]
@@ -76,7 +103,7 @@ for i in 2 {
 }
 
 TEST(VectorizeLoops, RunsLaneByLaneWhatHasNoVectorForm) {
-  EXPECT_EQ(after(vectorize_loops, R"(
+  EXPECT_EQ(after(in_powers_of_two, R"(
 for k in 2 {
   vectorized for i in 4 {
     if (i < k + 1) {
@@ -93,7 +120,7 @@ for k in 2 {
   }
 }
 )");
-  EXPECT_EQ(after(vectorize_loops, R"(
+  EXPECT_EQ(after(in_powers_of_two, R"(
 vectorized for i in 2 {
   vectorized for j in 4 {
     B[i * 4 + j] = A[i]

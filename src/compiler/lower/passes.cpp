@@ -31,6 +31,12 @@ ir::Kernel anywhere(const ir::Kernel& kernel, const target::Target&) {
 
 ir::Stmt simplify_all(const ir::Stmt& s) { return ir::simplify(s); }
 
+ir::Kernel vectorize(const ir::Kernel& kernel, const target::Target& target) {
+  ir::Kernel changed = kernel;
+  changed.body = vectorize_loops(kernel.body, {.masked_bytes = target.masked_bytes});
+  return changed;
+}
+
 }  // namespace
 
 Pipeline vector_pipeline() {
@@ -42,7 +48,7 @@ Pipeline vector_pipeline() {
       {"flatten", "one index per access", anywhere<flatten>},
       {"prefetch_loads", "requests for what will be read later", on_body<prefetch_loads>},
       {"claim_stores", "memory that is written later is written to early", on_body<claim_stores>},
-      {"vectorize_loops", "vectorised loops as vector expressions", on_body<vectorize_loops>},
+      {"vectorize_loops", "vectorised loops as vector expressions", vectorize},
       {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
       {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},
   };
@@ -57,7 +63,7 @@ Pipeline launch_pipeline() {
       {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
       {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},
       {"flatten", "one index per access", anywhere<flatten>},
-      {"vectorize_loops", "vectorised loops as vector expressions", on_body<vectorize_loops>},
+      {"vectorize_loops", "vectorised loops as vector expressions", vectorize},
       {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
       {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},
   };

@@ -20,6 +20,11 @@ ir::Stmt claim_stores(const ir::Stmt& s);
 // Writes unrolled loops out.
 ir::Stmt unroll_loops(const ir::Stmt& s);
 // Turns vectorised loops into vector expressions.
-ir::Stmt vectorize_loops(const ir::Stmt& s);
+struct VectorForm {
+  // Tails of loops over elements of at least so many bytes are one vector, whatever their number of
+  // lanes; 0: vectors have a power of two.
+  int masked_bytes = 0;
+};
+ir::Stmt vectorize_loops(const ir::Stmt& s, const VectorForm& form = {});
 
 }  // namespace attune::lower

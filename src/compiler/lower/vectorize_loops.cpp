@@ -1,7 +1,9 @@
 // A vectorised loop of n iterations becomes statements on vectors: its variable is replaced by a
 // ramp, and everything that depends on it grows lanes. Lane counts that are no power of two are cut
-// into powers of two. What has no vector form (a condition or a loop range that differs between
-// lanes, a private buffer per lane) makes the loop run lane by lane instead.
+// into powers of two, unless vectors are loaded and stored under a mask: then a tail is one of
+// them, and takes one register where its parts would take several. What has no vector form (a
+// condition or a loop range that differs between lanes, a private buffer per lane) makes the loop
+// run lane by lane instead.
 #include <algorithm>
 #include <optional>
 
@@ -16,6 +18,7 @@ using ir::Expr;
 using ir::Stmt;
 
 constexpr std::int64_t kMaxLanes = 64;
+constexpr std::int64_t kMostMasked = 16;  // lanes of f32 in the widest vectors
 
 Expr widen(const Expr& e, int lanes) {
   return e.type().lanes == lanes ? e : ir::broadcast(e, lanes);
@@ -116,13 +119,38 @@ Stmt serial(const ir::For& loop) {
   return ir::make_stmt(std::move(copy));
 }
 
-Stmt vectorize(const ir::For& loop) {
+// The fewest bytes of an element that the statement moves.
+int smallest_element(const Stmt& s) {
+  int least = 64;
+  const auto add = [&](const ir::Buffer& buffer) {
+    least = std::min(least, static_cast<int>(buffer->type.element_bytes()));
+  };
+  ir::visit(
+      s,
+      [&](const Stmt& part) {
+        if (const auto* store = ir::as<ir::Store>(part)) add(store->buffer);
+      },
+      [&](const Expr& part) {
+        if (const auto* load = ir::as<ir::Load>(part)) add(load->buffer);
+      });
+  return least;
+}
+
+// Lanes of the next vector, of so many iterations that are left.
+std::int64_t next_lanes(std::int64_t left, bool masked) {
+  if (masked && left < kMostMasked) return left;
+  std::int64_t lanes = kMaxLanes;
+  while (lanes > left) lanes /= 2;
+  return lanes;
+}
+
+Stmt vectorize(const ir::For& loop, const VectorForm& form) {
   const auto* extent = ir::as_int(loop.extent);
   if (!extent) return serial(loop);
   std::vector<Stmt> pieces;
+  const bool masked = form.masked_bytes > 0 && smallest_element(loop.body) >= form.masked_bytes;
   for (std::int64_t done = 0; done < *extent;) {
-    std::int64_t lanes = kMaxLanes;
-    while (lanes > *extent - done) lanes /= 2;
+    const std::int64_t lanes = next_lanes(*extent - done, masked);
     const Expr start = ir::simplify(loop.min + Expr(done));
     if (lanes == 1) {
       pieces.push_back(ir::substitute(loop.body, {{loop.var, start}}));
@@ -139,11 +167,12 @@ Stmt vectorize(const ir::For& loop) {
 
 }  // namespace
 
-Stmt vectorize_loops(const Stmt& s) {
+Stmt vectorize_loops(const Stmt& s, const VectorForm& form) {
   const Stmt mapped = ir::map_children(
-      s, [](const Stmt& child) { return vectorize_loops(child); }, [](const Expr& e) { return e; });
+      s, [&](const Stmt& child) { return vectorize_loops(child, form); },
+      [](const Expr& e) { return e; });
   const auto* loop = ir::as<ir::For>(mapped);
-  return loop && loop->kind == ir::LoopKind::Vectorized ? vectorize(*loop) : mapped;
+  return loop && loop->kind == ir::LoopKind::Vectorized ? vectorize(*loop, form) : mapped;
 }
 
 }  // namespace attune::lower

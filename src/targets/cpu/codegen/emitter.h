@@ -121,6 +121,11 @@ class Emitter {
   // memory.cpp
   llvm::Value* emit_load(const ir::Load& x, ir::DType type);
   llvm::Value* load_strided(const ir::Load& x, const Strided& at, int lanes);
+  struct Widened {
+    int lanes;
+    llvm::Value* mask;  // null: they are as many as they were
+  };
+  Widened widened(int lanes);
   llvm::Value* load_consecutive(const ir::Load& x, const ir::Expr& first, int lanes);
   llvm::Value* load_interleaved(const ir::Load& x, const ir::Expr& base, std::int64_t stride,
                                 int lanes);

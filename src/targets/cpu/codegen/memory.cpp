@@ -1,5 +1,6 @@
 // Addresses, loads, stores and allocations. Base pointers are aligned to 64 bytes; an access claims
 // the alignment that follows from the divisors of its index.
+#include <bit>
 #include <numeric>
 
 #include <llvm/IR/InlineAsm.h>
@@ -13,6 +14,12 @@ namespace {
 using ir::DType;
 
 constexpr std::int64_t kBaseAlignment = 64;
+
+std::vector<int> first_lanes(int count) {
+  std::vector<int> lanes(static_cast<std::size_t>(count));
+  std::iota(lanes.begin(), lanes.end(), 0);
+  return lanes;
+}
 
 }  // namespace
 
@@ -104,13 +111,29 @@ llvm::Value* Emitter::load_consecutive(const ir::Load& x, const ir::Expr& first,
   llvm::Value* sum = emit_index(index);
   llvm::Value*& known = loads_[{&buffer, base, sum, index.constant, lanes}];
   if (known == nullptr) {
-    auto* load = b_.CreateAlignedLoad(memory_type(buffer.type.with_lanes(lanes)),
-                                      address(buffer, base, sum, index.constant),
-                                      llvm::Align(alignment(buffer, index)));
+    llvm::Value* at = address(buffer, base, sum, index.constant);
+    const llvm::Align align(alignment(buffer, index));
+    const Widened wide = widened(lanes);
+    llvm::Type* type = memory_type(buffer.type.with_lanes(wide.lanes));
+    llvm::Instruction* load = nullptr;
+    if (wide.mask == nullptr) {
+      load = b_.CreateAlignedLoad(type, at, align);
+    } else {
+      load = b_.CreateMaskedLoad(type, at, align, wide.mask, llvm::PoisonValue::get(type));
+    }
     tag(load, buffer);
-    known = load;
+    known = wide.mask == nullptr ? load : b_.CreateShuffleVector(load, first_lanes(lanes));
   }
   return known;
+}
+
+// Lanes of which there is no vector are the first ones of a wider vector under a mask.
+Emitter::Widened Emitter::widened(int lanes) {
+  const int wide = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
+  if (wide == lanes) return {lanes, nullptr};
+  std::vector<llvm::Constant*> bits;
+  for (int lane = 0; lane < wide; ++lane) bits.push_back(b_.getInt1(lane < lanes));
+  return {wide, llvm::ConstantVector::get(bits)};
 }
 
 llvm::Value* Emitter::load_strided(const ir::Load& x, const Strided& at, int lanes) {
@@ -223,7 +246,17 @@ llvm::Value* Emitter::load_masked(const ir::Load& x, DType type) {
 
 void Emitter::store_value(const ir::BufferNode& buffer, llvm::Value* at, llvm::Value* value,
                           std::int64_t align) {
-  tag(b_.CreateAlignedStore(value, at, llvm::Align(align)), buffer);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  const int lanes = vector ? static_cast<int>(vector->getNumElements()) : 1;
+  const Widened wide = widened(lanes);
+  if (wide.mask == nullptr) {
+    tag(b_.CreateAlignedStore(value, at, llvm::Align(align)), buffer);
+    return;
+  }
+  std::vector<int> picks = first_lanes(lanes);
+  picks.resize(static_cast<std::size_t>(wide.lanes), llvm::PoisonMaskElem);
+  tag(b_.CreateMaskedStore(b_.CreateShuffleVector(value, picks), at, llvm::Align(align), wide.mask),
+      buffer);
 }
 
 void Emitter::emit_store(const ir::Store& s) {
