@@ -56,6 +56,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   verbs::CompileOptions options;
   Speech speech;
   std::vector<std::string> emit, disabled;
+  bool no_look = false;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
@@ -70,6 +71,7 @@ Result<int> run_compile(Words arguments, Console& console) {
             "of C sources: array (up to 33.6 MB), or file, which the program reads");
   line.texts("--disable-pass", "NAME", disabled, "leave out a graph pass of a model; repeatable");
   add_schedule_options(line, options.source.schedule);
+  line.flag("--no-look", no_look, "time nothing: default schedules where nothing is known");
   add_speech_options(line, speech, "print one JSON document");
   line.example("compile resnet18 -o resnet18.attune", "a model of the zoo as an artifact");
   line.example("compile mobilenet_v2 --format c -o mobilenet_c",
@@ -87,6 +89,7 @@ Result<int> run_compile(Words arguments, Console& console) {
     options.source.model.disabled_passes = split_at_commas(disabled);
     options.source.progress = compile_progress(console);
     options.emit = split_at_commas(emit);
+    options.look = !no_look;
     ATTUNE_ASSIGN(const verbs::CompileReport report, verbs::compile(options));
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report.stages)));
@@ -94,6 +97,13 @@ Result<int> run_compile(Words arguments, Console& console) {
       console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
     }
     tell_fallbacks(report.fallbacks, console);
+    if (!report.look_refused.empty()) console.note(report.look_refused);
+    if (report.looked > 0) {
+      console.note(fmt::format("looked at {} {} for {:.1f} s: {} {} faster than by default",
+                               report.looked, report.looked == 1 ? "task" : "tasks",
+                               report.look_seconds, report.looked_better,
+                               report.looked_better == 1 ? "is" : "are"));
+    }
     console.note(summary_of(report));
     if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
     return 0;

@@ -9,17 +9,19 @@ namespace attune::cli {
 namespace {
 
 std::string page_of(const verbs::TasksReport& report) {
-  std::string page = fmt::format("{:<16}  {:>6} {:>9} {:>5} {:>9}  {:<10} {:<22} {}\n", "key", "%",
-                                 "ms", "uses", "MFLOP", "algorithm", "known", "task");
+  std::string page =
+      fmt::format("{:<16}  {:>6} {:>9} {:>7} {:>5} {:>9}  {:<10} {:<22} {}\n", "key", "%", "ms",
+                  "% bound", "uses", "MFLOP", "algorithm", "known", "task");
   const auto number = [](const std::optional<double>& value, const char* format) {
     return value ? fmt::format(fmt::runtime(format), *value) : std::string();
   };
   for (const verbs::TaskRow& row : report.tasks) {
     const std::string known =
         row.recorded_us ? fmt::format("record, {:.4g} µs", *row.recorded_us) : row.schedule;
-    page += fmt::format("{:<16}  {:>6} {:>9} {:>5} {:>9.1f}  {:<10} {:<22} {}\n", row.key,
-                        number(row.percent, "{:.1f}"), number(row.milliseconds, "{:.4f}"), row.uses,
-                        row.flops * 1e-6, row.algorithm, known, row.name);
+    page += fmt::format("{:<16}  {:>6} {:>9} {:>7} {:>5} {:>9.1f}  {:<10} {:<22} {}\n", row.key,
+                        number(row.percent, "{:.1f}"), number(row.milliseconds, "{:.4f}"),
+                        number(row.percent_of_bound(), "{:.0f}"), row.uses, row.flops * 1e-6,
+                        row.algorithm, known, row.name);
   }
   if (report.milliseconds) {
     page += fmt::format("{} tasks, {:.4g} ms a run", report.tasks.size(), *report.milliseconds);

@@ -9,6 +9,8 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/kernels.h"
 #include "compiler/model/steps.h"
+#include "fleet/wire/state_directory.h"
+#include "tuner/whole_model/look.h"
 
 namespace attune::verbs {
 namespace {
@@ -50,6 +52,35 @@ Status make_shared_object(const model::PreparedModel& prepared, const std::strin
   }
   const std::vector<model::Schedule> schedules{lowered->schedule};
   return emit_tasks(prepared.tasks, schedules, target, stages);
+}
+
+// Nothing known, nothing asked for, and a machine that was measured: this one.
+bool may_look(const model::PreparedModel& prepared, const CompileOptions& options) {
+  const model::ScheduleOptions& schedule = options.source.schedule;
+  return options.look && !schedule.use_default && schedule.file.empty() &&
+         prepared.compile.target.machine.cores >= prepared.compile.target.threads;
+}
+
+Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
+               CompileReport& report) {
+  if (!may_look(prepared, options)) return {};
+  const auto state = wire::default_state_directory();
+  if (state.ok() && wire::is_served(*state)) {
+    report.look_refused =
+        "a scheduler has the cores of this machine, so that no schedule was timed";
+    return {};
+  }
+  auto found = whole_model::look(prepared, {.records = options.source.schedule.records});
+  if (!found.ok()) return found.error();
+  report.looked = found->timed;
+  report.looked_better = found->better.size();
+  report.look_seconds = found->seconds;
+  prepared.compile.choose = [know = prepared.know,
+                             better = std::move(found->better)](const graph::Task& task) {
+    const auto looked = better.find(task.key);
+    return looked == better.end() ? know(task).schedule : looked->second;
+  };
+  return {};
 }
 
 Status make_artifact(model::PreparedModel prepared, const CompileOptions& options,
@@ -101,6 +132,7 @@ Result<CompileReport> compile(const CompileOptions& options) {
   const bool object = model.is_operator() && !options.format.is_c() &&
                       !options.output.ends_with(".attune") && !wants_code;
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
+  ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, report));
   ATTUNE_RETURN_IF_ERROR(object ? make_shared_object(prepared, options.output, stages, report)
                                 : make_artifact(std::move(prepared), options, stages, report));
   report.stages = stages.take();
@@ -118,6 +150,8 @@ std::string to_json(const CompileReport& report) {
                               {"arena_bytes", report.arena_bytes},
                               {"peak_bytes", report.peak_bytes},
                               {"seconds", report.seconds}};
+  json["look"] = {
+      {"tasks", report.looked}, {"better", report.looked_better}, {"seconds", report.look_seconds}};
   json["fallbacks"] = model::fallbacks_json(report.fallbacks);
   for (const PassTime& pass : report.passes) {
     json["passes"].push_back({{"name", pass.name}, {"ms", pass.milliseconds}});

@@ -22,6 +22,9 @@ struct CompileOptions {
   // unless the name ends in .attune.
   std::string output = {};
   FormatOptions format = {};
+  // Whether defaults that may be far from what this machine can do are timed beside others
+  // (whole_model/look.h); never for another machine.
+  bool look = true;
 };
 
 struct EmittedStage {
@@ -44,7 +47,10 @@ struct CompileReport {
   std::vector<std::string> kernels = {};  // names of the exported functions
   std::int64_t weight_bytes = 0, arena_bytes = 0, peak_bytes = 0, code_bytes = 0;
   int vector_spills = 0;
-  bool shared_object = false;  // what was made: else an artifact
+  std::size_t looked = 0, looked_better = 0;  // tasks that were looked at, and those it paid for
+  double look_seconds = 0;
+  std::string look_refused = {};  // why it did not look
+  bool shared_object = false;     // what was made: else an artifact
   model::Fallbacks fallbacks = {};
   double seconds = 0;
 };

@@ -9,6 +9,7 @@
 #include "app/verbs/bench.h"
 #include "base/clock.h"
 #include "base/isolated.h"
+#include "compiler/model/bound.h"
 #include "compiler/model/load/machine_limits.h"
 
 namespace attune::verbs {
@@ -94,9 +95,11 @@ Result<TasksReport> tasks(const TasksOptions& options) {
   for (std::size_t i = 0; i < found.distinct.size(); ++i) {
     const graph::Task& task = found.distinct[i];
     const model::KnownTask known = prepared.know(task);
-    report.tasks.push_back({task.key, task.name, found.uses[i], known.schedule.algorithm,
-                            task.op.flops, std::string(model::source_name(known.schedule.origin)),
-                            known.recorded_us});
+    report.tasks.push_back(
+        {task.key, task.name, found.uses[i], known.schedule.algorithm, task.op.flops,
+         std::string(model::source_name(known.schedule.origin)),
+         model::bound_us(task, prepared.model.target, prepared.model.cold_weights),
+         known.recorded_us});
   }
   if (!options.run) return report;
   ATTUNE_ASSIGN(const model::CompiledModel compiled, model::compile_prepared(std::move(prepared)));
@@ -112,9 +115,11 @@ std::string to_json(const TasksReport& report) {
     nlohmann::ordered_json task{{"key", row.key},     {"name", row.name},
                                 {"uses", row.uses},   {"algorithm", row.algorithm},
                                 {"flops", row.flops}, {"schedule", row.schedule}};
+    task["bound_us"] = row.bound_us;
     if (row.recorded_us) task["best_us"] = *row.recorded_us;
     if (row.milliseconds) task["latency_ms"] = *row.milliseconds;
     if (row.percent) task["percent"] = *row.percent;
+    if (const auto percent = row.percent_of_bound()) task["percent_of_bound"] = *percent;
     json["tasks"].push_back(std::move(task));
   }
   if (report.milliseconds) json["latency_ms"] = *report.milliseconds;

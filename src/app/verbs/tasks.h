@@ -25,9 +25,16 @@ struct TaskRow {
   std::string algorithm = {};
   double flops = 0;                         // of one use
   std::string schedule = {};                // "record", "shipped" or "default"
+  double bound_us = 0;                      // the least that one use can take on this machine
   std::optional<double> recorded_us = {};   // of the record
   std::optional<double> milliseconds = {};  // of all uses in one run
   std::optional<double> percent = {};       // of the run time
+
+  // The bound as a share of what was measured.
+  std::optional<double> percent_of_bound() const {
+    if (!milliseconds || *milliseconds <= 0) return std::nullopt;
+    return 1e-1 * bound_us * static_cast<double>(uses) / *milliseconds;
+  }
 };
 
 struct TasksReport {

@@ -1,6 +1,9 @@
 #include "fleet/wire/state_directory.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -54,6 +57,21 @@ Result<std::string> read_address(const std::string& state) {
                  "start one with 'attune scheduler'"};
   }
   return address;
+}
+
+bool is_served(const std::string& state) {
+  const auto address = read_address(state);
+  if (!address.ok()) return false;
+  const std::size_t colon = address->rfind(':');
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(static_cast<std::uint16_t>(std::atoi(address->c_str() + colon + 1)));
+  if (::inet_pton(AF_INET, address->substr(0, colon).c_str(), &place.sin_addr) != 1) return false;
+  const int line = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (line < 0) return false;
+  const bool served = ::connect(line, reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0;
+  ::close(line);
+  return served;
 }
 
 }  // namespace attune::wire

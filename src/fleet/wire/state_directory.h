@@ -24,5 +24,7 @@ std::string job_path(const std::string& state, const std::string& job);
 
 // "127.0.0.1:PORT" of the scheduler that served last; it may be gone by now.
 Result<std::string> read_address(const std::string& state);
+// Whether somebody takes connections there now.
+bool is_served(const std::string& state);
 
 }  // namespace attune::wire
