@@ -34,4 +34,5 @@ function(attune_add_benches)
     SOURCES search/variant.cpp search/curve_file.cpp search/search_bench.cpp
     LINK attune_session attune_builder attune_bench_tables)
   attune_bench(search attune_bench_search)
+  attune_bench(layers attune_bench_search attune_whole_model)
 endfunction()

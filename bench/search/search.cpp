@@ -106,11 +106,11 @@ void print_curves(const Options& options, const CurveFile& file, const std::stri
 }
 
 Status retime(const Options& options, SearchBench& bench, const CurveFile& file,
-              const std::string& spec) {
+              const session::Task& task) {
   std::vector<std::string> traces, names;
   for (const Variant& variant : options.variants) {
     for (std::size_t seed = 0; seed < options.seeds; ++seed) {
-      const Curve& curve = file.curve({spec, variant.name, seed});
+      const Curve& curve = file.curve({task.name, variant.name, seed});
       std::set<std::size_t> counts{options.short_trials, trials_of(options, variant)};
       for (const std::size_t count : counts) {
         const TrialRow* row = best_of(curve, count);
@@ -121,12 +121,11 @@ Status retime(const Options& options, SearchBench& bench, const CurveFile& file,
     }
   }
   if (traces.empty()) return {};
-  ATTUNE_ASSIGN(const auto us, bench.compare(spec, traces));
-  ATTUNE_ASSIGN(const double flops, bench.flops(spec));
+  ATTUNE_ASSIGN(const auto us, bench.compare(task, traces));
   fmt::print("  in turns:");
   for (std::size_t i = 0; i < us.size(); ++i) {
     fmt::print(" {} {:.2f} us{}", names[i], us[i],
-               us[i] > 0 ? fmt::format(" {:.1f} GFLOP/s", flops / us[i] / 1e3) : "");
+               us[i] > 0 ? fmt::format(" {:.1f} GFLOP/s", task.flops / us[i] / 1e3) : "");
   }
   fmt::print("\n");
   return {};
@@ -149,11 +148,12 @@ Status run(const Options& options) {
     return std::chrono::duration<double>(now - start).count() > options.seconds;
   };
   for (const std::string& spec : options.specs) {
+    ATTUNE_ASSIGN(const session::Task task, bench->task_of(spec));
     for (const Variant& variant : options.variants) {
       for (std::size_t seed = 0; seed < options.seeds; ++seed) {
         const std::size_t trials = trials_of(options, variant);
         ATTUNE_ASSIGN(const SearchCost cost,
-                      bench->search({spec, variant, seed, trials}, file, out_of_time));
+                      bench->search({task, variant, seed, trials}, file, out_of_time));
         if (cost.rounds == 0) continue;
         const auto rounds = static_cast<double>(cost.rounds);
         fmt::print(
@@ -167,7 +167,7 @@ Status run(const Options& options) {
     }
     print_curves(options, file, spec);
     if (options.retime && !out_of_time()) {
-      ATTUNE_RETURN_IF_ERROR(retime(options, *bench, file, spec));
+      ATTUNE_RETURN_IF_ERROR(retime(options, *bench, file, task));
     }
     std::fflush(stdout);
   }

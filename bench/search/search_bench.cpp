@@ -88,11 +88,6 @@ Result<session::Task> SearchBench::task_of(const std::string& spec) const {
   return task;
 }
 
-Result<double> SearchBench::flops(const std::string& spec) const {
-  ATTUNE_ASSIGN(const op_spec::OpTask op, op_spec::parse_op_spec(spec, target_));
-  return op.flops;
-}
-
 Result<std::size_t> SearchBench::learn_from(const CurveFile& lessons, const std::string& target) {
   ATTUNE_ASSIGN(const target::Target wanted, targets::parse(target));
   ATTUNE_ASSIGN(const target::Target resolved, targets::resolve(wanted));
@@ -140,10 +135,10 @@ std::vector<measure::BuiltCandidate> SearchBench::build(
 }
 
 Result<std::vector<std::optional<double>>> SearchBench::measure(
-    const session::Task& task, const std::vector<schedule::Trace>& traces, const Variant& variant,
-    double best_us, std::map<std::string, int>& failures) {
+    const SearchRun& run, const std::vector<schedule::Trace>& traces, double best_us,
+    std::map<std::string, int>& failures) {
   std::vector<std::optional<double>> times(traces.size());
-  const auto built = build(task, traces);
+  const auto built = build(run.task, traces);
   std::vector<measure::RunRequest> runs;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < built.size(); ++i) {
@@ -154,8 +149,8 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
     runs.push_back({&built[i], 0});
     owners.push_back(i);
   }
-  measure::RunOptions options{.best_known_us = best_us};
-  options.budget_us = variant.repeats * options.repeat_us;
+  measure::RunOptions options{.weights = run.weights, .best_known_us = best_us};
+  options.budget_us = run.variant.repeats * options.repeat_us;
   options.timeout_ms = 2000;
   ATTUNE_ASSIGN(const auto results, runner_->measure(runs, {}, options));
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -171,15 +166,14 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
 
 Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
                                        const std::function<bool()>& out_of_time) {
-  const RunKey key{run.spec, run.variant.name, run.seed};
+  const RunKey key{run.task.name, run.variant.name, run.seed};
   SearchCost cost;
   if (file.curve(key).size() >= run.trials) return cost;
   const Curve before = file.curve(key);
   std::unordered_map<std::uint64_t, const TrialRow*> known;
   for (const TrialRow& row : before) known.emplace(row.trace_hash, &row);
-  ATTUNE_ASSIGN(const session::Task task, task_of(run.spec));
-  ATTUNE_ASSIGN(const auto history, history_for(task, run.variant));
-  ATTUNE_ASSIGN(auto search, session::make_template_search(task, target_, run.variant.search,
+  ATTUNE_ASSIGN(const auto history, history_for(run.task, run.variant));
+  ATTUNE_ASSIGN(auto search, session::make_template_search(run.task, target_, run.variant.search,
                                                            run.seed, history));
   std::size_t trials = 0;
   double update_seconds = 0;
@@ -200,9 +194,8 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
     }
     const Watch measuring;
     const Curve& curve = file.curve(key);
-    ATTUNE_ASSIGN(
-        const auto times,
-        measure(task, fresh, run.variant, curve.empty() ? 0 : curve.back().best_us, cost.failures));
+    ATTUNE_ASSIGN(const auto times,
+                  measure(run, fresh, curve.empty() ? 0 : curve.back().best_us, cost.failures));
     cost.measure_seconds += measuring.seconds();
     std::size_t next = 0;
     for (Trial& trial : round) {
@@ -222,9 +215,9 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
   return cost;
 }
 
-Result<std::vector<double>> SearchBench::compare(const std::string& spec,
-                                                 const std::vector<std::string>& texts) {
-  ATTUNE_ASSIGN(const session::Task task, task_of(spec));
+Result<std::vector<double>> SearchBench::compare(const session::Task& task,
+                                                 const std::vector<std::string>& texts,
+                                                 records::Weights weights) {
   std::vector<schedule::Trace> traces;
   for (const std::string& text : texts) {
     ATTUNE_ASSIGN(schedule::Trace trace, trace_of(text));
@@ -238,7 +231,7 @@ Result<std::vector<double>> SearchBench::compare(const std::string& spec,
     runs.push_back({&built[i], 0});
     owners.push_back(i);
   }
-  ATTUNE_ASSIGN(const auto results, runner_->compare(runs, {}, {}));
+  ATTUNE_ASSIGN(const auto results, runner_->compare(runs, {}, {.weights = weights}));
   std::vector<double> us(traces.size(), 0);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto* timing = std::get_if<outcome::Timing>(&results[i].outcome);

@@ -20,10 +20,11 @@
 namespace attune::bench {
 
 struct SearchRun {
-  std::string spec;
+  const session::Task& task;  // its name is that of the curve
   Variant variant;
   std::uint64_t seed = 0;
   std::size_t trials = 64;
+  records::Weights weights = records::Weights::Hot;
 };
 
 // How long one search took, in this process.
@@ -48,22 +49,23 @@ class SearchBench {
                             const std::function<bool()>& out_of_time);
   // Times in microseconds of schedules (';' between the steps), measured in turns; 0 for those that
   // fail.
-  Result<std::vector<double>> compare(const std::string& spec,
-                                      const std::vector<std::string>& traces);
-  Result<double> flops(const std::string& spec) const;
+  Result<std::vector<double>> compare(const session::Task& task,
+                                      const std::vector<std::string>& traces,
+                                      records::Weights weights = records::Weights::Hot);
+  // Of an operator spec.
+  Result<session::Task> task_of(const std::string& spec) const;
   const target::Target& target() const { return target_; }
 
  private:
   SearchBench(target::Target target, std::unique_ptr<measure::Runner> runner);
-  Result<session::Task> task_of(const std::string& spec) const;
   // Null where the variant wants none.
   Result<std::shared_ptr<const cost_model::History>> history_for(const session::Task& task,
                                                                  const Variant& variant) const;
   std::vector<measure::BuiltCandidate> build(const session::Task& task,
                                              const std::vector<schedule::Trace>& traces);
-  Result<std::vector<std::optional<double>>> measure(const session::Task& task,
+  Result<std::vector<std::optional<double>>> measure(const SearchRun& run,
                                                      const std::vector<schedule::Trace>& traces,
-                                                     const Variant& variant, double best_us,
+                                                     double best_us,
                                                      std::map<std::string, int>& failures);
 
   target::Target target_;

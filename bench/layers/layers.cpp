@@ -1,0 +1,216 @@
+// How far default schedules are from tuned ones: every layer of a list is searched from nothing,
+// and its default schedule and the best one found are timed in turns. A layer is a task of a model
+// or an operator spec. Results are appended to a file, one JSON object a line; layers that it has
+// already are left out, and trials of a search that was cut are in FILE.trials.csv.
+//
+// usage: bench_layers -plan=FILE -out=FILE [-target=T] [-trials=N] [-seed=N] [-predicted=N]
+// With -predicted the N schedules that the analytic model believes in most are timed with them.
+// The plan has a JSON object a line: {"name": …, "model": …} and, where the model has several
+// tasks, the "task" by its key; "shapes" and "constants" as --shape and --constant have them.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/search/search_bench.h"
+#include "compiler/model/load/prepared_model.h"
+#include "tuner/cost_model/descent.h"
+#include "tuner/space/template_space.h"
+#include "tuner/tunings/tunings.h"
+#include "tuner/whole_model/tune_tasks.h"
+
+namespace attune::bench {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string plan, out, target = "cpu";
+  std::size_t trials = 128;
+  std::uint64_t seed = 0;
+  std::size_t predicted = 0;
+};
+
+struct Layer {
+  std::string name;
+  std::string model;
+  std::string task = {};  // its key; empty: the model has but one
+  std::vector<std::string> shapes = {}, constants = {};
+};
+
+std::vector<json> lines_of(const std::string& path) {
+  std::vector<json> lines;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    json parsed = json::parse(line, nullptr, false);
+    if (parsed.is_object()) lines.push_back(std::move(parsed));
+  }
+  return lines;
+}
+
+Layer layer_of(const json& line) {
+  return {.name = line.at("name"),
+          .model = line.at("model"),
+          .task = line.value("task", ""),
+          .shapes = line.value("shapes", std::vector<std::string>{}),
+          .constants = line.value("constants", std::vector<std::string>{})};
+}
+
+struct TunableLayer {
+  whole_model::TunableTask tunable;
+  std::string algorithm;  // of the default schedule
+};
+
+Result<TunableLayer> prepare(const Layer& layer, const Options& options) {
+  model::SourceOptions source;
+  source.model.model = layer.model;
+  source.model.target = options.target;
+  source.schedule.history = "none";
+  for (const std::string& text : layer.shapes) {
+    ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
+    source.model.shapes.insert(std::move(shape));
+  }
+  for (const std::string& text : layer.constants) {
+    ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
+    source.model.constants.insert(std::move(constant));
+  }
+  ATTUNE_ASSIGN(model::LoadedModel loaded, model::load_model(source.model));
+  ATTUNE_ASSIGN(const model::PreparedModel prepared,
+                model::prepare_model(std::move(loaded), source));
+  const auto& distinct = prepared.tasks.distinct;
+  whole_model::TuneOptions tuning;
+  tuning.model = source.model;
+  const auto tunable = whole_model::tunable_tasks(prepared.tasks, prepared.model, tuning, 1);
+  // Without a key: what there is most to do in.
+  const graph::Task* chosen = nullptr;
+  for (const graph::Task& task : distinct) {
+    const bool wanted = layer.task.empty() ? chosen == nullptr || task.op.flops > chosen->op.flops
+                                           : task.key == layer.task;
+    if (wanted) chosen = &task;
+  }
+  if (chosen == nullptr) return invalid(fmt::format("{} has no task {}", layer.model, layer.task));
+  return TunableLayer{
+      tunable[static_cast<std::size_t>(chosen - distinct.data())],
+      model::default_schedule(*chosen, prepared.model.target, prepared.model.algorithms).algorithm};
+}
+
+std::string one_line(const schedule::Trace& trace) {
+  std::string text = schedule::to_string(trace);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (char& c : text) {
+    if (c == '\n') c = ';';
+  }
+  return text;
+}
+
+// What the analytic model would choose, best first.
+std::vector<std::string> predicted_traces(const session::Task& task, const target::Target& target,
+                                          std::size_t count) {
+  std::vector<space::NamedProgram> programs;
+  for (const session::Algorithm& algorithm : task.algorithms) {
+    if (algorithm.competes) programs.push_back({algorithm.name, *algorithm.program});
+  }
+  const tuning::Tuning& tuning = tunings::tuning_of(target);
+  const space::TemplateSpace space(std::move(programs), tuning.templates(), target);
+  std::vector<std::string> traces;
+  for (const auto& predicted : cost_model::fastest_predicted(space, *tuning.prior(target), count)) {
+    traces.push_back(one_line(space.trace_of(predicted.point)));
+  }
+  return traces;
+}
+
+Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
+                     const Options& options) {
+  ATTUNE_ASSIGN(TunableLayer found, prepare(layer, options));
+  whole_model::TunableTask& tunable = found.tunable;
+  tunable.task.name = layer.name;
+  const Variant standard{.name = "standard", .search = {}};
+  const SearchRun run{tunable.task, standard, options.seed, options.trials,
+                      tunable.options.weights};
+  ATTUNE_ASSIGN(const SearchCost cost, bench.search(run, trials, [] { return false; }));
+  const TrialRow* best =
+      best_of(trials.curve({layer.name, standard.name, options.seed}), options.trials);
+  const std::string untuned = one_line(tunable.untuned);
+  std::vector<std::string> timed{untuned, best ? best->trace : untuned};
+  for (std::string& trace : predicted_traces(tunable.task, bench.target(), options.predicted)) {
+    timed.push_back(std::move(trace));
+  }
+  ATTUNE_ASSIGN(const std::vector<double> us,
+                bench.compare(tunable.task, timed, tunable.options.weights));
+  // What is no faster than the default is not taken.
+  const double tuned = us[1] > 0 && us[1] < us[0] ? us[1] : us[0];
+  json result{{"name", layer.name},
+              {"flops", tunable.task.flops},
+              {"default_us", us[0]},
+              {"tuned_us", tuned},
+              {"algorithm", found.algorithm},
+              {"default", untuned},
+              {"tuned", best ? best->trace : untuned}};
+  if (options.predicted > 0) {
+    result["predicted_us"] = std::vector<double>(us.begin() + 2, us.end());
+    result["predicted"] = timed.size() > 2 ? timed[2] : "";
+  }
+  return result;
+}
+
+Status run(const Options& options) {
+  std::set<std::string> done;
+  for (const json& line : lines_of(options.out)) done.insert(line.value("name", ""));
+  ATTUNE_ASSIGN(CurveFile trials, CurveFile::open(options.out + ".trials.csv"));
+  ATTUNE_ASSIGN(const auto bench, SearchBench::start(options.target));
+  const std::vector<json> plan = lines_of(options.plan);
+  if (plan.empty()) return invalid(fmt::format("'{}' has no layers", options.plan));
+  std::size_t number = 0;
+  for (const json& line : plan) {
+    const Layer layer = layer_of(line);
+    ++number;
+    if (done.contains(layer.name)) continue;
+    const auto result = measure(*bench, trials, layer, options);
+    if (!result.ok()) {
+      fmt::print(stderr, "{}: {}\n", layer.name, result.error().message);
+      continue;
+    }
+    std::ofstream(options.out, std::ios::app) << result->dump() << '\n';
+    const double untuned = result->at("default_us"), tuned = result->at("tuned_us");
+    fmt::print("{:3} of {}: {:.2f}  {:.1f} -> {:.1f} us  {}\n", number, plan.size(),
+               tuned / untuned, untuned, tuned, layer.name);
+    std::fflush(stdout);
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace attune::bench
+
+int main(int argc, char** argv) {
+  attune::bench::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const auto value = [&](std::string_view name) -> const char* {
+      return argument.starts_with(name) ? argv[i] + name.size() : nullptr;
+    };
+    if (const char* plan = value("-plan=")) {
+      options.plan = plan;
+    } else if (const char* out = value("-out=")) {
+      options.out = out;
+    } else if (const char* target = value("-target=")) {
+      options.target = target;
+    } else if (const char* trials = value("-trials=")) {
+      options.trials = static_cast<std::size_t>(std::atoll(trials));
+    } else if (const char* predicted = value("-predicted=")) {
+      options.predicted = static_cast<std::size_t>(std::atoll(predicted));
+    } else if (const char* seed = value("-seed=")) {
+      options.seed = static_cast<std::uint64_t>(std::atoll(seed));
+    } else {
+      fmt::print(stderr, "bench_layers: '{}' is not an option\n", argument);
+      return 2;
+    }
+  }
+  const attune::Status status = attune::bench::run(options);
+  if (!status.ok()) fmt::print(stderr, "bench_layers: {}\n", status.error().message);
+  return status.ok() ? 0 : 1;
+}
