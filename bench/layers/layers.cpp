@@ -4,9 +4,12 @@
 // already are left out, and trials of a search that was cut are in FILE.trials.csv.
 //
 // usage: bench_layers -plan=FILE -out=FILE [-target=T] [-trials=N] [-seed=N] [-predicted=N]
-// With -predicted the N schedules that the analytic model believes in most are timed with them.
-// The plan has a JSON object a line: {"name": …, "model": …} and, where the model has several
-// tasks, the "task" by its key; "shapes" and "constants" as --shape and --constant have them.
+//                     [-known=FILE]
+// With -known the best schedules are taken from an earlier -out instead of searching: what a change
+// of the defaults does shows within seconds. With -predicted the N schedules that the analytic
+// model believes in most are timed with them. The plan has a JSON object a line: {"name": …,
+// "model": …} and, where the model has several tasks, the "task" by its key; "shapes" and
+// "constants" as --shape and --constant have them.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -33,6 +36,7 @@ struct Options {
   std::size_t trials = 128;
   std::uint64_t seed = 0;
   std::size_t predicted = 0;
+  std::string known;
 };
 
 struct Layer {
@@ -108,19 +112,49 @@ std::string one_line(const schedule::Trace& trace) {
 }
 
 // What the analytic model would choose, best first.
-std::vector<std::string> predicted_traces(const session::Task& task, const target::Target& target,
-                                          std::size_t count) {
+struct Predicted {
+  std::vector<std::string> traces;
+  std::vector<double> us;  // as believed; of the best default last
+};
+
+Predicted predicted_traces(const session::Task& task, const target::Target& target,
+                           const schedule::Trace& untuned, std::size_t count) {
   std::vector<space::NamedProgram> programs;
   for (const session::Algorithm& algorithm : task.algorithms) {
     if (algorithm.competes) programs.push_back({algorithm.name, *algorithm.program});
   }
   const tuning::Tuning& tuning = tunings::tuning_of(target);
   const space::TemplateSpace space(std::move(programs), tuning.templates(), target);
-  std::vector<std::string> traces;
-  for (const auto& predicted : cost_model::fastest_predicted(space, *tuning.prior(target), count)) {
-    traces.push_back(one_line(space.trace_of(predicted.point)));
+  const auto model = tuning.prior(target);
+  Predicted result;
+  for (const auto& predicted : cost_model::fastest_predicted(space, *model, count)) {
+    result.traces.push_back(one_line(space.trace_of(predicted.point)));
+    result.us.push_back(predicted.us);
   }
-  return traces;
+  for (const space::Point& point : space.defaults()) {
+    if (schedule::hash(space.trace_of(point)) != schedule::hash(untuned)) continue;
+    const auto scheduled = space.schedule_of(point);
+    result.us.push_back(scheduled.ok() ? model->predict_us(*scheduled) : 0);
+  }
+  return result;
+}
+
+// The best schedule of the layer, found here or known from before; empty: there is none.
+Result<std::string> best_trace(SearchBench& bench, CurveFile& trials,
+                               const whole_model::TunableTask& tunable, const Options& options) {
+  const std::string& name = tunable.task.name;
+  if (!options.known.empty()) {
+    for (const json& line : lines_of(options.known)) {
+      if (line.value("name", "") == name) return line.value("tuned", "");
+    }
+    return std::string();
+  }
+  const Variant standard{.name = "standard", .search = {}};
+  const SearchRun run{tunable.task, standard, options.seed, options.trials,
+                      tunable.options.weights};
+  ATTUNE_ASSIGN(const SearchCost cost, bench.search(run, trials, [] { return false; }));
+  const TrialRow* best = best_of(trials.curve({name, standard.name, options.seed}), options.trials);
+  return best ? best->trace : std::string();
 }
 
 Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
@@ -128,31 +162,23 @@ Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
   ATTUNE_ASSIGN(TunableLayer found, prepare(layer, options));
   whole_model::TunableTask& tunable = found.tunable;
   tunable.task.name = layer.name;
-  const Variant standard{.name = "standard", .search = {}};
-  const SearchRun run{tunable.task, standard, options.seed, options.trials,
-                      tunable.options.weights};
-  ATTUNE_ASSIGN(const SearchCost cost, bench.search(run, trials, [] { return false; }));
-  const TrialRow* best =
-      best_of(trials.curve({layer.name, standard.name, options.seed}), options.trials);
+  ATTUNE_ASSIGN(const std::string best, best_trace(bench, trials, tunable, options));
   const std::string untuned = one_line(tunable.untuned);
-  std::vector<std::string> timed{untuned, best ? best->trace : untuned};
-  for (std::string& trace : predicted_traces(tunable.task, bench.target(), options.predicted)) {
-    timed.push_back(std::move(trace));
-  }
+  std::vector<std::string> timed{untuned, best.empty() ? untuned : best};
+  const Predicted predicted =
+      predicted_traces(tunable.task, bench.target(), tunable.untuned, options.predicted);
+  timed.insert(timed.end(), predicted.traces.begin(), predicted.traces.end());
   ATTUNE_ASSIGN(const std::vector<double> us,
                 bench.compare(tunable.task, timed, tunable.options.weights));
   // What is no faster than the default is not taken.
   const double tuned = us[1] > 0 && us[1] < us[0] ? us[1] : us[0];
-  json result{{"name", layer.name},
-              {"flops", tunable.task.flops},
-              {"default_us", us[0]},
-              {"tuned_us", tuned},
-              {"algorithm", found.algorithm},
-              {"default", untuned},
-              {"tuned", best ? best->trace : untuned}};
+  json result{{"name", layer.name}, {"flops", tunable.task.flops},  {"default_us", us[0]},
+              {"tuned_us", tuned},  {"algorithm", found.algorithm}, {"default", untuned},
+              {"tuned", timed[1]}};
   if (options.predicted > 0) {
     result["predicted_us"] = std::vector<double>(us.begin() + 2, us.end());
-    result["predicted"] = timed.size() > 2 ? timed[2] : "";
+    result["predicted"] = predicted.traces;
+    result["believed_us"] = predicted.us;
   }
   return result;
 }
@@ -203,6 +229,8 @@ int main(int argc, char** argv) {
       options.trials = static_cast<std::size_t>(std::atoll(trials));
     } else if (const char* predicted = value("-predicted=")) {
       options.predicted = static_cast<std::size_t>(std::atoll(predicted));
+    } else if (const char* known = value("-known=")) {
+      options.known = known;
     } else if (const char* seed = value("-seed=")) {
       options.seed = static_cast<std::uint64_t>(std::atoll(seed));
     } else {

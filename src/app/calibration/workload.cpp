@@ -30,7 +30,7 @@ Result<Repeat> building() {
   return Repeat([kept]() -> Status {
     const graph::Task& task = kept->tasks.distinct.front();
     const target::Target& target = kept->compile.target;
-    const auto built = model::compile_task(task, model::default_schedule(task, target, {"direct"}),
+    const auto built = model::compile_task(task, model::usual_schedule(task, target, {"direct"}),
                                            target, "kernel");
     return built.ok() ? Status() : Status(built.error());
   });

@@ -71,6 +71,9 @@ struct Limits {
   std::int64_t expressions = -1;  // of the lowered kernel: 60,000 take a second to compile
 };
 
+// For what nobody asked for in so many words.
+inline constexpr Limits kUsualLimits{.vector_spills = 64, .expressions = 60'000};
+
 struct BuildOptions {
   std::string symbol = {};  // of the main kernel; empty: the program's name
   Limits limits = {};

@@ -45,6 +45,34 @@ for k in 2 {
 )");
 }
 
+// Two loops that were fused: rows of seven, in parts of four.
+TEST(NameParts, LetsConditionsOnFusedLoopsBeDecidedOnce) {
+  const std::string fused = R"(
+parallel for f in 6 {
+  vectorized for i in 4 {
+    if (f % 2 * 4 + i < 7) {
+      B[f / 2 * 7 + f % 2 * 4 + i] = A[i]
+    }
+  }
+})";
+  const auto both = [](const ir::Stmt& s) { return partition_loops(name_parts(s)); };
+  EXPECT_EQ(after(both, fused), R"(
+parallel for f in 6 {
+  let f_part0 = f % 2 {
+    if (f_part0 < 1) {
+      vectorized for i in 4 {
+        B[f / 2 * 7 + i] = A[i]
+      }
+    } else {
+      vectorized for i in 3 {
+        B[f / 2 * 7 + i + 4] = A[i]
+      }
+    }
+  }
+}
+)");
+}
+
 ir::Stmt in_powers_of_two(const ir::Stmt& s) { return vectorize_loops(s); }
 
 TEST(VectorizeLoops, MakesVectorsOfPowersOfTwo) {

@@ -96,7 +96,7 @@ TEST(Lower, ReadsConditionsWithinTheirGuards) {
                                    "split output k 2 7\nrfactor output k.1\n"
                                    "cache_read rf.output output\nfuse cache.rf.output i k_1\n"
                                    "compute_at rf.output cache.rf.output i*k_1");
-  const auto guard = text.find("< 13) {");
+  const auto guard = text.find("part0 < 1) {");
   const auto condition = text.find("if (mask[");
   ASSERT_NE(guard, std::string::npos) << text;
   EXPECT_LT(guard, condition) << text;

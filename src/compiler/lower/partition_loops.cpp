@@ -2,7 +2,7 @@
 // loops, holds for all v of one interval. The loop is split there: the main part has no condition,
 // the iterations before and after it stand apart, one by one when they are few. Outer loops are
 // split first; the pieces are simplified and their inner loops treated in turn. Parallel loops stay
-// one loop that chooses between the pieces.
+// one loop that chooses between the pieces, and so do named parts of fused loops.
 #include <algorithm>
 #include <set>
 
@@ -30,9 +30,9 @@ struct Zone {
 // the inner loops do.
 class ZoneFinder {
  public:
-  ZoneFinder(const ir::For& loop, Zone zone, ir::Ranges ranges)
-      : variable_(loop.var),
-        lanes_only_(loop.kind == ir::LoopKind::Unrolled),
+  ZoneFinder(std::string variable, bool unrolled, Zone zone, ir::Ranges ranges)
+      : variable_(std::move(variable)),
+        lanes_only_(unrolled),
         main_(zone),
         ranges_(std::move(ranges)) {}
 
@@ -143,23 +143,22 @@ void add_edges(std::vector<Stmt>& pieces, const ir::For& loop, Zone zone, const 
   }
 }
 
-Stmt choose_in_parallel(const ir::For& loop, Zone main, Zone all, const ir::Ranges& ranges,
-                        int depth) {
+// What the variable, which keeps all of its values, decides at run time.
+Stmt choose_at_run_time(const std::string& variable, const Stmt& whole, Zone main, Zone all,
+                        const ir::Ranges& ranges, int depth) {
   const auto body_in = [&](Zone zone) {
-    const ir::Ranges inside = ranges.with(loop.var, Interval{zone.begin, zone.end - 1});
-    return finish(loop.body, inside, depth);
+    const ir::Ranges inside = ranges.with(variable, Interval{zone.begin, zone.end - 1});
+    return finish(whole, inside, depth);
   };
   Stmt body = body_in(main);
-  const Expr v = ir::var(loop.var);
+  const Expr v = ir::var(variable);
   if (main.end < all.end) {
     body = ir::if_then(v < Expr(main.end), body, body_in({main.end, all.end}));
   }
   if (main.begin > all.begin) {
     body = ir::if_then(v >= Expr(main.begin), body, body_in({all.begin, main.begin}));
   }
-  ir::For copy = loop;
-  copy.body = body;
-  return ir::make_stmt(std::move(copy));
+  return body;
 }
 
 bool may_partition(const ir::For& loop, int depth) {
@@ -178,12 +177,14 @@ Stmt partition_for(const Stmt& s, const ir::For& loop, const ir::Ranges& ranges,
   };
   if (!may_partition(loop, depth)) return descend();
   const Zone all{*ir::as_int(loop.min), *ir::as_int(loop.min) + *ir::as_int(loop.extent)};
-  ZoneFinder finder(loop, all, inside);
+  ZoneFinder finder(loop.var, loop.kind == ir::LoopKind::Unrolled, all, inside);
   finder.scan(loop.body);
   const Zone main = finder.main();
   if (main.begin == all.begin && main.end == all.end) return descend();
   if (loop.kind == ir::LoopKind::Parallel) {
-    return choose_in_parallel(loop, main, all, ranges, depth + 1);
+    ir::For copy = loop;
+    copy.body = choose_at_run_time(loop.var, loop.body, main, all, ranges, depth + 1);
+    return ir::make_stmt(std::move(copy));
   }
   std::vector<Stmt> pieces;
   add_edges(pieces, loop, {all.begin, main.begin}, ranges, depth + 1);
@@ -192,8 +193,31 @@ Stmt partition_for(const Stmt& s, const ir::For& loop, const ir::Ranges& ranges,
   return ir::block(std::move(pieces));
 }
 
+Stmt partition_let(const Stmt& s, const ir::LetStmt& part, const ir::Ranges& ranges, int depth) {
+  if (part.value.type() != ir::kIndex) {
+    const Stmt body = partition(part.body, ranges, depth);
+    return body.same(part.body) ? s : ir::let(part.var, part.value, body);
+  }
+  const Interval bounds = ir::bounds_of(part.value, ranges);
+  const ir::Ranges inside = ranges.with(part.var, bounds);
+  const bool bounded = bounds.low != Interval::kLowest && bounds.high != Interval::kHighest;
+  if (bounded && depth < kMaxDepth) {
+    const Zone all{bounds.low, bounds.high + 1};
+    ZoneFinder finder(part.var, false, all, inside);
+    finder.scan(part.body);
+    const Zone main = finder.main();
+    if (main.begin != all.begin || main.end != all.end) {
+      return ir::let(part.var, part.value,
+                     choose_at_run_time(part.var, part.body, main, all, ranges, depth + 1));
+    }
+  }
+  const Stmt body = partition(part.body, inside, depth);
+  return body.same(part.body) ? s : ir::let(part.var, part.value, body);
+}
+
 Stmt partition(const Stmt& s, const ir::Ranges& ranges, int depth) {
   if (const auto* loop = ir::as<ir::For>(s)) return partition_for(s, *loop, ranges, depth);
+  if (const auto* part = ir::as<ir::LetStmt>(s)) return partition_let(s, *part, ranges, depth);
   return ir::map_children(
       s, [&](const Stmt& child) { return partition(child, ranges, depth); },
       [](const Expr& e) { return e; });

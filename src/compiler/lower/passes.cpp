@@ -44,6 +44,7 @@ Pipeline vector_pipeline() {
       {"simplify", "canonical indices, decided conditions", on_body<simplify_all>},
       {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
       {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},
+      {"name_parts", "parts of fused loops as variables", on_body<name_parts>},
       {"partition_loops", "main parts of loops without conditions", on_body<partition_loops>},
       {"flatten", "one index per access", anywhere<flatten>},
       {"prefetch_loads", "requests for what will be read later", on_body<prefetch_loads>},

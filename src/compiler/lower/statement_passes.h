@@ -11,6 +11,8 @@ ir::Stmt insert_barriers(const ir::Stmt& s);
 ir::Stmt hoist_guards(const ir::Stmt& s);
 // A condition around a whole loop body becomes part of the loop's range.
 ir::Stmt tighten_loops(const ir::Stmt& s);
+// Parts of fused loops that conditions speak of become variables.
+ir::Stmt name_parts(const ir::Stmt& s);
 // Splits loops so that the main part has no conditions; first and last iterations stand apart.
 ir::Stmt partition_loops(const ir::Stmt& s);
 // Loops with the note `prefetch` ask for what they will read later; after flattening.

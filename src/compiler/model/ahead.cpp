@@ -44,7 +44,7 @@ Result<std::vector<ops::ConstantPtr>> run_compiled(const ops::OpCall& call, Ahea
   // Its inputs are given, not to be laid out anew.
   for (ir::Input& input : task.op.program.inputs) input.constant = false;
   ATTUNE_ASSIGN(const CompiledTask compiled,
-                compile_task(task, default_schedule(task, runner.target(), {"direct"}),
+                compile_task(task, usual_schedule(task, runner.target(), {"direct"}),
                              runner.target(), fmt::format("ahead{}", number)));
   ATTUNE_RETURN_IF_ERROR(runner.load({compiled.main}));
   std::vector<const ops::Constant*> present;

@@ -17,9 +17,10 @@ std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule
                                const target::Target& target) {
   std::vector<Schedule> list{schedule};
   if (schedule.origin == Origin::File) return list;
-  Schedule usual{"direct", tunings::default_trace(task.op.program, target)};
-  if (schedule::hash(usual.trace) != schedule::hash(schedule.trace)) {
-    list.push_back(std::move(usual));
+  if (schedule.otherwise) list.push_back(*schedule.otherwise);
+  Schedule direct{"direct", tunings::default_trace(task.op.program, target)};
+  if (schedule::hash(direct.trace) != schedule::hash(list.back().trace)) {
+    list.push_back(std::move(direct));
   }
   list.push_back({.origin = Origin::Plain});
   return list;
@@ -44,7 +45,7 @@ Result<T> first_that_works(const graph::Task& task, const Schedule& schedule,
       for (Fallback& fallback : failed) fallback.used = name_of(attempt.origin);
       return last;
     }
-    failing(attempt.origin, last.error().message);
+    if (!attempt.otherwise) failing(attempt.origin, last.error().message);
   }
   return last;
 }
@@ -68,8 +69,11 @@ Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& sched
                                   const target::Target& target, const std::string& symbol) {
   const auto compile = [&](const ir::Program& program,
                            const Schedule& attempt) -> Result<CompiledTask> {
-    ATTUNE_ASSIGN(kernel::Built built,
-                  kernel::build(program, attempt.trace, target, {.symbol = symbol}));
+    ATTUNE_ASSIGN(
+        kernel::Built built,
+        kernel::build(program, attempt.trace, target,
+                      {.symbol = symbol,
+                       .limits = attempt.otherwise ? kernel::kUsualLimits : kernel::Limits{}}));
     return CompiledTask{{std::move(built.lowered), attempt, {}}, std::move(built.main)};
   };
   std::vector<Fallback> failed;

@@ -11,7 +11,7 @@ constexpr int kSweeps = 3;
 // Choices of one knob that are looked at, spread evenly over all.
 constexpr std::size_t kChoices = 48;
 // A knob is turned for what is predicted to be clearly faster; else it stays as it is by default.
-constexpr double kClearly = 0.995;
+constexpr double kClearly = 0.95;
 
 class Descent {
  public:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/ir/nodes/rewrite.h"
+
 namespace attune::space {
 namespace {
 
@@ -35,6 +37,40 @@ std::int64_t vectors_of(const Spans& spans, std::size_t axes, int vector_axis, s
   std::int64_t count = 1;
   for (std::size_t i = 0; i < axes; ++i) {
     count *= static_cast<int>(i) == vector_axis ? ceil_div(spans[i], lanes) : spans[i];
+  }
+  return count;
+}
+
+bool reads_axis(const schedule::Access& access, const Spans& spans, std::size_t axis) {
+  const auto& axes = spans.stage->axes;
+  const std::string& name =
+      axis < axes.size() ? axes[axis].name : spans.stage->reduce_axes[axis - axes.size()].name;
+  return std::any_of(access.dims.begin(), access.dims.end(), [&](const schedule::AccessDim& dim) {
+    if (!dim.linear) return ir::uses_var(dim.index, name);
+    return std::any_of(dim.terms.begin(), dim.terms.end(),
+                       [&](const auto& term) { return term.first == static_cast<int>(axis); });
+  });
+}
+
+// Different elements that are read along one dimension; where the index moves in steps, fewer than
+// lie between the first and the last.
+std::int64_t elements_along(const schedule::AccessDim& dim, const Spans& spans,
+                            std::int64_t whole) {
+  const std::int64_t range = dim_span(dim, spans, whole);
+  if (!dim.linear) return range;
+  std::int64_t values = 1;
+  for (const auto& [axis, coefficient] : dim.terms) values *= spans[static_cast<std::size_t>(axis)];
+  return std::min(range, values);
+}
+
+// Vectors whose lanes come from all over: nothing of one is found in another.
+std::int64_t gathered_vectors(const schedule::Access& access, const RegisterTile& tile,
+                              const Spans& spans) {
+  std::int64_t count = 1;
+  for (std::size_t axis = 0; axis < spans.size; ++axis) {
+    if (spans[axis] == 1 || !reads_axis(access, spans, axis)) continue;
+    count *= static_cast<int>(axis) == tile.vector_axis ? ceil_div(spans[axis], tile.lanes)
+                                                        : spans[axis];
   }
   return count;
 }
@@ -76,7 +112,7 @@ OperandLoads operand_loads(const schedule::Access& access,
                            const RegisterTile& tile, const Spans& spans) {
   std::int64_t elements = 1;
   for (std::size_t d = 0; d < access.dims.size(); ++d) {
-    elements *= dim_span(access.dims[d], spans, access.buffer->shape[d]);
+    elements *= elements_along(access.dims[d], spans, access.buffer->shape[d]);
   }
   if (tile.lanes == 1) return {0, elements, 0};
   const auto axis = static_cast<std::size_t>(tile.vector_axis < 0 ? 0 : tile.vector_axis);
@@ -88,7 +124,7 @@ OperandLoads operand_loads(const schedule::Access& access,
   if (stride == 0) return {0, elements, 0};
   const std::int64_t vectors = std::max<std::int64_t>(1, ceil_div(elements, tile.lanes));
   if (stride == 1) return {vectors, 0, 0};
-  return {0, 0, vectors};
+  return {0, 0, gathered_vectors(access, tile, spans)};
 }
 
 std::int64_t registers_needed(const schedule::State& state, const StageState& stage,

@@ -51,13 +51,39 @@ const std::string& axis_name(const ir::Stage& stage, std::size_t axis) {
   return axis < axes ? stage.axes[axis].name : stage.reduce_axes[axis - axes].name;
 }
 
-// By how much one dimension moves per step of the axis; nothing when that is irregular.
-std::optional<std::int64_t> step_of(const ir::Stage& reader, const schedule::AccessDim& dim,
-                                    std::size_t axis) {
-  if (!dim.linear) {
-    if (ir::uses_var(dim.index, axis_name(reader, axis))) return std::nullopt;
-    return 0;
+// By how much an index moves per step of the variable, of which `span` are taken from an aligned
+// place on; nothing when that is irregular.
+std::optional<std::int64_t> step_of(const ir::Expr& index, const std::string& variable,
+                                    std::int64_t span) {
+  if (!ir::uses_var(index, variable)) return 0;
+  if (ir::as<ir::Var>(index)) return 1;
+  const auto* b = ir::as<ir::Binary>(index);
+  if (!b) return std::nullopt;
+  const auto left = step_of(b->lhs, variable, span), right = step_of(b->rhs, variable, span);
+  if (!left || !right) return std::nullopt;
+  const std::int64_t* constant = ir::as_int(b->rhs);
+  // The span does not cross a multiple of the constant.
+  const bool within = constant && *constant > 0 && *left > 0 && *constant % (*left * span) == 0;
+  switch (b->op) {
+    case ir::BinOp::Add:
+      return *left + *right;
+    case ir::BinOp::Sub:
+      return *left - *right;
+    case ir::BinOp::Mul:
+      return constant ? std::optional(*left * *constant) : std::nullopt;
+    case ir::BinOp::Div:
+      return within ? std::optional<std::int64_t>(0) : std::nullopt;
+    case ir::BinOp::Mod:
+      return within ? left : std::nullopt;
+    default:
+      return std::nullopt;
   }
+}
+
+// The same of one dimension.
+std::optional<std::int64_t> step_of(const ir::Stage& reader, const schedule::AccessDim& dim,
+                                    std::size_t axis, std::int64_t span) {
+  if (!dim.linear) return step_of(dim.index, axis_name(reader, axis), span);
   std::int64_t step = 0;
   for (const auto& [term, coefficient] : dim.terms) {
     if (term == static_cast<int>(axis)) step += coefficient;
@@ -66,10 +92,10 @@ std::optional<std::int64_t> step_of(const ir::Stage& reader, const schedule::Acc
 }
 
 std::int64_t row_major_stride(const ir::Stage& reader, const schedule::Access& access,
-                              std::size_t axis) {
+                              std::size_t axis, std::int64_t span) {
   std::int64_t stride = 0, size = 1;
   for (std::size_t d = access.dims.size(); d-- > 0;) {
-    const auto step = step_of(reader, access.dims[d], axis);
+    const auto step = step_of(reader, access.dims[d], axis, span);
     if (!step) return -1;
     stride += *step * size;
     size *= access.buffer->shape[d];
@@ -148,12 +174,12 @@ std::int64_t general_span(const ir::Expr& index, const Spans& spans, std::int64_
 std::int64_t memory_stride(const ir::Stage& reader, const schedule::Access& access,
                            const std::vector<schedule::LayoutTerm>& layout, std::size_t axis,
                            std::int64_t span) {
-  if (layout.empty()) return row_major_stride(reader, access, axis);
+  if (layout.empty()) return row_major_stride(reader, access, axis, span);
   std::int64_t stride = 0, size = 1;
   for (std::size_t t = layout.size(); t-- > 0;) {
     const schedule::LayoutTerm& term = layout[t];
     const auto d = static_cast<std::size_t>(term.axis);
-    const auto step = step_of(reader, access.dims[d], axis);
+    const auto step = step_of(reader, access.dims[d], axis, span);
     if (!step) return -1;
     if (*step != 0 && term.divide == 1) {
       if (term.modulo != 0 && *step * span > term.modulo) return -1;

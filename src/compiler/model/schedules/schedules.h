@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,9 @@ struct Schedule {
   Origin origin = Origin::Default;
   std::string passed_over = {};  // why a faster record was not taken; empty: there is none
   std::optional<double> measured_us = {};  // here, or where it was shipped from
+  // Where the analytic model alone speaks for it: what it gives way to, without a word, when it
+  // turns out too long or spills.
+  std::shared_ptr<const Schedule> otherwise = {};
 };
 
 using ChooseSchedule = std::function<Schedule(const graph::Task& task)>;
@@ -46,6 +50,9 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 
 // Without measuring: an algorithm with fewer multiplications where that pays as a rule, and the
 // default schedule of its template.
+Schedule usual_schedule(const graph::Task& task, const target::Target& target,
+                        const Algorithms& algorithms);
+// The same, unless the analytic model knows one that promises to be clearly faster.
 Schedule default_schedule(const graph::Task& task, const target::Target& target,
                           const Algorithms& algorithms);
 

@@ -13,7 +13,7 @@
 namespace attune::builder {
 
 // What candidates may be unless they are asked for whatever it costs.
-inline constexpr kernel::Limits kLimits{.vector_spills = 64, .expressions = 60'000};
+inline constexpr kernel::Limits kLimits = kernel::kUsualLimits;
 
 // `target` must be resolved.
 measure::BuiltCandidate build_candidate(const measure::BuildRequest& request,
