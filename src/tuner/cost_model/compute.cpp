@@ -136,9 +136,10 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double issue =
       (work + reads.instructions + 2 * stores + spilled + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
-  // Tiles with short reductions overlap in the reorder window.
+  // Register tiles with short reductions overlap in the reorder window; what is summed up in memory
+  // is waited for by what is computed of it.
   const double tile_length = (work + reads.instructions) * body.rounds;
-  const double overlap = std::max(1.0, machine.reorder_window / tile_length);
+  const double overlap = in_memory ? 1 : std::max(1.0, machine.reorder_window / tile_length);
   const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
                      eighth_power(latency) + eighth_power(stores * machine.store_cycles(bytes));

@@ -125,7 +125,7 @@ class Emitter {
     int lanes;
     llvm::Value* mask;  // null: they are as many as they were
   };
-  Widened widened(int lanes);
+  Widened widened(const ir::BufferNode& buffer, int lanes);
   llvm::Value* load_consecutive(const ir::Load& x, const ir::Expr& first, int lanes);
   llvm::Value* load_interleaved(const ir::Load& x, const ir::Expr& base, std::int64_t stride,
                                 int lanes);

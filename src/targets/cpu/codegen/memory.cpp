@@ -113,7 +113,7 @@ llvm::Value* Emitter::load_consecutive(const ir::Load& x, const ir::Expr& first,
   if (known == nullptr) {
     llvm::Value* at = address(buffer, base, sum, index.constant);
     const llvm::Align align(alignment(buffer, index));
-    const Widened wide = widened(lanes);
+    const Widened wide = widened(buffer, lanes);
     llvm::Type* type = memory_type(buffer.type.with_lanes(wide.lanes));
     llvm::Instruction* load = nullptr;
     if (wide.mask == nullptr) {
@@ -127,10 +127,12 @@ llvm::Value* Emitter::load_consecutive(const ir::Load& x, const ir::Expr& first,
   return known;
 }
 
-// Lanes of which there is no vector are the first ones of a wider vector under a mask.
-Emitter::Widened Emitter::widened(int lanes) {
+// Lanes of which there is no vector are the first ones of a wider vector under a mask; but not on
+// the stack, where masks would keep LLVM from making registers of memory.
+Emitter::Widened Emitter::widened(const ir::BufferNode& buffer, int lanes) {
   const int wide = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
-  if (wide == lanes) return {lanes, nullptr};
+  const bool on_stack = llvm::isa_and_nonnull<llvm::AllocaInst>(frame_.buffers[&buffer].base);
+  if (wide == lanes || on_stack) return {lanes, nullptr};
   std::vector<llvm::Constant*> bits;
   for (int lane = 0; lane < wide; ++lane) bits.push_back(b_.getInt1(lane < lanes));
   return {wide, llvm::ConstantVector::get(bits)};
@@ -248,7 +250,7 @@ void Emitter::store_value(const ir::BufferNode& buffer, llvm::Value* at, llvm::V
                           std::int64_t align) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
   const int lanes = vector ? static_cast<int>(vector->getNumElements()) : 1;
-  const Widened wide = widened(lanes);
+  const Widened wide = widened(buffer, lanes);
   if (wide.mask == nullptr) {
     tag(b_.CreateAlignedStore(value, at, llvm::Align(align)), buffer);
     return;
