@@ -148,6 +148,7 @@ std::vector<std::string> small_operators() {
       "depthwise:h=15,w=15,c=16,k=5,stride=2",
       "maxpool:h=14,w=14,c=16,k=3,stride=2,pad=1",
       "avgpool:h=12,w=12,c=20,k=2,stride=2,pad=0",
+      "attention:heads=4,m=37,n=50,d=16,kv=2",
       "softmax:m=5,n=100",
       "layernorm:m=6,n=64",
       "reduce:m=9,n=70,op=sum",

@@ -112,13 +112,16 @@ class Attention {
     return make("reshape", {x}, {{"shape", Shape{batch_, groups_, each, shape[2], shape[3]}}});
   }
 
+  // Numbers of 16 bits are scaled before they are multiplied, so that no product overflows.
   ValueId scaled_product() {
     const double scale = node_.real("scale", 1 / std::sqrt(static_cast<double>(size_)));
+    const bool first = type_.bits <= 16;
     const ValueId root = scalar(std::sqrt(scale));
-    const ValueId q = make("mul", {query_, root});
+    const ValueId q = first ? make("mul", {query_, root}) : query_;
     const ValueId turned = make("transpose", {key_}, {{"perm", Shape{0, 1, 3, 2}}});
-    const ValueId k = make("mul", {turned, root});
-    return make("matmul", {grouped(q, false), grouped(k, true)});
+    const ValueId k = first ? make("mul", {turned, root}) : turned;
+    const ValueId product = make("matmul", {grouped(q, false), grouped(k, true)});
+    return first ? product : make("mul", {product, scalar(scale)});
   }
 
   ValueId softmax(ValueId scores) {

@@ -15,7 +15,6 @@ Result<graph::Graph> graph_of(const ops::Family& family, const ops::Arguments& a
   ValueId last = graph::kNoValue;
   for (const ops::SpecNode& node : spec.nodes) {
     std::vector<ValueId> inputs;
-    if (last != graph::kNoValue) inputs.push_back(last);
     for (const ops::SpecOperand& operand : node.operands) {
       const ops::TensorType type{arguments.dtype, operand.shape, {}};
       const int index = operands++;
@@ -29,6 +28,9 @@ Result<graph::Graph> graph_of(const ops::Family& family, const ops::Arguments& a
     }
     for (const double number : node.numbers) {
       inputs.push_back(builder.constant(ops::scalar_constant(arguments.dtype, number)));
+    }
+    if (last != graph::kNoValue) {
+      inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(node.result_at), last);
     }
     ATTUNE_ASSIGN(last, builder.add(node.op, std::move(inputs), node.attributes));
   }

@@ -188,18 +188,6 @@ std::optional<Anchor> blocked_anchor(const Graph& graph, const Node& node, const
   return anchor;
 }
 
-// Leading dimensions that two operands have in common, merged; nothing when one is broadcast.
-std::optional<std::int64_t> common_batch(const TensorType& a, const TensorType& b) {
-  if (a.rank() != b.rank() || a.rank() < 3) return std::nullopt;
-  std::int64_t batch = 1;
-  for (int d = 0; d + 2 < a.rank(); ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    if (a.shape[at] != b.shape[at]) return std::nullopt;
-    batch *= a.shape[at];
-  }
-  return batch;
-}
-
 Result<std::optional<Anchor>> matrix_anchor(const Graph& graph, const Node& node,
                                             const OpCall& call) {
   const TensorType& a = call.inputs[0];
@@ -222,9 +210,10 @@ Result<std::optional<Anchor>> matrix_anchor(const Graph& graph, const Node& node
     options.m = a.elements() / options.k;
     program = call.constants[1] != nullptr ? ops::build_dense(options) : ops::build_matmul(options);
     anchor.frame = merged_frame(output.shape, {{0, rank - 1}, {rank - 1, rank}}, {"i", "j"});
-  } else if (const auto batch = common_batch(a, b)) {
-    program = ops::build_batch_matmul(*batch, options);
-    batches = static_cast<double>(*batch);
+  } else {
+    const std::int64_t batch = output.elements() / (options.m * options.n);
+    program = ops::build_batch_matmul(batch, options);
+    batches = static_cast<double>(batch);
     anchor.frame = merged_frame(
         output.shape, {{0, rank - 2}, {rank - 2, rank - 1}, {rank - 1, rank}}, {"b", "i", "j"});
   }

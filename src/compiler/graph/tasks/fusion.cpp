@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "compiler/graph/tasks/anchors.h"
+#include "compiler/graph/tasks/attention.h"
 #include "compiler/graph/tasks/chain.h"
 #include "compiler/graph/tasks/movement.h"
 
@@ -33,6 +35,7 @@ class Fusion {
     }
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
       join_producers(static_cast<int>(n));
+      take_in_attention(static_cast<int>(n));
       take_in_movement(static_cast<int>(n));
     }
   }
@@ -48,9 +51,7 @@ class Fusion {
   }
 
  private:
-  OpKind kind(int node) const {
-    return operator_of(graph_.nodes[static_cast<std::size_t>(node)]).kind;
-  }
+  OpKind kind(int node) const { return operator_of(node_at(graph_, node)).kind; }
   int producer_of(ValueId id) const {
     return id == kNoValue ? -1 : producers_[static_cast<std::size_t>(id)];
   }
@@ -74,6 +75,13 @@ class Fusion {
     return std::any_of(members.begin(), members.end(),
                        [&](int m) { return heavy_[static_cast<std::size_t>(m)]; });
   }
+  // The one heavy member of the node's group; -1 when there are none or several.
+  int only_heavy(int node) {
+    const auto& members = group(node);
+    const auto is_heavy = [&](int m) { return heavy_[static_cast<std::size_t>(m)]; };
+    if (std::count_if(members.begin(), members.end(), is_heavy) != 1) return -1;
+    return *std::find_if(members.begin(), members.end(), is_heavy);
+  }
   bool has_reduction(int node) {
     const auto& members = group(node);
     return std::any_of(members.begin(), members.end(), [&](int m) {
@@ -89,13 +97,10 @@ class Fusion {
 
   // Whether `node` alone may become the second part of a chain whose first part ends in `producer`.
   bool is_chain(int producer, int node, ValueId id) {
-    const Node& reader = graph_.nodes[static_cast<std::size_t>(node)];
+    const Node& reader = node_at(graph_, node);
     if (group(node).size() > 1 || reader.inputs[0] != id || has_reduction(producer)) return false;
-    const auto& members = group(producer);
-    const auto is_heavy = [&](int m) { return heavy_[static_cast<std::size_t>(m)]; };
-    if (std::count_if(members.begin(), members.end(), is_heavy) != 1) return false;
-    const int first = *std::find_if(members.begin(), members.end(), is_heavy);
-    return may_chain(graph_, graph_.nodes[static_cast<std::size_t>(first)], reader);
+    const int first = only_heavy(producer);
+    return first >= 0 && may_chain(graph_, node_at(graph_, first), reader);
   }
 
   // Whether the group that ends in `producer` may go on with `node`, which reads its result `id`.
@@ -105,7 +110,7 @@ class Fusion {
     if (stands_alone(producer) || stands_alone(node)) return false;
     if (is_chain(producer, node, id)) return true;
     const Value& value = graph_.value(id);
-    const Value& result = graph_.value(graph_.nodes[static_cast<std::size_t>(node)].outputs[0]);
+    const Value& result = graph_.value(node_at(graph_, node).outputs[0]);
     const bool same_place = value.type.shape == result.type.shape && value.layout == result.layout;
     if (to == OpKind::Elementwise && same_place) {
       // Both sides of a sum may be reductions: one stays outside.
@@ -123,9 +128,9 @@ class Fusion {
   }
 
   void join_producers(int node) {
-    if (graph_.nodes[static_cast<std::size_t>(node)].outputs.size() != 1) return;
+    if (node_at(graph_, node).outputs.size() != 1) return;
     // Later producers first, and heavy ones before others.
-    std::vector<ValueId> inputs = graph_.nodes[static_cast<std::size_t>(node)].inputs;
+    std::vector<ValueId> inputs = node_at(graph_, node).inputs;
     std::stable_sort(inputs.begin(), inputs.end(), [&](ValueId a, ValueId b) {
       const int pa = producer_of(a);
       const int pb = producer_of(b);
@@ -139,17 +144,47 @@ class Fusion {
                               group_of_[static_cast<std::size_t>(node)]) {
         continue;
       }
-      if (graph_.nodes[static_cast<std::size_t>(producer)].outputs.size() != 1) continue;
+      if (node_at(graph_, producer).outputs.size() != 1) continue;
       if (!only_reader(id, node) || !may_follow(producer, node, id)) continue;
       if (group(producer).size() + group(node).size() > kLargestGroup) continue;
       merge(producer, node);
     }
   }
 
+  // The softmax of another product, where this node multiplies its rows with a matrix. Queries and
+  // keys are read through movement of any kind: the whole of both is read again and again.
+  void take_in_attention(int node) {
+    const Node& product = node_at(graph_, node);
+    const int softmax = product.op == "matmul" ? producer_of(product.inputs[0]) : -1;
+    if (softmax < 0 || group(softmax).size() != 1) return;
+    const ValueId scores = node_at(graph_, softmax).inputs[0];
+    const int producer = producer_of(scores);
+    if (producer < 0 || !only_reader(product.inputs[0], node) || !only_reader(scores, softmax)) {
+      return;
+    }
+    const int first = only_heavy(producer);
+    if (first < 0 || has_reduction(producer) || group(producer).back() != producer ||
+        group(producer).size() + 2 > kLargestGroup) {
+      return;
+    }
+    const AttentionNodes nodes{first, softmax, node};
+    if (!may_attend(graph_, nodes)) return;
+    merge(producer, node);
+    merge(softmax, node);
+    for (const ValueId operand : node_at(graph_, first).inputs) {
+      for (const int member : movement_before(first, operand)) {
+        if (group_of_[static_cast<std::size_t>(member)] !=
+            group_of_[static_cast<std::size_t>(node)]) {
+          merge(member, node);
+        }
+      }
+    }
+  }
+
   // Chains of views, transposes and slices that only this node reads: transposes go on from where
   // a chain begins, and products of matrices read through it where rows stay rows.
   void take_in_movement(int node) {
-    const Node& reader = graph_.nodes[static_cast<std::size_t>(node)];
+    const Node& reader = node_at(graph_, node);
     const bool product = reader.op == "matmul" && reader.inputs.size() == 2 &&
                          graph_.value(reader.inputs[1]).type.rank() > 2 &&
                          !graph_.value(reader.outputs[0]).layout.is_blocked();
@@ -157,7 +192,7 @@ class Fusion {
     for (const ValueId input : reader.inputs) {
       const std::vector<int> chain = movement_before(node, input);
       const bool rows = std::all_of(chain.begin(), chain.end(), [&](int n) {
-        return keeps_neighbours(graph_, graph_.nodes[static_cast<std::size_t>(n)]);
+        return keeps_neighbours(graph_, node_at(graph_, n));
       });
       if (product && !rows) continue;
       for (const int member : chain) {
@@ -178,7 +213,7 @@ class Fusion {
       if (pieces_.is_free[static_cast<std::size_t>(producer)]) break;
       chain.push_back(producer);
       node = producer;
-      id = graph_.nodes[static_cast<std::size_t>(node)].inputs[0];
+      id = node_at(graph_, node).inputs[0];
     }
     while (!chain.empty() && stands_alone(chain.back())) chain.pop_back();
     return chain;
@@ -186,9 +221,8 @@ class Fusion {
 
   bool only_moves(int node) {
     const auto& members = group(node);
-    return std::all_of(members.begin(), members.end(), [&](int m) {
-      return is_movement(graph_, graph_.nodes[static_cast<std::size_t>(m)]);
-    });
+    return std::all_of(members.begin(), members.end(),
+                       [&](int m) { return is_movement(graph_, node_at(graph_, m)); });
   }
 
   void merge(int producer, int node) {
@@ -215,6 +249,20 @@ class Fusion {
 
 std::vector<Group> fuse(const Graph& graph, const Pieces& pieces) {
   return Fusion(graph, pieces).take();
+}
+
+std::pair<Group, Group> divide(const Graph& graph, const Group& group, ValueId value) {
+  std::set<ValueId> wanted{value};
+  Group before, others;
+  for (auto node = group.nodes.rbegin(); node != group.nodes.rend(); ++node) {
+    const Node& member = node_at(graph, *node);
+    const bool is_before = wanted.count(member.outputs[0]) > 0;
+    (is_before ? before : others).nodes.push_back(*node);
+    if (is_before) wanted.insert(member.inputs.begin(), member.inputs.end());
+  }
+  std::reverse(before.nodes.begin(), before.nodes.end());
+  std::reverse(others.nodes.begin(), others.nodes.end());
+  return {std::move(before), std::move(others)};
 }
 
 }  // namespace attune::graph

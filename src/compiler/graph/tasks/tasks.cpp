@@ -9,7 +9,9 @@
 #include "base/hash.h"
 #include "compiler/graph/program.h"
 #include "compiler/graph/tasks/anchors.h"
+#include "compiler/graph/tasks/attention.h"
 #include "compiler/graph/tasks/chain.h"
+#include "compiler/graph/tasks/group_frame.h"
 #include "compiler/graph/tasks/movement.h"
 #include "compiler/graph/tasks/zeros.h"
 #include "compiler/ir/nodes/rewrite.h"
@@ -23,14 +25,11 @@ namespace {
 using ops::OpKind;
 using ops::Read;
 
-const Node& node_at(const Graph& graph, int n) { return graph.nodes[static_cast<std::size_t>(n)]; }
-
 // Builds the program of a group behind one form of its anchor (or behind nothing).
 class GroupProgram {
  public:
-  GroupProgram(const Graph& graph, const Group& group) : graph_(graph), group_(group) {
-    choose_frame();
-  }
+  GroupProgram(const Graph& graph, const Group& group)
+      : graph_(graph), group_(group), frame_(shared_frame(graph, group)) {}
 
   Result<ir::Program> build(const Anchor* anchor, const ir::Program* base) {
     program_ = base != nullptr ? *base : ir::Program{};
@@ -67,14 +66,23 @@ class GroupProgram {
     const std::vector<ir::Input> declared = std::exchange(program_.inputs, {});
     for (std::size_t i = 0; i < declared.size(); ++i) {
       const ValueId id = anchor.inputs[i];
-      if (is_moved(id)) continue;
+      if (is_read_through(id, declared[i].buffer)) continue;
       buffers_.emplace(std::pair(id, declared[i].buffer->shape), declared[i].buffer);
       inputs_.push_back(id);
       program_.inputs.push_back(declared[i]);
     }
     for (std::size_t i = declared.size(); i-- > 0;) {
-      if (is_moved(anchor.inputs[i])) add_moved(anchor.inputs[i], declared[i].buffer);
+      const ValueId id = anchor.inputs[i];
+      if (is_read_through(id, declared[i].buffer)) add_moved(anchor, id, declared[i].buffer);
     }
+  }
+
+  // Behind movement, or with leading dimensions that are repeated.
+  bool is_read_through(ValueId id, const ir::Buffer& operand) const {
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : operand->shape) elements *= extent;
+    const Value& value = graph_.value(id);
+    return is_moved(id) || (!value.layout.is_blocked() && elements != value.type.elements());
   }
 
   bool is_moved(ValueId id) const {
@@ -83,58 +91,21 @@ class GroupProgram {
   }
 
   // A stage before all others that is the operand itself.
-  void add_moved(ValueId id, const ir::Buffer& operand) {
+  void add_moved(const Anchor& anchor, ValueId id, const ir::Buffer& operand) {
     const Frame frame = plain_frame(operand->shape);
+    const std::vector<std::int64_t>& shape = graph_.value(id).type.shape;
+    std::vector<std::int64_t> whole = shape;
+    if (operand->shape.size() > 2) {  // as many matrices as there are results
+      whole = anchor.frame.shape;
+      std::copy(shape.end() - 2, shape.end(), whole.end() - 2);
+    }
     const ir::Expr value = moved_element(
-        graph_, before_, id, unmerged_index(graph_.value(id).type.shape, frame.variables()),
+        graph_, before_, id, ops::broadcast_index(shape, unmerged_index(whole, frame.variables())),
         [&](ValueId source, const std::vector<ir::Expr>& at) { return read_of(source)(at); });
     const ir::Expr element = ir::simplify(value, frame.ranges());
     program_.stages.insert(
         program_.stages.begin(),
         {operand->name, frame.axes, {}, ir::Reduction::None, {element}, {operand}});
-  }
-
-  // The frame that elementwise nodes share: as few axes as all operands allow.
-  void choose_frame() {
-    const Value& output = graph_.value(node_at(graph_, group_.last()).outputs[0]);
-    frame_ = frame_of(output);
-    if (output.layout.is_blocked()) return;
-    for (const int member : group_.nodes) {
-      if (operator_of(node_at(graph_, member)).kind != OpKind::Elementwise ||
-          graph_.value(node_at(graph_, member).outputs[0]).type.shape != output.type.shape) {
-        return;
-      }
-    }
-    std::vector<std::pair<int, int>> spans;
-    const int rank = output.type.rank();
-    for (int d = 0; d < rank; ++d) {
-      if (!spans.empty()) {
-        auto wider = spans;
-        wider.back().second = d + 1;
-        auto rest = wider;
-        for (int e = d + 1; e < rank; ++e) rest.emplace_back(e, e + 1);
-        if (all_line_up(merged_frame(output.type.shape, rest))) {
-          spans = wider;
-          continue;
-        }
-      }
-      spans.emplace_back(d, d + 1);
-    }
-    frame_ = merged_frame(output.type.shape, spans);
-  }
-
-  bool all_line_up(const Frame& frame) const {
-    for (const int member : group_.nodes) {
-      for (const ValueId id : node_at(graph_, member).inputs) {
-        if (id != kNoValue && !shape_in_frame(frame, graph_.value(id))) return false;
-      }
-    }
-    return true;
-  }
-
-  static Frame frame_of(const Value& value) {
-    return value.layout.is_blocked() ? blocked_frame(value.type.shape, value.layout.block)
-                                     : plain_frame(value.type.shape);
   }
 
   const Frame& shared_or(const Value& value, Frame& own) const {
@@ -352,6 +323,11 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
     ATTUNE_ASSIGN(Task first, make_task(graph, parts->first, zeros));
     ATTUNE_ASSIGN(Task second, make_task(graph, parts->second, zeros));
     return chain(std::move(first), std::move(second));
+  }
+  if (const auto parts = cut_attention(graph, group)) {
+    ATTUNE_ASSIGN(Task scores, make_task(graph, parts->scores, zeros));
+    ATTUNE_ASSIGN(Task product, make_task(graph, parts->product, zeros));
+    return attention(graph, std::move(scores), std::move(product));
   }
   std::optional<Anchor> anchor;
   bool has_fewer = false;  // algorithms than others with the same program

@@ -53,6 +53,7 @@ struct SpecNode {
   std::vector<SpecOperand> operands = {};
   Attributes attributes = {};
   std::vector<double> numbers = {};
+  std::size_t result_at = 0;  // where the result stands among the operands
 };
 
 // What a spec stands for in a graph.

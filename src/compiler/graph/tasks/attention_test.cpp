@@ -1,0 +1,147 @@
+// Attention as one task: what belongs to it, and that it means what its nodes mean.
+#include "compiler/graph/tasks/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "compiler/graph/builder.h"
+#include "compiler/ir/interpret/interpret.h"
+
+namespace attune::graph {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+constexpr std::int64_t kBatch = 2, kHeads = 4, kGroups = 2, kQueries = 9, kKeys = 5, kTerms = 3;
+
+struct Wanted {
+  std::int64_t queries = kQueries;
+  bool grouped = false;     // two heads of queries share one of keys
+  bool masked = false;      // a number for each batch and key is added
+  bool shared = false;      // the weights are an output of their own
+  bool by_columns = false;  // softmax along the queries
+};
+
+Graph model(const Wanted& wanted) {
+  Builder builder("attention");
+  const std::int64_t each = wanted.grouped ? kHeads / kGroups : 1;
+  const std::int64_t groups = kHeads / each;
+  // Heads lie side by side, as projections leave them.
+  const ValueId q = builder.input("q", {ir::kF32, {kBatch, wanted.queries, kHeads * kTerms}, {}});
+  const ValueId k = builder.input("k", {ir::kF32, {kBatch, kKeys, groups * kTerms}, {}});
+  const ValueId v = builder.input("v", {ir::kF32, {kBatch, groups, 1, kKeys, kTerms}, {}});
+  const ValueId heads =
+      *builder.add("reshape", {q}, {{"shape", Ints{kBatch, wanted.queries, groups, each, kTerms}}});
+  const ValueId queries = *builder.add("transpose", {heads}, {{"perm", Ints{0, 2, 3, 1, 4}}});
+  const ValueId apart =
+      *builder.add("reshape", {k}, {{"shape", Ints{kBatch, kKeys, groups, 1, kTerms}}});
+  const ValueId keys = *builder.add("transpose", {apart}, {{"perm", Ints{0, 2, 3, 4, 1}}});
+  builder.rename(heads, "q.heads");
+  builder.rename(apart, "k.heads");
+  ValueId scores = *builder.add("matmul", {queries, keys});
+  scores = *builder.add("mul", {scores, builder.constant(ops::scalar_constant(ir::kF32, 0.5))});
+  if (wanted.masked) {
+    const ValueId mask = builder.input("mask", {ir::kF32, {kBatch, 1, 1, 1, kKeys}, {}});
+    scores = *builder.add("add", {scores, mask});
+  }
+  const ValueId weights =
+      *builder.add("softmax", {scores}, {{"axis", std::int64_t{wanted.by_columns ? 3 : 4}}});
+  const ValueId result = *builder.add("matmul", {weights, v});
+  std::vector<ValueId> outputs{*builder.add("relu", {result})};
+  if (wanted.shared) outputs.push_back(weights);
+  return std::move(builder).finish(outputs);
+}
+
+std::vector<Group> groups_of(const Graph& graph) {
+  std::vector<Group> groups = fuse(graph, find_pieces(graph));
+  std::erase_if(groups, [&](const Group& group) {
+    return group.nodes.size() == 1 && node_at(graph, group.last()).op == "reshape";
+  });
+  return groups;
+}
+
+TEST(Attention, IsOneTaskWithAllThatIsDoneToScores) {
+  for (const bool grouped : {false, true}) {
+    const Graph graph = model({.grouped = grouped, .masked = true});
+    const auto groups = groups_of(graph);
+    ASSERT_EQ(groups.size(), 1U);
+    const auto task = make_task(graph, groups[0]);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    EXPECT_EQ(task->name, grouped ? "attention+relu 2x2x2x9x3" : "attention+relu 2x4x1x9x3");
+    EXPECT_EQ(task->inputs.size(), 4U);
+    EXPECT_EQ(task->op.flops, 2.0 * 2 * kBatch * kHeads * kQueries * kKeys * kTerms);
+    EXPECT_TRUE(task->op.alternatives.empty());
+  }
+}
+
+TEST(Attention, StaysApartWhereThatCostsNothingOrOthersLook) {
+  EXPECT_GT(groups_of(model({.queries = 4})).size(), 1U);
+  EXPECT_GT(groups_of(model({.shared = true})).size(), 1U);
+  EXPECT_GT(groups_of(model({.by_columns = true})).size(), 1U);
+}
+
+// Element by element, in double precision.
+std::vector<double> expected(bool grouped, const std::vector<ir::Array>& inputs) {
+  const std::int64_t groups = grouped ? kGroups : kHeads;
+  const ir::Array &q = inputs[0], &k = inputs[1], &mask = inputs[2], &v = inputs[3];
+  std::vector<double> result;
+  for (std::int64_t b = 0; b < kBatch; ++b) {
+    for (std::int64_t h = 0; h < kHeads; ++h) {
+      const std::int64_t g = h / (kHeads / groups);
+      for (std::int64_t i = 0; i < kQueries; ++i) {
+        double weights[kKeys], sum = 0;
+        for (std::int64_t j = 0; j < kKeys; ++j) {
+          double dot = 0;
+          for (std::int64_t t = 0; t < kTerms; ++t) {
+            dot += q.real(((b * kQueries + i) * kHeads + h) * kTerms + t) *
+                   k.real(((b * kKeys + j) * groups + g) * kTerms + t);
+          }
+          weights[j] = std::exp(dot * 0.5 + mask.real(b * kKeys + j));
+          sum += weights[j];
+        }
+        for (std::int64_t c = 0; c < kTerms; ++c) {
+          double value = 0;
+          for (std::int64_t j = 0; j < kKeys; ++j) {
+            value += weights[j] * v.real(((b * groups + g) * kKeys + j) * kTerms + c);
+          }
+          result.push_back(std::max(0.0, value / sum));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+TEST(Attention, MeansWhatItsNodesMean) {
+  for (const bool grouped : {false, true}) {
+    const Graph graph = model({.grouped = grouped, .masked = true});
+    const auto task = make_task(graph, groups_of(graph)[0]);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    std::map<std::string, ir::Array> tensors;
+    std::vector<ir::Array> inputs;
+    int number = 0;
+    for (std::size_t i = 0; i < task->inputs.size(); ++i) {
+      const ir::Buffer& buffer = task->op.program.inputs[i].buffer;
+      ir::Array array(buffer->type, buffer->shape);
+      for (std::int64_t n = 0; n < array.count(); ++n) {
+        array.set_real(n, std::sin(0.7 * ++number));
+      }
+      tensors.emplace(graph.value(task->inputs[i]).name, array);
+      inputs.push_back(std::move(array));
+    }
+    const auto computed = ir::interpret(task->op.program, inputs);
+    ASSERT_TRUE(computed.ok()) << computed.error().message;
+    const std::vector<double> wanted = expected(
+        grouped,
+        {tensors.at("q.heads"), tensors.at("k.heads"), tensors.at("mask"), tensors.at("v")});
+    ASSERT_EQ(static_cast<std::size_t>((*computed)[0].count()), wanted.size());
+    for (std::size_t n = 0; n < wanted.size(); ++n) {
+      EXPECT_NEAR((*computed)[0].real(static_cast<std::int64_t>(n)), wanted[n], 1e-5) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attune::graph

@@ -1,0 +1,18 @@
+// Attention of `heads` heads: softmax(q kᵀ / √d) v, with q [b, heads, m, d], k [b, kv, n, d] and
+// v [b, kv, n, e]; heads / kv heads of queries share one of keys and values.
+#pragma once
+
+#include "compiler/ops/forms/family.h"
+
+namespace attune::ops {
+
+struct AttentionOptions {
+  std::int64_t b = 1, heads = 1, kv = 1, m = 1, n = 1, d = 1, e = 1;
+  ir::DType dtype = ir::kF32;
+};
+
+// Those of the two products.
+double flops(const AttentionOptions& options);
+Result<ir::Program> build_attention(const AttentionOptions& options);
+
+}  // namespace attune::ops

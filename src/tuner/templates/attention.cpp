@@ -1,0 +1,351 @@
+// Attention (graph/tasks/attention.h): two products with the softmax of rows between them, for a
+// block of queries at a time. Queries lie along vectors: scores of a block are stored key by key,
+// so that maxima, sums and exponentials of rows need no work across lanes, keys are read where they
+// lie, and the second product finds the weights of a tile's queries next to each other. The second
+// product runs over blocks of keys, whose values stay in the smallest cache while all tiles of the
+// block use them.
+#include <algorithm>
+
+#include "compiler/ir/nodes/rewrite.h"
+#include "tuner/templates/dataflow.h"
+#include "tuner/templates/families.h"
+#include "tuner/templates/fused_stages.h"
+#include "tuner/templates/program_facts.h"
+#include "tuner/templates/register_tile.h"
+
+namespace attune::templates {
+namespace {
+
+const std::string kScores = "scores.output", kFirst = "scores.anchor", kMax = "weights.max",
+                  kExp = "weights.exp", kSum = "weights.sum";
+constexpr std::int64_t kMostVectors = 4;  // of queries in a block
+
+struct Shape {
+  std::int64_t batch, queries, keys, columns, terms;  // terms: of a score
+  std::int64_t lanes, element_bytes;
+  std::int64_t vectors() const { return (columns + lanes - 1) / lanes; }
+  std::int64_t query_vectors() const { return (queries + lanes - 1) / lanes; }
+};
+
+Shape shape_of(const ir::Program& program, const target::Target& target) {
+  const ir::Stage& first = *program.find_stage(kFirst);
+  const ir::Stage& second = *program.find_stage("anchor");
+  return {.batch = std::max<std::int64_t>(1, extent_of(first, "b")),
+          .queries = extent_of(first, "i"),
+          .keys = extent_of(first, "j"),
+          .columns = extent_of(second, "j"),
+          .terms = extent_of(first, "k"),
+          .lanes = lanes_of(first, target),
+          .element_bytes = first.outputs[0]->type.element_bytes()};
+}
+
+// The tensor that the first product reads by query: its name, the stage that makes it, if any, and
+// the dimensions of queries and terms.
+struct Queries {
+  std::string tensor;
+  const ir::Stage* stage = nullptr;
+  std::size_t rank = 0;
+  int i = -1, k = -1;
+};
+
+std::optional<Queries> queries_of(const ir::Program& program) {
+  std::optional<Queries> found;
+  ir::visit(program.find_stage(kFirst)->values[0], [&](const ir::Expr& e) {
+    const auto* load = ir::as<ir::Load>(e);
+    if (!load) return;
+    Queries queries{load->buffer->name, program.producer(load->buffer), load->index.size()};
+    for (std::size_t d = 0; d < load->index.size(); ++d) {
+      const auto* variable = ir::as<ir::Var>(load->index[d]);
+      if (variable && variable->name == "i") queries.i = static_cast<int>(d);
+      if (variable && variable->name == "k") queries.k = static_cast<int>(d);
+    }
+    if (queries.i >= 0 && queries.k >= 0) found = queries;
+  });
+  return found;
+}
+
+// Stages of the first half that the template does not schedule one by one.
+std::vector<const ir::Stage*> inlined_stages(const ir::Program& program, const Queries& queries) {
+  std::vector<const ir::Stage*> stages;
+  const std::set<ir::Buffer> constants = constants_of(program);
+  for (const ir::Stage& stage : program.stages) {
+    if (!stage.name.starts_with("scores.") || stage.name == kScores || stage.name == kFirst ||
+        stage.name == queries.tensor || constants.count(stage.outputs[0]) > 0) {
+      continue;
+    }
+    stages.push_back(&stage);
+  }
+  return stages;
+}
+
+FusedStages fused_stages_of(const ir::Program& program) {
+  std::vector<std::string> own;
+  for (const ir::Stage& stage : program.stages) {
+    if (stage.name.starts_with("scores.") || stage.name.starts_with("weights.")) {
+      own.push_back(stage.name);
+    }
+  }
+  return {program, own};
+}
+
+bool fits(const ir::Program& program) {
+  const ir::Stage* scores = program.find_stage(kScores);
+  const ir::Stage* first = program.find_stage(kFirst);
+  const ir::Stage* second = program.find_stage("anchor");
+  const ir::Stage* output = program.find_stage("output");
+  if (!scores || !first || !second || !output || !program.find_stage(kMax) ||
+      !program.find_stage(kExp) || !program.find_stage(kSum)) {
+    return false;
+  }
+  const auto is_product = [](const ir::Stage& stage) {
+    return has_axes(stage, {"i", "j"}, {"k"}) || has_axes(stage, {"b", "i", "j"}, {"k"});
+  };
+  const auto queries = queries_of(program);
+  if (!is_product(*first) || !is_product(*second) || !queries || !same_extents(*first, *scores) ||
+      !same_extents(*second, *output)) {
+    return false;
+  }
+  const auto inlined = inlined_stages(program, *queries);
+  return std::none_of(inlined.begin(), inlined.end(),
+                      [](const ir::Stage* stage) { return reduces(*stage); }) &&
+         fused_stages_of(program).placeable();
+}
+
+// Bytes of scores and their exponentials, for a block of so many vectors of queries.
+std::int64_t block_bytes(const Shape& s, std::int64_t vectors) {
+  return 2 * vectors * s.lanes * s.keys * s.element_bytes;
+}
+
+std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
+  const Shape s = shape_of(program, target);
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t v = 1; v <= std::min(kMostVectors, s.query_vectors()); ++v) {
+    blocks.push_back(v);
+  }
+  std::vector<std::int64_t> cuts;
+  for (const std::int64_t kc : {32, 48, 64, 96, 128, 192, 256, 384, 512, 1024}) {
+    if (kc < s.keys) cuts.push_back(kc);
+  }
+  cuts.push_back(s.keys);
+  return {space::choice_of("queries", blocks),
+          block_sizes("keys", s.keys, target.vector_registers - 2, {}),
+          unroll_steps("steps", s.terms),
+          all_register_tiles("tile", blocks.back() * s.lanes, s.vectors(), target),
+          space::choice_of("kc", cuts),
+          unroll_steps("unroll", s.keys),
+          space::choice_of("inner", {0, 1}),
+          space::choice_of("held", {0, 1}),
+          space::choice_of("prefetch", {0})};
+}
+
+// Time wasted by blocks that are not full and threads that have less to do.
+double waste_of(const Shape& s, std::int64_t vectors, const target::Target& target) {
+  const std::int64_t blocks = (s.query_vectors() + vectors - 1) / vectors;
+  const double covered = static_cast<double>(blocks * vectors * s.lanes);
+  return imbalance(s.batch * blocks, target) * covered / static_cast<double>(s.queries);
+}
+
+// As many queries as the cache has room for: keys and values are read once for each block.
+std::int64_t default_queries(const Shape& s, const target::Target& target) {
+  std::int64_t best = 1;
+  for (std::int64_t v = 2; v <= std::min(kMostVectors, s.query_vectors()); ++v) {
+    if (block_bytes(s, v) > target.l2_bytes / 2) break;
+    if (waste_of(s, v, target) <= waste_of(s, best, target) + 0.02) best = v;
+  }
+  return best;
+}
+
+space::Settings default_values(const ir::Program& program, const target::Target& target) {
+  const Shape s = shape_of(program, target);
+  const std::int64_t vectors = default_queries(s, target);
+  space::Knob first = register_tiles("keys", s.keys, vectors, target);
+  if (std::any_of(first.choices.begin(), first.choices.end(),
+                  [&](const space::Choice& tile) { return tile.numbers[1] == vectors; })) {
+    std::erase_if(first.choices,
+                  [&](const space::Choice& tile) { return tile.numbers[1] != vectors; });
+  }
+  const std::int64_t queries = std::min(s.queries, vectors * s.lanes);
+  const space::Knob second = register_tiles("tile", queries, s.vectors(), target);
+  const std::int64_t row_bytes = s.columns * s.element_bytes;
+  return {{"queries", {{vectors}}},
+          {"keys", {{best_tile(first, s.keys, vectors).numbers[0]}}},
+          {"steps", {{1}}},
+          {"tile", best_tile(second, queries, s.vectors())},
+          {"kc", {{std::max<std::int64_t>(32, target.l1_bytes / 2 / row_bytes)}}},
+          {"unroll", {{1}}},
+          {"inner", {{0}}},
+          {"held", {{0}}},
+          {"prefetch", {{0}}}};
+}
+
+std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
+                                  const space::Values& values) {
+  const Shape s = shape_of(program, target);
+  const std::int64_t vectors = values["queries"];
+  if (auto flaw = tile_flaw(values["keys"], vectors, {s.keys, vectors}, target)) return flaw;
+  const auto tile = values.numbers("tile");
+  const std::int64_t queries = std::min(s.queries, vectors * s.lanes);
+  if (tile[0] > queries) return "a tile of more queries than the block has";
+  return tile_flaw(tile[0], tile[1], {queries, s.vectors()}, target);
+}
+
+// Steps that all stages of a block share.
+struct Block {
+  TraceWriter& t;
+  std::int64_t lanes;
+  std::string loop;  // of the output, over blocks
+};
+
+schedule::Names names_of(const ir::Stage& stage) {
+  schedule::Names names;
+  for (const ir::Axis& axis : stage.axes) names.push_back(axis.name);
+  return names;
+}
+
+// The queries of a block, turned so that those of one vector lie next to each other.
+void place_queries(const Block& b, const Queries& queries) {
+  std::string copy = queries.tensor;
+  schedule::Names axes;
+  if (queries.stage != nullptr) {
+    axes = names_of(*queries.stage);
+  } else {
+    b.t.cache_read(queries.tensor, kFirst);
+    copy = "cache." + queries.tensor;
+    for (std::size_t d = 0; d < queries.rank; ++d) axes.push_back("i" + std::to_string(d));
+  }
+  const std::string i = axes[static_cast<std::size_t>(queries.i)];
+  const std::string k = axes[static_cast<std::size_t>(queries.k)];
+  b.t.compute_at(copy, "output", b.loop);
+  schedule::Names order = axes;
+  std::erase(order, i);
+  std::erase(order, k);
+  order.insert(order.end(), {k, i});
+  b.t.layout(copy, order);
+  b.t.split(copy, i, {b.lanes});
+  order.pop_back();
+  order.insert(order.end() - 1, i + ".0");
+  order.push_back(i + ".1");
+  b.t.reorder(copy, order);
+  b.t.vectorize(copy, i + ".1");
+}
+
+// The scores of a block, a tile of some keys and all its queries at a time.
+void place_scores(const Block& b, const ir::Program& program, const space::Values& values) {
+  schedule::Names order = names_of(*program.find_stage(kScores));
+  const std::string j = order.back(), i = order[order.size() - 2];
+  order.resize(order.size() - 2);
+  schedule::Names layout = order;
+  layout.insert(layout.end(), {j, i});
+  b.t.compute_at(kScores, "output", b.loop);
+  b.t.split(kScores, i, {b.lanes});
+  b.t.split(kScores, j, {values["keys"]});
+  order.insert(order.end(), {j + ".0", j + ".1", i + ".0", i + ".1"});
+  b.t.reorder(kScores, order);
+  b.t.layout(kScores, layout);
+  b.t.unroll(kScores, j + ".1");
+  b.t.unroll(kScores, i + ".0");
+  b.t.vectorize(kScores, i + ".1");
+
+  b.t.compute_at(kFirst, kScores, j + ".0");
+  b.t.registers(kFirst);
+  b.t.layout(kFirst,
+             layout.size() == 3 ? schedule::Names{"b", "j", "i"} : schedule::Names{"j", "i"});
+  b.t.split(kFirst, "i", {b.lanes});
+  schedule::Names inner{"k"};
+  if (values["steps"] > 1) {
+    b.t.split(kFirst, "k", {values["steps"]});
+    inner = {"k.0", "k.1"};
+  }
+  inner.insert(inner.end(), {"j", "i.0", "i.1"});
+  b.t.reorder(kFirst, inner);
+  if (values["steps"] > 1) b.t.unroll(kFirst, "k.1");
+  b.t.unroll(kFirst, "j");
+  b.t.unroll(kFirst, "i.0");
+  b.t.vectorize(kFirst, "i.1");
+}
+
+// The maximum or sum of each row, kept in registers while all keys pass by.
+void place_reduction(const Block& b, const ir::Stage& stage) {
+  const std::string cache = "cache." + stage.name, i = stage.axes.back().name;
+  const std::string j = stage.reduce_axes[0].name;
+  b.t.cache_write(stage.name);
+  b.t.compute_at(stage.name, "output", b.loop);
+  b.t.compute_at(cache, "output", b.loop);
+  for (const std::string& name : {stage.name, cache}) {
+    b.t.split(name, i, {b.lanes});
+    if (name == cache) b.t.reorder(name, {j, i + ".0", i + ".1"});
+    b.t.unroll(name, i + ".0");
+    b.t.vectorize(name, i + ".1");
+  }
+  b.t.registers(cache);
+}
+
+void place_exponentials(const Block& b, const ir::Stage& stage) {
+  schedule::Names order = names_of(stage);
+  const std::string j = order.back(), i = order[order.size() - 2];
+  order.resize(order.size() - 2);
+  order.insert(order.end(), {j, i});
+  b.t.compute_at(kExp, "output", b.loop);
+  b.t.layout(kExp, order);
+  b.t.split(kExp, i, {b.lanes});
+  order.pop_back();
+  order.insert(order.end(), {i + ".0", i + ".1"});
+  b.t.reorder(kExp, order);
+  b.t.unroll(kExp, i + ".0");
+  b.t.vectorize(kExp, i + ".1");
+}
+
+// The second product: block of keys by block of keys, tile by tile.
+void place_product(const Block& b, const space::Values& values) {
+  const auto tile = values.numbers("tile");
+  b.t.compute_at("anchor", "output", b.loop);
+  b.t.split("anchor", "i", {tile[0]});
+  b.t.split("anchor", "j", {tile[1], b.lanes});
+  const std::string tile_loop = values["inner"] == 0 ? "i.0" : "j.0";
+  b.t.reorder("anchor",
+              {"k_0", tile_loop == "i.0" ? "j.0" : "i.0", tile_loop, "i.1", "j.1", "j.2"});
+  b.t.annotate("anchor", "*", "init", "select");
+  b.t.compute_at("rf.anchor", "anchor", tile_loop);
+  b.t.unroll("anchor", "i.1");
+  b.t.unroll("anchor", "j.1");
+  b.t.vectorize("anchor", "j.2");
+  register_tile(b.t, "rf.anchor", "k_1", values, b.lanes);
+}
+
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
+                      const space::Values& values) {
+  TraceWriter t;
+  const Shape s = shape_of(program, target);
+  const Queries queries = *queries_of(program);
+  const FusedStages fused = fused_stages_of(program);
+  fused.place(t, target);
+  for (const ir::Stage* stage : inlined_stages(program, queries)) t.inline_stage(stage->name);
+  t.split("anchor", "k", {values["kc"]});
+  t.rfactor("anchor", "k.0");
+
+  schedule::Names axes = names_of(*program.find_stage("output"));
+  const std::string j = axes.back(), i = axes[axes.size() - 2];
+  t.split("output", i, {values["queries"] * s.lanes});
+  t.split("output", j, {s.lanes});
+  Block block{t, s.lanes, i + ".0"};
+  if (axes.size() == 3) {
+    t.fuse("output", {axes[0], i + ".0"});
+    block.loop = fused_name({axes[0], i + ".0"});
+  }
+  fused.attach(t, target, block.loop);
+  place_product(block, values);
+  place_reduction(block, *program.find_stage(kSum));
+  place_exponentials(block, *program.find_stage(kExp));
+  place_reduction(block, *program.find_stage(kMax));
+  place_scores(block, program, values);
+  place_queries(block, queries);
+  t.parallel("output", block.loop);
+  t.vectorize("output", j + ".1");
+  return t.take();
+}
+
+}  // namespace
+
+space::Template attention() { return {"attention", fits, knobs, trace, default_values, reject}; }
+
+}  // namespace attune::templates
