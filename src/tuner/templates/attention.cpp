@@ -17,11 +17,11 @@ namespace attune::templates {
 namespace {
 
 const std::string kScores = "scores.output", kFirst = "scores.anchor", kMax = "weights.max",
-                  kExp = "weights.exp", kSum = "weights.sum";
+                  kExp = "weights.exp", kSum = "weights.sum", kParts = "parts";
 constexpr std::int64_t kMostVectors = 4;  // of queries in a block
 
 struct Shape {
-  std::int64_t batch, queries, keys, columns, terms;  // terms: of a score
+  std::int64_t batch, queries, keys, columns, terms;  // keys of a part; terms of a score
   std::int64_t lanes, element_bytes;
   std::int64_t vectors() const { return (columns + lanes - 1) / lanes; }
   std::int64_t query_vectors() const { return (queries + lanes - 1) / lanes; }
@@ -32,7 +32,7 @@ Shape shape_of(const ir::Program& program, const target::Target& target) {
   const ir::Stage& second = *program.find_stage("anchor");
   return {.batch = std::max<std::int64_t>(1, extent_of(first, "b")),
           .queries = extent_of(first, "i"),
-          .keys = extent_of(first, "j"),
+          .keys = extent_of(second, "k"),
           .columns = extent_of(second, "j"),
           .terms = extent_of(first, "k"),
           .lanes = lanes_of(first, target),
@@ -81,8 +81,8 @@ std::vector<const ir::Stage*> inlined_stages(const ir::Program& program, const Q
 FusedStages fused_stages_of(const ir::Program& program) {
   std::vector<std::string> own;
   for (const ir::Stage& stage : program.stages) {
-    if (stage.name.starts_with("scores.") || stage.name.starts_with("weights.")) {
-      own.push_back(stage.name);
+    for (const char* prefix : {"scores.", "weights.", "total.", "parts", "mixed"}) {
+      if (stage.name.starts_with(prefix)) own.push_back(stage.name);
     }
   }
   return {program, own};
@@ -97,12 +97,19 @@ bool fits(const ir::Program& program) {
       !program.find_stage(kExp) || !program.find_stage(kSum)) {
     return false;
   }
-  const auto is_product = [](const ir::Stage& stage) {
-    return has_axes(stage, {"i", "j"}, {"k"}) || has_axes(stage, {"b", "i", "j"}, {"k"});
+  const std::size_t rank = output->axes.size();
+  const bool batched = rank == 3;
+  const auto is_product = [&](const ir::Stage& stage, const char* part) {
+    std::vector<std::string> axes =
+        batched ? std::vector<std::string>{"b", "i"} : std::vector<std::string>{"i"};
+    if (*part != 0) axes.push_back(part);
+    axes.push_back("j");
+    return has_axes(stage, axes, {"k"});
   };
   const auto queries = queries_of(program);
-  if (!is_product(*first) || !is_product(*second) || !queries || !same_extents(*first, *scores) ||
-      !same_extents(*second, *output)) {
+  if ((rank != 2 && rank != 3) || !is_product(*first, "") ||
+      !is_product(*second, program.find_stage(kParts) ? "c" : "") || !queries ||
+      !same_extents(*first, *scores)) {
     return false;
   }
   const auto inlined = inlined_stages(program, *queries);
@@ -193,12 +200,26 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
 struct Block {
   TraceWriter& t;
   std::int64_t lanes;
-  std::string loop;  // of the output, over blocks
+  // Where scores, weights and products are computed: a loop over blocks of queries, or over parts
+  // of their rows.
+  std::string stage, loop;
 };
 
 schedule::Names names_of(const ir::Stage& stage) {
   schedule::Names names;
   for (const ir::Axis& axis : stage.axes) names.push_back(axis.name);
+  return names;
+}
+
+// The axis of queries is the first, or the second behind one over matrices.
+std::string query_axis(const ir::Program& program, const ir::Stage& stage) {
+  return stage.axes[program.find_stage("output")->axes.size() - 2].name;
+}
+
+// The names with `last` behind all others.
+schedule::Names with_last(schedule::Names names, const std::string& last) {
+  std::erase(names, last);
+  names.push_back(last);
   return names;
 }
 
@@ -215,11 +236,8 @@ void place_queries(const Block& b, const Queries& queries) {
   }
   const std::string i = axes[static_cast<std::size_t>(queries.i)];
   const std::string k = axes[static_cast<std::size_t>(queries.k)];
-  b.t.compute_at(copy, "output", b.loop);
-  schedule::Names order = axes;
-  std::erase(order, i);
-  std::erase(order, k);
-  order.insert(order.end(), {k, i});
+  b.t.compute_at(copy, b.stage, b.loop);
+  schedule::Names order = with_last(with_last(axes, k), i);
   b.t.layout(copy, order);
   b.t.split(copy, i, {b.lanes});
   order.pop_back();
@@ -229,27 +247,31 @@ void place_queries(const Block& b, const Queries& queries) {
   b.t.vectorize(copy, i + ".1");
 }
 
+// Queries along vectors, which are written out; they also lie so.
+void run_along_queries(const Block& b, const ir::Program& program, const ir::Stage& stage) {
+  const std::string i = query_axis(program, stage);
+  schedule::Names order = with_last(names_of(stage), i);
+  b.t.compute_at(stage.name, b.stage, b.loop);
+  b.t.layout(stage.name, order);
+  b.t.split(stage.name, i, {b.lanes});
+  order.pop_back();
+  order.insert(order.end(), {i + ".0", i + ".1"});
+  b.t.reorder(stage.name, order);
+  b.t.unroll(stage.name, i + ".0");
+  b.t.vectorize(stage.name, i + ".1");
+}
+
 // The scores of a block, a tile of some keys and all its queries at a time.
 void place_scores(const Block& b, const ir::Program& program, const space::Values& values) {
-  schedule::Names order = names_of(*program.find_stage(kScores));
-  const std::string j = order.back(), i = order[order.size() - 2];
-  order.resize(order.size() - 2);
-  schedule::Names layout = order;
-  layout.insert(layout.end(), {j, i});
-  b.t.compute_at(kScores, "output", b.loop);
-  b.t.split(kScores, i, {b.lanes});
+  const ir::Stage& scores = *program.find_stage(kScores);
+  const std::string j = scores.axes.back().name;
+  run_along_queries(b, program, scores);
   b.t.split(kScores, j, {values["keys"]});
-  order.insert(order.end(), {j + ".0", j + ".1", i + ".0", i + ".1"});
-  b.t.reorder(kScores, order);
-  b.t.layout(kScores, layout);
   b.t.unroll(kScores, j + ".1");
-  b.t.unroll(kScores, i + ".0");
-  b.t.vectorize(kScores, i + ".1");
 
   b.t.compute_at(kFirst, kScores, j + ".0");
   b.t.registers(kFirst);
-  b.t.layout(kFirst,
-             layout.size() == 3 ? schedule::Names{"b", "j", "i"} : schedule::Names{"j", "i"});
+  b.t.layout(kFirst, with_last(names_of(*program.find_stage(kFirst)), "i"));
   b.t.split(kFirst, "i", {b.lanes});
   schedule::Names inner{"k"};
   if (values["steps"] > 1) {
@@ -265,40 +287,27 @@ void place_scores(const Block& b, const ir::Program& program, const space::Value
 }
 
 // The maximum or sum of each row, kept in registers while all keys pass by.
-void place_reduction(const Block& b, const ir::Stage& stage) {
-  const std::string cache = "cache." + stage.name, i = stage.axes.back().name;
-  const std::string j = stage.reduce_axes[0].name;
+void place_reduction(const Block& b, const ir::Program& program, const ir::Stage& stage) {
+  const std::string cache = "cache." + stage.name, i = query_axis(program, stage);
   b.t.cache_write(stage.name);
-  b.t.compute_at(stage.name, "output", b.loop);
-  b.t.compute_at(cache, "output", b.loop);
   for (const std::string& name : {stage.name, cache}) {
+    b.t.compute_at(name, b.stage, b.loop);
     b.t.split(name, i, {b.lanes});
-    if (name == cache) b.t.reorder(name, {j, i + ".0", i + ".1"});
+    schedule::Names order = with_last(names_of(stage), i);
+    order.pop_back();
+    if (name == cache) order.push_back(stage.reduce_axes[0].name);
+    order.insert(order.end(), {i + ".0", i + ".1"});
+    b.t.reorder(name, order);
     b.t.unroll(name, i + ".0");
     b.t.vectorize(name, i + ".1");
   }
   b.t.registers(cache);
 }
 
-void place_exponentials(const Block& b, const ir::Stage& stage) {
-  schedule::Names order = names_of(stage);
-  const std::string j = order.back(), i = order[order.size() - 2];
-  order.resize(order.size() - 2);
-  order.insert(order.end(), {j, i});
-  b.t.compute_at(kExp, "output", b.loop);
-  b.t.layout(kExp, order);
-  b.t.split(kExp, i, {b.lanes});
-  order.pop_back();
-  order.insert(order.end(), {i + ".0", i + ".1"});
-  b.t.reorder(kExp, order);
-  b.t.unroll(kExp, i + ".0");
-  b.t.vectorize(kExp, i + ".1");
-}
-
 // The second product: block of keys by block of keys, tile by tile.
 void place_product(const Block& b, const space::Values& values) {
   const auto tile = values.numbers("tile");
-  b.t.compute_at("anchor", "output", b.loop);
+  b.t.compute_at("anchor", b.stage, b.loop);
   b.t.split("anchor", "i", {tile[0]});
   b.t.split("anchor", "j", {tile[1], b.lanes});
   const std::string tile_loop = values["inner"] == 0 ? "i.0" : "j.0";
@@ -310,6 +319,29 @@ void place_product(const Block& b, const space::Values& values) {
   b.t.unroll("anchor", "j.1");
   b.t.vectorize("anchor", "j.2");
   register_tile(b.t, "rf.anchor", "k_1", values, b.lanes);
+}
+
+// What the parts of rows are put together by: little beside the products.
+void place_total(const Block& b, const ir::Program& program) {
+  const auto along_columns = [&](const ir::Stage& stage) {
+    const std::string column = stage.axes.back().name;
+    b.t.compute_at(stage.name, b.stage, b.loop);
+    b.t.split(stage.name, column, {b.lanes});
+    schedule::Names order = names_of(stage);
+    order.pop_back();
+    if (reduces(stage)) order.push_back(stage.reduce_axes[0].name);
+    order.insert(order.end(), {column + ".0", column + ".1"});
+    b.t.reorder(stage.name, order);
+    b.t.vectorize(stage.name, column + ".1");
+  };
+  along_columns(*program.find_stage("mixed"));
+  for (const char* name : {"total.sum", "total.exp", "total.max"}) {
+    b.t.compute_at(name, b.stage, b.loop);
+  }
+  const ir::Stage& parts = *program.find_stage(kParts);
+  along_columns(parts);
+  const std::string c = parts.axes[parts.axes.size() - 2].name, i = query_axis(program, parts);
+  b.t.reorder(kParts, {c, i});
 }
 
 schedule::Trace trace(const ir::Program& program, const target::Target& target,
@@ -327,19 +359,25 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   const std::string j = axes.back(), i = axes[axes.size() - 2];
   t.split("output", i, {values["queries"] * s.lanes});
   t.split("output", j, {s.lanes});
-  Block block{t, s.lanes, i + ".0"};
+  Block whole{t, s.lanes, "output", i + ".0"};
   if (axes.size() == 3) {
     t.fuse("output", {axes[0], i + ".0"});
-    block.loop = fused_name({axes[0], i + ".0"});
+    whole.loop = fused_name({axes[0], i + ".0"});
   }
-  fused.attach(t, target, block.loop);
-  place_product(block, values);
-  place_reduction(block, *program.find_stage(kSum));
-  place_exponentials(block, *program.find_stage(kExp));
-  place_reduction(block, *program.find_stage(kMax));
-  place_scores(block, program, values);
-  place_queries(block, queries);
-  t.parallel("output", block.loop);
+  fused.attach(t, target, whole.loop);
+  Block inner = whole;
+  if (const ir::Stage* parts = program.find_stage(kParts)) {
+    place_total(whole, program);
+    inner.stage = kParts;
+    inner.loop = parts->axes[parts->axes.size() - 2].name;
+  }
+  place_product(inner, values);
+  place_reduction(inner, program, *program.find_stage(kSum));
+  run_along_queries(inner, program, *program.find_stage(kExp));
+  place_reduction(inner, program, *program.find_stage(kMax));
+  place_scores(inner, program, values);
+  place_queries(whole, queries);
+  t.parallel("output", whole.loop);
   t.vectorize("output", j + ".1");
   return t.take();
 }

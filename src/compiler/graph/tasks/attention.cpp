@@ -4,9 +4,8 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "compiler/graph/program.h"
 #include "compiler/graph/tasks/anchors.h"
-#include "compiler/graph/tasks/splice.h"
+#include "compiler/graph/tasks/attention_program.h"
 #include "compiler/ir/text/print.h"
 
 namespace attune::graph {
@@ -34,32 +33,9 @@ bool is_product(const Graph& graph, const Node& node) {
   return anchor.ok() && anchor->has_value();
 }
 
-// The softmax of rows of `scores`, without the division by their sums.
-Result<ir::Program> weights_of(const ir::Buffer& scores) {
-  const auto last = static_cast<std::int64_t>(scores->shape.size()) - 1;
-  ATTUNE_ASSIGN(ir::Program program, program_of({.name = "softmax",
-                                                 .attributes = {{"axis", last}},
-                                                 .inputs = {{scores->type, scores->shape, {}}},
-                                                 .present = {true},
-                                                 .constants = {nullptr}}));
-  std::erase_if(program.stages, [](const ir::Stage& stage) {
-    return stage.name != "max" && stage.name != "exp" && stage.name != "sum";
-  });
-  CHECK(program.stages.size() == 3, "softmax is made of max, exp and sum");
-  return with_prefix(program, "weights.");
-}
-
-// Divides what is read of the product by the sum of its row.
-void divide_rows(ir::Program& product, const ir::Buffer& sum) {
-  const ir::Buffer anchor = product.find_stage("anchor")->outputs[0];
-  for (ir::Stage& stage : product.stages) {
-    replace_reads(stage, anchor, [&](const std::vector<ir::Expr>& index) {
-      const std::vector<ir::Expr> row(index.begin(), index.end() - 1);
-      const ir::Expr total = ir::cast(anchor->type, ir::load(sum, row));
-      return ir::load(anchor, index) * (ir::cast(anchor->type, ir::float_imm(1)) / total);
-    });
-  }
-}
+// Keys of a part of a row, where rows are long: scores of some dozens of queries and so many keys
+// are a small part of a second cache.
+constexpr std::int64_t kMostKeys = 512;
 
 }  // namespace
 
@@ -101,21 +77,15 @@ Result<Task> attention(const Graph& graph, Task scores, Task product) {
   CHECK(left != product.inputs.end(), "attention multiplies the softmax of its scores");
   const auto position = static_cast<std::size_t>(left - product.inputs.begin());
 
-  ir::Program program = with_prefix(scores.op.program, "scores.");
-  const ir::Buffer between = program.outputs[0];
-  const ir::Buffer read = product.op.program.inputs[position].buffer;
-  CHECK(between->shape == read->shape, "scores are read as they are written");
-  ATTUNE_ASSIGN(ir::Program weights, weights_of(between));
-  const ir::Buffer power = weights.find_stage("weights.exp")->outputs[0];
-  const ir::Buffer sum = weights.find_stage("weights.sum")->outputs[0];
-  splice(program, std::move(weights), 0,
-         [&](const std::vector<ir::Expr>& index) { return ir::load(between, index); });
-  divide_rows(product.op.program, sum);
-  splice(program, std::move(product.op.program), position, [&](const std::vector<ir::Expr>& index) {
-    return ir::cast(read->type, ir::load(power, index));
-  });
-  program.name = "attention";
-  ATTUNE_RETURN_IF_ERROR(ir::verify(program));
+  const std::int64_t keys = scores.op.program.outputs[0]->shape.back();
+  AttentionPrograms parts{std::move(scores.op.program), std::move(product.op.program), position};
+  std::vector<ops::AlgorithmDef> alternatives;
+  if (keys >= 2 * kMostKeys) {
+    const std::int64_t count = (keys + kMostKeys - 1) / kMostKeys;
+    ATTUNE_ASSIGN(ir::Program parted, rows_in_parts(parts, (keys + count - 1) / count));
+    alternatives.push_back({"parts", std::move(parted), 0});
+  }
+  ATTUNE_ASSIGN(ir::Program program, whole_rows(std::move(parts)));
 
   product.inputs.erase(left);
   scores.inputs.insert(scores.inputs.end(), product.inputs.begin(), product.inputs.end());
@@ -125,6 +95,8 @@ Result<Task> attention(const Graph& graph, Task scores, Task product) {
   task.op.program = std::move(program);
   task.op.flops += scores.op.flops;
   task.op.tolerance += scores.op.tolerance;
+  for (ops::AlgorithmDef& other : alternatives) other.tolerance = task.op.tolerance;
+  task.op.alternatives = std::move(alternatives);
   task.key = hex64(ir::hash(task.op.program));
   return task;
 }

@@ -72,6 +72,7 @@ std::string likely_algorithm(const graph::Task& task, const target::Target& targ
   const ir::Stage* anchor = task.op.program.find_stage("anchor");
   if (likely_strassen(program_of(task, "strassen"), target)) return "strassen";
   if (program_of(task, "merged") != nullptr) return "merged";
+  if (program_of(task, "parts") != nullptr) return "parts";
   const ir::Program* other = program_of(task, "winograd2");
   if (other == nullptr) other = program_of(task, "winograd4");
   if (anchor == nullptr || other == nullptr) return "direct";
