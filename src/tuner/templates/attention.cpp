@@ -6,18 +6,14 @@
 // block use them.
 #include <algorithm>
 
-#include "compiler/ir/nodes/rewrite.h"
-#include "tuner/templates/dataflow.h"
+#include "tuner/templates/attention_facts.h"
 #include "tuner/templates/families.h"
-#include "tuner/templates/fused_stages.h"
 #include "tuner/templates/program_facts.h"
 #include "tuner/templates/register_tile.h"
 
 namespace attune::templates {
 namespace {
 
-const std::string kScores = "scores.output", kFirst = "scores.anchor", kMax = "weights.max",
-                  kExp = "weights.exp", kSum = "weights.sum", kParts = "parts";
 constexpr std::int64_t kMostVectors = 4;  // of queries in a block
 
 struct Shape {
@@ -37,85 +33,6 @@ Shape shape_of(const ir::Program& program, const target::Target& target) {
           .terms = extent_of(first, "k"),
           .lanes = lanes_of(first, target),
           .element_bytes = first.outputs[0]->type.element_bytes()};
-}
-
-// The tensor that the first product reads by query: its name, the stage that makes it, if any, and
-// the dimensions of queries and terms.
-struct Queries {
-  std::string tensor;
-  const ir::Stage* stage = nullptr;
-  std::size_t rank = 0;
-  int i = -1, k = -1;
-};
-
-std::optional<Queries> queries_of(const ir::Program& program) {
-  std::optional<Queries> found;
-  ir::visit(program.find_stage(kFirst)->values[0], [&](const ir::Expr& e) {
-    const auto* load = ir::as<ir::Load>(e);
-    if (!load) return;
-    Queries queries{load->buffer->name, program.producer(load->buffer), load->index.size()};
-    for (std::size_t d = 0; d < load->index.size(); ++d) {
-      const auto* variable = ir::as<ir::Var>(load->index[d]);
-      if (variable && variable->name == "i") queries.i = static_cast<int>(d);
-      if (variable && variable->name == "k") queries.k = static_cast<int>(d);
-    }
-    if (queries.i >= 0 && queries.k >= 0) found = queries;
-  });
-  return found;
-}
-
-// Stages of the first half that the template does not schedule one by one.
-std::vector<const ir::Stage*> inlined_stages(const ir::Program& program, const Queries& queries) {
-  std::vector<const ir::Stage*> stages;
-  const std::set<ir::Buffer> constants = constants_of(program);
-  for (const ir::Stage& stage : program.stages) {
-    if (!stage.name.starts_with("scores.") || stage.name == kScores || stage.name == kFirst ||
-        stage.name == queries.tensor || constants.count(stage.outputs[0]) > 0) {
-      continue;
-    }
-    stages.push_back(&stage);
-  }
-  return stages;
-}
-
-FusedStages fused_stages_of(const ir::Program& program) {
-  std::vector<std::string> own;
-  for (const ir::Stage& stage : program.stages) {
-    for (const char* prefix : {"scores.", "weights.", "total.", "parts", "mixed"}) {
-      if (stage.name.starts_with(prefix)) own.push_back(stage.name);
-    }
-  }
-  return {program, own};
-}
-
-bool fits(const ir::Program& program) {
-  const ir::Stage* scores = program.find_stage(kScores);
-  const ir::Stage* first = program.find_stage(kFirst);
-  const ir::Stage* second = program.find_stage("anchor");
-  const ir::Stage* output = program.find_stage("output");
-  if (!scores || !first || !second || !output || !program.find_stage(kMax) ||
-      !program.find_stage(kExp) || !program.find_stage(kSum)) {
-    return false;
-  }
-  const std::size_t rank = output->axes.size();
-  const bool batched = rank == 3;
-  const auto is_product = [&](const ir::Stage& stage, const char* part) {
-    std::vector<std::string> axes =
-        batched ? std::vector<std::string>{"b", "i"} : std::vector<std::string>{"i"};
-    if (*part != 0) axes.push_back(part);
-    axes.push_back("j");
-    return has_axes(stage, axes, {"k"});
-  };
-  const auto queries = queries_of(program);
-  if ((rank != 2 && rank != 3) || !is_product(*first, "") ||
-      !is_product(*second, program.find_stage(kParts) ? "c" : "") || !queries ||
-      !same_extents(*first, *scores)) {
-    return false;
-  }
-  const auto inlined = inlined_stages(program, *queries);
-  return std::none_of(inlined.begin(), inlined.end(),
-                      [](const ir::Stage* stage) { return reduces(*stage); }) &&
-         fused_stages_of(program).placeable();
 }
 
 // Bytes of scores and their exponentials, for a block of so many vectors of queries.
@@ -321,6 +238,32 @@ void place_product(const Block& b, const space::Values& values) {
   register_tile(b.t, "rf.anchor", "k_1", values, b.lanes);
 }
 
+// Masks are read across their rows. Constants are laid out for that ahead of time; of others, the
+// part that belongs to a block is copied to where rows do not take each other's lines.
+void place_masks(const Block& b, const std::vector<Mask>& masks, std::int64_t queries) {
+  constexpr std::int64_t kLine = 64;  // elements; rows are longer by one vector
+  for (const Mask& mask : masks) {
+    const std::string copy = "cache." + mask.tensor;
+    schedule::Names axes;
+    for (std::size_t d = 0; d < mask.rank; ++d) axes.push_back("i" + std::to_string(d));
+    const std::string i = axes[mask.i], j = axes[mask.j];
+    b.t.cache_read(mask.tensor, kScores);
+    if (mask.constant) {
+      const std::string block = std::to_string(queries);
+      std::erase(axes, i);
+      std::erase(axes, j);
+      axes.insert(axes.end(), {i + "/" + block, j, i + "%" + block});
+      b.t.layout(copy, axes);
+      continue;
+    }
+    b.t.compute_at(copy, b.stage, b.loop);
+    b.t.layout(copy, with_last(with_last(axes, i), j));
+    b.t.storage_align(copy, kLine, b.lanes);
+    b.t.split(copy, j, {b.lanes});
+    b.t.vectorize(copy, j + ".1");
+  }
+}
+
 // What the parts of rows are put together by: little beside the products.
 void place_total(const Block& b, const ir::Program& program) {
   const auto along_columns = [&](const ir::Stage& stage) {
@@ -349,7 +292,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   TraceWriter t;
   const Shape s = shape_of(program, target);
   const Queries queries = *queries_of(program);
-  const FusedStages fused = fused_stages_of(program);
+  const FusedStages fused = fused_around_attention(program);
   fused.place(t, target);
   for (const ir::Stage* stage : inlined_stages(program, queries)) t.inline_stage(stage->name);
   t.split("anchor", "k", {values["kc"]});
@@ -376,6 +319,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   run_along_queries(inner, program, *program.find_stage(kExp));
   place_reduction(inner, program, *program.find_stage(kMax));
   place_scores(inner, program, values);
+  place_masks(inner, masks_of(program, queries), values["queries"] * s.lanes);
   place_queries(whole, queries);
   t.parallel("output", whole.loop);
   t.vectorize("output", j + ".1");
@@ -384,6 +328,8 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
 
 }  // namespace
 
-space::Template attention() { return {"attention", fits, knobs, trace, default_values, reject}; }
+space::Template attention() {
+  return {"attention", is_attention, knobs, trace, default_values, reject};
+}
 
 }  // namespace attune::templates

@@ -52,6 +52,9 @@ class TraceWriter {
   void layout(std::string stage, schedule::Names terms) {
     trace_.push_back(schedule::Layout{std::move(stage), std::move(terms)});
   }
+  void storage_align(std::string stage, std::int64_t factor, std::int64_t offset) {
+    trace_.push_back(schedule::StorageAlign{std::move(stage), factor, offset});
+  }
   void annotate(std::string stage, std::string loop, std::string key, std::string value) {
     trace_.push_back(
         schedule::Annotate{std::move(stage), std::move(loop), std::move(key), std::move(value)});
