@@ -29,6 +29,13 @@ struct LayerRow {
   double percent = 0;       // of all layers
   double gflops = 0;        // 0: it has no operations to count
   std::int64_t calls = 0;   // in one run
+  double bound_us = 0;      // the least that one call can take on this machine; 0: a host operator
+
+  // The bound as a share of what was measured.
+  std::optional<double> percent_of_bound() const {
+    if (bound_us <= 0 || milliseconds <= 0) return std::nullopt;
+    return 1e-1 * bound_us * static_cast<double>(calls) / milliseconds;
+  }
 };
 
 struct BenchReport {

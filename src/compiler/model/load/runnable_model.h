@@ -26,6 +26,7 @@ struct RunnableModel {
   bool is_operator = false;
   std::shared_ptr<const runtime::Model> model = {};
   std::vector<KernelSource> kernels = {};  // in the plan's order; of an artifact nothing is known
+  std::vector<double> bounds_us = {};      // of one call of each (bound.h); likewise
   std::string schedule_text = {};          // of where its schedules come from, for a person
   int threads = 1;
   double load_ms = 0;          // from the artifact's bytes to kernels that can be called
