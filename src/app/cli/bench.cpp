@@ -65,6 +65,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const InputArguments inputs(line);
   add_schedule_options(line, options.source.schedule);
   line.flag("--layers", options.layers, "show the time of every layer of a model, and its bound");
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
@@ -78,6 +79,7 @@ Result<int> run_bench(Words arguments, Console& console) {
     options.source.model = model.take();
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.files.inputs, inputs.take());
     options.source.progress = compile_progress(console);
     options.sampling.repeats = repeats.value_or(0);
     options.sampling.seconds = seconds.value_or(options.sampling.seconds);

@@ -147,7 +147,9 @@ std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t r
 Result<BenchReport> bench(const BenchOptions& options) {
   model::SourceOptions source = options.source;
   source.model.seed = options.seed;
-  ATTUNE_ASSIGN(const model::RunnableModel model, model::load_runnable(source));
+  ATTUNE_ASSIGN(const model::ModelWithInputs opened,
+                model::load_with_inputs(source, options.files, options.seed));
+  const model::RunnableModel& model = opened.model;
   if (options.layers && model.is_operator) {
     return invalid("--layers is for whole models; an operator has one layer", "leave it out");
   }
@@ -164,7 +166,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
     ATTUNE_ASSIGN(report.peak_gflops, tunings::tuning_of(target).peak_gflops(target));
   }
   const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(const std::vector<Tensor> inputs, model::random_inputs(plan, options.seed));
+    const std::vector<Tensor>& inputs = opened.inputs;
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
     Found found;
     // Of an operator its kernel is timed, not what a model does around its layers.

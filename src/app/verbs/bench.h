@@ -9,13 +9,14 @@
 
 #include "app/verbs/sampling.h"
 #include "base/result.h"
-#include "compiler/model/load/runnable_model.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::verbs {
 
 struct BenchOptions {
   model::SourceOptions source = {};
   SamplingOptions sampling = {};
+  model::InputFiles files = {};
   std::uint64_t seed = 0;    // of the random inputs
   bool layers = false;       // a profile too
   bool measure_peak = true;  // of an operator, whose speed is compared with it

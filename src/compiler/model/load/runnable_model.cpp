@@ -143,16 +143,6 @@ void fill_input(Tensor& tensor, std::uint64_t seed, int index) {
   }
 }
 
-Result<std::vector<Tensor>> random_inputs(const runtime::Plan& plan, std::uint64_t seed) {
-  std::vector<Tensor> tensors;
-  for (const runtime::InterfaceTensor& input : plan.inputs) {
-    ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(input.type, largest_shape(input)));
-    fill_input(tensor, seed, static_cast<int>(tensors.size()));
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
-}
-
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned) {
   runtime::ThreadPoolOptions pool{.workers = threads};
   if (pinned) {

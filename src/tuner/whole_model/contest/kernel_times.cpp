@@ -46,8 +46,9 @@ struct Profiled {
 };
 
 Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artifacts,
+                                           const model::ReadInputs& inputs,
                                            const KernelTimesOptions& options) {
-  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
+  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts, inputs));
   std::vector<Profiled> models;
   for (Contestant& contestant : contestants) models.push_back({std::move(contestant)});
   const auto exact = [](const Profiled& model) { return model.repeats.exact(); };
@@ -65,9 +66,10 @@ Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artif
 }  // namespace
 
 Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const model::ReadInputs& inputs,
                                               const KernelTimesOptions& options) {
   const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(const std::vector<KernelTimes> times, time_here(artifacts, options));
+    ATTUNE_ASSIGN(const std::vector<KernelTimes> times, time_here(artifacts, inputs, options));
     Bytes bytes;
     for (const KernelTimes& each : times) {
       append_value(bytes, each.size());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::whole_model {
 
@@ -19,6 +20,7 @@ using KernelTimes = std::vector<double>;
 
 // One entry for each artifact.
 Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const model::ReadInputs& inputs,
                                               const KernelTimesOptions& options);
 
 // For every kernel the number of the artifact in which it is fastest; the first one unless another

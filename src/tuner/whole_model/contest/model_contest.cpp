@@ -36,10 +36,12 @@ Status move_file(const std::string& from, const std::string& to) {
 }  // namespace
 
 ModelContest::ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile,
-                           std::string output, TuningResources& resources, ModelTeller& teller)
+                           std::string output, const model::ReadInputs& inputs,
+                           TuningResources& resources, ModelTeller& teller)
     : tasks_(tasks),
       compile_(std::move(compile)),
       output_(std::move(output)),
+      inputs_(inputs),
       resources_(resources),
       teller_(teller),
       untuned_(fmt::format("{}.{}.untuned", output_, getpid())),
@@ -137,7 +139,8 @@ std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t co
   Status done = compile_stage([&] { return variants.write_others(count); });
   if (done.ok()) {
     done = race_stage([&]() -> Status {
-      ATTUNE_ASSIGN(const auto times, time_kernels(variants.paths(), {.seconds = kVariantSeconds}));
+      ATTUNE_ASSIGN(const auto times,
+                    time_kernels(variants.paths(), inputs_, {.seconds = kVariantSeconds}));
       fastest = fastest_artifacts(times);
       return {};
     });
@@ -160,7 +163,7 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
   for (const Entry& entry : entries) paths.push_back(entry.path);
   std::vector<double> latencies;
   ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
-    ATTUNE_ASSIGN(latencies, race(paths, {.seconds = seconds}));
+    ATTUNE_ASSIGN(latencies, race(paths, inputs_, {.seconds = seconds}));
     return {};
   }));
   untuned_ms_ = latencies[0];

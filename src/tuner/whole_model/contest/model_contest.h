@@ -15,6 +15,7 @@
 #include "base/temporary_file.h"
 #include "compiler/model/compile.h"
 #include "compiler/model/fallback.h"
+#include "compiler/model/load/input_files.h"
 #include "tuner/whole_model/report/tune_report.h"
 
 namespace attune::whole_model {
@@ -27,9 +28,9 @@ inline constexpr double kVariantSeconds = 0.6;  // of timing one artifact kernel
 
 class ModelContest {
  public:
-  // Files are written beside `output`. All must outlive it.
+  // Files are written beside `output`, models run on `inputs`. All must outlive it.
   ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile, std::string output,
-               TuningResources& resources, ModelTeller& teller);
+               const model::ReadInputs& inputs, TuningResources& resources, ModelTeller& teller);
 
   // On the calling thread, once. Says how long compiling takes.
   Status write_untuned();
@@ -77,6 +78,7 @@ class ModelContest {
   const model::ModelTasks& tasks_;
   model::CompileOptions compile_;
   std::string output_;
+  const model::ReadInputs& inputs_;
   TuningResources& resources_;
   ModelTeller& teller_;
   TemporaryFile untuned_, kept_;

@@ -69,9 +69,9 @@ bool is_decided(const std::vector<Runner>& runners) {
 }  // namespace
 
 Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
-                                 const RaceOptions& options) {
+                                 const model::ReadInputs& inputs, const RaceOptions& options) {
   const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
+    ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts, inputs));
     std::vector<Runner> runners;
     for (Contestant& contestant : contestants) runners.push_back({std::move(contestant)});
     const double slice = options.seconds / options.rounds /

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::whole_model {
 
@@ -18,6 +19,6 @@ struct RaceOptions {
 // The latency of each artifact in milliseconds: the median over rounds of the fastest call of a
 // round.
 Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
-                                 const RaceOptions& options);
+                                 const model::ReadInputs& inputs, const RaceOptions& options);
 
 }  // namespace attune::whole_model
