@@ -131,6 +131,23 @@ TEST_F(Models, AnArtifactRunsWithFewerThreadsThanItWasMadeFor) {
             "hint: compile it with --threads 2\n");
 }
 
+// What it finds becomes records.
+TEST_F(Models, CompileLooksAtItsTasksAndRemembers) {
+  const auto look = [&](const std::vector<std::string>& further) {
+    std::vector<std::string> words{
+        "compile", "squeezenet1_1", "-o", directory_.file("s.attune"), "--threads", "1", "--json"};
+    words.insert(words.end(), further.begin(), further.end());
+    return Json::parse(output_of(words)).at("look");
+  };
+  EXPECT_EQ(look({"--no-look"}).at("tasks"), 0);
+  const Json first = look({"--history", "none"});
+  EXPECT_GT(first.at("tasks").get<int>(), 8);
+  EXPECT_LE(first.at("better"), first.at("tasks"));
+  EXPECT_LT(first.at("seconds").get<double>(), 10);
+  const std::string stored = output_of({"records", "list", "--json"});
+  EXPECT_GT(Json::parse(stored).at("records").size(), 0u);
+}
+
 TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
   const std::string text = output_of({"compile", "mlp", "--emit=graph,tasks,te,trace,loops"});
   std::size_t at = 0;

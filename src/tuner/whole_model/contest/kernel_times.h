@@ -23,6 +23,10 @@ Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& ar
                                               const model::ReadInputs& inputs,
                                               const KernelTimesOptions& options);
 
+// Of one model that is in memory, on random inputs: in one run at least, or as many as the time
+// allows.
+Result<KernelTimes> time_kernels(const model::RunnableModel& model, double seconds);
+
 // For every kernel the number of the artifact in which it is fastest; the first one unless another
 // is faster beyond doubt. All must have the same kernels.
 std::vector<std::size_t> fastest_artifacts(const std::vector<KernelTimes>& times);

@@ -12,15 +12,8 @@ Result<model::ReadInputs> contest_inputs(const model::LoadedModel& model,
                      "leave it out");
 }
 
-Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts,
-                                                  const model::ReadInputs& inputs) {
-  std::vector<model::RunnableModel> models;
-  for (const std::string& path : artifacts) {
-    model::SourceOptions source;
-    source.model.model = path;
-    ATTUNE_ASSIGN(model::RunnableModel model, model::load_runnable(source));
-    models.push_back(std::move(model));
-  }
+Result<std::vector<Contestant>> side_by_side(std::vector<model::RunnableModel> models,
+                                             const model::ReadInputs& inputs) {
   if (models.empty()) return std::vector<Contestant>();
   // One for all: where threads may run is asked for before this one is bound to a core.
   ATTUNE_ASSIGN(const auto pool, model::make_pool(models.front().threads, true));
@@ -31,6 +24,18 @@ Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>
     contestants.push_back({std::move(model), std::move(session), std::move(own)});
   }
   return contestants;
+}
+
+Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts,
+                                                  const model::ReadInputs& inputs) {
+  std::vector<model::RunnableModel> models;
+  for (const std::string& path : artifacts) {
+    model::SourceOptions source;
+    source.model.model = path;
+    ATTUNE_ASSIGN(model::RunnableModel model, model::load_runnable(source));
+    models.push_back(std::move(model));
+  }
+  return side_by_side(std::move(models), inputs);
 }
 
 }  // namespace attune::whole_model

@@ -39,7 +39,9 @@ Result<model::ReadInputs> contest_inputs(const model::LoadedModel& model,
                                          const std::vector<model::NamedFile>& files);
 
 // To be called in the process that runs them: its thread is bound to a core from then on. All
-// artifacts are made for the same number of threads.
+// models are made for the same number of threads.
+Result<std::vector<Contestant>> side_by_side(std::vector<model::RunnableModel> models,
+                                             const model::ReadInputs& inputs);
 Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts,
                                                   const model::ReadInputs& inputs);
 
