@@ -161,9 +161,9 @@ class JobTuning {
       return {};
     }));
     return resources_.run_stage("race", Resource::Device, [&]() -> Status {
-      ATTUNE_ASSIGN(const std::vector<double> latency_ms,
+      ATTUNE_ASSIGN(const whole_model::RaceResult result,
                     whole_model::race({folder_.artifact()}, inputs, {.seconds = 1}));
-      report.latency_ms = latency_ms.front();
+      report.latency_ms = result.latency_ms.front();
       report.output = folder_.artifact();
       return {};
     });

@@ -73,7 +73,6 @@ class ModelContest {
   std::int64_t choose_inside(ModelVariants& variants, std::size_t count);
   Status race_all(std::vector<Entry> entries, double seconds);
   Status keep(Entry entry);
-  bool untuned_wins() const { return !best_ || untuned_ms_ <= best_->latency_ms; }
 
   const model::ModelTasks& tasks_;
   model::CompileOptions compile_;
@@ -88,6 +87,7 @@ class ModelContest {
   bool known_differs_ = false;
   std::optional<Entry> best_;  // in `kept_`
   double untuned_ms_ = 0;
+  bool untuned_wins_ = true;  // the last race
   std::optional<double> known_ms_;
   std::string inside_failure_;
   std::atomic<double> compile_seconds_ = 0;
