@@ -74,8 +74,11 @@ def asked_by(session, shapes, integers_below):
         dims = shapes.get(wanted.name)
         if dims is None:
             dims = tuple(d if isinstance(d, int) and d > 0 else 1 for d in wanted.shape)
-        dtype = ONNX_TYPES[wanted.type]
-        whole = dtype.startswith(("int", "uint"))
-        inputs.append(Input(wanted.name, dtype, tuple(dims), "<" if whole else "",
-                            str(integers_below) if whole else ""))
+        inputs.append(input_of(wanted.name, ONNX_TYPES[wanted.type], dims, integers_below))
     return inputs
+
+
+def input_of(name, dtype, shape, integers_below):
+    """One that nothing more is known of."""
+    whole = dtype.startswith(("int", "uint"))
+    return Input(name, dtype, tuple(shape), "<" if whole else "", str(integers_below) if whole else "")

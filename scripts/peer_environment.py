@@ -5,6 +5,7 @@ figures of different days compare.
 """
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -37,6 +38,31 @@ def python(folder=FOLDER):
 def missing(packages):
     """Those of the packages that the running interpreter cannot import."""
     return [name for name in packages if importlib.util.find_spec(name) is None]
+
+
+def unusable(package):
+    """Why the running interpreter cannot import the package; None: it can."""
+    done = subprocess.run([sys.executable, "-B", "-c", f"import {package}"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    words = done.stderr.strip().splitlines()
+    return words[-1] if words else f"importing it ends with status {done.returncode}"
+
+
+def use(program, packages):
+    """Goes on inside an interpreter of the user's, which has the packages or is refused; nothing is
+    installed."""
+    found = shutil.which(program)
+    if found is None:
+        sys.exit(f"there is no program '{program}'")
+    found = os.path.abspath(found)
+    if os.environ.get(MARK) != found:
+        sys.stdout.flush()
+        os.execve(found, [found, "-B", *sys.argv], {**os.environ, MARK: found})
+    for package in packages:
+        if reason := unusable(package):
+            sys.exit(f"{found} cannot import {package}: {reason}")
 
 
 def enter(packages, folder=FOLDER):

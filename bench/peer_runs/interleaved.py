@@ -21,8 +21,8 @@ class Failed(Exception):
 
 
 class Worker:
-    def __init__(self, engine, model, inputs, threads, cores):
-        self.engine = engine
+    def __init__(self, engine, model, inputs, threads, cores, label=None):
+        self.engine = label or engine  # what its times are called
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
             [sys.executable, "-B", WORKER, engine, model, inputs, str(threads),
@@ -175,7 +175,11 @@ def disagreement(results, reference):
             return float("inf")
         if expected.size == 0:
             continue
-        difference = numpy.abs(got.astype(numpy.float64) - expected.astype(numpy.float64)).max()
-        largest = numpy.abs(expected.astype(numpy.float64)).max()
+        wide, expected = got.astype(numpy.float64), expected.astype(numpy.float64)
+        same = (wide == expected) | (numpy.isnan(wide) & numpy.isnan(expected))
+        difference = numpy.abs(wide - expected)[~same].max(initial=0)
+        if not numpy.isfinite(difference):
+            return float("inf")
+        largest = numpy.abs(expected[numpy.isfinite(expected)]).max(initial=0)
         worst = max(worst, float(difference / largest if largest > 0 else difference))
     return worst

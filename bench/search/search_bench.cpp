@@ -122,14 +122,16 @@ Result<std::shared_ptr<const cost_model::History>> SearchBench::history_for(
   return std::make_shared<const cost_model::History>(history_without(lessons_, left_out, kind));
 }
 
-std::vector<measure::BuiltCandidate> SearchBench::build(
-    const session::Task& task, const std::vector<schedule::Trace>& traces) {
+std::vector<measure::BuiltCandidate> SearchBench::build(const session::Task& task,
+                                                        const std::vector<schedule::Trace>& traces,
+                                                        bool whatever_it_costs) {
   std::vector<measure::BuildRequest> requests;
   for (const schedule::Trace& trace : traces) {
     const auto algorithm = session::algorithm_of(task, trace);
     CHECK(algorithm.ok(), "traces use algorithms of the task");
     requests.push_back({.candidate = {.trace = trace, .number = std::ssize(requests)},
-                        .program = (*algorithm)->program});
+                        .program = (*algorithm)->program,
+                        .whatever_it_costs = whatever_it_costs});
   }
   return builder_.build(requests);
 }
@@ -138,7 +140,7 @@ Result<std::vector<std::optional<double>>> SearchBench::measure(
     const SearchRun& run, const std::vector<schedule::Trace>& traces, double best_us,
     std::map<std::string, int>& failures) {
   std::vector<std::optional<double>> times(traces.size());
-  const auto built = build(run.task, traces);
+  const auto built = build(run.task, traces, false);
   std::vector<measure::RunRequest> runs;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < built.size(); ++i) {
@@ -223,7 +225,7 @@ Result<std::vector<double>> SearchBench::compare(const session::Task& task,
     ATTUNE_ASSIGN(schedule::Trace trace, trace_of(text));
     traces.push_back(std::move(trace));
   }
-  const auto built = build(task, traces);
+  const auto built = build(task, traces, true);
   std::vector<measure::RunRequest> runs;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < built.size(); ++i) {

@@ -47,8 +47,8 @@ class SearchBench {
   // Adds the trials to the file. `out_of_time` is asked before each round.
   Result<SearchCost> search(const SearchRun& run, CurveFile& file,
                             const std::function<bool()>& out_of_time);
-  // Times in microseconds of schedules (';' between the steps), measured in turns; 0 for those that
-  // fail.
+  // Times in microseconds of schedules (';' between the steps), measured in turns and built
+  // whatever that costs; 0 for those that fail.
   Result<std::vector<double>> compare(const session::Task& task,
                                       const std::vector<std::string>& traces,
                                       records::Weights weights = records::Weights::Hot);
@@ -62,7 +62,8 @@ class SearchBench {
   Result<std::shared_ptr<const cost_model::History>> history_for(const session::Task& task,
                                                                  const Variant& variant) const;
   std::vector<measure::BuiltCandidate> build(const session::Task& task,
-                                             const std::vector<schedule::Trace>& traces);
+                                             const std::vector<schedule::Trace>& traces,
+                                             bool whatever_it_costs);
   Result<std::vector<std::optional<double>>> measure(const SearchRun& run,
                                                      const std::vector<schedule::Trace>& traces,
                                                      double best_us,

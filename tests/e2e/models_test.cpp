@@ -96,6 +96,29 @@ TEST_F(Models, BenchTellsWhereTheTimeGoes) {
   EXPECT_NEAR(percent, 100, 0.1);
 }
 
+// Of a model by its tasks, as `tasks` says it, of an artifact by its plan: only packing differs.
+TEST_F(Models, BenchTellsHowFarLayersAreFromTheirBound) {
+  const std::string artifact = directory_.file("mlp.attune");
+  output_of({"compile", "mlp", "-o", artifact, "--no-look"});
+  double tasks_us = 0;
+  const Json tasks = Json::parse(output_of({"tasks", "mlp", "--no-run", "--json"}));
+  for (const Json& task : tasks.at("tasks")) tasks_us += task.at("bound_us").get<double>();
+  for (const std::string& model : {std::string("mlp"), artifact}) {
+    const Json layers =
+        Json::parse(output_of({"bench", model, "--layers", "--repeats", "5", "--json"}))["layers"];
+    ASSERT_EQ(layers.size(), 3u);
+    double bounds_us = 0;
+    for (const Json& layer : layers) {
+      bounds_us += layer.at("bound_us").get<double>();
+      EXPECT_NEAR(layer.at("percent_of_bound").get<double>(),
+                  0.1 * layer.at("bound_us").get<double>() / layer.at("ms").get<double>(), 1e-6);
+    }
+    EXPECT_NEAR(bounds_us, tasks_us, 0.1 * tasks_us) << model;
+  }
+  const std::string text = output_of({"bench", artifact, "--layers", "--repeats", "5"});
+  EXPECT_NE(text.find("bound, ms % bound"), std::string::npos) << text;
+}
+
 TEST_F(Models, AnArtifactRunsWithFewerThreadsThanItWasMadeFor) {
   const std::string artifact = directory_.file("mlp.attune");
   output_of({"compile", "mlp", "-o", artifact, "--threads", "1"});
@@ -106,6 +129,26 @@ TEST_F(Models, AnArtifactRunsWithFewerThreadsThanItWasMadeFor) {
   EXPECT_EQ(more.errors,
             "attune: error: 2 threads are asked for, but 'mlp' was compiled for 1\n"
             "hint: compile it with --threads 2\n");
+}
+
+// What it finds becomes records.
+TEST_F(Models, CompileLooksAtItsTasksAndRemembers) {
+  const auto look = [&](const std::vector<std::string>& further) {
+    std::vector<std::string> words{
+        "compile", "squeezenet1_1", "-o", directory_.file("s.attune"), "--threads", "1", "--json"};
+    words.insert(words.end(), further.begin(), further.end());
+    return Json::parse(output_of(words)).at("look");
+  };
+  EXPECT_EQ(look({"--no-look"}).at("tasks"), 0);
+  Json first = look({"--history", "none"});
+  // A machine that is too busy to be measured is not looked at.
+  for (int i = 0; i < 4 && first.at("tasks") == 0; ++i) first = look({"--history", "none"});
+  if (first.at("tasks") == 0) GTEST_SKIP() << "the machine is too busy";
+  EXPECT_GT(first.at("tasks").get<int>(), 8);
+  EXPECT_LE(first.at("better"), first.at("tasks"));
+  EXPECT_LT(first.at("seconds").get<double>(), 10);
+  const std::string stored = output_of({"records", "list", "--json"});
+  EXPECT_GT(Json::parse(stored).at("records").size(), 0u);
 }
 
 TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {

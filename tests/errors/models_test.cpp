@@ -115,6 +115,31 @@ TEST_F(BadModels, Inputs) {
   });
 }
 
+// As `run` says it, and before anything was tuned.
+TEST_F(BadModels, InputsOfOtherCommands) {
+  ASSERT_TRUE(
+      tensor_files::write_npy(directory_.file("wide.npy"),
+                              runtime::Tensor::allocate(runtime::DType::F32, {2, 4}).value())
+          .ok());
+  for (const std::string verb : {"bench", "tune", "submit"}) {
+    const std::string model = verb + " {dir}/relu.onnx ";
+    expect_all({
+        {model + "--input x:0", 2, "input 'x:0' is not of the form NAME=FILE",
+         "write --input a=x.npy"},
+        {model + "--input y={dir}/wide.npy", 2, "relu has no input 'y'", "its inputs are x:0"},
+        {model + "--input x:0={dir}/none.npy", 1,
+         "cannot read '{dir}/none.npy': no such file or directory"},
+        {model + "--input x:0={dir}/wide.npy", 2,
+         "'{dir}/wide.npy' has shape 2x4, but input 'x:0' is 2x3",
+         "give it that shape, or compile the model for yours with --shape"},
+    });
+    if (verb == "bench") continue;
+    expect_all(
+        {{verb + " softmax:m=4,n=4 --input x={dir}/wide.npy", 1,
+          "operators are tuned on random values, so that --input has no meaning", "leave it out"}});
+  }
+}
+
 TEST_F(BadModels, Artifacts) {
   const std::string whole = artifact();
   directory_.write("cut.attune", whole.substr(0, 100));

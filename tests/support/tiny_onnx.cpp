@@ -35,6 +35,16 @@ void add_node(const TinyNode& given, ::onnx::GraphProto& graph) {
   }
 }
 
+void add_branch(const std::string& name, const std::vector<TinyNode>& nodes,
+                ::onnx::NodeProto& node) {
+  ::onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(::onnx::AttributeProto::GRAPH);
+  attribute.mutable_g()->set_name(name);
+  for (const TinyNode& each : nodes) add_node(each, *attribute.mutable_g());
+  attribute.mutable_g()->add_output()->set_name(nodes.back().output);
+}
+
 void add_input(const TinyInput& given, ::onnx::GraphProto& graph) {
   ::onnx::ValueInfoProto& input = *graph.add_input();
   input.set_name(given.name);
@@ -92,6 +102,25 @@ std::string write_tiny_model(const std::string& path, const std::vector<TinyNode
     }
   }
   graph.add_output()->set_name(nodes.back().output);
+  const Status written = onnx_proto::write_model(model, path);
+  CHECK(written.ok(), "cannot write " + path);
+  return path;
+}
+
+std::string write_branching_model(const std::string& path) {
+  ::onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(17);
+  ::onnx::GraphProto& graph = *model.mutable_graph();
+  graph.set_name("branching");
+  add_input({"n", {"1"}, true}, graph);
+  add_input({"x", {"256", "256"}}, graph);
+  add_node({"Cast", {"n"}, "c", {}, {{"to", ::onnx::TensorProto::BOOL}}}, graph);
+  add_node({"If", {"c"}, "y"}, graph);
+  ::onnx::NodeProto& branch = *graph.mutable_node(1);
+  add_branch("then_branch", {{"MatMul", {"x", "x"}, "xx"}, {"MatMul", {"xx", "x"}, "a"}}, branch);
+  add_branch("else_branch", {{"Relu", {"x"}, "b"}}, branch);
+  graph.add_output()->set_name("y");
   const Status written = onnx_proto::write_model(model, path);
   CHECK(written.ok(), "cannot write " + path);
   return path;

@@ -31,6 +31,9 @@ std::string write_tiny_model(const std::string& path, const std::vector<TinyNode
 std::string write_tiny_model(const std::string& path, const std::string& op,
                              const std::vector<TinyInput>& inputs, const std::string& output = "y");
 
+// y = n != 0 ? x · x · x : relu(x), with x: f32[256, 256] and n: i64[1].
+std::string write_branching_model(const std::string& path);
+
 // A TensorProto of f32 or i64 elements in a file.
 void write_tensor(const std::string& path, const std::vector<std::int64_t>& dims,
                   const std::vector<float>& values);

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "compiler/model/kernels.h"
-#include "compiler/model/load/runnable_model.h"
+#include "compiler/model/load/input_files.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "tuner/cost_model/boosted_trees.h"
 
@@ -60,7 +60,7 @@ Result<Repeat> learning() {
 Result<Repeat> running(const std::string& spec, std::size_t threads) {
   constexpr double kSeconds = 2e-3;
   ATTUNE_ASSIGN(const model::RunnableModel model, model::load_runnable(untuned(spec, threads)));
-  ATTUNE_ASSIGN(std::vector<runtime::Tensor> filled, model::random_inputs(model.plan(), 1));
+  ATTUNE_ASSIGN(std::vector<runtime::Tensor> filled, model::inputs_for(model.plan(), {}, 1));
   const auto inputs = std::make_shared<const std::vector<runtime::Tensor>>(std::move(filled));
   ATTUNE_ASSIGN(model::ModelSession made, model::ModelSession::create(model, true));
   const auto session = std::make_shared<model::ModelSession>(std::move(made));

@@ -13,12 +13,16 @@ std::string megabytes(std::int64_t bytes) {
 }
 
 std::string layers_table(const std::vector<verbs::LayerRow>& layers) {
-  std::string table =
-      fmt::format("\n{:>9} {:>6} {:>9}  {:<40} {}\n", "ms", "%", "GFLOP/s", "kernel", "layer");
+  std::string table = fmt::format("\n{:>9} {:>6} {:>9} {:>10} {:>7}  {:<40} {}\n", "ms", "%",
+                                  "GFLOP/s", "bound, ms", "% bound", "kernel", "layer");
   for (const verbs::LayerRow& row : layers) {
     const std::string speed = row.gflops > 0 ? fmt::format("{:.1f}", row.gflops) : "";
-    table += fmt::format("{:>9.4f} {:>6.1f} {:>9}  {:<40} {}\n", row.milliseconds, row.percent,
-                         speed, row.kernel, row.name);
+    const auto percent = row.percent_of_bound();
+    const std::string bound =
+        percent ? fmt::format("{:.4f}", row.bound_us * 1e-3 * static_cast<double>(row.calls)) : "";
+    table += fmt::format("{:>9.4f} {:>6.1f} {:>9} {:>10} {:>7}  {:<40} {}\n", row.milliseconds,
+                         row.percent, speed, bound, percent ? fmt::format("{:.0f}", *percent) : "",
+                         row.kernel, row.name);
   }
   return table;
 }
@@ -61,8 +65,9 @@ Result<int> run_bench(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const InputArguments inputs(line);
   add_schedule_options(line, options.source.schedule);
-  line.flag("--layers", options.layers, "show the time of every layer of a model");
+  line.flag("--layers", options.layers, "show the time of every layer of a model, and its bound");
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
   line.real("--seconds", "S", seconds, 0.001, 3600, "take samples for S seconds (1)");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
@@ -74,6 +79,7 @@ Result<int> run_bench(Words arguments, Console& console) {
     options.source.model = model.take();
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.files.inputs, inputs.take());
     options.source.progress = compile_progress(console);
     options.sampling.repeats = repeats.value_or(0);
     options.sampling.seconds = seconds.value_or(options.sampling.seconds);

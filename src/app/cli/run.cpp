@@ -33,15 +33,6 @@ std::string page_of(const verbs::RunReport& report) {
   return page;
 }
 
-Result<std::vector<verbs::NamedFile>> named_files(const std::vector<std::string>& texts) {
-  std::vector<verbs::NamedFile> files;
-  for (const std::string& text : texts) {
-    ATTUNE_ASSIGN(verbs::NamedFile file, verbs::parse_named_file(text));
-    files.push_back(std::move(file));
-  }
-  return files;
-}
-
 // "0.485,0.456,0.406"
 Result<std::vector<double>> numbers(std::string_view option, const std::string& text) {
   std::vector<double> values;
@@ -67,14 +58,14 @@ Result<int> run_run(Words arguments, Console& console) {
   CommandLine line("run", "Runs a model or an operator once, on given inputs or on random ones.");
   verbs::RunOptions options;
   Speech speech;
-  std::vector<std::string> inputs, images;
+  std::vector<std::string> images;
   std::string mean, deviation, resize;
   std::optional<double> scale;
   std::optional<std::int64_t> top, seed;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
-  line.texts("--input", "NAME=FILE", inputs, "read an input from a .npy or .npz file; repeatable");
+  const InputArguments inputs(line);
   line.texts("--image", "NAME=FILE", images, "read an input from a picture (PPM, PGM); repeatable");
   line.real("--scale", "X", scale, 1e-9, 1e9, "multiply pixels (0 to 255) by X (1/255)");
   line.text("--mean", "LIST", mean, "then subtract these, one for all channels or one each");
@@ -98,15 +89,15 @@ Result<int> run_run(Words arguments, Console& console) {
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.inputs, named_files(inputs));
-    ATTUNE_ASSIGN(options.images, named_files(images));
-    ATTUNE_ASSIGN(options.image.mean, numbers("--mean", mean));
-    ATTUNE_ASSIGN(options.image.deviation, numbers("--std", deviation));
-    if (scale) options.image.scale = *scale;
+    ATTUNE_ASSIGN(options.files.inputs, inputs.take());
+    ATTUNE_ASSIGN(options.files.images, named_files(images));
+    ATTUNE_ASSIGN(options.files.image.mean, numbers("--mean", mean));
+    ATTUNE_ASSIGN(options.files.image.deviation, numbers("--std", deviation));
+    if (scale) options.files.image.scale = *scale;
     if (!resize.empty() && resize != "linear" && resize != "nearest") {
       return invalid(fmt::format("--resize is '{}'", resize), "choose linear or nearest");
     }
-    options.image.nearest = resize == "nearest";
+    options.files.image.nearest = resize == "nearest";
     options.source.progress = compile_progress(console);
     ATTUNE_ASSIGN(const verbs::RunReport report, verbs::run(options));
     ATTUNE_RETURN_IF_ERROR(

@@ -61,6 +61,19 @@ Result<model::Constants> ConstantArguments::take() const {
   return constants;
 }
 
+Result<std::vector<model::NamedFile>> named_files(const std::vector<std::string>& texts) {
+  std::vector<model::NamedFile> files;
+  for (const std::string& text : texts) {
+    ATTUNE_ASSIGN(model::NamedFile file, model::parse_named_file(text));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+InputArguments::InputArguments(CommandLine& line) {
+  line.texts("--input", "NAME=FILE", texts_, "read an input from a .npy or .npz file; repeatable");
+}
+
 BudgetArguments::BudgetArguments(CommandLine& line, const std::string& trials_meaning) {
   line.number("--trials", "N", trials_, 1, 100'000'000, trials_meaning);
   line.real("--seconds", "S", seconds_, 0.01, 1e7, "stop after S seconds of tuning");

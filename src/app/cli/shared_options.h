@@ -10,6 +10,7 @@
 #include "app/cli/console.h"
 #include "app/cli/verbs.h"
 #include "compiler/model/fallback.h"
+#include "compiler/model/load/input_files.h"
 #include "compiler/model/load/model.h"
 #include "compiler/model/schedules/known_schedule.h"
 
@@ -44,6 +45,19 @@ class ConstantArguments {
   explicit ConstantArguments(CommandLine& line);
   Result<model::Constants> take() const;
   const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// "NAME=FILE", each.
+Result<std::vector<model::NamedFile>> named_files(const std::vector<std::string>& texts);
+
+// --input.
+class InputArguments {
+ public:
+  explicit InputArguments(CommandLine& line);
+  Result<std::vector<model::NamedFile>> take() const { return named_files(texts_); }
 
  private:
   std::vector<std::string> texts_;

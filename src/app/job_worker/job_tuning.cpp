@@ -14,6 +14,7 @@
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/whole_model/contest/race.h"
+#include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/known_answer.h"
 #include "tuner/whole_model/tune.h"
 
@@ -109,6 +110,7 @@ class JobTuning {
   Result<whole_model::TuneOptions> tune_options() const {
     whole_model::TuneOptions tune;
     ATTUNE_ASSIGN(tune.model, model_options());
+    tune.inputs = options_.inputs;
     if (!is_operator()) tune.output = folder_.artifact();
     tune.records = folder_.records();
     // The user's store teaches as it does where it is tuned into.
@@ -148,15 +150,20 @@ class JobTuning {
         .source = {.schedule = {.records = store_, .history = options_.history}},
         .output = folder_.artifact()};
     ATTUNE_ASSIGN(compile.source.model, model_options());
+    model::ReadInputs inputs;
     ATTUNE_RETURN_IF_ERROR(resources_.run_stage("compile", Resource::HostCores, [&]() -> Status {
+      if (!options_.inputs.empty()) {
+        ATTUNE_ASSIGN(const model::LoadedModel model, model::load_model(compile.source.model));
+        ATTUNE_ASSIGN(inputs, whole_model::contest_inputs(model, options_.inputs));
+      }
       ATTUNE_ASSIGN(const verbs::CompileReport compiled, verbs::compile(compile));
       report.fallbacks = compiled.fallbacks;
       return {};
     }));
     return resources_.run_stage("race", Resource::Device, [&]() -> Status {
-      ATTUNE_ASSIGN(const std::vector<double> latency_ms,
-                    whole_model::race({folder_.artifact()}, {.seconds = 1}));
-      report.latency_ms = latency_ms.front();
+      ATTUNE_ASSIGN(const whole_model::RaceResult result,
+                    whole_model::race({folder_.artifact()}, inputs, {.seconds = 1}));
+      report.latency_ms = result.latency_ms.front();
       report.output = folder_.artifact();
       return {};
     });

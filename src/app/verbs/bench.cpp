@@ -1,10 +1,12 @@
 #include "app/verbs/bench.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/isolated.h"
+#include "compiler/model/bound.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
@@ -86,6 +88,38 @@ Result<std::vector<LayerRow>> profile_layers(model::ModelSession& session,
   return layer_rows(profile, runs);
 }
 
+nlohmann::ordered_json json_of(const LayerRow& row) {
+  nlohmann::ordered_json json{{"name", row.name},       {"kernel", row.kernel},
+                              {"ms", row.milliseconds}, {"fastest_ms", row.fastest_ms},
+                              {"percent", row.percent}, {"gflops", row.gflops},
+                              {"calls", row.calls}};
+  if (row.bound_us > 0) json["bound_us"] = row.bound_us;
+  if (const auto percent = row.percent_of_bound()) json["percent_of_bound"] = *percent;
+  return json;
+}
+
+// An artifact does not know its tasks; then the plan says what there is to do.
+Status add_bounds(const model::RunnableModel& model, std::vector<LayerRow>& rows) {
+  const runtime::Plan& plan = model.plan();
+  std::vector<double> bounds_us = model.bounds_us;
+  if (bounds_us.empty()) {
+    ATTUNE_ASSIGN(const target::Target target,
+                  model::resolve_target({.target = plan.target, .threads = model.threads}));
+    const auto weights = static_cast<std::int64_t>(model.model->artifact().weights().size());
+    bounds_us = model::bounds_us(plan, target, model::are_cold(weights, target));
+  }
+  std::map<std::string_view, double> by_symbol;
+  for (std::size_t i = 0; i < bounds_us.size(); ++i) {
+    by_symbol[plan.kernels[i].symbol] = bounds_us[i];
+  }
+  for (LayerRow& row : rows) {
+    if (const auto found = by_symbol.find(row.kernel); found != by_symbol.end()) {
+      row.bound_us = found->second;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t runs) {
@@ -113,7 +147,9 @@ std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t r
 Result<BenchReport> bench(const BenchOptions& options) {
   model::SourceOptions source = options.source;
   source.model.seed = options.seed;
-  ATTUNE_ASSIGN(const model::RunnableModel model, model::load_runnable(source));
+  ATTUNE_ASSIGN(const model::ModelWithInputs opened,
+                model::load_with_inputs(source, options.files, options.seed));
+  const model::RunnableModel& model = opened.model;
   if (options.layers && model.is_operator) {
     return invalid("--layers is for whole models; an operator has one layer", "leave it out");
   }
@@ -130,7 +166,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
     ATTUNE_ASSIGN(report.peak_gflops, tunings::tuning_of(target).peak_gflops(target));
   }
   const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(const std::vector<Tensor> inputs, model::random_inputs(plan, options.seed));
+    const std::vector<Tensor>& inputs = opened.inputs;
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
     Found found;
     // Of an operator its kernel is timed, not what a model does around its layers.
@@ -154,6 +190,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
   report.arena_bytes = plan.arena_bytes;
   report.session_bytes = found.session_bytes;
   report.layers = std::move(found.layers);
+  if (options.layers) ATTUNE_RETURN_IF_ERROR(add_bounds(model, report.layers));
   return report;
 }
 
@@ -185,15 +222,7 @@ std::string to_json(const BenchReport& report) {
   json["weight_bytes"] = report.weight_bytes;
   json["arena_bytes"] = report.arena_bytes;
   json["session_bytes"] = report.session_bytes;
-  for (const LayerRow& row : report.layers) {
-    json["layers"].push_back({{"name", row.name},
-                              {"kernel", row.kernel},
-                              {"ms", row.milliseconds},
-                              {"fastest_ms", row.fastest_ms},
-                              {"percent", row.percent},
-                              {"gflops", row.gflops},
-                              {"calls", row.calls}});
-  }
+  for (const LayerRow& row : report.layers) json["layers"].push_back(json_of(row));
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

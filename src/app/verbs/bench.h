@@ -9,13 +9,14 @@
 
 #include "app/verbs/sampling.h"
 #include "base/result.h"
-#include "compiler/model/load/runnable_model.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::verbs {
 
 struct BenchOptions {
   model::SourceOptions source = {};
   SamplingOptions sampling = {};
+  model::InputFiles files = {};
   std::uint64_t seed = 0;    // of the random inputs
   bool layers = false;       // a profile too
   bool measure_peak = true;  // of an operator, whose speed is compared with it
@@ -29,6 +30,13 @@ struct LayerRow {
   double percent = 0;       // of all layers
   double gflops = 0;        // 0: it has no operations to count
   std::int64_t calls = 0;   // in one run
+  double bound_us = 0;      // the least that one call can take on this machine; 0: a host operator
+
+  // The bound as a share of what was measured.
+  std::optional<double> percent_of_bound() const {
+    if (bound_us <= 0 || milliseconds <= 0) return std::nullopt;
+    return 1e-1 * bound_us * static_cast<double>(calls) / milliseconds;
+  }
 };
 
 struct BenchReport {

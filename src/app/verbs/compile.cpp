@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "compiler/kernel/kernel.h"
+#include "compiler/model/kernel_store.h"
 #include "compiler/model/kernels.h"
 #include "compiler/model/steps.h"
 #include "fleet/wire/state_directory.h"
@@ -70,6 +71,7 @@ Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
         "a scheduler has the cores of this machine, so that no schedule was timed";
     return {};
   }
+  prepared.compile.kernels = std::make_shared<model::KernelStore>(prepared.compile.target);
   auto found = whole_model::look(prepared, {.records = options.source.schedule.records});
   if (!found.ok()) return found.error();
   report.looked = found->timed;

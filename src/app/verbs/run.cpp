@@ -1,18 +1,12 @@
 #include "app/verbs/run.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/verbs/input_files.h"
 #include "base/clock.h"
 #include "base/isolated.h"
 #include "compiler/model/load/plain_tensor.h"
-#include "compiler/model/load/runnable_model.h"
 #include "tensor_files/npy.h"
 
 namespace attune::verbs {
@@ -54,29 +48,6 @@ std::string free_path(const std::string& directory, const std::string& name,
   return path;
 }
 
-// The operands of an operator are its inputs and its weights.
-Status check_files(const model::LoadedModel& model, const RunOptions& options) {
-  if (!options.images.empty()) return unsupported("operators take no images", "use --input");
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < model.graph.values.size(); ++i) {
-    const graph::Value& value = model.graph.values[i];
-    const auto& inputs = model.graph.inputs;
-    const bool is_input =
-        std::find(inputs.begin(), inputs.end(), static_cast<int>(i)) != inputs.end();
-    if (is_input || is_weight(value)) names.push_back(value.name);
-  }
-  for (const NamedFile& file : options.inputs) {
-    if (file.name.empty()) {
-      return unsupported("operators take .npy files, each with a name", "write --input a=x.npy");
-    }
-    if (std::find(names.begin(), names.end(), file.name) != names.end()) continue;
-    return invalid(
-        fmt::format("{} has no input '{}'", model.name.substr(0, model.name.find(':')), file.name),
-        fmt::format("its inputs are {}", fmt::join(names, ", ")));
-  }
-  return {};
-}
-
 // Runs it in a child and brings the outputs, after how long it took, here.
 Result<Bytes> run_once(const model::RunnableModel& model, const std::vector<Tensor>& inputs) {
   return run_isolated(model.name, [&]() -> Result<Bytes> {
@@ -92,32 +63,17 @@ Result<Bytes> run_once(const model::RunnableModel& model, const std::vector<Tens
 
 }  // namespace
 
-Result<NamedFile> parse_named_file(const std::string& text) {
-  const std::size_t equals = text.rfind('=');
-  if (equals == std::string::npos && text.ends_with(".npz")) return NamedFile{"", text};
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return invalid(fmt::format("input '{}' is not of the form NAME=FILE", text),
-                   "write --input a=x.npy");
-  }
-  return NamedFile{text.substr(0, equals), text.substr(equals + 1)};
-}
-
-Result<RunReport> run(const RunOptions& given) {
-  RunOptions options = given;
-  options.source.model.seed = options.seed;
-  ATTUNE_ASSIGN(model::LoadedModel loaded, model::load_model(options.source.model));
-  if (loaded.is_operator()) ATTUNE_RETURN_IF_ERROR(check_files(loaded, options));
-  ATTUNE_ASSIGN(std::vector<tensor_files::TensorSummary> weights,
-                bind_weights(loaded, options.inputs));
-  ATTUNE_ASSIGN(const model::RunnableModel model,
-                model::make_runnable(std::move(loaded), options.source));
-  ATTUNE_ASSIGN(GivenInputs inputs, gather_inputs(model, options));
+Result<RunReport> run(const RunOptions& options) {
+  model::SourceOptions source = options.source;
+  source.model.seed = options.seed;
+  ATTUNE_ASSIGN(model::ModelWithInputs opened,
+                model::load_with_inputs(source, options.files, options.seed));
+  const model::RunnableModel& model = opened.model;
   RunReport report{
       .model = model.name, .schedule_text = model.schedule_text, .fallbacks = model.fallbacks};
-  report.inputs = std::move(inputs.summaries);
-  for (tensor_files::TensorSummary& weight : weights) report.inputs.push_back(std::move(weight));
+  report.inputs = std::move(opened.summaries);
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(tensor_files::make_directory(options.output));
-  ATTUNE_ASSIGN(const Bytes answer, run_once(model, inputs.tensors));
+  ATTUNE_ASSIGN(const Bytes answer, run_once(model, opened.inputs));
   std::span<const char> bytes = answer;
   report.milliseconds = take_value<double>(bytes);
   std::set<std::string> taken;

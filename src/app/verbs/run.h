@@ -8,22 +8,14 @@
 
 #include "base/result.h"
 #include "compiler/model/fallback.h"
-#include "compiler/model/load/prepared_model.h"
-#include "tensor_files/image.h"
+#include "compiler/model/load/input_files.h"
 #include "tensor_files/tensor_summary.h"
 
 namespace attune::verbs {
 
-struct NamedFile {
-  std::string name = {};  // of the input
-  std::string path = {};  // a .npy file, a .npz file, or a picture
-};
-
 struct RunOptions {
   model::SourceOptions source = {};
-  std::vector<NamedFile> inputs = {};  // those not named are random; without a name: all of a .npz
-  std::vector<NamedFile> images = {};  // not of operators
-  tensor_files::ImageOptions image = {};
+  model::InputFiles files = {};
   std::string output = {};  // a directory for one .npy file per output; empty: none
   int top = 0;              // so many of the largest elements of each output
   std::uint64_t seed = 0;
@@ -39,8 +31,5 @@ struct RunReport {
 
 Result<RunReport> run(const RunOptions& options);
 std::string to_json(const RunReport& report);
-
-// "NAME=FILE" as the user writes it; names may hold '='. A .npz file needs no name.
-Result<NamedFile> parse_named_file(const std::string& text);
 
 }  // namespace attune::verbs

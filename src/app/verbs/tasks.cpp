@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/isolated.h"
 #include "compiler/model/bound.h"
+#include "compiler/model/load/input_files.h"
 #include "compiler/model/load/machine_limits.h"
 
 namespace attune::verbs {
@@ -29,7 +30,7 @@ Result<model::LoadedModel> load(const model::SourceOptions& source) {
 Result<std::map<std::string, double>> kernel_times(const model::RunnableModel& model,
                                                    const TasksOptions& options) {
   const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(const auto inputs, model::random_inputs(model.plan(), options.seed));
+    ATTUNE_ASSIGN(const auto inputs, model::inputs_for(model.plan(), {}, options.seed));
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
     const SteadyClock clock;
     ATTUNE_RETURN_IF_ERROR(session.run(inputs));  // to warm up

@@ -1,6 +1,7 @@
 #include "tuner/whole_model/look.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,33 +9,34 @@
 #include "base/clock.h"
 #include "base/version.h"
 #include "compiler/model/bound.h"
+#include "compiler/model/kernels.h"
+#include "compiler/model/load/runnable_model.h"
+#include "runtime/execution/affinity.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/records/store.h"
 #include "tuner/space/template_space.h"
 #include "tuner/tunings/tunings.h"
+#include "tuner/whole_model/contest/kernel_times.h"
+#include "tuner/whole_model/look_order.h"
 
 namespace attune::whole_model {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;  // of the inputs
-// Of the time, for the defaults; and of a default's time, what another must save.
-constexpr double kForDefaults = 0.4, kSaves = 0.03;
-// Closer to its bound than this a default is left alone, as is one that the model hardly feels.
-constexpr double kNear = 1.2, kFelt = 0.005;
-constexpr std::size_t kAtOnce = 8;  // tasks
-constexpr std::size_t kOthers = 5;  // schedules of each
+constexpr std::uint64_t kSeed = 1;    // of the inputs
+constexpr double kRunSeconds = 0.25;  // of runs of the whole model, one at least
+constexpr double kSaves = 0.03;       // of a default's time, what another must save
+constexpr std::size_t kOthers = 5;    // schedules of each task
 constexpr double kTimeoutMs = 1000;
+// Of the operands of a task: what checks more of them takes longer than the whole look.
+constexpr double kMostElements = 1 << 24;
 
 // A task with its default schedule.
 struct Looked {
   const graph::Task* task = nullptr;
+  std::size_t number = 0;  // among the distinct ones
   model::Schedule schedule = {};
-  double uses = 1;
-  double bound_us = 0;
-  double weight = 0;              // what it may cost the model, for the order
-  std::optional<double> us = {};  // of the default
-  bool others_timed = false;
+  double us = 0;  // of the default by itself; 0: it did not run
 };
 
 struct Trial {
@@ -53,6 +55,16 @@ struct Trial {
   }
 };
 
+double elements_of(const graph::Task& task) {
+  double elements = 0;
+  for (const ir::Input& input : task.op.program.inputs) {
+    double each = 1;
+    for (const std::int64_t extent : input.buffer->shape) each *= static_cast<double>(extent);
+    elements += each;
+  }
+  return elements;
+}
+
 class Look {
  public:
   Look(const model::PreparedModel& prepared, const LookOptions& options)
@@ -60,90 +72,141 @@ class Look {
         options_(options),
         target_(prepared.compile.target),
         tuning_(tunings::tuning_of(target_)),
-        cores_(tunings::plan_cores(target_)),
-        builder_({.target = target_, .cores = {}}) {}
+        cores_(tunings::plan_cores(target_)) {}
 
   Result<LookReport> run() {
-    collect();
+    ATTUNE_RETURN_IF_ERROR(collect());
     if (tasks_.empty()) return report_;
+    const std::vector<std::size_t> order = most_promising_first();
+    start_ = clock_.now_ns();
     ATTUNE_ASSIGN(runner_, tuning_.start_runner({.target = target_, .cores = cores_.measure}));
-    ATTUNE_RETURN_IF_ERROR(time_defaults());
-    ATTUNE_RETURN_IF_ERROR(time_others());
+    builder_ = std::make_unique<builder::LocalBuilder>(
+        builder::LocalBuilderOptions{.target = target_, .cores = {}});
+    ATTUNE_RETURN_IF_ERROR(look_at(order));
     ATTUNE_RETURN_IF_ERROR(remember());
-    report_.seconds = seconds();
+    report_.seconds += seconds();
     return std::move(report_);
   }
 
  private:
   double seconds() const { return seconds_between(start_, clock_.now_ns()); }
 
-  void collect() {
+  Status collect() {
     const auto& distinct = prepared_.tasks.distinct;
+    std::vector<model::Schedule> schedules(distinct.size());
+    ATTUNE_RETURN_IF_ERROR(
+        model::run_parallel(distinct.size(), target_.threads, [&](std::size_t i) -> Status {
+          schedules[i] = prepared_.know(distinct[i]).schedule;
+          return {};
+        }));
     for (std::size_t i = 0; i < distinct.size(); ++i) {
-      model::Schedule schedule = prepared_.know(distinct[i]).schedule;
-      if (schedule.origin != model::Origin::Default)
-        continue;  // one that was looked at has a record
-      Looked looked{&distinct[i], std::move(schedule),
-                    static_cast<double>(prepared_.tasks.uses[i])};
-      looked.bound_us = model::bound_us(distinct[i], target_, prepared_.model.cold_weights);
-      looked.weight = looked.uses * looked.bound_us;
-      tasks_.push_back(std::move(looked));
-    }
-    heaviest_first();
-  }
-
-  void heaviest_first() {
-    std::stable_sort(tasks_.begin(), tasks_.end(),
-                     [](const Looked& a, const Looked& b) { return a.weight > b.weight; });
-  }
-
-  Status time_defaults() {
-    for (std::size_t first = 0; first < tasks_.size(); first += kAtOnce) {
-      if (first > 0 && seconds() > kForDefaults * options_.seconds) break;
-      std::vector<Trial> trials;
-      for (std::size_t i = first; i < std::min(tasks_.size(), first + kAtOnce); ++i) {
-        trials.push_back({&tasks_[i], tasks_[i].schedule});
-      }
-      ATTUNE_RETURN_IF_ERROR(time(trials));
-      for (Trial& trial : trials) {
-        trial.looked->us = trial.us();
-        if (trial.looked->us) defaults_.push_back(std::move(trial));
-      }
-      report_.timed += trials.size();
+      // One that was looked at has a record.
+      if (schedules[i].origin != model::Origin::Default) continue;
+      if (elements_of(distinct[i]) > kMostElements) continue;
+      tasks_.push_back({&distinct[i], i, std::move(schedules[i])});
     }
     return {};
   }
 
-  // Those first in which the model may gain most.
-  Status time_others() {
-    double total = 0;
-    for (const Trial& known : defaults_) total += known.looked->uses * *known.looked->us;
-    std::vector<Looked*> order;
-    for (Looked& looked : tasks_) {
-      if (!looked.us) continue;
-      looked.weight = looked.uses * (*looked.us - looked.bound_us);
-      const bool felt = looked.weight > kFelt * total;
-      if (felt && *looked.us > kNear * looked.bound_us) order.push_back(&looked);
+  // Numbers of tasks_. Where the model does not run on random inputs nothing is known but bounds.
+  std::vector<std::size_t> most_promising_first() {
+    KernelTimes times;
+    if (tasks_.size() > 1) {
+      if (Result<KernelTimes> timed = times_in_model(); timed.ok()) times = std::move(*timed);
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [](const Looked* a, const Looked* b) { return a->weight > b->weight; });
-    constexpr std::size_t kTasks = 2;
-    for (std::size_t first = 0; first < order.size() && seconds() < options_.seconds;
-         first += kTasks) {
-      std::vector<Trial> trials;
-      for (std::size_t i = first; i < std::min(order.size(), first + kTasks); ++i) {
-        add_others(*order[i], trials);
-        order[i]->others_timed = true;
-        ++report_.looked;
+    std::vector<LookTask> ranked;
+    for (const Looked& looked : tasks_) {
+      LookTask task{
+          .uses = static_cast<double>(prepared_.tasks.uses[looked.number]),
+          .bound_us = model::bound_us(*looked.task, target_, prepared_.model.cold_weights)};
+      if (!times.empty() && times[looked.number] > 0) task.us = times[looked.number] / task.uses;
+      ranked.push_back(task);
+      report_.timed += task.us || tasks_.size() == 1 ? 1 : 0;
+    }
+    return by_gain(ranked);
+  }
+
+  // Compiled with the kernels that the model will have, unless others turn out to be better.
+  Result<KernelTimes> times_in_model() {
+    model::CompileOptions compile = prepared_.compile;
+    compile.observe = {};
+    ATTUNE_ASSIGN(const model::CompiledModel compiled,
+                  model::compile_tasks(prepared_.tasks, compile));
+    const std::int64_t start = clock_.now_ns();
+    ATTUNE_ASSIGN(const model::RunnableModel runnable, model::runnable_of(compiled));
+    auto times = time_kernels(runnable, kRunSeconds);
+    report_.seconds = seconds_between(start, clock_.now_ns());
+    return times;
+  }
+
+  // As many tasks at once as fill the cores that build.
+  Status look_at(const std::vector<std::size_t>& order) {
+    const std::size_t at_once = std::max<std::size_t>(1, runtime::allowed_cores().size() / kOthers);
+    StepBudget budget(options_.seconds);
+    for (std::size_t first = 0; first < order.size() && budget.allows_another(seconds());
+         first += at_once) {
+      const double begin = seconds();
+      std::vector<Looked*> some;
+      for (std::size_t i = first; i < std::min(order.size(), first + at_once); ++i) {
+        some.push_back(&tasks_[order[i]]);
       }
-      ATTUNE_RETURN_IF_ERROR(time(trials));
-      for (Trial& trial : trials) take_if_best(trial);
+      ATTUNE_RETURN_IF_ERROR(look_at(some));
+      budget.add_step(seconds() - begin);
     }
     return {};
+  }
+
+  Status look_at(const std::vector<Looked*>& some) {
+    std::vector<std::vector<model::Schedule>> others(some.size());
+    ATTUNE_RETURN_IF_ERROR(
+        model::run_parallel(some.size(), target_.threads, [&](std::size_t i) -> Status {
+          others[i] = others_of(*some[i]);
+          return {};
+        }));
+    std::vector<Trial> trials;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      trials.push_back({some[i], some[i]->schedule});
+      for (model::Schedule& other : others[i]) trials.push_back({some[i], std::move(other)});
+    }
+    ATTUNE_RETURN_IF_ERROR(time(trials));
+    for (Looked* looked : some) ATTUNE_RETURN_IF_ERROR(decide(*looked, trials));
+    report_.looked += some.size();
+    return {};
+  }
+
+  // The default and the fastest of the others are checked and timed once more, in turns; both
+  // become records, so that nobody looks again.
+  Status decide(const Looked& looked, std::vector<Trial>& trials) {
+    Trial* known = nullptr;
+    Trial* best = nullptr;
+    for (Trial& trial : trials) {
+      if (trial.looked != &looked || !trial.us()) continue;
+      if (known == nullptr && schedule::hash(trial.schedule.trace) == hash_of(looked)) {
+        known = &trial;
+      } else if (best == nullptr || *trial.us() < *best->us()) {
+        best = &trial;
+      }
+    }
+    if (known == nullptr) return {};
+    std::vector<Trial*> finalists{known};
+    if (best != nullptr && *best->us() <= (1 - kSaves) * *known->us()) finalists.push_back(best);
+    ATTUNE_RETURN_IF_ERROR(race(finalists));
+    for (const Trial* trial : finalists) {
+      if (trial->verified()) records_.push_back(record_of(*trial));
+    }
+    if (finalists.size() == 1 || !best->verified()) return {};
+    if (known->verified() && *best->us() > (1 - kSaves) * *known->us()) return {};
+    best->schedule.measured_us = *best->us();
+    report_.better.emplace(looked.task->key, best->schedule);
+    return {};
+  }
+
+  static std::uint64_t hash_of(const Looked& looked) {
+    return schedule::hash(looked.schedule.trace);
   }
 
   // What the analytic model believes in, the default left out.
-  void add_others(Looked& looked, std::vector<Trial>& trials) const {
+  std::vector<model::Schedule> others_of(const Looked& looked) const {
     std::vector<space::NamedProgram> programs;
     const auto add = [&](const std::string& name, const ir::Program& program) {
       if (prepared_.compile.algorithms.allow(name)) programs.push_back({name, program});
@@ -154,16 +217,15 @@ class Look {
     }
     const space::TemplateSpace space(std::move(programs), tuning_.templates(), target_);
     const auto model = tuning_.prior(target_);
-    const std::uint64_t own = schedule::hash(looked.schedule.trace);
-    std::size_t added = 0;
+    std::vector<model::Schedule> others;
     for (const auto& predicted : cost_model::fastest_predicted(space, *model, kOthers + 1)) {
       schedule::Trace trace = space.trace_of(predicted.point);
-      if (schedule::hash(trace) == own || added == kOthers) continue;
+      if (schedule::hash(trace) == hash_of(looked) || others.size() == kOthers) continue;
       model::Schedule schedule = model::recorded_schedule(std::move(trace));
       schedule.origin = model::Origin::Default;
-      trials.push_back({&looked, std::move(schedule)});
-      ++added;
+      others.push_back(std::move(schedule));
     }
+    return others;
   }
 
   Status time(std::vector<Trial>& trials) {
@@ -172,9 +234,10 @@ class Look {
       const ir::Program* program = model::program_of(*trial.looked->task, trial.schedule.algorithm);
       requests.push_back(
           {.candidate = {.trace = trial.schedule.trace, .number = std::ssize(requests)},
-           .program = std::make_shared<ir::Program>(*program)});
+           .program = std::make_shared<ir::Program>(*program),
+           .timeout_ms = kTimeoutMs});
     }
-    std::vector<measure::BuiltCandidate> built = builder_.build(requests);
+    std::vector<measure::BuiltCandidate> built = builder_->build(requests);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       trials[i].built = std::move(built[i]);
       if (trials[i].built.failure) continue;
@@ -182,6 +245,9 @@ class Look {
       ATTUNE_ASSIGN(auto results,
                     runner_->measure({&request, 1}, {}, options_for(*trials[i].looked)));
       trials[i].result = std::move(results.front());
+      const bool is_default =
+          schedule::hash(trials[i].schedule.trace) == hash_of(*trials[i].looked);
+      if (is_default) trials[i].looked->us = trials[i].us().value_or(0);
     }
     return {};
   }
@@ -189,7 +255,7 @@ class Look {
   measure::RunOptions options_for(const Looked& looked) const {
     measure::RunOptions how;
     how.weights = weights_of(looked);
-    how.best_known_us = looked.us.value_or(0);
+    how.best_known_us = looked.us;
     how.budget_us = 4 * how.repeat_us;
     how.again = 0;
     how.timeout_ms = kTimeoutMs;
@@ -213,44 +279,18 @@ class Look {
     return task.op.tolerance;
   }
 
-  void take_if_best(Trial& trial) {
-    const auto us = trial.us();
-    if (!us || *us > (1 - kSaves) * *trial.looked->us) return;
-    const auto [best, is_new] = best_.try_emplace(trial.looked->task->key);
-    if (is_new || *us < *best->second.us()) best->second = std::move(trial);
-  }
-
-  // What was looked at is checked and timed once more, the default and the best of the others in
-  // turns; both become records, so that nobody looks again.
-  Status remember() {
-    std::vector<records::Record> records;
-    for (Trial& known : defaults_) {
-      if (!known.looked->others_timed) continue;
-      const std::string& key = known.looked->task->key;
-      const auto best = best_.find(key);
-      std::vector<Trial*> finalists{&known};
-      if (best != best_.end()) finalists.push_back(&best->second);
-      ATTUNE_RETURN_IF_ERROR(race(finalists));
-      for (const Trial* trial : finalists) {
-        if (trial->verified()) records.push_back(record_of(*trial));
-      }
-      if (finalists.size() == 1 || !finalists[1]->verified()) continue;
-      Trial& other = *finalists[1];
-      if (known.verified() && *other.us() > (1 - kSaves) * *known.us()) continue;
-      other.schedule.measured_us = *other.us();
-      report_.better.emplace(key, other.schedule);
-    }
-    if (records.empty()) return {};
+  Status remember() const {
+    if (records_.empty()) return {};
     ATTUNE_ASSIGN(const std::string path, model::records_path(options_.records));
     ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
-    const auto added = store->add(records);
+    const auto added = store->add(records_);
     return added.ok() ? Status() : added.error();
   }
 
   // Schedules of one task.
   Status race(const std::vector<Trial*>& finalists) {
     const graph::Task& task = *finalists[0]->looked->task;
-    ATTUNE_ASSIGN(const measure::Expectation expectation, builder_.expect(task.op.program, kSeed));
+    ATTUNE_ASSIGN(const measure::Expectation expectation, builder_->expect(task.op.program, kSeed));
     std::vector<measure::RunRequest> requests;
     for (const Trial* trial : finalists) requests.push_back(request_of(*trial, expectation));
     measure::RunOptions how = options_for(*finalists[0]->looked);
@@ -285,13 +325,12 @@ class Look {
   const target::Target& target_;
   const tuning::Tuning& tuning_;
   const tuning::CorePlan cores_;
-  builder::LocalBuilder builder_;
   std::unique_ptr<measure::Runner> runner_;
+  std::unique_ptr<builder::LocalBuilder> builder_;
   const SteadyClock clock_;
-  const std::int64_t start_ = clock_.now_ns();
+  std::int64_t start_ = 0;  // of looking, when the model has run
   std::vector<Looked> tasks_;
-  std::vector<Trial> defaults_;
-  std::map<std::string, Trial> best_;  // by the key of the task
+  std::vector<records::Record> records_;
   LookReport report_;
 };
 

@@ -14,6 +14,7 @@
 #include "tuner/session/run_model.h"
 #include "tuner/whole_model/contest/model_contest.h"
 #include "tuner/whole_model/contest/race.h"
+#include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/layout_trials.h"
 #include "tuner/whole_model/other_tasks.h"
 #include "tuner/whole_model/report/model_teller.h"
@@ -80,6 +81,7 @@ class Tuner {
       return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
                          "leave it out; the result is in the records");
     }
+    ATTUNE_ASSIGN(inputs_, contest_inputs(model_, options_.inputs));
     output_ =
         options_.output.empty() ? model::artifact_name(options_.model.model) : options_.output;
     ATTUNE_RETURN_IF_ERROR(open_history(options_.history));  // before anything is begun
@@ -104,7 +106,7 @@ class Tuner {
 
   // A model is raced, whole against whole, in the end.
   Result<TuneReport> tune_whole() {
-    ModelContest contest(tasks_, compile_options(), output_, resources_, teller_);
+    ModelContest contest(tasks_, compile_options(), output_, inputs_, resources_, teller_);
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
     ATTUNE_RETURN_IF_ERROR(contest.deliver(report_));
     for (std::size_t i = 0; i < reports_.size(); ++i) {
@@ -363,6 +365,7 @@ class Tuner {
   ModelTeller teller_;
   model::LoadedModel model_;
   std::string output_;  // of a model
+  model::ReadInputs inputs_;
   model::ModelTasks tasks_;
   std::unique_ptr<records::Store> store_;
   // Of each distinct task, in their order.

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 #include "compiler/model/load/model.h"
 #include "tuner/explore/explorer.h"
 #include "tuner/whole_model/report/tune_progress.h"
@@ -43,6 +45,7 @@ struct TuneOptions {
   MeasuringOptions measuring = {};
   std::string log = {};     // events are appended to this file (tune_log.h); empty: to none
   std::string output = {};  // the artifact of a model; empty: NAME.attune. An operator has none
+  std::vector<model::NamedFile> inputs = {};  // of whole models where they are run; else random
 };
 
 // Seconds for a whole model without a budget.

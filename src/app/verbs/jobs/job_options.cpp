@@ -14,6 +14,18 @@ Error damaged(const std::string& why) {
           "submit it again with this version"};
 }
 
+// Pairs, since names and paths may hold any character.
+bool take_files(const Json& value, std::vector<model::NamedFile>& into) {
+  if (!value.is_array()) return false;
+  for (const Json& item : value) {
+    const bool is_pair =
+        item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string();
+    if (!is_pair) return false;
+    into.push_back({item[0].get<std::string>(), item[1].get<std::string>()});
+  }
+  return true;
+}
+
 // Reads one field; false when its type is another.
 bool take(const std::string& key, const Json& value, JobOptions& options) {
   const auto text = [&](std::string& into) {
@@ -34,6 +46,7 @@ bool take(const std::string& key, const Json& value, JobOptions& options) {
   if (key == "history") return text(options.history);
   if (key == "shapes") return texts(options.shapes);
   if (key == "constants") return texts(options.constants);
+  if (key == "inputs") return take_files(value, options.inputs);
   if (key != "exact" || !value.is_boolean()) return false;
   options.exact = value.get<bool>();
   return true;
@@ -42,9 +55,12 @@ bool take(const std::string& key, const Json& value, JobOptions& options) {
 }  // namespace
 
 std::string to_json(const JobOptions& options) {
-  return Json{{"target", options.target},   {"exact", options.exact},
-              {"shapes", options.shapes},   {"constants", options.constants},
-              {"records", options.records}, {"history", options.history}}
+  Json inputs = Json::array();
+  for (const model::NamedFile& file : options.inputs) inputs.push_back({file.name, file.path});
+  return Json{{"target", options.target},  {"exact", options.exact},
+              {"shapes", options.shapes},  {"constants", options.constants},
+              {"inputs", inputs},          {"records", options.records},
+              {"history", options.history}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

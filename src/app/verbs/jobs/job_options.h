@@ -6,16 +6,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::verbs {
 
 struct JobOptions {
   std::string target = "cpu";
   bool exact = false;
-  std::vector<std::string> shapes = {};     // "input=1,3,224,224", as parse_shape reads them
-  std::vector<std::string> constants = {};  // "k=3", as parse_constant reads them; files absolute
-  std::string records = {};                 // the user's store, absolute; empty: the default one
-  std::string history = {};                 // as TuneOptions::history, absolute or "none"
+  std::vector<std::string> shapes = {};       // "input=1,3,224,224", as parse_shape reads them
+  std::vector<std::string> constants = {};    // "k=3", as parse_constant reads them; files absolute
+  std::vector<model::NamedFile> inputs = {};  // files absolute
+  std::string records = {};                   // the user's store, absolute; empty: the default one
+  std::string history = {};                   // as TuneOptions::history, absolute or "none"
 
   friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };

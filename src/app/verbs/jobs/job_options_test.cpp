@@ -10,6 +10,7 @@ TEST(JobOptions, ArriveAsTheyWere) {
                            .exact = true,
                            .shapes = {"x=1,3,8,8", "s="},
                            .constants = {"k=3"},
+                           .inputs = {{"a=b", "/c=d/x.npy"}, {"", "/all.npz"}},
                            .records = "/a/records.db",
                            .history = "none"};
   EXPECT_EQ(*parse_job_options(to_json(options)), options);
@@ -28,6 +29,8 @@ TEST(JobOptions, RefusesWhatItDoesNotUnderstand) {
             "the options of the job cannot be read: 'colour' is not understood");
   EXPECT_EQ(message(R"({"exact": 1})"),
             "the options of the job cannot be read: 'exact' is not understood");
+  EXPECT_EQ(message(R"({"inputs": ["x=/a.npy"]})"),
+            "the options of the job cannot be read: 'inputs' is not understood");
   EXPECT_EQ(message("[]"), "the options of the job cannot be read: it is no JSON object");
   EXPECT_EQ(message("{"), "the options of the job cannot be read: it is no JSON object");
 }

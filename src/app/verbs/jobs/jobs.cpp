@@ -15,6 +15,7 @@
 #include "fleet/client/client.h"
 #include "fleet/wire/state_directory.h"
 #include "targets/kinds.h"
+#include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/known_answer.h"
 
 namespace attune::verbs {
@@ -65,6 +66,9 @@ Result<model::LoadedModel> load(const SubmitOptions& options) {
     return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
                        "leave it out; the result is in the records");
   }
+  if (const auto read = whole_model::contest_inputs(loaded, options.inputs); !read.ok()) {
+    return read.error();
+  }
   ATTUNE_RETURN_IF_ERROR(model::check_runs_here(loaded.target));
   ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(loaded, model::Purpose::Tune));
   return loaded;
@@ -79,6 +83,10 @@ Status check_texts(const SubmitOptions& options, const client::JobRequest& reque
       {"--user", request.user},       {"--device", request.device}, {"--key", options.key}};
   for (const std::string& text : further.shapes) texts.emplace_back("--shape", text);
   for (const std::string& text : further.constants) texts.emplace_back("--constant", text);
+  for (const model::NamedFile& file : further.inputs) {
+    texts.emplace_back("--input", file.name);
+    texts.emplace_back("--input", file.path);
+  }
   for (const auto& [option, text] : texts) {
     if (is_utf8(text)) continue;
     return invalid(
@@ -145,6 +153,9 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
                      .history = options.history};
   for (const std::string& text : options.constants) {
     further.constants.push_back(absolute_constant(text));
+  }
+  for (const model::NamedFile& file : options.inputs) {
+    further.inputs.push_back({file.name, absolute_path(file.path)});
   }
   if (!options.records.empty()) further.records = absolute_path(options.records);
   if (!options.history.empty() && options.history != "none") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 #include "compiler/model/load/model.h"
 #include "fleet/client/overview.h"
 
@@ -24,7 +25,8 @@ struct SchedulerOptions {
 struct SubmitOptions {
   model::ModelOptions model = {};
   std::vector<std::string> shapes = {}, constants = {};  // as parse_shape and parse_constant read
-  std::string records = {}, history = {};                // as TuneOptions
+  std::vector<model::NamedFile> inputs = {};             // as TuneOptions
+  std::string records = {}, history = {};                // likewise
   std::optional<std::int64_t> trials = {};
   std::optional<double> seconds = {}, until_latency_ms = {};
   std::string name = {};    // empty: the scheduler chooses one

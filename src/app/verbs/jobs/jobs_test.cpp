@@ -8,6 +8,7 @@
 
 #include "app/verbs/jobs/job_options.h"
 #include "base/temporary_directory_testing.h"
+#include "tensor_files/npy.h"
 
 namespace attune::verbs {
 namespace {
@@ -38,6 +39,23 @@ TEST(JobRequest, OfAModelHasPathsThatHoldElsewhere) {
   const auto request = job_request(options);
   ASSERT_TRUE(request.ok()) << request.error().message;
   EXPECT_EQ(request->output, (std::filesystem::current_path() / "squeezenet1_1.attune").string());
+}
+
+TEST(JobRequest, NamesTheFilesOfInputsByTheirWholePaths) {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.file("x=y.npy");
+  ASSERT_TRUE(tensor_files::write_npy(
+                  file, runtime::Tensor::allocate(runtime::DType::F32, {1, 784}).value())
+                  .ok());
+  SubmitOptions options = options_for("mlp");
+  options.inputs = {{"input", std::filesystem::relative(file).string()}};
+  const auto request = job_request(options);
+  ASSERT_TRUE(request.ok()) << request.error().message;
+  const auto further = parse_job_options(request->options_json);
+  ASSERT_TRUE(further.ok());
+  EXPECT_EQ(further->inputs, (std::vector<model::NamedFile>{{"input", file}}));
+  options.inputs = {{"image", file}};
+  EXPECT_EQ(job_request(options).error().message, "mlp has no input 'image'");
 }
 
 TEST(JobRequest, RefusesWhatCannotBeTuned) {

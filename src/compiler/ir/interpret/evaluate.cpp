@@ -71,15 +71,17 @@ Value run_load(const Node& n, Frame& frame, int lane) {
 
 void Memory::assign(const Array& array) {
   CHECK(static_cast<std::size_t>(array.count()) == values.size(), "the array fits the memory");
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto position = static_cast<std::int64_t>(i);
-    if (array.type.is_float()) {
-      values[i].f = array.real(position);
-    } else {
-      values[i].i = array.integer(position);
-    }
+  for (std::int64_t i = 0; i < std::ssize(values); ++i) assign(array, i);
+}
+
+void Memory::assign(const Array& array, std::int64_t position) {
+  const auto at = static_cast<std::size_t>(position);
+  if (array.type.is_float()) {
+    values[at].f = array.real(position);
+  } else {
+    values[at].i = array.integer(position);
   }
-  std::fill(written.begin(), written.end(), 1);
+  written[at] = 1;
 }
 
 void Memory::copy_to(Array& array) const {

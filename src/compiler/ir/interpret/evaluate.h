@@ -38,6 +38,7 @@ struct Memory {
   explicit Memory(std::int64_t count)
       : values(static_cast<std::size_t>(count)), written(static_cast<std::size_t>(count)) {}
   void assign(const Array& array);
+  void assign(const Array& array, std::int64_t position);  // one element
   void copy_to(Array& array) const;
 };
 

@@ -25,8 +25,9 @@ struct StageCode {
 class ProgramRun {
  public:
   Status prepare(const Program& program, const std::vector<Array>& inputs);
-  void run_all();
-  void run_on_demand();
+  void run_all(const std::vector<Array>& inputs);
+  // Elements are computed, and those of inputs read, when they are asked for.
+  void run_on_demand(const std::vector<Array>& inputs);
   Memory& memory(const Buffer& buffer) { return *frame_.memories[slots_.at(buffer.get())]; }
   Frame& frame() { return frame_; }
   const std::optional<Error>& failure() const { return failure_; }
@@ -72,8 +73,6 @@ Status ProgramRun::prepare(const Program& program, const std::vector<Array>& inp
     frame_.memories[slots_.at(input.buffer.get())] =
         std::make_shared<Memory>(element_count(*input.buffer));
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    memory(program.inputs[i].buffer).assign(inputs[i]);
   for (const Stage& stage : program.stages) {
     for (const Buffer& output : stage.outputs) {
       frame_.memories[slots_.at(output.get())] = std::make_shared<Memory>(element_count(*output));
@@ -185,14 +184,23 @@ void ProgramRun::compute(const StageCode& code, std::int64_t position, Frame& fr
   }
 }
 
-void ProgramRun::run_all() {
+void ProgramRun::run_all(const std::vector<Array>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    memory(program_->inputs[i].buffer).assign(inputs[i]);
+  }
   for (const auto& code : stages_) {
     const std::int64_t count = element_count(*code->stage->outputs[0]);
     for (std::int64_t i = 0; i < count && !failure_; ++i) compute(*code, i, frame_);
   }
 }
 
-void ProgramRun::run_on_demand() {
+void ProgramRun::run_on_demand(const std::vector<Array>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Memory& read = memory(program_->inputs[i].buffer);
+    read.producer = [&read, &array = inputs[i]](std::int64_t position, Frame&) {
+      read.assign(array, position);
+    };
+  }
   for (const auto& code : stages_) {
     for (const std::size_t slot : code->outputs) {
       frame_.memories[slot]->producer = [this, c = code.get()](std::int64_t position,
@@ -208,7 +216,7 @@ void ProgramRun::run_on_demand() {
 Result<std::vector<Array>> interpret(const Program& program, const std::vector<Array>& inputs) {
   ProgramRun run;
   ATTUNE_RETURN_IF_ERROR(run.prepare(program, inputs));
-  run.run_all();
+  run.run_all(inputs);
   if (run.failure()) return *run.failure();
   std::vector<Array> outputs;
   for (const Buffer& output : program.outputs) {
@@ -224,7 +232,7 @@ Result<std::vector<double>> interpret_at(const Program& program, const std::vect
   CHECK(output < program.outputs.size(), "an output of the program");
   ProgramRun run;
   ATTUNE_RETURN_IF_ERROR(run.prepare(program, inputs));
-  run.run_on_demand();
+  run.run_on_demand(inputs);
   const BufferNode& buffer = *program.outputs[output];
   Memory& memory = run.memory(program.outputs[output]);
   std::vector<double> values;

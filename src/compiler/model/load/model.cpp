@@ -134,8 +134,7 @@ bool has_cold_weights(const graph::Graph& graph, const target::Target& target) {
   for (const graph::ValueId id : used) {
     if (graph.value(id).constant != nullptr) bytes += graph.value(id).type.bytes();
   }
-  // Others use the last cache too, and algorithms with fewer multiplications have more weights.
-  return bytes > target.l3_bytes / 3;
+  return are_cold(bytes, target);
 }
 
 Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& model,
@@ -184,6 +183,11 @@ Result<LoadedModel> load_source(const ModelOptions& options, std::string_view wh
   if (!model.is_artifact) return model;
   return Error{code, fmt::format("'{}' is an artifact, which {}", model.file, which),
                std::string(instead)};
+}
+
+bool are_cold(std::int64_t weight_bytes, const target::Target& target) {
+  // Others use the last cache too, and algorithms with fewer multiplications have more weights.
+  return weight_bytes > target.l3_bytes / 3;
 }
 
 CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options) {

@@ -67,6 +67,9 @@ Result<LoadedModel> load_model(const ModelOptions& options,
 Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
                                 std::string_view instead, ErrorCode code = ErrorCode::Unsupported);
 
+// Whether so many bytes of weights come from memory at every run.
+bool are_cold(std::int64_t weight_bytes, const target::Target& target);
+
 // How the model is compiled, with default schedules.
 CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options);
 

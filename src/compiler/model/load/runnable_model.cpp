@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/match.h"
+#include "compiler/model/bound.h"
 #include "compiler/model/load/machine_limits.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "runtime/execution/affinity.h"
@@ -116,10 +117,15 @@ Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& opti
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Run));
   const bool is_operator = model.is_operator();
   ATTUNE_ASSIGN(PreparedModel prepared, prepare_model(std::move(model), options));
+  std::vector<double> bounds;
+  for (const graph::Task& task : prepared.tasks.distinct) {
+    bounds.push_back(bound_us(task, prepared.model.target, prepared.model.cold_weights));
+  }
   ATTUNE_ASSIGN(const CompiledModel compiled, compile_prepared(std::move(prepared)));
   const double seconds = seconds_between(start, clock.now_ns());
   ATTUNE_ASSIGN(RunnableModel runnable, runnable_of(compiled));
   runnable.is_operator = is_operator;
+  runnable.bounds_us = std::move(bounds);
   runnable.compile_seconds = seconds;
   runnable.schedule_text =
       is_operator ? describe(runnable.kernels.front().schedule.origin) : describe(options.schedule);
@@ -135,16 +141,6 @@ void fill_input(Tensor& tensor, std::uint64_t seed, int index) {
     const double value = runtime::read_element(tensor.data(), type, i);
     if (value < 0) runtime::write_element(tensor.data(), type, i, -value);
   }
-}
-
-Result<std::vector<Tensor>> random_inputs(const runtime::Plan& plan, std::uint64_t seed) {
-  std::vector<Tensor> tensors;
-  for (const runtime::InterfaceTensor& input : plan.inputs) {
-    ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(input.type, largest_shape(input)));
-    fill_input(tensor, seed, static_cast<int>(tensors.size()));
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
 }
 
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned) {

@@ -26,6 +26,7 @@ struct RunnableModel {
   bool is_operator = false;
   std::shared_ptr<const runtime::Model> model = {};
   std::vector<KernelSource> kernels = {};  // in the plan's order; of an artifact nothing is known
+  std::vector<double> bounds_us = {};      // of one call of each (bound.h); likewise
   std::string schedule_text = {};          // of where its schedules come from, for a person
   int threads = 1;
   double load_ms = 0;          // from the artifact's bytes to kernels that can be called
@@ -48,8 +49,6 @@ double flops_of(const runtime::Plan& plan);
 // Random contents for an input of a model: as runtime::fill, but wide integers are not negative,
 // since they tend to be indices.
 void fill_input(runtime::Tensor& tensor, std::uint64_t seed, int index);
-// One of those for every input, at its largest extents.
-Result<std::vector<runtime::Tensor>> random_inputs(const runtime::Plan& plan, std::uint64_t seed);
 
 // Pinned: each thread on a core of its own, the calling one included, from then on.
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned);

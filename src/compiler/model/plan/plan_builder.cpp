@@ -6,6 +6,7 @@
 #include "compiler/kernel/element_type.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/plan/host_operators.h"
+#include "compiler/model/plan/interface.h"
 #include "compiler/model/plan/plan_writer.h"
 #include "runtime/memory/memory.h"
 
@@ -48,26 +49,16 @@ Status PlanWriter::write() {
   return {};
 }
 
-Result<std::vector<runtime::Dim>> PlanWriter::dims_of(const ops::TensorType& type) {
-  std::vector<runtime::Dim> dims;
-  for (std::size_t i = 0; i < type.shape.size(); ++i) {
-    const int extent = type.extents.empty() ? ops::kConstantExtent : type.extents[i];
-    dims.push_back({type.shape[i], extent});
-    extents_ = std::max(extents_, extent + 1);
-  }
+std::vector<runtime::Dim> PlanWriter::noted(std::vector<runtime::Dim> dims) {
+  for (const runtime::Dim& dim : dims) extents_ = std::max(extents_, dim.extent + 1);
   return dims;
 }
 
 Status PlanWriter::add_interface(const graph::Value& value,
                                  std::vector<runtime::InterfaceTensor>& list) {
-  auto type = kernel::element_type(value.type.dtype);
-  if (!type.ok()) return type.error();
-  const bool blocked = value.layout.is_blocked();
-  ops::TensorType held = value.type;
-  if (blocked) held.shape = graph::physical_shape(value.type, value.layout);
-  auto dims = dims_of(held);
-  if (!dims.ok()) return dims.error();
-  list.push_back({value.name, *type, *dims, blocked ? value.type.shape[1] : 0});
+  ATTUNE_ASSIGN(runtime::InterfaceTensor tensor, interface_of(value));
+  tensor.dims = noted(std::move(tensor.dims));
+  list.push_back(std::move(tensor));
   return {};
 }
 
@@ -187,7 +178,7 @@ Result<runtime::Operand> PlanWriter::operand_of(const Graph& graph, ValueId id, 
   if (id == kNoValue) return operand;
   const graph::Value& value = graph.value(id);
   ATTUNE_ASSIGN(operand.type, kernel::element_type(value.type.dtype));
-  ATTUNE_ASSIGN(operand.dims, dims_of(value.type));
+  operand.dims = noted(dims_of(value.type));
   operand.buffer = scope.buffer(id);
   memory_.touch(operand.buffer);
   return operand;

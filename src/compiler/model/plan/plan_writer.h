@@ -34,7 +34,8 @@ class PlanWriter {
     std::int64_t max_trips;
   };
 
-  Result<std::vector<runtime::Dim>> dims_of(const ops::TensorType& type);
+  // The same dims, whose extents have a place in the plan's table.
+  std::vector<runtime::Dim> noted(std::vector<runtime::Dim> dims);
   Status add_interface(const graph::Value& value, std::vector<runtime::InterfaceTensor>& list);
   void add(Block& block, runtime::Instruction instruction);
   // Nothing when the buffers are the same.

@@ -17,11 +17,31 @@ struct Profiled {
   std::int64_t runs = 0;
   Repeats repeats = {};
 
+  // The first run brings code and weights into the caches; it counts where there is time for no
+  // other.
+  Status sample_once(double seconds) {
+    const SteadyClock clock;
+    const std::int64_t start = clock.now_ns();
+    ATTUNE_RETURN_IF_ERROR(contestant.run(&profile));
+    runs = 1;
+    const double first = seconds_between(start, clock.now_ns());
+    if (first >= seconds) return {};
+    profile.clear();
+    runs = 0;
+    return sample_again(seconds - first);
+  }
+
   // Once at least, after a run that brings code and weights back into the caches.
   Status sample(double seconds) {
     const SteadyClock clock;
     const std::int64_t start = clock.now_ns();
     ATTUNE_RETURN_IF_ERROR(contestant.run());
+    return sample_again(seconds - seconds_between(start, clock.now_ns()));
+  }
+
+  Status sample_again(double seconds) {
+    const SteadyClock clock;
+    const std::int64_t start = clock.now_ns();
     do {
       const std::int64_t begin = contestant.session.now_ns();
       ATTUNE_RETURN_IF_ERROR(contestant.run(&profile));
@@ -46,8 +66,9 @@ struct Profiled {
 };
 
 Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artifacts,
+                                           const model::ReadInputs& inputs,
                                            const KernelTimesOptions& options) {
-  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
+  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts, inputs));
   std::vector<Profiled> models;
   for (Contestant& contestant : contestants) models.push_back({std::move(contestant)});
   const auto exact = [](const Profiled& model) { return model.repeats.exact(); };
@@ -62,27 +83,47 @@ Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artif
   return times;
 }
 
+void append_times(const KernelTimes& times, Bytes& bytes) {
+  append_value(bytes, times.size());
+  for (const double us : times) append_value(bytes, us);
+}
+
+KernelTimes take_times(std::span<const char>& bytes) {
+  KernelTimes times(take_value<std::size_t>(bytes));
+  for (double& us : times) us = take_value<double>(bytes);
+  return times;
+}
+
 }  // namespace
 
 Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const model::ReadInputs& inputs,
                                               const KernelTimesOptions& options) {
   const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(const std::vector<KernelTimes> times, time_here(artifacts, options));
+    ATTUNE_ASSIGN(const std::vector<KernelTimes> times, time_here(artifacts, inputs, options));
     Bytes bytes;
-    for (const KernelTimes& each : times) {
-      append_value(bytes, each.size());
-      for (const double us : each) append_value(bytes, us);
-    }
+    for (const KernelTimes& each : times) append_times(each, bytes);
     return bytes;
   };
   ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work));
   std::span<const char> bytes = answer;
   std::vector<KernelTimes> times(artifacts.size());
-  for (KernelTimes& each : times) {
-    each.resize(take_value<std::size_t>(bytes));
-    for (double& us : each) us = take_value<double>(bytes);
-  }
+  for (KernelTimes& each : times) each = take_times(bytes);
   return times;
+}
+
+Result<KernelTimes> time_kernels(const model::RunnableModel& model, double seconds) {
+  const auto work = [&]() -> Result<Bytes> {
+    ATTUNE_ASSIGN(std::vector<Contestant> alone, side_by_side({model}, {}));
+    Profiled profiled{std::move(alone.front())};
+    ATTUNE_RETURN_IF_ERROR(profiled.sample_once(seconds));
+    Bytes bytes;
+    append_times(profiled.times(), bytes);
+    return bytes;
+  };
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
+  std::span<const char> bytes = answer;
+  return take_times(bytes);
 }
 
 std::vector<std::size_t> fastest_artifacts(const std::vector<KernelTimes>& times) {

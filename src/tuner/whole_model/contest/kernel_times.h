@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::whole_model {
 
@@ -19,7 +20,12 @@ using KernelTimes = std::vector<double>;
 
 // One entry for each artifact.
 Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& artifacts,
+                                              const model::ReadInputs& inputs,
                                               const KernelTimesOptions& options);
+
+// Of one model that is in memory, on random inputs: in one run at least, or as many as the time
+// allows.
+Result<KernelTimes> time_kernels(const model::RunnableModel& model, double seconds);
 
 // For every kernel the number of the artifact in which it is fastest; the first one unless another
 // is faster beyond doubt. All must have the same kernels.

@@ -16,7 +16,7 @@ TEST(KernelTimes, TheFirstStaysUnlessAnotherIsClearlyFaster) {
 }
 
 TEST(KernelTimes, AnArtifactThatIsMissingIsAnError) {
-  const auto times = time_kernels({"/nowhere/at/all.attune"}, {.seconds = 0.01, .rounds = 1});
+  const auto times = time_kernels({"/nowhere/at/all.attune"}, {}, {.seconds = 0.01, .rounds = 1});
   ASSERT_FALSE(times.ok());
   EXPECT_NE(times.error().message.find("/nowhere/at/all.attune"), std::string::npos)
       << times.error().message;

@@ -36,10 +36,12 @@ Status move_file(const std::string& from, const std::string& to) {
 }  // namespace
 
 ModelContest::ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile,
-                           std::string output, TuningResources& resources, ModelTeller& teller)
+                           std::string output, const model::ReadInputs& inputs,
+                           TuningResources& resources, ModelTeller& teller)
     : tasks_(tasks),
       compile_(std::move(compile)),
       output_(std::move(output)),
+      inputs_(inputs),
       resources_(resources),
       teller_(teller),
       untuned_(fmt::format("{}.{}.untuned", output_, getpid())),
@@ -137,7 +139,8 @@ std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t co
   Status done = compile_stage([&] { return variants.write_others(count); });
   if (done.ok()) {
     done = race_stage([&]() -> Status {
-      ATTUNE_ASSIGN(const auto times, time_kernels(variants.paths(), {.seconds = kVariantSeconds}));
+      ATTUNE_ASSIGN(const auto times,
+                    time_kernels(variants.paths(), inputs_, {.seconds = kVariantSeconds}));
       fastest = fastest_artifacts(times);
       return {};
     });
@@ -158,26 +161,32 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
   if (best_) entries.insert(entries.begin(), *best_);
   std::vector<std::string> paths{untuned_.path()};
   for (const Entry& entry : entries) paths.push_back(entry.path);
-  std::vector<double> latencies;
+  RaceResult result;
   ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
-    ATTUNE_ASSIGN(latencies, race(paths, {.seconds = seconds}));
+    ATTUNE_ASSIGN(result, race(paths, inputs_, {.seconds = seconds, .open_seconds = 2 * seconds}));
     return {};
   }));
-  untuned_ms_ = latencies[0];
+  untuned_ms_ = result.latency_ms[0];
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    entries[i].latency_ms = latencies[i + 1];
-    if (entries[i].kind == Kept::Known) known_ms_ = latencies[i + 1];
+    entries[i].latency_ms = result.latency_ms[i + 1];
+    if (entries[i].kind == Kept::Known) known_ms_ = result.latency_ms[i + 1];
   }
-  const auto fastest =
-      std::min_element(entries.begin(), entries.end(),
-                       [](const Entry& a, const Entry& b) { return a.latency_ms < b.latency_ms; });
-  return fastest == entries.end() ? Status() : keep(std::move(*fastest));
+  untuned_wins_ = result.winner == 0;
+  if (entries.empty()) return {};
+  // The fastest of the others stays in the race, should there be another.
+  const auto fastest = untuned_wins_
+                           ? std::min_element(entries.begin(), entries.end(),
+                                              [](const Entry& a, const Entry& b) {
+                                                return a.latency_ms < b.latency_ms;
+                                              })
+                           : entries.begin() + static_cast<std::ptrdiff_t>(result.winner - 1);
+  return keep(std::move(*fastest));
 }
 
-double ModelContest::best_ms() const { return untuned_wins() ? untuned_ms_ : best_->latency_ms; }
+double ModelContest::best_ms() const { return untuned_wins_ ? untuned_ms_ : best_->latency_ms; }
 
 Status ModelContest::deliver(TuneReport& report) {
-  const bool untuned = untuned_wins();
+  const bool untuned = untuned_wins_;
   report.default_latency_ms = untuned_ms_;
   report.known_latency_ms = known_ms_;
   report.latency_ms = best_ms();

@@ -15,6 +15,7 @@
 #include "base/temporary_file.h"
 #include "compiler/model/compile.h"
 #include "compiler/model/fallback.h"
+#include "compiler/model/load/input_files.h"
 #include "tuner/whole_model/report/tune_report.h"
 
 namespace attune::whole_model {
@@ -27,9 +28,9 @@ inline constexpr double kVariantSeconds = 0.6;  // of timing one artifact kernel
 
 class ModelContest {
  public:
-  // Files are written beside `output`. All must outlive it.
+  // Files are written beside `output`, models run on `inputs`. All must outlive it.
   ModelContest(const model::ModelTasks& tasks, model::CompileOptions compile, std::string output,
-               TuningResources& resources, ModelTeller& teller);
+               const model::ReadInputs& inputs, TuningResources& resources, ModelTeller& teller);
 
   // On the calling thread, once. Says how long compiling takes.
   Status write_untuned();
@@ -72,11 +73,11 @@ class ModelContest {
   std::int64_t choose_inside(ModelVariants& variants, std::size_t count);
   Status race_all(std::vector<Entry> entries, double seconds);
   Status keep(Entry entry);
-  bool untuned_wins() const { return !best_ || untuned_ms_ <= best_->latency_ms; }
 
   const model::ModelTasks& tasks_;
   model::CompileOptions compile_;
   std::string output_;
+  const model::ReadInputs& inputs_;
   TuningResources& resources_;
   ModelTeller& teller_;
   TemporaryFile untuned_, kept_;
@@ -86,6 +87,7 @@ class ModelContest {
   bool known_differs_ = false;
   std::optional<Entry> best_;  // in `kept_`
   double untuned_ms_ = 0;
+  bool untuned_wins_ = true;  // the last race
   std::optional<double> known_ms_;
   std::string inside_failure_;
   std::atomic<double> compile_seconds_ = 0;

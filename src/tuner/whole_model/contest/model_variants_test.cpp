@@ -85,7 +85,7 @@ TEST_F(ModelVariantsTest, EveryKernelIsTimedInEveryArtifact) {
   ModelVariants all = variants();
   ASSERT_TRUE(all.write(0).ok());
   ASSERT_TRUE(all.write_others(2).ok());
-  const auto times = time_kernels(all.paths(), {.seconds = 0.01, .rounds = 2});
+  const auto times = time_kernels(all.paths(), {}, {.seconds = 0.01, .rounds = 2});
   ASSERT_TRUE(times.ok()) << times.error().message;
   ASSERT_EQ(times->size(), 2U);
   for (const KernelTimes& each : *times) {

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/isolated.h"
 #include "tuner/whole_model/contest/side_by_side.h"
+#include "tuner/whole_model/contest/standings.h"
 
 namespace attune::whole_model {
 namespace {
 
-// How long a model took, round by round.
 struct Runner {
   Contestant contestant;
-  std::vector<double> samples_ms = {};
   Repeats repeats = {};
 
   Result<double> run_ms() {
@@ -23,78 +21,94 @@ struct Runner {
     return seconds_between(start, end) * 1e3;
   }
 
-  // The fastest call within the time given; one at least, after one that warms up.
-  Status sample(double seconds) {
+  // The median call within the time given; one at least, after one that warms up.
+  Result<double> take_turn(double seconds) {
     const SteadyClock clock;
     const std::int64_t start = clock.now_ns();
-    auto best = run_ms();
-    if (!best.ok()) return best.error();
+    if (const Result<double> warm_up = run_ms(); !warm_up.ok()) return warm_up.error();
+    std::vector<double> calls_ms;
     do {
-      auto again = run_ms();
-      if (!again.ok()) return again.error();
-      *best = std::min(*best, *again);
+      ATTUNE_ASSIGN(const double call_ms, run_ms());
+      calls_ms.push_back(call_ms);
     } while (seconds_between(start, clock.now_ns()) < seconds);
-    samples_ms.push_back(*best);
-    return {};
+    const auto middle = calls_ms.begin() + std::ssize(calls_ms) / 2;
+    std::nth_element(calls_ms.begin(), middle, calls_ms.end());
+    return *middle;
   }
 };
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+// Now and then only: who asks often enough is told by chance what he wants to hear.
+bool is_over(const Standings& standings, const Turns& turns, double elapsed_seconds,
+             const RaceOptions& options) {
+  const auto rounds = static_cast<int>(standings.rounds());
+  if (rounds < options.least_rounds) return false;
+  if (turns.runners == 1) return rounds >= options.rounds || elapsed_seconds >= options.seconds;
+  if (elapsed_seconds >= options.open_seconds) return true;
+  if (rounds % options.least_rounds != 0) return false;
+  return elapsed_seconds >= options.seconds ? standings.is_decided() : standings.is_ranked();
 }
 
-// By the signs of their rounds, which one disturbed round does not change much: about 8 of 8, 11 of
-// 12, 14 of 16, 17 of 20.
-bool clearly_beats(const Runner& one, const Runner& other) {
-  const std::size_t rounds = one.samples_ms.size();
-  double lead = 0;
-  for (std::size_t i = 0; i < rounds; ++i) {
-    if (one.samples_ms[i] < other.samples_ms[i]) ++lead;
-    if (one.samples_ms[i] > other.samples_ms[i]) --lead;
-  }
-  return lead > 0 && lead * lead >= 8 * static_cast<double>(rounds);
-}
-
-// One model alone has nobody to win against: all of its rounds are wanted.
-bool is_decided(const std::vector<Runner>& runners) {
-  const auto wins = [&](const Runner& runner) {
-    return std::all_of(runners.begin(), runners.end(), [&](const Runner& other) {
-      return &runner == &other || clearly_beats(runner, other);
-    });
-  };
-  return runners.size() > 1 && std::any_of(runners.begin(), runners.end(), wins);
+Result<RaceResult> race_here(const std::vector<std::string>& artifacts,
+                             const model::ReadInputs& inputs, const RaceOptions& options) {
+  ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts, inputs));
+  std::vector<Runner> runners;
+  for (Contestant& contestant : contestants) runners.push_back({std::move(contestant)});
+  const Turns turns{.runners = runners.size(),
+                    .take = [&](std::size_t i, double s) { return runners[i].take_turn(s); },
+                    .exact =
+                        [&] {
+                          return std::all_of(
+                              runners.begin(), runners.end(),
+                              [](const Runner& runner) { return runner.repeats.exact(); });
+                        }};
+  return race_in_turns(turns, SteadyClock(), options);
 }
 
 }  // namespace
 
-Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
+Result<RaceResult> race_in_turns(const Turns& turns, const Clock& clock,
                                  const RaceOptions& options) {
-  const auto work = [&]() -> Result<Bytes> {
-    ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts));
-    std::vector<Runner> runners;
-    for (Contestant& contestant : contestants) runners.push_back({std::move(contestant)});
-    const double slice = options.seconds / options.rounds /
-                         static_cast<double>(std::max<std::size_t>(1, runners.size()));
-    const SteadyClock clock;
-    const std::int64_t start_ns = clock.now_ns();
-    for (int round = 0; round < options.rounds; ++round) {
-      for (Runner& runner : runners) ATTUNE_RETURN_IF_ERROR(runner.sample(slice));
-      const double elapsed = seconds_between(start_ns, clock.now_ns());
-      const bool enough = elapsed >= options.seconds || is_decided(runners);
-      const bool exact = std::all_of(runners.begin(), runners.end(),
-                                     [](const Runner& runner) { return runner.repeats.exact(); });
-      if (exact || (round + 1 >= options.least_rounds && enough)) break;
+  RaceResult result;
+  if (turns.runners == 0) return result;
+  const double slice = options.seconds / options.rounds / static_cast<double>(turns.runners);
+  const std::int64_t start_ns = clock.now_ns();
+  Standings standings(turns.runners);
+  bool exact = false;
+  do {
+    std::vector<double> samples_ms(turns.runners);
+    for (std::size_t i = 0; i < turns.runners; ++i) {
+      // To and fro, so that nobody always runs after the same one.
+      const std::size_t runner = standings.rounds() % 2 == 0 ? i : turns.runners - 1 - i;
+      ATTUNE_ASSIGN(samples_ms[runner], turns.take(runner, slice));
     }
+    standings.add_round(samples_ms);
+    exact = turns.exact();
+  } while (!exact &&
+           !is_over(standings, turns, seconds_between(start_ns, clock.now_ns()), options));
+  for (std::size_t i = 0; i < turns.runners; ++i) {
+    result.latency_ms.push_back(standings.median_ms(i));
+  }
+  result.winner = standings.winner(exact);
+  return result;
+}
+
+Result<RaceResult> race(const std::vector<std::string>& artifacts, const model::ReadInputs& inputs,
+                        const RaceOptions& options) {
+  const auto work = [&]() -> Result<Bytes> {
+    ATTUNE_ASSIGN(const RaceResult result, race_here(artifacts, inputs, options));
     Bytes bytes;
-    for (const Runner& runner : runners) append_value(bytes, median(runner.samples_ms));
+    append_value(bytes, result.winner);
+    for (const double latency_ms : result.latency_ms) append_value(bytes, latency_ms);
     return bytes;
   };
   ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of whole models", work));
   std::span<const char> bytes = answer;
-  std::vector<double> latencies;
-  for (std::size_t i = 0; i < artifacts.size(); ++i) latencies.push_back(take_value<double>(bytes));
-  return latencies;
+  RaceResult result;
+  result.winner = take_value<std::size_t>(bytes);
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    result.latency_ms.push_back(take_value<double>(bytes));
+  }
+  return result;
 }
 
 }  // namespace attune::whole_model

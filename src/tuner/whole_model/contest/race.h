@@ -1,23 +1,42 @@
 // Timing several artifacts of one model against each other, in turns, in a child process: the last
-// word on which of them is fastest.
+// word on which of them is fastest. Turns are taken until an interval decides (standings.h); the
+// first artifact stays unless another is faster beyond doubt.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::whole_model {
 
 struct RaceOptions {
-  double seconds = 3;  // altogether, if that makes the least number of rounds
-  int rounds = 32;
-  int least_rounds = 8;  // from here on it ends as soon as one has clearly won
+  double seconds = 3;       // altogether, if that makes the least number of rounds
+  double open_seconds = 6;  // the same while it is open whether the first is beaten
+  int rounds = 32;          // in the first of these times
+  int least_rounds = 8;     // after so many, and so many more, it is asked whether all is decided
 };
 
-// The latency of each artifact in milliseconds: the median over rounds of the fastest call of a
-// round.
-Result<std::vector<double>> race(const std::vector<std::string>& artifacts,
+struct RaceResult {
+  std::vector<double> latency_ms = {};  // of each: the median over its turns
+  std::size_t winner = 0;
+};
+
+// Those who race: how long a call of one takes in a turn of so many seconds.
+struct Turns {
+  std::size_t runners = 0;
+  std::function<Result<double>(std::size_t runner, double seconds)> take = {};
+  // Times are counted, and were the same in every call so far.
+  std::function<bool()> exact = [] { return false; };
+};
+Result<RaceResult> race_in_turns(const Turns& turns, const Clock& clock,
                                  const RaceOptions& options);
+
+Result<RaceResult> race(const std::vector<std::string>& artifacts, const model::ReadInputs& inputs,
+                        const RaceOptions& options);
 
 }  // namespace attune::whole_model

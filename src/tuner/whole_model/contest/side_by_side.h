@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/model/load/runnable_model.h"
+#include "compiler/model/load/input_files.h"
 
 namespace attune::whole_model {
 
@@ -34,8 +34,15 @@ class Repeats {
   bool exact_ = true;
 };
 
+// What a model reads wherever it is run whole while it is tuned; an operator never is.
+Result<model::ReadInputs> contest_inputs(const model::LoadedModel& model,
+                                         const std::vector<model::NamedFile>& files);
+
 // To be called in the process that runs them: its thread is bound to a core from then on. All
-// artifacts are made for the same number of threads.
-Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts);
+// models are made for the same number of threads.
+Result<std::vector<Contestant>> side_by_side(std::vector<model::RunnableModel> models,
+                                             const model::ReadInputs& inputs);
+Result<std::vector<Contestant>> load_side_by_side(const std::vector<std::string>& artifacts,
+                                                  const model::ReadInputs& inputs);
 
 }  // namespace attune::whole_model

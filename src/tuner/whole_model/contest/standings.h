@@ -1,0 +1,54 @@
+// Who is fastest among several that run in turns, by what their rounds say beyond doubt. The first
+// is the one that stays unless another is faster: ties are its own. Of two runners the ratios of
+// their rounds are looked at, in which a mood of the machine that both meet cancels out, and the
+// interval in which their median lies, by order statistics alone: no noise is too ill-mannered.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace attune::whole_model {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// In which the median of what these are drawn from lies, wrong once in a hundred times; nothing is
+// sure of fewer than eight. They may have any order.
+Interval median_interval(std::vector<double> values);
+
+enum class Standing {
+  Faster,
+  Slower,
+  Equal,  // within a hundredth
+  Open,
+};
+// Of one against another, by the times of the same rounds.
+Standing standing_of(std::span<const double> one, std::span<const double> other);
+
+class Standings {
+ public:
+  explicit Standings(std::size_t runners) : samples_ms_(runners) {}
+
+  // One time for each.
+  void add_round(std::span<const double> samples_ms);
+  std::size_t rounds() const { return samples_ms_.front().size(); }
+  double median_ms(std::size_t runner) const;
+
+  // The fastest of those that beat the first; where none does, the first. `exact`: times are
+  // counted, so that one round is as good as many.
+  std::size_t winner(bool exact = false) const;
+  // Whether more rounds would not change that.
+  bool is_decided() const;
+  // Whether more rounds would tell nothing new of any two that matter.
+  bool is_ranked() const;
+
+ private:
+  // The fastest but for the first; 0 when that is alone.
+  std::size_t challenger() const;
+
+  std::vector<std::vector<double>> samples_ms_;  // of each, round by round
+};
+
+}  // namespace attune::whole_model
