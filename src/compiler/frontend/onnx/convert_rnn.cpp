@@ -83,24 +83,13 @@ Result<ValueId> input_gates(NodeContext& node, const Network& net, std::size_t n
   return node.reshape(gates, {net.steps, net.batch, width});
 }
 
-// Where a sequence has ended its state stays, and what comes out is 0. `step` counts from the
-// sequence's beginning, also in a reversed direction.
-struct Masked {
-  CellState state;
-  ValueId output;
-};
-Masked masked(Chain& chain, ValueId step, ValueId lengths, std::int64_t batch,
-              const CellState& before, const CellState& after) {
-  if (lengths == kNoValue || !chain.status().ok()) return {after, after.h};
-  const ir::DType type = chain.builder().type(before.h).dtype;
+// Which sequences have not ended, [batch, 1]; nothing where all are equally long. `step` counts from
+// the sequence's beginning, also in a reversed direction.
+ValueId running(Chain& chain, ValueId step, ValueId lengths, std::int64_t batch) {
+  if (lengths == kNoValue) return kNoValue;
   const ValueId wide = chain.make("cast", {lengths}, {{"to", std::string("i64")}});
   const ValueId column = chain.make("reshape", {wide}, {{"shape", Extents{batch, 1}}});
-  const ValueId runs = chain.make("less", {step, column});
-  Masked result;
-  result.state.h = chain.make("where", {runs, after.h, before.h});
-  if (after.c != kNoValue) result.state.c = chain.make("where", {runs, after.c, before.c});
-  result.output = chain.make("where", {runs, after.h, chain.scalar(type, 0)});
-  return result;
+  return chain.make("less", {step, column});
 }
 
 Result<Direction> run_once(NodeContext& node, const Network& net, std::size_t number,
@@ -108,9 +97,8 @@ Result<Direction> run_once(NodeContext& node, const Network& net, std::size_t nu
   const Cell& cell = net.cells[number];
   ATTUNE_ASSIGN(gates, node.reshape(gates, {net.batch, cell.gates() * cell.hidden}));
   Chain chain(node.builder());
-  const CellState next = next_state(chain, cell, weights, gates, first);
-  const Masked result =
-      masked(chain, node.scalar(ir::kI64, 0), net.lengths, net.batch, first, next);
+  const ValueId runs = running(chain, node.scalar(ir::kI64, 0), net.lengths, net.batch);
+  const CellStep result = next_step(chain, cell, weights, gates, first, runs);
   ATTUNE_RETURN_IF_ERROR(chain.status());
   ATTUNE_ASSIGN(const ValueId every, node.reshape(result.output, {1, net.batch, cell.hidden}));
   return Direction{every, result.state};
@@ -135,8 +123,8 @@ Result<Direction> run_loop(NodeContext& node, const Network& net, std::size_t nu
     const auto last = static_cast<double>(net.steps - 1);
     step = chain.make("sub", {chain.scalar(ir::kI64, last), step});
   }
-  const CellState after = next_state(chain, cell, inside, slice, before);
-  const Masked result = masked(chain, step, lengths, net.batch, before, after);
+  const ValueId runs = running(chain, step, lengths, net.batch);
+  const CellStep result = next_step(chain, cell, inside, slice, before, runs);
   ATTUNE_RETURN_IF_ERROR(chain.status());
   std::vector<ValueId> outputs{result.state.h};
   if (is_lstm) outputs.push_back(result.state.c);

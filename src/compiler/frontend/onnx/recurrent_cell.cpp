@@ -40,6 +40,29 @@ CellState next_rnn(Chain& chain, const Cell& cell, const CellWeights& weights, V
   return {activate(chain, cell, 0, chain.make("add", {gates, recurrent})), graph::kNoValue};
 }
 
+bool is_known(const Chain& chain, ValueId value) {
+  return chain.builder().constant_of(value) != nullptr;
+}
+
+// The same values, stacked and taken from the stack: what makes them of one product with weights
+// known ahead can then be one kernel.
+std::vector<ValueId> side_by_side(Chain& chain, const std::vector<ValueId>& values) {
+  if (values.size() < 2 || !chain.status().ok()) return values;
+  const ValueId stack = chain.make("stack", values);
+  if (!chain.status().ok()) return values;
+  const std::vector<std::int64_t> shape = chain.builder().shape(values.front());
+  std::vector<std::int64_t> layer = shape, starts(shape.size() + 1, 0), steps(shape.size() + 1, 1);
+  layer.insert(layer.begin(), 1);
+  std::vector<ValueId> apart;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    starts[0] = static_cast<std::int64_t>(i);
+    const ValueId one =
+        chain.make("slice", {stack}, {{"starts", starts}, {"steps", steps}, {"shape", layer}});
+    apart.push_back(chain.make("reshape", {one}, {{"shape", shape}}));
+  }
+  return apart;
+}
+
 CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
                    const CellState& state) {
   const std::int64_t n = cell.hidden;
@@ -47,10 +70,13 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
   const ValueId matrix =
       cell.linear_before_reset ? weights.recurrence : chain.part(weights.recurrence, 0, 2 * n);
   const ValueId recurrent = chain.make("matmul", {state.h, matrix});
-  const ValueId both =
-      activate(chain, cell, 0,
-               chain.make("add", {chain.part(gates, 0, 2 * n), chain.part(recurrent, 0, 2 * n)}));
-  const ValueId update = chain.part(both, 0, n), reset = chain.part(both, n, n);
+  const auto gate = [&](std::int64_t number) {
+    return activate(chain, cell, 0,
+                    chain.make("add", {chain.part(gates, number * n, n),
+                                       chain.part(recurrent, number * n, n)}));
+  };
+  ValueId update = gate(0);
+  const ValueId reset = gate(1);
   ValueId candidate = graph::kNoValue;
   if (cell.linear_before_reset) {
     ValueId part = chain.part(recurrent, 2 * n, n);
@@ -59,7 +85,11 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
     }
     candidate = chain.make("mul", {reset, part});
   } else {
-    const ValueId kept = chain.make("mul", {reset, state.h});
+    ValueId kept = chain.make("mul", {reset, state.h});
+    if (is_known(chain, weights.recurrence)) {
+      const std::vector<ValueId> both = side_by_side(chain, {update, kept});
+      update = both[0], kept = both[1];
+    }
     candidate = chain.make("matmul", {kept, chain.part(weights.recurrence, 2 * n, n)});
   }
   candidate = activate(chain, cell, 1, chain.make("add", {chain.part(gates, 2 * n, n), candidate}));
@@ -97,6 +127,19 @@ CellState next_lstm(Chain& chain, const Cell& cell, const CellWeights& weights, 
   Cell plain = cell;
   plain.clip.reset();
   return {chain.make("mul", {output, activate(chain, plain, 2, c)}), c};
+}
+
+CellState next_state(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
+                     const CellState& state) {
+  switch (cell.kind) {
+    case CellKind::Rnn:
+      return next_rnn(chain, cell, weights, gates, state);
+    case CellKind::Gru:
+      return next_gru(chain, cell, weights, gates, state);
+    case CellKind::Lstm:
+      return next_lstm(chain, cell, weights, gates, state);
+  }
+  return {};
 }
 
 }  // namespace
@@ -146,17 +189,21 @@ Result<Activation> activation_of(std::string name) {
   return unsupported(fmt::format("activation '{}' is not known", name));
 }
 
-CellState next_state(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
-                     const CellState& state) {
-  switch (cell.kind) {
-    case CellKind::Rnn:
-      return next_rnn(chain, cell, weights, gates, state);
-    case CellKind::Gru:
-      return next_gru(chain, cell, weights, gates, state);
-    case CellKind::Lstm:
-      return next_lstm(chain, cell, weights, gates, state);
+CellStep next_step(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
+                   const CellState& state, ValueId runs) {
+  const CellState after = next_state(chain, cell, weights, gates, state);
+  if (!chain.status().ok()) return {};
+  std::vector<ValueId> values{after.h};  // then the cell's own state, then the output
+  if (after.c != graph::kNoValue) values.push_back(after.c);
+  if (runs != graph::kNoValue) {
+    const ValueId zero = chain.scalar(chain.builder().type(after.h).dtype, 0);
+    values[0] = chain.make("where", {runs, after.h, state.h});
+    if (values.size() > 1) values[1] = chain.make("where", {runs, after.c, state.c});
+    values.push_back(chain.make("where", {runs, after.h, zero}));
   }
-  return {};
+  if (cell.gates() > 1 && is_known(chain, weights.recurrence)) values = side_by_side(chain, values);
+  const ValueId output = runs == graph::kNoValue ? values.front() : values.back();
+  return {{values[0], after.c == graph::kNoValue ? graph::kNoValue : values[1]}, output};
 }
 
 }  // namespace attune::onnx

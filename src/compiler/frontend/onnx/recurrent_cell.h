@@ -21,7 +21,7 @@ class Chain {
   // Elements start … start + size - 1 of the last dimension.
   ValueId part(ValueId value, std::int64_t start, std::int64_t size);
   ValueId scalar(ir::DType type, double value);
-  graph::Builder& builder() { return builder_; }
+  graph::Builder& builder() const { return builder_; }
   Status status() const { return error_ ? Status(*error_) : Status(); }
 
  private:
@@ -63,8 +63,15 @@ struct CellState {
   ValueId h = graph::kNoValue, c = graph::kNoValue;  // [batch, hidden]
 };
 
-// `gates`: the input times its weights plus all other biases, [batch, gates * hidden].
-CellState next_state(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
-                     const CellState& state);
+struct CellStep {
+  CellState state;
+  ValueId output = graph::kNoValue;
+};
+
+// `gates`: the input times its weights plus all other biases, [batch, gates * hidden]. `runs`, bool
+// [batch, 1]: where a sequence has ended its state stays, and what comes out is 0; all run where it
+// is left out.
+CellStep next_step(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
+                   const CellState& state, ValueId runs);
 
 }  // namespace attune::onnx

@@ -1,8 +1,9 @@
 // Fusion: which nodes become one kernel. The rules are the well-known ones: elementwise operators
 // join the kernel that computes their operand; elementwise and injective operators join the
 // elementwise, injective or reducing operator that alone reads them; a heavy operator is the anchor
-// of its kernel and takes elementwise operators behind it, or two of them make a chain (chain.h);
-// views cost nothing and host operators and control flow stand for themselves.
+// of its kernel and takes elementwise operators behind it, or two of them make a chain (chain.h),
+// or one is the beginning of a cell (cell.h); views cost nothing, and host operators and control
+// flow stand for themselves.
 #pragma once
 
 #include "compiler/graph/pieces.h"

@@ -56,8 +56,7 @@ Status PlanWriter::add_if(const GraphTasks& tasks, int index, Scope& scope, Bloc
     Block& branch = b == 0 ? instruction.then_block : instruction.else_block;
     ATTUNE_RETURN_IF_ERROR(add_groups(body, inner, branch));
     for (std::size_t i = 0; i < results.size(); ++i) {
-      const ValueId id = body.graph->outputs[i];
-      add_copy(branch, inner.buffer(id), results[i], graph::physical_bytes(body.graph->value(id)));
+      add_copy_of(branch, *body.graph, body.graph->outputs[i], inner, results[i]);
     }
   }
   touch_all({instruction.condition}, captured, results);
@@ -165,29 +164,30 @@ Status PlanWriter::add_body(const ops::OpCall& call, const LoopParts& parts, con
     const ValueId id = inner.outputs[first + parts.carried + i];
     const std::int64_t bytes = graph::physical_bytes(inner.value(id));
     const bool reverse = call.integers("reverse_outputs")[i] != 0;
-    add_copy(loop.body, scope.buffer(id), stacked[i], bytes,
-             steps_of(bytes, parts.max_trips, reverse, false));
+    add_copy_of(loop.body, inner, id, scope, stacked[i],
+                steps_of(bytes, parts.max_trips, reverse, false));
   }
   // A value that is itself state of this iteration must not be overwritten before it is read.
-  std::vector<BufferId> next;
+  std::vector<BufferId> saved;
   for (std::size_t i = 0; i < parts.carried; ++i) {
     const ValueId id = inner.outputs[first + i];
-    BufferId from = scope.buffer(id);
+    const BufferId from = scope.buffer(scope.pieces().of_value[static_cast<std::size_t>(id)].whole);
     const bool is_state = std::find(state.begin(), state.end(), from) != state.end();
-    if (is_state && from != state[i]) {
-      const std::int64_t bytes = graph::physical_bytes(inner.value(id));
-      const BufferId saved = memory_.arena(bytes);
-      add_copy(loop.body, from, saved, bytes);
-      from = saved;
-    }
-    next.push_back(from);
+    saved.push_back(runtime::kNone);
+    if (!is_state || from == state[i]) continue;
+    saved.back() = memory_.arena(graph::physical_bytes(inner.value(id)));
+    add_copy_of(loop.body, inner, id, scope, saved.back());
   }
   for (std::size_t i = 0; i < parts.carried; ++i) {
-    add_copy(loop.body, next[i], state[i],
-             graph::physical_bytes(inner.value(inner.outputs[first + i])));
+    const ValueId id = inner.outputs[first + i];
+    if (saved[i] == runtime::kNone) {
+      add_copy_of(loop.body, inner, id, scope, state[i]);
+    } else {
+      add_copy(loop.body, saved[i], state[i], graph::physical_bytes(inner.value(id)));
+    }
   }
   if (parts.has_condition) {
-    add_copy(loop.body, scope.buffer(inner.outputs[0]), loop.condition, 1);
+    add_copy_of(loop.body, inner, inner.outputs[0], scope, loop.condition);
   }
   return {};
 }

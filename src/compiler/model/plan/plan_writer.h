@@ -40,6 +40,9 @@ class PlanWriter {
   // Nothing when the buffers are the same.
   void add_copy(Block& block, BufferId from, BufferId to, std::int64_t bytes,
                 runtime::Copy steps = {});
+  // From where the value lies, which need not be where a kernel could read it.
+  void add_copy_of(Block& block, const Graph& graph, ValueId id, Scope& scope, BufferId to,
+                   runtime::Copy steps = {});
   Status add_groups(const GraphTasks& tasks, Scope& scope, Block& block);
   // Those operands of a concatenation that do not lie in its result already.
   void copy_operands(const Graph& graph, const Node& node, Scope& scope, Block& block);
