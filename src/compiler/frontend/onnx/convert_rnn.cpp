@@ -104,6 +104,75 @@ Result<Direction> run_once(NodeContext& node, const Network& net, std::size_t nu
   return Direction{every, result.state};
 }
 
+// The loop over all steps: what goes from one to the next, and what each of them takes of `gates`.
+struct Steps {
+  std::vector<ValueId> carried, scanned, captured;
+  bool reversed;
+};
+
+Result<std::vector<ValueId>> add_loop(NodeContext& node, const Network& net, const Steps& steps,
+                                      std::shared_ptr<const graph::Graph> body) {
+  std::vector<ValueId> inputs{kNoValue, kNoValue};
+  for (const auto* list : {&steps.carried, &steps.scanned, &steps.captured}) {
+    inputs.insert(inputs.end(), list->begin(), list->end());
+  }
+  const std::int64_t reversed = steps.reversed ? 1 : 0;
+  return node.builder().add_node(
+      "loop", inputs,
+      {{"carried", static_cast<std::int64_t>(steps.carried.size())},
+       {"scanned", static_cast<std::int64_t>(steps.scanned.size())},
+       {"outputs_scanned", std::int64_t{1}},
+       {"has_trip_count", std::int64_t{0}},
+       {"has_condition", std::int64_t{0}},
+       {"max_trips", net.steps},
+       {"extent", std::int64_t{ops::kConstantExtent}},
+       {"reverse_inputs", Extents(steps.scanned.size(), reversed)},
+       {"reverse_outputs", Extents{reversed}}},
+      {std::move(body)});
+}
+
+// A step that is one kernel: it takes its gates from all of them, and the state is one value.
+Result<Direction> run_cells(NodeContext& node, const Network& net, std::size_t number,
+                            const CellWeights& weights, ValueId gates, const CellState& first) {
+  const Cell& cell = net.cells[number];
+  const bool reversed = net.reversed[number];
+  const bool is_lstm = cell.kind == CellKind::Lstm;
+  std::vector<ValueId> states{first.h};
+  if (is_lstm) states.push_back(first.c);
+  if (net.lengths != kNoValue) states.push_back(first.h);  // the output, which no step reads
+  ValueId carried = first.h;
+  if (states.size() > 1) {
+    ATTUNE_ASSIGN(carried, node.add("stack", states));
+  }
+  StepBody body(node, "step");
+  const ValueId iteration = body.input("iteration", {ir::kI64, {}, {}});
+  const ValueId state = body.input("state", node.type(carried));
+  const CellWeights inside{body.capture(weights.recurrence), body.capture(weights.recurrent_bias),
+                           body.capture(weights.peepholes)};
+  const ValueId all = body.capture(gates), lengths = body.capture(net.lengths);
+  Chain& chain = body.chain();
+  const auto last = static_cast<double>(net.steps - 1);
+  const ValueId step =
+      reversed ? chain.make("sub", {chain.scalar(ir::kI64, last), iteration}) : iteration;
+  const ValueId now = chain.make("gather", {all, step}, {{"axis", std::int64_t{0}}});
+  CellState before{state, kNoValue};
+  if (states.size() > 1) before = state_of_stack(chain, cell, state);
+  const ValueId runs = running(chain, step, lengths, net.batch);
+  const CellStep result = next_step(chain, cell, inside, now, before, runs);
+  ATTUNE_RETURN_IF_ERROR(chain.status());
+  const ValueId next = result.stack == kNoValue ? result.state.h : result.stack;
+  const Steps steps{{carried}, {}, body.captures(), reversed};
+  ATTUNE_ASSIGN(const std::vector<ValueId> results,
+                add_loop(node, net, steps, body.finish({next, result.output})));
+  Direction direction{results[1], {results[0], kNoValue}};
+  if (states.size() > 1) {
+    Chain outside(node.builder());
+    direction.last = state_of_stack(outside, cell, results[0]);
+    ATTUNE_RETURN_IF_ERROR(outside.status());
+  }
+  return direction;
+}
+
 Result<Direction> run_loop(NodeContext& node, const Network& net, std::size_t number,
                            const CellWeights& weights, ValueId gates, const CellState& first) {
   const Cell& cell = net.cells[number];
@@ -129,23 +198,10 @@ Result<Direction> run_loop(NodeContext& node, const Network& net, std::size_t nu
   std::vector<ValueId> outputs{result.state.h};
   if (is_lstm) outputs.push_back(result.state.c);
   outputs.push_back(result.output);
-  std::vector<ValueId> inputs{kNoValue, kNoValue, first.h};
-  if (is_lstm) inputs.push_back(first.c);
-  inputs.push_back(gates);
-  inputs.insert(inputs.end(), body.captures().begin(), body.captures().end());
-  const std::int64_t reversed = net.reversed[number] ? 1 : 0;
+  Steps steps{{first.h}, {gates}, body.captures(), net.reversed[number]};
+  if (is_lstm) steps.carried.push_back(first.c);
   ATTUNE_ASSIGN(const std::vector<ValueId> results,
-                node.builder().add_node("loop", inputs,
-                                        {{"carried", std::int64_t{is_lstm ? 2 : 1}},
-                                         {"scanned", std::int64_t{1}},
-                                         {"outputs_scanned", std::int64_t{1}},
-                                         {"has_trip_count", std::int64_t{0}},
-                                         {"has_condition", std::int64_t{0}},
-                                         {"max_trips", net.steps},
-                                         {"extent", std::int64_t{ops::kConstantExtent}},
-                                         {"reverse_inputs", Extents{reversed}},
-                                         {"reverse_outputs", Extents{reversed}}},
-                                        {body.finish(std::move(outputs))}));
+                add_loop(node, net, steps, body.finish(std::move(outputs))));
   return Direction{results.back(), {results[0], is_lstm ? results[1] : kNoValue}};
 }
 
@@ -157,8 +213,10 @@ Result<Direction> run_direction(NodeContext& node, const Network& net, std::size
   if (net.cells[number].kind == CellKind::Lstm) {
     ATTUNE_ASSIGN(first.c, state_of(node, net, net.c, number));
   }
-  return net.steps == 1 ? run_once(node, net, number, weights, gates, first)
-                        : run_loop(node, net, number, weights, gates, first);
+  if (net.steps == 1) return run_once(node, net, number, weights, gates, first);
+  return is_one_product(Chain(node.builder()), net.cells[number], weights)
+             ? run_cells(node, net, number, weights, gates, first)
+             : run_loop(node, net, number, weights, gates, first);
 }
 
 // Values of all directions, stacked along a new axis.

@@ -44,25 +44,6 @@ bool is_known(const Chain& chain, ValueId value) {
   return chain.builder().constant_of(value) != nullptr;
 }
 
-// The same values, stacked and taken from the stack: what makes them of one product with weights
-// known ahead can then be one kernel.
-std::vector<ValueId> side_by_side(Chain& chain, const std::vector<ValueId>& values) {
-  if (values.size() < 2 || !chain.status().ok()) return values;
-  const ValueId stack = chain.make("stack", values);
-  if (!chain.status().ok()) return values;
-  const std::vector<std::int64_t> shape = chain.builder().shape(values.front());
-  std::vector<std::int64_t> layer = shape, starts(shape.size() + 1, 0), steps(shape.size() + 1, 1);
-  layer.insert(layer.begin(), 1);
-  std::vector<ValueId> apart;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    starts[0] = static_cast<std::int64_t>(i);
-    const ValueId one =
-        chain.make("slice", {stack}, {{"starts", starts}, {"steps", steps}, {"shape", layer}});
-    apart.push_back(chain.make("reshape", {one}, {{"shape", shape}}));
-  }
-  return apart;
-}
-
 CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
                    const CellState& state) {
   const std::int64_t n = cell.hidden;
@@ -87,8 +68,8 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
   } else {
     ValueId kept = chain.make("mul", {reset, state.h});
     if (is_known(chain, weights.recurrence)) {
-      const std::vector<ValueId> both = side_by_side(chain, {update, kept});
-      update = both[0], kept = both[1];
+      const ValueId both = chain.make("stack", {update, kept});
+      update = chain.layer(both, 0), kept = chain.layer(both, 1);
     }
     candidate = chain.make("matmul", {kept, chain.part(weights.recurrence, 2 * n, n)});
   }
@@ -162,6 +143,18 @@ ValueId Chain::part(ValueId value, std::int64_t start, std::int64_t size) {
   return make("slice", {value}, {{"starts", starts}, {"steps", steps}, {"shape", shape}});
 }
 
+ValueId Chain::layer(ValueId stack, std::int64_t number) {
+  if (error_) return graph::kNoValue;
+  std::vector<std::int64_t> shape = builder_.shape(stack);
+  std::vector<std::int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
+  starts[0] = number;
+  shape[0] = 1;
+  const ValueId one =
+      make("slice", {stack}, {{"starts", starts}, {"steps", steps}, {"shape", shape}});
+  shape.erase(shape.begin());
+  return make("reshape", {one}, {{"shape", shape}});
+}
+
 ValueId Chain::scalar(ir::DType type, double value) {
   return builder_.constant(ops::scalar_constant(type, value));
 }
@@ -201,9 +194,29 @@ CellStep next_step(Chain& chain, const Cell& cell, const CellWeights& weights, V
     if (values.size() > 1) values[1] = chain.make("where", {runs, after.c, state.c});
     values.push_back(chain.make("where", {runs, after.h, zero}));
   }
-  if (cell.gates() > 1 && is_known(chain, weights.recurrence)) values = side_by_side(chain, values);
-  const ValueId output = runs == graph::kNoValue ? values.front() : values.back();
-  return {{values[0], after.c == graph::kNoValue ? graph::kNoValue : values[1]}, output};
+  CellStep step;
+  if (values.size() > 1 && cell.gates() > 1 && is_known(chain, weights.recurrence)) {
+    step.stack = chain.make("stack", values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = chain.layer(step.stack, static_cast<std::int64_t>(i));
+    }
+  }
+  step.state.h = values[0];
+  if (after.c != graph::kNoValue) step.state.c = values[1];
+  step.output = runs == graph::kNoValue ? values.front() : values.back();
+  return step;
+}
+
+CellState state_of_stack(Chain& chain, const Cell& cell, ValueId stack) {
+  CellState state{chain.layer(stack, 0), graph::kNoValue};
+  if (cell.kind == CellKind::Lstm) state.c = chain.layer(stack, 1);
+  return state;
+}
+
+bool is_one_product(const Chain& chain, const Cell& cell, const CellWeights& weights) {
+  const bool one = cell.kind == CellKind::Lstm ||
+                   (cell.kind == CellKind::Gru && cell.linear_before_reset);
+  return one && is_known(chain, weights.recurrence);
 }
 
 }  // namespace attune::onnx

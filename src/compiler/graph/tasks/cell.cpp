@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "compiler/graph/tasks/movement.h"
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/ir/text/print.h"
@@ -37,7 +38,7 @@ class CellFinder {
     collect(product);
     while (members_.size() > 1 && !has_one_result()) leave(*members_.rbegin());
     if (!is_complete(product)) return {};
-    absorb();
+    absorb(product);
     for (const int member : members_) taken_[static_cast<std::size_t>(member)] = true;
     return {members_.begin(), members_.end()};
   }
@@ -144,12 +145,17 @@ class CellFinder {
   }
 
   // Arithmetic on a few values that only the cell reads, such as which sequences have ended, and
-  // slices of what was computed for all parts before.
-  void absorb() {
-    const std::int64_t most = graph_.value(parts_.begin()->second).type.elements();
+  // movement of what is computed before, such as the gates of one step of a sequence.
+  bool may_enter(const Node& n) const {
+    return operator_of(n).kind == OpKind::Elementwise || n.op == "gather" ||
+           is_movement(graph_, n);
+  }
+
+  void absorb(int product) {
+    const std::int64_t most = graph_.value(node(product).outputs[0]).type.elements();
     for (int n = *members_.rbegin(); n >= 0 && members_.size() < kLargestCell; --n) {
       if (members_.count(n) > 0 || taken_[static_cast<std::size_t>(n)]) continue;
-      if (operator_of(node(n)).kind != OpKind::Elementwise && node(n).op != "slice") continue;
+      if (!may_enter(node(n))) continue;
       const Value& result = graph_.value(node(n).outputs[0]);
       const bool fits = result.type.is_static() && result.type.elements() <= most &&
                         !result.layout.is_blocked() && !readers(node(n).outputs[0]).empty();

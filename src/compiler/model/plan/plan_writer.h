@@ -63,6 +63,9 @@ class PlanWriter {
   void add_slices(const ops::OpCall& call, const LoopParts& parts,
                   const std::vector<BufferId>& scans, const std::vector<BufferId>& inner_inputs,
                   const GraphTasks& body, Block& block);
+  // What goes from one iteration to the next, where it lies before and behind the loop.
+  std::vector<BufferId> add_state(const LoopParts& parts, const Node& node, const GraphTasks& body,
+                                  Scope& scope, runtime::Loop& loop, Block& block);
   // The body, what it stacks, and what goes on to the next iteration.
   Status add_body(const ops::OpCall& call, const LoopParts& parts, const GraphTasks& body,
                   const std::vector<BufferId>& inner_inputs, const std::vector<BufferId>& state,
