@@ -18,10 +18,9 @@ struct Rows {
   explicit Rows(std::int64_t columns) {
     const ValueId x = builder.input("x", {ir::kF32, {2, columns}, {}});
     all = *builder.add("relu", {x});
-    const ValueId row = *builder.add("slice", {all},
-                                     {{"starts", Ints{1, 0}},
-                                      {"steps", Ints{1, 1}},
-                                      {"shape", Ints{1, columns}}});
+    const ValueId row =
+        *builder.add("slice", {all},
+                     {{"starts", Ints{1, 0}}, {"steps", Ints{1, 1}}, {"shape", Ints{1, columns}}});
     second = *builder.add("reshape", {row}, {{"shape", Ints{columns}}});
   }
 };

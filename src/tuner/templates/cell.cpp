@@ -22,7 +22,7 @@ struct Shape {
 Shape shape_of(const ir::Program& program, const target::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
   const std::int64_t k = extent_of(anchor, "k");
-  return {extent_of(anchor, "i"),  extent_of(anchor, "g"),   extent_of(anchor, "j"), k,
+  return {extent_of(anchor, "i"),   extent_of(anchor, "g"),     extent_of(anchor, "j"), k,
           lanes_of(anchor, target), steps_of_part(anchor, k, 1)};
 }
 
@@ -43,8 +43,7 @@ bool fits(const ir::Program& program) {
 }
 
 // Accumulators of a tile, with a vector of weights and a broadcast.
-bool spills(const Shape& s, std::int64_t rows, std::int64_t vectors,
-            const target::Target& target) {
+bool spills(const Shape& s, std::int64_t rows, std::int64_t vectors, const target::Target& target) {
   return s.parts * rows * vectors + rows + 1 > target.vector_registers;
 }
 
@@ -66,8 +65,8 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   list.push_back(unroll_steps("unroll", std::min(s.k, s.part)));
   list.push_back(space::choice_of("parallel", {1, 0}));
   // The innermost loop around a tile: 0 over rows, with the panel held, 1 over panels.
-  list.push_back(space::choice_of("inner", s.rows > 1 ? std::vector<std::int64_t>{0, 1}
-                                                      : std::vector<std::int64_t>{0}));
+  list.push_back(space::choice_of(
+      "inner", s.rows > 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0}));
   return list;
 }
 

@@ -93,8 +93,7 @@ ir::Program cell_program(std::int64_t rows, std::int64_t parts, std::int64_t col
                          std::int64_t k) {
   ir::Program program{"cell", {}, {}, {}};
   const ir::Buffer data = ir::add_input(program, "data", ir::kF32, {rows, k});
-  const ir::Buffer weight =
-      ir::add_input(program, "weight", ir::kF32, {k, parts * columns}, true);
+  const ir::Buffer weight = ir::add_input(program, "weight", ir::kF32, {k, parts * columns}, true);
   const std::vector<ir::Axis> packed{{"k", k}, {"g", parts}, {"j", columns}};
   const ir::Expr column = ir::var("g") * ir::Expr(columns) + ir::var("j");
   const ir::Buffer filter =

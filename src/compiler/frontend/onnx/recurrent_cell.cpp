@@ -214,8 +214,8 @@ CellState state_of_stack(Chain& chain, const Cell& cell, ValueId stack) {
 }
 
 bool is_one_product(const Chain& chain, const Cell& cell, const CellWeights& weights) {
-  const bool one = cell.kind == CellKind::Lstm ||
-                   (cell.kind == CellKind::Gru && cell.linear_before_reset);
+  const bool one =
+      cell.kind == CellKind::Lstm || (cell.kind == CellKind::Gru && cell.linear_before_reset);
   return one && is_known(chain, weights.recurrence);
 }
 

@@ -25,8 +25,7 @@ enum class Role { Whole, Part, Stack };
 
 class CellFinder {
  public:
-  explicit CellFinder(const Graph& graph)
-      : graph_(graph), consumers_(consumers(graph)) {
+  explicit CellFinder(const Graph& graph) : graph_(graph), consumers_(consumers(graph)) {
     taken_.resize(graph.nodes.size(), false);
   }
 
@@ -147,8 +146,7 @@ class CellFinder {
   // Arithmetic on a few values that only the cell reads, such as which sequences have ended, and
   // movement of what is computed before, such as the gates of one step of a sequence.
   bool may_enter(const Node& n) const {
-    return operator_of(n).kind == OpKind::Elementwise || n.op == "gather" ||
-           is_movement(graph_, n);
+    return operator_of(n).kind == OpKind::Elementwise || n.op == "gather" || is_movement(graph_, n);
   }
 
   void absorb(int product) {

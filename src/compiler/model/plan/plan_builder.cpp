@@ -87,8 +87,8 @@ void PlanWriter::add_copy(Block& block, BufferId from, BufferId to, std::int64_t
   add(block, {steps});
 }
 
-void PlanWriter::add_copy_of(Block& block, const Graph& graph, ValueId id, Scope& scope, BufferId to,
-                             runtime::Copy steps) {
+void PlanWriter::add_copy_of(Block& block, const Graph& graph, ValueId id, Scope& scope,
+                             BufferId to, runtime::Copy steps) {
   const graph::Piece& piece = scope.pieces().of_value[static_cast<std::size_t>(id)];
   const std::int64_t bytes = graph::physical_bytes(graph.value(id));
   steps.from_offset += piece.offset;

@@ -34,11 +34,11 @@ bool can_be_handed(const GraphTasks& body, ValueId id) {
   }
   const auto is_part = [&](ValueId part) {
     const graph::Piece& piece = body.pieces.of_value[static_cast<std::size_t>(part)];
-    return piece.whole == id && graph::physical_bytes(graph.value(part)) !=
-                                    graph::physical_bytes(graph.value(id));
+    return piece.whole == id &&
+           graph::physical_bytes(graph.value(part)) != graph::physical_bytes(graph.value(id));
   };
-  const bool has_readers = std::any_of(
-      graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {
+  const bool has_readers =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {
         return graph::operator_of(node).kind != ops::OpKind::View &&
                std::any_of(node.inputs.begin(), node.inputs.end(),
                            [&](ValueId input) { return input != kNoValue && is_part(input); });
@@ -166,8 +166,8 @@ Status PlanWriter::add_loop(const GraphTasks& tasks, int index, Scope& scope, Bl
 }
 
 std::vector<runtime::BufferId> PlanWriter::add_state(const LoopParts& parts, const Node& node,
-                                            const GraphTasks& body, Scope& scope,
-                                            runtime::Loop& loop, Block& block) {
+                                                     const GraphTasks& body, Scope& scope,
+                                                     runtime::Loop& loop, Block& block) {
   std::vector<BufferId> state;
   for (std::size_t i = 0; i < parts.carried; ++i) {
     const ValueId from = node.inputs[parts.first_carried + i];

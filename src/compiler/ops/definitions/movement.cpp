@@ -162,8 +162,8 @@ ir::Expr stack_element(const OpCall& /*call*/, const std::vector<Read>& inputs,
   const Index inside(index.begin() + 1, index.end());
   ir::Expr value = inputs.back()(inside);
   for (std::size_t i = inputs.size() - 1; i-- > 0;) {
-    value = ir::select(index[0] < ir::Expr(static_cast<std::int64_t>(i) + 1), inputs[i](inside),
-                       value);
+    value =
+        ir::select(index[0] < ir::Expr(static_cast<std::int64_t>(i) + 1), inputs[i](inside), value);
   }
   return value;
 }
