@@ -5,6 +5,7 @@
 // is in registers. Steps are short: whether threads share one is a knob.
 #include <algorithm>
 
+#include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
 #include "tuner/templates/fused_stages.h"
@@ -63,26 +64,30 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   std::vector<space::Knob> list;
   list.push_back(tiles(s, target));
   list.push_back(unroll_steps("unroll", std::min(s.k, s.part)));
-  list.push_back(space::choice_of("parallel", {1, 0}));
+  // 0: one thread; 1: all share a step; 2: and each first fetches the data, which others wrote.
+  list.push_back(space::choice_of("threads", {2, 1, 0}));
   // The innermost loop around a tile: 0 over rows, with the panel held, 1 over panels.
   list.push_back(space::choice_of(
       "inner", s.rows > 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0}));
   return list;
 }
 
-double vectors_per_cycle(const target::Target& target) {
+// Cycles of the longest thread: for each step of a tile those of its multiply-adds, of its loads,
+// and of its weights, which come from the second cache.
+double cycles_of(const Shape& s, const space::Choice& tile, std::int64_t threads,
+                 const target::Target& target) {
   const target::Machine& m = target.machine;
-  return std::min(m.fmas_per_cycle, m.fma_bytes_per_cycle / std::max(1, target.vector_bytes));
-}
-
-// Steps of the longest thread, at least as many for each tile as hide the arithmetic's latency.
-double steps_of(const Shape& s, const space::Choice& tile, std::int64_t threads,
-                const target::Target& target) {
   const std::int64_t r = tile.numbers[0], v = tile.numbers[1];
   const std::int64_t panels = (s.vectors() + v - 1) / v, most = (panels + threads - 1) / threads;
-  const double in_flight = target.machine.fma_latency * vectors_per_cycle(target);
-  const double each = std::max(static_cast<double>(s.parts * r * v), in_flight);
-  return static_cast<double>(most * ((s.rows + r - 1) / r)) * each * static_cast<double>(s.k);
+  const double bytes = std::max(1, target.vector_bytes);
+  const auto weights = static_cast<double>(s.parts * v), all = weights * static_cast<double>(r);
+  const double fmas = std::min(m.fmas_per_cycle, m.fma_bytes_per_cycle / bytes);
+  const double loads = std::min(m.loads_per_cycle, m.load_bytes_per_cycle / bytes);
+  const double each =
+      std::max({all / fmas, m.fma_latency, (weights + static_cast<double>(r)) / loads,
+                weights * bytes / m.l2_bandwidth});
+  const std::int64_t tiles = most * ((s.rows + r - 1) / r);
+  return static_cast<double>(tiles) * (each * static_cast<double>(s.k) + m.fma_latency);
 }
 
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
@@ -92,17 +97,17 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   const auto best = [&](std::int64_t on) {
     return std::min_element(choices.choices.begin(), choices.choices.end(),
                             [&](const space::Choice& a, const space::Choice& b) {
-                              return steps_of(s, a, on, target) < steps_of(s, b, on, target);
+                              return cycles_of(s, a, on, target) < cycles_of(s, b, on, target);
                             });
   };
   const auto shared = best(threads), alone = best(1);
-  const double us_per_step = 1e-3 / (target.machine.ghz * vectors_per_cycle(target));
+  const double us_per_cycle = 1e-3 / target.machine.ghz;
   const bool parallel =
-      steps_of(s, *shared, threads, target) * us_per_step + target.machine.fork_join_us <
-      steps_of(s, *alone, 1, target) * us_per_step;
+      cycles_of(s, *shared, threads, target) * us_per_cycle + target.machine.fork_join_us <
+      cycles_of(s, *alone, 1, target) * us_per_cycle;
   return {{"tile", parallel ? *shared : *alone},
           {"unroll", {{1}}},
-          {"parallel", {{parallel ? 1 : 0}}},
+          {"threads", {{parallel ? 2 : 0}}},
           {"inner", {{0}}}};
 }
 
@@ -121,6 +126,43 @@ void pack_panels(TraceWriter& t, std::int64_t vectors, std::int64_t lanes) {
   t.reorder("filter", {"j.0", "k", "g", "j.1", "j.2"});
   t.vectorize("filter", "j.2");
   t.layout("filter", {"j/" + width, "k", "g", "j%" + width});
+}
+
+// The tensor that the product reads beside the weights, behind stages that only move it, with the
+// name of its last axis in a copy.
+struct Data {
+  std::string tensor, last;
+};
+std::optional<Data> data_of(const ir::Program& program) {
+  const ir::Buffer filter = program.find_stage("filter")->outputs[0];
+  const ir::Stage* reader = program.find_stage("anchor");
+  while (true) {
+    ir::Buffer read;
+    ir::visit(reader->values[0], [&](const ir::Expr& e) {
+      const auto* load = ir::as<ir::Load>(e);
+      if (load != nullptr && load->buffer != filter) read = load->buffer;
+    });
+    if (!read || read->shape.empty()) return std::nullopt;
+    const ir::Stage* producer = program.producer(read);
+    if (producer == nullptr) {
+      return Data{read->name, "i" + std::to_string(read->shape.size() - 1)};
+    }
+    if (!only_moves(*producer)) return Data{read->name, producer->axes.back().name};
+    reader = producer;
+  }
+}
+
+// All lines that another core may hold are asked for at once, before the product wants them one by
+// one.
+void fetch_data(TraceWriter& t, const ir::Program& program, const std::string& consumer,
+                const std::string& loop, std::int64_t lanes) {
+  const auto data = data_of(program);
+  if (!data) return;
+  const std::string copy = "cache." + data->tensor;
+  t.cache_read(data->tensor, consumer);
+  t.compute_at(copy, "output", loop);
+  t.split(copy, data->last, {lanes});
+  t.vectorize(copy, data->last + ".1");
 }
 
 void unroll_tile(TraceWriter& t, const std::string& stage) {
@@ -178,9 +220,10 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   t.compute_at("anchor", "output", tile_loop);
   if (in_parts) place_sum(t, s.lanes);
   pack_panels(t, tile[1], s.lanes);
-  register_tile(t, in_parts ? "rf.anchor" : "anchor", in_parts ? "k_1" : "k", values["unroll"],
-                s.lanes);
-  if (values["parallel"] == 1) t.parallel("output", outer);
+  const std::string summed = in_parts ? "rf.anchor" : "anchor";
+  if (values["threads"] == 2) fetch_data(t, program, summed, outer, s.lanes);
+  register_tile(t, summed, in_parts ? "k_1" : "k", values["unroll"], s.lanes);
+  if (values["threads"] > 0) t.parallel("output", outer);
   if (axes.size() == 3) t.unroll("output", axes[0].name);
   t.unroll("output", i + ".1");
   t.unroll("output", j + ".1");
