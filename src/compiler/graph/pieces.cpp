@@ -58,18 +58,21 @@ std::optional<std::int64_t> slice_offset(const Graph& graph, const Node& node) {
     return std::nullopt;
   }
   const auto step = step_bytes(input, *cut);
-  if (!step || *step * starts[*cut] % kAlignment != 0) return std::nullopt;
+  if (!step) return std::nullopt;
   return *step * starts[*cut];
 }
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph), producers_(producers(graph)) {
+  Finder(const Graph& graph, bool copies_outputs)
+      : graph_(graph), producers_(producers(graph)), consumers_(consumers(graph)) {
     for (std::size_t v = 0; v < graph.values.size(); ++v) {
       pieces_.of_value.push_back({static_cast<ValueId>(v), 0});
       is_fixed_.push_back(graph.values[v].constant != nullptr || producers_[v] < 0);
     }
-    for (const ValueId id : graph.outputs) is_fixed_[static_cast<std::size_t>(id)] = true;
+    if (!copies_outputs) {
+      for (const ValueId id : graph.outputs) is_fixed_[static_cast<std::size_t>(id)] = true;
+    }
     pieces_.is_free.resize(graph.nodes.size(), false);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) place_parts(n);
     for (std::size_t n = graph.nodes.size(); n-- > 0;) place_operands(n);
@@ -93,6 +96,15 @@ class Finder {
     return result;
   }
 
+  // Whether no kernel reads the value or a view of it, nor has to write it.
+  bool is_only_copied(ValueId id) const {
+    const auto& readers = consumers_[static_cast<std::size_t>(id)];
+    return !is_fixed(id) && std::all_of(readers.begin(), readers.end(), [&](int reader) {
+      const Node& node = graph_.nodes[static_cast<std::size_t>(reader)];
+      return operator_of(node).kind == ops::OpKind::View && is_only_copied(node.outputs[0]);
+    });
+  }
+
   // Views and slices lie in what they read.
   void place_parts(std::size_t n) {
     const Node& node = graph_.nodes[n];
@@ -103,7 +115,8 @@ class Finder {
     }
     if (node.op != "slice" || is_fixed(node.outputs[0])) return;
     if (is_fixed(resolve(node.inputs[0]).whole)) return;
-    if (const auto offset = slice_offset(graph_, node)) {
+    const auto offset = slice_offset(graph_, node);
+    if (offset && (*offset % kAlignment == 0 || is_only_copied(node.outputs[0]))) {
       piece(node.outputs[0]) = {node.inputs[0], *offset};
       pieces_.is_free[n] = true;
     }
@@ -141,6 +154,7 @@ class Finder {
 
   const Graph& graph_;
   std::vector<int> producers_;
+  std::vector<std::vector<int>> consumers_;
   Pieces pieces_;
   std::vector<bool> is_fixed_;
 };
@@ -168,6 +182,8 @@ std::optional<std::vector<std::int64_t>> operand_offsets(const Graph& graph, con
   return offsets;
 }
 
-Pieces find_pieces(const Graph& graph) { return Finder(graph).take(); }
+Pieces find_pieces(const Graph& graph, bool copies_outputs) {
+  return Finder(graph, copies_outputs).take();
+}
 
 }  // namespace attune::graph

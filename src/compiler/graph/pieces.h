@@ -12,7 +12,7 @@ namespace attune::graph {
 
 struct Piece {
   ValueId whole = kNoValue;
-  std::int64_t offset = 0;  // in bytes, a multiple of 64
+  std::int64_t offset = 0;  // in bytes; a multiple of 64 for values that nodes read
 };
 
 struct Pieces {
@@ -23,8 +23,9 @@ struct Pieces {
   std::vector<bool> is_free;
 };
 
-// Layouts must be assigned. Inputs and outputs of the graph always have their own memory.
-Pieces find_pieces(const Graph& graph);
+// Layouts must be assigned. Inputs of the graph always have their own memory, and so have outputs
+// unless they are copied from where they lie, as those of the bodies of loops are.
+Pieces find_pieces(const Graph& graph, bool copies_outputs = false);
 
 // Byte offsets of a concatenation's operands in its result, when they follow each other there.
 std::optional<std::vector<std::int64_t>> operand_offsets(const Graph& graph, const Node& node);

@@ -45,10 +45,10 @@ class Collector {
   }
 
   Result<std::unique_ptr<GraphTasks>> collect(std::shared_ptr<const Graph> graph,
-                                              std::int64_t times) {
+                                              std::int64_t times, bool is_body = false) {
     auto result = std::make_unique<GraphTasks>();
     result->graph = graph;
-    result->pieces = graph::find_pieces(*graph);
+    result->pieces = graph::find_pieces(*graph, is_body);
     const std::vector<bool> zeros = graph::values_with_exact_zeros(*graph);
     for (graph::Group& group : graph::fuse(*graph, result->pieces)) {
       const Node& last = graph->nodes[static_cast<std::size_t>(group.last())];
@@ -57,7 +57,7 @@ class Collector {
       if (kind == ops::OpKind::Control) {
         for (std::size_t b = 0; b < last.bodies.size(); ++b) {
           ATTUNE_ASSIGN(result->bodies[std::pair(model_group.group.last(), b)],
-                        collect(last.bodies[b], times * trips_of(*graph, last)));
+                        collect(last.bodies[b], times * trips_of(*graph, last), true));
         }
       } else if (runs_on_host(*graph, last)) {
         if (const auto op = host_operator(last.op, last.attributes); !op.ok()) {

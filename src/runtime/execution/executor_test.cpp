@@ -208,6 +208,44 @@ TEST(Executor, LoopsEndByConditionAndCountTheirIterations) {
             "iteration 6 of a loop is beyond what the model was compiled for");
 }
 
+// Each iteration adds x to what the one before left; nothing is copied in between.
+TEST(Executor, HandsValuesOverFromOneIterationToTheNext) {
+  SampleModel sample;
+  Plan& plan = sample.plan;
+  plan.inputs = {{.name = "x", .type = DType::F32, .dims = {{.maximum = 4}}},
+                 {.name = "trips", .type = DType::I64, .dims = {}}};
+  plan.outputs = {{.name = "sum", .type = DType::F32, .dims = {{.maximum = 4}}},
+                  {.name = "all", .type = DType::F32, .dims = {{3}, {4}}}};
+  plan.arena_bytes = 128;
+  plan.buffers = {{Place::Input, 0, 16},  {Place::Input, 1, 8},  {Place::Output, 0, 16},
+                  {Place::Output, 1, 48}, {Place::Arena, 0, 16}, {Place::Arena, 64, 16}};
+  const auto operand = [](BufferId id) { return Operand{id, DType::F32, {{4}}}; };
+  Loop loop{.trip_count_buffer = 1, .body = {}, .layer = "", .handovers = {{4, 5}}};
+  loop.body = {{HostCall{"Add", {}, {operand(4), operand(0)}, {operand(5)}, "add"}},
+               {Copy{.from = 5, .to = 3, .bytes = 16, .to_step = 16}}};
+  plan.body = {{HostCall{"Sub", {}, {operand(0), operand(0)}, {operand(4)}, "zero"}},
+               {loop},
+               {Copy{.from = 4, .to = 2, .bytes = 16}}};
+  ThreadPool pool({});
+  Session session = session_of(sample, pool);
+  std::vector<float> x{1, 2, 3, 4}, sum(4), all(12);
+  const auto run = [&](std::int64_t trips) {
+    const std::int64_t four[] = {4};
+    const InputView inputs[] = {{x.data(), DType::F32, four}, {&trips, DType::I64, {}}};
+    const OutputView outputs[] = {{sum.data(), 16}, {all.data(), 48}};
+    return session.run(inputs, outputs);
+  };
+  for (const std::int64_t trips : {3, 2, 1, 0}) {
+    ASSERT_TRUE(run(trips).ok());
+    EXPECT_EQ(sum[3], static_cast<float>(4 * trips));
+  }
+  EXPECT_EQ(all[8], 3);
+  // One that fails half way leaves the memory in order.
+  EXPECT_FALSE(run(4).ok());
+  ASSERT_TRUE(run(1).ok());
+  EXPECT_EQ(sum[3], 4);
+}
+
 TEST(Executor, TakesInputsOfRunTimeExtent) {
   SampleModel sample;
   Plan& plan = sample.plan;

@@ -154,14 +154,31 @@ Status Session::State::run(const Loop& loop) {
   }
   if (loop.condition != kNone) ATTUNE_RETURN_IF_ERROR(verify_constant(loop.condition));
   std::int64_t i = 0;
-  for (; i < trips && (loop.condition == kNone || read_flag(loop.condition)); ++i) {
+  Status status;
+  while (i < trips && (loop.condition == kNone || read_flag(loop.condition))) {
     if (loop.iteration != kNone) {
       std::memcpy(addresses[static_cast<std::size_t>(loop.iteration)], &i, sizeof i);
     }
-    ATTUNE_RETURN_IF_ERROR(run(loop.body, i));
+    status = run(loop.body, i);
+    if (!status.ok()) break;
+    exchange(loop);
+    ++i;
+  }
+  // Their own memory again, also for the next run after one that failed.
+  if (i % 2 == 1 && !loop.handovers.empty()) {
+    exchange(loop);
+    for (const auto& [now, next] : loop.handovers) {
+      if (status.ok()) status = run(Copy{.from = next, .to = now, .bytes = bytes_of(now)}, 0);
+    }
   }
   if (loop.iterations_extent != kNone) extent_table()[loop.iterations_extent] = i;
-  return {};
+  return status;
+}
+
+void Session::State::exchange(const Loop& loop) {
+  for (const auto& [now, next] : loop.handovers) {
+    std::swap(addresses[static_cast<std::size_t>(now)], addresses[static_cast<std::size_t>(next)]);
+  }
 }
 
 Status Session::State::run(const If& branch, std::int64_t iteration) {

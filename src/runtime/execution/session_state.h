@@ -48,6 +48,9 @@ struct Session::State {
   void start_profile(Profile* wanted);
   void list_calls(const Block& block, std::vector<LayerTime>& layers);
 
+  std::int64_t bytes_of(BufferId id) const {
+    return plan().buffers[static_cast<std::size_t>(id)].bytes;
+  }
   bool read_flag(BufferId id) const {
     return addresses[static_cast<std::size_t>(id)][0] != std::byte{0};
   }
@@ -59,6 +62,7 @@ struct Session::State {
   Status run(const Copy& copy, std::int64_t iteration);
   Status move(const Location& to, const Location& from, std::size_t bytes);
   Status run(const Loop& loop);
+  void exchange(const Loop& loop);
   Status run(const If& branch, std::int64_t iteration);
   Status keep_extents(const HostCall& call);
   template <typename Call>

@@ -43,6 +43,8 @@ TEST(PlanJson, RoundTrips) {
                                   {{kNone, DType::F32, {}}},
                                   {},
                                   "pad"}});
+    plan.body.push_back(
+        {Loop{.trip_count = 2, .body = {}, .layer = "", .handovers = {{4, 5}, {1, 2}}}});
     const auto read = plan_from_json(plan_to_json(plan));
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, plan);

@@ -127,9 +127,18 @@ struct If {
   bool operator==(const If&) const = default;
 };
 
+// Two buffers of the arena, equally large, that exchange their memory at the end of each iteration:
+// what one writes to `next` the following one finds in `now`. Behind the loop they have their own
+// memory again, and `now` holds what the last iteration left.
+struct Handover {
+  BufferId now = kNone;
+  BufferId next = kNone;
+  bool operator==(const Handover&) const = default;
+};
+
 // Runs the body while the iteration number is below the trip count and the condition holds; one of
 // the two at least is there. Values carried from one iteration to the next are Copies at the end of
-// the body.
+// the body, or handed over.
 struct Loop {
   std::int64_t trip_count = kNone;     // a constant; kNone: see the buffer
   BufferId trip_count_buffer = kNone;  // one i64
@@ -138,6 +147,7 @@ struct Loop {
   ExtentId iterations_extent = kNone;  // receives how many iterations ran
   Block body;
   std::string layer;
+  std::vector<Handover> handovers = {};
   bool operator==(const Loop&) const = default;
 };
 

@@ -211,6 +211,15 @@ Loop read_loop(Reader& reader, const Json& value) {
           .layer = reader.text(reader.member(value, "layer"))};
 }
 
+Loop read_handing_loop(Reader& reader, const Json& value) {
+  Loop loop = read_loop(reader, value);
+  loop.handovers = reader.all(reader.member(value, "handovers"), [&](const Json& item) {
+    return Handover{.now = reader.small(reader.element(item, 0)),
+                    .next = reader.small(reader.element(item, 1))};
+  });
+  return loop;
+}
+
 Block read_block(Reader& reader, const Json& value) {
   return reader.all(value, [&](const Json& item) -> Instruction {
     const std::string& what = reader.text(reader.member(item, "do"));
@@ -219,6 +228,7 @@ Block read_block(Reader& reader, const Json& value) {
     if (what == "copy") return {read_copy(reader, item)};
     if (what == "if") return {read_if(reader, item)};
     if (what == "loop") return {read_loop(reader, item)};
+    if (what == "handing_loop") return {read_handing_loop(reader, item)};
     reader.fail("unknown instruction '" + what + "'");
     return {Copy{}};
   });

@@ -100,6 +100,24 @@ Json attributes_json(const HostAttributes& attributes) {
 
 Json block_json(const Block& block);
 
+// Runtimes that know of no handovers refuse loops that have them.
+Json loop_json(const Loop& loop) {
+  JsonObject object{{"do", loop.handovers.empty() ? "loop" : "handing_loop"},
+                    {"trip_count", loop.trip_count},
+                    {"trip_count_buffer", loop.trip_count_buffer},
+                    {"condition", loop.condition},
+                    {"iteration", loop.iteration},
+                    {"iterations_extent", loop.iterations_extent},
+                    {"body", block_json(loop.body)},
+                    {"layer", loop.layer}};
+  if (!loop.handovers.empty()) {
+    object.emplace_back("handovers", array_of(loop.handovers, [](const Handover& handover) -> Json {
+                          return JsonArray{handover.now, handover.next};
+                        }));
+  }
+  return object;
+}
+
 Json instruction_json(const Instruction& instruction) {
   return std::visit(
       Match{[](const KernelCall& call) {
@@ -130,16 +148,7 @@ Json instruction_json(const Instruction& instruction) {
                                      {"then", block_json(branch.then_block)},
                                      {"else", block_json(branch.else_block)}});
             },
-            [](const Loop& loop) {
-              return Json(JsonObject{{"do", "loop"},
-                                     {"trip_count", loop.trip_count},
-                                     {"trip_count_buffer", loop.trip_count_buffer},
-                                     {"condition", loop.condition},
-                                     {"iteration", loop.iteration},
-                                     {"iterations_extent", loop.iterations_extent},
-                                     {"body", block_json(loop.body)},
-                                     {"layer", loop.layer}});
-            }},
+            [](const Loop& loop) { return loop_json(loop); }},
       instruction.kind);
 }
 

@@ -264,6 +264,30 @@ class Validator {
     return {};
   }
 
+  // Equally large: whatever memory a buffer has, what fits into it stays within that.
+  Status check_handovers(const Loop& loop) {
+    std::vector<BufferId> exchanged;
+    for (const auto& [now, next] : loop.handovers) {
+      for (const BufferId id : {now, next}) {
+        ATTUNE_RETURN_IF_ERROR(check_use(id, 0, true, "a loop", {}));
+        for (const BufferId other : exchanged) {
+          if (id == other || overlap(id, other)) {
+            return refused("a loop hands over buffer " + number(id) + ", which overlaps another");
+          }
+        }
+        exchanged.push_back(id);
+      }
+      const Buffer& one = plan_.buffers[static_cast<std::size_t>(now)];
+      const Buffer& other = plan_.buffers[static_cast<std::size_t>(next)];
+      if (one.place != Place::Arena || other.place != Place::Arena || one.bytes != other.bytes ||
+          one.space != other.space) {
+        return refused("a loop hands over buffer " + number(now) + " to buffer " + number(next) +
+                       ", which is no memory of the same size");
+      }
+    }
+    return {};
+  }
+
   Status check_loop(const Loop& loop, int depth) {
     Trips trips = loop.trip_count;
     if (loop.trip_count < 0 && loop.trip_count_buffer == kNone && loop.condition == kNone) {
@@ -282,6 +306,7 @@ class Validator {
     if (loop.iterations_extent < kNone || loop.iterations_extent >= plan_.extents) {
       return refused("a loop sets run-time extent " + number(loop.iterations_extent));
     }
+    ATTUNE_RETURN_IF_ERROR(check_handovers(loop));
     return check_block(loop.body, depth + 1, trips);
   }
 

@@ -102,6 +102,16 @@ TEST(Validate, ChecksHostCallsCopiesAndLoops) {
             "a loop needs 8 bytes of buffer 1, which has 1");
   EXPECT_EQ(refusal(plan, [](Plan& p) { part<Loop>(p, 4).iterations_extent = 1; }),
             "a loop sets run-time extent 1");
+  const auto handed = [&](std::vector<Handover> handovers) {
+    return refusal(plan, [&](Plan& p) { part<Loop>(p, 4).handovers = handovers; });
+  };
+  EXPECT_EQ(handed({{6, 4}}), "a loop writes buffer 4, which is read only");
+  EXPECT_EQ(handed({{6, 8}}),
+            "a loop hands over buffer 6 to buffer 8, which is no memory of the same size");
+  EXPECT_EQ(handed({{6, 2}}),
+            "a loop hands over buffer 6 to buffer 2, which is no memory of the same size");
+  EXPECT_EQ(handed({{6, 7}, {10, 7}}), "a loop hands over buffer 7, which overlaps another");
+  EXPECT_EQ(handed({{6, 99}}), "a loop uses buffer 99 of 12");
   EXPECT_EQ(refusal(plan, [](Plan& p) { part<Copy>(p, 3).to = 11; }),
             "a copy needs 32 bytes of buffer 11, which has 8");
   EXPECT_EQ(

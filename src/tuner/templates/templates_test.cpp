@@ -88,6 +88,32 @@ ops::Conv2dTransposeOptions transposed(std::int64_t block, std::int64_t oc = 40)
   return options;
 }
 
+// Two results of a product with parts, stacked: the product of all parts, and their sum.
+ir::Program cell_program(std::int64_t rows, std::int64_t parts, std::int64_t columns,
+                         std::int64_t k) {
+  ir::Program program{"cell", {}, {}, {}};
+  const ir::Buffer data = ir::add_input(program, "data", ir::kF32, {rows, k});
+  const ir::Buffer weight = ir::add_input(program, "weight", ir::kF32, {k, parts * columns}, true);
+  const std::vector<ir::Axis> packed{{"k", k}, {"g", parts}, {"j", columns}};
+  const ir::Expr column = ir::var("g") * ir::Expr(columns) + ir::var("j");
+  const ir::Buffer filter =
+      ir::add_compute(program, "filter", packed, ir::load(weight, {ir::var("k"), column}));
+  const ir::Buffer anchor =
+      ir::add_reduce(program, "anchor", {{"i", rows}, {"g", parts}, {"j", columns}}, {{"k", k}},
+                     ir::Reduction::Sum,
+                     ir::load(data, {ir::var("i"), ir::var("k")}) *
+                         ir::load(filter, {ir::var("k"), ir::var("g"), ir::var("j")}));
+  const std::vector<ir::Axis> axes{{"s", 2}, {"i", rows}, {"j", columns}};
+  ir::Expr sum = ir::load(anchor, {ir::var("i"), ir::Expr(0), ir::var("j")}), all = sum;
+  for (std::int64_t g = 1; g < parts; ++g) {
+    const ir::Expr part = ir::load(anchor, {ir::var("i"), ir::Expr(g), ir::var("j")});
+    sum = sum + part, all = all * part;
+  }
+  const ir::Expr value = ir::select(ir::var("s") < ir::Expr(1), all, sum);
+  program.outputs = {ir::add_compute(program, "output", axes, value)};
+  return program;
+}
+
 // Every kind of program, with the name of the template that must take it.
 std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
   ops::PoolOptions pool;
@@ -102,6 +128,8 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
       {"gemm", ops::build_dense({.m = 17, .n = 1000, .k = 513}).value()},
       {"gemm", ops::build_dense({.m = 64, .n = 33, .k = 9000}).value()},
       {"gemm", ops::build_batch_matmul(3, {.m = 7, .n = 40, .k = 5}).value()},
+      {"cell", cell_program(1, 4, 20, 150)},
+      {"cell", cell_program(5, 3, 33, 513)},
       {"conv2d", conv2d_program(56, 64, 3, 1, block)},
       {"conv2d", conv2d_program(7, 512, 3, 1, block)},
       {"conv2d", conv2d_program(224, 3, 7, 2, block)},
@@ -197,6 +225,21 @@ TEST(Templates, ThreadsShareWhatThereIsMuchOf) {
   };
   EXPECT_NE(loops(256).find("parallel output j.0"), std::string::npos) << loops(256);
   EXPECT_NE(loops(24).find("parallel output i.0"), std::string::npos) << loops(24);
+}
+
+// Where starting threads takes longer than they save, one thread computes a step of a cell.
+TEST(Templates, ThreadsShareCellsThatAreLargeEnough) {
+  target::Target target = target_with(32, 16);
+  target.threads = 2;
+  const auto is_shared = [&](std::int64_t columns) {
+    const auto trace = default_trace(cell_program(1, 4, columns, columns), target);
+    return schedule::to_string(trace).find("parallel output") != std::string::npos;
+  };
+  target.machine.fork_join_us = 0.2;
+  EXPECT_FALSE(is_shared(24));
+  EXPECT_TRUE(is_shared(512));
+  target.machine.fork_join_us = 200;
+  EXPECT_FALSE(is_shared(512));
 }
 
 TEST(Templates, AreTheSameEveryTime) {

@@ -40,6 +40,10 @@ CellState next_rnn(Chain& chain, const Cell& cell, const CellWeights& weights, V
   return {activate(chain, cell, 0, chain.make("add", {gates, recurrent})), graph::kNoValue};
 }
 
+bool is_known(const Chain& chain, ValueId value) {
+  return chain.builder().constant_of(value) != nullptr;
+}
+
 CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
                    const CellState& state) {
   const std::int64_t n = cell.hidden;
@@ -47,10 +51,13 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
   const ValueId matrix =
       cell.linear_before_reset ? weights.recurrence : chain.part(weights.recurrence, 0, 2 * n);
   const ValueId recurrent = chain.make("matmul", {state.h, matrix});
-  const ValueId both =
-      activate(chain, cell, 0,
-               chain.make("add", {chain.part(gates, 0, 2 * n), chain.part(recurrent, 0, 2 * n)}));
-  const ValueId update = chain.part(both, 0, n), reset = chain.part(both, n, n);
+  const auto gate = [&](std::int64_t number) {
+    return activate(chain, cell, 0,
+                    chain.make("add", {chain.part(gates, number * n, n),
+                                       chain.part(recurrent, number * n, n)}));
+  };
+  ValueId update = gate(0);
+  const ValueId reset = gate(1);
   ValueId candidate = graph::kNoValue;
   if (cell.linear_before_reset) {
     ValueId part = chain.part(recurrent, 2 * n, n);
@@ -59,7 +66,11 @@ CellState next_gru(Chain& chain, const Cell& cell, const CellWeights& weights, V
     }
     candidate = chain.make("mul", {reset, part});
   } else {
-    const ValueId kept = chain.make("mul", {reset, state.h});
+    ValueId kept = chain.make("mul", {reset, state.h});
+    if (is_known(chain, weights.recurrence)) {
+      const ValueId both = chain.make("stack", {update, kept});
+      update = chain.layer(both, 0), kept = chain.layer(both, 1);
+    }
     candidate = chain.make("matmul", {kept, chain.part(weights.recurrence, 2 * n, n)});
   }
   candidate = activate(chain, cell, 1, chain.make("add", {chain.part(gates, 2 * n, n), candidate}));
@@ -99,6 +110,19 @@ CellState next_lstm(Chain& chain, const Cell& cell, const CellWeights& weights, 
   return {chain.make("mul", {output, activate(chain, plain, 2, c)}), c};
 }
 
+CellState next_state(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
+                     const CellState& state) {
+  switch (cell.kind) {
+    case CellKind::Rnn:
+      return next_rnn(chain, cell, weights, gates, state);
+    case CellKind::Gru:
+      return next_gru(chain, cell, weights, gates, state);
+    case CellKind::Lstm:
+      return next_lstm(chain, cell, weights, gates, state);
+  }
+  return {};
+}
+
 }  // namespace
 
 ValueId Chain::make(std::string op, std::vector<ValueId> inputs, ops::Attributes attributes) {
@@ -117,6 +141,18 @@ ValueId Chain::part(ValueId value, std::int64_t start, std::int64_t size) {
   starts.back() = start;
   shape.back() = size;
   return make("slice", {value}, {{"starts", starts}, {"steps", steps}, {"shape", shape}});
+}
+
+ValueId Chain::layer(ValueId stack, std::int64_t number) {
+  if (error_) return graph::kNoValue;
+  std::vector<std::int64_t> shape = builder_.shape(stack);
+  std::vector<std::int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
+  starts[0] = number;
+  shape[0] = 1;
+  const ValueId one =
+      make("slice", {stack}, {{"starts", starts}, {"steps", steps}, {"shape", shape}});
+  shape.erase(shape.begin());
+  return make("reshape", {one}, {{"shape", shape}});
 }
 
 ValueId Chain::scalar(ir::DType type, double value) {
@@ -146,17 +182,41 @@ Result<Activation> activation_of(std::string name) {
   return unsupported(fmt::format("activation '{}' is not known", name));
 }
 
-CellState next_state(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
-                     const CellState& state) {
-  switch (cell.kind) {
-    case CellKind::Rnn:
-      return next_rnn(chain, cell, weights, gates, state);
-    case CellKind::Gru:
-      return next_gru(chain, cell, weights, gates, state);
-    case CellKind::Lstm:
-      return next_lstm(chain, cell, weights, gates, state);
+CellStep next_step(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
+                   const CellState& state, ValueId runs) {
+  const CellState after = next_state(chain, cell, weights, gates, state);
+  if (!chain.status().ok()) return {};
+  std::vector<ValueId> values{after.h};  // then the cell's own state, then the output
+  if (after.c != graph::kNoValue) values.push_back(after.c);
+  if (runs != graph::kNoValue) {
+    const ValueId zero = chain.scalar(chain.builder().type(after.h).dtype, 0);
+    values[0] = chain.make("where", {runs, after.h, state.h});
+    if (values.size() > 1) values[1] = chain.make("where", {runs, after.c, state.c});
+    values.push_back(chain.make("where", {runs, after.h, zero}));
   }
-  return {};
+  CellStep step;
+  if (values.size() > 1 && cell.gates() > 1 && is_known(chain, weights.recurrence)) {
+    step.stack = chain.make("stack", values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = chain.layer(step.stack, static_cast<std::int64_t>(i));
+    }
+  }
+  step.state.h = values[0];
+  if (after.c != graph::kNoValue) step.state.c = values[1];
+  step.output = runs == graph::kNoValue ? values.front() : values.back();
+  return step;
+}
+
+CellState state_of_stack(Chain& chain, const Cell& cell, ValueId stack) {
+  CellState state{chain.layer(stack, 0), graph::kNoValue};
+  if (cell.kind == CellKind::Lstm) state.c = chain.layer(stack, 1);
+  return state;
+}
+
+bool is_one_product(const Chain& chain, const Cell& cell, const CellWeights& weights) {
+  const bool one =
+      cell.kind == CellKind::Lstm || (cell.kind == CellKind::Gru && cell.linear_before_reset);
+  return one && is_known(chain, weights.recurrence);
 }
 
 }  // namespace attune::onnx

@@ -20,8 +20,10 @@ class Chain {
   ValueId make(std::string op, std::vector<ValueId> inputs, ops::Attributes attributes = {});
   // Elements start … start + size - 1 of the last dimension.
   ValueId part(ValueId value, std::int64_t start, std::int64_t size);
+  // What a stack has at a place.
+  ValueId layer(ValueId stack, std::int64_t number);
   ValueId scalar(ir::DType type, double value);
-  graph::Builder& builder() { return builder_; }
+  graph::Builder& builder() const { return builder_; }
   Status status() const { return error_ ? Status(*error_) : Status(); }
 
  private:
@@ -63,8 +65,21 @@ struct CellState {
   ValueId h = graph::kNoValue, c = graph::kNoValue;  // [batch, hidden]
 };
 
-// `gates`: the input times its weights plus all other biases, [batch, gates * hidden].
-CellState next_state(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
-                     const CellState& state);
+struct CellStep {
+  CellState state;
+  ValueId output = graph::kNoValue;
+  // All of them, [values, batch, hidden], where one kernel computes a step; the state comes first.
+  ValueId stack = graph::kNoValue;
+};
+// The states of a stack, which may hold more.
+CellState state_of_stack(Chain& chain, const Cell& cell, ValueId stack);
+
+// `gates`: the input times its weights plus all other biases, [batch, gates * hidden]. `runs`, bool
+// [batch, 1]: where a sequence has ended its state stays, and what comes out is 0; all run where it
+// is left out.
+CellStep next_step(Chain& chain, const Cell& cell, const CellWeights& weights, ValueId gates,
+                   const CellState& state, ValueId runs);
+// Whether a step is one product with weights known ahead and arithmetic on its columns.
+bool is_one_product(const Chain& chain, const Cell& cell, const CellWeights& weights);
 
 }  // namespace attune::onnx

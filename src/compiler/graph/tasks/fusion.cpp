@@ -6,6 +6,7 @@
 
 #include "compiler/graph/tasks/anchors.h"
 #include "compiler/graph/tasks/attention.h"
+#include "compiler/graph/tasks/cell.h"
 #include "compiler/graph/tasks/chain.h"
 #include "compiler/graph/tasks/movement.h"
 
@@ -31,6 +32,11 @@ class Fusion {
     for (const ValueId id : graph.outputs) {
       if (const int producer = producer_of(id); producer >= 0) {
         is_output_[static_cast<std::size_t>(producer)] = true;
+      }
+    }
+    for (const std::vector<int>& cell : find_cells(graph)) {
+      for (const int member : cell) {
+        if (member != cell.back()) merge(member, cell.back());
       }
     }
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {

@@ -2,8 +2,8 @@
 // join the kernel that computes their operand; elementwise and injective operators join the
 // elementwise, injective or reducing operator that alone reads them; a heavy operator is the anchor
 // of its kernel and takes elementwise operators behind it, or two of them make a chain (chain.h) or
-// attention (attention.h); views cost nothing and host operators and control flow stand for
-// themselves.
+// attention (attention.h), or one is the beginning of a cell (cell.h); views cost nothing, and host
+// operators and control flow stand for themselves.
 #pragma once
 
 #include <utility>

@@ -20,6 +20,14 @@ TEST(Movement, TransposeSliceConcat) {
             "concat of f32[2,3], f32[3,3]: they differ in more than dimension 1");
 }
 
+TEST(Movement, StackAddsADimension) {
+  EXPECT_EQ(run("stack", {iota({2}), tensor(ir::kF32, {2}, {7, 8}), iota({2})}, {}),
+            (Evaluated{{3, 2}, {0, 1, 7, 8, 0, 1}}));
+  EXPECT_EQ(run("stack", {iota({1, 2})}, {}), (Evaluated{{1, 1, 2}, {0, 1}}));
+  EXPECT_EQ(error_of("stack", {iota({2}), iota({3})}, {}),
+            "stack of f32[2], f32[3]: they differ in type or shape");
+}
+
 TEST(Movement, ExpandTileRepeat) {
   EXPECT_EQ(run("expand", {iota({2, 1})}, {{"shape", Extents{1, 2, 2}}}),
             (Evaluated{{1, 2, 2}, {0, 0, 1, 1}}));

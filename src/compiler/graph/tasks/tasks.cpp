@@ -10,6 +10,7 @@
 #include "compiler/graph/program.h"
 #include "compiler/graph/tasks/anchors.h"
 #include "compiler/graph/tasks/attention.h"
+#include "compiler/graph/tasks/cell.h"
 #include "compiler/graph/tasks/chain.h"
 #include "compiler/graph/tasks/group_frame.h"
 #include "compiler/graph/tasks/movement.h"
@@ -54,8 +55,13 @@ class GroupProgram {
     anchor_node_ = node;
     frame_ = frame;
     before_.clear();
-    for (const int member : group_.nodes) {
-      if (member < node && is_movement(graph_, node_at(graph_, member))) before_.insert(member);
+    const auto& read = node_at(graph_, node).inputs;
+    std::set<ValueId> wanted(read.begin(), read.end());
+    for (auto member = group_.nodes.rbegin(); member != group_.nodes.rend(); ++member) {
+      const Node& moved = node_at(graph_, *member);
+      if (!is_movement(graph_, moved) || wanted.count(moved.outputs[0]) == 0) continue;
+      before_.insert(*member);
+      wanted.insert(moved.inputs[0]);
     }
   }
   const std::vector<ValueId>& inputs() const { return inputs_; }
@@ -351,6 +357,8 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
   task.op.flops = behind ? behind->op.flops : static_cast<double>(type.elements());
   task.name = name_of(graph, group, task.op.program);
   if (task.op.program.name.empty()) task.op.program.name = node_at(graph, group.nodes.front()).op;
+  const std::optional<std::int64_t> columns = columns_of_part(graph, group);
+  if (behind != nullptr && columns) return cell(std::move(task), *columns);
   if (behind != nullptr) {
     for (const ops::AlgorithmDef& other : behind->op.alternatives) {
       ATTUNE_ASSIGN(ir::Program program, builder.build(behind, &other.program));

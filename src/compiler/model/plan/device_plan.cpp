@@ -142,6 +142,9 @@ class Mover {
     runtime::Loop changed = loop;
     changed.trip_count_buffer = seen(loop.trip_count_buffer, block);
     changed.condition = seen(loop.condition, block);
+    for (runtime::Handover& handover : changed.handovers) {
+      handover = {on_device(handover.now), on_device(handover.next)};
+    }
     changed.body.clear();
     if (loop.iteration != kNone) {
       changed.iteration = on_host(loop.iteration);

@@ -78,6 +78,14 @@ void PlanWriter::add_copy(Block& block, BufferId from, BufferId to, std::int64_t
   add(block, {steps});
 }
 
+void PlanWriter::add_copy_of(Block& block, const Graph& graph, ValueId id, Scope& scope,
+                             BufferId to, runtime::Copy steps) {
+  const graph::Piece& piece = scope.pieces().of_value[static_cast<std::size_t>(id)];
+  const std::int64_t bytes = graph::physical_bytes(graph.value(id));
+  steps.from_offset += piece.offset;
+  add_copy(block, scope.buffer(piece.whole), to, bytes, steps);
+}
+
 Status PlanWriter::add_groups(const GraphTasks& tasks, Scope& scope, Block& block) {
   const Graph& graph = *tasks.graph;
   for (const ModelGroup& group : tasks.groups) {
@@ -92,6 +100,7 @@ Status PlanWriter::add_groups(const GraphTasks& tasks, Scope& scope, Block& bloc
     } else if (runs_on_host(graph, last)) {
       ATTUNE_RETURN_IF_ERROR(add_host(graph, last, scope, block));
     } else if (kind == ops::OpKind::View) {
+      if (scope.lie_together(last.inputs[0], last.outputs[0])) continue;
       add_copy(block, scope.buffer(last.inputs[0]), scope.buffer(last.outputs[0]),
                graph::physical_bytes(graph.value(last.outputs[0])));
     } else if (last.op == "concat") {

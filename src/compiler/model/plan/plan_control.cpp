@@ -6,7 +6,9 @@
 
 namespace attune::model {
 
+using graph::Graph;
 using graph::kNoValue;
+using graph::ValueId;
 
 namespace {
 
@@ -18,6 +20,30 @@ runtime::Copy steps_of(std::int64_t bytes, std::int64_t count, bool reverse, boo
   (reading ? copy.from_offset : copy.to_offset) = offset;
   (reading ? copy.from_step : copy.to_step) = step;
   return copy;
+}
+
+// Whether an iteration may leave a value in memory that the next one finds it in: it has memory of
+// its own, and no kernel reads a part of it, whose place would be another then.
+bool can_be_handed(const GraphTasks& body, ValueId id) {
+  const Graph& graph = *body.graph;
+  const auto& inputs = graph.inputs;
+  if (graph.value(id).constant != nullptr || graph::physical_bytes(graph.value(id)) == 0 ||
+      std::count(inputs.begin(), inputs.end(), id) > 0 ||
+      std::count(graph.outputs.begin(), graph.outputs.end(), id) > 1) {
+    return false;
+  }
+  const auto is_part = [&](ValueId part) {
+    const graph::Piece& piece = body.pieces.of_value[static_cast<std::size_t>(part)];
+    return piece.whole == id &&
+           graph::physical_bytes(graph.value(part)) != graph::physical_bytes(graph.value(id));
+  };
+  const bool has_readers =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const graph::Node& node) {
+        return graph::operator_of(node).kind != ops::OpKind::View &&
+               std::any_of(node.inputs.begin(), node.inputs.end(),
+                           [&](ValueId input) { return input != kNoValue && is_part(input); });
+      });
+  return body.pieces.of_value[static_cast<std::size_t>(id)].whole == id && !has_readers;
 }
 
 }  // namespace
@@ -56,8 +82,7 @@ Status PlanWriter::add_if(const GraphTasks& tasks, int index, Scope& scope, Bloc
     Block& branch = b == 0 ? instruction.then_block : instruction.else_block;
     ATTUNE_RETURN_IF_ERROR(add_groups(body, inner, branch));
     for (std::size_t i = 0; i < results.size(); ++i) {
-      const ValueId id = body.graph->outputs[i];
-      add_copy(branch, inner.buffer(id), results[i], graph::physical_bytes(body.graph->value(id)));
+      add_copy_of(branch, *body.graph, body.graph->outputs[i], inner, results[i]);
     }
   }
   touch_all({instruction.condition}, captured, results);
@@ -96,15 +121,11 @@ Status PlanWriter::add_loop(const GraphTasks& tasks, int index, Scope& scope, Bl
   } else {
     loop.trip_count = parts.max_trips;
   }
-  std::vector<BufferId> state, inner_inputs, scans, captured;
+  std::vector<BufferId> inner_inputs, scans, captured;
   loop.iteration = memory_.arena(8);
   inner_inputs.push_back(loop.iteration);
-  for (std::size_t i = 0; i < parts.carried; ++i) {
-    state.push_back(scope.buffer(node.outputs[i]));
-    const ValueId from = node.inputs[parts.first_carried + i];
-    add_copy(block, scope.buffer(from), state.back(), graph::physical_bytes(graph.value(from)));
-    inner_inputs.push_back(state.back());
-  }
+  const std::vector<BufferId> state = add_state(parts, node, body, scope, loop, block);
+  inner_inputs.insert(inner_inputs.end(), state.begin(), state.end());
   if (parts.has_condition) {
     loop.condition = memory_.arena(1);
     if (node.inputs[1] != kNoValue) {
@@ -135,8 +156,30 @@ Status PlanWriter::add_loop(const GraphTasks& tasks, int index, Scope& scope, Bl
   ATTUNE_RETURN_IF_ERROR(add_body(call, parts, body, inner_inputs, state, stacked, loop));
   touch_all(inner_inputs, scans, captured);
   touch_all(state, stacked, {loop.condition, loop.trip_count_buffer});
+  for (const runtime::Handover& handover : loop.handovers) memory_.touch(handover.next);
   add(block, {std::move(loop)});
+  for (std::size_t i = 0; i < parts.carried; ++i) {
+    add_copy(block, state[i], scope.buffer(node.outputs[i]),
+             graph::physical_bytes(graph.value(node.outputs[i])));
+  }
   return {};
+}
+
+std::vector<runtime::BufferId> PlanWriter::add_state(const LoopParts& parts, const Node& node,
+                                                     const GraphTasks& body, Scope& scope,
+                                                     runtime::Loop& loop, Block& block) {
+  std::vector<BufferId> state;
+  for (std::size_t i = 0; i < parts.carried; ++i) {
+    const ValueId from = node.inputs[parts.first_carried + i];
+    const ValueId next = body.graph->outputs[(parts.has_condition ? 1 : 0) + i];
+    const std::int64_t bytes = graph::physical_bytes(body.graph->value(next));
+    const bool handed = can_be_handed(body, next);
+    const BufferId result = scope.buffer(node.outputs[i]);
+    state.push_back(handed && !memory_.is_whole(result) ? memory_.arena(bytes) : result);
+    add_copy(block, scope.buffer(from), state.back(), bytes);
+    if (handed) loop.handovers.push_back({state.back(), memory_.arena(bytes)});
+  }
+  return state;
 }
 
 void PlanWriter::add_slices(const ops::OpCall& call, const LoopParts& parts,
@@ -158,36 +201,43 @@ Status PlanWriter::add_body(const ops::OpCall& call, const LoopParts& parts, con
                             const std::vector<BufferId>& state,
                             const std::vector<BufferId>& stacked, runtime::Loop& loop) {
   const Graph& inner = *body.graph;
-  Scope scope = body_scope(body, inner_inputs);
-  ATTUNE_RETURN_IF_ERROR(add_groups(body, scope, loop.body));
   const std::size_t first = parts.has_condition ? 1 : 0;
+  Scope scope = body_scope(body, inner_inputs);
+  for (const auto& [now, next] : loop.handovers) {
+    const auto i = std::find(state.begin(), state.end(), now) - state.begin();
+    scope.bind(inner.outputs[first + static_cast<std::size_t>(i)], next);
+  }
+  ATTUNE_RETURN_IF_ERROR(add_groups(body, scope, loop.body));
   for (std::size_t i = 0; i < stacked.size(); ++i) {
     const ValueId id = inner.outputs[first + parts.carried + i];
     const std::int64_t bytes = graph::physical_bytes(inner.value(id));
     const bool reverse = call.integers("reverse_outputs")[i] != 0;
-    add_copy(loop.body, scope.buffer(id), stacked[i], bytes,
-             steps_of(bytes, parts.max_trips, reverse, false));
+    add_copy_of(loop.body, inner, id, scope, stacked[i],
+                steps_of(bytes, parts.max_trips, reverse, false));
   }
   // A value that is itself state of this iteration must not be overwritten before it is read.
-  std::vector<BufferId> next;
+  std::vector<BufferId> saved;
   for (std::size_t i = 0; i < parts.carried; ++i) {
     const ValueId id = inner.outputs[first + i];
-    BufferId from = scope.buffer(id);
+    const BufferId from = scope.buffer(scope.pieces().of_value[static_cast<std::size_t>(id)].whole);
     const bool is_state = std::find(state.begin(), state.end(), from) != state.end();
-    if (is_state && from != state[i]) {
-      const std::int64_t bytes = graph::physical_bytes(inner.value(id));
-      const BufferId saved = memory_.arena(bytes);
-      add_copy(loop.body, from, saved, bytes);
-      from = saved;
-    }
-    next.push_back(from);
+    saved.push_back(runtime::kNone);
+    if (!is_state || from == state[i]) continue;
+    saved.back() = memory_.arena(graph::physical_bytes(inner.value(id)));
+    add_copy_of(loop.body, inner, id, scope, saved.back());
   }
   for (std::size_t i = 0; i < parts.carried; ++i) {
-    add_copy(loop.body, next[i], state[i],
-             graph::physical_bytes(inner.value(inner.outputs[first + i])));
+    const ValueId id = inner.outputs[first + i];
+    const auto is_its = [&](const runtime::Handover& one) { return one.now == state[i]; };
+    if (std::any_of(loop.handovers.begin(), loop.handovers.end(), is_its)) continue;
+    if (saved[i] == runtime::kNone) {
+      add_copy_of(loop.body, inner, id, scope, state[i]);
+    } else {
+      add_copy(loop.body, saved[i], state[i], graph::physical_bytes(inner.value(id)));
+    }
   }
   if (parts.has_condition) {
-    add_copy(loop.body, scope.buffer(inner.outputs[0]), loop.condition, 1);
+    add_copy_of(loop.body, inner, inner.outputs[0], scope, loop.condition);
   }
   return {};
 }

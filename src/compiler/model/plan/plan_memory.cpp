@@ -39,6 +39,11 @@ BufferId PlanMemory::part(BufferId whole, std::int64_t offset, std::int64_t byte
   return id;
 }
 
+bool PlanMemory::is_whole(BufferId buffer) const {
+  const auto at = static_cast<std::size_t>(buffer);
+  return buffers_[at].place == Place::Arena && spans_[at].whole == runtime::kNone;
+}
+
 void PlanMemory::touch(BufferId buffer) {
   Span& span = spans_[static_cast<std::size_t>(buffer)];
   if (span.whole != runtime::kNone) return touch(span.whole);

@@ -17,6 +17,8 @@ class PlanMemory {
   // Bytes within another buffer, which lives as long as its parts.
   runtime::BufferId part(runtime::BufferId whole, std::int64_t offset, std::int64_t bytes);
 
+  // Whether the buffer is memory of the session and no part of another.
+  bool is_whole(runtime::BufferId buffer) const;
   // The buffer is read or written by the instruction that is being added.
   void touch(runtime::BufferId buffer);
   // Time passes with every instruction.

@@ -41,6 +41,14 @@ class Scope {
     return made;
   }
 
+  // Whether one value is the same memory as another.
+  bool lie_together(graph::ValueId one, graph::ValueId other) const {
+    const auto& pieces = pieces_->of_value;
+    const graph::Piece &a = pieces[static_cast<std::size_t>(one)],
+                       &b = pieces[static_cast<std::size_t>(other)];
+    return a.whole == b.whole && a.offset == b.offset;
+  }
+
   const ops::ConstantPtr& constant(graph::ValueId id) const { return graph_->value(id).constant; }
   const graph::Pieces& pieces() const { return *pieces_; }
 

@@ -41,6 +41,9 @@ class PlanWriter {
   // Nothing when the buffers are the same.
   void add_copy(Block& block, BufferId from, BufferId to, std::int64_t bytes,
                 runtime::Copy steps = {});
+  // From where the value lies, which need not be where a kernel could read it.
+  void add_copy_of(Block& block, const Graph& graph, ValueId id, Scope& scope, BufferId to,
+                   runtime::Copy steps = {});
   Status add_groups(const GraphTasks& tasks, Scope& scope, Block& block);
   // Those operands of a concatenation that do not lie in its result already.
   void copy_operands(const Graph& graph, const Node& node, Scope& scope, Block& block);
@@ -61,6 +64,9 @@ class PlanWriter {
   void add_slices(const ops::OpCall& call, const LoopParts& parts,
                   const std::vector<BufferId>& scans, const std::vector<BufferId>& inner_inputs,
                   const GraphTasks& body, Block& block);
+  // What goes from one iteration to the next, where it lies before and behind the loop.
+  std::vector<BufferId> add_state(const LoopParts& parts, const Node& node, const GraphTasks& body,
+                                  Scope& scope, runtime::Loop& loop, Block& block);
   // The body, what it stacks, and what goes on to the next iteration.
   Status add_body(const ops::OpCall& call, const LoopParts& parts, const GraphTasks& body,
                   const std::vector<BufferId>& inner_inputs, const std::vector<BufferId>& state,

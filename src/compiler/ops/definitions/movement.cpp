@@ -144,6 +144,30 @@ ir::Expr concat_element(const OpCall& call, const std::vector<Read>& inputs, con
 
 bool joins_one(const OpCall& call) { return call.inputs.size() == 1; }
 
+// Tensors of one type, one after the other along a new first dimension.
+Types infer_stack(const OpCall& call) {
+  ATTUNE_RETURN_IF_ERROR(require_static(call));
+  TensorType type = call.inputs[0];
+  for (const TensorType& next : call.inputs) {
+    if (next.dtype != type.dtype || next.shape != type.shape) {
+      return does_not_fit(call, "they differ in type or shape");
+    }
+  }
+  type.shape.insert(type.shape.begin(), static_cast<std::int64_t>(call.inputs.size()));
+  return std::vector{type};
+}
+
+ir::Expr stack_element(const OpCall& /*call*/, const std::vector<Read>& inputs,
+                       const Index& index) {
+  const Index inside(index.begin() + 1, index.end());
+  ir::Expr value = inputs.back()(inside);
+  for (std::size_t i = inputs.size() - 1; i-- > 0;) {
+    value =
+        ir::select(index[0] < ir::Expr(static_cast<std::int64_t>(i) + 1), inputs[i](inside), value);
+  }
+  return value;
+}
+
 Types infer_expand(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(require_static(call));
   const TensorType& input = call.inputs[0];
@@ -217,6 +241,8 @@ std::vector<OpDef> movement_operators() {
                   .host = kNoHost}),
       by_element("concat", OpKind::Injective, infer_concat, concat_element,
                  {.keeps_channels = true, .enlarges = true, .does_nothing = joins_one}),
+      by_element("stack", OpKind::Injective, infer_stack, stack_element,
+                 {.enlarges = true, .host = kNoHost}),
       by_element("expand", OpKind::Injective, infer_expand, expand_element,
                  {.does_nothing = always}),
       by_element("tile", OpKind::Injective, infer_repeats, tile_element, {.does_nothing = once}),

@@ -1,6 +1,9 @@
 // NAME.c: the instructions of the plan, in order.
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "base/match.h"
 #include "targets/c/codegen/names.h"
 #include "targets/c/codegen/text.h"
@@ -30,6 +33,11 @@ class RunPrinter {
 
   // A pointer to the first byte, const where it is only read.
   std::string address(BufferId id) const {
+    const auto exchanged = exchanged_.find(id);
+    return exchanged != exchanged_.end() ? exchanged->second : own_address(id);
+  }
+
+  std::string own_address(BufferId id) const {
     const runtime::Buffer& b = buffer(id);
     switch (b.place) {
       case Place::Arena:
@@ -133,6 +141,7 @@ class RunPrinter {
                              address(x.trip_count_buffer)));
       text_.line(fmt::format("if ({0}_given < {0}) {0} = {0}_given;", trips));
     }
+    const auto outside = begin_handovers(x);
     const std::string goes_on = x.condition == runtime::kNone ? "" : " && " + flag(x.condition);
     text_.open(fmt::format("for (int64_t {0} = 0; {0} < {1}{2}; ++{0})", i, trips, goes_on));
     if (x.iteration != runtime::kNone) {
@@ -140,14 +149,44 @@ class RunPrinter {
           fmt::format("memcpy((unsigned char*){}, &{}, sizeof {});", address(x.iteration), i, i));
     }
     ATTUNE_RETURN_IF_ERROR(block(x.body, i));
+    for (const auto& [now, next] : x.handovers) {
+      text_.open("");
+      text_.line(fmt::format("unsigned char* const other = {};", address(now)));
+      text_.line(fmt::format("{} = {};", address(now), address(next)));
+      text_.line(fmt::format("{} = other;", address(next)));
+      text_.close();
+    }
     text_.close();
+    end_handovers(x, outside);
     text_.close();
     return {};
+  }
+
+  using Names = std::map<BufferId, std::string>;
+  // Variables in the place of the buffers that exchange their memory; those from outside come back.
+  Names begin_handovers(const runtime::Loop& x) {
+    Names outside = exchanged_;
+    for (const auto& [now, next] : x.handovers) {
+      for (const BufferId id : {now, next}) {
+        const std::string name = fmt::format("at_{}", next_++);
+        text_.line(fmt::format("unsigned char* {} = {};", name, address(id)));
+        exchanged_[id] = name;
+      }
+    }
+    return outside;
+  }
+  void end_handovers(const runtime::Loop& x, const Names& outside) {
+    const Names inside = std::exchange(exchanged_, outside);
+    for (const runtime::Handover& handover : x.handovers) {
+      text_.line(fmt::format("if ({0} != {1}) memcpy({1}, {0}, {2});", inside.at(handover.now),
+                             address(handover.now), buffer(handover.now).bytes));
+    }
   }
 
   const ModelParts& parts_;
   const runtime::Plan& plan_;
   Text text_{1};
+  Names exchanged_;  // variables that point to buffers handed over
   int next_ = 0;
 };
 
