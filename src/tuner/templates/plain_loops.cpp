@@ -62,6 +62,15 @@ schedule::Names names_of(const std::vector<ir::Axis>& axes) {
   return names;
 }
 
+// How many lanes a block has where a load takes them along an axis, c % 16 in its last dimension; 0
+// where it does not.
+std::int64_t block_along(const ir::Load& load, const std::string& axis) {
+  const auto* lane = load.index.empty() ? nullptr : ir::as<ir::Binary>(load.index.back());
+  const auto* of = lane ? ir::as<ir::Var>(lane->lhs) : nullptr;
+  const auto* block = lane ? ir::as_int(lane->rhs) : nullptr;
+  return of && block && lane->op == ir::BinOp::Mod && of->name == axis ? *block : 0;
+}
+
 // An axis before the vector's along which loads are contiguous that jump along the vector, and how
 // many of its values share cache lines.
 struct Across {
@@ -76,14 +85,9 @@ Across transposed_axis(const ir::Stage& stage, const VectorLoops& loops, std::in
     if (axis.extent >= tile && strides_of(stage, axis.name).contiguous > 0) {
       return {axis.name, tile};
     }
-    // The lanes of a blocked layout: c % 16 in the last dimension.
     for (const ir::Load* load : loads_of(stage)) {
-      const auto* lane = load->index.empty() ? nullptr : ir::as<ir::Binary>(load->index.back());
-      const auto* of = lane ? ir::as<ir::Var>(lane->lhs) : nullptr;
-      const auto* block = lane ? ir::as_int(lane->rhs) : nullptr;
-      if (of && block && lane->op == ir::BinOp::Mod && of->name == axis.name) {
-        return {axis.name, std::min(*block, axis.extent)};
-      }
+      const std::int64_t block = block_along(*load, axis.name);
+      if (block > 0) return {axis.name, std::min(block, axis.extent)};
     }
   }
   return {};
@@ -223,6 +227,46 @@ bool reduce_along(TraceWriter& t, const ir::Stage& stage, const target::Target& 
   return false;
 }
 
+// The axis along which all loads take the lanes of blocks, and how many these have.
+Across lane_axis(const ir::Stage& stage) {
+  for (const ir::Axis& axis : stage.axes) {
+    std::int64_t block = -1;
+    for (const ir::Load* load : loads_of(stage)) {
+      const std::int64_t here = block_along(*load, axis.name);
+      block = block == -1 || block == here ? here : 0;
+    }
+    if (block > 1 && axis.extent >= block) return {axis.name, block};
+  }
+  return {};
+}
+
+// A reduction of what lies in blocks of channels, in vectors of such a block; false without them.
+bool reduce_blocks(TraceWriter& t, const ir::Stage& stage, const LoopStyle& style) {
+  const Across lanes = lane_axis(stage);
+  if (lanes.tile == 0 || stage.outputs.size() != 1) return false;
+  const std::string cache = "cache." + stage.name, blocks = lanes.axis + ".0";
+  t.cache_write(stage.name);
+  t.split(stage.name, lanes.axis, {lanes.tile});
+  schedule::Names rows = names_of(stage.axes);
+  std::erase(rows, lanes.axis);
+  schedule::Names order = rows;
+  order.insert(order.end(), {blocks, lanes.axis + ".1"});
+  t.reorder(stage.name, order);
+  t.compute_at(cache, stage.name, blocks);
+  t.registers(cache);
+  order = rows;
+  for (const ir::Axis& axis : stage.reduce_axes) order.push_back(axis.name);
+  order.push_back(lanes.axis);
+  t.reorder(cache, order);
+  t.vectorize(cache, lanes.axis);
+  std::int64_t row_count = 1;
+  for (const ir::Axis& axis : stage.axes) row_count *= axis.name == lanes.axis ? 1 : axis.extent;
+  if (rows.size() > 1) t.fuse(stage.name, rows);
+  if (style.parallel) t.parallel(stage.name, row_count > 1 ? fused_name(rows) : blocks);
+  t.vectorize(stage.name, lanes.axis + ".1");
+  return true;
+}
+
 }  // namespace
 
 void run_reduction(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
@@ -252,6 +296,7 @@ void run_reduction(TraceWriter& t, const ir::Stage& stage, const target::Target&
     if (!rows.empty() && style.parallel) t.parallel(stage.name, fused_name(rows));
     return;
   }
+  if (reduce_blocks(t, stage, style)) return;
   const bool factored = reduce_along(t, stage, target);
   if (rows.empty()) return;
   if (rows.size() > 1) t.fuse(stage.name, rows);

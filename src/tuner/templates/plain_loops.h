@@ -54,7 +54,8 @@ Jumps jumps_of(const ir::Stage& stage, const target::Target& target, std::int64_
 std::string run_in_vectors(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                            const LoopStyle& style, Tail tail = Tail::Fused);
 
-// A reduction over any axes, computed by itself.
+// A reduction over any axes, computed by itself: in vectors along the last axis, along the lanes of
+// blocked operands, or along what is reduced.
 void run_reduction(TraceWriter& t, const ir::Stage& stage, const target::Target& target,
                    const LoopStyle& style);
 // Whether a reduction runs in vectors along its last axis.

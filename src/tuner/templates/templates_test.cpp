@@ -114,6 +114,23 @@ ir::Program cell_program(std::int64_t rows, std::int64_t parts, std::int64_t col
   return program;
 }
 
+// The mean of the rows of an image that lies in blocks of channels.
+ir::Program blocked_mean(std::int64_t channels, std::int64_t block) {
+  const ir::Axis c{"c", channels}, h{"h", 9}, w{"w", 30};
+  ir::Program program{"mean", {}, {}, {}};
+  const ir::Buffer data = ir::add_input(
+      program, "data", ir::kF32, {(channels + block - 1) / block, h.extent, w.extent, block});
+  const ir::Expr lane = ir::axis_var(c) % ir::Expr(block),
+                 group = ir::axis_var(c) / ir::Expr(block);
+  const ir::Buffer sum =
+      ir::add_reduce(program, "anchor", {c, h}, {w}, ir::Reduction::Sum,
+                     ir::load(data, {group, ir::axis_var(h), ir::axis_var(w), lane}));
+  program.outputs = {
+      ir::add_compute(program, "output", {c, h},
+                      ir::load(sum, {ir::axis_var(c), ir::axis_var(h)}) * ir::float_imm(1.0 / 30))};
+  return program;
+}
+
 // Every kind of program, with the name of the template that must take it.
 std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
   ops::PoolOptions pool;
@@ -148,6 +165,7 @@ std::vector<std::pair<std::string, ir::Program>> programs(std::int64_t block) {
       {"rows", ops::build_softmax({.m = 40, .n = 3}).value()},
       {"rows", ops::build_layernorm({.m = 3, .n = 77}).value()},
       {"rows", ops::build_reduce({.m = 4, .n = 100}).value()},
+      {"elementwise", blocked_mean(2 * block + 3, block)},
       {"elementwise", ops::build_elementwise(chain).value()},
       {"elementwise", ops::build_transpose({.shape = {3, 40, 50}, .perm = {0, 2, 1}}).value()},
   };
@@ -334,6 +352,13 @@ TEST(Templates, LongRowsWithoutVectorsAreHopeless) {
     // Two of the five ways to annotate have vectors.
     EXPECT_EQ(rejected, hopeless ? static_cast<std::int64_t>(space.size()) * 3 / 5 : 0);
   }
+}
+
+TEST(Templates, ReductionsOfBlocksRunInVectorsOfBlocks) {
+  const std::string loops =
+      schedule::to_string(default_trace(blocked_mean(24, 8), target_with(32, 16)));
+  EXPECT_NE(loops.find("vectorize cache.anchor c\n"), std::string::npos) << loops;
+  EXPECT_NE(loops.find("set_scope cache.anchor register\n"), std::string::npos) << loops;
 }
 
 TEST(Templates, TransposedTilesAreOrderedAsTheirKnobSays) {

@@ -37,6 +37,17 @@ TEST(AssignLayouts, StaysBlockedBetweenConvolutions) {
   EXPECT_EQ(graph.value(graph.outputs[0]).name, "y");
 }
 
+TEST(AssignLayouts, StaysBlockedWhenAnImageIsEnlarged) {
+  Builder builder("enlarged");
+  const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 4}, {}});
+  const ValueId larger =
+      *builder.add("repeat", {conv(builder, x, 32)}, {{"repeats", Ints{1, 1, 2, 2}}});
+  const ValueId y = conv(builder, larger, 8);
+  const Graph graph = assign_layouts(std::move(builder).finish({y}), 8);
+  ASSERT_TRUE(verify(graph).ok());
+  EXPECT_EQ(graph.value(larger).layout.block, 8);
+}
+
 TEST(LayOut, ChangesBlocksBetweenConvolutionsThatDiffer) {
   Builder builder("three");
   const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 4}, {}});

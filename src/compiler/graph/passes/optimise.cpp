@@ -85,6 +85,7 @@ Result<Graph> run_everywhere(const Pass& pass, const Graph& graph, const PassCon
 std::span<const Pass> passes() {
   static constexpr Pass all[] = {
       {"fold_constants", "small nodes of constants become constants", fold_constants},
+      {"widen_halves", "f16 and bf16 are f32 between operators", widen_halves},
       {"simplify_control", "decided branches, constants known to bodies", simplify_control,
        "if loop"},
       {"hoist_invariants", "what a loop computes anew each time goes before it", hoist_invariants,

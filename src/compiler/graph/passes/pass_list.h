@@ -6,6 +6,7 @@
 namespace attune::graph {
 
 Result<Graph> fold_constants(const Graph& graph, const PassContext& context);
+Result<Graph> widen_halves(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_control(const Graph& graph, const PassContext& context);
 Result<Graph> hoist_invariants(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_views(const Graph& graph, const PassContext& context);

@@ -247,7 +247,7 @@ std::vector<OpDef> movement_operators() {
                  {.does_nothing = always}),
       by_element("tile", OpKind::Injective, infer_repeats, tile_element, {.does_nothing = once}),
       by_element("repeat", OpKind::Injective, infer_repeats, repeat_element,
-                 {.does_nothing = once, .host = kNoHost}),
+                 {.keeps_channels = true, .enlarges = true, .does_nothing = once, .host = kNoHost}),
   };
 }
 

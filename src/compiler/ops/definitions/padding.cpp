@@ -63,7 +63,11 @@ ir::Expr pad_element(const OpCall& call, const std::vector<Read>& inputs, const 
       const std::int64_t cut = before < 0 ? -before : 0;
       const std::int64_t left = type.shape[i] - cut + (after < 0 ? after : 0);
       const ir::Expr moved = cut == 0 ? place : place - ir::Expr(cut);
-      const ir::Expr kept = source(mode, moved, left);
+      // Between the borders nothing is computed: loops are cut there.
+      ir::Expr between;
+      if (before > 0) require(between, moved >= 0);
+      if (after > 0) require(between, moved < ir::Expr(left));
+      const ir::Expr kept = ir::select(between, moved, source(mode, moved, left));
       from.push_back(cut == 0 ? kept : kept + ir::Expr(cut));
     }
   }

@@ -1,4 +1,5 @@
 // Binary operators, reductions over lanes, and the mathematical functions that are no polynomials.
+#include <llvm/IR/PatternMatch.h>
 #include "base/check.h"
 #include "targets/cpu/codegen/emitter.h"
 #include "targets/cpu/codegen/math.h"
@@ -14,6 +15,28 @@ using ir::MathFn;
 const ir::Binary* as_product(const ir::Expr& e) {
   const auto* x = ir::as<ir::Binary>(e);
   return x && x->op == BinOp::Mul && e.type().is_float() ? x : nullptr;
+}
+
+bool is_number(const ir::Expr& e) {
+  const auto* broadcast = ir::as<ir::Broadcast>(e);
+  return ir::as<ir::FloatImm>(broadcast ? broadcast->value : e) != nullptr;
+}
+
+// Whether a value is one number in all lanes, and no NaN.
+bool is_number(llvm::Value* value) {
+  const llvm::APFloat* number = nullptr;
+  return llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number)) &&
+         !number->isNaN();
+}
+
+// The argument of e when that is the sigmoid of y or of y times a number.
+const ir::Expr* as_gate_of(const ir::Expr& y, const ir::Expr& e) {
+  const auto* sigmoid = ir::as<ir::Math>(e);
+  if (sigmoid == nullptr || sigmoid->fn != MathFn::Sigmoid) return nullptr;
+  const ir::Expr& x = sigmoid->args[0];
+  const ir::Binary* scaled = as_product(x);
+  const bool is_scaled = scaled && is_number(scaled->rhs) && ir::equal(scaled->lhs, y);
+  return is_scaled || ir::equal(x, y) ? &x : nullptr;
 }
 
 llvm::CmpInst::Predicate predicate(BinOp op, DType type) {
@@ -41,6 +64,7 @@ llvm::Value* Emitter::emit_binary(const ir::Binary& x) {
   const DType operand = x.lhs.type();
   if (operand.is_float()) {
     if (llvm::Value* fused = emit_fused(x)) return fused;
+    if (llvm::Value* gated = emit_gated(x)) return gated;
   }
   llvm::Value* a = emit(x.lhs);
   llvm::Value* b = emit(x.rhs);
@@ -62,10 +86,17 @@ llvm::Value* Emitter::emit_float(BinOp op, llvm::Value* a, llvm::Value* b) {
       llvm::Value* quotient = MathBuilder(b_, a->getType(), features_).floor(b_.CreateFDiv(a, b));
       return b_.CreateFSub(a, b_.CreateFMul(quotient, b));
     }
-    // The right operand when they cannot be compared: one instruction on x86.
+    // The right operand when they cannot be compared: one instruction on x86, and beside a number
+    // also where NaN goes before everything.
     case BinOp::Min:
+      if (features_.nan_min_max && is_number(a)) {
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+      }
       return b_.CreateSelect(b_.CreateFCmpOLT(a, b), a, b);
     case BinOp::Max:
+      if (features_.nan_min_max && is_number(a)) {
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+      }
       return b_.CreateSelect(b_.CreateFCmpOGT(a, b), a, b);
     default:
       CHECK(false, "operator has no meaning for floats");
@@ -90,6 +121,17 @@ llvm::Value* Emitter::emit_fused(const ir::Binary& x) {
     }
   }
   return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, addend});
+}
+
+// x sigmoid(x) = x / (1 + e^-x): the division that the sigmoid needs does both.
+llvm::Value* Emitter::emit_gated(const ir::Binary& x) {
+  if (x.op != BinOp::Mul) return nullptr;
+  const ir::Expr* argument = as_gate_of(x.lhs, x.rhs);
+  const ir::Expr& factor = argument ? x.lhs : x.rhs;
+  if (argument == nullptr) argument = as_gate_of(x.rhs, x.lhs);
+  if (argument == nullptr) return nullptr;
+  llvm::Value* value = emit(factor);
+  return MathBuilder(b_, value->getType(), features_).gate(value, emit(*argument));
 }
 
 llvm::Value* Emitter::emit_int(const ir::Binary& x, llvm::Value* a, llvm::Value* b) {

@@ -105,6 +105,7 @@ class Emitter {
   llvm::Value* emit_int_division(const ir::Binary& x, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_shift(ir::BinOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* emit_fused(const ir::Binary& x);  // null when it is no a * b + c
+  llvm::Value* emit_gated(const ir::Binary& x);  // null when it is no x * sigmoid(x)
   llvm::Value* emit_math(const ir::Math& x, ir::DType type);
   llvm::Value* emit_int_math(ir::MathFn fn, llvm::Value* value, ir::DType type);
   llvm::Value* emit_reduce(const ir::VectorReduce& x);

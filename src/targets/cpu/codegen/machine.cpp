@@ -30,12 +30,15 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const target::Target& 
 
 CpuFeatures features_of(const llvm::TargetMachine& machine) {
   const llvm::Triple& triple = machine.getTargetTriple();
-  if (triple.isAArch64()) return {.fma = true, .half_cast = true, .round = true};
+  if (triple.isAArch64()) {
+    return {.fma = true, .half_cast = true, .round = true, .nan_min_max = true};
+  }
   if (!triple.isX86()) return {};
   const llvm::MCSubtargetInfo& cpu = *machine.getMCSubtargetInfo();
   return {.fma = cpu.checkFeatures("+fma"),
           .half_cast = cpu.checkFeatures("+f16c"),
-          .round = cpu.checkFeatures("+sse4.1")};
+          .round = cpu.checkFeatures("+sse4.1"),
+          .scale = cpu.checkFeatures("+avx512f,+avx512vl")};
 }
 
 }  // namespace attune::cpu

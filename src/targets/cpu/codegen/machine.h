@@ -11,9 +11,11 @@
 namespace attune::cpu {
 
 struct CpuFeatures {
-  bool fma = false;        // fused multiply-add
-  bool half_cast = false;  // f16 <-> f32 conversions
-  bool round = false;      // floor, ceil, trunc, roundeven
+  bool fma = false;          // fused multiply-add
+  bool half_cast = false;    // f16 <-> f32 conversions
+  bool round = false;        // floor, ceil, trunc, roundeven
+  bool scale = false;        // x * 2^n on vectors of f32
+  bool nan_min_max = false;  // the lesser and greater of two, NaN where either is
 };
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_machine(const target::Target& target);

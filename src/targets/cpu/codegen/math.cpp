@@ -32,6 +32,16 @@ llvm::Value* MathBuilder::copy_sign(Value magnitude, Value sign) {
   return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
 }
 
+llvm::Value* MathBuilder::clamp(Value x, double low, double high) {
+  if (features_.nan_min_max) {
+    Value below = b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, c(high));
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, below, c(low));
+  }
+  // One instruction each on x86; a NaN fails both comparisons.
+  Value below = select(less(c(high), x), c(high), x);
+  return select(less(below, c(low)), c(low), below);
+}
+
 llvm::Value* MathBuilder::polynomial(Value x, std::span<const double> coefficients) {
   Value sum = c(coefficients.back());
   for (std::size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, c(coefficients[i]));

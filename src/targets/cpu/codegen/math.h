@@ -1,8 +1,9 @@
 // Mathematical functions written out as LLVM IR on scalars and vectors, without a library: range
 // reduction and polynomials. f32: exp, log, tanh, sigmoid and erf work in f32, all other functions
-// in f64 and round once; errors stay below 4 ulp. f64: relative error below 1e-12. Infinities, NaN,
-// subnormals and overflow come out as in C. sin, cos and tan reduce arguments up to 2^45; beyond
-// that the result is that of 0.
+// in f64 and round once; errors stay below 4 ulp, but for tanh and erf where they are above 1/2:
+// below 4e-7. f64: relative error below 1e-12. Infinities, NaN, subnormals and overflow come out as
+// in C, but for subnormal results of sigmoid, which may be 0.
+// sin, cos and tan reduce arguments up to 2^45; beyond that the result is that of 0.
 #pragma once
 
 #include <initializer_list>
@@ -23,6 +24,8 @@ class MathBuilder {
 
   Value call(ir::MathFn fn, std::span<const Value> args);
   Value floor(Value x);
+  // y sigmoid(x), for y no larger than about x.
+  Value gate(Value y, Value x);
 
  private:
   bool is_double() const { return type_->getScalarType()->isDoubleTy(); }
@@ -43,6 +46,7 @@ class MathBuilder {
   Value abs(Value x) { return unary(llvm::Intrinsic::fabs, x); }
   Value sqrt(Value x) { return unary(llvm::Intrinsic::sqrt, x); }
   Value copy_sign(Value magnitude, Value sign);
+  Value clamp(Value x, double low, double high);  // a NaN stays one
   // c[0] + c[1] x + c[2] x^2 + …
   Value polynomial(Value x, std::span<const double> coefficients);
   // x rounded to the nearest integer, as a float and as an integer; |x| below 2^22 or 2^51.
@@ -57,6 +61,21 @@ class MathBuilder {
   Value sign_of(Value x);
   // The function in f64, for an f32 argument.
   Value in_double(ir::MathFn fn, std::span<const Value> args);
+
+  // math_single.cpp, f32 only
+  // x = rest + sign n step ln(2); the sum has n + 127 in its low bits.
+  struct Reduced {
+    Value rest;
+    Value n;
+    Value sum;
+  };
+  Reduced reduce_exponent(Value x, int sign, int step);
+  Value power_of_two(Value sum);  // 2^n, infinity for n = 128
+  Value scale_by_instruction(Value x, Value n);
+  Value exp_single(Value x);
+  Value exp_of_negative(Value x);  // to be added to 1
+  Value tanh_single(Value x);
+  Value erf_single(Value x);
 
   // math_exponential.cpp
   Value exp(Value x);

@@ -1,5 +1,6 @@
-// The exponential family. Polynomials of f32 functions are Chebyshev fits on the reduced range; f64
-// ones are Taylor series where these converge fast enough, Chebyshev fits otherwise.
+// The exponential family; f32 where it is as good as f64, the most frequent ones in
+// math_single.cpp. Polynomials are Taylor series where these converge fast enough, Chebyshev fits
+// otherwise.
 #include <array>
 #include <numbers>
 
@@ -9,9 +10,6 @@ namespace attune::cpu {
 namespace {
 
 // exp(r) = 1 + r + r^2 P(r) for |r| <= ln(2) / 2.
-constexpr double kExp32[] = {0.500000001369255743,   0.166666666818750513,
-                             0.041666462666195951,   0.00833331067460318772,
-                             0.00139339000500400865, 0.000198912685101072845};
 constexpr double kExp64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                              1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
                              1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
@@ -20,11 +18,6 @@ constexpr double kExp64[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0
 constexpr double kLog32[] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9};
 constexpr double kLog64[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
                              2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
-
-// tanh(x) = x + x u P(u), u = x^2, |x| <= 0.625.
-constexpr double kTanh32[] = {-0.333333331721403616,   0.133333035569157418,
-                              -0.0539592595772045427,  0.0217689186510282102,
-                              -0.00834394551583915205, 0.00229274481617814234};
 
 // sinh(x) = x (1 + u / 3! + u^2 / 5! + …), u = x^2, |x| <= 1.
 constexpr double kSinh[] = {1.0,
@@ -37,12 +30,6 @@ constexpr double kSinh[] = {1.0,
                             1.0 / 1307674368000,
                             1.0 / 355687428096000};
 
-// erf(x) = x P(x^2) / Q(x^2) for |x| <= 3.92, where it is 1 in f32; without negative coefficients
-// nothing cancels. The last digits are those that round best together.
-constexpr double kErfNumerator32[] = {1.12837911,    0.191550016,    0.052875407,
-                                      0.00380814937, 0.000284687645, 2.02591332e-06};
-constexpr double kErfDenominator32[] = {1,           0.503089428,   0.114559501,
-                                        0.015055066, 0.00117072312, 3.78318473e-05};
 // erf(x) = x P(x^2) for |x| <= 1.
 constexpr double kErfSmall64[] = {
     1.12837916709551257,     -0.376126389031837524,     0.112837916709551202,
@@ -62,17 +49,14 @@ constexpr double kErfLarge64[] = {
 }  // namespace
 
 llvm::Value* MathBuilder::exp(Value x) {
-  // Beyond these the result is 0 or infinity; a NaN passes both comparisons.
-  const double high = is_double() ? 710.0 : 89.0, low = is_double() ? -746.0 : -104.0;
-  Value inside = select(less(c(high), x), c(high), x);
-  inside = select(less(inside, c(low)), c(low), inside);
+  if (!is_double()) return exp_single(x);
+  // Beyond these the result is 0 or infinity.
+  Value inside = clamp(x, -746, 710);
   const auto [n, integer] = nearest(mul(inside, c(std::numbers::log2e)));
   // ln(2) in two parts: n times the first one is exact.
-  Value r = fma(n, c(is_double() ? -0.693147180601954460144043 : -0.693115234375), inside);
-  r = fma(n, c(is_double() ? 4.200915072681084597935359e-11 : -0.00003194618329871445894241333), r);
-  const auto coefficients =
-      is_double() ? std::span<const double>(kExp64) : std::span<const double>(kExp32);
-  Value tail = fma(mul(r, r), polynomial(r, coefficients), r);
+  Value r = fma(n, c(-0.693147180601954460144043), inside);
+  r = fma(n, c(4.200915072681084597935359e-11), r);
+  Value tail = fma(mul(r, r), polynomial(r, kExp64), r);
   return scale(add(tail, c(1)), integer);
 }
 
@@ -120,6 +104,7 @@ llvm::Value* MathBuilder::log1p(Value x) {
 }
 
 llvm::Value* MathBuilder::sigmoid(Value x) {
+  if (!is_double()) return gate(c(1), x);
   // With the negative exponent nothing overflows, and small results keep their digits.
   Value e = exp(b_.CreateFNeg(abs(x)));
   Value top = select(less(x, c(0)), e, c(1));
@@ -127,29 +112,17 @@ llvm::Value* MathBuilder::sigmoid(Value x) {
 }
 
 llvm::Value* MathBuilder::tanh(Value x) {
+  if (!is_double()) return tanh_single(x);
   Value magnitude = abs(x);
-  const double border = is_double() ? 1.0 : 0.625;
   Value e = exp(add(magnitude, magnitude));
   Value large = copy_sign(sub(c(1), div(c(2), add(e, c(1)))), x);
-  Value bounded = select(less(magnitude, c(border)), x, c(0));
-  Value small = nullptr;
-  if (is_double()) {
-    Value s = sinh_small(bounded);
-    small = div(s, sqrt(fma(s, s, c(1))));
-  } else {
-    Value u = mul(bounded, bounded);
-    small = fma(mul(bounded, u), polynomial(u, kTanh32), bounded);
-  }
-  return select(less(magnitude, c(border)), small, large);
+  Value is_small = less(magnitude, c(1));
+  Value s = sinh_small(select(is_small, x, c(0)));
+  return select(is_small, div(s, sqrt(fma(s, s, c(1)))), large);
 }
 
 llvm::Value* MathBuilder::erf(Value x) {
-  if (!is_double()) {
-    Value bounded = select(less(c(3.92), x), c(3.92), x);
-    bounded = select(less(bounded, c(-3.92)), c(-3.92), bounded);
-    Value u = mul(bounded, bounded);
-    return div(mul(bounded, polynomial(u, kErfNumerator32)), polynomial(u, kErfDenominator32));
-  }
+  if (!is_double()) return erf_single(x);
   Value magnitude = abs(x);
   Value is_small = less(magnitude, c(1));
   Value small = mul(x, polynomial(select(is_small, mul(x, x), c(0)), kErfSmall64));

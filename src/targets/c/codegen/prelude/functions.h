@@ -1,29 +1,41 @@
 /* Mathematical functions of one element. Those of f32 that models use in bulk are range reduction
  * and a polynomial without a branch, so that a loop over lanes becomes vector code; errors stay
- * below 4 ulp. The others are the C library's, in double precision and rounded once. Infinities,
- * NaN and overflow come out as in C. */
+ * below 4 ulp, but for tanh and erf where they are above 1/2: below 4e-7. The others are the C
+ * library's, in double precision and rounded once. Infinities, NaN and overflow come out as in C,
+ * but for subnormal results of sigmoid, which may be 0. */
 #ifndef ATTUNE_FUNCTIONS_H
 #define ATTUNE_FUNCTIONS_H
 
 #include <math.h>
 
+/* x = rest + n step ln(2): adding 1.5 * 2^23 leaves the nearest integer in the low bits of the sum,
+ * here with the bias of an exponent. ln(2) is in two parts: n times the first one is exact. */
+typedef struct at_reduced {
+  float rest, power; /* 2^n */
+} at_reduced;
+static inline at_reduced at_reduce_f32(float x, float step) {
+  const float magic = 0x1.8p23f + 127.0f, sum = x * (1.44269504088896341f / step) + magic;
+  const float n = sum - magic;
+  const at_reduced result = {
+      (x - n * (0.693115234375f * step)) - n * (0.0000319461832987144589f * step),
+      at_bits_of_f32_u32(at_bits_of_u32_f32(sum) << 23)};
+  return result;
+}
+
 static inline float at_exp_f32(float x) {
   /* Beyond these the result is 0 or infinity; a NaN passes both comparisons. */
   const float below = x > 89.0f ? 89.0f : x, inside = below < -104.0f ? -104.0f : below;
-  /* Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the sum. */
-  const float magic = 0x1.8p23f, sum = inside * 1.44269504088896341f + magic, n = sum - magic;
-  const uint32_t k = at_bits_of_u32_f32(sum) - at_bits_of_u32_f32(magic);
-  /* ln(2) in two parts: n times the first one is exact. */
-  const float r = (inside - n * 0.693115234375f) - n * 0.0000319461832987144589f;
-  const float p = 0.500000001369255743f +
-                  r * (0.166666666818750513f +
-                       r * (0.041666462666195951f +
-                            r * (0.00833331067460318772f +
-                                 r * (0.00139339000500400865f + r * 0.000198912685101072845f))));
-  const float value = (r * r * p + r) + 1.0f;
-  /* Times 2^k in two steps, so that it overflows and underflows as it should. */
-  const uint32_t half = (k >> 1) | (k & 0x80000000u), rest = k - half;
-  return value * at_bits_of_f32_u32((half + 127u) << 23) * at_bits_of_f32_u32((rest + 127u) << 23);
+  /* The square of a power of two reaches everywhere, and rounds once where the result is subnormal.
+   */
+  const at_reduced x2 = at_reduce_f32(inside, 2.0f);
+  const float r = x2.rest;
+  const float p =
+      1.0f +
+      r * (1.0f + r * (0.500000358f +
+                       r * (0.166666135f +
+                            r * (0.04166127f + r * (0.00833610352f +
+                                                    r * (0.00141044706f + r * 0.000196115987f))))));
+  return p * x2.power * x2.power;
 }
 
 static inline float at_log_f32(float x) {
@@ -43,25 +55,29 @@ static inline float at_log_f32(float x) {
 }
 
 static inline float at_sigmoid_f32(float x) {
-  /* With the negative exponent nothing overflows, and small results keep their digits. */
-  const float e = at_exp_f32(-fabsf(x)), top = x < 0.0f ? e : 1.0f;
-  return x != x ? x : top / (e + 1.0f);
+  /* e^-x, from where it is lost in a sum with 1 to where it is infinite. */
+  const float below = -x > 89.0f ? 89.0f : -x, inside = below < -87.0f ? -87.0f : below;
+  const at_reduced minus_x = at_reduce_f32(inside, 1.0f);
+  const float r = minus_x.rest;
+  const float p =
+      1.0f + r * (1.0f + r * (0.499992311f +
+                              r * (0.166671157f + r * (0.0418903306f + r * 0.00831250194f))));
+  return 1.0f / (p * minus_x.power + 1.0f);
 }
 
 static inline float at_tanh_f32(float x) {
-  const float a = fabsf(x), e = at_exp_f32(a + a);
-  const float large = copysignf(1.0f - 2.0f / (e + 1.0f), x);
-  const float b = a < 0.625f ? x : 0.0f, u = b * b;
-  const float p = -0.333333331721403616f +
-                  u * (0.133333035569157418f +
-                       u * (-0.0539592595772045427f +
-                            u * (0.0217689186510282102f +
-                                 u * (-0.00834394551583915205f + u * 0.00229274481617814234f))));
-  return a < 0.625f ? b * u * p + b : large;
+  /* A quotient of polynomials up to where the result is 1; nothing in them cancels. */
+  const float below = x > 8.6f ? 8.6f : x, b = below < -8.6f ? -8.6f : below, u = b * b;
+  const float top = 1.0f + u * (0.134068772f +
+                                u * (0.00352640217f + u * (2.11223814e-05f + u * 1.40825236e-08f)));
+  const float bottom =
+      1.0f + u * (0.467401922f + u * (0.0259939041f + u * (0.000333627046f + u * 8.07065021e-07f)));
+  /* Rounding must not take it beyond 1, where its inverse ends. */
+  const float y = b * top / bottom;
+  return y > 1.0f ? 1.0f : y < -1.0f ? -1.0f : y;
 }
 
 static inline float at_erf_f32(float x) {
-  /* A quotient of polynomials up to where the result is 1; nothing in them cancels. */
   const float below = x > 3.92f ? 3.92f : x, b = below < -3.92f ? -3.92f : below, u = b * b;
   const float top =
       1.12837911f +
