@@ -71,16 +71,19 @@ llvm::Value* MathBuilder::scale_by_instruction(Value x, Value n) {
 }
 
 llvm::Value* MathBuilder::exp_single(Value x) {
-  // Beyond these the result is 0 or infinity.
-  Value inside = clamp(x, -104, 89);
+  // Beyond these the result is 0 or infinity. What is 0 is not computed: many processors take a
+  // hundred times as long for a result that is too small.
+  Value is_more = b_.CreateFCmpUGE(x, c(-104));
+  Value inside = select(is_more, select(less(c(89), x), c(89), x), c(0));
   if (has_scale(features_, type_)) {
     const Reduced reduced = reduce_exponent(inside, 1, 1);
-    return scale_by_instruction(polynomial(reduced.rest, kExp), reduced.n);
+    Value power = scale_by_instruction(polynomial(reduced.rest, kExp), reduced.n);
+    return select(is_more, power, c(0));
   }
   // The square of a power of two reaches everywhere, and rounds once where the result is subnormal.
   const Reduced reduced = reduce_exponent(inside, 1, 2);
   Value power = power_of_two(reduced.sum);
-  return mul(mul(polynomial(reduced.rest, kExpWide), power), power);
+  return select(is_more, mul(mul(polynomial(reduced.rest, kExpWide), power), power), c(0));
 }
 
 llvm::Value* MathBuilder::exp_of_negative(Value x) {
