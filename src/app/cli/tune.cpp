@@ -133,7 +133,7 @@ void tell_artifact(const whole_model::TuneReport& report, Console& console) {
         fmt::format("schedules were not compared inside the model: {}", report.inside_failure));
   }
   if (report.kept == whole_model::Kept::Default && report.raced) {
-    console.note("the default schedules were faster end to end, and were kept");
+    console.note("nothing is surely faster end to end than the default schedules, which were kept");
   }
   if (report.kept == whole_model::Kept::Known) {
     console.note("the schedules known before are still the fastest end to end, and were kept");

@@ -84,6 +84,7 @@ class Look {
         builder::LocalBuilderOptions{.target = target_, .cores = {}});
     ATTUNE_RETURN_IF_ERROR(look_at(order));
     ATTUNE_RETURN_IF_ERROR(remember());
+    report_.timed = std::max(report_.timed, report_.looked);
     report_.seconds += seconds();
     return std::move(report_);
   }
@@ -121,7 +122,7 @@ class Look {
           .bound_us = model::bound_us(*looked.task, target_, prepared_.model.cold_weights)};
       if (!times.empty() && times[looked.number] > 0) task.us = times[looked.number] / task.uses;
       ranked.push_back(task);
-      report_.timed += task.us || tasks_.size() == 1 ? 1 : 0;
+      report_.timed += task.us ? 1 : 0;
     }
     return by_gain(ranked);
   }
