@@ -4,6 +4,7 @@
 // by side for each step of the reduction. What follows the product is applied to the tile while it
 // is in registers. Steps are short: whether threads share one is a knob.
 #include <algorithm>
+#include <limits>
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
@@ -72,13 +73,21 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   return list;
 }
 
+// How a step is computed: by tiles, on so many threads, which have rows or columns each.
+struct Way {
+  space::Choice tile;
+  std::int64_t threads = 1;
+  bool by_rows = false;
+};
+
 // Cycles of the longest thread: for each step of a tile those of its multiply-adds, of its loads,
 // and of its weights, which come from the second cache.
-double cycles_of(const Shape& s, const space::Choice& tile, std::int64_t threads,
-                 const target::Target& target) {
+double cycles_of(const Shape& s, const Way& way, const target::Target& target) {
   const target::Machine& m = target.machine;
-  const std::int64_t r = tile.numbers[0], v = tile.numbers[1];
-  const std::int64_t panels = (s.vectors() + v - 1) / v, most = (panels + threads - 1) / threads;
+  const std::int64_t r = way.tile.numbers[0], v = way.tile.numbers[1];
+  const std::int64_t panels = (s.vectors() + v - 1) / v, blocks = (s.rows + r - 1) / r;
+  const std::int64_t cut = way.by_rows ? blocks : panels;
+  const std::int64_t most = (cut + way.threads - 1) / way.threads;
   const double bytes = std::max(1, target.vector_bytes);
   const auto weights = static_cast<double>(s.parts * v), all = weights * static_cast<double>(r);
   const double fmas = std::min(m.fmas_per_cycle, m.fma_bytes_per_cycle / bytes);
@@ -86,29 +95,37 @@ double cycles_of(const Shape& s, const space::Choice& tile, std::int64_t threads
   const double each =
       std::max({all / fmas, m.fma_latency, (weights + static_cast<double>(r)) / loads,
                 weights * bytes / m.l2_bandwidth});
-  const std::int64_t tiles = most * ((s.rows + r - 1) / r);
-  return static_cast<double>(tiles) * (each * static_cast<double>(s.k) + m.fma_latency);
+  return static_cast<double>(most * (way.by_rows ? panels : blocks)) *
+         (each * static_cast<double>(s.k) + m.fma_latency);
+}
+
+// The fastest on one thread or on all. Of equal ones rows are shared: then no thread reads what
+// another one wrote in the step before.
+Way fastest_way(const Shape& s, std::int64_t threads, const target::Target& target) {
+  Way best{{}, 1, false};
+  double least = std::numeric_limits<double>::max();
+  for (const bool by_rows : {true, false}) {
+    for (const space::Choice& tile : tiles(s, target).choices) {
+      const Way way{tile, threads, by_rows};
+      const double cycles = cycles_of(s, way, target);
+      if (cycles < least) least = cycles, best = way;
+    }
+  }
+  return best;
 }
 
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program, target);
-  const space::Knob choices = tiles(s, target);
-  const std::int64_t threads = std::max(1, target.threads);
-  const auto best = [&](std::int64_t on) {
-    return std::min_element(choices.choices.begin(), choices.choices.end(),
-                            [&](const space::Choice& a, const space::Choice& b) {
-                              return cycles_of(s, a, on, target) < cycles_of(s, b, on, target);
-                            });
-  };
-  const auto shared = best(threads), alone = best(1);
+  const Way alone = fastest_way(s, 1, target);
+  const Way shared = fastest_way(s, std::max(1, target.threads), target);
   const double us_per_cycle = 1e-3 / target.machine.ghz;
-  const bool parallel =
-      cycles_of(s, *shared, threads, target) * us_per_cycle + target.machine.fork_join_us <
-      cycles_of(s, *alone, 1, target) * us_per_cycle;
-  return {{"tile", parallel ? *shared : *alone},
+  const bool parallel = cycles_of(s, shared, target) * us_per_cycle + target.machine.fork_join_us <
+                        cycles_of(s, alone, target) * us_per_cycle;
+  const std::int64_t fetches = shared.by_rows ? 1 : 2;
+  return {{"tile", parallel ? shared.tile : alone.tile},
           {"unroll", {{1}}},
-          {"threads", {{parallel ? 2 : 0}}},
-          {"inner", {{0}}}};
+          {"threads", {{parallel ? fetches : 0}}},
+          {"inner", {{parallel && shared.by_rows ? 1 : 0}}}};
 }
 
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,

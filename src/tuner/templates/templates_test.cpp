@@ -256,6 +256,12 @@ TEST(Templates, ThreadsShareCellsThatAreLargeEnough) {
   target.machine.fork_join_us = 0.2;
   EXPECT_FALSE(is_shared(24));
   EXPECT_TRUE(is_shared(512));
+  // Rows are shared where there are enough.
+  const auto of_rows = [&](std::int64_t rows) {
+    return schedule::to_string(default_trace(cell_program(rows, 4, 64, 512), target));
+  };
+  EXPECT_NE(of_rows(1).find("parallel output j.0"), std::string::npos) << of_rows(1);
+  EXPECT_NE(of_rows(8).find("parallel output i.0"), std::string::npos) << of_rows(8);
   target.machine.fork_join_us = 200;
   EXPECT_FALSE(is_shared(512));
 }
