@@ -50,8 +50,9 @@ Inlined inline_producers(const ir::Program& program, double wasted_work) {
       reduced |= reduces(*reader);
     }
     const double again = reads / iterations(stage) - 1;
-    // A condition cuts the vectors of a reduction at the border, in every step.
-    const bool moves = only_moves(stage) && !(reduced && has_condition(stage));
+    // A condition would cut the vectors of a reduction at the border, in every step.
+    if (reduced && again >= 1 && has_condition(stage)) continue;
+    const bool moves = only_moves(stage);
     if (!moves && static_cast<double>(own) * again > wasted_work) continue;
     if (places > 1 && own * places > kLongestValue) continue;
     length[stage.outputs[0]] = own;
