@@ -50,7 +50,7 @@ TEST(AssignLayouts, StaysBlockedWhenAnImageIsEnlarged) {
 
 TEST(AssignLayouts, LeavesImagesOfOneChannelPlain) {
   Builder builder("map");
-  const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 40}, {}});
+  const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 80}, {}});
   const ValueId first = conv(builder, x, 32);
   const ValueId one = conv(builder, first, 1), four = conv(builder, first, 4);
   const Graph graph = assign_layouts(std::move(builder).finish({one, four}), 16);

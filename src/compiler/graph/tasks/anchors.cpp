@@ -247,7 +247,7 @@ bool is_blocked_convolution(const Graph& graph, const Node& node) {
 // A convolution to so few channels that most lanes of a block would be empty, on rows that are long
 // enough to be vectors themselves.
 bool wants_vectors_of_pixels(const ops::Conv2dOptions& options, std::int64_t block) {
-  return options.groups == 1 && options.w.stride == 1 && options.w.positions() >= 2 * block &&
+  return options.groups == 1 && options.w.stride == 1 && options.w.positions() >= 4 * block &&
          2 * options.oc < std::min<std::int64_t>(block, 8);
 }
 
