@@ -1,5 +1,6 @@
 #include "tuner/templates/inlining.h"
 
+#include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
 
@@ -14,6 +15,15 @@ double iterations(const ir::Stage& stage) {
     for (const ir::Axis& axis : *axes) count *= static_cast<double>(axis.extent);
   }
   return count;
+}
+
+// Whether a value hangs on a condition, such as where a border begins.
+bool has_condition(const ir::Stage& stage) {
+  bool found = false;
+  for (const ir::Expr& value : stage.values) {
+    ir::visit(value, [&](const ir::Expr& e) { found |= ir::as<ir::Select>(e) != nullptr; });
+  }
+  return found;
 }
 
 }  // namespace
@@ -32,12 +42,16 @@ Inlined inline_producers(const ir::Program& program, double wasted_work) {
     if (constants.count(stage.outputs[0]) > 0 && !only_moves(stage)) continue;
     double reads = 0;
     std::int64_t places = 0;
+    bool reduced = false;
     for (const ir::Stage* reader : readers_of(program, stage)) {
       const int count = reads_of(*reader).at(stage.outputs[0]);
       places += count;
       reads += count * iterations(*reader);
+      reduced |= reduces(*reader);
     }
     const double again = reads / iterations(stage) - 1;
+    // A condition would cut the vectors of a reduction at the border, in every step.
+    if (reduced && again >= 1 && has_condition(stage)) continue;
     const bool moves = only_moves(stage);
     if (!moves && static_cast<double>(own) * again > wasted_work) continue;
     if (places > 1 && own * places > kLongestValue) continue;

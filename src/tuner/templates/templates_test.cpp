@@ -360,6 +360,24 @@ TEST(Templates, LongRowsWithoutVectorsAreHopeless) {
   }
 }
 
+// Sums of windows over an image with a border of zeros.
+TEST(Templates, BordersOfWindowsAreMadeOnce) {
+  const ir::Axis h{"h", 20}, w{"w", 50}, r{"r", 3}, y{"y", 22}, x{"x", 52};
+  ir::Program program{"windows", {}, {}, {}};
+  const ir::Buffer data = ir::add_input(program, "data", ir::kF32, {h.extent, w.extent});
+  const ir::Expr row = ir::axis_var(y) - ir::Expr(1), column = ir::axis_var(x) - ir::Expr(1);
+  const ir::Expr inside = row >= 0 && row < h.extent && column >= 0 && column < w.extent;
+  const ir::Buffer pad = ir::add_compute(
+      program, "pad", {y, x}, ir::select(inside, ir::load(data, {row, column}), ir::float_imm(0)));
+  const ir::Buffer sum =
+      ir::add_reduce(program, "anchor", {h, w}, {r}, ir::Reduction::Sum,
+                     ir::load(pad, {ir::axis_var(h), ir::axis_var(w) + ir::axis_var(r)}));
+  program.outputs = {ir::add_compute(program, "output", {h, w},
+                                     ir::load(sum, {ir::axis_var(h), ir::axis_var(w)}))};
+  const std::string loops = schedule::to_string(default_trace(program, target_with(32, 16)));
+  EXPECT_EQ(loops.find("inline pad"), std::string::npos) << loops;
+}
+
 TEST(Templates, ReductionsOfBlocksRunInVectorsOfBlocks) {
   const std::string loops =
       schedule::to_string(default_trace(blocked_mean(24, 8), target_with(32, 16)));

@@ -48,6 +48,17 @@ TEST(AssignLayouts, StaysBlockedWhenAnImageIsEnlarged) {
   EXPECT_EQ(graph.value(larger).layout.block, 8);
 }
 
+TEST(AssignLayouts, LeavesImagesOfOneChannelPlain) {
+  Builder builder("map");
+  const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 80}, {}});
+  const ValueId first = conv(builder, x, 32);
+  const ValueId one = conv(builder, first, 1), four = conv(builder, first, 4);
+  const Graph graph = assign_layouts(std::move(builder).finish({one, four}), 16);
+  ASSERT_TRUE(verify(graph).ok());
+  EXPECT_FALSE(graph.value(one).layout.is_blocked());
+  EXPECT_EQ(graph.value(four).layout.block, 16);
+}
+
 TEST(LayOut, ChangesBlocksBetweenConvolutionsThatDiffer) {
   Builder builder("three");
   const ValueId x = builder.input("x", {ir::kF32, {1, 16, 4, 4}, {}});

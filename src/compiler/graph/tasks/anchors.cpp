@@ -233,14 +233,23 @@ bool is_blocked_convolution(const Graph& graph, const Node& node) {
          is_fixed_convolution(call_of(graph, node));
 }
 
+// A convolution to so few channels that most lanes of a block would be empty, on rows that are long
+// enough to be vectors themselves.
+bool wants_vectors_of_pixels(const ops::Conv2dOptions& options, std::int64_t block) {
+  return options.groups == 1 && options.w.stride == 1 && options.w.positions() >= 4 * block &&
+         2 * options.oc < std::min<std::int64_t>(block, 8);
+}
+
 }  // namespace
 
 std::optional<BlockedForm> blocked_form(const Graph& graph, const Node& node, std::int64_t block) {
   if (node.outputs.size() != 1) return std::nullopt;
   const OpCall call = call_of(graph, node);
   if (!blocked_operator(call, graph.value(node.outputs[0]).type, block)) return std::nullopt;
-  if (call.name == "conv" && conv_options(call, block).reads_nchw()) {
-    return BlockedForm{WantedLayout::Plain};
+  if (call.name == "conv") {
+    const ops::Conv2dOptions options = conv_options(call, block);
+    if (wants_vectors_of_pixels(options, block)) return std::nullopt;
+    if (options.reads_nchw()) return BlockedForm{WantedLayout::Plain};
   }
   const bool heavy = operator_of(node).kind == ops::OpKind::Heavy;
   return BlockedForm{heavy ? WantedLayout::Blocked : WantedLayout::Any};
