@@ -13,7 +13,7 @@ using space::StageNest;
 
 struct Threads {
   double speed = 1;  // how many times faster than one thread, by the number of iterations
-  double forks = 0;  // how often the loop is begun
+  double forks = 0;  // how often all threads are started; with fewer, a part each time
 };
 
 Threads threads_of(const StageNest& nest, const target::Target& target) {
@@ -25,7 +25,9 @@ Threads threads_of(const StageNest& nest, const target::Target& target) {
       continue;
     }
     const double rounds = std::ceil(extent / std::max(1, target.threads));
-    return {extent / rounds, i >= nest.own ? outside : 0};
+    const double started = std::min<double>(extent, target.threads) - 1;
+    const double part = started / std::max(1, target.threads - 1);  // they are started in turn
+    return {extent / rounds, i >= nest.own ? outside * part : 0};
   }
   return {};
 }

@@ -26,8 +26,28 @@ struct Use {
 // Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
 struct Footprints {
   Use use;
+  double of_thread = 1;  // the part that one thread's iterations of the shared loop touch
   std::array<double, kMaxLevels + 1> bytes;
 };
+
+// A cache is one thread's, or that of all.
+enum class Owner { Thread, All };
+
+// The loop whose iterations the threads share, each a contiguous range.
+struct SharedLoop {
+  std::size_t level = kMaxLevels + 1;  // none
+  double extent = 1, of_thread = 1, threads = 1;
+};
+
+SharedLoop shared_loop(const StageNest& nest, const target::Target& target) {
+  for (std::size_t i = 0; i < nest.levels.size(); ++i) {
+    if (nest.levels[i].kind != ir::LoopKind::Parallel) continue;
+    const double extent = static_cast<double>(nest.levels[i].extent);
+    const double rounds = std::ceil(extent / std::max(1, target.threads));
+    return {i, extent, rounds, std::ceil(extent / rounds)};
+  }
+  return {};
+}
 
 // The index without a constant that is added to it.
 const ir::Expr& without_constant(const ir::Expr& index) {
@@ -52,8 +72,8 @@ bool side_by_side(const schedule::Access& a, const schedule::Access& b) {
 class StageFootprints {
  public:
   StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
-                  std::size_t index)
-      : nest_(nests[index]), levels_(nest_.levels.size()) {
+                  std::size_t index, const target::Target& target)
+      : nest_(nests[index]), levels_(nest_.levels.size()), shared_(shared_loop(nest_, target)) {
     CHECK(levels_ <= kMaxLevels, "a stage lies inside of too many loops");
     const schedule::StageState& stage = *state.stages[index];
     Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
@@ -84,21 +104,23 @@ class StageFootprints {
     }
   }
 
-  // Bytes that come from beyond a cache of this size. Caches do not fail all at once: the mean of
-  // what smaller and larger ones would do.
-  double beyond(double capacity) const {
-    return 0.25 * beyond_sharp(0.5 * capacity) + 0.5 * beyond_sharp(capacity) +
-           0.25 * beyond_sharp(2 * capacity);
+  // Bytes that come from beyond a cache of this size, for all threads. Caches do not fail all at
+  // once: the mean of what smaller and larger ones would do.
+  double beyond(double capacity, Owner owner) const {
+    return 0.25 * beyond_sharp(0.5 * capacity, owner) + 0.5 * beyond_sharp(capacity, owner) +
+           0.25 * beyond_sharp(2 * capacity, owner);
   }
 
  private:
-  double beyond_sharp(double capacity) const {
+  double beyond_sharp(double capacity, Owner owner) const {
     std::size_t fits = 0;
-    while (fits < levels_ && working_set(fits) > capacity) ++fits;
+    while (fits < levels_ && working_set(fits, owner) > capacity) ++fits;
     if (fits == 0) return 0;
     double bytes = 0;
-    for (const Footprints& buffer : buffers_) bytes += loaded(buffer, fits) * buffer.use.weight;
-    return bytes;
+    for (const Footprints& buffer : buffers_) {
+      bytes += loaded(buffer, fits, owner) * buffer.use.weight;
+    }
+    return owner == Owner::Thread ? bytes * shared_.threads : bytes;
   }
 
   template <typename Bytes>
@@ -111,33 +133,47 @@ class StageFootprints {
                                 : level == levels_                     ? bytes_of(still)
                                                    : bytes_of(nest_.levels[level].spans);
     }
+    if (shared_.level < levels_ && shared_.extent > 1) {
+      const double all = footprints.bytes[shared_.level], one = footprints.bytes[shared_.level + 1];
+      const double more = (shared_.of_thread - 1) / (shared_.extent - 1);
+      footprints.of_thread = (one + (all - one) * more) / all;
+    }
     buffers_.push_back(footprints);
   }
 
-  double working_set(std::size_t level) const {
+  double bytes_in(const Footprints& buffer, std::size_t level, Owner owner) const {
+    const bool part = owner == Owner::Thread && level <= shared_.level && shared_.level < levels_;
+    return buffer.bytes[level] * (part ? buffer.of_thread : 1);
+  }
+
+  double working_set(std::size_t level, Owner owner) const {
     double bytes = 0;
-    for (const Footprints& buffer : buffers_) bytes += buffer.bytes[level];
+    for (const Footprints& buffer : buffers_) bytes += bytes_in(buffer, level, owner);
     return bytes;
   }
 
   // Loops that do not move the buffer find it still there; the first that does loads what is new,
   // and all loops outside of that one load everything again: for a part of a tile as much as for a
   // whole one, unless it is the buffer itself that ends there.
-  double loaded(const Footprints& buffer, std::size_t fits) const {
+  double loaded(const Footprints& buffer, std::size_t fits, Owner owner) const {
+    const auto bytes_at = [&](std::size_t level) { return bytes_in(buffer, level, owner); };
     std::size_t level = fits;
-    while (level > 0 && buffer.bytes[level - 1] == buffer.bytes[fits]) --level;
-    if (level == 0) return buffer.bytes[fits];
+    while (level > 0 && bytes_at(level - 1) == bytes_at(fits)) --level;
+    if (level == 0) return bytes_at(fits);
     --level;
-    double bytes = buffer.bytes[level];
+    double bytes = bytes_at(level);
     for (std::size_t i = 0; i < level; ++i) {
       const bool ends = buffer.bytes[i] != buffer.bytes[i + 1] && !buffer.use.blocked;
-      bytes *= static_cast<double>(nest_.levels[i].extent) * (ends ? nest_.levels[i].useful : 1);
+      const bool part = owner == Owner::Thread && i == shared_.level;
+      bytes *= (part ? shared_.of_thread : static_cast<double>(nest_.levels[i].extent)) *
+               (ends ? nest_.levels[i].useful : 1);
     }
     return bytes;
   }
 
   const StageNest& nest_;
   std::size_t levels_;
+  SharedLoop shared_;
   std::vector<Footprints> buffers_;
 };
 
@@ -183,13 +219,14 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
                        const target::Target& target, const MachineModel& machine) {
-  const StageFootprints footprints(state, nests, stage);
+  const StageFootprints footprints(state, nests, stage, target);
   const auto share = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) * machine.cache_share;
   };
-  return {footprints.beyond(share(target.l1_bytes)) +
+  return {footprints.beyond(share(target.l1_bytes), Owner::Thread) +
               aliased_bytes(state, bounds, nests[stage], stage, target),
-          footprints.beyond(share(target.l2_bytes)), footprints.beyond(share(target.l3_bytes))};
+          footprints.beyond(share(target.l2_bytes), Owner::Thread),
+          footprints.beyond(share(target.l3_bytes), Owner::All)};
 }
 
 }  // namespace attune::cost_model
