@@ -24,10 +24,9 @@ Threads threads_of(const StageNest& nest, const target::Target& target) {
       outside *= extent;
       continue;
     }
-    const double rounds = std::ceil(extent / std::max(1, target.threads));
     const double started = std::min<double>(extent, target.threads) - 1;
     const double part = started / std::max(1, target.threads - 1);  // they are started in turn
-    return {extent / rounds, i >= nest.own ? outside * part : 0};
+    return {nest.levels[i].speed(target.threads), i >= nest.own ? outside * part : 0};
   }
   return {};
 }
@@ -41,7 +40,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
   const schedule::State& state = scheduled.state;
   Prediction prediction;
   prediction.stages.resize(state.stages.size());
-  const std::vector<StageNest> nests = space::loop_nests(state, scheduled.bounds);
+  const std::vector<StageNest> nests = space::loop_nests(state, scheduled.bounds, target.threads);
   std::vector<StageCost> nest_costs(state.stages.size());
   const double us_per_cycle = 1e-3 / machine.ghz;
   for (std::size_t i = 0; i < state.stages.size(); ++i) {

@@ -64,6 +64,17 @@ bool is_register(const schedule::State& state, const ir::Buffer& buffer) {
          state.stages[static_cast<std::size_t>(producer)]->scope == ir::Scope::Register;
 }
 
+// Cache lines that a vector of so many bytes lies in, on the average: two, mostly, of a wide one
+// where rows begin anywhere.
+double lines_touched(const ir::Buffer& buffer, double bytes) {
+  constexpr double kLine = 64;
+  const double element = static_cast<double>(buffer->type.bytes());
+  const double row =
+      element * static_cast<double>(buffer->shape.empty() ? 1 : buffer->shape.back());
+  if (buffer->shape.size() < 2 || bytes <= element || std::fmod(row, bytes) == 0) return 1;
+  return 1 + std::min(1.0, (bytes - element) / kLine);
+}
+
 Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
   Reads reads;
   Spans step = spans;
@@ -93,8 +104,9 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
       }
     }
     const double gather = static_cast<double>(body.tile.lanes) * 1.5;
+    const double lines = layout.empty() ? lines_touched(access.buffer, vector_bytes(body)) : 1;
     reads.cycles +=
-        times * (static_cast<double>(one.vectors) * load +
+        times * (static_cast<double>(one.vectors) * load * lines +
                  (static_cast<double>(one.broadcasts) + static_cast<double>(one.gathers) * gather) *
                      element);
     reads.instructions += times * (static_cast<double>(one.vectors + one.broadcasts) +
@@ -136,13 +148,15 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double issue =
       (work + reads.instructions + 2 * stores + spilled + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
+  const double lines = stage.layout.empty() ? lines_touched(stage.stage.outputs[0], bytes) : 1;
   // Register tiles with short reductions overlap in the reorder window; what is summed up in memory
   // is waited for by what is computed of it.
   const double tile_length = (work + reads.instructions) * body.rounds;
   const double overlap = in_memory ? 1 : std::max(1.0, machine.reorder_window / tile_length);
   const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
-                     eighth_power(latency) + eighth_power(stores * machine.store_cycles(bytes));
+                     eighth_power(latency) +
+                     eighth_power(stores * machine.store_cycles(bytes) * lines);
   // Code that spills is rearranged for the worse all over, the more the longer it is.
   const double spills = 1 + kSpilledVector * static_cast<double>(body.spilled) +
                         kAskedVector * static_cast<double>(body.asked);

@@ -21,6 +21,7 @@ struct Use {
   std::size_t made_at = 0;  // the level inside of which it is made
   double weight = 1;        // a written byte is read and written back
   bool blocked = false;     // padded to whole blocks, which are loaded as such
+  bool foreign = false;     // made before by all threads, most of it by others
 };
 
 // Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
@@ -35,18 +36,15 @@ enum class Owner { Thread, All };
 
 // The loop whose iterations the threads share, each a contiguous range.
 struct SharedLoop {
-  std::size_t level = kMaxLevels + 1;  // none
-  double extent = 1, of_thread = 1, threads = 1;
+  std::size_t level;  // past the end: there is none
+  double of_thread = 1, threads = 1;
 };
 
 SharedLoop shared_loop(const StageNest& nest, const target::Target& target) {
-  for (std::size_t i = 0; i < nest.levels.size(); ++i) {
-    if (nest.levels[i].kind != ir::LoopKind::Parallel) continue;
-    const double extent = static_cast<double>(nest.levels[i].extent);
-    const double rounds = std::ceil(extent / std::max(1, target.threads));
-    return {i, extent, rounds, std::ceil(extent / rounds)};
-  }
-  return {};
+  if (nest.shared >= nest.levels.size()) return {nest.levels.size()};
+  const double extent = static_cast<double>(nest.levels[nest.shared].extent);
+  const double rounds = std::ceil(extent / std::max(1, target.threads));
+  return {nest.shared, rounds, std::ceil(extent / rounds)};
 }
 
 // The index without a constant that is added to it.
@@ -73,7 +71,10 @@ class StageFootprints {
  public:
   StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
                   std::size_t index, const target::Target& target)
-      : nest_(nests[index]), levels_(nest_.levels.size()), shared_(shared_loop(nest_, target)) {
+      : nest_(nests[index]),
+        levels_(nest_.levels.size()),
+        shared_(shared_loop(nest_, target)),
+        others_(1 - 1.0 / std::max(1, target.threads)) {
     CHECK(levels_ <= kMaxLevels, "a stage lies inside of too many loops");
     const schedule::StageState& stage = *state.stages[index];
     Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
@@ -88,14 +89,15 @@ class StageFootprints {
       }
       const int producer = state.producer_of(access.buffer);
       std::size_t made_at = 0;
-      bool row_major = true;
+      bool row_major = true, foreign = false;
       if (producer >= 0) {
         const auto p = static_cast<std::size_t>(producer);
         if (state.stages[p]->scope == ir::Scope::Register) continue;
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
+        foreign = !nests[p].ahead && nests[p].root != nest_.root;
       }
-      add({.made_at = made_at, .blocked = !row_major}, still,
+      add({.made_at = made_at, .blocked = !row_major, .foreign = foreign}, still,
           [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
     }
     if (stage.scope != ir::Scope::Register) {
@@ -115,10 +117,13 @@ class StageFootprints {
   double beyond_sharp(double capacity, Owner owner) const {
     std::size_t fits = 0;
     while (fits < levels_ && working_set(fits, owner) > capacity) ++fits;
-    if (fits == 0) return 0;
     double bytes = 0;
     for (const Footprints& buffer : buffers_) {
-      bytes += loaded(buffer, fits, owner) * buffer.use.weight;
+      if (fits > 0) {
+        bytes += loaded(buffer, fits, owner) * buffer.use.weight;
+      } else if (owner == Owner::Thread && buffer.use.foreign) {
+        bytes += bytes_in(buffer, 0, owner) * others_;
+      }
     }
     return owner == Owner::Thread ? bytes * shared_.threads : bytes;
   }
@@ -133,10 +138,8 @@ class StageFootprints {
                                 : level == levels_                     ? bytes_of(still)
                                                    : bytes_of(nest_.levels[level].spans);
     }
-    if (shared_.level < levels_ && shared_.extent > 1) {
-      const double all = footprints.bytes[shared_.level], one = footprints.bytes[shared_.level + 1];
-      const double more = (shared_.of_thread - 1) / (shared_.extent - 1);
-      footprints.of_thread = (one + (all - one) * more) / all;
+    if (shared_.level < levels_ && shared_.level >= use.made_at) {
+      footprints.of_thread = bytes_of(nest_.of_thread) / footprints.bytes[shared_.level];
     }
     buffers_.push_back(footprints);
   }
@@ -174,6 +177,7 @@ class StageFootprints {
   const StageNest& nest_;
   std::size_t levels_;
   SharedLoop shared_;
+  double others_;  // the part of what all threads made that others than one of them did
   std::vector<Footprints> buffers_;
 };
 

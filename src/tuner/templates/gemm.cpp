@@ -141,6 +141,7 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const GemmShape s = shape_of(program, target);
   const auto tile = values.numbers("tile");
   if (has_dots(values)) return dots_flaw(program, target, values);
+  if ((values["block"] - 1) * tile[0] >= s.m) return "blocks larger than the matrix";
   if (values["grid"] == 1 && (values["block"] == 0 || values["inner"] == 1 || values["kc"] > 0)) {
     return "no blocks of rows and panels";
   }

@@ -16,7 +16,7 @@ namespace attune::model {
 namespace {
 
 // What the analytic model must promise before it is believed: so much of the usual schedule's time.
-constexpr double kPromise = 0.85;
+constexpr double kPromise = 0.95;
 
 std::int64_t extent_of(const ir::Stage& stage, std::string_view axis) {
   for (const std::vector<ir::Axis>* axes : {&stage.axes, &stage.reduce_axes}) {
