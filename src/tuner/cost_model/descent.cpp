@@ -33,6 +33,14 @@ class Descent {
     }
   }
 
+  // Again from the fastest one, which need not lie on the way: what is hardly faster is passed by.
+  void run_from_fastest() {
+    if (seen_.empty()) return;
+    const auto fastest = std::min_element(seen_.begin(), seen_.end(),
+                                          [](const auto& a, const auto& b) { return a.us < b.us; });
+    run(space::Point(fastest->point));
+  }
+
   std::vector<PredictedPoint> fastest(std::size_t most) {
     std::stable_sort(seen_.begin(), seen_.end(),
                      [](const auto& a, const auto& b) { return a.us < b.us; });
@@ -123,6 +131,7 @@ std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const C
                                               std::size_t most) {
   Descent descent(space, model);
   for (const space::Point& start : space.defaults()) descent.run(start);
+  descent.run_from_fastest();
   return descent.fastest(most);
 }
 

@@ -95,7 +95,8 @@ class StageFootprints {
         if (state.stages[p]->scope == ir::Scope::Register) continue;
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
-        foreign = !nests[p].ahead && nests[p].root != nest_.root;
+        const bool parallel = shared_.level < levels_ || nests[p].shared < nests[p].levels.size();
+        foreign = parallel && !nests[p].ahead && nests[p].root != nest_.root;
       }
       add({.made_at = made_at, .blocked = !row_major, .foreign = foreign}, still,
           [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
@@ -113,17 +114,41 @@ class StageFootprints {
            0.25 * beyond_sharp(2 * capacity, owner);
   }
 
+  // Bytes that come from the caches of other cores, which are of this size: what their threads have
+  // just made.
+  double exchanged(double capacity) const {
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) {
+      if (!buffer.use.foreign) continue;
+      bytes += std::min(capacity, bytes_in(buffer, 0, Owner::Thread)) * others_ * shared_.threads;
+    }
+    return bytes;
+  }
+
+  // Cache lines of the results that two threads write to: where they have columns each, the ends of
+  // those.
+  double lines_of_two(const schedule::StageState& state) const {
+    const ir::Stage& stage = state.stage;
+    const bool row_major = state.layout.empty() && state.scope != ir::Scope::Register;
+    if (!row_major || shared_.level >= levels_ || shared_.level < nest_.own) return 0;
+    if (stage.axes.empty() || shared_.threads < 2) return 0;
+    const std::size_t last = stage.axes.size() - 1;
+    const std::int64_t element = stage.outputs[0]->type.bytes();
+    const std::int64_t row = stage.axes[last].extent, own = nest_.of_thread[last];
+    if (own >= row || (own * element % kLine == 0 && row * element % kLine == 0)) return 0;
+    double lines = static_cast<double>((row + own - 1) / own - 1);
+    for (std::size_t a = 0; a < last; ++a) lines *= static_cast<double>(stage.axes[a].extent);
+    return lines;
+  }
+
  private:
   double beyond_sharp(double capacity, Owner owner) const {
     std::size_t fits = 0;
     while (fits < levels_ && working_set(fits, owner) > capacity) ++fits;
+    if (fits == 0) return 0;
     double bytes = 0;
     for (const Footprints& buffer : buffers_) {
-      if (fits > 0) {
-        bytes += loaded(buffer, fits, owner) * buffer.use.weight;
-      } else if (owner == Owner::Thread && buffer.use.foreign) {
-        bytes += bytes_in(buffer, 0, owner) * others_;
-      }
+      bytes += loaded(buffer, fits, owner) * buffer.use.weight;
     }
     return owner == Owner::Thread ? bytes * shared_.threads : bytes;
   }
@@ -227,10 +252,15 @@ Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds
   const auto share = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) * machine.cache_share;
   };
-  return {footprints.beyond(share(target.l1_bytes), Owner::Thread) +
-              aliased_bytes(state, bounds, nests[stage], stage, target),
-          footprints.beyond(share(target.l2_bytes), Owner::Thread),
-          footprints.beyond(share(target.l3_bytes), Owner::All)};
+  Traffic traffic{.from_l2 = footprints.beyond(share(target.l1_bytes), Owner::Thread) +
+                             aliased_bytes(state, bounds, nests[stage], stage, target),
+                  .from_l3 = footprints.beyond(share(target.l2_bytes), Owner::Thread),
+                  .from_dram = footprints.beyond(share(target.l3_bytes), Owner::All)};
+  if (target.threads > 1) {
+    traffic.from_cores = footprints.exchanged(share(target.l2_bytes));
+    traffic.lines_of_two = footprints.lines_of_two(*state.stages[stage]);
+  }
+  return traffic;
 }
 
 }  // namespace attune::cost_model

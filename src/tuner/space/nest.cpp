@@ -16,7 +16,8 @@ struct OutermostLoop {
   bool leads;            // it is the slowest part of that loop: its end is the loop's end
 };
 
-OutermostLoop outermost_loop_of(const StageState& stage, std::size_t relation, int iter) {
+OutermostLoop outermost_loop_of(const StageState& stage, const StageBounds& bounds,
+                                std::size_t relation, int iter) {
   bool leads = true;
   for (std::size_t r = relation + 1; r < stage.relations.size(); ++r) {
     if (const auto* split = std::get_if<schedule::SplitRelation>(&stage.relations[r])) {
@@ -24,7 +25,10 @@ OutermostLoop outermost_loop_of(const StageState& stage, std::size_t relation, i
     } else if (const auto* fuse = std::get_if<schedule::FuseRelation>(&stage.relations[r])) {
       const auto& parts = fuse->parents;
       if (std::find(parts.begin(), parts.end(), iter) == parts.end()) continue;
-      leads = leads && parts.front() == iter;
+      for (const int part : parts) {
+        if (part == iter) break;
+        leads = leads && bounds.iters[part] == 1;
+      }
       iter = fuse->child;
     }
   }
@@ -40,7 +44,7 @@ void cut_levels(const StageState& stage, const StageBounds& bounds, std::span<Le
     std::int64_t covered = 1;
     for (int child : split->children) covered *= bounds.iters[child];
     if (covered == bounds.iters[split->parent]) continue;
-    const OutermostLoop loop = outermost_loop_of(stage, r, split->children[0]);
+    const OutermostLoop loop = outermost_loop_of(stage, bounds, r, split->children[0]);
     if (loop.position == own.size()) continue;
     const double useful =
         static_cast<double>(bounds.iters[split->parent]) / static_cast<double>(covered);

@@ -15,8 +15,9 @@
 namespace attune::templates {
 namespace {
 
-constexpr std::int64_t kRowsToPack = 96;
 constexpr std::int64_t kFewRows = 8;
+// Multiply-adds written out in one loop body and behind it: more do not stay in registers.
+constexpr std::int64_t kLongestBody = 320;
 constexpr std::int64_t kTilesOfBlock[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
 GemmShape shape_of(const ir::Program& program, const target::Target& target) {
@@ -85,35 +86,20 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   return list;
 }
 
-// Few columns cannot be shared evenly; many rows can.
-bool shares_rows(const GemmShape& s, const target::Target& target) {
-  return target.threads > 1 && s.batch == 1 && s.vectors() < 2 * target.threads &&
-         s.m >= 64 * target.threads;
-}
-
-// Some blocks of rows for each thread.
-std::int64_t default_block(const GemmShape& s, const space::Choice& tile,
-                           const target::Target& target) {
-  std::int64_t block = kTilesOfBlock[0];
-  for (const std::int64_t tiles : kTilesOfBlock) {
-    if (tiles * tile.numbers[0] * 4 * target.threads <= s.m) block = tiles;
-  }
-  return block;
-}
-
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const GemmShape s = shape_of(program, target);
   const bool prepared = right_of(program)->prepared;
-  const bool by_rows = prepared && shares_rows(s, target);
   const auto tiles = register_tiles("tile", s.m, s.vectors(), target);
   const space::Choice tile =
-      prepared && !by_rows ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
-                           : best_tile(tiles, s.m, s.vectors());
+      prepared ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
+               : best_tile(tiles, s.m, s.vectors());
+  // Panels pay that some tiles have in common.
+  constexpr std::int64_t kTilesToPack = 4;
   return {{"tile", tile},
-          {"block", {{by_rows ? default_block(s, tile, target) : 0}}},
+          {"block", {{0}}},
           {"unroll", {{1}}},
-          {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
-          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
+          {"kc", {{0}}},
+          {"pack", {{s.m >= kTilesToPack * tile.numbers[0] ? 1 : 0}}},
           {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}},
           {"inner", {{0}}},
           {"held", {{0}}},
@@ -141,6 +127,10 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const GemmShape s = shape_of(program, target);
   const auto tile = values.numbers("tile");
   if (has_dots(values)) return dots_flaw(program, target, values);
+  const std::int64_t unrolled = values["unroll"], steps = values["kc"] > 0 ? values["kc"] : s.part;
+  if (unrolled > 1 && (unrolled + steps % unrolled) * tile[0] * tile[1] > kLongestBody) {
+    return "unrolled body too long";
+  }
   if ((values["block"] - 1) * tile[0] >= s.m) return "blocks larger than the matrix";
   if (values["grid"] == 1 && (values["block"] == 0 || values["inner"] == 1 || values["kc"] > 0)) {
     return "no blocks of rows and panels";
