@@ -29,8 +29,8 @@ struct StageNest {
   // axes move inside of one thread's iterations.
   std::size_t shared = 0;
   Spans of_thread;
-  double useful = 1;          // of all levels together
-  bool ahead = false;         // reads nothing but constants: computed before the kernel ever runs
+  double useful = 1;   // of all levels together
+  bool ahead = false;  // reads nothing but constants: computed before the kernel ever runs
 
   // Of all loops, cut off iterations not counted.
   double iterations() const;

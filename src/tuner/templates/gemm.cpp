@@ -81,7 +81,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   // What the threads share: 0 the outermost loop, 1 blocks of rows and panels together.
   list.push_back(space::choice_of(
       "grid", target.threads > 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0}));
-  for (space::Knob& knob : shares_knobs(s, target)) list.push_back(std::move(knob));
+  list.push_back(shares_knob(s, target));
   list.push_back(dots_knob(program, s, right, target));
   return list;
 }
@@ -94,7 +94,7 @@ space::Settings default_values(const ir::Program& program, const target::Target&
       prepared ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
                : best_tile(tiles, s.m, s.vectors());
   // Panels pay that some tiles have in common.
-  constexpr std::int64_t kTilesToPack = 4;
+  constexpr std::int64_t kTilesToPack = 16;
   return {{"tile", tile},
           {"block", {{0}}},
           {"unroll", {{1}}},
@@ -105,7 +105,6 @@ space::Settings default_values(const ir::Program& program, const target::Target&
           {"held", {{0}}},
           {"grid", {{0}}},
           {"shares", {{0}}},
-          {"sums", {{0}}},
           {"dots", {{0, 0}}}};
 }
 

@@ -1,16 +1,34 @@
 #include "tuner/templates/gemm_shares.h"
 
 #include <algorithm>
+#include <span>
 
+#include "tuner/templates/program_facts.h"
 #include "tuner/templates/register_tile.h"
 
 namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kCounts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+constexpr std::size_t kMostChoices = 3;
 constexpr std::int64_t kFewestSteps = 16;  // of a share: with fewer it is mostly stored and loaded
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Whether there are tiles that threads could have instead, each with the whole reduction.
+bool enough_tiles(const GemmShape& s, std::span<const std::int64_t> tile,
+                  const target::Target& target) {
+  constexpr std::int64_t kEach = 4;
+  return s.batch * ceil_div(s.m, tile[0]) * ceil_div(s.vectors(), tile[1]) >=
+         kEach * target.threads;
+}
+
+// Whether adding up the matrices takes so long that starting the threads for it pays.
+bool adds_in_parallel(const GemmShape& s, std::int64_t shares, const target::Target& target) {
+  const target::Machine& machine = target.machine;
+  const double loads = static_cast<double>(s.batch * s.m * s.vectors() * shares);
+  return loads / (machine.loads_per_cycle * machine.ghz * 1e3) > 2 * machine.fork_join_us;
+}
 
 // The matrices of the shares; each is summed up in registers, tile by tile.
 void place_shares(TraceWriter& t, const space::Values& values, const GemmParts& p) {
@@ -45,34 +63,28 @@ void place_shares(TraceWriter& t, const space::Values& values, const GemmParts& 
 
 }  // namespace
 
-std::vector<space::Knob> shares_knobs(const GemmShape& s, const target::Target& target) {
+space::Knob shares_knob(const GemmShape& s, const target::Target& target) {
   std::vector<std::int64_t> counts{0};
-  for (const std::int64_t count : kCounts) {
-    // No longer sums than elsewhere.
-    const bool exact_enough = ceil_div(s.k, count) <= s.part;
-    if (target.threads > 1 && exact_enough && s.k >= count * kFewestSteps) counts.push_back(count);
+  const auto tile = best_tile(register_tiles("tile", s.m, s.vectors(), target), s.m, s.vectors());
+  if (target.threads > 1 && !enough_tiles(s, tile.numbers, target)) {
+    for (const std::int64_t count : kCounts) {
+      // One for each thread at least, and no longer sums than elsewhere.
+      const bool enough = count >= target.threads && ceil_div(s.k, count) <= s.part;
+      if (enough && s.k >= count * kFewestSteps && counts.size() <= kMostChoices) {
+        counts.push_back(count);
+      }
+    }
   }
-  const bool any = counts.size() > 1;
-  return {space::choice_of("shares", std::move(counts)),
-          space::choice_of("sums",
-                           any ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0})};
+  return space::choice_of("shares", counts);
 }
 
 std::optional<std::string> shares_flaw(const GemmShape& s, const target::Target& target,
                                        const space::Values& values) {
-  const std::int64_t shares = values["shares"];
-  if (shares == 0) {
-    if (values["sums"] == 1) return "no shares to add up";
-    return std::nullopt;
-  }
+  if (values["shares"] == 0) return std::nullopt;
   if (values["block"] > 0 || values["kc"] > 0 || values["inner"] > 0 || values["grid"] > 0) {
     return "shares have no blocks";
   }
-  // Tiles that threads could have instead, each with the whole reduction.
-  const auto tile = values.numbers("tile");
-  const std::int64_t tiles = s.batch * ceil_div(s.m, tile[0]) * ceil_div(s.vectors(), tile[1]);
-  constexpr std::int64_t kEach = 4;
-  if (tiles >= kEach * target.threads) return "shares where there are tiles enough";
+  if (enough_tiles(s, values.numbers("tile"), target)) return "shares where there are tiles enough";
   return std::nullopt;
 }
 
@@ -97,7 +109,7 @@ schedule::Trace shared_reduction(const target::Target& target, const space::Valu
   t.unroll("anchor", "j.0");
   t.vectorize("anchor", "j.1");
   place_shares(t, values, p);
-  if (values["sums"] == 1) t.parallel("output", fused_name(lead));
+  if (adds_in_parallel(p.shape, values["shares"], target)) t.parallel("output", fused_name(lead));
   t.unroll("output", p.j + ".1");
   t.vectorize("output", p.j + ".2");
   return t.take();

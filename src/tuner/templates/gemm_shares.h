@@ -27,8 +27,8 @@ struct GemmParts {
   std::string b, i, j;  // axes of the output; b is empty without batch
 };
 
-// `shares`: how many, 0 for none; `sums`: whether threads also share the sums of their matrices.
-std::vector<space::Knob> shares_knobs(const GemmShape& s, const target::Target& target);
+// `shares`: how many, 0 for none.
+space::Knob shares_knob(const GemmShape& s, const target::Target& target);
 std::optional<std::string> shares_flaw(const GemmShape& s, const target::Target& target,
                                        const space::Values& values);
 schedule::Trace shared_reduction(const target::Target& target, const space::Values& values,

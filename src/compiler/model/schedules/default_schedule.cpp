@@ -21,7 +21,7 @@ namespace {
 // transforming operands costs.
 constexpr double kOfDirect = 0.65;
 // What is hardly faster than the default of a template is not taken.
-constexpr double kOfDefault = 0.97;
+constexpr double kOfDefault = 0.95;
 // Algorithms whose default is further behind than this are not looked at more closely.
 constexpr double kFarBehind = 1.5;
 
