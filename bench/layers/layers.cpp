@@ -6,12 +6,14 @@
 // usage: bench_layers -plan=FILE -out=FILE [-target=T] [-trials=N] [-seed=N] [-predicted=N]
 //                     [-known=FILE]
 // With -known the best schedules are taken from an earlier -out instead of searching: what a change
-// of the defaults does shows within seconds. With -predicted the N schedules that the analytic
-// model believes in most are timed with them. The plan has a JSON object a line: {"name": …,
-// "model": …} and, where the model has several tasks, the "task" by its key; "shapes" and
-// "constants" as --shape and --constant have them.
+// of the defaults does shows within seconds. With -predicted the N schedules of each algorithm that
+// the analytic model believes in most are timed with them; what it believes of default and best is
+// in every line. The plan has a JSON object a line: {"name": …, "model": …} and, where the model
+// has several tasks, the "task" by its key; "shapes" and "constants" as --shape and --constant have
+// them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -64,6 +66,26 @@ Layer layer_of(const json& line) {
           .constants = line.value("constants", std::vector<std::string>{})};
 }
 
+// What the analytic model believes of a schedule; 0: it cannot say.
+double believed_us(const session::Task& task, const target::Target& target,
+                   const std::string& trace) {
+  std::string lines = trace;
+  std::replace(lines.begin(), lines.end(), ';', '\n');
+  const auto parsed = schedule::parse_trace(lines);
+  if (!parsed.ok()) return 0;
+  const std::string name = model::recorded_schedule(*parsed).algorithm;
+  for (const session::Algorithm& algorithm : task.algorithms) {
+    if (algorithm.name != name) continue;
+    auto state = schedule::replay(*algorithm.program, *parsed);
+    if (!state.ok()) return 0;
+    auto bounds = schedule::infer_bounds(*state, schedule::Mins::Leave);
+    if (!bounds.ok()) return 0;
+    const auto model = tunings::tuning_of(target).prior(target);
+    return model->predict_us({std::move(*state), std::move(*bounds)});
+  }
+  return 0;
+}
+
 struct TunableLayer {
   whole_model::TunableTask tunable;
   std::string algorithm;  // of the default schedule
@@ -111,30 +133,30 @@ std::string one_line(const schedule::Trace& trace) {
   return text;
 }
 
-// What the analytic model would choose, best first.
+// What the analytic model would choose of each algorithm, best first.
 struct Predicted {
   std::vector<std::string> traces;
-  std::vector<double> us;  // as believed; of the best default last
+  std::vector<double> us;  // as believed
 };
 
 Predicted predicted_traces(const session::Task& task, const target::Target& target,
-                           const schedule::Trace& untuned, std::size_t count) {
-  std::vector<space::NamedProgram> programs;
-  for (const session::Algorithm& algorithm : task.algorithms) {
-    if (algorithm.competes) programs.push_back({algorithm.name, *algorithm.program});
-  }
+                           std::size_t count) {
   const tuning::Tuning& tuning = tunings::tuning_of(target);
-  const space::TemplateSpace space(std::move(programs), tuning.templates(), target);
   const auto model = tuning.prior(target);
-  Predicted result;
-  for (const auto& predicted : cost_model::fastest_predicted(space, *model, count)) {
-    result.traces.push_back(one_line(space.trace_of(predicted.point)));
-    result.us.push_back(predicted.us);
+  std::vector<std::pair<double, std::string>> found;
+  for (const session::Algorithm& algorithm : task.algorithms) {
+    if (!algorithm.competes) continue;
+    const space::TemplateSpace space({{algorithm.name, *algorithm.program}}, tuning.templates(),
+                                     target);
+    for (const auto& predicted : cost_model::fastest_predicted(space, *model, count)) {
+      found.emplace_back(predicted.us, one_line(space.trace_of(predicted.point)));
+    }
   }
-  for (const space::Point& point : space.defaults()) {
-    if (schedule::hash(space.trace_of(point)) != schedule::hash(untuned)) continue;
-    const auto scheduled = space.schedule_of(point);
-    result.us.push_back(scheduled.ok() ? model->predict_us(*scheduled) : 0);
+  std::sort(found.begin(), found.end());
+  Predicted result;
+  for (auto& [us, trace] : found) {
+    result.us.push_back(us);
+    result.traces.push_back(std::move(trace));
   }
   return result;
 }
@@ -165,8 +187,7 @@ Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
   ATTUNE_ASSIGN(const std::string best, best_trace(bench, trials, tunable, options));
   const std::string untuned = one_line(tunable.untuned);
   std::vector<std::string> timed{untuned, best.empty() ? untuned : best};
-  const Predicted predicted =
-      predicted_traces(tunable.task, bench.target(), tunable.untuned, options.predicted);
+  const Predicted predicted = predicted_traces(tunable.task, bench.target(), options.predicted);
   timed.insert(timed.end(), predicted.traces.begin(), predicted.traces.end());
   ATTUNE_ASSIGN(const std::vector<double> us,
                 bench.compare(tunable.task, timed, tunable.options.weights));
@@ -175,6 +196,8 @@ Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
   json result{{"name", layer.name}, {"flops", tunable.task.flops},  {"default_us", us[0]},
               {"tuned_us", tuned},  {"algorithm", found.algorithm}, {"default", untuned},
               {"tuned", timed[1]}};
+  result["believed_default_us"] = believed_us(tunable.task, bench.target(), untuned);
+  result["believed_tuned_us"] = believed_us(tunable.task, bench.target(), timed[1]);
   if (options.predicted > 0) {
     result["predicted_us"] = std::vector<double>(us.begin() + 2, us.end());
     result["predicted"] = predicted.traces;

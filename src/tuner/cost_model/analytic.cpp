@@ -13,7 +13,7 @@ using space::StageNest;
 
 struct Threads {
   double speed = 1;  // how many times faster than one thread, by the number of iterations
-  double forks = 0;  // how often the loop is begun
+  double forks = 0;  // how often all threads are started; with fewer, a part each time
 };
 
 Threads threads_of(const StageNest& nest, const target::Target& target) {
@@ -24,8 +24,9 @@ Threads threads_of(const StageNest& nest, const target::Target& target) {
       outside *= extent;
       continue;
     }
-    const double rounds = std::ceil(extent / std::max(1, target.threads));
-    return {extent / rounds, i >= nest.own ? outside : 0};
+    const double started = std::min<double>(extent, target.threads) - 1;
+    const double part = started / std::max(1, target.threads - 1);  // they are started in turn
+    return {nest.levels[i].speed(target.threads), i >= nest.own ? outside * part : 0};
   }
   return {};
 }
@@ -39,7 +40,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
   const schedule::State& state = scheduled.state;
   Prediction prediction;
   prediction.stages.resize(state.stages.size());
-  const std::vector<StageNest> nests = space::loop_nests(state, scheduled.bounds);
+  const std::vector<StageNest> nests = space::loop_nests(state, scheduled.bounds, target.threads);
   std::vector<StageCost> nest_costs(state.stages.size());
   const double us_per_cycle = 1e-3 / machine.ghz;
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
@@ -54,18 +55,22 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
                  shared(threads.speed, machine.l3_sharing);
     cost.dram_us = traffic.from_dram / machine.dram_bandwidth * us_per_cycle /
                    shared(threads.speed, machine.dram_sharing);
+    cost.cores_us = traffic.from_cores / machine.exchange_bandwidth * us_per_cycle / threads.speed +
+                    traffic.lines_of_two * machine.line_exchange_us;
     StageCost& nest = nest_costs[nests[i].root];
     nest.compute_us += cost.compute_us;
     nest.l2_us += cost.l2_us;
     nest.l3_us += cost.l3_us;
     nest.dram_us += cost.dram_us;
+    nest.cores_us += cost.cores_us;
     if (target.threads > 1) prediction.us += threads.forks * machine.fork_join_us;
   }
   const auto cube = [](double x) { return x * x * x; };
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     const StageCost& nest = nest_costs[i];
-    prediction.stages[i].nest_us =
-        std::cbrt(cube(nest.compute_us) + cube(nest.l2_us) + cube(nest.l3_us) + cube(nest.dram_us));
+    prediction.stages[i].nest_us = std::cbrt(cube(nest.compute_us) + cube(nest.l2_us) +
+                                             cube(nest.l3_us) + cube(nest.dram_us)) +
+                                   nest.cores_us;
     prediction.us += prediction.stages[i].nest_us;
   }
   return prediction;

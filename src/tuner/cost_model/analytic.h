@@ -15,7 +15,7 @@ namespace attune::cost_model {
 // Where the time of one stage goes if each part had the machine for itself.
 struct StageCost {
   double compute_us = 0;
-  double l2_us = 0, l3_us = 0, dram_us = 0;
+  double l2_us = 0, l3_us = 0, dram_us = 0, cores_us = 0;
   // With those of all stages that are computed within its loops; 0 for such stages.
   double nest_us = 0;
 };

@@ -106,7 +106,9 @@ TEST(AnalyticModel, ConstantsArePackedAheadOfTime) {
 
 TEST(AnalyticModel, ThreadsHelpParallelLoopsOnly) {
   const TemplateSpace space = space::sample_space(96, 96, 256);
-  auto scheduled = space.schedule_of(space.defaults()[0]).value();
+  const space::Point point{
+      0, space::parse_config(space.knobs(0), "rows=4 vectors=3 steps=4 pack=0").value()};
+  auto scheduled = space.schedule_of(point).value();
   target::Target two = space::sample_target();
   two.threads = 2;
   const double serial = predict(scheduled, space.target()).us;
@@ -114,6 +116,21 @@ TEST(AnalyticModel, ThreadsHelpParallelLoopsOnly) {
   ASSERT_TRUE(schedule::perform(scheduled.state, schedule::Parallel{"output", "i.0"}).ok());
   EXPECT_LT(predict(scheduled, two).us, serial * 0.65);
   EXPECT_GT(predict(scheduled, two).us, serial * 0.45);
+}
+
+// Rows of a hundred floats end within cache lines: threads that have columns each write to the
+// same.
+TEST(AnalyticModel, ThreadsThatWriteToTheSameLinesWait) {
+  const TemplateSpace space = space::sample_space(96, 100, 256);
+  target::Target two = space::sample_target();
+  two.threads = 2;
+  const auto cores_us = [&](const std::string& loop) {
+    auto scheduled = space.schedule_of(space.defaults()[0]).value();
+    EXPECT_TRUE(schedule::perform(scheduled.state, schedule::Parallel{"output", loop}).ok());
+    return predict(scheduled, two).stages.back().cores_us;
+  };
+  EXPECT_EQ(cores_us("i.0"), 0);
+  EXPECT_GT(cores_us("j.0"), 0);
 }
 
 TEST(AnalyticModel, UnscheduledProgramsAreSlow) {

@@ -20,6 +20,7 @@ constexpr double kSpilledVector = 0.1;  // of the time, for every vector that ha
 // of their own; the part of the time that each doubling counts for.
 constexpr double kLongBody = 480, kLongCutBody = 100, kDoubled = 0.1;
 constexpr double kAskedVector = 0.02;
+constexpr double kTight = 0.04;          // where no register is left over
 constexpr std::int64_t kManySteps = 4;   // written out: operands of the next ones are loaded early
 constexpr std::int64_t kEarlyLoads = 2;  // registers that takes
 
@@ -38,10 +39,12 @@ struct Body {
   bool forgetful = false;    // addresses are laundered: no reads are shared between steps
   std::int64_t spilled = 0;  // vectors of a tile that the registers have no room for
   std::int64_t asked = 0;    // more that the order of the loops asks for
+  bool tight = false;        // no register is left over
 };
 
 struct Reads {
   double cycles = 0;  // of the load ports
+  double stalls = 0;  // in which pages are looked up
   double instructions = 0;
   double spill_factor = 1;
 };
@@ -62,6 +65,36 @@ bool is_register(const schedule::State& state, const ir::Buffer& buffer) {
   const int producer = state.producer_of(buffer);
   return producer >= 0 &&
          state.stages[static_cast<std::size_t>(producer)]->scope == ir::Scope::Register;
+}
+
+// Cache lines that a vector of so many bytes lies in, on the average: two, mostly, of a wide one
+// where rows begin anywhere.
+double lines_touched(const ir::Buffer& buffer, double bytes) {
+  constexpr double kLine = 64;
+  const double element = static_cast<double>(buffer->type.bytes());
+  const double row =
+      element * static_cast<double>(buffer->shape.empty() ? 1 : buffer->shape.back());
+  if (buffer->shape.size() < 2 || bytes <= element || std::fmod(row, bytes) == 0) return 1;
+  return 1 + std::min(1.0, (bytes - element) / kLine);
+}
+
+// Cycles of one run of the body in which the pages of a matrix are looked up, row by row along the
+// reduction, where these are more than the processor remembers.
+double page_stalls(const Body& body, const schedule::Access& access,
+                   const std::vector<schedule::LayoutTerm>& layout, const Spans& spans) {
+  constexpr double kPage = 4096;
+  const ir::Stage& stage = body.stage.stage;
+  double stalls = 0;
+  for (std::size_t r = 0; r < stage.reduce_axes.size(); ++r) {
+    const std::size_t axis = stage.axes.size() + r;
+    const std::int64_t stride = space::memory_stride(stage, access, layout, axis, spans[axis]);
+    const double bytes = static_cast<double>(stride * access.buffer->type.bytes());
+    const double pages = std::min(1.0, std::abs(bytes) / kPage);
+    const double all = pages * static_cast<double>(stage.reduce_axes[r].extent);
+    if (all <= body.machine.known_pages) continue;
+    stalls += pages * static_cast<double>(spans[axis]) * body.machine.page_cycles;
+  }
+  return stalls;
 }
 
 Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
@@ -93,10 +126,12 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
       }
     }
     const double gather = static_cast<double>(body.tile.lanes) * 1.5;
+    const double lines = layout.empty() ? lines_touched(access.buffer, vector_bytes(body)) : 1;
     reads.cycles +=
-        times * (static_cast<double>(one.vectors) * load +
+        times * (static_cast<double>(one.vectors) * load * lines +
                  (static_cast<double>(one.broadcasts) + static_cast<double>(one.gathers) * gather) *
                      element);
+    if (one.vectors > 0) reads.stalls += page_stalls(body, access, layout, spans);
     reads.instructions += times * (static_cast<double>(one.vectors + one.broadcasts) +
                                    static_cast<double>(one.gathers) * gather);
   }
@@ -136,20 +171,23 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double issue =
       (work + reads.instructions + 2 * stores + spilled + 3) / machine.issue_per_cycle;
   const double round_trip = in_memory ? 12 : 0;  // through the store buffer
+  const double lines = stage.layout.empty() ? lines_touched(stage.stage.outputs[0], bytes) : 1;
   // Register tiles with short reductions overlap in the reorder window; what is summed up in memory
   // is waited for by what is computed of it.
   const double tile_length = (work + reads.instructions) * body.rounds;
   const double overlap = in_memory ? 1 : std::max(1.0, machine.reorder_window / tile_length);
   const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
-                     eighth_power(latency) + eighth_power(stores * machine.store_cycles(bytes));
+                     eighth_power(latency) +
+                     eighth_power(stores * machine.store_cycles(bytes) * lines);
   // Code that spills is rearranged for the worse all over, the more the longer it is.
   const double spills = 1 + kSpilledVector * static_cast<double>(body.spilled) +
-                        kAskedVector * static_cast<double>(body.asked);
+                        kAskedVector * static_cast<double>(body.asked) + (body.tight ? kTight : 0);
   const double length = work + reads.instructions;
   const double most = body.inside < 1 ? kLongCutBody : kLongBody;
   const double overlong = length > most ? 1 + kDoubled * std::log2(length / most) : 1;
-  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor * spills * overlong;
+  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor * spills * overlong +
+         reads.stalls;
 }
 
 // Partial tiles use the pipes less well than full ones.
@@ -207,6 +245,7 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
   if (tile.in_registers && reduces) {
     const std::int64_t needed =
         space::registers_needed(state, stage, tile) + (tile.steps > kManySteps ? kEarlyLoads : 0);
+    body.tight = needed >= target.vector_registers - 1;
     const std::int64_t asked = space::registers_asked_for(state, stage, bounds, tile);
     body.spilled = std::max<std::int64_t>(0, needed - target.vector_registers);
     body.asked =

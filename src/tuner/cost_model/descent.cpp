@@ -10,6 +10,8 @@ namespace {
 constexpr int kSweeps = 3;
 // Choices of one knob that are looked at, spread evenly over all.
 constexpr std::size_t kChoices = 48;
+// Knobs with no more choices are turned two at a time where one alone leads nowhere.
+constexpr std::size_t kFewChoices = 16;
 // A knob is turned for what is predicted to be clearly faster; else it stays as it is by default.
 constexpr double kClearly = 0.95;
 
@@ -29,6 +31,14 @@ class Descent {
       }
       if (!turned) return;
     }
+  }
+
+  // Again from the fastest one, which need not lie on the way: what is hardly faster is passed by.
+  void run_from_fastest() {
+    if (seen_.empty()) return;
+    const auto fastest = std::min_element(seen_.begin(), seen_.end(),
+                                          [](const auto& a, const auto& b) { return a.us < b.us; });
+    run(space::Point(fastest->point));
   }
 
   std::vector<PredictedPoint> fastest(std::size_t most) {
@@ -74,18 +84,39 @@ class Descent {
   bool turn(space::Point& point, std::size_t knob, double& best) {
     const std::size_t count = space_.knobs(point.alternative)[knob].choices.size();
     const std::size_t looked_at = std::min(count, kChoices);
-    std::uint32_t chosen = point.choices[knob];
+    space::Point chosen = point;
     double least = best * kClearly;
     for (std::size_t i = 0; i < looked_at; ++i) {
       space::Point other = point;
       other.choices[knob] = static_cast<std::uint32_t>(i * count / looked_at);
-      const std::optional<double> us = look_at(other);
-      if (us && *us < least) least = *us, chosen = other.choices[knob];
+      std::optional<double> us = look_at(other);
+      if (!us && count <= kFewChoices) us = with_another(other, knob);
+      if (us && *us < least) least = *us, chosen = other;
     }
-    if (chosen == point.choices[knob]) return false;
-    point.choices[knob] = chosen;
+    if (chosen == point) return false;
+    point = std::move(chosen);
     best = least;
     return true;
+  }
+
+  // A choice that is rejected may be allowed with another choice of one other knob: the best of
+  // those, which `point` becomes.
+  std::optional<double> with_another(space::Point& point, std::size_t turned) {
+    std::optional<double> best;
+    space::Point chosen = point;
+    for (std::size_t knob = 0; knob < point.choices.size(); ++knob) {
+      const std::size_t count = space_.knobs(point.alternative)[knob].choices.size();
+      if (knob == turned || count > kFewChoices) continue;
+      space::Point other = point;
+      for (std::uint32_t choice = 0; choice < count; ++choice) {
+        if (choice == point.choices[knob]) continue;
+        other.choices[knob] = choice;
+        const std::optional<double> us = look_at(other);
+        if (us && (!best || *us < *best)) best = us, chosen = other;
+      }
+    }
+    point = std::move(chosen);
+    return best;
   }
 
   const space::Space& space_;
@@ -100,6 +131,7 @@ std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const C
                                               std::size_t most) {
   Descent descent(space, model);
   for (const space::Point& start : space.defaults()) descent.run(start);
+  descent.run_from_fastest();
   return descent.fastest(most);
 }
 

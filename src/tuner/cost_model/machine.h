@@ -15,9 +15,12 @@ struct MachineModel {
   double fma_latency;
   double reorder_window = 256.0;  // instructions
   double issue_per_cycle = 5.5;
-  double loop_entry_cycles = 14.0;  // set-up, and the branch mispredicted at the end
+  double loop_entry_cycles = 14.0;               // set-up, and the branch mispredicted at the end
+  double known_pages = 64.0, page_cycles = 7.0;  // addresses at hand, and looking up another
   // Bytes per cycle and core that arrive from the cache of the name.
   double l2_bandwidth, l3_bandwidth, dram_bandwidth;
+  double exchange_bandwidth;  // of what another core has just written
+  double line_exchange_us;    // of a line that two cores write to, forth and back
   // All cores together, as a multiple of one: arithmetic and bandwidths.
   double compute_sharing, l3_sharing, dram_sharing;
   double fork_join_us;

@@ -17,9 +17,11 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
 // them, so that what lies around, zeros, is not added at all.
 double part_inside(const schedule::StageState& stage);
 
-// Bytes that come from the second- and third-level cache and from memory.
+// Bytes that come from the second- and third-level cache, from memory and from other cores, of all
+// threads together.
 struct Traffic {
-  double from_l2 = 0, from_l3 = 0, from_dram = 0;
+  double from_l2 = 0, from_l3 = 0, from_dram = 0, from_cores = 0;
+  double lines_of_two = 0;  // cache lines that two threads write to
 };
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<space::StageNest>& nests, std::size_t stage,

@@ -21,13 +21,31 @@ struct Use {
   std::size_t made_at = 0;  // the level inside of which it is made
   double weight = 1;        // a written byte is read and written back
   bool blocked = false;     // padded to whole blocks, which are loaded as such
+  bool foreign = false;     // made before by all threads, most of it by others
 };
 
 // Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
 struct Footprints {
   Use use;
+  double of_thread = 1;  // the part that one thread's iterations of the shared loop touch
   std::array<double, kMaxLevels + 1> bytes;
 };
+
+// A cache is one thread's, or that of all.
+enum class Owner { Thread, All };
+
+// The loop whose iterations the threads share, each a contiguous range.
+struct SharedLoop {
+  std::size_t level;  // past the end: there is none
+  double of_thread = 1, threads = 1;
+};
+
+SharedLoop shared_loop(const StageNest& nest, const target::Target& target) {
+  if (nest.shared >= nest.levels.size()) return {nest.levels.size()};
+  const double extent = static_cast<double>(nest.levels[nest.shared].extent);
+  const double rounds = std::ceil(extent / std::max(1, target.threads));
+  return {nest.shared, rounds, std::ceil(extent / rounds)};
+}
 
 // The index without a constant that is added to it.
 const ir::Expr& without_constant(const ir::Expr& index) {
@@ -52,8 +70,11 @@ bool side_by_side(const schedule::Access& a, const schedule::Access& b) {
 class StageFootprints {
  public:
   StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
-                  std::size_t index)
-      : nest_(nests[index]), levels_(nest_.levels.size()) {
+                  std::size_t index, const target::Target& target)
+      : nest_(nests[index]),
+        levels_(nest_.levels.size()),
+        shared_(shared_loop(nest_, target)),
+        others_(1 - 1.0 / std::max(1, target.threads)) {
     CHECK(levels_ <= kMaxLevels, "a stage lies inside of too many loops");
     const schedule::StageState& stage = *state.stages[index];
     Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
@@ -68,14 +89,16 @@ class StageFootprints {
       }
       const int producer = state.producer_of(access.buffer);
       std::size_t made_at = 0;
-      bool row_major = true;
+      bool row_major = true, foreign = false;
       if (producer >= 0) {
         const auto p = static_cast<std::size_t>(producer);
         if (state.stages[p]->scope == ir::Scope::Register) continue;
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
+        const bool parallel = shared_.level < levels_ || nests[p].shared < nests[p].levels.size();
+        foreign = parallel && !nests[p].ahead && nests[p].root != nest_.root;
       }
-      add({.made_at = made_at, .blocked = !row_major}, still,
+      add({.made_at = made_at, .blocked = !row_major, .foreign = foreign}, still,
           [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
     }
     if (stage.scope != ir::Scope::Register) {
@@ -84,21 +107,50 @@ class StageFootprints {
     }
   }
 
-  // Bytes that come from beyond a cache of this size. Caches do not fail all at once: the mean of
-  // what smaller and larger ones would do.
-  double beyond(double capacity) const {
-    return 0.25 * beyond_sharp(0.5 * capacity) + 0.5 * beyond_sharp(capacity) +
-           0.25 * beyond_sharp(2 * capacity);
+  // Bytes that come from beyond a cache of this size, for all threads. Caches do not fail all at
+  // once: the mean of what smaller and larger ones would do.
+  double beyond(double capacity, Owner owner) const {
+    return 0.25 * beyond_sharp(0.5 * capacity, owner) + 0.5 * beyond_sharp(capacity, owner) +
+           0.25 * beyond_sharp(2 * capacity, owner);
+  }
+
+  // Bytes that come from the caches of other cores, which are of this size: what their threads have
+  // just made.
+  double exchanged(double capacity) const {
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) {
+      if (!buffer.use.foreign) continue;
+      bytes += std::min(capacity, bytes_in(buffer, 0, Owner::Thread)) * others_ * shared_.threads;
+    }
+    return bytes;
+  }
+
+  // Cache lines of the results that two threads write to: where they have columns each, the ends of
+  // those.
+  double lines_of_two(const schedule::StageState& state) const {
+    const ir::Stage& stage = state.stage;
+    const bool row_major = state.layout.empty() && state.scope != ir::Scope::Register;
+    if (!row_major || shared_.level >= levels_ || shared_.level < nest_.own) return 0;
+    if (stage.axes.empty() || shared_.threads < 2) return 0;
+    const std::size_t last = stage.axes.size() - 1;
+    const std::int64_t element = stage.outputs[0]->type.bytes();
+    const std::int64_t row = stage.axes[last].extent, own = nest_.of_thread[last];
+    if (own >= row || (own * element % kLine == 0 && row * element % kLine == 0)) return 0;
+    double lines = static_cast<double>((row + own - 1) / own - 1);
+    for (std::size_t a = 0; a < last; ++a) lines *= static_cast<double>(stage.axes[a].extent);
+    return lines;
   }
 
  private:
-  double beyond_sharp(double capacity) const {
+  double beyond_sharp(double capacity, Owner owner) const {
     std::size_t fits = 0;
-    while (fits < levels_ && working_set(fits) > capacity) ++fits;
+    while (fits < levels_ && working_set(fits, owner) > capacity) ++fits;
     if (fits == 0) return 0;
     double bytes = 0;
-    for (const Footprints& buffer : buffers_) bytes += loaded(buffer, fits) * buffer.use.weight;
-    return bytes;
+    for (const Footprints& buffer : buffers_) {
+      bytes += loaded(buffer, fits, owner) * buffer.use.weight;
+    }
+    return owner == Owner::Thread ? bytes * shared_.threads : bytes;
   }
 
   template <typename Bytes>
@@ -111,33 +163,46 @@ class StageFootprints {
                                 : level == levels_                     ? bytes_of(still)
                                                    : bytes_of(nest_.levels[level].spans);
     }
+    if (shared_.level < levels_ && shared_.level >= use.made_at) {
+      footprints.of_thread = bytes_of(nest_.of_thread) / footprints.bytes[shared_.level];
+    }
     buffers_.push_back(footprints);
   }
 
-  double working_set(std::size_t level) const {
+  double bytes_in(const Footprints& buffer, std::size_t level, Owner owner) const {
+    const bool part = owner == Owner::Thread && level <= shared_.level && shared_.level < levels_;
+    return buffer.bytes[level] * (part ? buffer.of_thread : 1);
+  }
+
+  double working_set(std::size_t level, Owner owner) const {
     double bytes = 0;
-    for (const Footprints& buffer : buffers_) bytes += buffer.bytes[level];
+    for (const Footprints& buffer : buffers_) bytes += bytes_in(buffer, level, owner);
     return bytes;
   }
 
   // Loops that do not move the buffer find it still there; the first that does loads what is new,
   // and all loops outside of that one load everything again: for a part of a tile as much as for a
   // whole one, unless it is the buffer itself that ends there.
-  double loaded(const Footprints& buffer, std::size_t fits) const {
+  double loaded(const Footprints& buffer, std::size_t fits, Owner owner) const {
+    const auto bytes_at = [&](std::size_t level) { return bytes_in(buffer, level, owner); };
     std::size_t level = fits;
-    while (level > 0 && buffer.bytes[level - 1] == buffer.bytes[fits]) --level;
-    if (level == 0) return buffer.bytes[fits];
+    while (level > 0 && bytes_at(level - 1) == bytes_at(fits)) --level;
+    if (level == 0) return bytes_at(fits);
     --level;
-    double bytes = buffer.bytes[level];
+    double bytes = bytes_at(level);
     for (std::size_t i = 0; i < level; ++i) {
       const bool ends = buffer.bytes[i] != buffer.bytes[i + 1] && !buffer.use.blocked;
-      bytes *= static_cast<double>(nest_.levels[i].extent) * (ends ? nest_.levels[i].useful : 1);
+      const bool part = owner == Owner::Thread && i == shared_.level;
+      bytes *= (part ? shared_.of_thread : static_cast<double>(nest_.levels[i].extent)) *
+               (ends ? nest_.levels[i].useful : 1);
     }
     return bytes;
   }
 
   const StageNest& nest_;
   std::size_t levels_;
+  SharedLoop shared_;
+  double others_;  // the part of what all threads made that others than one of them did
   std::vector<Footprints> buffers_;
 };
 
@@ -183,13 +248,19 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
                        const target::Target& target, const MachineModel& machine) {
-  const StageFootprints footprints(state, nests, stage);
+  const StageFootprints footprints(state, nests, stage, target);
   const auto share = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) * machine.cache_share;
   };
-  return {footprints.beyond(share(target.l1_bytes)) +
-              aliased_bytes(state, bounds, nests[stage], stage, target),
-          footprints.beyond(share(target.l2_bytes)), footprints.beyond(share(target.l3_bytes))};
+  Traffic traffic{.from_l2 = footprints.beyond(share(target.l1_bytes), Owner::Thread) +
+                             aliased_bytes(state, bounds, nests[stage], stage, target),
+                  .from_l3 = footprints.beyond(share(target.l2_bytes), Owner::Thread),
+                  .from_dram = footprints.beyond(share(target.l3_bytes), Owner::All)};
+  if (target.threads > 1) {
+    traffic.from_cores = footprints.exchanged(share(target.l2_bytes));
+    traffic.lines_of_two = footprints.lines_of_two(*state.stages[stage]);
+  }
+  return traffic;
 }
 
 }  // namespace attune::cost_model

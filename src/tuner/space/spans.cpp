@@ -29,9 +29,11 @@ void fold_back(const StageState& stage, const schedule::Extents& extents,
       spans[parent] = std::min(span, extents[parent]);
     } else {
       const auto& fuse = std::get<FuseRelation>(*r);
-      for (int parent : fuse.parents) {
-        const auto p = static_cast<std::size_t>(parent);
-        spans[p] = spans[static_cast<std::size_t>(fuse.child)] == 1 ? 1 : extents[p];
+      std::int64_t left = spans[static_cast<std::size_t>(fuse.child)];
+      for (auto parent = fuse.parents.rbegin(); parent != fuse.parents.rend(); ++parent) {
+        const auto p = static_cast<std::size_t>(*parent);
+        spans[p] = std::min(left, extents[p]);
+        left = (left + extents[p] - 1) / extents[p];
       }
     }
   }

@@ -45,7 +45,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   // Rows of the output that make a block.
   list.push_back(block_sizes("rows", s.oh, s.oh, {1, 2, 4, 7, 14}));
   // The order of the loops around a tile: groups of output channels, blocks of rows, rows of a
-  // block, pixels. The outermost one is split between the threads.
+  // block, pixels.
   list.push_back(space::reorder_interleaved("order", {1, 2, 1}));
   list.push_back(unroll_steps("unroll", s.ib));
   // What of the window is written out: 0 nothing, 1 a row, 2 all of it.
@@ -55,6 +55,9 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   list.push_back(space::choice_of("unroll_kw", window));
   // The operand that is loaded first and held while the other streams: 0 the smaller one.
   list.push_back(space::choice_of("held", {0, 1}));
+  // How many of the outermost loops the threads share.
+  list.push_back(space::choice_of("shared", target.threads > 1 ? std::vector<std::int64_t>{1, 2}
+                                                               : std::vector<std::int64_t>{1}));
   return list;
 }
 
@@ -109,7 +112,8 @@ space::Settings default_values(const ir::Program& program, const target::Target&
       {"order", division.outer == 1 ? space::Choice{{0, 1, 2, 3}} : space::Choice{{1, 0, 2, 3}}},
       {"unroll", {{1}}},
       {"unroll_kw", {{short_row ? 1 : 0}}},
-      {"held", {{0}}}};
+      {"held", {{0}}},
+      {"shared", {{1}}}};
 }
 
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
@@ -138,15 +142,13 @@ std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
   const std::string around[] = {oc + ".0", oh + ".0", oh + ".1", ow + ".0"};
   schedule::Names order{n};
   for (const std::int64_t loop : values.numbers("order")) order.push_back(around[loop]);
-  const std::string outer = order[1], innermost = order.back();
+  const std::string innermost = order.back();
+  const bool several = output.axes[0].extent > 1;
+  schedule::Names shared(order.begin() + (several ? 0 : 1), order.begin() + 1 + values["shared"]);
   order.insert(order.end(), {oh + ".2", ow + ".1", oc + ".1", ob});
   t.reorder("output", order);
-  if (output.axes[0].extent > 1) {
-    t.fuse("output", {n, outer});
-    t.parallel("output", fused_name({n, outer}));
-  } else {
-    t.parallel("output", outer);
-  }
+  if (shared.size() > 1) t.fuse("output", shared);
+  t.parallel("output", fused_name(shared));
   t.unroll("output", oh + ".2");
   t.unroll("output", ow + ".1");
   t.unroll("output", oc + ".1");

@@ -2,73 +2,25 @@
 // matrix lies in panels as wide as a tile, packed at run time (matmul) or ahead (dense). Two loop
 // orders: panel by panel, all rows inside, or block of rows by block of rows, all panels inside.
 // Accumulators live in registers over a part of the reduction; a tile adds its parts up. With a
-// long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache.
+// long reduction, `kc` cuts it, and partial sums of a block of rows stay in the cache; or threads
+// have shares of it (gemm_shares.h). Without panels: gemm_dots.h.
 #include <algorithm>
 
-#include "compiler/ir/nodes/rewrite.h"
-#include "tuner/templates/dataflow.h"
 #include "tuner/templates/families.h"
-#include "tuner/templates/fused_stages.h"
+#include "tuner/templates/gemm_dots.h"
+#include "tuner/templates/gemm_shares.h"
 #include "tuner/templates/program_facts.h"
 #include "tuner/templates/register_tile.h"
 
 namespace attune::templates {
 namespace {
 
-constexpr std::int64_t kRowsToPack = 96;
 constexpr std::int64_t kFewRows = 8;
+// Multiply-adds written out in one loop body and behind it: more do not stay in registers.
+constexpr std::int64_t kLongestBody = 320;
 constexpr std::int64_t kTilesOfBlock[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
-// The right-hand matrix: which tensor it is, and which of its dimensions the columns and the
-// reduction run along.
-struct Right {
-  std::string tensor;
-  const ir::Stage* stage = nullptr;  // that makes it; null for an input
-  bool prepared = false;             // constant: laid out ahead of time
-  bool private_use = false;          // the anchor alone reads it
-  std::vector<std::string> axes;     // of the stage, or of a copy of the input
-  int j = -1, k = -1;                // positions
-  bool contiguous() const { return j + 1 == static_cast<int>(axes.size()); }
-};
-
-int dimension_of(const ir::Load& load, const char* axis) {
-  int found = -1;
-  for (std::size_t d = 0; d < load.index.size(); ++d) {
-    if (!ir::uses_var(load.index[d], axis)) continue;
-    if (found >= 0 || !ir::as<ir::Var>(load.index[d])) return -1;
-    found = static_cast<int>(d);
-  }
-  return found;
-}
-
-std::optional<Right> right_of(const ir::Program& program) {
-  const ir::Stage& anchor = *program.find_stage("anchor");
-  std::optional<Right> right;
-  ir::visit(anchor.values[0], [&](const ir::Expr& e) {
-    const auto* load = ir::as<ir::Load>(e);
-    if (!load || dimension_of(*load, "j") < 0 || dimension_of(*load, "k") < 0) return;
-    right.emplace();
-    right->tensor = load->buffer->name;
-    right->stage = program.producer(load->buffer);
-    right->j = dimension_of(*load, "j");
-    right->k = dimension_of(*load, "k");
-    for (std::size_t d = 0; d < load->index.size(); ++d) {
-      right->axes.push_back(right->stage ? right->stage->axes[d].name : "i" + std::to_string(d));
-    }
-    right->prepared = right->stage && depends_on_constants(program, *right->stage);
-  });
-  if (!right || (right->stage && right->stage->reduction != ir::Reduction::None)) return {};
-  right->private_use = right->stage && readers_of(program, *right->stage).size() == 1;
-  return right;
-}
-
-struct Shape {
-  std::int64_t batch, m, n, k, lanes, element_bytes;
-  std::int64_t part;  // of k, that one register tile sums up
-  std::int64_t vectors() const { return (n + lanes - 1) / lanes; }
-};
-
-Shape shape_of(const ir::Program& program, const target::Target& target) {
+GemmShape shape_of(const ir::Program& program, const target::Target& target) {
   const ir::Stage& anchor = *program.find_stage("anchor");
   const std::int64_t m = extent_of(anchor, "i"), k = extent_of(anchor, "k");
   // With few rows the time goes into reading the right-hand matrix, and short parts cost nothing.
@@ -98,7 +50,7 @@ bool fits(const ir::Program& program) {
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const Shape s = shape_of(program, target);
+  const GemmShape s = shape_of(program, target);
   const Right right = *right_of(program);
   std::vector<space::Knob> list;
   list.push_back(all_register_tiles("tile", s.m, s.vectors(), target));
@@ -126,98 +78,70 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   list.push_back(space::choice_of("inner", {0, 1}));
   // The operand that is loaded first and held while the other streams: 0 the smaller one.
   list.push_back(space::choice_of("held", {0, 1}));
+  // What the threads share: 0 the outermost loop, 1 blocks of rows and panels together.
+  list.push_back(space::choice_of(
+      "grid", target.threads > 1 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0}));
+  list.push_back(shares_knob(s, target));
+  list.push_back(dots_knob(program, s, right, target));
   return list;
 }
 
-// Few columns cannot be shared evenly; many rows can.
-bool shares_rows(const Shape& s, const target::Target& target) {
-  return target.threads > 1 && s.batch == 1 && s.vectors() < 2 * target.threads &&
-         s.m >= 64 * target.threads;
-}
-
-// Some blocks of rows for each thread.
-std::int64_t default_block(const Shape& s, const space::Choice& tile,
-                           const target::Target& target) {
-  std::int64_t block = kTilesOfBlock[0];
-  for (const std::int64_t tiles : kTilesOfBlock) {
-    if (tiles * tile.numbers[0] * 4 * target.threads <= s.m) block = tiles;
-  }
-  return block;
-}
-
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const Shape s = shape_of(program, target);
+  const GemmShape s = shape_of(program, target);
   const bool prepared = right_of(program)->prepared;
-  const bool by_rows = prepared && shares_rows(s, target);
   const auto tiles = register_tiles("tile", s.m, s.vectors(), target);
   const space::Choice tile =
-      prepared && !by_rows ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
-                           : best_tile(tiles, s.m, s.vectors());
+      prepared ? streamed_tile(tiles, {s.m, s.vectors(), s.k * s.element_bytes}, target)
+               : best_tile(tiles, s.m, s.vectors());
+  // Panels pay that some tiles have in common.
+  constexpr std::int64_t kTilesToPack = 16;
   return {{"tile", tile},
-          {"block", {{by_rows ? default_block(s, tile, target) : 0}}},
+          {"block", {{0}}},
           {"unroll", {{1}}},
-          {"kc", {{s.k > 4096 && s.m > kFewRows ? 512 : 0}}},
-          {"pack", {{s.m >= kRowsToPack ? 1 : 0}}},
+          {"kc", {{0}}},
+          {"pack", {{s.m >= kTilesToPack * tile.numbers[0] ? 1 : 0}}},
           {"prefetch", {{prepared && s.m > 1 ? 1 : 0}}},
           {"inner", {{0}}},
-          {"held", {{0}}}};
+          {"held", {{0}}},
+          {"grid", {{0}}},
+          {"shares", {{0}}},
+          {"dots", {{0, 0}}}};
+}
+
+// Dots have none of what panels have; what there is of it stays as it is by default.
+std::optional<std::string> dots_flaw(const ir::Program& program, const target::Target& target,
+                                     const space::Values& values) {
+  for (const auto& [name, usual] : default_values(program, target)) {
+    if (name == "dots" || name == "unroll" || name == "pack") continue;
+    const auto chosen = values.numbers(name);
+    if (!std::equal(chosen.begin(), chosen.end(), usual.numbers.begin(), usual.numbers.end())) {
+      return "dots have no panels";
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
-  const Shape s = shape_of(program, target);
+  const GemmShape s = shape_of(program, target);
   const auto tile = values.numbers("tile");
+  if (has_dots(values)) return dots_flaw(program, target, values);
+  const std::int64_t unrolled = values["unroll"], steps = values["kc"] > 0 ? values["kc"] : s.part;
+  if (unrolled > 1 && (unrolled + steps % unrolled) * tile[0] * tile[1] > kLongestBody) {
+    return "unrolled body too long";
+  }
+  if ((values["block"] - 1) * tile[0] >= s.m) return "blocks larger than the matrix";
+  if (values["grid"] == 1 && (values["block"] == 0 || values["inner"] == 1 || values["kc"] > 0)) {
+    return "no blocks of rows and panels";
+  }
+  if (auto flaw = shares_flaw(s, target, values)) return flaw;
   return tile_flaw(tile[0], tile[1], {s.m, s.vectors()}, target);
 }
 
-struct Panel {
-  std::int64_t vectors, lanes;
-};
-
-// The right-hand matrix, read by `consumer`, in panels; packed at a loop of output, or ahead of all
-// loops when `loop` is empty.
-void pack_panels(TraceWriter& t, const Right& right, Panel panel, const std::string& consumer,
-                 const std::string& loop) {
-  const auto [vectors, lanes] = panel;
-  const std::string width = std::to_string(vectors * lanes);
-  const std::string& j = right.axes[right.j];
-  const std::string& k = right.axes[right.k];
-  std::string packed = right.tensor;
-  if (!right.stage) {
-    t.cache_read(right.tensor, consumer);
-    packed = "cache." + right.tensor;
-  }
-  if (!loop.empty()) t.compute_at(packed, "output", loop);
-  t.split(packed, j, {vectors, lanes});
-  schedule::Names order{j + ".0", k, j + ".1", j + ".2"};
-  t.reorder(packed, order);
-  if (!right.prepared) t.unroll(packed, j + ".1");
-  t.vectorize(packed, j + ".2");
-  schedule::Names layout;
-  for (const std::string& axis : right.axes) {
-    if (axis != j && axis != k) layout.push_back(axis);
-  }
-  const bool batched = !layout.empty();
-  layout.insert(layout.end(), {j + "/" + width, k, j + "%" + width});
-  t.layout(packed, layout);
-  if (loop.empty() && !right.prepared) t.parallel(packed, batched ? layout[0] : j + ".0");
-}
-
-// What both orders of loops start from.
-struct Parts {
-  const Shape& shape;
-  const Right& right;
-  const FusedStages& fused;
-  std::string b, i, j;  // axes of the output; b is empty without batch
-};
-
-void parallel_with_batch(TraceWriter& t, const Parts& p, const std::string& outer) {
-  if (p.b.empty()) {
-    t.parallel("output", outer);
-  } else {
-    t.fuse("output", {p.b, outer});
-    t.parallel("output", fused_name({p.b, outer}));
-  }
+void parallel_with_batch(TraceWriter& t, const GemmParts& p, schedule::Names outer) {
+  if (!p.b.empty()) outer.insert(outer.begin(), p.b);
+  if (outer.size() > 1) t.fuse("output", outer);
+  t.parallel("output", fused_name(outer));
 }
 
 // The sum of the parts of a tile; what they are, rf.anchor, is computed at it.
@@ -232,7 +156,7 @@ void place_sum_of_parts(TraceWriter& t, std::int64_t lanes) {
 }
 
 schedule::Trace whole_reduction(const target::Target& target, const space::Values& values,
-                                const Parts& p) {
+                                const GemmParts& p) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
   const std::int64_t block = values["block"], lanes = p.shape.lanes;
@@ -258,17 +182,19 @@ schedule::Trace whole_reduction(const target::Target& target, const space::Value
   p.fused.attach(t, target, tile_loop);
   t.compute_at("anchor", "output", tile_loop);
   const bool packs = values["pack"] == 1 || p.right.prepared;
-  const bool copied = p.right.stage == nullptr || p.right.private_use;
-  const bool inside = packs && block == 0 && rows_inside && !p.right.prepared && copied;
-  if (!packs && p.right.stage && only_moves(*p.right.stage)) t.inline_stage(p.right.tensor);
+  const bool inside = packs && block == 0 && rows_inside && p.right.copied();
+  if (!packs) leave_unpacked(t, p.right);
   if (in_parts) place_sum_of_parts(t, lanes);
-  if (packs) pack_panels(t, p.right, {tile[1], lanes}, summed, inside ? j + ".0" : "");
+  if (packs) {
+    pack_panels(t, p.right, {tile[1], lanes}, summed, {"output", inside ? j + ".0" : ""});
+  }
   const std::string k = in_parts ? "k_1" : "k";
   register_tile(t, summed, k, values, lanes);
   if (!p.b.empty() && inside) {
     t.parallel("output", p.b);
   } else {
-    parallel_with_batch(t, p, order[0]);
+    const auto shared = order.begin() + (values["grid"] == 1 ? 2 : 1);
+    parallel_with_batch(t, p, schedule::Names(order.begin(), shared));
   }
   t.unroll("output", row);
   t.unroll("output", j + ".1");
@@ -277,7 +203,7 @@ schedule::Trace whole_reduction(const target::Target& target, const space::Value
 }
 
 schedule::Trace cut_reduction(const target::Target& target, const space::Values& values,
-                              const Parts& p) {
+                              const GemmParts& p) {
   TraceWriter t;
   const auto tile = values.numbers("tile");
   const std::int64_t lanes = p.shape.lanes;
@@ -300,24 +226,26 @@ schedule::Trace cut_reduction(const target::Target& target, const space::Values&
   t.vectorize("anchor", "j.2");
   if (values["pack"] == 1) {
     pack_panels(t, p.right, {tile[1], lanes}, "rf.anchor", {});
-  } else if (!p.right.prepared && p.right.stage && only_moves(*p.right.stage)) {
-    t.inline_stage(p.right.tensor);
+  } else {
+    leave_unpacked(t, p.right);
   }
   register_tile(t, "rf.anchor", "k_1", values, lanes);
-  parallel_with_batch(t, p, p.i + ".0");
+  parallel_with_batch(t, p, {p.i + ".0"});
   t.vectorize("output", p.j + ".1");
   return t.take();
 }
 
 schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
-  const Shape s = shape_of(program, target);
+  const GemmShape s = shape_of(program, target);
   const Right right = *right_of(program);
   const FusedStages fused = fused_stages_of(program, right);
   const auto& axes = program.find_stage("output")->axes;
   const bool batched = axes.size() == 3;
-  const Parts parts{
+  const GemmParts parts{
       s, right, fused, batched ? axes[0].name : "", axes[axes.size() - 2].name, axes.back().name};
+  if (has_dots(values)) return product_of_dots(target, values, parts);
+  if (values["shares"] > 0) return shared_reduction(target, values, parts);
   return values["kc"] == 0 ? whole_reduction(target, values, parts)
                            : cut_reduction(target, values, parts);
 }

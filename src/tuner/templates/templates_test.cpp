@@ -233,18 +233,6 @@ TEST(Templates, DefaultsAreLegalForEveryVectorWidth) {
   }
 }
 
-// Threads have columns each, or rows where there are too few columns.
-TEST(Templates, ThreadsShareWhatThereIsMuchOf) {
-  target::Target target = target_with(32, 16);
-  target.threads = 4;
-  const auto loops = [&](std::int64_t columns) {
-    const ops::MatmulOptions options{.m = 1024, .n = columns, .k = 64};
-    return schedule::to_string(default_trace(ops::build_dense(options).value(), target));
-  };
-  EXPECT_NE(loops(256).find("parallel output j.0"), std::string::npos) << loops(256);
-  EXPECT_NE(loops(24).find("parallel output i.0"), std::string::npos) << loops(24);
-}
-
 // Where starting threads takes longer than they save, one thread computes a step of a cell.
 TEST(Templates, ThreadsShareCellsThatAreLargeEnough) {
   target::Target target = target_with(32, 16);

@@ -1,9 +1,10 @@
-// Schedules without measuring: the usual ones, an algorithm and the default of its template, and
-// what the analytic model would rather have.
+// Schedules without measuring: those that the analytic model predicts to be fastest, of all
+// algorithms that a task has.
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "base/hash.h"
@@ -15,92 +16,14 @@
 namespace attune::model {
 namespace {
 
-// What the analytic model must promise before it is believed: so much of the usual schedule's time.
-constexpr double kPromise = 0.85;
-
-std::int64_t extent_of(const ir::Stage& stage, std::string_view axis) {
-  for (const std::vector<ir::Axis>* axes : {&stage.axes, &stage.reduce_axes}) {
-    for (const ir::Axis& candidate : *axes) {
-      if (candidate.name == axis) return candidate.extent;
-    }
-  }
-  return 0;
-}
-
-// Multiplications of a program's anchor, and what the transforms of Winograd cost beside them.
-double work_of(const ir::Program& program) {
-  const ir::Stage& anchor = *program.find_stage("anchor");
-  double products = 1;
-  for (const std::vector<ir::Axis>* axes : {&anchor.axes, &anchor.reduce_axes}) {
-    for (const ir::Axis& axis : *axes) products *= static_cast<double>(axis.extent);
-  }
-  const std::int64_t in = extent_of(anchor, "ic") * extent_of(anchor, "ib");
-  const std::int64_t out = extent_of(anchor, "oc") * extent_of(anchor, "ob");
-  const std::int64_t points = extent_of(anchor, "i") * extent_of(anchor, "j");
-  return products + static_cast<double>(points * extent_of(anchor, "tile") * (6 * in + 5 * out));
-}
-
-// A strided convolution whose phases become channels: where that takes far fewer multiplications.
-std::string likely_folded_algorithm(const graph::Task& task) {
-  constexpr double kGain = 1.3;
-  constexpr std::int64_t kFewestTiles = 8;
-  std::string best = "direct";
-  double least = work_of(task.op.program) / kGain;
-  for (const char* name : {"winograd4", "winograd3", "winograd2"}) {
-    const ir::Program* program = program_of(task, name);
-    if (program == nullptr) continue;
-    const double work = work_of(*program);
-    if (extent_of(*program->find_stage("anchor"), "tile") < kFewestTiles || work >= least) continue;
-    least = work;
-    best = name;
-  }
-  return best;
-}
-
-// Whether seven products are the likely way: always for large matrices; for convolutions, whose
-// sums are made anew by every thread or wait for each other, on one thread only.
-bool likely_strassen(const ir::Program* program, const target::Target& target) {
-  if (program == nullptr) return false;
-  const bool is_matrix = program->find_stage("output")->axes.size() == 2;
-  return is_matrix || target.threads == 1;
-}
-
-// Winograd with tiles of four pays when there are enough tiles to use each transformed weight
-// several times and enough channels to use each transformed tile; with few tiles F(2) reads fewer
-// weights (docs/performance.md).
-std::string likely_algorithm(const graph::Task& task, const target::Target& target) {
-  const ir::Stage* anchor = task.op.program.find_stage("anchor");
-  if (likely_strassen(program_of(task, "strassen"), target)) return "strassen";
-  if (program_of(task, "merged") != nullptr) return "merged";
-  if (program_of(task, "parts") != nullptr) return "parts";
-  const ir::Program* other = program_of(task, "winograd2");
-  if (other == nullptr) other = program_of(task, "winograd4");
-  if (anchor == nullptr || other == nullptr) return "direct";
-  const std::int64_t pixels = extent_of(*anchor, "oh") * extent_of(*anchor, "ow");
-  const std::int64_t channels =
-      extent_of(*anchor, "ic") * std::max<std::int64_t>(1, extent_of(*anchor, "ib"));
-  const ir::Stage& tiled = *other->find_stage("anchor");
-  if (extent_of(tiled, "ic") * extent_of(tiled, "ib") != channels) {
-    return likely_folded_algorithm(task);
-  }
-  if (channels < 24) return "direct";
-  // The phases of a transposed convolution have few taps: fewer tiles are enough.
-  if (program_of(task, "packed4") != nullptr) return "packed4";
-  const std::int64_t places = extent_of(*anchor, "y") * extent_of(*anchor, "x");
-  if (places >= 256 && program_of(task, "winograd4") != nullptr) return "winograd4";
-  if (places >= 64) return "winograd2";
-  if (pixels >= 144 && program_of(task, "winograd4") != nullptr) return "winograd4";
-  // Weights that stay in the cache may be many.
-  const ir::Program* four = program_of(task, "winograd4");
-  if (pixels >= 36 && four != nullptr) {
-    const ir::Stage& products = *four->find_stage("anchor");
-    const std::int64_t weights = extent_of(products, "i") * extent_of(products, "j") * channels *
-                                 extent_of(products, "oc") * extent_of(products, "ob") * 4;
-    if (weights < target.l2_bytes) return "winograd4";
-  }
-  if (pixels >= 36 && program_of(task, "winograd2") != nullptr) return "winograd2";
-  return "direct";
-}
+// What another algorithm must promise before it is taken: so much of the direct one's time. The
+// model tells schedules of one algorithm apart better than algorithms: it sees less of what
+// transforming operands costs.
+constexpr double kOfDirect = 0.65;
+// What is hardly faster than the default of a template is not taken.
+constexpr double kOfDefault = 0.95;
+// Algorithms whose default is further behind than this are not looked at more closely.
+constexpr double kFarBehind = 1.5;
 
 // All that a default depends on besides the task.
 std::uint64_t facts_of(const target::Target& target) {
@@ -110,30 +33,75 @@ std::uint64_t facts_of(const target::Target& target) {
        {double(target.vector_bytes), double(target.vector_registers), double(target.l1_bytes),
         double(target.l2_bytes), double(target.l3_bytes), m.ghz, m.fmas_per_cycle,
         m.fma_bytes_per_cycle, m.loads_per_cycle, m.load_bytes_per_cycle, m.l2_bandwidth,
-        m.l3_bandwidth, m.dram_bandwidth, m.compute_sharing, m.l3_sharing, m.dram_sharing,
-        m.fork_join_us}) {
+        m.l3_bandwidth, m.dram_bandwidth, m.exchange_bandwidth, m.compute_sharing, m.l3_sharing,
+        m.dram_sharing, m.fork_join_us}) {
     h = hash_combine(h, std::bit_cast<std::uint64_t>(fact));
   }
   return h;
 }
 
-// The analytic model tells schedules of one algorithm apart better than algorithms, which stay.
+// The default of an algorithm's template, and its fastest schedule, as the analytic model has it.
+class Promise {
+ public:
+  Promise(const std::string& algorithm, const ir::Program& program, const target::Target& target,
+          const tuning::Tuning& tuning, const cost_model::CostModel& model)
+      : space_({{algorithm, program}}, tuning.templates(), target), model_(model) {
+    const std::vector<space::Point> defaults = space_.defaults();
+    if (defaults.empty()) return;
+    const auto scheduled = space_.schedule_of(defaults.front());
+    if (scheduled.ok()) default_us_ = model.predict_us(*scheduled);
+  }
+
+  // Nothing where the default is rejected.
+  std::optional<double> default_us() const { return default_us_; }
+
+  // Looks for the fastest one; its time.
+  std::optional<double> find() {
+    auto found = cost_model::fastest_predicted(space_, model_, 1);
+    if (found.empty()) return std::nullopt;
+    fastest_ = std::move(found.front());
+    return fastest_->us;
+  }
+
+  // The one that was found, unless the default is as good.
+  Schedule schedule() const {
+    Schedule usual = recorded_schedule(space_.trace_of(space_.defaults().front()));
+    usual.origin = Origin::Default;
+    if (!fastest_ || (default_us_ && fastest_->us > kOfDefault * *default_us_)) return usual;
+    Schedule promised = recorded_schedule(space_.trace_of(fastest_->point));
+    promised.origin = Origin::Default;
+    promised.otherwise = std::make_shared<const Schedule>(std::move(usual));
+    return promised;
+  }
+
+ private:
+  space::TemplateSpace space_;
+  const cost_model::CostModel& model_;
+  std::optional<double> default_us_;
+  std::optional<cost_model::PredictedPoint> fastest_;
+};
+
 Schedule chosen_schedule(const graph::Task& task, const target::Target& target,
                          const Algorithms& algorithms) {
-  Schedule usual = usual_schedule(task, target, algorithms);
+  const Schedule usual = usual_schedule(task, target, algorithms);
   const auto tuning = tunings::find_tuning(target);
   if (!tuning.ok()) return usual;
-  const space::TemplateSpace space({{usual.algorithm, *program_of(task, usual.algorithm)}},
-                                   (*tuning)->templates(), target);
-  const auto scheduled = space.schedule_of(space.defaults().front());
-  if (!scheduled.ok()) return usual;
   const auto model = (*tuning)->prior(target);
-  const auto best = cost_model::fastest_predicted(space, *model, 1);
-  if (best.empty() || best[0].us > kPromise * model->predict_us(*scheduled)) return usual;
-  Schedule promised = recorded_schedule(space.trace_of(best[0].point));
-  promised.origin = Origin::Default;
-  promised.otherwise = std::make_shared<const Schedule>(std::move(usual));
-  return promised;
+  Promise best(usual.algorithm, *program_of(task, usual.algorithm), target, **tuning, *model);
+  const std::optional<double> direct_us = best.find();
+  if (!direct_us) return usual;
+  Schedule chosen = best.schedule();
+  if (!algorithms.only.empty()) return chosen;
+  double least = *direct_us * kOfDirect;
+  for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    Promise promise(other.name, other.program, target, **tuning, *model);
+    if (!promise.default_us() || *promise.default_us() > kFarBehind * least) continue;
+    const std::optional<double> us = promise.find();
+    if (!us || *us >= least) continue;
+    least = *us;
+    chosen = promise.schedule();
+  }
+  return chosen;
 }
 
 // Several parts of a run ask for the same ones.
@@ -163,11 +131,7 @@ class Remembered {
 Schedule usual_schedule(const graph::Task& task, const target::Target& target,
                         const Algorithms& algorithms) {
   Schedule chosen;
-  if (algorithms.only.empty()) {
-    chosen.algorithm = likely_algorithm(task, target);
-  } else if (program_of(task, algorithms.only) != nullptr) {
-    chosen.algorithm = algorithms.only;
-  }
+  if (program_of(task, algorithms.only) != nullptr) chosen.algorithm = algorithms.only;
   chosen.trace = tunings::default_trace(*program_of(task, chosen.algorithm), target);
   if (chosen.algorithm != "direct") {
     chosen.trace.insert(chosen.trace.begin(), schedule::Algorithm{chosen.algorithm});

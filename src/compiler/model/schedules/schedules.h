@@ -48,11 +48,10 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 const ir::Program* program_of(const graph::Task& task, const std::string& algorithm,
                               const Algorithms& allowed);
 
-// Without measuring: an algorithm with fewer multiplications where that pays as a rule, and the
-// default schedule of its template.
+// The default schedule of the template, of the direct algorithm or the only one allowed.
 Schedule usual_schedule(const graph::Task& task, const target::Target& target,
                         const Algorithms& algorithms);
-// The same, unless the analytic model knows one that promises to be clearly faster.
+// Without measuring: of all algorithms, what the analytic model predicts to be fastest.
 Schedule default_schedule(const graph::Task& task, const target::Target& target,
                           const Algorithms& algorithms);
 

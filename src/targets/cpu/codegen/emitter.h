@@ -30,6 +30,7 @@ constexpr bool is_small_float(ir::DType type) { return type.is_float() && type.b
 struct BufferBinding {
   llvm::Value* base = nullptr;       // where stores go
   llvm::Value* load_base = nullptr;  // where loads come from: the base, or a laundered copy of it
+  llvm::Value* cleared = nullptr;    // memory on the stack that begins as zeros
   // Register buffers held as values: one stack slot per (first element, lanes), which LLVM turns
   // into values.
   std::map<std::pair<std::int64_t, int>, llvm::Value*> slots;
@@ -127,6 +128,7 @@ class Emitter {
     llvm::Value* mask;  // null: they are as many as they were
   };
   Widened widened(const ir::BufferNode& buffer, int lanes);
+  void clear(const ir::BufferNode& buffer);
   llvm::Value* load_consecutive(const ir::Load& x, const ir::Expr& first, int lanes);
   llvm::Value* load_interleaved(const ir::Load& x, const ir::Expr& base, std::int64_t stride,
                                 int lanes);

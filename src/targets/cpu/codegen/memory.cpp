@@ -114,6 +114,7 @@ llvm::Value* Emitter::load_consecutive(const ir::Load& x, const ir::Expr& first,
     llvm::Value* at = address(buffer, base, sum, index.constant);
     const llvm::Align align(alignment(buffer, index));
     const Widened wide = widened(buffer, lanes);
+    if (wide.mask == nullptr && !std::has_single_bit(static_cast<unsigned>(lanes))) clear(buffer);
     llvm::Type* type = memory_type(buffer.type.with_lanes(wide.lanes));
     llvm::Instruction* load = nullptr;
     if (wide.mask == nullptr) {
@@ -136,6 +137,19 @@ Emitter::Widened Emitter::widened(const ir::BufferNode& buffer, int lanes) {
   std::vector<llvm::Constant*> bits;
   for (int lane = 0; lane < wide; ++lane) bits.push_back(b_.getInt1(lane < lanes));
   return {wide, llvm::ConstantVector::get(bits)};
+}
+
+// Once, as the function begins. LLVM loads such vectors whole: what lies behind their last lane
+// takes part in the arithmetic, and what the stack held before may be numbers so small that
+// processors take a hundred times as long for them.
+void Emitter::clear(const ir::BufferNode& buffer) {
+  BufferBinding& binding = frame_.buffers[&buffer];
+  if (binding.cleared == binding.base) return;
+  binding.cleared = binding.base;
+  llvm::IRBuilder<> at_entry(frame_.alloca_point);
+  const std::int64_t bytes = ir::element_count(buffer) * buffer.type.element_bytes();
+  at_entry.CreateMemSetInline(binding.base, llvm::Align(kBaseAlignment), at_entry.getInt8(0),
+                              at_entry.getInt64(static_cast<std::uint64_t>(bytes)));
 }
 
 llvm::Value* Emitter::load_strided(const ir::Load& x, const Strided& at, int lanes) {

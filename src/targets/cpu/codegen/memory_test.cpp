@@ -186,6 +186,27 @@ TEST(Memory, MixedLanesOfARegisterBuffer) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(out[15 - i], i);
 }
 
+// Eleven lanes of a private array are loaded as sixteen; the others must not be what the stack held
+// before, which may be numbers that processors are slow with.
+TEST(Memory, OddVectorsOnTheStackHaveNothingBehindThem) {
+  const auto text_of = [](int lanes) {
+    const auto x = ir::make_buffer("x", kF32, {11 * 64}), y = ir::make_buffer("y", kF32, {11});
+    const auto t = ir::make_buffer("t", kF32, {16 * 64}, ir::Scope::Stack);
+    const Expr i = ir::var("i");
+    const auto at = [&](std::int64_t row) { return ir::ramp(i * Expr(row), Expr(1), lanes); };
+    const Expr sum = ir::load(t, {at(16)}) + ir::load(y, {ir::ramp(Expr(0), Expr(1), lanes)});
+    const ir::Kernel kernel{
+        "odd",
+        {x, y},
+        ir::allocate(
+            t, ir::block({ir::for_loop("i", 0, 64, ir::store(t, {at(16)}, ir::load(x, {at(11)}))),
+                          ir::for_loop("i", 0, 64, ir::store(y, {at(0)}, sum))}))};
+    return emit_llvm(kernel, host_target()).value();
+  };
+  EXPECT_NE(text_of(11).find("llvm.memset.inline"), std::string::npos);
+  EXPECT_EQ(text_of(8).find("llvm.memset.inline"), std::string::npos);
+}
+
 TEST(Memory, BoolsTakeAByte) {
   const std::int64_t n = 16;
   Array<float> x(n);

@@ -28,6 +28,7 @@ constexpr Field kFields[] = {
     {"l2_bandwidth", &target::Machine::l2_bandwidth},
     {"l3_bandwidth", &target::Machine::l3_bandwidth},
     {"dram_bandwidth", &target::Machine::dram_bandwidth},
+    {"exchange_bandwidth", &target::Machine::exchange_bandwidth},
     {"compute_sharing", &target::Machine::compute_sharing},
     {"l3_sharing", &target::Machine::l3_sharing},
     {"dram_sharing", &target::Machine::dram_sharing},
@@ -75,7 +76,8 @@ bool is_plausible(const target::Machine& m) {
                     within(m.load_bytes_per_cycle, 4, 512);
   const bool memory = within(m.l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle) &&
                       within(m.l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth) &&
-                      within(m.dram_bandwidth, 0.1, 1.5 * m.l3_bandwidth);
+                      within(m.dram_bandwidth, 0.1, 1.5 * m.l3_bandwidth) &&
+                      within(m.exchange_bandwidth, 0.02, 1.5 * m.l2_bandwidth);
   const bool all = within(m.compute_sharing, 0.9, 1.1 * m.cores) &&
                    within(m.l3_sharing, 0.5, 2.0 * m.cores) &&
                    within(m.dram_sharing, 0.5, 2.0 * m.cores) && within(m.fork_join_us, 0, 1000);

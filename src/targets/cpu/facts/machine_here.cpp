@@ -65,6 +65,7 @@ target::Machine machine_of(const probe::Speed& speed, int cores) {
   machine.l2_bandwidth = steady(speed.one.l2 / cycles);
   machine.l3_bandwidth = steady(speed.one.l3 / cycles);
   machine.dram_bandwidth = steady(speed.one.dram / cycles);
+  machine.exchange_bandwidth = steady(speed.exchange / cycles);
   machine.compute_sharing = shared(speed.fma_bytes_all, speed.core.fma_bytes);
   machine.l3_sharing = shared(speed.all.l3, speed.one.l3);
   machine.dram_sharing = shared(speed.all.dram, speed.one.dram);

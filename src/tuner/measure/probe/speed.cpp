@@ -1,6 +1,7 @@
 #include "tuner/measure/probe/speed.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -77,6 +78,35 @@ double fork_join_us(runtime::ThreadPool& pool, double seconds) {
   return 1e6 / rate;
 }
 
+// The second worker writes a part, the first one, the caller, reads it.
+double exchange_rate(runtime::ThreadPool& pool, runtime::Memory& memory, std::int64_t part,
+                     double seconds) {
+  using Clock = std::chrono::steady_clock;
+  struct Work {
+    char* data;
+    std::int64_t part;
+  } work{static_cast<char*>(memory.data()), rounded(part)};
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  double best = 0;
+  for (const auto begun = Clock::now(); since(begun) < seconds;) {
+    pool.parallel_for(
+        2,
+        [](void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
+          const auto* mine = static_cast<const Work*>(closure);
+          if (begin <= 1 && 1 < end) {
+            std::memset(mine->data, 1, static_cast<std::size_t>(mine->part));
+          }
+        },
+        &work);
+    const auto start = Clock::now();
+    vector_reads()(work.data, work.part);
+    best = std::max(best, static_cast<double>(work.part) / since(start));
+  }
+  return best;
+}
+
 class Measurement {
  public:
   Measurement(const SpeedOptions& options, runtime::Memory memory)
@@ -89,6 +119,7 @@ class Measurement {
     if (cores.size() == 1) {
       speed.all = speed.one;
       speed.fma_bytes_all = speed.core.fma_bytes;
+      speed.exchange = speed.one.l3;
       return speed;
     }
     all_cores(cores, loop, speed);
@@ -110,6 +141,9 @@ class Measurement {
       speed.all.l2 = std::max(speed.all.l2, memory.l2);
       speed.all.l3 = std::max(speed.all.l3, memory.l3);
       speed.all.dram = std::max(speed.all.dram, memory.dram);
+      const std::int64_t part = options_.l2_bytes / 16;
+      const double exchange = exchange_rate(pool, memory_, part, seconds()) * kNanosecond;
+      speed.exchange = std::max(speed.exchange, exchange);
       const double fork_join = fork_join_us(pool, seconds());
       if (i == 0 || fork_join < speed.fork_join_us) speed.fork_join_us = fork_join;
     }
