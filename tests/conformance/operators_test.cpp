@@ -87,7 +87,7 @@ TEST_P(Operators, DefaultsAndRandomSchedulesAgreeWithTheInterpreter) {
     }
     Rng rng(7);
     int checked = 0;
-    for (int tries = 0; tries < 40 && checked < 4; ++tries) {
+    for (int tries = 0; tries < 200 && checked < 4; ++tries) {
       const space::Point point = space.sample(rng);
       if (!space.schedule_of(point).ok()) continue;
       check_point(*task, space, point, *reference);

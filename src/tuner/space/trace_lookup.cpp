@@ -116,6 +116,22 @@ struct Climber {
 }  // namespace
 
 std::optional<Point> TraceLookup::find(const schedule::Trace& trace) {
+  std::optional<Point> found = find_any(trace);
+  if (!found) return found;
+  // Knobs that do not matter stay as they are by default: other choices may be rejected.
+  const std::uint64_t wanted = schedule::hash(trace);
+  for (const Point& usual : space_.defaults()) {
+    if (usual.alternative != found->alternative) continue;
+    for (std::size_t knob = 0; knob < usual.choices.size(); ++knob) {
+      Point plain = *found;
+      plain.choices[knob] = usual.choices[knob];
+      if (schedule::hash(space_.trace_of(plain)) == wanted) found = std::move(plain);
+    }
+  }
+  return found;
+}
+
+std::optional<Point> TraceLookup::find_any(const schedule::Trace& trace) {
   if (space_.size() == 0) return std::nullopt;
   if (space_.size() > kAllLookedAt) return climb(trace);
   if (index_by_hash_.empty()) {

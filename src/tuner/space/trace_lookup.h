@@ -20,6 +20,7 @@ class TraceLookup {
   std::optional<Point> find(const schedule::Trace& trace);
 
  private:
+  std::optional<Point> find_any(const schedule::Trace& trace);
   std::optional<Point> climb(const schedule::Trace& trace) const;
 
   const Space& space_;
