@@ -331,8 +331,7 @@ class GroupProgram {
   const Graph& graph_;
   const Group& group_;
   int anchor_node_ = -1;
-  std::set<int> before_;  // movement that the anchor reads through
-  std::set<int> shared_;  // those of them that others read too
+  std::set<int> before_, shared_;  // movement that the anchor reads through; that others read too
   Frame frame_;
   ir::Program program_;
   std::vector<ValueId> inputs_;
