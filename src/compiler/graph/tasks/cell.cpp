@@ -182,12 +182,13 @@ std::vector<std::vector<int>> find_cells(const Graph& graph) {
 }
 
 std::optional<std::int64_t> columns_of_part(const Graph& graph, const Group& group) {
-  bool has_product = false;
+  std::set<ValueId> behind;  // the product, and what is made of it
   for (const int member : group.nodes) {
     const Node& node = graph.nodes[static_cast<std::size_t>(member)];
-    has_product |= node.op == "matmul";
-    // Elsewhere slices stand before products.
-    if (has_product && node.op == "slice") return graph.value(node.outputs[0]).type.shape.back();
+    const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](ValueId id) { return behind.count(id) > 0; });
+    if (reads && node.op == "slice") return graph.value(node.outputs[0]).type.shape.back();
+    if (reads || node.op == "matmul") behind.insert(node.outputs[0]);
   }
   return std::nullopt;
 }

@@ -94,6 +94,32 @@ TEST(Cells, TakeInArithmeticThatOnlyTheyRead) {
   EXPECT_NE(text.find("d1 + 5]"), std::string::npos) << text;
 }
 
+// What the product reads through movement others may read too.
+TEST(Cells, ReadOperandsOfTheProductBesideIt) {
+  Builder builder("state");
+  const ValueId state = builder.input("state", {ir::kF32, {2, kRows, kColumns}, {}});
+  const ValueId one = *builder.add(
+      "slice", {state},
+      {{"starts", Ints{1, 0, 0}}, {"steps", Ints{1, 1, 1}}, {"shape", Ints{1, kRows, kColumns}}});
+  const ValueId h = *builder.add("reshape", {one}, {{"shape", Ints{kRows, kColumns}}});
+  const ValueId weight =
+      builder.constant(ops::make_constant(ir::Array(ir::kF32, {kColumns, 2 * kColumns})));
+  const ValueId product = *builder.add("matmul", {h, weight});
+  const auto part = [&](std::int64_t start) {
+    return *builder.add(
+        "slice", {product},
+        {{"starts", Ints{0, start}}, {"steps", Ints{1, 1}}, {"shape", Ints{kRows, kColumns}}});
+  };
+  const ValueId a = part(0), b = part(kColumns);
+  const ValueId sum = *builder.add("add", {*builder.add("mul", {a, b}), h});
+  const Graph graph = std::move(builder).finish({sum});
+  const auto groups = fuse(graph, find_pieces(graph));
+  ASSERT_EQ(groups.size(), 1U);
+  const auto task = make_task(graph, groups[0]);
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  for (const ValueId input : task->inputs) EXPECT_TRUE(input == state || input == weight);
+}
+
 // Groups that are no cells: several results, parts that nobody reads, parts of other sizes.
 TEST(Cells, HaveOneResultAndEqualParts) {
   {

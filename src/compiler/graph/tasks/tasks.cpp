@@ -44,7 +44,7 @@ class GroupProgram {
       add_anchor(*anchor, node_at(graph_, anchor_node_), anchor_node_ == group_.last());
     }
     for (const int member : group_.nodes) {
-      if (member == anchor_node_ || before_.count(member) > 0) continue;
+      if (member == anchor_node_ || before_.count(member) > shared_.count(member)) continue;
       ATTUNE_RETURN_IF_ERROR(add_node(node_at(graph_, member), member == group_.last()));
     }
     program_.outputs = {results_.at(output)};
@@ -55,13 +55,17 @@ class GroupProgram {
     anchor_node_ = node;
     frame_ = frame;
     before_.clear();
-    const auto& read = node_at(graph_, node).inputs;
-    std::set<ValueId> wanted(read.begin(), read.end());
+    const auto& operands = node_at(graph_, node).inputs;
+    std::set<ValueId> wanted(operands.begin(), operands.end()), read;
     for (auto member = group_.nodes.rbegin(); member != group_.nodes.rend(); ++member) {
       const Node& moved = node_at(graph_, *member);
-      if (!is_movement(graph_, moved) || wanted.count(moved.outputs[0]) == 0) continue;
-      before_.insert(*member);
-      wanted.insert(moved.inputs[0]);
+      if (is_movement(graph_, moved) && wanted.count(moved.outputs[0]) > 0) {
+        before_.insert(*member);
+        wanted.insert(moved.inputs[0]);
+        if (read.count(moved.outputs[0]) == 0) continue;
+        shared_.insert(*member);
+      }
+      if (*member != node) read.insert(moved.inputs.begin(), moved.inputs.end());
     }
   }
   const std::vector<ValueId>& inputs() const { return inputs_; }
@@ -298,7 +302,7 @@ class GroupProgram {
   const Graph& graph_;
   const Group& group_;
   int anchor_node_ = -1;
-  std::set<int> before_;  // movement that the anchor reads through
+  std::set<int> before_, shared_;  // movement that the anchor reads through; that others read too
   Frame frame_;
   ir::Program program_;
   std::vector<ValueId> inputs_;
