@@ -195,7 +195,8 @@ TEST_F(Models, RecordsThatFitNoLongerAreNamed) {
   }
   directory_.write("all.jsonl", lines);
   output_of({"records", "import", file, "--records", spoilt});
-  const std::vector<std::string> compile{"compile", "mlp", "--threads", "1", "--records", spoilt};
+  const std::vector<std::string> compile{"compile",   "mlp",  "--threads", "1",
+                                         "--records", spoilt, "--no-look"};
   const auto with = [&](const char* option) {
     std::vector<std::string> words = compile;
     words.emplace_back(option);
