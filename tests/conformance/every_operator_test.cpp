@@ -26,7 +26,7 @@ bool is_full() {
 
 // Random schedules per kernel, and how many points may be tried for them.
 int wanted_schedules() { return is_full() ? 3 : 1; }
-constexpr int kTries = 40;
+constexpr int kTries = 400;
 
 // Between the types of a sample the coarsest decides; f64 is computed as such.
 double tolerance_of(const Sample& sample, const std::vector<ops::ConstantPtr>& outputs) {

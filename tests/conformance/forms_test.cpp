@@ -23,8 +23,10 @@ using ops::ConstantPtr;
 
 struct Form {
   std::string family;
-  std::string keys;     // "m=5 n=7"; those left out have their defaults
-  std::string meaning;  // as a line of operators.txt, operands in the order of the form's inputs
+  std::string keys;  // "m=5 n=7"; those left out have their defaults
+  // As a line of operators.txt, operands in the order of the form's inputs; empty for a form of
+  // several operators, which means what these do one after the other.
+  std::string meaning;
 };
 
 std::string conv(std::string_view operands, std::string_view kernel, std::string_view strides,
@@ -47,6 +49,7 @@ std::vector<Form> forms() {
       {"matmul", "m=5 n=19 k=7", "matmul(T[5,7], T[7,19]) : f32 f16 i8 i32"},
       {"dense", "m=5 n=19 k=7", "matmul(T[5,7], T[7,19]) : f32 bf16 u8"},
       {"batch_matmul", "b=3 m=5 n=9 k=7", "matmul(T[3,5,7], T[3,7,9]) : f32 i8"},
+      {"attention", "heads=4 m=9 n=7 d=5 kv=2", ""},
       {"conv2d", "h=9 w=7 ic=12 oc=20 kh=3 kw=3 pad=1",
        conv("T[1,12,9,7], T[20,12,3,3]", "3,3", "1,1", "1,1,1,1", 1, "f32 f16 i8")},
       {"conv2d", "n=2 h=14 w=14 ic=16 oc=16 kh=3 kw=3 pad=1",
@@ -184,11 +187,47 @@ void check_form(const Form& form, const ops::Family& family, const SampleLine& l
   }
 }
 
+// The operators of the form's graph, one after the other.
+void check_operators(const Form& form, const ops::Family& family, ir::DType type) {
+  SCOPED_TRACE(fmt::format("{}:{} {}", form.family, form.keys, to_string(type)));
+  const ops::Arguments arguments = arguments_of(family, form.keys, type);
+  const auto op = family.build(arguments);
+  ASSERT_TRUE(op.ok()) << op.error().message;
+  Rng rng(5);
+  std::vector<ConstantPtr> inputs;
+  ConstantPtr last;
+  for (const ops::SpecNode& node : family.graph(arguments).nodes) {
+    Sample sample{.text = node.op, .op = node.op, .attributes = node.attributes};
+    for (const ops::SpecOperand& operand : node.operands) {
+      inputs.push_back(random_values(type, operand.shape, rng));
+      sample.operands.push_back(inputs.back());
+    }
+    for (const double number : node.numbers) {
+      sample.operands.push_back(ops::scalar_constant(type, number));
+    }
+    if (last) {
+      const auto place = static_cast<std::ptrdiff_t>(node.result_at);
+      sample.operands.insert(sample.operands.begin() + place, last);
+    }
+    const auto computed = meaning_of(sample);
+    ASSERT_TRUE(computed.ok()) << computed.error().message;
+    last = computed->front();
+  }
+  const auto found = run_form(*op, op->program, inputs);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(difference_of({last}, {*found}, op->tolerance), "");
+}
+
 TEST(Forms, MeanWhatTheOperatorMeans) {
   for (const ops::Family& family : ops::families()) {
     int checked = 0;
     for (const Form& form : forms()) {
       if (form.family != family.name) continue;
+      if (form.meaning.empty()) {
+        for (const ir::DType type : {ir::kF32, ir::kF16}) check_operators(form, family, type);
+        ++checked;
+        continue;
+      }
       const auto line = parse_sample_line(form.meaning);
       ASSERT_TRUE(line.ok()) << form.meaning << ": " << line.error().message;
       for (const ir::DType type : line->types) check_form(form, family, *line, type);

@@ -33,6 +33,7 @@ const std::map<std::string, std::vector<std::string>>& specs() {
       {"matmul", {"matmul:m=5,n=19,k=6"}},
       {"dense", {"dense:m=5,n=19,k=6"}},
       {"batch_matmul", {"batch_matmul:b=2,m=3,n=9,k=5"}},
+      {"attention", {"attention:heads=2,m=9,n=7,d=5"}},
       {"conv2d",
        {"conv2d:h=5,w=6,ic=5,oc=9,kh=3,kw=3,pad=1", "conv2d:h=5,w=6,ic=3,oc=9,kh=3,kw=3,stride=2"}},
       {"depthwise", {"depthwise:h=5,w=6,c=9,k=3"}},

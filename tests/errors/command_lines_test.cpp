@@ -134,9 +134,8 @@ TEST_F(CommandLines, Numbers) {
 
 TEST_F(CommandLines, OperatorSpecs) {
   const std::string operators =
-      "the operators are matmul, dense, batch_matmul, conv2d, depthwise, conv2d_transpose, "
-      "maxpool, "
-      "avgpool, softmax, layernorm, reduce, elementwise, transpose";
+      "the operators are matmul, dense, batch_matmul, attention, conv2d, depthwise, "
+      "conv2d_transpose, maxpool, avgpool, softmax, layernorm, reduce, elementwise, transpose";
   expect_all({
       {"tune matmull:m=4,n=4,k=4", 2, "unknown operator 'matmull'",
        "did you mean 'matmul'? " + operators},

@@ -9,6 +9,8 @@ constexpr const char* kSpecs[] = {
     "matmul:m=16,n=64,k=32",
     "dense:m=7,n=40,k=33",
     "batch_matmul:b=3,m=5,n=18,k=7",
+    "attention:heads=4,m=21,n=13,d=5,kv=2",
+    "attention:heads=1,m=9,n=1031,d=3,e=5",
     "conv2d:h=9,w=7,ic=12,oc=20,kh=3,kw=3,pad=1",
     "conv2d:h=12,w=13,ic=3,oc=16,kh=5,kw=5,stride=2,pad=2",
     "conv2d:h=10,w=8,ic=16,oc=32,kh=1,kw=1,stride=2",
