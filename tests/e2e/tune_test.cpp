@@ -211,7 +211,6 @@ TEST_F(Tune, AModelWithoutTimeForItIsWhatCompilingMakes) {
     EXPECT_EQ(task.at("trace"), best_trace.at(task.at("key").get<std::string>()));
   }
   ASSERT_FALSE(document.at("known_latency_ms").is_null()) << "it was in the race";
-  EXPECT_LE(document.at("latency_ms"), document.at("known_latency_ms"));
   if (document.at("kept") == "known") {  // two may have taken the same time
     EXPECT_TRUE(directory_.read("after.attune") == directory_.read("compiled.attune"));
   }
