@@ -16,10 +16,10 @@
 namespace attune::model {
 namespace {
 
-// What another algorithm must promise before it is taken: so much of the direct one's time. The
-// model tells schedules of one algorithm apart better than algorithms: it sees less of what
-// transforming operands costs.
-constexpr double kOfDirect = 0.65;
+// What another algorithm must promise before it is taken, as a share of the direct one's time. The
+// model tells schedules of one algorithm apart better than algorithms: of what transforming
+// operands costs it sees the less, the more multiplications that saves.
+constexpr double kOfDirect = 0.95, kForSaved = 0.4;
 // What is hardly faster than the default of a template is not taken.
 constexpr double kOfDefault = 0.95;
 // Algorithms whose default is further behind than this are not looked at more closely.
@@ -38,6 +38,22 @@ std::uint64_t facts_of(const target::Target& target) {
     h = hash_combine(h, std::bit_cast<std::uint64_t>(fact));
   }
   return h;
+}
+
+// Multiplications of a program's anchor.
+double multiplications(const ir::Program& program) {
+  const ir::Stage* anchor = program.find_stage("anchor");
+  double count = 1;
+  if (anchor == nullptr) return count;
+  for (const ir::Axis& axis : anchor->axes) count *= static_cast<double>(axis.extent);
+  for (const ir::Axis& axis : anchor->reduce_axes) count *= static_cast<double>(axis.extent);
+  return count;
+}
+
+// The share of the direct algorithm's time that another one must promise.
+double share_wanted(const ir::Program& direct, const ir::Program& other) {
+  const double saved = 1 - multiplications(other) / multiplications(direct);
+  return kOfDirect - kForSaved * std::max(0.0, saved);
 }
 
 // The default of an algorithm's template, and its fastest schedule, as the analytic model has it.
@@ -92,12 +108,13 @@ Schedule chosen_schedule(const graph::Task& task, const target::Target& target,
   if (!direct_us) return usual;
   Schedule chosen = best.schedule();
   if (!algorithms.only.empty()) return chosen;
-  double least = *direct_us * kOfDirect;
+  double least = *direct_us;
   for (const ops::AlgorithmDef& other : task.op.alternatives) {
+    const double most = *direct_us * share_wanted(task.op.program, other.program);
     Promise promise(other.name, other.program, target, **tuning, *model);
-    if (!promise.default_us() || *promise.default_us() > kFarBehind * least) continue;
+    if (!promise.default_us() || *promise.default_us() > kFarBehind * most) continue;
     const std::optional<double> us = promise.find();
-    if (!us || *us >= least) continue;
+    if (!us || *us >= std::min(least, most)) continue;
     least = *us;
     chosen = promise.schedule();
   }
