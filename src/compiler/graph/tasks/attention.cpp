@@ -7,12 +7,10 @@
 #include "compiler/graph/tasks/anchors.h"
 #include "compiler/graph/tasks/attention_program.h"
 #include "compiler/ir/text/print.h"
+#include "compiler/ops/forms/attention.h"
 
 namespace attune::graph {
 namespace {
-
-// With fewer rows nothing is gained by keeping scores near: they are few.
-constexpr std::int64_t kFewestRows = 8;
 
 bool runs_along_rows(const Graph& graph, const Node& softmax) {
   if (softmax.op != "softmax") return false;
@@ -50,7 +48,7 @@ bool may_attend(const Graph& graph, const AttentionNodes& nodes) {
   const TensorType& type = graph.value(scores.outputs[0]).type;
   return type == graph.value(softmax.outputs[0]).type &&
          type == graph.value(product.inputs[0]).type &&
-         type.shape[type.shape.size() - 2] >= kFewestRows;
+         type.shape[type.shape.size() - 2] >= ops::kFewestQueries;
 }
 
 std::optional<AttentionParts> cut_attention(const Graph& graph, const Group& group) {

@@ -10,9 +10,6 @@
 namespace attune::ops {
 namespace {
 
-// With fewer queries the products and the softmax are kernels of their own (graph/tasks).
-constexpr std::int64_t kFewestQueries = 8;
-
 Status check(const AttentionOptions& options) {
   const NamedSize sizes[] = {{"b", options.b},   {"heads", options.heads},
                              {"kv", options.kv}, {"m", options.m, kFewestQueries},

@@ -6,6 +6,10 @@
 
 namespace attune::ops {
 
+// With fewer queries there are few scores and empty vectors: products and softmax stay kernels of
+// their own.
+inline constexpr std::int64_t kFewestQueries = 8;
+
 struct AttentionOptions {
   std::int64_t b = 1, heads = 1, kv = 1, m = 1, n = 1, d = 1, e = 1;
   ir::DType dtype = ir::kF32;
