@@ -244,7 +244,7 @@ TEST_F(Models, TasksAreListedWithTheirShares) {
 }
 
 TEST_F(Models, CheckAgreesWithTheInterpreter) {
-  for (const std::string model : {"mlp", "dqn"}) {
+  for (const std::string model : {"mlp", "dqn", "lstm_lm"}) {
     const Json line = Json::parse(output_of({"check", model, "--json"}));
     EXPECT_EQ(line.at("case"), model);
     EXPECT_EQ(line.at("status"), "pass") << line;

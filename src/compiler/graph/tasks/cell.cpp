@@ -151,13 +151,20 @@ class CellFinder {
 
   void absorb(int product) {
     const std::int64_t most = graph_.value(node(product).outputs[0]).type.elements();
+    const auto& factors = node(product).inputs;
+    std::set<ValueId> multiplied(factors.begin(), factors.end());
     for (int n = *members_.rbegin(); n >= 0 && members_.size() < kLargestCell; --n) {
       if (members_.count(n) > 0 || taken_[static_cast<std::size_t>(n)]) continue;
       if (!may_enter(node(n))) continue;
-      const Value& result = graph_.value(node(n).outputs[0]);
+      const ValueId id = node(n).outputs[0];
+      const Value& result = graph_.value(id);
       const bool fits = result.type.is_static() && result.type.elements() <= most &&
-                        !result.layout.is_blocked() && !readers(node(n).outputs[0]).empty();
-      if (fits && !is_read_outside(node(n).outputs[0])) members_.insert(n);
+                        !result.layout.is_blocked() && !readers(id).empty();
+      // A product reads through movement alone; anything else it finds in memory.
+      const bool is_factor = multiplied.count(id) > 0;
+      if (!fits || is_read_outside(id) || (is_factor && !is_movement(graph_, node(n)))) continue;
+      members_.insert(n);
+      if (is_factor) multiplied.insert(node(n).inputs[0]);
     }
   }
 

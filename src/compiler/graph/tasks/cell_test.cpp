@@ -120,6 +120,34 @@ TEST(Cells, ReadOperandsOfTheProductBesideIt) {
   for (const ValueId input : task->inputs) EXPECT_TRUE(input == state || input == weight);
 }
 
+// What the product multiplies is in memory: only movement is read through.
+TEST(Cells, LeaveWhatTheProductMultipliesToOthers) {
+  for (const bool is_read_twice : {false, true}) {
+    Builder builder("embedding");
+    const ValueId table = builder.constant(ops::make_constant(ir::Array(ir::kF32, {9, kColumns})));
+    const ValueId tokens = builder.input("tokens", {ir::kI64, {1, kRows}, {}});
+    const ValueId rows = *builder.add("gather", {table, tokens}, {{"axis", std::int64_t{0}}});
+    const ValueId x = *builder.add("reshape", {rows}, {{"shape", Ints{kRows, kColumns}}});
+    const ValueId weight =
+        builder.constant(ops::make_constant(ir::Array(ir::kF32, {kColumns, 2 * kColumns})));
+    const ValueId product = *builder.add("matmul", {x, weight});
+    const auto part = [&](std::int64_t start) {
+      return *builder.add(
+          "slice", {product},
+          {{"starts", Ints{0, start}}, {"steps", Ints{1, 1}}, {"shape", Ints{kRows, kColumns}}});
+    };
+    const ValueId both = *builder.add("mul", {part(0), part(kColumns)});
+    const ValueId result = is_read_twice ? *builder.add("add", {both, x}) : both;
+    const Graph graph = std::move(builder).finish({result});
+    const auto groups = fuse(graph, find_pieces(graph));
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[0].nodes.size(), 1U);
+    const auto task = make_task(graph, groups[1]);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    for (const ValueId input : task->inputs) EXPECT_TRUE(input == rows || input == weight);
+  }
+}
+
 // Groups that are no cells: several results, parts that nobody reads, parts of other sizes.
 TEST(Cells, HaveOneResultAndEqualParts) {
   {

@@ -312,6 +312,17 @@ class GroupProgram {
   int stages_ = 0;
 };
 
+// A value that a member makes is never in memory.
+void check_come_from_outside(const Graph& graph, const Group& group,
+                             const std::vector<ValueId>& inputs) {
+  for (const int member : group.nodes) {
+    for (const ValueId made : node_at(graph, member).outputs) {
+      CHECK(std::count(inputs.begin(), inputs.end(), made) == 0,
+            "no task reads from memory what one of its own nodes makes");
+    }
+  }
+}
+
 std::string name_of(const Graph& graph, const Group& group, const ir::Program& program) {
   std::string name = program.name;
   for (const int member : group.nodes) {
@@ -356,6 +367,7 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
   const Anchor* behind = anchor ? &*anchor : nullptr;
   ATTUNE_ASSIGN(task.op.program, builder.build(behind, behind ? &behind->op.program : nullptr));
   task.inputs = builder.inputs();
+  check_come_from_outside(graph, group, task.inputs);
   const TensorType& type = graph.value(task.output).type;
   task.op.tolerance = behind ? behind->op.tolerance : ops::tolerance_of(type.dtype);
   task.op.flops = behind ? behind->op.flops : static_cast<double>(type.elements());
