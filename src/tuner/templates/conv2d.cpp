@@ -58,6 +58,9 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   // How many of the outermost loops the threads share.
   list.push_back(space::choice_of("shared", target.threads > 1 ? std::vector<std::int64_t>{1, 2}
                                                                : std::vector<std::int64_t>{1}));
+  // Which loop is around all others: 0 that over the images, 1 the first around a tile, so that all
+  // images find its weights in the cache.
+  if (s.n > 1) list.push_back(space::choice_of("images", {0, 1}));
   return list;
 }
 
@@ -105,7 +108,7 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   }
   const std::int64_t accumulators = tile.numbers[0] * tile.numbers[1];
   const bool short_row = s.ib == 0 && s.kw * accumulators <= kLongestBody;
-  return {
+  space::Settings settings{
       {"tile", tile},
       {"tile_rows", {{1}}},
       {"rows", {{division.rows}}},
@@ -114,6 +117,8 @@ space::Settings default_values(const ir::Program& program, const target::Target&
       {"unroll_kw", {{short_row ? 1 : 0}}},
       {"held", {{0}}},
       {"shared", {{1}}}};
+  if (s.n > 1) settings.push_back({"images", {{0}}});
+  return settings;
 }
 
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
@@ -140,11 +145,14 @@ std::string place_outer_loops(TraceWriter& t, const ir::Stage& output,
   t.split("output", oh, {row_tiles, tile_rows});
   t.split("output", ow, {tile[0]});
   const std::string around[] = {oc + ".0", oh + ".0", oh + ".1", ow + ".0"};
-  schedule::Names order{n};
+  schedule::Names order;
   for (const std::int64_t loop : values.numbers("order")) order.push_back(around[loop]);
   const std::string innermost = order.back();
   const bool several = output.axes[0].extent > 1;
-  schedule::Names shared(order.begin() + (several ? 0 : 1), order.begin() + 1 + values["shared"]);
+  const std::int64_t outside = several ? values["images"] : 0;  // of the loop over the images
+  order.insert(order.begin() + outside, n);
+  schedule::Names shared(order.begin() + (several ? 0 : 1),
+                         order.begin() + (outside == 0 ? 1 : 0) + values["shared"]);
   order.insert(order.end(), {oh + ".2", ow + ".1", oc + ".1", ob});
   t.reorder("output", order);
   if (shared.size() > 1) t.fuse("output", shared);

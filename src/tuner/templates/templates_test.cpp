@@ -20,7 +20,6 @@
 #include "tuner/space/template_space.h"
 #include "tuner/space/trace_lookup.h"
 #include "tuner/templates/fused_testing.h"
-#include "tuner/templates/program_facts.h"
 
 namespace attune::templates {
 namespace {
@@ -373,6 +372,21 @@ TEST(Templates, ReductionsOfBlocksRunInVectorsOfBlocks) {
   EXPECT_NE(loops.find("set_scope cache.anchor register\n"), std::string::npos) << loops;
 }
 
+// Images around the groups of channels, or within them, where all find the same weights.
+TEST(Templates, ConvolutionsOfSeveralImagesHaveThemOutsideOrInside) {
+  ops::Conv2dOptions options;
+  options.n = 3, options.block = 8;
+  options.ic = options.oc = 64;
+  options.h = options.w = window(8, 3, 1, 1);
+  const ir::Program program = ops::build_conv2d(options).value();
+  const space::Choice channels_first{{0, 1, 2, 3}};
+  const std::string outside = trace_with(program, {{"order", channels_first}}),
+                    inside = trace_with(program, {{"order", channels_first}, {"images", {{1}}}});
+  EXPECT_NE(outside.find("parallel output n*oc.0"), std::string::npos) << outside;
+  EXPECT_NE(inside.find("reorder output oc.0 n oh.0"), std::string::npos) << inside;
+  EXPECT_NE(inside.find("parallel output oc.0"), std::string::npos) << inside;
+}
+
 TEST(Templates, TransposedTilesAreOrderedAsTheirKnobSays) {
   const ir::Program transpose =
       ops::build_transpose({.shape = {3, 40, 50}, .perm = {0, 2, 1}}).value();
@@ -380,41 +394,6 @@ TEST(Templates, TransposedTilesAreOrderedAsTheirKnobSays) {
                     other = trace_with(transpose, {{"tile_order", {{1, 0}}}});
   EXPECT_NE(usual.find("reorder output i j.0 k.0 j.1"), std::string::npos) << usual;
   EXPECT_NE(other.find("reorder output i j.0 j.1 k.0"), std::string::npos) << other;
-}
-
-TEST(RegisterTiles, FitIntoTheRegisters) {
-  for (const int registers : {16, 32}) {
-    const target::Target target = target_with(32, registers);
-    const space::Knob tiles = register_tiles("tile", 100, 100, target);
-    ASSERT_FALSE(tiles.choices.empty());
-    for (const space::Choice& tile : tiles.choices) {
-      const std::int64_t rows = tile.numbers[0], vectors = tile.numbers[1];
-      EXPECT_LE(rows * vectors + std::min(rows, vectors) + 1, registers);
-    }
-  }
-}
-
-TEST(RegisterTiles, ShrinkWithTheExtents) {
-  const target::Target target = target_with(32, 16);
-  for (const std::int64_t rows : {1, 2, 3}) {
-    const space::Knob tiles = register_tiles("tile", rows, 2, target);
-    ASSERT_FALSE(tiles.choices.empty());
-    for (const space::Choice& tile : tiles.choices) {
-      EXPECT_LE(tile.numbers[0], rows);
-      EXPECT_LE(tile.numbers[1], 2);
-    }
-  }
-}
-
-TEST(Templates, SumsHavePartsOfAboutTheSameLength) {
-  const ir::Program product = ops::build_matmul({.m = 4, .n = 4, .k = 4}).value();
-  const ir::Stage& sum = *product.find_stage("anchor");
-  EXPECT_EQ(steps_of_part(sum, 4, 9 * 16), 1);
-  EXPECT_EQ(steps_of_part(sum, 8, 9 * 8), 2);
-  EXPECT_EQ(steps_of_part(sum, 3, 7 * 7), 3);  // hardly more than one part
-  EXPECT_EQ(steps_of_part(sum, 1024, 1, 384), 256);
-  EXPECT_EQ(steps_of_part(sum, 37, 16), 8);
-  EXPECT_EQ(steps_of_part(*product.find_stage("output"), 1024, 1), 1024);
 }
 
 }  // namespace
