@@ -92,6 +92,29 @@ TEST(AnalyticModel, WhatLiesAroundTheInputIsNotAdded) {
   EXPECT_GT(compute_us(4, -1), 0.8 * compute_us(6, 0));
 }
 
+// The first and the second half of the rows side by side in a body: two rows, not all between them.
+TEST(AnalyticModel, ABodyMayTakeRowsFarApart) {
+  const auto compute_us = [](const std::string& steps) {
+    ir::Program program{"copy", {}, {}, {}};
+    const ir::Buffer a = ir::add_input(program, "a", ir::kF32, {64, 64});
+    program.outputs = {ir::add_compute(program, "output", {{"i", 64}, {"j", 64}},
+                                       ir::load(a, {ir::var("i"), ir::var("j")}))};
+    space::Scheduled copy{schedule::initial_state(program), {}};
+    const schedule::Trace trace = schedule::parse_trace(steps).value();
+    for (const schedule::Step& step : trace) {
+      EXPECT_TRUE(schedule::perform(copy.state, step).ok());
+    }
+    copy.bounds = schedule::infer_bounds(copy.state, schedule::Mins::Leave).value();
+    return predict(copy, space::sample_target()).stages[0].compute_us;
+  };
+  const std::string vector = "split output j 8\nvectorize output j.1\n";
+  const double neighbours =
+      compute_us(vector + "split output i 2\nreorder output i.0 j.0 i.1 j.1\nunroll output i.1\n");
+  const double halves =
+      compute_us(vector + "split output i 32\nreorder output i.1 j.0 i.0 j.1\nunroll output i.0\n");
+  EXPECT_NEAR(halves / neighbours, 1, 0.1);
+}
+
 TEST(AnalyticModel, ConstantsArePackedAheadOfTime) {
   ir::Program program = space::sample_program(96, 96, 64);
   const auto cost_of_packing = [](const ir::Program& p) {

@@ -108,10 +108,13 @@ class StageFootprints {
   }
 
   // Bytes that come from beyond a cache of this size, for all threads. Caches do not fail all at
-  // once: the mean of what smaller and larger ones would do.
+  // once: the mean of what smaller and larger ones would do, of the roots, as one that is a little
+  // too small keeps most of what one half its size would load again and again.
   double beyond(double capacity, Owner owner) const {
-    return 0.25 * beyond_sharp(0.5 * capacity, owner) + 0.5 * beyond_sharp(capacity, owner) +
-           0.25 * beyond_sharp(2 * capacity, owner);
+    const double root = 0.25 * std::sqrt(beyond_sharp(0.5 * capacity, owner)) +
+                        0.5 * std::sqrt(beyond_sharp(capacity, owner)) +
+                        0.25 * std::sqrt(beyond_sharp(2 * capacity, owner));
+    return root * root;
   }
 
   // Bytes that come from the caches of other cores, which are of this size: what their threads have

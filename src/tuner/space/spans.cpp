@@ -19,12 +19,8 @@ void fold_back(const StageState& stage, const schedule::Extents& extents,
                std::array<std::int64_t, kMaxIters>& spans) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     if (const auto* split = std::get_if<SplitRelation>(&*r)) {
-      std::int64_t span = 1, stride = 1;
-      for (std::size_t i = split->children.size(); i-- > 0;) {
-        const auto child = static_cast<std::size_t>(split->children[i]);
-        span += (spans[child] - 1) * stride;
-        stride *= extents[child];
-      }
+      std::int64_t span = 1;
+      for (const int child : split->children) span *= spans[static_cast<std::size_t>(child)];
       const auto parent = static_cast<std::size_t>(split->parent);
       spans[parent] = std::min(span, extents[parent]);
     } else {

@@ -11,7 +11,7 @@
 
 namespace attune::space {
 
-// Consecutive values that each axis, then each reduce axis takes.
+// Values that each axis, then each reduce axis takes: mostly consecutive ones.
 struct Spans {
   static constexpr std::size_t kMax = 16;
   std::array<std::int64_t, kMax> values;

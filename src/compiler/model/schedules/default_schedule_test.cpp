@@ -46,7 +46,8 @@ TEST(DefaultSchedule, HasAnotherAlgorithmWhereThatPromisesMuch) {
     EXPECT_EQ(algorithm(large, {"direct"}), "direct");
     EXPECT_EQ(algorithm(large, {"winograd2"}), "winograd2");
     EXPECT_EQ(algorithm("conv2d:h=4,w=4,ic=16,oc=16,kh=3,kw=3,pad=1", {}), "direct");
-    EXPECT_EQ(algorithm("dense:m=512,n=512,k=512", {}), "direct");
+    EXPECT_EQ(algorithm("dense:m=512,n=512,k=512", {}), "strassen");
+    EXPECT_EQ(algorithm("dense:m=64,n=64,k=512", {}), "direct");
   }
 }
 
