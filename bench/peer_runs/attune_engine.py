@@ -68,7 +68,7 @@ class Attune:
     def bind_inputs(self, inputs):
         self.kept, bound = [], []
         for info in self.infos("input"):
-            array = numpy.ascontiguousarray(inputs[info.name.decode()])
+            array = numpy.asarray(inputs[info.name.decode()], order="C")
             memory = aligned(array.nbytes)
             memory[:] = numpy.frombuffer(array.tobytes(), numpy.uint8)
             shape = (ctypes.c_int64 * MAX_RANK)(*array.shape)

@@ -1,9 +1,11 @@
 """One model, Attune and other runtimes on it, in turns: what bench/peers and bench/threads share."""
+import hashlib
 import importlib
 import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -142,11 +144,43 @@ def wanted_inputs(options, model, file):
     return model_inputs.asked_by(session, shapes, VOCABULARY)
 
 
-def artifact(options, file, inputs, threads, kind):
+def with_constants(command, inputs):
+    """What the program says; integers that decide shapes are fixed as it asks for them."""
+    import numpy
+
+    fixed = {}
+    with tempfile.TemporaryDirectory() as folder:
+        while True:
+            words = [word for name, file in fixed.items() for word in ("--constant", f"{name}={file}")]
+            try:
+                return attune(*command, *words)
+            except RuntimeError as error:
+                needed = re.search("depends on input '([^']+)' of the model", str(error))
+                if not needed or needed[1] in fixed or inputs[needed[1]].dtype.kind not in "iub":
+                    raise
+                fixed[needed[1]] = os.path.join(folder, f"{len(fixed)}.npy")
+                numpy.save(fixed[needed[1]], inputs[needed[1]])
+
+
+def name_of(model):
+    """What a table calls a model: a file by its name alone."""
+    return pathlib.Path(model).stem if model.endswith(".onnx") else model
+
+
+def name_of_artifact(model):
+    """Files of one name in different folders have artifacts of their own."""
+    path = pathlib.Path(model)
+    if not model.endswith(".onnx"):
+        return model
+    return f"{path.stem}-{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+
+
+def artifact(options, runners, threads, kind):
     """Compiles the model for Attune, tuned or not, from nothing: its path, and how tuning went."""
+    file, inputs = runners.file, runners.inputs
     folder = pathlib.Path(options.keep)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{pathlib.Path(file).stem}-{threads}-{kind}.attune"
+    path = folder / f"{name_of_artifact(runners.model)}-{threads}-{kind}.attune"
     report = path.with_suffix(".json")
     if not path.exists():
         shapes = [word for name, array in inputs.items()
@@ -158,7 +192,8 @@ def artifact(options, file, inputs, threads, kind):
             command = ["tune", file, "--seconds", str(options.seconds), "--json",
                        "--records", str(path.with_suffix(".db"))]
         begin = time.monotonic()
-        said = attune(*command, "--history", "none", "--threads", str(threads), "-o", str(path), *shapes)
+        said = with_constants(
+            [*command, "--history", "none", "--threads", str(threads), "-o", str(path), *shapes], inputs)
         if kind == "tuned":
             seconds, told = time.monotonic() - begin, json.loads(said)
             told |= {"wall_seconds": seconds, "trials": sum(task["trials"] for task in told["tasks"])}
@@ -186,6 +221,7 @@ class Runners:
 
     def __init__(self, options, model):
         self.options = options
+        self.model = model
         self.file = model_file(model)
         self.inputs = {i.name: i.array() for i in wanted_inputs(options, model, self.file)}
         self.workers = []
@@ -228,8 +264,14 @@ def compare(options, model, threads, kind, engines):
         for engine in engines:
             path = runners.file
             if engine == "attune":
-                path, tuning = artifact(options, runners.file, runners.inputs, threads, kind)
-            runners.add(engine, path, threads, cores_for(threads))
+                path, tuning = artifact(options, runners, threads, kind)
+            try:
+                runners.add(engine, path, threads, cores_for(threads))
+            except interleaved.Failed as error:
+                if engine == "attune":
+                    raise
+                peers.remove(engine)
+                said_by(model, f"{engine} is left out: {error}")
         outputs = {worker.engine: worker.results() for worker in runners.workers}
         errors = {engine: interleaved.disagreement(found, outputs[peers[0]])
                   for engine, found in outputs.items() if peers and engine != peers[0]}
@@ -237,7 +279,7 @@ def compare(options, model, threads, kind, engines):
         loads = {worker.engine: worker.load_seconds for worker in runners.workers}
     if disturbed:
         said_by(model, f"other processes or the host disturbed {disturbed} turns")
-    row = report.result(pathlib.Path(model).stem, threads, kind, best, errors, loads, disturbed)
+    row = report.result(name_of(model), threads, kind, best, errors, loads, disturbed)
     return {**row, "tuning": tuning} if tuning else row
 
 
