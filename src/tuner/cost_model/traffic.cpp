@@ -128,20 +128,26 @@ class StageFootprints {
     return bytes;
   }
 
-  // Cache lines of the results that two threads write to: where they have columns each, the ends of
-  // those.
+  // Cache lines of the results that two threads write to: those in which the elements of one end
+  // and of the other begin. Where these end with lines, the processor still loads lines ahead now
+  // and then that are the other's.
   double lines_of_two(const schedule::StageState& state) const {
+    constexpr double kLoadedAhead = 0.25;
     const ir::Stage& stage = state.stage;
     const bool row_major = state.layout.empty() && state.scope != ir::Scope::Register;
     if (!row_major || shared_.level >= levels_ || shared_.level < nest_.own) return 0;
     if (stage.axes.empty() || shared_.threads < 2) return 0;
-    const std::size_t last = stage.axes.size() - 1;
-    const std::int64_t element = stage.outputs[0]->type.bytes();
-    const std::int64_t row = stage.axes[last].extent, own = nest_.of_thread[last];
-    if (own >= row || (own * element % kLine == 0 && row * element % kLine == 0)) return 0;
-    double lines = static_cast<double>((row + own - 1) / own - 1);
-    for (std::size_t a = 0; a < last; ++a) lines *= static_cast<double>(stage.axes[a].extent);
-    return lines;
+    std::int64_t inner = stage.outputs[0]->type.bytes();  // of all axes behind the one that is cut
+    std::size_t cut = stage.axes.size() - 1;
+    while (cut > 0 && nest_.of_thread[cut] >= stage.axes[cut].extent) {
+      inner *= stage.axes[cut--].extent;
+    }
+    const std::int64_t whole = stage.axes[cut].extent, own = nest_.of_thread[cut];
+    if (own >= whole) return 0;
+    const bool whole_lines = own * inner % kLine == 0 && whole * inner % kLine == 0;
+    double lines = static_cast<double>((whole + own - 1) / own - 1);
+    for (std::size_t a = 0; a < cut; ++a) lines *= static_cast<double>(stage.axes[a].extent);
+    return lines * (whole_lines ? kLoadedAhead : 1);
   }
 
  private:
