@@ -20,7 +20,7 @@ namespace {
 // model tells schedules of one algorithm apart better than algorithms: of what transforming
 // operands costs it sees the less, the more multiplications that saves. Products of matrices, which
 // have no windows and borders, it knows best.
-constexpr double kOfProduct = 0.97, kOfDirect = 0.95, kForSaved = 0.4;
+constexpr double kOfProduct = 0.97, kOfDirect = 0.95, kForSaved = 0.25;
 // What is hardly faster than the default of a template is not taken.
 constexpr double kOfDefault = 0.95;
 // Algorithms whose default is further behind than this are not looked at more closely.
