@@ -12,8 +12,9 @@ namespace {
 
 using runtime::Tensor;
 
+// In so many bytes, the lowest first; what is beyond the number is zero.
 void put(std::string& bytes, std::uint64_t value, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i));
+  for (; size > 0; --size, value >>= 8) bytes += static_cast<char>(value);
 }
 
 std::string deflated(const std::string& plain) {

@@ -25,7 +25,7 @@ std::vector<T> values_of(const TensorProto& tensor) {
   EXPECT_TRUE(bytes.ok()) << bytes.error().message;
   if (!bytes.ok()) return {};
   std::vector<T> values(bytes->bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes->bytes.data(), bytes->bytes.size());
+  if (!values.empty()) std::memcpy(values.data(), bytes->bytes.data(), bytes->bytes.size());
   return values;
 }
 
