@@ -2,24 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/target/simple_target_testing.h"
+
 namespace attune::model {
 namespace {
 
 using runtime::KernelArgument, runtime::KernelCall, runtime::Place;
-
-// One operation a nanosecond and lane, and figures that are easy to divide by.
-target::Target simple() {
-  target::Target target;
-  target.threads = 1;
-  target.l1_bytes = 1000, target.l2_bytes = 10'000, target.l3_bytes = 100'000;
-  target.machine = {.ghz = 1,
-                    .fma_bytes_per_cycle = 64,
-                    .load_bytes_per_cycle = 64,
-                    .l2_bandwidth = 32,
-                    .l3_bandwidth = 10,
-                    .dram_bandwidth = 5};
-  return target;
-}
 
 // A kernel that computes, one that reads weights, one that does so in a loop, and one that nobody
 // calls.
@@ -43,7 +31,7 @@ runtime::Plan sample() {
 }
 
 TEST(PlanBounds, AreThoseOfWhatEachKernelComputesAndTouches) {
-  const std::vector<double> warm = bounds_us(sample(), simple(), false);
+  const std::vector<double> warm = bounds_us(sample(), target::simple_target(1), false);
   ASSERT_EQ(warm.size(), 4u);
   EXPECT_DOUBLE_EQ(warm[0], 2);
   EXPECT_DOUBLE_EQ(warm[1], 5640 / 32e3);
@@ -51,7 +39,7 @@ TEST(PlanBounds, AreThoseOfWhatEachKernelComputesAndTouches) {
 }
 
 TEST(PlanBounds, ColdWeightsComeFromMemoryUnlessALoopReadsThemAgain) {
-  const std::vector<double> cold = bounds_us(sample(), simple(), true);
+  const std::vector<double> cold = bounds_us(sample(), target::simple_target(1), true);
   ASSERT_EQ(cold.size(), 4u);
   EXPECT_DOUBLE_EQ(cold[0], 2);
   EXPECT_DOUBLE_EQ(cold[1], 1);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/graph/builder.h"
+#include "compiler/graph/tasks/operators_testing.h"
 #include "compiler/ir/text/print.h"
 
 namespace attune::graph {
@@ -38,18 +39,6 @@ struct Cell {
     return std::move(builder).finish(std::move(outputs));
   }
 };
-
-std::vector<std::string> operators_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const Group& group : fuse(graph, find_pieces(graph))) {
-    std::string name;
-    for (const int node : group.nodes) {
-      name += (name.empty() ? "" : "+") + graph.nodes[static_cast<std::size_t>(node)].op;
-    }
-    names.push_back(name);
-  }
-  return names;
-}
 
 std::string program_of(const Graph& graph, const Group& group) {
   const auto task = make_task(graph, group);

@@ -5,6 +5,7 @@
 
 #include "compiler/graph/builder.h"
 #include "compiler/graph/layouts/layouts.h"
+#include "compiler/graph/tasks/operators_testing.h"
 #include "compiler/graph/tasks/tasks.h"
 #include "compiler/ir/text/print.h"
 
@@ -24,18 +25,6 @@ ValueId part(Builder& builder, ValueId x, std::int64_t start, std::int64_t size)
 ValueId heads(Builder& builder, ValueId x, const Ints& perm) {
   const ValueId apart = *builder.add("reshape", {x}, {{"shape", Ints{1, 6, 2, 4}}});
   return *builder.add("transpose", {apart}, {{"perm", perm}});
-}
-
-std::vector<std::string> operators_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const Group& group : fuse(graph, find_pieces(graph))) {
-    std::string name;
-    for (const int node : group.nodes) {
-      name += (name.empty() ? "" : "+") + graph.nodes[static_cast<std::size_t>(node)].op;
-    }
-    names.push_back(name);
-  }
-  return names;
 }
 
 TEST(Fusion, ProductsReadRowsThroughMovement) {
