@@ -42,7 +42,7 @@ function(attune_runtime_shared)
   target_link_options(attune_runtime_shared PRIVATE -Wl,--gc-sections
                       -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/runtime_symbols.txt
                       $<$<CONFIG:Release>:-Wl,--strip-all>)
-  target_link_libraries(attune_runtime_shared PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(attune_runtime_shared PRIVATE attune_flags Threads::Threads)
 endfunction()
 
 function(attune_runtime_static)
@@ -83,29 +83,32 @@ function(attune_run_programs)
   foreach(part execution/thread_pool memory/memory execution/affinity)
     list(APPEND parts src/runtime/${part}.cpp)
   endforeach()
-  list(APPEND parts src/targets/cpu/device/kernel_module.cpp)
+  foreach(part kernel_module kernel_object elf_tables)
+    list(APPEND parts src/targets/cpu/device/${part}.cpp)
+  endforeach()
   add_executable(run_kernel ${parts})
-  target_link_libraries(run_kernel PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(run_kernel PRIVATE attune_flags Threads::Threads)
 endfunction()
 
-# attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel; the test
-# program finds them in the folder ATTUNE_TEST_KERNELS and reads them as bytes.
+# attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel, with what
+# src/DIR/system/*.c gives it instead of a C library; the test program finds them in the folder
+# ATTUNE_TEST_KERNELS and reads them as bytes.
 function(attune_test_kernels test dir)
   set(folder ${CMAKE_BINARY_DIR}/test_kernels/${test})
   file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.c)
+  file(GLOB system CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/system/*.c)
   foreach(kernel ${kernels})
     get_filename_component(name ${kernel} NAME_WE)
     set(target ${test}_kernel_${name})
-    add_library(${target} MODULE ${kernel})
+    add_library(${target} MODULE ${kernel} ${system})
     # Kernels are plain code, like generated ones: no sanitizer, no built-in knowledge of malloc.
-    # They stand alone, so that loading them runs nothing.
-    target_compile_options(${target} PRIVATE -O2 -fno-builtin -Wall -Wextra -Werror)
-    if(dir STREQUAL runtime/test_kernels)
-      target_link_options(${target} PRIVATE -nostdlib)
-    endif()
+    # They stand alone: the loader knows no other library.
+    target_compile_options(${target} PRIVATE -O2 -fno-builtin -fno-stack-protector -Wall -Wextra
+                                             -Werror)
+    target_link_options(${target} PRIVATE -nostdlib)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     set_target_properties(${target} PROPERTIES
-      PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${folder})
+      PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${folder} INSTALL_RPATH "")
     add_dependencies(${test} ${target})
   endforeach()
   target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="${folder}")

@@ -1,13 +1,7 @@
 // A shared object with a function that the loader calls to resolve a symbol.
 #include "runtime/execution/kernel_abi.h"
 
-static int32_t plain(const AttuneKernelContext* context, void* const* buffers) {
-  (void)context;
-  (void)buffers;
-  return 0;
-}
-
-__attribute__((used)) static AttuneKernel choose(void) { return plain; }
+__attribute__((used)) static AttuneKernel choose(void) { __builtin_trap(); }
 
 int32_t chosen(const AttuneKernelContext* context, void* const* buffers)
     __attribute__((ifunc("choose")));

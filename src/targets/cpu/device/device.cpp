@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "targets/cpu/device/cpu_features.h"
-#include "targets/cpu/device/inert_object.h"
 #include "targets/cpu/device/kernel_module.h"
+#include "targets/cpu/device/kernel_object.h"
 
 namespace attune::cpu {
 namespace {
@@ -63,7 +63,7 @@ class Device final : public runtime::Device {
 Status check(const runtime::Plan& plan, std::span<const std::span<const std::byte>> objects) {
   ATTUNE_RETURN_IF_ERROR(check_cpu(plan.architecture, plan.features));
   for (const std::span<const std::byte> object : objects) {
-    ATTUNE_RETURN_IF_ERROR(check_inert_object(object));
+    if (const auto read = read_kernel_object(object); !read.ok()) return read.error();
   }
   return {};
 }

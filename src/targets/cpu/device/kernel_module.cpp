@@ -1,10 +1,8 @@
 #include "targets/cpu/device/kernel_module.h"
 
-#include <dlfcn.h>
-#include <elf.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -12,114 +10,124 @@
 namespace attune::cpu {
 namespace {
 
-#if defined(__x86_64__)
-constexpr Elf64_Half kMachine = EM_X86_64;
-#elif defined(__aarch64__)
-constexpr Elf64_Half kMachine = EM_AARCH64;
-#elif defined(__riscv)
-constexpr Elf64_Half kMachine = EM_RISCV;
-#endif
-
-Error corrupt(std::string message) {
-  return {ErrorCode::Corrupt, std::move(message), "build the kernel again"};
+std::uint64_t round_down(std::uint64_t value, std::uint64_t unit) { return value & ~(unit - 1); }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return round_down(value + unit - 1, unit);
 }
 
-Status write_all(int descriptor, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      return Error{ErrorCode::Exhausted,
-                   "cannot hold a kernel object of " + std::to_string(bytes.size()) +
-                       " bytes in memory: " + std::strerror(errno),
-                   "free memory on this machine"};
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+int protection_of(Access access) {
+  switch (access) {
+    case Access::Read:
+      return PROT_READ;
+    case Access::ReadWrite:
+      return PROT_READ | PROT_WRITE;
+    case Access::ReadExecute:
+      return PROT_READ | PROT_EXEC;
   }
-  return {};
+  return PROT_NONE;
+}
+
+Error cannot_protect() {
+  return {ErrorCode::Unsupported,
+          std::string("the system does not let the memory of a kernel become executable: ") +
+              std::strerror(errno),
+          "allow the process to make memory executable (SELinux execmem, MemoryDenyWriteExecute)"};
 }
 
 }  // namespace
 
-Status check_shared_object(std::span<const std::byte> bytes) {
-  if (bytes.size() < sizeof(Elf64_Ehdr)) {
-    return corrupt("kernel object has " + std::to_string(bytes.size()) +
-                   " bytes, less than an ELF header");
+Result<KernelModule> KernelModule::load(std::span<const std::byte> bytes) {
+  ATTUNE_ASSIGN(KernelObject object, read_kernel_object(bytes));
+  KernelModule module;
+  ATTUNE_RETURN_IF_ERROR(module.map(object));
+  for (const Segment& segment : object.segments) {
+    if (segment.contents.empty()) continue;
+    std::memcpy(module.at(segment.address), segment.contents.data(), segment.contents.size());
   }
-  Elf64_Ehdr header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    return corrupt("kernel object is not an ELF file");
+  for (const Relocation& relocation : object.relocations) {
+    const auto value = reinterpret_cast<std::uint64_t>(module.at(relocation.target));
+    std::memcpy(module.at(relocation.at), &value, sizeof value);
   }
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-      header.e_machine != kMachine) {
-    return corrupt("kernel object is for another architecture (ELF machine " +
-                   std::to_string(header.e_machine) + ", this one is " + std::to_string(kMachine) +
-                   ")");
+  ATTUNE_RETURN_IF_ERROR(module.protect(object));
+  module.kernels_ = std::move(object.kernels);
+  return module;
+}
+
+// Zeroed memory for all of the address space, at a place that its alignment allows.
+Status KernelModule::map(const KernelObject& object) {
+  const std::uint64_t alignment = std::max(object.alignment, page_bytes());
+  const std::uint64_t slack = alignment - page_bytes();
+  const std::uint64_t bytes = round_up(object.end(), page_bytes()) + slack;
+  void* mapping =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping == MAP_FAILED) {
+    return Error{ErrorCode::Exhausted,
+                 "cannot hold a kernel object of " + std::to_string(bytes) +
+                     " bytes in memory: " + std::strerror(errno),
+                 "free memory on this machine"};
   }
-  if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return corrupt("kernel object is an ELF file but not a shared object");
-  }
-  const std::uint64_t size = bytes.size();
-  const std::uint64_t table = header.e_phoff;
-  if (table > size || header.e_phnum * sizeof(Elf64_Phdr) > size - table) {
-    return corrupt("kernel object is cut off: its program headers lie beyond its " +
-                   std::to_string(size) + " bytes");
-  }
-  for (std::size_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    std::memcpy(&segment, bytes.data() + table + i * sizeof segment, sizeof segment);
-    if (segment.p_type != PT_LOAD) continue;
-    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
-      return corrupt("kernel object is cut off: segment " + std::to_string(i) + " ends at byte " +
-                     std::to_string(segment.p_offset + segment.p_filesz) + " of " +
-                     std::to_string(size));
+  auto* place = static_cast<std::byte*>(mapping);
+  const auto number = reinterpret_cast<std::uintptr_t>(mapping);
+  const std::uint64_t before = round_up(number, alignment) - number;
+  if (before > 0) ::munmap(place, before);
+  start_ = place + before;
+  bytes_ = bytes - slack;
+  if (slack > before) ::munmap(start_ + bytes_, slack - before);
+  return {};
+}
+
+// Each segment gets its rights, and what lies between them none. Written pages are never executed,
+// executed ones no longer written.
+Status KernelModule::protect(const KernelObject& object) {
+  std::uint64_t done = 0;
+  const auto set = [&](std::uint64_t end, int protection) {
+    if (end == done) return true;
+    const std::uint64_t begin = std::exchange(done, end);
+    return ::mprotect(at(begin), end - begin, protection) == 0;
+  };
+  for (const Segment& segment : object.segments) {
+    const std::uint64_t end = round_up(segment.end(), page_bytes());
+    if (segment.access == Access::ReadExecute) {
+      auto* code = reinterpret_cast<char*>(at(segment.address));
+      __builtin___clear_cache(code, code + segment.bytes);  // does nothing on x86
     }
+    if (!set(round_down(segment.address, page_bytes()), PROT_NONE)) return cannot_protect();
+    if (!set(end, protection_of(segment.access))) return cannot_protect();
+  }
+  const std::uint64_t sealed = round_down(object.sealed_address, page_bytes());
+  const std::uint64_t sealed_end =
+      round_down(object.sealed_address + object.sealed_bytes, page_bytes());
+  if (sealed_end > sealed && ::mprotect(at(sealed), sealed_end - sealed, PROT_READ) != 0) {
+    return cannot_protect();
   }
   return {};
 }
 
-Result<KernelModule> KernelModule::load(std::span<const std::byte> bytes) {
-  ATTUNE_RETURN_IF_ERROR(check_shared_object(bytes));
-  KernelModule module;
-  module.descriptor_ = memfd_create("attune-kernel", MFD_CLOEXEC);
-  if (module.descriptor_ < 0) {
-    return Error{ErrorCode::Io, std::string("cannot create a memory file: ") + std::strerror(errno),
-                 "raise the limit of open files (ulimit -n)"};
-  }
-  ATTUNE_RETURN_IF_ERROR(write_all(module.descriptor_, bytes));
-  const std::string path = "/proc/self/fd/" + std::to_string(module.descriptor_);
-  module.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (module.handle_ == nullptr) {
-    const char* reason = dlerror();
-    return corrupt(std::string("cannot load the kernel object: ") +
-                   (reason != nullptr ? reason : "unknown reason"));
-  }
-  return module;
-}
-
 KernelModule::KernelModule(KernelModule&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : start_(std::exchange(other.start_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      kernels_(std::move(other.kernels_)) {}
 
 KernelModule& KernelModule::operator=(KernelModule&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(descriptor_, other.descriptor_);
+  std::swap(start_, other.start_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(kernels_, other.kernels_);
   return *this;
 }
 
 KernelModule::~KernelModule() {
-  if (handle_ != nullptr) dlclose(handle_);
-  if (descriptor_ >= 0) close(descriptor_);
+  if (start_ != nullptr) ::munmap(start_, bytes_);
 }
 
 Result<AttuneKernel> KernelModule::kernel(const std::string& symbol) const {
-  void* address = dlsym(handle_, symbol.c_str());
-  if (address == nullptr) {
+  const auto found = std::lower_bound(
+      kernels_.begin(), kernels_.end(), symbol,
+      [](const KernelSymbol& kernel, const std::string& name) { return kernel.name < name; });
+  if (found == kernels_.end() || found->name != symbol) {
     return Error{ErrorCode::NotFound, "kernel object has no function '" + symbol + "'",
                  "check the kernel's name"};
   }
-  return reinterpret_cast<AttuneKernel>(address);
+  return reinterpret_cast<AttuneKernel>(at(found->address));
 }
 
 Status run_kernel(AttuneKernel kernel, runtime::ThreadPool& pool, void* workspace,

@@ -1,8 +1,9 @@
-// A shared object of kernels, loaded from bytes in memory: nothing is written to a file system, and
-// the code is unmapped again when the module goes.
+// A kernel object laid out in memory of its own, by a loader of ours: no dynamic linker, no file,
+// and nothing of it runs until a kernel is called. The memory goes when the module goes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,15 +11,13 @@
 #include "base/result.h"
 #include "runtime/execution/kernel_abi.h"
 #include "runtime/execution/thread_pool.h"
+#include "targets/cpu/device/kernel_object.h"
 
 namespace attune::cpu {
 
-// Why these bytes cannot be a shared object for this machine, before any of it is mapped: not ELF,
-// another architecture, not a shared object, shorter than its own headers say.
-Status check_shared_object(std::span<const std::byte> bytes);
-
 class KernelModule {
  public:
+  // Refuses what read_kernel_object() refuses. The bytes are not needed afterwards.
   static Result<KernelModule> load(std::span<const std::byte> bytes);
 
   KernelModule(KernelModule&& other) noexcept;
@@ -32,9 +31,13 @@ class KernelModule {
 
  private:
   KernelModule() = default;
-  void* handle_ = nullptr;
-  // Kept open while loaded: the loader tells modules apart by path, and the path holds this number.
-  int descriptor_ = -1;
+  Status map(const KernelObject& object);
+  Status protect(const KernelObject& object);
+  std::byte* at(std::uint64_t address) const { return start_ + address; }
+
+  std::byte* start_ = nullptr;  // of the object's address space
+  std::size_t bytes_ = 0;
+  std::vector<KernelSymbol> kernels_ = {};
 };
 
 // Runs a kernel on the pool. A non-zero return of the kernel is an error that names the number.

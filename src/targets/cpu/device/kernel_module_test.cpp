@@ -2,24 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <fstream>
-#include <iterator>
-
-#include "base/built_path_testing.h"
 #include "runtime/memory/tensor.h"
+#include "targets/cpu/device/edited_object_testing.h"
 
 namespace attune::cpu {
 namespace {
-
-std::vector<std::byte> object(const std::string& name) {
-  std::ifstream file(built_path(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
-  EXPECT_TRUE(file.good()) << name;
-  const std::vector<char> chars{std::istreambuf_iterator<char>(file), {}};
-  std::vector<std::byte> bytes(chars.size());
-  std::memcpy(bytes.data(), chars.data(), chars.size());
-  return bytes;
-}
 
 float run_on_ones(const KernelModule& module, const std::string& symbol) {
   auto in = runtime::Tensor::allocate(runtime::DType::F32, {1000});
@@ -34,39 +21,61 @@ float run_on_ones(const KernelModule& module, const std::string& symbol) {
 }
 
 TEST(KernelModule, RunsKernelsFromBytes) {
-  auto module = KernelModule::load(object("scale"));
+  auto module = KernelModule::load(test_object("scale"));
   ASSERT_TRUE(module.ok()) << module.error().message;
   EXPECT_EQ(run_on_ones(*module, "scale"), 2.0f);
 }
 
 TEST(KernelModule, ModulesWithTheSameSymbolStayApart) {
-  auto twice = KernelModule::load(object("scale"));
-  auto thrice = KernelModule::load(object("triple"));
+  auto twice = KernelModule::load(test_object("scale"));
+  auto thrice = KernelModule::load(test_object("triple"));
   EXPECT_EQ(run_on_ones(*twice, "scale"), 2.0f);
   EXPECT_EQ(run_on_ones(*thrice, "scale"), 3.0f);
 }
 
 TEST(KernelModule, AModuleReplacesAnUnloadedOne) {
   for (int round = 0; round < 3; ++round) {
-    EXPECT_EQ(run_on_ones(*KernelModule::load(object("scale")), "scale"), 2.0f);
-    EXPECT_EQ(run_on_ones(*KernelModule::load(object("triple")), "scale"), 3.0f);
+    EXPECT_EQ(run_on_ones(*KernelModule::load(test_object("scale")), "scale"), 2.0f);
+    EXPECT_EQ(run_on_ones(*KernelModule::load(test_object("triple")), "scale"), 3.0f);
   }
 }
 
+TEST(KernelModule, FillsInAddresses) {
+  auto module = KernelModule::load(test_object("relocated"));
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  runtime::ThreadPool pool({});
+  EXPECT_EQ(run_kernel(*module->kernel("sum"), pool, nullptr, {}).error().message,
+            "kernel returned status 25");
+  EXPECT_EQ(run_kernel(*module->kernel("sum"), pool, nullptr, {}).error().message,
+            "kernel returned status 26");
+}
+
+TEST(KernelModule, AlignsAsAsked) {
+  EditedObject object("scale");
+  for (Elf64_Phdr& header : object.program_headers()) {
+    if (header.p_type == PT_LOAD) header.p_align = 1 << 18;
+  }
+  auto module = KernelModule::load(object.bytes());
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const auto place = reinterpret_cast<std::uintptr_t>(*module->kernel("scale"));
+  EXPECT_EQ(place % (1 << 18), object.symbol("scale").st_value);
+  EXPECT_EQ(run_on_ones(*module, "scale"), 2.0f);
+}
+
 TEST(KernelModule, ReportsTheStatusOfAKernel) {
-  auto module = KernelModule::load(object("scale"));
+  auto module = KernelModule::load(test_object("scale"));
   runtime::ThreadPool pool({});
   EXPECT_EQ(run_kernel(*module->kernel("refuse"), pool, nullptr, {}).error().message,
             "kernel returned status 7");
 }
 
 TEST(KernelModule, NamesAMissingFunction) {
-  auto module = KernelModule::load(object("scale"));
+  auto module = KernelModule::load(test_object("scale"));
   EXPECT_EQ(module->kernel("nothing").error().message, "kernel object has no function 'nothing'");
 }
 
 TEST(KernelModule, RefusesDamagedObjects) {
-  const std::vector<std::byte> good = object("scale");
+  const std::vector<std::byte> good = test_object("scale");
   const std::span<const std::byte> bytes(good);
   EXPECT_EQ(KernelModule::load({}).error().message,
             "kernel object has 0 bytes, less than an ELF header");
