@@ -1,5 +1,7 @@
-/* The C interface of the Attune runtime: loads compiled models (artifacts) and runs them. Plain
- * C99, no other header of Attune is needed; link with -lattune_runtime. A model is loaded once and
+/* The C interface of the Attune runtime: loads compiled models (artifacts) and runs them. Running
+ * an artifact is running its code, with all rights of the process: take it from nobody whom you
+ * would not take a program from, or verify its signature. Plain C99, no other header of Attune is
+ * needed; link with -lattune_runtime. A model is loaded once and
  * may be used by many threads at the same time, each with a session of its own; a session runs one
  * call at a time. Objects may be destroyed in any order: what still needs another one keeps it
  * alive. */
@@ -27,7 +29,7 @@ typedef enum AttuneStatus {
   ATTUNE_UNSUPPORTED = 2,      /* it makes sense, but this runtime or machine cannot do it */
   ATTUNE_NOT_FOUND = 3,        /* a file is missing */
   ATTUNE_IO = 4,               /* the disk or a kernel failed */
-  ATTUNE_CORRUPT = 5,          /* an artifact is damaged */
+  ATTUNE_CORRUPT = 5,          /* an artifact is damaged, changed, or not signed as it should be */
   ATTUNE_EXHAUSTED = 6         /* memory ran out */
 } AttuneStatus;
 
@@ -92,9 +94,22 @@ ATTUNE_API AttuneStatus attune_thread_pool_create(int32_t threads, AttuneThreadP
 ATTUNE_API void attune_thread_pool_destroy(AttuneThreadPool* pool);
 
 /* Loads an artifact. It is checked first: damaged, newer and foreign ones are refused before any of
- * their code is touched. */
+ * their code is touched, and none of it runs before a session does. Weights stay in the file: when
+ * that is changed in place, runs fail from then on, so replace artifacts by renaming a new file over
+ * them. For that the first load installs a handler of SIGBUS, which hands on what is not about
+ * artifacts; with a handler of yours in its place, a file that is cut short ends the process. */
 ATTUNE_API AttuneStatus attune_model_load(const char* path, AttuneModel** model,
                                           AttuneError* error);
+/* Returns 0 if `signature` (64 bytes, Ed25519 of RFC 8032) is one of `bytes` by a key that you
+ * trust; `user` is what you gave along. */
+typedef int32_t (*AttuneVerify)(void* user, const void* bytes, size_t byte_count,
+                                const void* signature, size_t signature_bytes);
+/* The same for artifacts that you do not trust as they are: one that is not signed, or that
+ * `verify` does not return 0 for, is refused before anything else of it is looked at. All of the
+ * artifact is read into memory, so that what was verified is what runs. */
+ATTUNE_API AttuneStatus attune_model_load_verified(const char* path, AttuneVerify verify,
+                                                   void* user, AttuneModel** model,
+                                                   AttuneError* error);
 ATTUNE_API void attune_model_destroy(AttuneModel* model);
 ATTUNE_API const char* attune_model_name(const AttuneModel* model);
 /* How many threads the code was made for; a pool of that size suits it best. */

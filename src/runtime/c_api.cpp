@@ -152,6 +152,26 @@ AttuneStatus attune_model_load(const char* path, AttuneModel** model, AttuneErro
   });
 }
 
+AttuneStatus attune_model_load_verified(const char* path, AttuneVerify verify, void* user,
+                                        AttuneModel** model, AttuneError* error) {
+  return answer(error, [&]() -> Status {
+    if (path == nullptr || verify == nullptr || model == nullptr) {
+      return attune::invalid("there is no path, or nothing to verify with");
+    }
+    const auto ask = [&](std::span<const std::byte> bytes,
+                         std::span<const std::byte> signature) -> Status {
+      if (verify(user, bytes.data(), bytes.size(), signature.data(), signature.size()) == 0) {
+        return {};
+      }
+      return Error{ErrorCode::Corrupt, "its signature is not one of a trusted key",
+                   "get the artifact from whom you trust"};
+    };
+    ATTUNE_ASSIGN(auto loaded, Model::load(path, devices(), ask));
+    *model = new AttuneModel{std::move(loaded)};
+    return {};
+  });
+}
+
 void attune_model_destroy(AttuneModel* model) { delete model; }
 
 const char* attune_model_name(const AttuneModel* model) {

@@ -63,6 +63,38 @@ TEST_F(CApi, RunsAModel) {
   attune_session_destroy(session);
 }
 
+// Trusts signatures that begin with the byte that it was given; a checksum stands in for a key.
+int32_t begins_with(void* user, const void* bytes, size_t byte_count, const void* signature,
+                    size_t signature_bytes) {
+  EXPECT_EQ(signature_bytes, 64u);
+  EXPECT_GT(byte_count, 4000u);
+  EXPECT_EQ(static_cast<const unsigned char*>(bytes)[1], 'A');
+  return *static_cast<const char*>(signature) == *static_cast<const char*>(user) ? 0 : 1;
+}
+
+TEST_F(CApi, VerifiesSignatures) {
+  AttuneError error;
+  AttuneModel* model = nullptr;
+  char key = 'k';
+  EXPECT_EQ(attune_model_load_verified(path_.c_str(), begins_with, &key, &model, &error),
+            ATTUNE_CORRUPT);
+  EXPECT_EQ(error.message, "cannot load '" + path_ + "': it is not signed");
+  const SignBytes sign = [](std::span<const std::byte>) -> Result<std::vector<std::byte>> {
+    return std::vector<std::byte>(kSignatureBytes, std::byte{'k'});
+  };
+  ASSERT_TRUE(sign_artifact(path_, sign).ok());
+  ASSERT_EQ(attune_model_load_verified(path_.c_str(), begins_with, &key, &model, &error), ATTUNE_OK)
+      << error.message;
+  attune_model_destroy(model);
+  key = 'x';
+  EXPECT_EQ(attune_model_load_verified(path_.c_str(), begins_with, &key, &model, &error),
+            ATTUNE_CORRUPT);
+  EXPECT_EQ(error.message,
+            "cannot load '" + path_ + "': its signature is not one of a trusted key");
+  EXPECT_EQ(attune_model_load_verified(path_.c_str(), nullptr, &key, &model, &error),
+            ATTUNE_INVALID_ARGUMENT);
+}
+
 TEST_F(CApi, SaysWhatIsWrong) {
   AttuneError error;
   AttuneModel* model = nullptr;

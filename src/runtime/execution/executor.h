@@ -21,7 +21,8 @@ namespace attune::runtime {
 class Model {
  public:
   static Result<std::shared_ptr<const Model>> load(const std::string& path,
-                                                   DeviceKinds kinds = devices());
+                                                   DeviceKinds kinds = devices(),
+                                                   const VerifyBytes& verify = {});
   // Loads the kernels of an opened artifact.
   static Result<std::shared_ptr<const Model>> from(Artifact artifact);
   ~Model();

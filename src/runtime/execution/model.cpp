@@ -10,8 +10,9 @@ Model::~Model() = default;
 const Plan& Model::plan() const { return state_->artifact.plan(); }
 const Artifact& Model::artifact() const { return state_->artifact; }
 
-Result<std::shared_ptr<const Model>> Model::load(const std::string& path, DeviceKinds kinds) {
-  ATTUNE_ASSIGN(Artifact artifact, Artifact::open(path, kinds));
+Result<std::shared_ptr<const Model>> Model::load(const std::string& path, DeviceKinds kinds,
+                                                 const VerifyBytes& verify) {
+  ATTUNE_ASSIGN(Artifact artifact, Artifact::open(path, kinds, verify));
   return from(std::move(artifact));
 }
 
@@ -30,6 +31,7 @@ Status Model::State::load_kernels() {
 
 // Those that kernels read, at the places that they have in the artifact.
 Status Model::State::load_weights() {
+  ATTUNE_RETURN_IF_ERROR(artifact.check_unchanged());
   const std::span<const std::byte> host = artifact.weights();
   ATTUNE_ASSIGN(weights, device->allocate(host.size()));
   ATTUNE_ASSIGN(const auto stream, device->open_stream({}));

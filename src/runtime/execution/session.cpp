@@ -214,13 +214,16 @@ Result<Session> Session::create(std::shared_ptr<const Model> model, ThreadPool& 
 
 Status Session::run(std::span<const InputView> inputs, std::span<const OutputView> outputs,
                     Profile* profile) {
+  ATTUNE_RETURN_IF_ERROR(state_->model->artifact().check_unchanged());
   ATTUNE_RETURN_IF_ERROR(state_->bind(inputs, outputs));
   state_->start_profile(profile);
   ATTUNE_RETURN_IF_ERROR(state_->run(state_->plan().body, 0));
-  return state_->finish(outputs);
+  ATTUNE_RETURN_IF_ERROR(state_->finish(outputs));
+  return state_->model->artifact().check_unchanged();
 }
 
 Status Session::run_again() {
+  ATTUNE_RETURN_IF_ERROR(state_->model->artifact().check_unchanged());
   state_->start_profile(nullptr);
   state_->kernels_only = true;
   const Status done = state_->run(state_->plan().body, 0);

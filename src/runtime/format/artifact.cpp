@@ -1,12 +1,15 @@
 #include "runtime/format/artifact.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <fstream>
 #include <utility>
 
+#include "base/atomic_file.h"
+#include "runtime/format/artifact_file.h"
 #include "runtime/format/artifact_format.h"
-#include "runtime/format/file_mapping.h"
 #include "runtime/format/plan_json.h"
 
 namespace attune::runtime {
@@ -16,6 +19,10 @@ using Bytes = std::span<const std::byte>;
 
 // Weights up to this size are verified while loading, larger ones as they are read.
 constexpr std::uint64_t kEagerBytes = std::uint64_t{64} << 20;
+// Weights from this size on stay in the file; mapping costs more than copying less.
+constexpr std::uint64_t kMappedBytes = std::uint64_t{64} << 10;
+// Plan, checksums and code, which are always held in memory.
+constexpr std::uint64_t kMostFront = std::uint64_t{1} << 30;
 
 // A number read as 0 has not been checked yet.
 class ChunkGuard {
@@ -56,32 +63,67 @@ Error damaged(const std::string& why) {
   return {ErrorCode::Corrupt, "the artifact is damaged: " + why, "copy or compile it again"};
 }
 
-Result<format::Header> read_header(Bytes file) {
+// Of a file of so many bytes, by its first ones.
+Result<format::Header> read_header(Bytes start, std::uint64_t file_bytes) {
   format::Header header;
-  if (file.size() < header.magic.size() ||
-      std::memcmp(file.data(), format::kMagic.data(), format::kMagic.size()) != 0) {
+  if (start.size() < header.magic.size() ||
+      std::memcmp(start.data(), format::kMagic.data(), format::kMagic.size()) != 0) {
     return Error{ErrorCode::Corrupt, "it is not an Attune artifact",
                  "make one with 'attune compile MODEL -o FILE'"};
   }
-  if (file.size() < sizeof header) {
-    return damaged("it is cut short after " + std::to_string(file.size()) + " bytes");
+  if (start.size() < sizeof header) {
+    return damaged("it is cut short after " + std::to_string(start.size()) + " bytes");
   }
-  std::memcpy(&header, file.data(), sizeof header);
-  if (header.version > kArtifactVersion) {
+  std::memcpy(&header, start.data(), sizeof header);
+  if (header.version > kSignedVersion) {
     return Error{ErrorCode::Unsupported,
                  "it has format version " + std::to_string(header.version) +
-                     ", this runtime reads version " + std::to_string(kArtifactVersion),
+                     ", this runtime reads versions up to " + std::to_string(kSignedVersion),
                  "use a newer runtime, or compile the model again"};
   }
-  if (header.version != kArtifactVersion || header.sections != format::kSections ||
+  if (header.version < kPlainVersion || header.sections != format::kSections ||
       header.checksum != format::header_checksum(header)) {
     return damaged("the checksum of its header does not match");
   }
-  if (header.file_bytes != file.size()) {
-    return damaged("it has " + std::to_string(file.size()) + " bytes and should have " +
+  if (header.file_bytes != file_bytes) {
+    return damaged("it has " + std::to_string(file_bytes) + " bytes and should have " +
                    std::to_string(header.file_bytes));
   }
   return header;
+}
+
+// The last section of a signed artifact, and what lies before it.
+struct SignedParts {
+  Bytes bytes = {};
+  format::Signature signature = {};
+};
+
+Result<SignedParts> read_signature(Bytes file, const format::Header& header) {
+  const format::Section& entry = header.signature;
+  SignedParts parts;
+  if (entry.bytes != sizeof parts.signature || entry.offset > file.size() ||
+      file.size() - entry.offset != sizeof parts.signature) {
+    return damaged("its signature lies outside of the file");
+  }
+  parts.bytes = file.first(entry.offset);
+  std::memcpy(&parts.signature, file.data() + entry.offset, sizeof parts.signature);
+  if (parts.signature.kind != 1 ||
+      parts.signature.checksum != format::signature_checksum(parts.signature)) {
+    return damaged("the checksum of its signature does not match");
+  }
+  return parts;
+}
+
+// All but the signature, as far as the caller wants to know whose it is.
+Result<Bytes> verified(Bytes file, const format::Header& header, const VerifyBytes& verify) {
+  if (header.version == kPlainVersion) {
+    if (!verify) return file;
+    return Error{ErrorCode::Corrupt, "it is not signed",
+                 "ask for a signed one ('attune compile --sign KEY'), or trust it without"};
+  }
+  ATTUNE_ASSIGN(const SignedParts parts, read_signature(file, header));
+  if (verify) ATTUNE_RETURN_IF_ERROR(verify(parts.bytes, parts.signature.bytes));
+  return parts.bytes;
 }
 
 // The sections with the padding behind each; together they are all of the file behind the header.
@@ -148,7 +190,7 @@ Error with_path(const std::string& path, const Error& error) {
 }  // namespace
 
 struct Artifact::State {
-  FileMapping mapping;
+  ArtifactFile stored;
   Memory memory;
   Bytes file;
   Plan plan;
@@ -157,9 +199,11 @@ struct Artifact::State {
   Bytes weights;
   std::unique_ptr<ChunkGuard> guard;
 
-  Status read(DeviceKinds kinds) {
-    ATTUNE_ASSIGN(const format::Header header, read_header(file));
-    ATTUNE_ASSIGN(const auto sections, read_sections(file, header));
+  Status load(bool all);
+  Status read(DeviceKinds kinds, const VerifyBytes& verify) {
+    ATTUNE_ASSIGN(const format::Header header, read_header(file, file.size()));
+    ATTUNE_ASSIGN(const Bytes contents, verified(file, header, verify));
+    ATTUNE_ASSIGN(const auto sections, read_sections(contents, header));
     const Bytes graph = sections[format::kGraph];
     ATTUNE_ASSIGN(plan,
                   plan_from_json({reinterpret_cast<const char*>(graph.data()), graph.size()}));
@@ -181,11 +225,32 @@ Artifact::Artifact(Artifact&&) noexcept = default;
 Artifact& Artifact::operator=(Artifact&&) noexcept = default;
 Artifact::~Artifact() = default;
 
-Result<Artifact> Artifact::open(const std::string& path, DeviceKinds kinds) {
+// Brings the file into memory, but for large weights.
+Status Artifact::State::load(bool all) {
+  std::array<std::byte, sizeof(format::Header)> start = {};
+  const auto first = std::span(start).first(std::min(stored.file_bytes(), sizeof start));
+  ATTUNE_RETURN_IF_ERROR(stored.read(0, first));
+  ATTUNE_ASSIGN(const format::Header header, read_header(first, stored.file_bytes()));
+  const format::Section& entry = header.table[format::kWeights];
+  if (entry.offset > stored.file_bytes() || entry.bytes > stored.file_bytes() - entry.offset) {
+    return damaged("section 'weights' lies outside of the file");
+  }
+  if (stored.file_bytes() - entry.bytes > kMostFront) {
+    return damaged("its plan and code have more than " + std::to_string(kMostFront) + " bytes");
+  }
+  const bool mapped = entry.bytes >= kMappedBytes && !all;
+  ATTUNE_RETURN_IF_ERROR(stored.load(mapped ? FileRange{entry.offset, entry.bytes} : FileRange{}));
+  file = stored.bytes();
+  return {};
+}
+
+Result<Artifact> Artifact::open(const std::string& path, DeviceKinds kinds,
+                                const VerifyBytes& verify) {
   auto state = std::make_unique<State>();
-  ATTUNE_ASSIGN(state->mapping, FileMapping::open(path));
-  state->file = state->mapping.bytes();
-  if (const Status read = state->read(kinds); !read.ok()) return with_path(path, read.error());
+  ATTUNE_ASSIGN(state->stored, ArtifactFile::open(path));
+  Status read = state->load(static_cast<bool>(verify));
+  if (read.ok()) read = state->read(kinds, verify);
+  if (!read.ok()) return with_path(path, read.error());
   return Artifact(std::move(state));
 }
 
@@ -193,7 +258,7 @@ Result<Artifact> Artifact::from_memory(Memory bytes, const std::string& name, De
   auto state = std::make_unique<State>();
   state->memory = std::move(bytes);
   state->file = {static_cast<const std::byte*>(state->memory.data()), state->memory.bytes()};
-  if (const Status read = state->read(kinds); !read.ok()) return with_path(name, read.error());
+  if (const Status read = state->read(kinds, {}); !read.ok()) return with_path(name, read.error());
   return Artifact(std::move(state));
 }
 
@@ -202,6 +267,8 @@ const DeviceKind& Artifact::device() const { return *state_->device; }
 std::int64_t Artifact::file_bytes() const { return static_cast<std::int64_t>(state_->file.size()); }
 std::span<const std::byte> Artifact::weights() const { return state_->weights; }
 std::span<const std::span<const std::byte>> Artifact::objects() const { return state_->objects; }
+
+Status Artifact::check_unchanged() const { return state_->stored.check_unchanged(); }
 
 Status Artifact::verify_weights(std::int64_t offset, std::int64_t bytes) const {
   CHECK(offset >= 0 && bytes >= 0 && offset <= std::ssize(state_->weights) &&
@@ -212,6 +279,21 @@ Status Artifact::verify_weights(std::int64_t offset, std::int64_t bytes) const {
 }
 
 Status Artifact::verify_all_weights() const { return verify_weights(0, std::ssize(weights())); }
+
+Status sign_artifact(const std::string& path, const SignBytes& sign) {
+  ATTUNE_ASSIGN(ArtifactFile stored, ArtifactFile::open(path));
+  ATTUNE_RETURN_IF_ERROR(stored.load({}));
+  const Bytes file = stored.bytes();
+  const auto check = [&]() -> Status {
+    ATTUNE_ASSIGN(const format::Header header, read_header(file, file.size()));
+    ATTUNE_ASSIGN(const Bytes contents, verified(file, header, {}));
+    const auto sections = read_sections(contents, header);
+    return sections.ok() ? Status() : sections.error();
+  };
+  if (const Status checked = check(); !checked.ok()) return with_path(path, checked.error());
+  ATTUNE_ASSIGN(const Memory bytes, signed_bytes(file, sign));
+  return write_file_atomically(path, {static_cast<const char*>(bytes.data()), bytes.bytes()});
+}
 
 bool looks_like_artifact(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -1,6 +1,7 @@
 // The bytes of an artifact, shared by its writer and its reader: a header of fixed size, then the
 // sections one after the other. A section's checksum covers it up to where the next one begins; the
 // weights, which may be large, have one checksum per chunk instead, kept in a section of their own.
+// A signed artifact (version 2) ends with the signature of all bytes before it.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <span>
 
 #include "runtime/format/checksum.h"
+#include "runtime/format/signature.h"
 
 namespace attune::runtime::format {
 
@@ -36,7 +38,8 @@ struct Header {
   std::uint32_t sections = kSections;
   std::uint64_t file_bytes = 0;
   std::array<Section, kSections> table = {};
-  std::array<std::uint64_t, 8> reserved = {};
+  Section signature = {};  // without a checksum of its own here, which it would have to cover
+  std::array<std::uint64_t, 5> reserved = {};
   std::uint64_t checksum = 0;  // of all the bytes before it
 };
 static_assert(sizeof(Header) == 192);
@@ -47,6 +50,14 @@ struct CodeObject {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
+
+// The last section of a signed artifact.
+struct Signature {
+  std::uint64_t kind = 1;  // Ed25519 (RFC 8032), of all the bytes before this section
+  std::array<std::byte, kSignatureBytes> bytes = {};
+  std::uint64_t checksum = 0;  // of what stands before it
+};
+static_assert(sizeof(Signature) == 80);
 
 inline constexpr std::uint64_t kSectionAlignment = 64;
 inline constexpr std::uint64_t kWeightAlignment = 4096;
@@ -68,6 +79,9 @@ inline std::uint64_t section_checksum(std::span<const std::byte> bytes, SectionK
 }
 inline std::uint64_t chunk_checksum(std::span<const std::byte> bytes, std::uint64_t index) {
   return checksum(bytes, 0x10000u + index);
+}
+inline std::uint64_t signature_checksum(const Signature& signature) {
+  return checksum(std::as_bytes(std::span(&signature, 1)).first(offsetof(Signature, checksum)), 2);
 }
 
 }  // namespace attune::runtime::format

@@ -147,8 +147,9 @@ TEST(Artifact, RefusesEveryTruncation) {
 
 TEST(Artifact, RefusesNewerVersionsAndForeignMachines) {
   Memory newer = sum_model().bytes();
-  span_of(newer)[8] = std::byte{2};
-  EXPECT_EQ(refusal(std::move(newer)), "it has format version 2, this runtime reads version 1");
+  span_of(newer)[8] = std::byte{3};
+  EXPECT_EQ(refusal(std::move(newer)),
+            "it has format version 3, this runtime reads versions up to 2");
   SampleModel foreign = sum_model();
   foreign.plan.architecture = "mips";
   EXPECT_EQ(refusal(foreign.bytes()).substr(0, 37), "the code is for mips, this machine is");

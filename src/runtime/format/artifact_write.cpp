@@ -110,7 +110,7 @@ Layout lay_out(const ArtifactContents& contents, const Weights& weights) {
   });
   CHECK(hashed.ok(), "computing checksums cannot fail");
   format::Header& header = layout.header;
-  header.version = kArtifactVersion;
+  header.version = kPlainVersion;
   std::uint64_t at = sizeof header;
   for (std::size_t i = 0; i < format::kSections; ++i) {
     const bool last = i == format::kWeights;
@@ -148,7 +148,14 @@ Status write_to(const ArtifactContents& contents, const std::function<Status(std
 
 }  // namespace
 
-Status write_artifact(const std::string& path, const ArtifactContents& contents) {
+Status write_artifact(const std::string& path, const ArtifactContents& contents,
+                      const SignBytes& sign) {
+  if (sign) {
+    ATTUNE_ASSIGN(const Memory plain, artifact_bytes(contents));
+    ATTUNE_ASSIGN(const Memory bytes,
+                  signed_bytes({static_cast<const std::byte*>(plain.data()), plain.bytes()}, sign));
+    return write_file_atomically(path, {static_cast<const char*>(bytes.data()), bytes.bytes()});
+  }
   ATTUNE_ASSIGN(AtomicFile file, AtomicFile::create(path));
   ATTUNE_RETURN_IF_ERROR(write_to(
       contents, [](std::uint64_t) { return Status(); },
@@ -156,6 +163,31 @@ Status write_artifact(const std::string& path, const ArtifactContents& contents)
         return file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       }));
   return file.commit();
+}
+
+Result<Memory> signed_bytes(std::span<const std::byte> artifact, const SignBytes& sign) {
+  format::Header header;
+  CHECK(artifact.size() >= sizeof header, "what is signed is no artifact");
+  std::memcpy(&header, artifact.data(), sizeof header);
+  const format::Section& weights = header.table[format::kWeights];
+  const std::uint64_t end = weights.offset + weights.bytes;
+  CHECK(end >= sizeof header && end <= artifact.size() && end % format::kSectionAlignment == 0,
+        "what is signed is no artifact");
+  header.version = kSignedVersion;
+  header.signature = {.offset = end, .bytes = sizeof(format::Signature), .checksum = 0};
+  header.file_bytes = end + sizeof(format::Signature);
+  header.checksum = format::header_checksum(header);
+  ATTUNE_ASSIGN(Memory memory, Memory::allocate(header.file_bytes));
+  auto* bytes = static_cast<std::byte*>(memory.data());
+  std::memcpy(bytes, &header, sizeof header);
+  std::memcpy(bytes + sizeof header, artifact.data() + sizeof header, end - sizeof header);
+  format::Signature signature;
+  ATTUNE_ASSIGN(const std::vector<std::byte> made, sign({bytes, end}));
+  CHECK(made.size() == signature.bytes.size(), "a signature has another size than signatures have");
+  std::copy(made.begin(), made.end(), signature.bytes.begin());
+  signature.checksum = format::signature_checksum(signature);
+  std::memcpy(bytes + end, &signature, sizeof signature);
+  return memory;
 }
 
 Result<Memory> artifact_bytes(const ArtifactContents& contents) {
