@@ -24,6 +24,8 @@ find_package(Eigen3 REQUIRED)
 attune_part(eigen Eigen3::Eigen)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 attune_part(cli11)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+attune_part(crypto OpenSSL::Crypto)
 
 # LLVM and lld as libraries.
 function(attune_part_llvm)

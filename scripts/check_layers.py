@@ -22,6 +22,7 @@ PARTS = {
     "xgboost": r"xgboost/",
     "eigen": r"Eigen/",
     "cli11": r"CLI/",
+    "crypto": r"openssl/",
     "zlib": r"zlib\.h$",
     "json": r"nlohmann/",
     "onnx_messages": r"google/protobuf/|compiler/frontend/onnx/proto/.*\.pb\.h$",

@@ -55,6 +55,8 @@ TEST_F(Commands, EveryCommandHasAHelpPageWithExamples) {
                                  "records hints",
                                  "records curve",
                                  "tasks",
+                                 "key",
+                                 "key new",
                                  "zoo list",
                                  "zoo export",
                                  "doctor",

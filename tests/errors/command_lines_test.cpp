@@ -179,6 +179,25 @@ TEST_F(CommandLines, OperatorSpecs) {
   });
 }
 
+TEST_F(CommandLines, Signatures) {
+  expect_all({
+      {"key", 2, "no command given", "'attune key --help' lists the commands"},
+      {"key nwe x", 2, "unknown command 'key nwe'", "did you mean 'key new'?"},
+      {"key new {dir}/text.npy", 2, "'{dir}/text.npy' exists, and keys are not overwritten",
+       "choose another name"},
+      {"compile mlp -o {dir}/x.attune --sign {dir}/none", 1,
+       "cannot read the key '{dir}/none': No such file or directory",
+       "'attune key new FILE' makes a key"},
+      {"compile mlp -o {dir}/x.attune --sign {dir}/text.npy", 2,
+       "'{dir}/text.npy' holds no private Ed25519 key without a password",
+       "'attune key new FILE' makes one"},
+      {"run mlp --trust {dir}/text.npy", 2, "'{dir}/text.npy' holds no public Ed25519 key",
+       "name the file that 'attune key new FILE' wrote beside it, FILE.pub"},
+      {"bench mlp --trust /dev/zero", 2, "'/dev/zero' is no key",
+       "'attune key new FILE' makes one"},
+  });
+}
+
 TEST_F(CommandLines, Simulations) {
   const std::string hint = "write --stages build=8.3,profile=39.5,update=44";
   expect_all({

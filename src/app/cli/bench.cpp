@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/shared_options.h"
+#include "app/cli/signing_arguments.h"
 #include "app/cli/verbs.h"
 
 namespace attune::cli {
@@ -66,6 +67,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
   const InputArguments inputs(line);
+  const TrustArguments trust(line);
   add_schedule_options(line, options.source.schedule);
   line.flag("--layers", options.layers, "show the time of every layer of a model, and its bound");
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
@@ -77,6 +79,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   line.example("bench softmax:m=64,n=1000 --default --json", "the default schedule, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.trust, trust.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     ATTUNE_ASSIGN(options.files.inputs, inputs.take());

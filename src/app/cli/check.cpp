@@ -6,6 +6,7 @@
 #include <map>
 
 #include "app/cli/shared_options.h"
+#include "app/cli/signing_arguments.h"
 #include "app/cli/verbs.h"
 
 namespace attune::cli {
@@ -21,6 +22,7 @@ Result<int> run_check(Words arguments, Console& console) {
   const ModelArguments model(line, false);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const TrustArguments trust(line);
   line.flag("--all", options.all, "check a table of small operators of every family instead");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
   line.real("--timeout", "S", timeout, 0.1, 1e6, "give each ONNX test case S seconds (60)");
@@ -31,6 +33,7 @@ Result<int> run_check(Words arguments, Console& console) {
   line.example("check cases/node --json", "a folder of ONNX test cases");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.trust, trust.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/cli/shared_options.h"
+#include "app/cli/signing_arguments.h"
 #include "app/cli/verbs.h"
 
 namespace attune::cli {
@@ -65,6 +66,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   line.text("-o,--output", "FILE", options.output,
             "write the artifact, or the directory of C sources; of an operator a shared object "
             "unless FILE ends in .attune");
+  const SignArguments sign(line);
   line.text("--format", "NAME", options.format.name,
             "artifact, or c: sources that need no runtime");
   line.text("--weights", "FORM", options.format.weights,
@@ -84,6 +86,7 @@ Result<int> run_compile(Words arguments, Console& console) {
                "assembly for another CPU");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.source.model = model.take();
+    ATTUNE_ASSIGN(options.format.sign, sign.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     options.source.model.disabled_passes = split_at_commas(disabled);

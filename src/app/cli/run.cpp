@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/cli/shared_options.h"
+#include "app/cli/signing_arguments.h"
 #include "app/cli/verbs.h"
 
 namespace attune::cli {
@@ -66,6 +67,7 @@ Result<int> run_run(Words arguments, Console& console) {
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
   const InputArguments inputs(line);
+  const TrustArguments trust(line);
   line.texts("--image", "NAME=FILE", images, "read an input from a picture (PPM, PGM); repeatable");
   line.real("--scale", "X", scale, 1e-9, 1e9, "multiply pixels (0 to 255) by X (1/255)");
   line.text("--mean", "LIST", mean, "then subtract these, one for all channels or one each");
@@ -85,6 +87,7 @@ Result<int> run_run(Words arguments, Console& console) {
                "the product of two files, in out/output.npy");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.trust, trust.take());
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());

@@ -5,6 +5,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/search_arguments.h"
 #include "app/cli/shared_options.h"
+#include "app/cli/signing_arguments.h"
 #include "app/cli/tune_progress.h"
 #include "app/cli/tune_texts.h"
 #include "app/cli/verbs.h"
@@ -209,6 +210,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   line.text("--log", "FILE", options.log, "append what happens to FILE, one JSON object per line");
   line.text("-o,--output", "FILE", options.output,
             "the artifact (NAME.attune); an operator spec has none");
+  const SignArguments sign(line);
   add_speech_options(line, speech, "print one JSON document");
   const SearchArguments search(line);
   line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");
@@ -223,6 +225,7 @@ Result<int> run_tune(Words arguments, Console& console) {
       "as AutoTVM searches, from the default schedule on");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_RETURN_IF_ERROR(search.apply(options));
+    ATTUNE_ASSIGN(options.sign, sign.take());
     if (seed) options.seed = static_cast<std::uint64_t>(*seed);
     options.trials = budget.trials();
     options.seconds = budget.seconds();

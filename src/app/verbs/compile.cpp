@@ -133,6 +133,10 @@ Result<CompileReport> compile(const CompileOptions& options) {
       steps.begin(), steps.end(), [&](const model::Step& step) { return stages.wants(step.name); });
   const bool object = model.is_operator() && !options.format.is_c() &&
                       !options.output.ends_with(".attune") && !wants_code;
+  if (object && options.format.sign) {
+    return invalid("--sign is for artifacts, and an operator becomes a shared object",
+                   "name the output FILE.attune");
+  }
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
   ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, report));
   ATTUNE_RETURN_IF_ERROR(object ? make_shared_object(prepared, options.output, stages, report)

@@ -12,6 +12,10 @@ Status check_format(const FormatOptions& format, const std::string& output) {
     return invalid(fmt::format("there is no format '{}'", format.name),
                    "the formats are artifact and c");
   }
+  if (format.sign && (format.is_c() || output.empty())) {
+    return invalid("--sign is for an artifact that is written",
+                   format.is_c() ? "leave --sign or --format c out" : "add -o FILE.attune");
+  }
   if (!format.weights.empty() && !format.is_c()) {
     return invalid("--weights is for C sources, artifacts hold their weights",
                    "add --format c, or leave --weights out");
@@ -47,7 +51,8 @@ Status write_c(const model::CompiledModel& model, const target::Target& target,
 Status write_format(const model::CompiledModel& model, const target::Target& target,
                     const FormatOptions& format, const std::string& output) {
   if (output.empty()) return {};
-  return format.is_c() ? write_c(model, target, format, output) : model::write(model, output);
+  return format.is_c() ? write_c(model, target, format, output)
+                       : model::write(model, output, format.sign);
 }
 
 }  // namespace attune::verbs

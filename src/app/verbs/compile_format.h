@@ -6,12 +6,14 @@
 #include "base/result.h"
 #include "compiler/model/compile.h"
 #include "compiler/target/target.h"
+#include "runtime/format/signature.h"
 
 namespace attune::verbs {
 
 struct FormatOptions {
   std::string name = "artifact";  // or "c"
   std::string weights = {};       // of C: "array" (also when empty) or "file"
+  runtime::SignBytes sign = {};   // signs an artifact; empty: it is not signed
   bool is_c() const { return name == "c"; }
 };
 

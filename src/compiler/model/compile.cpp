@@ -26,10 +26,10 @@ Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& op
   return model;
 }
 
-Status write(const CompiledModel& model, const std::string& path) {
+Status write(const CompiledModel& model, const std::string& path, const runtime::SignBytes& sign) {
   runtime::ArtifactContents contents{model.plan, model.weights.pieces(), {}};
   for (const auto& object : model.objects) contents.objects.emplace_back(object);
-  return runtime::write_artifact(path, contents);
+  return runtime::write_artifact(path, contents, sign);
 }
 
 }  // namespace attune::model

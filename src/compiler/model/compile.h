@@ -14,6 +14,7 @@
 #include "compiler/model/schedules/schedules.h"
 #include "compiler/target/target.h"
 #include "runtime/format/plan.h"
+#include "runtime/format/signature.h"
 
 namespace attune::model {
 
@@ -68,6 +69,8 @@ Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& op
 // The last steps only, for other schedules of the same tasks; what is returned has no tasks.
 Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options);
 
-Status write(const CompiledModel& model, const std::string& path);
+// As an artifact, signed if `sign` is given.
+Status write(const CompiledModel& model, const std::string& path,
+             const runtime::SignBytes& sign = {});
 
 }  // namespace attune::model

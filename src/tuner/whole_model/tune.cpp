@@ -77,9 +77,11 @@ class Tuner {
   Status load() {
     ATTUNE_ASSIGN(model_, model::load_source(options_.model, "is compiled already",
                                              "name the model that it was compiled from"));
-    if (model_.is_operator() && !options_.output.empty()) {
-      return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
-                         "leave it out; the result is in the records");
+    if (model_.is_operator() && (!options_.output.empty() || options_.sign)) {
+      return unsupported(
+          fmt::format("tuning an operator writes no artifact, so that {} has no meaning",
+                      options_.sign ? "--sign" : "--output"),
+          "leave it out; the result is in the records");
     }
     ATTUNE_ASSIGN(inputs_, contest_inputs(model_, options_.inputs));
     output_ =
@@ -108,7 +110,7 @@ class Tuner {
   Result<TuneReport> tune_whole() {
     ModelContest contest(tasks_, compile_options(), output_, inputs_, resources_, teller_);
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
-    ATTUNE_RETURN_IF_ERROR(contest.deliver(report_));
+    ATTUNE_RETURN_IF_ERROR(contest.deliver(report_, options_.sign));
     for (std::size_t i = 0; i < reports_.size(); ++i) {
       // A task without a round has what was known.
       if (!reports_[i].best_us) name_known(known_[i].schedule, reports_[i]);

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "compiler/model/load/input_files.h"
 #include "compiler/model/load/model.h"
+#include "runtime/format/signature.h"
 #include "tuner/explore/explorer.h"
 #include "tuner/whole_model/report/tune_progress.h"
 #include "tuner/whole_model/report/tune_report.h"
@@ -45,6 +46,7 @@ struct TuneOptions {
   MeasuringOptions measuring = {};
   std::string log = {};     // events are appended to this file (tune_log.h); empty: to none
   std::string output = {};  // the artifact of a model; empty: NAME.attune. An operator has none
+  runtime::SignBytes sign = {};               // signs the artifact; empty: it is not signed
   std::vector<model::NamedFile> inputs = {};  // of whole models where they are run; else random
 };
 

@@ -9,12 +9,14 @@
 #include "compiler/model/compile.h"
 #include "compiler/model/load/model.h"
 #include "compiler/model/schedules/known_schedule.h"
+#include "runtime/format/signature.h"
 
 namespace attune::model {
 
 struct SourceOptions {
   ModelOptions model = {};
   ScheduleOptions schedule = {};
+  runtime::VerifyBytes trust = {};  // whose artifacts are run; empty: anybody's
   std::function<void(std::size_t done, std::size_t all)> progress = {};  // of compiling
   ObserveStep observe = {};
 };

@@ -47,7 +47,8 @@ Result<RunnableModel> open_artifact(const SourceOptions& options) {
   const std::string& path = options.model.model;
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(runtime::Artifact artifact, runtime::Artifact::open(path, targets::devices()));
+  ATTUNE_ASSIGN(runtime::Artifact artifact,
+                runtime::Artifact::open(path, targets::devices(), options.trust));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
   if (!options.model.shapes.empty() || !options.model.constants.empty()) {
     return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/model/kernel_store.h"
+#include "runtime/format/artifact.h"
 #include "tuner/whole_model/contest/kernel_times.h"
 #include "tuner/whole_model/contest/model_variants.h"
 #include "tuner/whole_model/contest/race.h"
@@ -185,7 +186,7 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
 
 double ModelContest::best_ms() const { return untuned_wins_ ? untuned_ms_ : best_->latency_ms; }
 
-Status ModelContest::deliver(TuneReport& report) {
+Status ModelContest::deliver(TuneReport& report, const runtime::SignBytes& sign) {
   const bool untuned = untuned_wins_;
   report.default_latency_ms = untuned_ms_;
   report.known_latency_ms = known_ms_;
@@ -195,7 +196,9 @@ Status ModelContest::deliver(TuneReport& report) {
   report.changed_inside = untuned ? 0 : best_->changed_inside;
   report.inside_failure = inside_failure_;
   report.fallbacks = untuned ? untuned_fallbacks_ : best_->fallbacks;
-  ATTUNE_RETURN_IF_ERROR(move_file(untuned ? untuned_.path() : kept_.path(), output_));
+  const std::string& made = untuned ? untuned_.path() : kept_.path();
+  if (sign) ATTUNE_RETURN_IF_ERROR(runtime::sign_artifact(made, sign));
+  ATTUNE_RETURN_IF_ERROR(move_file(made, output_));
   report.output = output_;
   return {};
 }

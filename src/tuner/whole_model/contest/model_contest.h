@@ -48,8 +48,8 @@ class ModelContest {
   // `affordable` says are timed kernel by kernel to choose among them; none when that is below 2.
   Status race_tuned(std::vector<std::vector<model::Schedule>> schedules,
                     const std::function<std::size_t()>& affordable);
-  // The fastest becomes the output; what the report says of it.
-  Status deliver(TuneReport& report);
+  // The fastest becomes the output, signed if `sign` is given; what the report says of it.
+  Status deliver(TuneReport& report, const runtime::SignBytes& sign = {});
 
   // Of the last race.
   double untuned_ms() const { return untuned_ms_; }
