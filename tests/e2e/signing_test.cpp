@@ -53,25 +53,25 @@ TEST_F(Signing, TrustsWhatWasSigned) {
 TEST_F(Signing, RefusesAllElse) {
   for (const std::string verb : {"run", "bench", "check"}) {
     EXPECT_EQ(refusal("$A " + verb + " plain.attune --trust mine.pub"),
-              "error: cannot load 'plain.attune': it is not signed");
+              "attune: error: cannot load 'plain.attune': it is not signed");
     EXPECT_EQ(refusal("$A compile mlp -o foreign.attune --no-look --sign other -q; $A " + verb +
                       " foreign.attune --trust mine.pub"),
-              std::string("error: cannot load 'foreign.attune': ") + kWrong);
+              std::string("attune: error: cannot load 'foreign.attune': ") + kWrong);
     // One byte of the weights.
     EXPECT_EQ(refusal("cp signed.attune altered.attune; printf x | dd of=altered.attune bs=1 "
                       "seek=$(($(stat -c %s signed.attune) - 5000)) conv=notrunc 2> dd; $A " +
                       verb + " altered.attune --trust mine.pub"),
-              std::string("error: cannot load 'altered.attune': ") + kWrong);
+              std::string("attune: error: cannot load 'altered.attune': ") + kWrong);
     EXPECT_EQ(refusal("ATTUNE_TRUST=mine.pub $A " + verb + " plain.attune"),
-              "error: cannot load 'plain.attune': it is not signed");
+              "attune: error: cannot load 'plain.attune': it is not signed");
   }
 }
 
 TEST_F(Signing, TuningSigns) {
   works("$A tune mlp --trials 2 --history none -o tuned.attune --sign mine -q");
   works("$A run tuned.attune --trust mine.pub");
-  EXPECT_EQ(refusal("$A run tuned.attune --trust other.pub").substr(0, 48),
-            "error: cannot load 'tuned.attune': its signature");
+  EXPECT_EQ(refusal("$A run tuned.attune --trust other.pub").substr(0, 56),
+            "attune: error: cannot load 'tuned.attune': its signature");
 }
 
 TEST_F(Signing, KeysAreForTheirOwner) {
@@ -79,7 +79,7 @@ TEST_F(Signing, KeysAreForTheirOwner) {
   works("umask 000; $A key new open && test $(stat -c %a open) = 600");
   const test::ProcessResult again = shell("cp mine before; $A key new mine");
   EXPECT_EQ(again.status, 2);
-  EXPECT_EQ(again.errors.substr(0, 45), "error: 'mine' exists, and keys are not overwr");
+  EXPECT_EQ(again.errors.substr(0, 53), "attune: error: 'mine' exists, and keys are not overwr");
   works("cmp mine before");
 }
 

@@ -51,9 +51,12 @@ Status ArtifactFile::read(std::uint64_t offset, std::span<std::byte> to) const {
   return {};
 }
 
+// Memory of our own in the place of what is mapped there; all pages of it at once, which takes a
+// fraction of the time of one by one.
 Status ArtifactFile::read_in_place(std::uint64_t begin, std::uint64_t end) {
   if (end == begin) return {};
-  if (::mprotect(data_ + begin, end - begin, PROT_READ | PROT_WRITE) != 0) {
+  if (::mmap(data_ + begin, end - begin, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == MAP_FAILED) {
     return Error{ErrorCode::Exhausted,
                  "cannot hold " + std::to_string(end - begin) + " bytes of '" + path_ +
                      "' in memory: " + std::strerror(errno),
@@ -70,21 +73,14 @@ Status ArtifactFile::load(const FileRange& mapped) {
   std::uint64_t begin = (mapped.offset + page - 1) / page * page;
   std::uint64_t end = (mapped.offset + mapped.bytes) / page * page;
   if (end <= begin || end > bytes_) begin = end = bytes_;
-  // Addresses alone; memory is only taken for what is read.
-  void* place = ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // All of the file first, at a place that suits its pages.
+  void* place = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
   if (place == MAP_FAILED) return cannot_read(path_, errno);
   data_ = static_cast<std::byte*>(place);
   if (end > begin && !guard_.watch(data_ + begin, end - begin)) begin = end = bytes_;
   ATTUNE_RETURN_IF_ERROR(read_in_place(0, begin));
   ATTUNE_RETURN_IF_ERROR(read_in_place(end, bytes_));
-  if (end == begin) {
-    close_descriptor();
-    return {};
-  }
-  if (::mmap(data_ + begin, end - begin, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor_,
-             static_cast<::off_t>(begin)) == MAP_FAILED) {
-    return cannot_read(path_, errno);
-  }
+  if (end == begin) close_descriptor();
   return {};
 }
 

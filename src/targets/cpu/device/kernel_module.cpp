@@ -42,6 +42,7 @@ Result<KernelModule> KernelModule::load(std::span<const std::byte> bytes) {
   ATTUNE_RETURN_IF_ERROR(module.map(object));
   for (const Segment& segment : object.segments) {
     if (segment.contents.empty()) continue;
+    module.take_pages(segment.address, segment.contents.size());
     std::memcpy(module.at(segment.address), segment.contents.data(), segment.contents.size());
   }
   for (const Relocation& relocation : object.relocations) {
@@ -74,6 +75,14 @@ Status KernelModule::map(const KernelObject& object) {
   bytes_ = bytes - slack;
   if (slack > before) ::munmap(start_ + bytes_, slack - before);
   return {};
+}
+
+// All at once, which takes a fraction of the time of one by one as they are written. Only a wish:
+// older systems do not know it.
+void KernelModule::take_pages(std::uint64_t address, std::uint64_t bytes) const {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  const std::uint64_t begin = round_down(address, page_bytes());
+  ::madvise(at(begin), round_up(address + bytes, page_bytes()) - begin, kPopulateWrite);
 }
 
 // Each segment gets its rights, and what lies between them none. Written pages are never executed,

@@ -32,6 +32,7 @@ class KernelModule {
  private:
   KernelModule() = default;
   Status map(const KernelObject& object);
+  void take_pages(std::uint64_t address, std::uint64_t bytes) const;
   Status protect(const KernelObject& object);
   std::byte* at(std::uint64_t address) const { return start_ + address; }
 
