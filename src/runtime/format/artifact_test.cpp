@@ -163,9 +163,11 @@ TEST(Artifact, RefusesCodeThatRunsWhenLoaded) {
   SampleModel sample = sum_model();
   sample.objects[1] = test_object("starter");
   EXPECT_EQ(refusal(sample.bytes()), "kernel object is refused: it has initialisers");
-  sample.objects[1] = test_object("resolver");
-  EXPECT_EQ(refusal(sample.bytes()),
-            "kernel object is refused: it has functions that run while loading");
+  for (const char* name : {"resolver", "chooser"}) {
+    sample.objects[1] = test_object(name);
+    EXPECT_EQ(refusal(sample.bytes()),
+              "kernel object is refused: it has functions that run while loading");
+  }
 }
 
 // Large weights are checked where they are first read, and then every byte of what is read.
