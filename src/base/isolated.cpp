@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <map>
@@ -14,12 +13,19 @@
 namespace attune {
 namespace {
 
+// What a child has taken beyond its limits; empty: nothing.
+std::string excess(const Child& child, double seconds_left, const IsolationLimits& limits) {
+  if (seconds_left <= 0) return fmt::format("took more than {:g} seconds", limits.seconds);
+  if (child.read.size() <= limits.answer_bytes) return {};
+  return fmt::format("answered with more than {} bytes", limits.answer_bytes);
+}
+
 // The children that run, and the answers that wait for those before them.
 class Crowd {
  public:
   explicit Crowd(const IsolatedWork& all) : all_(all) {}
   ~Crowd() {
-    for (auto& [index, running] : running_) end(running.child);
+    for (auto& [index, running] : running_) abandon(running.child);
   }
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
@@ -42,27 +48,21 @@ class Crowd {
   };
 
   Status start(std::size_t index) {
-    ATTUNE_ASSIGN(Child child, start_child([&] { return all_.work(index); }, true));
+    ATTUNE_ASSIGN(Child child,
+                  start_child([&] { return all_.work(index); }, all_.limits.memory_bytes));
     running_[index] = {std::move(child), clock_.now_ns()};
     return {};
   }
 
-  static void end(Child& child) {
-    ::kill(child.pid, SIGKILL);
-    while (read_some(child)) {
-    }
-    (void)finish(child, "");
-  }
-
   double left(const Running& running) const {
-    return all_.timeout_seconds - seconds_between(running.start_ns, clock_.now_ns());
+    return all_.limits.seconds - seconds_between(running.start_ns, clock_.now_ns());
   }
 
-  // Until some child says something or has no time left.
+  // Until some child says something, has ended or has no time left, or for a moment.
   void wait() {
     std::vector<pollfd> descriptors;
     std::vector<std::size_t> indices;
-    double seconds = all_.timeout_seconds;
+    double seconds = 0.2;  // then it is asked who has ended without a word
     for (const auto& [index, running] : running_) {
       descriptors.push_back({running.child.answer, POLLIN, 0});
       indices.push_back(index);
@@ -72,14 +72,13 @@ class Crowd {
     (void)::poll(descriptors.data(), descriptors.size(), milliseconds);
     for (std::size_t i = 0; i < indices.size(); ++i) {
       Running& running = running_.at(indices[i]);
-      if (descriptors[i].revents != 0 && !read_some(running.child)) {
+      const bool said = descriptors[i].revents != 0;
+      if (said ? !read_some(running.child) : is_over(running.child)) {
         answers_.emplace(indices[i], finish(running.child, "it"));
-      } else if (left(running) <= 0) {
-        end(running.child);
-        answers_.emplace(indices[i],
-                         Error{ErrorCode::Exhausted,
-                               fmt::format("it took more than {:g} seconds", all_.timeout_seconds),
-                               {}});
+      } else if (const std::string reason = excess(running.child, left(running), all_.limits);
+                 !reason.empty()) {
+        abandon(running.child);
+        answers_.emplace(indices[i], Error{ErrorCode::Exhausted, "it " + reason, {}});
       }
       if (answers_.count(indices[i]) != 0) running_.erase(indices[i]);
     }
@@ -103,10 +102,19 @@ class Crowd {
 
 }  // namespace
 
-Result<Bytes> run_isolated(const std::string& what, const std::function<Result<Bytes>()>& work) {
-  ATTUNE_ASSIGN(Child child, start_child(work, false));
-  while (read_some(child)) {
-  }
+Result<Bytes> run_isolated(const std::string& what, const std::function<Result<Bytes>()>& work,
+                           const IsolationLimits& limits) {
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(Child child, start_child(work, limits.memory_bytes));
+  do {
+    const double left = limits.seconds - seconds_between(start, clock.now_ns());
+    if (const std::string reason = excess(child, left, limits); !reason.empty()) {
+      abandon(child);
+      return Error{ErrorCode::Exhausted, what + " " + reason,
+                   "give it more time, by --timeout where the command has that"};
+    }
+  } while (read_some(child));
   return finish(child, what);
 }
 

@@ -1,8 +1,15 @@
 #include "base/isolated.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include <fstream>
+
+#include "base/answer_reader.h"
+#include "base/clock.h"
+#include "base/host_calls.h"
 
 namespace attune {
 namespace {
@@ -16,10 +23,10 @@ TEST(Isolated, HandsBackBytes) {
     return answer;
   });
   ASSERT_TRUE(bytes.ok());
-  std::span<const char> rest = *bytes;
-  EXPECT_EQ(take_value<int>(rest), 42);
-  EXPECT_EQ(take_value<double>(rest), 2.5);
-  EXPECT_EQ(rest.size(), 1'000'000u);
+  AnswerReader reader(*bytes);
+  EXPECT_EQ(reader.value<int>(), 42);
+  EXPECT_EQ(reader.value<double>(), 2.5);
+  EXPECT_EQ(reader.rest().size(), 1'000'000u);
 }
 
 TEST(Isolated, HandsBackErrors) {
@@ -56,8 +63,7 @@ TEST(Isolated, ManyAnswerInOrder) {
   };
   all.done = [&](std::size_t i, const Result<Bytes>& answer) -> Status {
     EXPECT_TRUE(answer.ok());
-    std::span<const char> bytes = *answer;
-    EXPECT_EQ(take_value<std::size_t>(bytes), i);
+    EXPECT_EQ(AnswerReader(*answer).value<std::size_t>(), i);
     told.push_back(std::to_string(i));
     return {};
   };
@@ -72,7 +78,7 @@ TEST(Isolated, CrashesAndHangsOfSomeLeaveTheOthersAlone) {
   IsolatedWork all;
   all.count = 4;
   all.at_once = 2;
-  all.timeout_seconds = 3;
+  all.limits.seconds = 3;
   all.work = [](std::size_t i) -> Result<Bytes> {
     if (i == 1) {
       (void)!::write(STDERR_FILENO, "first\nlast words\n", 17);
@@ -103,6 +109,100 @@ TEST(Isolated, AnErrorOfTheReceiverEndsAll) {
   const Status status = run_isolated(all);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message, "enough");
+}
+
+TEST(Isolated, TimeAndMemoryHaveLimits) {
+  const Result<Bytes> late = run_isolated("the work",
+                                          []() -> Result<Bytes> {
+                                            for (;;) ::pause();
+                                          },
+                                          {.seconds = 0.1});
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().message, "the work took more than 0.1 seconds");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // no limits with these
+  const Result<Bytes> large = run_isolated(
+      "the work", []() -> Result<Bytes> { return Bytes(::malloc(64 << 20) == nullptr ? 1 : 2); },
+      {.memory_bytes = 32 << 20});
+  ASSERT_TRUE(large.ok());
+  EXPECT_EQ(large->size(), 1u);
+#endif
+}
+
+TEST(Isolated, AnAnswerHasALimitAndAForm) {
+  const Result<Bytes> large = run_isolated(
+      "the work", []() -> Result<Bytes> { return Bytes(1 << 20); }, {.answer_bytes = 1000});
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.error().message, "the work answered with more than 1000 bytes");
+  // What foreign code might write there: the pipe is the only descriptor behind standard error.
+  for (const std::string said : {"e", "e0", "e9text", "exmessage", "zzz"}) {
+    const Result<Bytes> senseless = run_isolated("the work", [&]() -> Result<Bytes> {
+      for (int i = 3; i < 64; ++i) (void)!::write(i, said.data(), said.size());
+      ::_exit(0);
+    });
+    ASSERT_FALSE(senseless.ok());
+    EXPECT_EQ(senseless.error().message, "the work gave an answer that makes no sense") << said;
+  }
+}
+
+TEST(Isolated, HoldsNothingOpenOfItsParent) {
+  const int open_here = ::dup(STDIN_FILENO);
+  ASSERT_GE(open_here, 0);
+  const Result<Bytes> bytes = run_isolated("the work", [&]() -> Result<Bytes> {
+    return Bytes(::fcntl(open_here, F_GETFD) < 0 ? 1 : 2);
+  });
+  ::close(open_here);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(bytes->size(), 1u);
+}
+
+TEST(Isolated, WhatItStartedEndsWithIt) {
+  const Result<Bytes> bytes = run_isolated("the work", []() -> Result<Bytes> {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) ::pause();
+    }
+    Bytes answer;
+    append_value(answer, child);
+    return answer;
+  });
+  ASSERT_TRUE(bytes.ok());
+  const std::string facts =
+      "/proc/" + std::to_string(AnswerReader(*bytes).value<pid_t>()) + "/stat";
+  // Whoever inherits it may take a while to notice that it has ended.
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  bool ended = false;
+  while (!ended && seconds_between(start, clock.now_ns()) < 60) {
+    std::ifstream file(facts);
+    std::string number, name, state;
+    ended = !(file >> number >> name >> state) || state == "Z" || state == "X";
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST(Isolated, ACallThatTheCageForbidsIsNamed) {
+  if (!can_filter_calls()) GTEST_SKIP() << "system calls cannot be filtered here";
+  const Result<Bytes> caged = run_isolated("the work", []() -> Result<Bytes> {
+    ATTUNE_RETURN_IF_ERROR(enter_cage({.calls = kHostCalls}, {}));
+    return Bytes(::open("/dev/null", O_RDONLY) < 0 ? 1 : 2);
+  });
+  ASSERT_FALSE(caged.ok());
+  EXPECT_EQ(caged.error().message, "the work crashed: called openat, which kernels may not");
+}
+
+TEST(Isolated, LastWordsAreFew) {
+  const Result<Bytes> loud = run_isolated("the work", []() -> Result<Bytes> {
+    ATTUNE_RETURN_IF_ERROR(enter_cage({.calls = kHostCalls}, {}));
+    std::int64_t written = 0;
+    for (int i = 0; i < 1000; ++i) {
+      written += std::max<ssize_t>(::write(STDERR_FILENO, std::string(4096, 'x').data(), 4096), 0);
+    }
+    Bytes answer;
+    append_value(answer, written);
+    return answer;
+  });
+  ASSERT_TRUE(loud.ok());
+  EXPECT_EQ(AnswerReader(*loud).value<std::int64_t>(), 64 * 1024);
 }
 
 }  // namespace

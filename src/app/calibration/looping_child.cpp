@@ -66,7 +66,7 @@ Result<LoopingChild> LoopingChild::start(const std::string& what, const std::vec
       notes->add(begin, clock.now_ns());
     }
   };
-  auto child = start_child(live, true);
+  auto child = start_child(live);
   if (!child.ok()) {
     ::munmap(memory, sizeof(Notes));
     return child.error();
@@ -90,12 +90,7 @@ LoopingChild::LoopingChild(LoopingChild&& other) noexcept
     : child_(std::exchange(other.child_, {})), notes_(std::exchange(other.notes_, nullptr)) {}
 
 LoopingChild::~LoopingChild() {
-  if (child_.pid > 0) {
-    ::kill(child_.pid, SIGKILL);
-    wait_for_change(child_.pid, 0);
-    ::close(child_.answer);
-    if (child_.errors >= 0) ::close(child_.errors);
-  }
+  if (child_.pid > 0) abandon(child_);
   if (notes_ != nullptr) ::munmap(notes_, sizeof(Notes));
 }
 

@@ -62,7 +62,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   verbs::BenchOptions options;
   Speech speech;
   std::optional<std::int64_t> repeats, seed;
-  std::optional<double> seconds;
+  std::optional<double> seconds, timeout;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
@@ -73,6 +73,8 @@ Result<int> run_bench(Words arguments, Console& console) {
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
   line.real("--seconds", "S", seconds, 0.001, 3600, "take samples for S seconds (1)");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
+  line.real("--timeout", "S", timeout, 0.1, 1e6,
+            "give up after S seconds (3600, and twice what --seconds says)");
   add_speech_options(line, speech, "print one JSON document");
   line.example("bench matmul:m=1024,n=1024,k=1024 --threads 1", "the latency on one core");
   line.example("bench resnet18.attune --layers", "a whole model, and where its time goes");
@@ -87,6 +89,8 @@ Result<int> run_bench(Words arguments, Console& console) {
     options.sampling.repeats = repeats.value_or(0);
     options.sampling.seconds = seconds.value_or(options.sampling.seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
+    options.timeout_seconds =
+        timeout.value_or(options.timeout_seconds + 2 * options.sampling.seconds);
     ATTUNE_ASSIGN(const verbs::BenchReport report, verbs::bench(options));
     if (report.kernel) console.detail(schedule::to_string(report.kernel->schedule.trace));
     ATTUNE_RETURN_IF_ERROR(

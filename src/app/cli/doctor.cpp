@@ -63,9 +63,12 @@ std::string page_of(const verbs::DoctorReport& r) {
   row("llvm", r.llvm);
   row("cuda", fmt::format("driver {}, nvrtc {}", found(r.cuda_driver), found(r.nvrtc)));
   row("opencl", found(r.opencl));
-  row("sandbox", fmt::format("{}; bubblewrap {}",
-                             r.isolated_runner ? "candidates run in a process of their own"
-                                               : "no isolation: " + r.isolation_failure,
+  const std::string isolation = r.isolated_runner ? "kernels run in processes of their own"
+                                                  : "no isolation: " + r.isolation_failure;
+  row("sandbox", fmt::format("{}, {}; bubblewrap {}", isolation,
+                             r.missing_cage_parts.empty()
+                                 ? std::string("in a cage")
+                                 : fmt::format("but {}", fmt::join(r.missing_cage_parts, ", ")),
                              found(r.bubblewrap)));
   return page;
 }

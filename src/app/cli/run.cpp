@@ -61,7 +61,7 @@ Result<int> run_run(Words arguments, Console& console) {
   Speech speech;
   std::vector<std::string> images;
   std::string mean, deviation, resize;
-  std::optional<double> scale;
+  std::optional<double> scale, timeout;
   std::optional<std::int64_t> top, seed;
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
@@ -76,6 +76,7 @@ Result<int> run_run(Words arguments, Console& console) {
   line.text("--output", "DIR", options.output, "write one .npy file per output into DIR");
   line.number("--top", "K", top, 1, 1000, "show the K largest elements of each output");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
+  line.real("--timeout", "S", timeout, 0.1, 1e6, "give up after S seconds (3600)");
   add_schedule_options(line, options.source.schedule);
   add_speech_options(line, speech, "print one JSON document");
   line.example("run resnet18 --top 5", "a model of the zoo on a random image");
@@ -90,6 +91,7 @@ Result<int> run_run(Words arguments, Console& console) {
     ATTUNE_ASSIGN(options.source.trust, trust.take());
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
+    options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     ATTUNE_ASSIGN(options.files.inputs, inputs.take());

@@ -112,8 +112,10 @@ Result<int> run_scheduler(Words arguments, Console& console) {
     }
     options.use_cpuset = cpuset == "auto";
     options.note = [&](const std::string& text) { console.note(text); };
-    ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(
-        options, [&](const verbs::Serving& serving) { console.note(words_of(serving)); }));
+    ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(options, [&](const verbs::Serving& serving) {
+      console.note(words_of(serving));
+      tell_missing_cage_parts(console);
+    }));
     return 0;
   });
 }

@@ -1,11 +1,14 @@
 #include "app/cli/shared_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+
+#include "base/cage.h"
 
 namespace attune::cli {
 
@@ -150,6 +153,13 @@ Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Co
   console.set_quiet(speech.quiet);
   console.set_verbose(speech.verbose);
   return action();
+}
+
+void tell_missing_cage_parts(Console& console) {
+  const std::vector<std::string> missing = missing_cage_parts();
+  if (missing.empty()) return;
+  console.note(fmt::format("the cage around kernels is not whole on this system: {}",
+                           fmt::join(missing, ", ")));
 }
 
 }  // namespace attune::cli

@@ -103,4 +103,7 @@ void add_speech_options(CommandLine& line, Speech& speech, const std::string& js
 Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Console& console,
                     const std::function<Result<int>()>& action);
 
+// What of the cage around kernels this system cannot have; nothing where all is well.
+void tell_missing_cage_parts(Console& console);
+
 }  // namespace attune::cli

@@ -4,9 +4,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/answer_reader.h"
 #include "base/clock.h"
 #include "base/isolated.h"
 #include "compiler/model/bound.h"
+#include "compiler/model/load/caged_model.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
@@ -18,14 +20,6 @@ using runtime::Tensor;
 void append_text(Bytes& bytes, const std::string& text) {
   append_value(bytes, text.size());
   bytes.insert(bytes.end(), text.begin(), text.end());
-}
-
-std::string take_text(std::span<const char>& bytes) {
-  const auto size = take_value<std::size_t>(bytes);
-  CHECK(size <= bytes.size(), "a child's answer is too short");
-  std::string text(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-  bytes = bytes.subspan(size);
-  return text;
 }
 
 // What the child finds out.
@@ -53,22 +47,25 @@ Bytes pack(const Found& found) {
   return bytes;
 }
 
-Found unpack(std::span<const char> bytes) {
+Result<Found> unpack(std::span<const char> bytes) {
+  AnswerReader reader(bytes);
   Found found;
-  found.samples.calls = take_value<std::int64_t>(bytes);
-  found.session_bytes = take_value<std::int64_t>(bytes);
-  found.layers.resize(take_value<std::size_t>(bytes));
+  found.samples.calls = reader.value<std::int64_t>();
+  found.session_bytes = reader.value<std::int64_t>();
+  found.layers.resize(reader.count(5 * sizeof(double)));
   for (LayerRow& row : found.layers) {
-    row.name = take_text(bytes);
-    row.kernel = take_text(bytes);
-    row.milliseconds = take_value<double>(bytes);
-    row.fastest_ms = take_value<double>(bytes);
-    row.percent = take_value<double>(bytes);
-    row.gflops = take_value<double>(bytes);
-    row.calls = take_value<std::int64_t>(bytes);
+    row.name = reader.text();
+    row.kernel = reader.text();
+    row.milliseconds = reader.value<double>();
+    row.fastest_ms = reader.value<double>();
+    row.percent = reader.value<double>();
+    row.gflops = reader.value<double>();
+    row.calls = reader.value<std::int64_t>();
   }
-  while (!bytes.empty()) found.samples.call_us.push_back(take_value<double>(bytes));
-  return found;
+  while (!reader.rest().empty()) found.samples.call_us.push_back(reader.value<double>());
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  if (!found.samples.call_us.empty()) return found;
+  return Error{ErrorCode::Io, "a child process has timed nothing", ""};
 }
 
 Result<std::vector<LayerRow>> profile_layers(model::ModelSession& session,
@@ -168,6 +165,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
   const auto work = [&]() -> Result<Bytes> {
     const std::vector<Tensor>& inputs = opened.inputs;
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
+    ATTUNE_RETURN_IF_ERROR(model::enter_cage(model));
     Found found;
     // Of an operator its kernel is timed, not what a model does around its layers.
     ATTUNE_RETURN_IF_ERROR(session.run(inputs));
@@ -179,8 +177,9 @@ Result<BenchReport> bench(const BenchOptions& options) {
     }
     return pack(found);
   };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
-  Found found = unpack(answer);
+  ATTUNE_ASSIGN(const Bytes answer,
+                run_isolated(model.name, work, {.seconds = options.timeout_seconds}));
+  ATTUNE_ASSIGN(Found found, unpack(answer));
   report.calls = found.samples.calls;
   report.latency = summarize(std::move(found.samples.call_us));
   report.gflops = model::flops_of(plan) / (report.latency.min_ms * 1e6);

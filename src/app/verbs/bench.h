@@ -17,9 +17,10 @@ struct BenchOptions {
   model::SourceOptions source = {};
   SamplingOptions sampling = {};
   model::InputFiles files = {};
-  std::uint64_t seed = 0;    // of the random inputs
-  bool layers = false;       // a profile too
-  bool measure_peak = true;  // of an operator, whose speed is compared with it
+  std::uint64_t seed = 0;         // of the random inputs
+  bool layers = false;            // a profile too
+  bool measure_peak = true;       // of an operator, whose speed is compared with it
+  double timeout_seconds = 3600;  // of all runs
 };
 
 struct LayerRow {

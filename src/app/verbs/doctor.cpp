@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "base/clock.h"
+#include "base/host_calls.h"
+#include "base/isolated.h"
 #include "base/version.h"
 #include "compiler/kernel/kernel.h"
 #include "targets/kinds.h"
@@ -42,6 +44,17 @@ Status try_runner() {
   return {};
 }
 
+// What this system lacks, or refuses when it comes to it.
+std::vector<std::string> try_cage() {
+  std::vector<std::string> missing = missing_cage_parts();
+  const auto tried = run_isolated("a process in a cage", []() -> Result<Bytes> {
+    ATTUNE_RETURN_IF_ERROR(enter_cage({.calls = kHostCalls}, {}));
+    return Bytes(1);
+  });
+  if (!tried.ok()) missing.push_back(tried.error().message);
+  return missing;
+}
+
 }  // namespace
 
 Result<DoctorReport> doctor(const DoctorOptions& options) {
@@ -51,6 +64,7 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   const Status isolated = try_runner();
   report.isolated_runner = isolated.ok();
   if (!isolated.ok()) report.isolation_failure = isolated.error().message;
+  report.missing_cage_parts = try_cage();
 
   const probe::MachineFacts machine = probe::describe_machine();
   ATTUNE_ASSIGN(const target::Target target, targets::resolve({}));
@@ -127,6 +141,8 @@ std::string to_json(const DoctorReport& report) {
   json["libraries"] = {
       {"cuda", report.cuda_driver}, {"nvrtc", report.nvrtc}, {"opencl", report.opencl}};
   json["sandbox"] = {{"isolated_runner", report.isolated_runner},
+                     {"caged", report.missing_cage_parts.empty()},
+                     {"missing", report.missing_cage_parts},
                      {"bubblewrap", report.bubblewrap}};
   json["version"] = report.version;
   json["seconds"] = report.seconds;

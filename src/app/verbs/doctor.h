@@ -28,8 +28,9 @@ struct DoctorReport {
   std::vector<std::string> devices = {};                    // that programs can be compiled for
   bool isolated_runner = false;  // candidates can be measured in a child of their own
   std::string isolation_failure = {};
-  bool bubblewrap = false;  // installed
-  double seconds = 0;       // what finding out took
+  std::vector<std::string> missing_cage_parts = {};  // a sentence each; none: all of it works
+  bool bubblewrap = false;                           // installed
+  double seconds = 0;                                // what finding out took
 };
 
 struct DoctorOptions {

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/answer_reader.h"
 #include "base/clock.h"
 #include "base/isolated.h"
+#include "compiler/model/load/caged_model.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "tensor_files/npy.h"
 
@@ -27,14 +29,23 @@ Bytes pack(double milliseconds, const std::vector<Tensor>& outputs) {
   return bytes;
 }
 
-Result<Tensor> take_tensor(std::span<const char>& bytes) {
-  const auto type = take_value<runtime::DType>(bytes);
-  std::vector<std::int64_t> shape(take_value<std::size_t>(bytes));
-  for (std::int64_t& extent : shape) extent = take_value<std::int64_t>(bytes);
+// Of the type and no larger than the plan says.
+Result<Tensor> take_tensor(AnswerReader& reader, const runtime::InterfaceTensor& planned) {
+  const auto type = reader.value<runtime::DType>();
+  std::vector<std::int64_t> shape(reader.count(sizeof(std::int64_t)));
+  for (std::int64_t& extent : shape) extent = reader.value<std::int64_t>();
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  bool fits = type == planned.type && shape.size() == planned.dims.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) {
+    fits = shape[i] >= 0 && shape[i] <= planned.dims[i].maximum;
+  }
+  if (!fits) {
+    return Error{ErrorCode::Io, "output '" + planned.name + "' is not what the plan says", ""};
+  }
   ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(type, std::move(shape)));
-  CHECK(bytes.size() >= tensor.bytes(), "a child's answer is too short");
-  if (tensor.bytes() > 0) std::memcpy(tensor.data(), bytes.data(), tensor.bytes());
-  bytes = bytes.subspan(tensor.bytes());
+  const std::span<const char> contents = reader.take(tensor.bytes());
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  if (tensor.bytes() > 0) std::memcpy(tensor.data(), contents.data(), contents.size());
   return tensor;
 }
 
@@ -49,16 +60,19 @@ std::string free_path(const std::string& directory, const std::string& name,
 }
 
 // Runs it in a child and brings the outputs, after how long it took, here.
-Result<Bytes> run_once(const model::RunnableModel& model, const std::vector<Tensor>& inputs) {
-  return run_isolated(model.name, [&]() -> Result<Bytes> {
+Result<Bytes> run_once(const model::RunnableModel& model, const std::vector<Tensor>& inputs,
+                       double timeout_seconds) {
+  const auto work = [&]() -> Result<Bytes> {
     const SteadyClock clock;
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
+    ATTUNE_RETURN_IF_ERROR(model::enter_cage(model));
     const std::int64_t start = clock.now_ns();
     ATTUNE_RETURN_IF_ERROR(session.run(inputs));
     const double milliseconds = seconds_between(start, clock.now_ns()) * 1e3;
     ATTUNE_ASSIGN(const std::vector<Tensor> outputs, session.outputs());
     return pack(milliseconds, outputs);
-  });
+  };
+  return run_isolated(model.name, work, {.seconds = timeout_seconds});
 }
 
 }  // namespace
@@ -73,12 +87,12 @@ Result<RunReport> run(const RunOptions& options) {
       .model = model.name, .schedule_text = model.schedule_text, .fallbacks = model.fallbacks};
   report.inputs = std::move(opened.summaries);
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(tensor_files::make_directory(options.output));
-  ATTUNE_ASSIGN(const Bytes answer, run_once(model, opened.inputs));
-  std::span<const char> bytes = answer;
-  report.milliseconds = take_value<double>(bytes);
+  ATTUNE_ASSIGN(const Bytes answer, run_once(model, opened.inputs, options.timeout_seconds));
+  AnswerReader reader(answer);
+  report.milliseconds = reader.value<double>();
   std::set<std::string> taken;
   for (const runtime::InterfaceTensor& output : model.plan().outputs) {
-    ATTUNE_ASSIGN(Tensor made, take_tensor(bytes));
+    ATTUNE_ASSIGN(Tensor made, take_tensor(reader, output));
     ATTUNE_ASSIGN(const Tensor tensor, model::to_plain(output, std::move(made)));
     report.outputs.push_back(tensor_files::summarize(output.name, tensor, options.top));
     if (options.output.empty()) continue;

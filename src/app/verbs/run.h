@@ -19,6 +19,7 @@ struct RunOptions {
   std::string output = {};  // a directory for one .npy file per output; empty: none
   int top = 0;              // so many of the largest elements of each output
   std::uint64_t seed = 0;
+  double timeout_seconds = 3600;  // of the run
 };
 
 struct RunReport {

@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/verbs/bench.h"
+#include "base/answer_reader.h"
 #include "base/clock.h"
 #include "base/isolated.h"
 #include "compiler/model/bound.h"
+#include "compiler/model/load/caged_model.h"
 #include "compiler/model/load/input_files.h"
 #include "compiler/model/load/machine_limits.h"
 
@@ -32,6 +34,7 @@ Result<std::map<std::string, double>> kernel_times(const model::RunnableModel& m
   const auto work = [&]() -> Result<Bytes> {
     ATTUNE_ASSIGN(const auto inputs, model::inputs_for(model.plan(), {}, options.seed));
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
+    ATTUNE_RETURN_IF_ERROR(model::enter_cage(model));
     const SteadyClock clock;
     ATTUNE_RETURN_IF_ERROR(session.run(inputs));  // to warm up
     runtime::Profile profile;
@@ -55,10 +58,11 @@ Result<std::map<std::string, double>> kernel_times(const model::RunnableModel& m
     return bytes;
   };
   ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
-  std::span<const char> bytes = answer;
+  AnswerReader reader(answer);
   std::map<std::string, double> times;
-  for (const auto& kernel : model.plan().kernels) times[kernel.symbol] = take_value<double>(bytes);
-  times[""] = take_value<double>(bytes);
+  for (const auto& kernel : model.plan().kernels) times[kernel.symbol] = reader.value<double>();
+  times[""] = reader.value<double>();
+  ATTUNE_RETURN_IF_ERROR(reader.status());
   return times;
 }
 

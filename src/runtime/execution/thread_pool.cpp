@@ -144,6 +144,9 @@ ThreadPool::ThreadPool(const ThreadPoolOptions& options)
     shared_->spin = std::chrono::nanoseconds(static_cast<std::int64_t>(options.spin_us * 1e3));
   }
   start_workers(options);
+  // So that each is on its core when this returns, and asks the system for nothing but to wait.
+  parallel_for(
+      workers_, [](void*, std::int64_t, std::int64_t, std::int32_t) {}, nullptr);
 }
 
 void ThreadPool::start_workers(const ThreadPoolOptions& options) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cage.h"
 #include "base/result.h"
 #include "compiler/target/target.h"
 #include "tuner/cost_model/cost_model.h"
@@ -41,6 +42,9 @@ struct Tuning {
   Result<std::unique_ptr<measure::Runner>> (*start_runner)(const RunnerOptions& options);
   // What it measures on, for the records.
   std::string (*device)();
+  // What its programs may ask the system for while they run, alone or in a model; nothing unless
+  // said.
+  CageRules cage = {};
   // Operations that it can do in a nanosecond at most, for reports.
   Result<double> (*peak_gflops)(const target::Target& target);
 };

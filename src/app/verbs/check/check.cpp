@@ -8,6 +8,7 @@
 
 #include "app/verbs/check/check_model.h"
 #include "app/verbs/check/onnx_cases.h"
+#include "base/answer_reader.h"
 #include "base/isolated.h"
 #include "compiler/model/load/machine_limits.h"
 #include "runtime/execution/affinity.h"
@@ -28,12 +29,16 @@ Bytes pack(const CheckCase& result) {
   return bytes;
 }
 
-void unpack(std::span<const char> bytes, CheckCase& result) {
-  result.status = take_value<CheckStatus>(bytes);
-  result.max_abs_error = take_value<double>(bytes);
-  result.max_rel_error = take_value<double>(bytes);
-  result.by_rounding = take_value<std::int64_t>(bytes);
-  result.message.assign(bytes.begin(), bytes.end());
+Result<CheckCase> unpack(std::span<const char> bytes) {
+  AnswerReader reader(bytes);
+  CheckCase result;
+  result.status = reader.value<CheckStatus>();
+  result.max_abs_error = reader.value<double>();
+  result.max_rel_error = reader.value<double>();
+  result.by_rounding = reader.value<std::int64_t>();
+  result.message.assign(reader.rest().begin(), reader.rest().end());
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  return result;
 }
 
 CheckCase failed(std::string name, const Error& error) {
@@ -50,9 +55,10 @@ Result<Bytes> packed(const Result<CheckCase>& result) {
 
 CheckCase unpacked(std::string name, const Result<Bytes>& bytes) {
   if (!bytes.ok()) return failed(std::move(name), bytes.error());
-  CheckCase result{.name = std::move(name)};
-  unpack(*bytes, result);
-  return result;
+  Result<CheckCase> result = unpack(*bytes);
+  if (!result.ok()) return failed(std::move(name), result.error());
+  result->name = std::move(name);
+  return *result;
 }
 
 // Cases of ONNX's tests, in parallel.
@@ -64,7 +70,7 @@ Status check_cases(const CheckOptions& options,
   IsolatedWork all;
   all.count = cases.size();
   all.at_once = runtime::allowed_cores().size();
-  all.timeout_seconds = options.timeout_seconds;
+  all.limits.seconds = options.timeout_seconds;
   all.work = [&](std::size_t i) { return packed(check_onnx_case(cases[i], options)); };
   all.done = [&](std::size_t i, const Result<Bytes>& bytes) {
     return done(unpacked(cases[i].name, bytes));

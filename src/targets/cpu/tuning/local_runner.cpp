@@ -9,6 +9,7 @@
 #include "compiler/kernel/kernel.h"
 #include "runtime/execution/affinity.h"
 #include "targets/cpu/device/device.h"
+#include "targets/cpu/tuning/cage.h"
 #include "targets/cpu/tuning/probe_request.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/runner.h"
@@ -256,8 +257,9 @@ LocalRunner::LocalRunner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LocalRunner::~LocalRunner() = default;
 
 Result<std::unique_ptr<LocalRunner>> LocalRunner::start(const tuning::RunnerOptions& options) {
-  ATTUNE_ASSIGN(probe::Runner probe,
-                probe::Runner::start({.device = &device_kind, .cores = options.cores}));
+  ATTUNE_ASSIGN(
+      probe::Runner probe,
+      probe::Runner::start({.device = &device_kind, .cores = options.cores, .cage = &kCage}));
   auto impl = std::make_unique<Impl>(std::move(probe));
   return std::unique_ptr<LocalRunner>(new LocalRunner(std::move(impl)));
 }

@@ -1,6 +1,7 @@
 #include "tuner/tuning/tuning.h"
 
 #include "runtime/execution/affinity.h"
+#include "targets/cpu/tuning/cage.h"
 #include "targets/cpu/tuning/local_runner.h"
 #include "tuner/cost_model/analytic.h"
 #include "tuner/measure/probe/machine.h"
@@ -41,6 +42,7 @@ const tuning::Tuning target_tuning = {
     .plan_cores = plan_cores,
     .start_runner = start_runner,
     .device = device,
+    .cage = kCage,
     .peak_gflops = peak_gflops,
 };
 

@@ -1,5 +1,6 @@
 #include "tuner/tuning/tuning.h"
 
+#include "base/host_calls.h"
 #include "targets/sim/facts/facts.h"
 #include "targets/sim/tuning/launch_template.h"
 #include "targets/sim/tuning/prior.h"
@@ -44,6 +45,7 @@ const tuning::Tuning target_tuning = {
     .plan_cores = plan_cores,
     .start_runner = start,
     .device = device,
+    .cage = {.calls = kHostCalls},  // the interpreter's
     .peak_gflops = peak_gflops,
 };
 

@@ -9,9 +9,6 @@
 namespace attune::probe {
 namespace {
 
-// Idle slots are kept up to this much.
-constexpr std::size_t kKeepBytes = std::size_t{768} << 20;
-
 std::size_t stride_of(const SlotNeed& need) {
   return need.copies == 1 ? need.bytes : (need.bytes + 63) / 64 * 64;
 }
@@ -86,7 +83,7 @@ BufferStore::Slot* BufferStore::take_over(std::size_t bytes, int stagger) {
 }
 
 void BufferStore::evict_idle(std::size_t room_for) {
-  while (mapped_bytes() + room_for > kKeepBytes) {
+  while (mapped_bytes() + room_for > static_cast<std::size_t>(kKeepBytes)) {
     auto oldest = slots_.end();
     for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
       if (slot->users > 0) continue;
@@ -108,7 +105,8 @@ Result<BufferStore::Slot*> BufferStore::acquire(const SlotNeed& need,
   Slot* slot = find_ready(need, taken);
   if (slot == nullptr) {
     slot = find_idle(total_bytes(need), need.stagger);
-    if (slot == nullptr && mapped_bytes() + total_bytes(need) > kKeepBytes) {
+    if (slot == nullptr &&
+        mapped_bytes() + total_bytes(need) > static_cast<std::size_t>(kKeepBytes)) {
       slot = take_over(total_bytes(need), need.stagger);
     }
     if (slot == nullptr) {

@@ -30,6 +30,9 @@ struct SlotNeed {
 
 class BufferStore {
  public:
+  // Idle slots are kept up to this much.
+  static constexpr std::int64_t kKeepBytes = std::int64_t{768} << 20;
+
   struct Slot {
     GuardedBuffer memory;
     SlotNeed filled_for;

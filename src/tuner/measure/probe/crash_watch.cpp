@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/system_calls.h"
+
 namespace attune::probe {
 namespace {
 
@@ -37,6 +39,7 @@ void note_fault(int signal, siginfo_t* info, void* context) {
   Fault* fault = g_watched.fault.load();
   if (fault != nullptr) {
     fault->signal = signal;
+    if (signal == SIGSYS) fault->call = info->si_syscall;
     if (signal == SIGSEGV || signal == SIGBUS) {
       // Accesses to non-canonical addresses are reported without an address.
       fault->has_address = info->si_code != SI_KERNEL;
@@ -102,6 +105,9 @@ void watch(Fault* fault, std::span<const WatchedBuffer> buffers) {
 }
 
 std::string describe_fault(const Fault& fault) {
+  if (fault.signal == SIGSYS) {
+    return fmt::format("called {}, which kernels may not", call_name(fault.call));
+  }
   std::string text = fmt::format("{} (signal {})", name_of(fault.signal), fault.signal);
   const char* verb = fault.write ? "wrote" : "read";
   if (fault.place == Place::Inside) {

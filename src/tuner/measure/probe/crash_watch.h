@@ -23,7 +23,8 @@ void install_crash_watch();
 // and empty when no kernel is running.
 void watch(Fault* fault, std::span<const WatchedBuffer> buffers);
 
-// "segmentation fault (signal 11), wrote past the end of buffer 2".
+// "segmentation fault (signal 11), wrote past the end of buffer 2", "called socket, which kernels
+// may not".
 std::string describe_fault(const Fault& fault);
 
 }  // namespace attune::probe

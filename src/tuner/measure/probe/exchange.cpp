@@ -1,11 +1,6 @@
 #include "tuner/measure/probe/exchange.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -96,10 +91,12 @@ void write_candidate(Writer& writer, const Candidate& candidate) {
   }
   writer.value(candidate.threads);
   writer.value(candidate.seed);
-  const Verification& verification = candidate.verification;
-  writer.blob(verification.samples.data(), verification.samples.size() * sizeof(Sample));
-  writer.value(verification.absolute_tolerance);
-  writer.value(verification.relative_tolerance);
+  // Where to look, and not what is expected there.
+  writer.value(candidate.verification.samples.size());
+  for (const Sample& sample : candidate.verification.samples) {
+    writer.value(sample.buffer);
+    writer.value(sample.index);
+  }
   writer.value(candidate.return_outputs);
   writer.value(candidate.best_known_us);
 }
@@ -132,12 +129,11 @@ CandidateView read_candidate(Reader& reader) {
   }
   view.facts.threads = reader.value<int>();
   view.facts.seed = reader.value<std::uint64_t>();
-  Verification& verification = view.facts.verification;
-  const std::span<const std::byte> samples = reader.blob();
-  verification.samples.resize(samples.size() / sizeof(Sample));
-  if (!samples.empty()) std::memcpy(verification.samples.data(), samples.data(), samples.size());
-  verification.absolute_tolerance = reader.value<double>();
-  verification.relative_tolerance = reader.value<double>();
+  view.facts.verification.samples.resize(reader.value<std::size_t>());
+  for (Sample& sample : view.facts.verification.samples) {
+    sample.buffer = reader.value<int>();
+    sample.index = reader.value<std::int64_t>();
+  }
   view.facts.return_outputs = reader.value<bool>();
   view.facts.best_known_us = reader.value<double>();
   if (preparation) {
@@ -148,135 +144,150 @@ CandidateView read_candidate(Reader& reader) {
   return view;
 }
 
+std::size_t bytes_of(const Buffer& buffer) {
+  return static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
+}
+
 std::size_t output_bytes(const Candidate& candidate) {
   std::size_t total = 0;
   if (!candidate.return_outputs) return total;
   for (const Buffer& buffer : candidate.buffers) {
-    if (buffer.role != Role::Output) continue;
-    total += round_up(static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type));
+    if (buffer.role == Role::Output) total += round_up(bytes_of(buffer));
   }
   return total;
 }
 
-}  // namespace
-
-void Report::fail(ReportState how, outcome::Phase where, std::string_view why) {
-  state = how;
-  phase = where;
-  const std::size_t length = std::min(why.size(), sizeof reason - 1);
-  std::memcpy(reason, why.data(), length);
-  reason[length] = '\0';
+// An upper bound of what is mapped for a candidate and its preparation.
+std::size_t buffer_bytes(const Candidate& candidate, const MeasureOptions& options) {
+  constexpr std::size_t kGuards = std::size_t{4} << 20;  // pages around, alignment of large ones
+  // More workspace than the limit is refused.
+  const auto workspace = [&](std::int64_t bytes) {
+    return static_cast<std::size_t>(std::min(bytes, options.memory_limit_bytes));
+  };
+  std::size_t total = workspace(candidate.workspace_bytes) + kGuards;
+  const auto add = [&](const std::vector<Buffer>& buffers) {
+    for (const Buffer& buffer : buffers) {
+      total += 2 * bytes_of(buffer) + kGuards;
+      if (buffer.rotate) total += static_cast<std::size_t>(options.rotate_bytes) + bytes_of(buffer);
+    }
+  };
+  add(candidate.buffers);
+  if (candidate.preparation == nullptr) return total;
+  add(candidate.preparation->buffers);
+  return total + workspace(candidate.preparation->workspace_bytes);
 }
 
-outcome::Outcome Report::outcome() const {
-  switch (state) {
-    case ReportState::Timed:
-      return timing;
-    case ReportState::BuildFailed:
-      return outcome::BuildFailed{phase, reason};
-    case ReportState::Crashed:
-      return outcome::RunCrashed{phase, signal, reason};
-    case ReportState::TimedOut:
-      return outcome::TimedOut{phase, limit_ms, reason};
-    case ReportState::Wrong:
-      return outcome::WrongAnswer{phase, max_error, reason};
-    case ReportState::Lost:
-      return outcome::InfrastructureLost{phase, reason};
-    case ReportState::Pending:
-      break;
+constexpr std::size_t kReportsOffset = round_up(sizeof(Answers::Header));
+constexpr std::size_t kPlacesOffset = round_up(sizeof(RequestHeader));
+
+// Where the answers about each candidate stand; the last number is the size of it all.
+std::size_t lay_out(std::span<const Candidate> candidates, const MeasureOptions& options,
+                    std::vector<CandidatePlace>& places) {
+  std::size_t at = round_up(kReportsOffset + candidates.size() * sizeof(Report));
+  for (const Candidate& candidate : candidates) {
+    CandidatePlace place;
+    place.samples = candidate.verification.samples.size();
+    place.values_offset = at;
+    at += round_up(2 * place.samples * sizeof(double));
+    place.outputs_offset = at;
+    place.output_bytes = output_bytes(candidate);
+    at += place.output_bytes;
+    place.buffer_bytes = buffer_bytes(candidate, options);
+    place.threads = candidate.threads;
+    places.push_back(place);
   }
-  return outcome::InfrastructureLost{phase, "the measuring process ended before it was run"};
+  return at;
+}
+
+Result<SharedRegion> write_requests(std::span<const Candidate> candidates,
+                                    const InterleaveOptions& options, bool interleaved,
+                                    const std::vector<CandidatePlace>& places) {
+  Writer counter(nullptr);
+  for (const Candidate& candidate : candidates) write_candidate(counter, candidate);
+  const std::size_t places_bytes = places.size() * sizeof(CandidatePlace);
+  const RequestHeader header{
+      .candidate_count = static_cast<std::uint32_t>(candidates.size()),
+      .options = options.measure,
+      .rounds = interleaved ? std::max(options.rounds, 1) : 0,
+      .round_gap_ms = options.round_gap_ms,
+      .candidates_offset = round_up(kPlacesOffset + places_bytes),
+  };
+  ATTUNE_ASSIGN(SharedRegion region,
+                SharedRegion::create("attune-requests", header.candidates_offset + counter.bytes(),
+                                     SharedRegion::Use::ReadOnlySoon));
+  std::memcpy(region.data(), &header, sizeof header);
+  if (places_bytes > 0) std::memcpy(region.data() + kPlacesOffset, places.data(), places_bytes);
+  Writer writer(region.data() + header.candidates_offset);
+  for (const Candidate& candidate : candidates) write_candidate(writer, candidate);
+  ATTUNE_RETURN_IF_ERROR(region.make_read_only());
+  return region;
+}
+
+}  // namespace
+
+Report& Answers::report(std::size_t k) const {
+  CHECK(k < places_.size(), "a candidate of the exchange");
+  return reinterpret_cast<Report*>(region_.data() + kReportsOffset)[k];
+}
+
+std::span<double> Answers::values(std::size_t k, When when) const {
+  const CandidatePlace& place = places_[k];
+  auto* first = reinterpret_cast<double*>(region_.data() + place.values_offset);
+  return {first + (when == When::First ? 0 : place.samples), place.samples};
+}
+
+std::span<std::byte> Answers::outputs(std::size_t k) const {
+  return {region_.data() + places_[k].outputs_offset, places_[k].output_bytes};
 }
 
 Result<Exchange> Exchange::create(std::span<const Candidate> candidates,
                                   const InterleaveOptions& options, bool interleaved) {
-  Writer counter(nullptr);
-  std::size_t outputs = 0;
-  for (const Candidate& candidate : candidates) {
-    write_candidate(counter, candidate);
-    outputs += output_bytes(candidate);
-  }
-  const std::size_t reports_at = round_up(sizeof(ExchangeHeader));
-  const std::size_t outputs_at = round_up(reports_at + candidates.size() * sizeof(Report));
-  const std::size_t requests_at = outputs_at + outputs;
-
-  Exchange exchange;
-  exchange.descriptor_ = memfd_create("attune-measure", MFD_CLOEXEC);
-  const std::size_t bytes = requests_at + counter.bytes();
-  if (exchange.descriptor_ < 0 || ftruncate(exchange.descriptor_, static_cast<off_t>(bytes)) != 0) {
-    return Error{ErrorCode::Exhausted,
-                 "cannot create " + std::to_string(bytes) +
-                     " bytes of shared memory: " + std::strerror(errno),
-                 "free memory on this machine"};
-  }
-  ATTUNE_RETURN_IF_ERROR(exchange.map(bytes));
-  auto* header = new (exchange.base_) ExchangeHeader;
-  header->candidate_count = static_cast<std::uint32_t>(candidates.size());
-  header->options = options.measure;
-  header->rounds = interleaved ? std::max(options.rounds, 1) : 0;
-  header->round_gap_ms = options.round_gap_ms;
-  header->requests_offset = requests_at;
-  header->requests_bytes = counter.bytes();
-  Writer writer(exchange.at(requests_at));
-  std::uint64_t output_offset = outputs_at;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    auto* report = new (exchange.at(reports_at + i * sizeof(Report))) Report;
-    report->outputs_offset = output_offset;
-    output_offset += output_bytes(candidates[i]);
-    write_candidate(writer, candidates[i]);
+  std::vector<CandidatePlace> places;
+  const std::size_t answers_bytes = lay_out(candidates, options.measure, places);
+  ATTUNE_ASSIGN(SharedRegion requests, write_requests(candidates, options, interleaved, places));
+  Exchange exchange(std::move(requests));
+  for (const char* name : {"attune-replies", "attune-verdicts"}) {
+    ATTUNE_ASSIGN(SharedRegion region,
+                  SharedRegion::create(name, answers_bytes, SharedRegion::Use::Written));
+    new (region.data()) Answers::Header;
+    exchange.replies_.emplace_back(std::move(region), exchange.places());
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      new (&exchange.replies_.back().report(k)) Report;
+    }
   }
   return exchange;
 }
 
-Result<Exchange> Exchange::attach(int descriptor) {
-  Exchange exchange;
-  exchange.descriptor_ = descriptor;
-  struct stat facts = {};
-  if (fstat(descriptor, &facts) != 0) {
-    return Error{ErrorCode::Io, "cannot read the size of a measurement", ""};
+Result<Exchange> Exchange::attach(Descriptor requests, Descriptor replies, Descriptor verdicts) {
+  ATTUNE_ASSIGN(SharedRegion read, SharedRegion::attach(std::move(requests), false));
+  Exchange exchange(std::move(read));
+  for (Descriptor* each : {&replies, &verdicts}) {
+    if (!each->is_open()) continue;
+    ATTUNE_ASSIGN(SharedRegion region, SharedRegion::attach(std::move(*each), true));
+    exchange.replies_.emplace_back(std::move(region), exchange.places());
   }
-  ATTUNE_RETURN_IF_ERROR(exchange.map(static_cast<std::size_t>(facts.st_size)));
   return exchange;
 }
 
-Status Exchange::map(std::size_t bytes) {
-  void* raw = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (raw == MAP_FAILED) {
-    return Error{
-        ErrorCode::Exhausted,
-        "cannot map " + std::to_string(bytes) + " bytes of shared memory: " + std::strerror(errno),
-        "free memory on this machine"};
-  }
-  base_ = static_cast<std::byte*>(raw);
-  bytes_ = bytes;
-  return {};
+std::vector<int> Exchange::descriptors(bool with_verdicts) const {
+  std::vector<int> all = {requests_.descriptor(), replies().descriptor()};
+  if (with_verdicts) all.push_back(verdicts().descriptor());
+  return all;
 }
 
-Exchange::Exchange(Exchange&& other) noexcept { *this = std::move(other); }
-
-Exchange& Exchange::operator=(Exchange&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(base_, other.base_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
+void Exchange::close_descriptors() {
+  requests_.close_descriptor();
+  for (Answers& answers : replies_) answers.close_descriptor();
 }
 
-Exchange::~Exchange() {
-  if (base_ != nullptr) munmap(base_, bytes_);
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-std::span<Report> Exchange::reports() const {
-  return {reinterpret_cast<Report*>(at(round_up(sizeof(ExchangeHeader)))),
-          header().candidate_count};
+std::span<const CandidatePlace> Exchange::places() const {
+  return {reinterpret_cast<const CandidatePlace*>(requests_.data() + kPlacesOffset), size()};
 }
 
 std::vector<CandidateView> Exchange::candidates() const {
-  Reader reader(at(header().requests_offset));
+  Reader reader(requests_.data() + header().candidates_offset);
   std::vector<CandidateView> views;
-  for (std::uint32_t i = 0; i < header().candidate_count; ++i) {
-    views.push_back(read_candidate(reader));
-  }
+  for (std::size_t i = 0; i < size(); ++i) views.push_back(read_candidate(reader));
   return views;
 }
 

@@ -1,6 +1,8 @@
-// One measurement in shared memory: the request (candidates and options), the progress that lets
-// the server judge a candidate that dies or hangs, and the reports. The asking process creates it,
-// the server and the worker map it; all three are forks of one program, so plain structs serve.
+// One measurement in shared memory, in three parts, by who may be believed. The request (candidates
+// and options) is sealed: nobody can change it any more. The replies are what the worker says and
+// how far it is; foreign code runs in the worker, so that anything may stand there. The verdicts
+// are what the server makes of it, in memory that the worker never sees. All three processes are
+// forks of one program, so plain structs serve.
 #pragma once
 
 #include <atomic>
@@ -13,38 +15,15 @@
 #include "base/result.h"
 #include "tuner/measure/probe/candidate.h"
 #include "tuner/measure/probe/guarded_buffer.h"
+#include "tuner/measure/probe/report.h"
+#include "tuner/measure/probe/shared_region.h"
 
 namespace attune::probe {
-
-enum class ReportState : std::uint8_t {
-  Pending,
-  Timed,
-  BuildFailed,
-  Crashed,
-  TimedOut,
-  Wrong,
-  Lost,
-};
-
-// An Outcome without pointers.
-struct Report {
-  ReportState state = ReportState::Pending;
-  outcome::Phase phase = outcome::Phase::Load;
-  bool tainted = false;  // the worker's own memory may be damaged
-  int signal = 0;
-  double limit_ms = 0.0;
-  double max_error = 0.0;
-  outcome::Timing timing = {};
-  std::uint64_t outputs_offset = 0;  // from the start of the exchange
-  char reason[256] = {};
-
-  void fail(ReportState how, outcome::Phase where, std::string_view why);
-  outcome::Outcome outcome() const;
-};
 
 // Written by the signal handler of a dying worker.
 struct Fault {
   int signal = 0;  // 0: none
+  int call = 0;    // with SIGSYS: the system call
   bool write = false;
   bool has_address = false;
   Place place = Place::Elsewhere;
@@ -61,19 +40,26 @@ struct Progress {
   Fault fault = {};
 };
 
-struct ExchangeHeader {
+struct RequestHeader {
   std::uint32_t candidate_count = 0;
   MeasureOptions options = {};
   int rounds = 0;  // 0: one after the other
   double round_gap_ms = 0.0;
-  SentinelReading before = {};
-  SentinelReading after = {};
-  Progress progress = {};
-  std::uint64_t requests_offset = 0;
-  std::uint64_t requests_bytes = 0;
+  std::uint64_t candidates_offset = 0;
 };
 
-// A candidate as the worker sees it: `facts` has no object and no contents, the spans do.
+// What is said of one candidate: where that stands among replies and verdicts, and what it needs.
+struct CandidatePlace {
+  std::uint64_t values_offset = 0;  // of the sampled elements: after the first call, at the end
+  std::uint64_t samples = 0;
+  std::uint64_t outputs_offset = 0;
+  std::uint64_t output_bytes = 0;
+  std::uint64_t buffer_bytes = 0;  // that are mapped for it
+  int threads = 1;
+};
+
+// A candidate as the worker sees it: `facts` has no object, no contents and no expected values, the
+// spans have the first two.
 struct CandidateView {
   Candidate facts;
   std::span<const std::byte> object;
@@ -82,30 +68,54 @@ struct CandidateView {
   std::uint64_t preparation_id = 0;
 };
 
+// Replies or verdicts.
+class Answers {
+ public:
+  struct Header {
+    SentinelReading before = {};
+    SentinelReading after = {};
+    Progress progress = {};
+  };
+
+  Answers(SharedRegion region, std::span<const CandidatePlace> places)
+      : region_(std::move(region)), places_(places) {}
+
+  int descriptor() const { return region_.descriptor(); }
+  void close_descriptor() { region_.close_descriptor(); }
+  Header& header() const { return *reinterpret_cast<Header*>(region_.data()); }
+  Report& report(std::size_t k) const;
+  enum class When { First, Last };
+  std::span<double> values(std::size_t k, When when) const;
+  std::span<std::byte> outputs(std::size_t k) const;
+
+ private:
+  SharedRegion region_;
+  std::span<const CandidatePlace> places_;
+};
+
 class Exchange {
  public:
   static Result<Exchange> create(std::span<const Candidate> candidates,
                                  const InterleaveOptions& options, bool interleaved);
-  static Result<Exchange> attach(int descriptor);
+  // Without verdicts: for the worker.
+  static Result<Exchange> attach(Descriptor requests, Descriptor replies, Descriptor verdicts = {});
 
-  Exchange(Exchange&& other) noexcept;
-  Exchange& operator=(Exchange&& other) noexcept;
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  ~Exchange();
-
-  int descriptor() const { return descriptor_; }
-  ExchangeHeader& header() const { return *reinterpret_cast<ExchangeHeader*>(base_); }
-  std::span<Report> reports() const;
-  std::byte* at(std::uint64_t offset) const { return base_ + offset; }
+  std::vector<int> descriptors(bool with_verdicts) const;
+  const RequestHeader& header() const {
+    return *reinterpret_cast<const RequestHeader*>(requests_.data());
+  }
+  std::size_t size() const { return header().candidate_count; }
+  std::span<const CandidatePlace> places() const;
   std::vector<CandidateView> candidates() const;
+  const Answers& replies() const { return replies_.front(); }
+  const Answers& verdicts() const { return replies_.back(); }
+  // No descriptor of it stays open; the memory does.
+  void close_descriptors();
 
  private:
-  Exchange() = default;
-  Status map(std::size_t bytes);
-  int descriptor_ = -1;
-  std::byte* base_ = nullptr;
-  std::size_t bytes_ = 0;
+  explicit Exchange(SharedRegion requests) : requests_(std::move(requests)) {}
+  SharedRegion requests_;
+  std::vector<Answers> replies_;  // and, but in the worker, the verdicts
 };
 
 }  // namespace attune::probe

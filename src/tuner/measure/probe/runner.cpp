@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -20,9 +20,12 @@
 #include "tuner/measure/probe/exchange.h"
 #include "tuner/measure/probe/sentinel.h"
 #include "tuner/measure/probe/server.h"
+#include "tuner/measure/probe/verification.h"
 
 namespace attune::probe {
 namespace {
+
+using outcome::Outcome;
 
 // Leaves behind what a fork inherits: signal handlers, open files, standard input and output.
 void shed_inheritance(int keep) {
@@ -134,18 +137,44 @@ Status check_cores(const std::vector<int>& cores) {
   return status;
 }
 
-std::vector<std::vector<std::byte>> outputs_of(const Exchange& exchange, const Report& report,
+std::vector<std::vector<std::byte>> outputs_of(std::span<const std::byte> all,
                                                const Candidate& candidate) {
   std::vector<std::vector<std::byte>> outputs;
-  if (!candidate.return_outputs || report.state != ReportState::Timed) return outputs;
-  std::uint64_t offset = report.outputs_offset;
+  std::size_t offset = 0;
   for (const Buffer& buffer : candidate.buffers) {
     if (buffer.role != Role::Output) continue;
     const auto bytes = static_cast<std::size_t>(buffer.elements) * runtime::byte_size(buffer.type);
-    outputs.emplace_back(exchange.at(offset), exchange.at(offset + bytes));
+    outputs.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(offset),
+                         all.begin() + static_cast<std::ptrdiff_t>(offset + bytes));
     offset += (bytes + 63) / 64 * 64;
   }
   return outputs;
+}
+
+// A timing counts when what the kernel wrote is right, after its first call and after its last.
+Outcome verified(outcome::Timing timing, const Answers& verdicts, std::size_t k,
+                 const Verification& verification) {
+  if (verification.samples.empty()) return timing;
+  for (const Answers::When when : {Answers::When::First, Answers::When::Last}) {
+    const Comparison comparison = compare(verification, verdicts.values(k, when));
+    timing.max_error = std::max(timing.max_error, comparison.max_error);
+    if (!comparison.right) {
+      return outcome::WrongAnswer{outcome::Phase::Verify, timing.max_error,
+                                  describe_wrong(verification, comparison)};
+    }
+  }
+  timing.verified = true;
+  return timing;
+}
+
+Measured measured_of(const Answers& verdicts, std::size_t k, const Candidate& candidate) {
+  Measured measured{verdicts.report(k).outcome(), {}};
+  const auto* timing = std::get_if<outcome::Timing>(&measured.outcome);
+  if (timing == nullptr) return measured;
+  if (candidate.return_outputs) measured.outputs = outputs_of(verdicts.outputs(k), candidate);
+  measured.outcome = verified(*timing, verdicts, k, candidate.verification);
+  if (!std::holds_alternative<outcome::Timing>(measured.outcome)) measured.outputs.clear();
+  return measured;
 }
 
 // Takes the faster timing of two passes; a failure stays a failure.
@@ -199,21 +228,31 @@ Status Runner::Impl::start_server() {
 
 void Runner::Impl::end_server() {
   if (server <= 0) return;
+  constexpr double kPatienceMs = 2'000.0;
   channel = Descriptor();  // the server ends when it sees this
-  while (waitpid(server, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (!await_exit(server, kPatienceMs)) (void)end_group(server);
   server = -1;
 }
 
 Status Runner::Impl::ask(const Exchange& exchange, MessageKind kind) {
   if (server <= 0) ATTUNE_RETURN_IF_ERROR(start_server());
-  const Message message{.kind = kind, .descriptor = exchange.descriptor()};
-  if (!send(channel, message)) {  // it was lost while idle: nothing has been run yet
+  const std::vector<int> descriptors = exchange.descriptors(true);
+  if (!send(channel, kind, 0, descriptors)) {  // it was lost while idle: nothing has been run yet
     end_server();
     ATTUNE_RETURN_IF_ERROR(start_server());
-    if (!send(channel, message)) return Error{ErrorCode::Io, "the measuring process is gone", ""};
+    if (!send(channel, kind, 0, descriptors)) {
+      return Error{ErrorCode::Io, "the measuring process is gone", ""};
+    }
   }
-  if (!receive(channel)) end_server();
-  return {};
+  for (;;) {
+    const bool said = is_readable(channel, settings.silence_ms);
+    const std::optional<Message> message = said ? receive(channel) : std::nullopt;
+    if (message && message->kind == MessageKind::Done) return {};
+    if (message) continue;  // it is alive
+    if (!said) (void)end_group(server);
+    end_server();
+    return {};
+  }
 }
 
 Result<Batch> Runner::Impl::pass(std::span<const Candidate> candidates,
@@ -222,11 +261,10 @@ Result<Batch> Runner::Impl::pass(std::span<const Candidate> candidates,
   ATTUNE_RETURN_IF_ERROR(ask(exchange, MessageKind::Measure));
   Batch batch;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Report& report = exchange.reports()[i];
-    batch.candidates.push_back({report.outcome(), outputs_of(exchange, report, candidates[i])});
+    batch.candidates.push_back(measured_of(exchange.verdicts(), i, candidates[i]));
   }
-  batch.before = exchange.header().before;
-  batch.after = exchange.header().after;
+  batch.before = exchange.verdicts().header().before;
+  batch.after = exchange.verdicts().header().after;
   batch.drift = drift_between(batch.before, batch.after);
   return batch;
 }
@@ -285,7 +323,7 @@ Result<SentinelReading> Runner::sentinel() {
   const std::lock_guard<std::mutex> lock(impl_->mutex);
   ATTUNE_ASSIGN(const Exchange exchange, Exchange::create({}, {}, false));
   ATTUNE_RETURN_IF_ERROR(impl_->ask(exchange, MessageKind::Sentinel));
-  return exchange.header().before;
+  return exchange.verdicts().header().before;
 }
 
 }  // namespace attune::probe

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cage.h"
 #include "base/result.h"
 #include "runtime/execution/device.h"
 #include "tuner/measure/probe/candidate.h"
@@ -19,6 +20,10 @@ struct RunnerOptions {
   const runtime::DeviceKind* device = nullptr;
   // Thread i of a candidate runs on cores[i % size]; empty: all cores this process may use.
   std::vector<int> cores = {};
+  // Around the process that runs candidates; null: none.
+  const CageRules* cage = nullptr;
+  // A server that says nothing for so long is given up.
+  double silence_ms = 30'000.0;
 };
 
 class Runner {

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,42 +183,56 @@ TEST_F(RunnerTest, RefusesSenselessRequests) {
 }
 
 TEST_F(RunnerTest, ALostServerIsReplaced) {
-  const std::vector<Candidate> batch = {good("add"), bad("kill_server"), good("add")};
+  const std::vector<Candidate> batch = {bad("loop_forever"), good("add")};
+  std::thread killer([asker = getpid()] { kill(await_busy_probe(asker).server, SIGKILL); });
   const auto measured = runner_->measure(batch, quick());
+  killer.join();
   ASSERT_TRUE(measured.ok());
-  EXPECT_EQ(kind_of(measured->candidates[0].outcome), "timing");
-  EXPECT_EQ(describe(measured->candidates[1].outcome),
+  EXPECT_EQ(describe(measured->candidates[0].outcome),
             "infrastructure lost in load: the measuring process ended before it was run");
-  EXPECT_EQ(kind_of(measured->candidates[2].outcome), "infrastructure_lost");
+  EXPECT_EQ(kind_of(measured->candidates[1].outcome), "infrastructure_lost");
   EXPECT_EQ(kind_of(outcome_of(good("add"))), "timing");
 }
 
+TEST_F(RunnerTest, AStoppedServerIsGivenUp) {
+  auto own = Runner::start(
+      {.device = runtime::devices().front(), .cage = &kTestCage, .silence_ms = 3'000.0});
+  ASSERT_TRUE(own.ok());
+  std::thread stopper([asker = getpid()] { kill(await_busy_probe(asker).server, SIGSTOP); });
+  MeasureOptions options = quick();
+  options.timeout_ms = 600'000.0;
+  const auto measured = own->measure(std::vector<Candidate>{bad("loop_forever")}, options);
+  stopper.join();
+  ASSERT_TRUE(measured.ok());
+  EXPECT_EQ(kind_of(measured->candidates[0].outcome), "infrastructure_lost");
+  EXPECT_EQ(
+      kind_of(own->measure(std::vector<Candidate>{good("add")}, quick())->candidates[0].outcome),
+      "timing");
+}
+
 TEST_F(RunnerTest, NothingOutlivesTheProcessThatAsked) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
   const pid_t asker = fork();
   if (asker == 0) {
-    dup2(ends[1], STDERR_FILENO);  // which its children keep, and nothing else
-    close(ends[0]);
-    close(ends[1]);
-    auto own = Runner::start({.device = runtime::devices().front()});
+    auto own = Runner::start({.device = runtime::devices().front(), .cage = &kTestCage});
     if (own.ok()) {
-      const std::vector<Candidate> batch = {bad("say_and_loop")};
+      const std::vector<Candidate> batch = {bad("loop_forever")};
       static_cast<void>(own->measure(batch, {.timeout_ms = 600'000.0}).ok());
     }
     _exit(0);
   }
-  close(ends[1]);
-  char said = 0;
-  ASSERT_EQ(read(ends[0], &said, 1), 1);
-  EXPECT_EQ(said, 'r');
+  const ProbeProcesses processes = await_busy_probe(asker);
+  std::vector<pollfd> watched;
+  for (const pid_t process : {processes.server, processes.worker}) {
+    const auto number = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+    if (number < 0) GTEST_SKIP() << "this system has no pidfd_open";
+    watched.push_back({number, POLLIN, 0});
+  }
   kill(asker, SIGKILL);
   waitpid(asker, nullptr, 0);
-  // The pipe ends when the last process that holds it is gone.
-  pollfd watched = {ends[0], POLLIN, 0};
-  ASSERT_EQ(poll(&watched, 1, 60'000), 1);
-  EXPECT_EQ(read(ends[0], &said, 1), 0);
-  close(ends[0]);
+  for (pollfd& process : watched) {
+    EXPECT_EQ(poll(&process, 1, 60'000), 1);
+    close(process.fd);
+  }
 }
 
 TEST(RunnerStart, RefusesUnknownCores) {

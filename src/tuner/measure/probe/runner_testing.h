@@ -6,11 +6,15 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/built_path_testing.h"
+#include "base/host_calls.h"
 #include "runtime/memory/fill.h"
 #include "tuner/measure/probe/runner.h"
 
@@ -22,6 +26,52 @@ using outcome::Timing;
 using runtime::DType;
 
 inline constexpr std::int64_t kElements = 1024;
+inline constexpr CageRules kTestCage{.calls = kHostCalls};
+
+// Of a process, by its first thread.
+inline std::vector<pid_t> children_of(pid_t parent) {
+  const std::string process = "/proc/" + std::to_string(parent);
+  std::ifstream file(process + "/task/" + std::to_string(parent) + "/children");
+  std::vector<pid_t> children;
+  for (pid_t child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+// What a process has computed so far, in ticks of the system's clock.
+inline long ticks_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);  // nothing when it has ended meanwhile
+  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string field;
+  long user = 0;
+  long system = 0;
+  for (int i = 0; i < 11; ++i) fields >> field;
+  fields >> user >> system;
+  return user + system;
+}
+
+struct ProbeProcesses {
+  pid_t server = -1;
+  pid_t worker = -1;
+};
+
+// Those of a runner that `asker` has started, once a kernel that never ends keeps them busy.
+inline ProbeProcesses await_busy_probe(pid_t asker) {
+  constexpr long kBusyTicks = 20;
+  std::map<pid_t, long> before;
+  for (;;) {
+    for (const pid_t server : children_of(asker)) {
+      for (const pid_t worker : children_of(server)) {
+        const long ticks = ticks_of(worker);
+        if (ticks - before.emplace(worker, ticks).first->second >= kBusyTicks) {
+          return {server, worker};
+        }
+      }
+    }
+    std::this_thread::yield();
+  }
+}
 
 inline Bytes object(const std::string& name) {
   std::ifstream file(built_path(ATTUNE_TEST_KERNELS) + "/" + name + ".so", std::ios::binary);
@@ -49,7 +99,7 @@ inline Verification sums(std::uint64_t seed) {
 class RunnerTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    auto started = Runner::start({.device = runtime::devices().front()});
+    auto started = Runner::start({.device = runtime::devices().front(), .cage = &kTestCage});
     ASSERT_TRUE(started.ok()) << started.error().message;
     runner_ = new Runner(std::move(started).value());
     good_ = object("good");

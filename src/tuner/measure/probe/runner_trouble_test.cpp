@@ -1,4 +1,7 @@
 // Candidates that are wrong, crash, hang, hog memory or write where they must not.
+#include <signal.h>
+#include <unistd.h>
+
 #include "tuner/measure/probe/runner_testing.h"
 
 namespace attune::probe {
@@ -82,7 +85,10 @@ TEST_F(RunnerTroubleTest, CodeThatDoesNotLoadIsABuildFailure) {
 }
 
 TEST_F(RunnerTroubleTest, BeingKilledIsNotTheCandidatesFault) {
-  EXPECT_EQ(told(bad("be_killed")),
+  std::thread killer([asker = getpid()] { kill(await_busy_probe(asker).worker, SIGKILL); });
+  const std::string told_of_it = told(bad("loop_forever"));
+  killer.join();
+  EXPECT_EQ(told_of_it,
             "infrastructure lost in run: the measuring process was killed from outside (signal 9)");
 }
 

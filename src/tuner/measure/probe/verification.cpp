@@ -23,13 +23,20 @@ double tolerance_of(const Verification& verification, double expected) {
 
 }  // namespace
 
-Comparison compare(const Verification& verification, std::span<const Buffer> buffers,
-                   std::span<const std::byte* const> data) {
+void read_samples(std::span<const Sample> samples, std::span<const Buffer> buffers,
+                  std::span<const std::byte* const> data, std::span<double> values) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto buffer = static_cast<std::size_t>(samples[i].buffer);
+    values[i] = runtime::read_element(data[buffer], buffers[buffer].type, samples[i].index);
+  }
+}
+
+Comparison compare(const Verification& verification, std::span<const double> values) {
   Comparison result;
   double worst_excess = 0.0;
-  for (const Sample& sample : verification.samples) {
-    const auto buffer = static_cast<std::size_t>(sample.buffer);
-    const double actual = runtime::read_element(data[buffer], buffers[buffer].type, sample.index);
+  for (std::size_t i = 0; i < verification.samples.size(); ++i) {
+    const Sample& sample = verification.samples[i];
+    const double actual = values[i];
     const double error = error_of(actual, sample.expected);
     const double excess = error - tolerance_of(verification, sample.expected);
     result.max_error = std::max(result.max_error, error);

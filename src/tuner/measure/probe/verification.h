@@ -15,9 +15,13 @@ struct Comparison {
   double worst_actual = 0.0;
 };
 
-// `data` holds the first byte of each buffer.
-Comparison compare(const Verification& verification, std::span<const Buffer> buffers,
-                   std::span<const std::byte* const> data);
+// What stands at the samples, in their order, in as much room as there are samples. `data` holds
+// the first byte of each buffer.
+void read_samples(std::span<const Sample> samples, std::span<const Buffer> buffers,
+                  std::span<const std::byte* const> data, std::span<double> values);
+
+// One value per sample.
+Comparison compare(const Verification& verification, std::span<const double> values);
 
 // "buffer 2 at element 7 is 1.5, expected 2 (tolerance 0.001)".
 std::string describe_wrong(const Verification& verification, const Comparison& comparison);

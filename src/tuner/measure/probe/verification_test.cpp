@@ -12,7 +12,9 @@ class VerificationTest : public ::testing::Test {
  protected:
   Comparison run(const Verification& verification) {
     const std::byte* data[] = {reinterpret_cast<const std::byte*>(values_.data())};
-    return compare(verification, buffers_, data);
+    std::vector<double> found(verification.samples.size());
+    read_samples(verification.samples, buffers_, data, found);
+    return compare(verification, found);
   }
   std::vector<float> values_ = {1.0f, 2.0f, std::nanf(""), INFINITY};
   std::vector<Buffer> buffers_ = {{.elements = 4, .role = Role::Output}};

@@ -5,15 +5,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "base/cage.h"
 #include "base/clock.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/crash_watch.h"
 #include "tuner/measure/probe/exchange.h"
 #include "tuner/measure/probe/loaded_candidate.h"
+#include "tuner/measure/probe/memory_limit.h"
 #include "tuner/measure/probe/sentinel.h"
 #include "tuner/measure/probe/timing_loop.h"
 
@@ -22,30 +24,16 @@ namespace {
 
 using outcome::Phase;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kCanLimitMemory = false;  // their shadow memory is larger than any limit
-#else
-constexpr bool kCanLimitMemory = true;
-#endif
-
-// Lets the process grow by `bytes` beyond what it has now; negative: without a limit.
-void limit_growth(std::int64_t bytes) {
-  if (!kCanLimitMemory) return;
-  rlimit limit = {};
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  if (bytes >= 0) {
-    long pages = 0;
-    if (FILE* file = std::fopen("/proc/self/statm", "re")) {
-      if (std::fscanf(file, "%ld", &pages) != 1) pages = 0;
-      std::fclose(file);
-    }
-    if (pages == 0) return;
-    const auto used = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-    limit.rlim_cur = std::min(limit.rlim_max, used + static_cast<rlim_t>(bytes));
-  }
-  setrlimit(RLIMIT_AS, &limit);
-}
+// What the worker itself asks for while foreign code is loaded: it hears and answers the server,
+// and moves its soft limit of memory below the hard one.
+constexpr CallRule kOwnCalls[] = {
+    {.name = "recvmsg"},
+    {.name = "sendmsg"},
+    {.name = "pread64"},
+    {.name = "prlimit64",
+     .first = {ArgumentIs::Value, 0, 0},
+     .second = {ArgumentIs::Value, 1, RLIMIT_AS}},
+};
 
 void pause_ms(double milliseconds) {
   timespec time = {};
@@ -56,20 +44,18 @@ void pause_ms(double milliseconds) {
 
 class Worker {
  public:
-  Worker(const std::vector<int>& cores, std::unique_ptr<runtime::Device> device)
-      : cores_(cores), device_(std::move(device)) {}
+  Worker(const RunnerOptions& options, const Descriptor& channel,
+         std::unique_ptr<runtime::Device> device)
+      : cores_(options.cores), cage_(options.cage), channel_(channel), device_(std::move(device)) {}
 
-  void open(int descriptor) {
-    auto exchange = Exchange::attach(descriptor);
-    CHECK(exchange.ok(), exchange.error().message);
-    views_.clear();
-    exchange_.emplace(std::move(exchange).value());
-    views_ = exchange_->candidates();
-  }
+  void open(Message message);
+  // Before the first candidate: what it could still need is there by then.
+  Status enter_cage();
 
   void measure(std::uint32_t k);
   void interleave();
   void read_sentinel(std::uint32_t after);
+  bool answer() const { return send(channel_, MessageKind::Done); }
 
  private:
   struct Contender {
@@ -80,11 +66,15 @@ class Worker {
   };
 
   const MeasureOptions& options() const { return exchange_->header().options; }
-  Report& report(std::uint32_t k) { return exchange_->reports()[k]; }
+  Report& report(std::uint32_t k) { return exchange_->replies().report(k); }
+  Progress& progress() { return exchange_->replies().header().progress; }
   runtime::ThreadPool& pool_for(int threads);
+  int sentinel_threads() const;
   void enter(std::uint32_t k, Phase phase);
-  // Loads, prepares, calls once and verifies; the duration of that call, or nothing when the report
-  // holds a failure.
+  // The kernel that comes next is the first of its candidate, or the one after its preparation.
+  void announce(std::uint32_t k);
+  // Loads, prepares, calls once and notes what came out; the duration of that call, or nothing when
+  // the report holds a failure.
   std::optional<double> begin(LoadedCandidate& candidate, std::uint32_t k);
   // Code and buffers of a candidate or of its preparation.
   bool load(LoadedCandidate& candidate, std::uint32_t k);
@@ -93,39 +83,79 @@ class Worker {
   bool prepare_constants(LoadedCandidate& candidate, const CandidateView& view, std::uint32_t k);
   // Whether the calls so far kept to their bounds and succeeded; if not the report says so.
   bool in_order(const LoadedCandidate& candidate, std::uint32_t k, const Status& status);
-  bool verified(const LoadedCandidate& candidate, std::uint32_t k);
+  void note_values(const LoadedCandidate& candidate, std::uint32_t k, Answers::When when);
   void finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing timing);
   bool run_round(std::vector<Contender>& contenders);
 
   std::vector<int> cores_;
+  const CageRules* cage_;
+  const Descriptor& channel_;
   std::unique_ptr<runtime::Device> device_;
   SteadyClock clock_;
   std::optional<Exchange> exchange_;
   std::vector<CandidateView> views_;
   BufferStore store_;
   Sentinel sentinel_;
-  std::unique_ptr<runtime::ThreadPool> pool_;
+  MemoryLimit memory_limit_;
+  std::map<int, std::unique_ptr<runtime::ThreadPool>> pools_;  // by their threads; idle ones sleep
+  bool caged_ = false;
+  double busy_us_ = 0;  // in calls, since the last announcement
 };
 
+void Worker::open(Message message) {
+  auto exchange =
+      Exchange::attach(std::move(message.descriptors[0]), std::move(message.descriptors[1]));
+  CHECK(exchange.ok(), exchange.error().message);
+  views_.clear();
+  exchange_.emplace(std::move(exchange).value());
+  exchange_->close_descriptors();
+  views_ = exchange_->candidates();
+  if (caged_) return;  // the server starts another worker where other threads are needed
+  for (const CandidateView& view : views_) pool_for(view.facts.threads);
+  pool_for(sentinel_threads());
+}
+
+Status Worker::enter_cage() {
+  if (caged_) return {};
+  caged_ = true;
+  dup2(STDOUT_FILENO, STDERR_FILENO);  // which is nothing: kernels fill no logs
+  if (cage_ == nullptr) return {};
+  const WorkerNeeds needs(*exchange_);
+  return attune::enter_cage(
+      *cage_, {.own_calls = kOwnCalls,
+               .memory_bytes = static_cast<std::int64_t>(needs.mapped_bytes) +
+                               BufferStore::kKeepBytes + options().memory_limit_bytes});
+}
+
 runtime::ThreadPool& Worker::pool_for(int threads) {
-  if (!pool_ || pool_->workers() != threads) {
-    pool_.reset();
-    pool_ = std::make_unique<runtime::ThreadPool>(
+  std::unique_ptr<runtime::ThreadPool>& pool = pools_[threads];
+  if (!pool) {
+    pool = std::make_unique<runtime::ThreadPool>(
         runtime::ThreadPoolOptions{.workers = threads, .cores = cores_});
   }
-  return *pool_;
+  return *pool;
+}
+
+int Worker::sentinel_threads() const {
+  int threads = 1;
+  for (const CandidateView& view : views_) threads = std::max(threads, view.facts.threads);
+  return std::min(threads, static_cast<int>(cores_.size()));
 }
 
 void Worker::enter(std::uint32_t k, Phase phase) {
-  Progress& progress = exchange_->header().progress;
-  progress.candidate = k;
-  progress.phase = phase;
-  progress.since_ns = clock_.now_ns();
+  progress().candidate = k;
+  progress().phase = phase;
+  progress().since_ns = clock_.now_ns();
+}
+
+void Worker::announce(std::uint32_t k) {
+  (void)send(channel_, MessageKind::Running, k);
+  busy_us_ = 0;
 }
 
 bool Worker::load(LoadedCandidate& candidate, std::uint32_t k) {
   enter(k, Phase::Load);
-  watch(&exchange_->header().progress.fault, {});
+  watch(&progress().fault, {});
   if (const Status loaded = candidate.load_code(*device_); !loaded.ok()) {
     report(k).fail(ReportState::BuildFailed, Phase::Load, loaded.error().message);
     return false;
@@ -150,13 +180,14 @@ bool Worker::prepare_constants(LoadedCandidate& candidate, const CandidateView& 
   if (view.preparation == nullptr) return true;
   const std::vector<BufferStore::Slot*> outputs = candidate.unprepared();
   if (outputs.empty()) return true;
-  std::atomic<bool>& preparing = exchange_->header().progress.preparing;
+  std::atomic<bool>& preparing = progress().preparing;
   preparing = true;
   LoadedCandidate preparation(*view.preparation, store_, outputs);
   double duration_us = 0.0;
   bool done = load(preparation, k);
   if (done) {
-    watch(&exchange_->header().progress.fault, preparation.watched());
+    watch(&progress().fault, preparation.watched());
+    announce(k);
     done = call_once(preparation, k, duration_us);
   }
   preparing = false;
@@ -170,23 +201,27 @@ bool Worker::prepare_constants(LoadedCandidate& candidate, const CandidateView& 
 std::optional<double> Worker::begin(LoadedCandidate& candidate, std::uint32_t k) {
   if (!load(candidate, k) || !prepare_constants(candidate, views_[k], k)) return std::nullopt;
   const Candidate& facts = candidate.facts();
-  Fault* fault = &exchange_->header().progress.fault;
+  Fault* fault = &progress().fault;
   if (facts.return_outputs || !facts.verification.samples.empty()) candidate.poison_outputs();
-  pool_for(facts.threads);
   watch(fault, candidate.watched());
+  announce(k);
   double duration_us = 0.0;
-  if (!call_once(candidate, k, duration_us) || !verified(candidate, k)) return std::nullopt;
+  if (!call_once(candidate, k, duration_us)) return std::nullopt;
+  note_values(candidate, k, Answers::When::First);
+  // What it wrote now must not pass for what it writes later.
+  if (!facts.verification.samples.empty()) candidate.poison_outputs();
   return duration_us;
 }
 
 bool Worker::call_once(LoadedCandidate& candidate, std::uint32_t k, double& duration_us) {
   runtime::ThreadPool& pool = pool_for(candidate.facts().threads);
-  limit_growth(options().memory_limit_bytes);
+  memory_limit_.allow_growth(options().memory_limit_bytes);
   enter(k, Phase::Run);
   const std::int64_t start = clock_.now_ns();
   const Status status = candidate.call(pool, 1);
   duration_us = static_cast<double>(clock_.now_ns() - start) * 1e-3;
-  limit_growth(-1);
+  busy_us_ += duration_us;
+  memory_limit_.lift();
   return in_order(candidate, k, status);
 }
 
@@ -203,27 +238,21 @@ bool Worker::in_order(const LoadedCandidate& candidate, std::uint32_t k, const S
   return true;
 }
 
-bool Worker::verified(const LoadedCandidate& candidate, std::uint32_t k) {
-  const Verification& verification = candidate.facts().verification;
-  if (verification.samples.empty()) return true;
+void Worker::note_values(const LoadedCandidate& candidate, std::uint32_t k, Answers::When when) {
+  if (candidate.facts().verification.samples.empty()) return;
   enter(k, Phase::Verify);
-  const Comparison comparison = candidate.verify();
-  report(k).max_error = std::max(report(k).max_error, comparison.max_error);
-  if (comparison.right) return true;
-  report(k).fail(ReportState::Wrong, Phase::Verify, describe_wrong(verification, comparison));
-  return false;
+  candidate.read_samples(exchange_->replies().values(k, when));
 }
 
 void Worker::finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing timing) {
-  if (!verified(candidate, k)) return;
+  note_values(candidate, k, Answers::When::Last);
   Report& result = report(k);
   timing.cold_weights = candidate.rotates();
-  timing.verified = !candidate.facts().verification.samples.empty();
-  timing.max_error = result.max_error;
   if (candidate.facts().return_outputs) {
-    candidate.copy_outputs(exchange_->at(result.outputs_offset));
+    candidate.copy_outputs(exchange_->replies().outputs(k).data());
   }
   result.timing = timing;
+  result.busy_us = busy_us_;
   result.state = ReportState::Timed;
 }
 
@@ -236,11 +265,13 @@ void Worker::measure(std::uint32_t k) {
     const Calls calls = [&](std::int64_t count) {
       if (status.ok()) status = candidate.call(pool, count);
     };
-    limit_growth(options().memory_limit_bytes);
+    memory_limit_.allow_growth(options().memory_limit_bytes);
     enter(k, Phase::Run);
+    const std::int64_t start = clock_.now_ns();
     const outcome::Timing timing =
         time_kernel(clock_, calls, *first_us, candidate.facts().best_known_us, options());
-    limit_growth(-1);
+    busy_us_ += static_cast<double>(clock_.now_ns() - start) * 1e-3;
+    memory_limit_.lift();
     if (in_order(candidate, k, status)) finish(candidate, k, timing);
   }
   watch(nullptr, {});
@@ -251,7 +282,7 @@ bool Worker::run_round(std::vector<Contender>& contenders) {
     const std::uint32_t k = contender.number;
     if (report(k).state != ReportState::Pending) continue;
     LoadedCandidate& candidate = *contender.candidate;
-    watch(&exchange_->header().progress.fault, candidate.watched());
+    watch(&progress().fault, candidate.watched());
     double warm_us = 0.0;  // brings code and data back into the caches
     if (!call_once(candidate, k, warm_us)) {
       if (report(k).tainted) return false;
@@ -260,10 +291,12 @@ bool Worker::run_round(std::vector<Contender>& contenders) {
     contender.calls = std::max(contender.calls, calls_per_repeat(warm_us, options().repeat_us));
     runtime::ThreadPool& pool = pool_for(candidate.facts().threads);
     Status status;
+    memory_limit_.allow_growth(options().memory_limit_bytes);
     enter(k, Phase::Run);
     contender.repeats_us.push_back(time_repeat(
         clock_, [&](std::int64_t count) { status = candidate.call(pool, count); },
         contender.calls));
+    memory_limit_.lift();
     if (!in_order(candidate, k, status) && report(k).tainted) return false;
   }
   return true;
@@ -278,7 +311,7 @@ void Worker::interleave() {
     if (begin(*contender.candidate, k)) contenders.push_back(std::move(contender));
     if (report(k).tainted) return;
   }
-  const ExchangeHeader& header = exchange_->header();
+  const RequestHeader& header = exchange_->header();
   for (int round = 0; round < header.rounds; ++round) {
     if (!run_round(contenders)) return;
     if (round + 1 == header.rounds || contenders.empty()) break;
@@ -288,6 +321,9 @@ void Worker::interleave() {
   for (Contender& contender : contenders) {
     if (report(contender.number).state != ReportState::Pending) continue;
     double again_us = 0.0;  // the outputs may be those of another candidate in shared memory
+    if (!contender.candidate->facts().verification.samples.empty()) {
+      contender.candidate->poison_outputs();
+    }
     if (!call_once(*contender.candidate, contender.number, again_us)) continue;
     finish(*contender.candidate, contender.number,
            summarize(contender.repeats_us, contender.calls));
@@ -296,17 +332,41 @@ void Worker::interleave() {
 }
 
 void Worker::read_sentinel(std::uint32_t after) {
-  int threads = 1;
-  for (const CandidateView& view : views_) threads = std::max(threads, view.facts.threads);
-  threads = std::min(threads, static_cast<int>(cores_.size()));
-  const auto reading = sentinel_.read(clock_, pool_for(threads));
+  const auto reading = sentinel_.read(clock_, pool_for(sentinel_threads()));
   if (!reading.ok()) return;
-  (after != 0 ? exchange_->header().after : exchange_->header().before) = *reading;
+  Answers::Header& header = exchange_->replies().header();
+  (after != 0 ? header.after : header.before) = *reading;
+}
+
+// Whether to go on.
+bool obey(Worker& worker, Message& message) {
+  switch (message.kind) {
+    case MessageKind::Open:
+      worker.open(std::move(message));
+      return true;
+    case MessageKind::Measure:
+      if (!worker.enter_cage().ok()) _exit(kNoCageExitStatus);
+      worker.measure(message.value);
+      break;
+    case MessageKind::Interleave:
+      if (!worker.enter_cage().ok()) _exit(kNoCageExitStatus);
+      worker.interleave();
+      break;
+    case MessageKind::Sentinel:
+      worker.read_sentinel(message.value);
+      break;
+    case MessageKind::Running:
+    case MessageKind::Alive:
+    case MessageKind::Done:
+      break;
+  }
+  return worker.answer();
 }
 
 }  // namespace
 
 void run_worker(const Descriptor& channel, const RunnerOptions& options) {
+  give_up_privileges();
   if (!runtime::pin_current_thread(options.cores.front()).ok()) return;
   install_crash_watch();
   std::unique_ptr<runtime::Device> device;
@@ -315,25 +375,9 @@ void run_worker(const Descriptor& channel, const RunnerOptions& options) {
     if (!opened.ok()) return;
     device = std::move(*opened);
   }
-  Worker worker(options.cores, std::move(device));
-  while (const std::optional<Message> message = receive(channel)) {
-    switch (message->kind) {
-      case MessageKind::Open:
-        worker.open(message->descriptor);
-        continue;
-      case MessageKind::Measure:
-        worker.measure(message->value);
-        break;
-      case MessageKind::Interleave:
-        worker.interleave();
-        break;
-      case MessageKind::Sentinel:
-        worker.read_sentinel(message->value);
-        break;
-      case MessageKind::Done:
-        break;
-    }
-    if (!send(channel, {.kind = MessageKind::Done})) return;
+  Worker worker(options, channel, std::move(device));
+  while (std::optional<Message> message = receive(channel)) {
+    if (!obey(worker, *message)) return;
   }
 }
 

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <map>
 
+#include "base/answer_reader.h"
 #include "base/clock.h"
 #include "base/isolated.h"
+#include "compiler/model/load/caged_model.h"
 #include "tuner/whole_model/contest/side_by_side.h"
 
 namespace attune::whole_model {
 namespace {
+
+constexpr const char* kUneven =
+    "a child process gave the times of other kernels than it was asked for";
 
 // What the kernels of a model took, over all of its runs.
 struct Profiled {
@@ -69,6 +74,9 @@ Result<std::vector<KernelTimes>> time_here(const std::vector<std::string>& artif
                                            const model::ReadInputs& inputs,
                                            const KernelTimesOptions& options) {
   ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts, inputs));
+  if (!contestants.empty()) {
+    ATTUNE_RETURN_IF_ERROR(model::enter_cage(contestants.front().model));
+  }
   std::vector<Profiled> models;
   for (Contestant& contestant : contestants) models.push_back({std::move(contestant)});
   const auto exact = [](const Profiled& model) { return model.repeats.exact(); };
@@ -88,9 +96,9 @@ void append_times(const KernelTimes& times, Bytes& bytes) {
   for (const double us : times) append_value(bytes, us);
 }
 
-KernelTimes take_times(std::span<const char>& bytes) {
-  KernelTimes times(take_value<std::size_t>(bytes));
-  for (double& us : times) us = take_value<double>(bytes);
+KernelTimes take_times(AnswerReader& reader) {
+  KernelTimes times(reader.count(sizeof(double)));
+  for (double& us : times) us = reader.value<double>();
   return times;
 }
 
@@ -106,15 +114,20 @@ Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& ar
     return bytes;
   };
   ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work));
-  std::span<const char> bytes = answer;
+  AnswerReader reader(answer);
   std::vector<KernelTimes> times(artifacts.size());
-  for (KernelTimes& each : times) each = take_times(bytes);
+  for (KernelTimes& each : times) {
+    each = take_times(reader);
+    if (each.size() != times.front().size()) return Error{ErrorCode::Io, kUneven, ""};
+  }
+  ATTUNE_RETURN_IF_ERROR(reader.status());
   return times;
 }
 
 Result<KernelTimes> time_kernels(const model::RunnableModel& model, double seconds) {
   const auto work = [&]() -> Result<Bytes> {
     ATTUNE_ASSIGN(std::vector<Contestant> alone, side_by_side({model}, {}));
+    ATTUNE_RETURN_IF_ERROR(model::enter_cage(alone.front().model));
     Profiled profiled{std::move(alone.front())};
     ATTUNE_RETURN_IF_ERROR(profiled.sample_once(seconds));
     Bytes bytes;
@@ -122,8 +135,11 @@ Result<KernelTimes> time_kernels(const model::RunnableModel& model, double secon
     return bytes;
   };
   ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
-  std::span<const char> bytes = answer;
-  return take_times(bytes);
+  AnswerReader reader(answer);
+  KernelTimes times = take_times(reader);
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  if (times.size() != model.plan().kernels.size()) return Error{ErrorCode::Io, kUneven, ""};
+  return times;
 }
 
 std::vector<std::size_t> fastest_artifacts(const std::vector<KernelTimes>& times) {

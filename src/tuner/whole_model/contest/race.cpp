@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/answer_reader.h"
 #include "base/isolated.h"
+#include "compiler/model/load/caged_model.h"
 #include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/contest/standings.h"
 
@@ -51,6 +53,9 @@ bool is_over(const Standings& standings, const Turns& turns, double elapsed_seco
 Result<RaceResult> race_here(const std::vector<std::string>& artifacts,
                              const model::ReadInputs& inputs, const RaceOptions& options) {
   ATTUNE_ASSIGN(std::vector<Contestant> contestants, load_side_by_side(artifacts, inputs));
+  if (!contestants.empty()) {
+    ATTUNE_RETURN_IF_ERROR(model::enter_cage(contestants.front().model));
+  }
   std::vector<Runner> runners;
   for (Contestant& contestant : contestants) runners.push_back({std::move(contestant)});
   const Turns turns{.runners = runners.size(),
@@ -102,13 +107,15 @@ Result<RaceResult> race(const std::vector<std::string>& artifacts, const model::
     return bytes;
   };
   ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of whole models", work));
-  std::span<const char> bytes = answer;
+  AnswerReader reader(answer);
   RaceResult result;
-  result.winner = take_value<std::size_t>(bytes);
+  result.winner = reader.value<std::size_t>();
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
-    result.latency_ms.push_back(take_value<double>(bytes));
+    result.latency_ms.push_back(reader.value<double>());
   }
-  return result;
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  if (result.winner < std::max<std::size_t>(artifacts.size(), 1)) return result;
+  return Error{ErrorCode::Io, "the comparison of whole models names a winner that did not run", ""};
 }
 
 }  // namespace attune::whole_model

@@ -1,6 +1,5 @@
 // Kernels that misbehave, each in its own way, over 1024 floats: buffer 0 and 1 are inputs, 2 is the
 // output.
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -95,12 +94,6 @@ KERNEL(give_up) {
   abort();
 }
 
-KERNEL(be_killed) {
-  (void)buffers;
-  raise(SIGKILL);
-  return 0;
-}
-
 KERNEL(illegal) {
   (void)buffers;
   __builtin_trap();
@@ -129,18 +122,4 @@ static void crash_piece(void* closure, int64_t begin, int64_t end, int32_t worke
 KERNEL(crash_in_parallel) {
   context->parallel_for(context->pool, 2, crash_piece, output(buffers));
   return 0;
-}
-
-// Takes the process that watches over this one with it.
-KERNEL(kill_server) {
-  (void)buffers;
-  kill(getppid(), SIGKILL);
-  for (volatile int i = 0;; ++i) continue;
-}
-
-// Says on standard error that it runs, and never ends.
-KERNEL(say_and_loop) {
-  (void)buffers;
-  if (write(STDERR_FILENO, "r", 1) != 1) return 1;
-  for (volatile int i = 0;; ++i) continue;
 }

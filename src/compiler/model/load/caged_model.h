@@ -1,0 +1,13 @@
+// Running a whole model in a cage: an artifact is code, and may come from anywhere.
+#pragma once
+
+#include "compiler/model/load/runnable_model.h"
+
+namespace attune::model {
+
+// To be called in the process that runs it (base/isolated.h), before its first run, when the
+// session with its threads is made and nothing is left to be opened: what the model's target needs
+// is all that this process may do from then on.
+Status enter_cage(const RunnableModel& model);
+
+}  // namespace attune::model

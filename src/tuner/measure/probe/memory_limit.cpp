@@ -1,0 +1,71 @@
+#include "tuner/measure/probe/memory_limit.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+namespace attune::probe {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kCanLimitMemory = false;  // their shadow memory is larger than any limit
+#else
+constexpr bool kCanLimitMemory = true;
+#endif
+
+// By the one call that the cage lets through.
+void set_soft_limit(rlim_t bytes) {
+  rlimit limit = {};
+  if (prlimit(0, RLIMIT_AS, nullptr, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_max, bytes);
+  prlimit(0, RLIMIT_AS, &limit, nullptr);
+}
+
+}  // namespace
+
+WorkerNeeds::WorkerNeeds(const Exchange& exchange)
+    : memory_limit_bytes(exchange.header().options.memory_limit_bytes) {
+  std::uint64_t largest = 0;
+  std::uint64_t all = 0;
+  int most_threads = 1;
+  for (const CandidatePlace& place : exchange.places()) {
+    threads.insert(place.threads);
+    most_threads = std::max(most_threads, place.threads);
+    largest = std::max(largest, place.buffer_bytes);
+    all += place.buffer_bytes;
+  }
+  // In powers of two, so that batches that differ a little find the same worker. Besides buffers:
+  // code, the sentinel's memory, arenas of threads.
+  constexpr std::uint64_t kLeast = std::uint64_t{256} << 20;
+  constexpr std::uint64_t kPerThread = std::uint64_t{160} << 20;
+  const std::uint64_t buffers = exchange.header().rounds > 0 ? all : largest;
+  mapped_bytes = std::bit_ceil(std::max(buffers, kLeast)) +
+                 kPerThread * static_cast<std::uint64_t>(most_threads);
+}
+
+bool WorkerNeeds::cover(const WorkerNeeds& others) const {
+  return std::includes(threads.begin(), threads.end(), others.threads.begin(),
+                       others.threads.end()) &&
+         mapped_bytes >= others.mapped_bytes && memory_limit_bytes == others.memory_limit_bytes;
+}
+
+MemoryLimit::MemoryLimit() : statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}
+
+void MemoryLimit::allow_growth(std::int64_t bytes) const {
+  if (!kCanLimitMemory || !statm_.is_open()) return;
+  char text[32] = {};
+  if (pread(statm_.number(), text, sizeof text - 1, 0) <= 0) return;
+  const auto used = static_cast<rlim_t>(std::strtoll(text, nullptr, 10)) *
+                    static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  set_soft_limit(used + static_cast<rlim_t>(bytes));
+}
+
+void MemoryLimit::lift() const {
+  if (kCanLimitMemory) set_soft_limit(RLIM_INFINITY);
+}
+
+}  // namespace attune::probe
