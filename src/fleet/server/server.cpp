@@ -95,6 +95,7 @@ struct Server::Parts final : World {
   }
 
   Status open() {
+    ::unlink((options.state + "/address").c_str());  // of a program that listened elsewhere
     const jobs::BookOptions book = book_options(options);
     ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
