@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/temporary_directory_testing.h"
@@ -334,6 +335,31 @@ TEST_F(HostileClients, WhoSayNothingOrNonsenseAreLeftAlone) {
               });
             }).find("Received message larger than max"),
             0u);
+}
+
+TEST_F(HostileClients, WhoSpeakAndNeverListenAreCutOff) {
+  const auto resident_kb = [&] {
+    std::ifstream status("/proc/" + directory_.read("state/lock") + "/status");
+    std::string word;
+    while (status >> word && word != "VmRSS:") {
+    }
+    long kb = 0;
+    status >> kb;
+    return kb;
+  };
+  const long before = resident_kb();
+  ASSERT_GT(before, 0);
+  EXPECT_EQ(other([](Stub& stub) {
+              grpc::ClientContext context;
+              const auto stream = stub.Work(&context);
+              v1::FromWorker junk;
+              junk.mutable_offer()->set_job(std::string(1000, 'x'));
+              int count = 0;
+              while (count < 1'000'000 && stream->Write(junk)) ++count;
+              return count < 1'000'000 ? "cut off" : "heard out";
+            }),
+            "cut off");
+  EXPECT_LT(resident_kb() - before, 100'000);
 }
 
 TEST_F(HostileClients, WhoStopHalfWayDoNotKeepItFromEnding) {

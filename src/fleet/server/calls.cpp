@@ -116,7 +116,7 @@ grpc::ServerWriteReactor<v1::Snapshot>* SchedulerCalls::Watch(grpc::CallbackServ
 grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* SchedulerCalls::Work(
     grpc::CallbackServerContext* context) {
   const jobs::WorkerId id = state_.next_id++;
-  auto* stream = new WorkStream(state_, id, who_(*context));
+  auto* stream = new WorkStream(state_, id, who_(*context), *context);
   {
     const std::lock_guard lock(state_.mutex);
     state_.workers[id] = stream;

@@ -11,8 +11,25 @@ namespace attune::server {
 void WorkStream::send(const v1::ToWorker& message) {
   const std::lock_guard lock(mutex_);
   if (closing_ || finished_) return;
+  if (outgoing_.size() >= kMostUnread) return context_.TryCancel();
   outgoing_.push_back(message);
   if (outgoing_.size() == 1) StartWrite(&outgoing_.front());
+}
+
+void WorkStream::heard() {
+  const std::lock_guard lock(mutex_);
+  unheard_ -= 1;
+  if (!waits_ || finished_ || unheard_ > kMostUnheard / 2) return;
+  waits_ = false;
+  StartRead(&incoming_);
+}
+
+void WorkStream::say_that_it_left() {
+  if (!joined_ || std::exchange(left_, true)) return;
+  state_.loop->post([id = id_](Turn& turn) {
+    turn.changed = true;
+    turn.book.left(id, turn.now);
+  });
 }
 
 void WorkStream::close() {
@@ -30,25 +47,31 @@ void WorkStream::finish_if_idle(std::unique_lock<std::mutex>& lock) {
 
 void WorkStream::OnReadDone(bool ok) {
   if (!ok) {
-    if (joined_) {
-      state_.loop->post([id = id_](Turn& turn) {
-        turn.changed = true;
-        turn.book.left(id, turn.now);
-      });
-    }
+    say_that_it_left();
     return close();
   }
   const bool first = !std::exchange(joined_, true);
   jobs::Pass pass;
   if (first) pass = state_.options.admit(id_, caller_, incoming_.hello().token());
-  state_.loop->post(
-      [id = id_, first, pass = std::move(pass), message = std::move(incoming_)](Turn& turn) {
-        turn.changed = turn.changed || !message.has_beat();
-        if (first) turn.book.joined(id, pass, turn.now);
-        turn.book.said(id, message, turn.now);
-      });
+  v1::FromWorker message = std::move(incoming_);
   incoming_.Clear();
-  StartRead(&incoming_);
+  bool reads_on = true;
+  {
+    const std::lock_guard lock(mutex_);
+    unheard_ += 1;
+    waits_ = unheard_ >= kMostUnheard;
+    reads_on = !waits_;
+  }
+  state_.loop->post([&state = state_, id = id_, first, pass = std::move(pass),
+                     message = std::move(message)](Turn& turn) {
+    turn.changed = turn.changed || !message.has_beat();
+    if (first) turn.book.joined(id, pass, turn.now);
+    turn.book.said(id, message, turn.now);
+    const std::lock_guard lock(state.mutex);
+    const auto found = state.workers.find(id);
+    if (found != state.workers.end()) found->second->heard();
+  });
+  if (reads_on) StartRead(&incoming_);
 }
 
 void WorkStream::OnWriteDone(bool ok) {
@@ -63,6 +86,7 @@ void WorkStream::OnWriteDone(bool ok) {
 }
 
 void WorkStream::OnDone() {
+  say_that_it_left();  // while it waited to be heard nothing was read
   {
     const std::lock_guard lock(state_.mutex);
     state_.workers.erase(id_);

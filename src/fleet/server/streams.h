@@ -11,15 +11,21 @@
 
 namespace attune::server {
 
-// A connection that the server writes to: one message at a time, in order.
+// A connection that the server writes to: one message at a time, in order. Whoever speaks faster
+// than the loop hears waits, and whoever does not read what they are told is cut off.
 class WorkStream final : public grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker> {
  public:
-  WorkStream(CallState& state, jobs::WorkerId id, jobs::Caller caller)
-      : state_(state), id_(id), caller_(std::move(caller)) {}
+  static constexpr int kMostUnheard = 256;
+  static constexpr std::size_t kMostUnread = 10'000;
+
+  WorkStream(CallState& state, jobs::WorkerId id, jobs::Caller caller,
+             grpc::CallbackServerContext& context)
+      : state_(state), id_(id), caller_(std::move(caller)), context_(context) {}
 
   void begin() { StartRead(&incoming_); }
   void send(const v1::ToWorker& message);
   void close();  // after what was sent
+  void heard();  // one of the messages that came
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -28,15 +34,19 @@ class WorkStream final : public grpc::ServerBidiReactor<v1::FromWorker, v1::ToWo
 
  private:
   void finish_if_idle(std::unique_lock<std::mutex>& lock);
+  void say_that_it_left();
 
   CallState& state_;
   const jobs::WorkerId id_;
   const jobs::Caller caller_;
-  bool joined_ = false;
+  grpc::CallbackServerContext& context_;
+  bool joined_ = false, left_ = false;
   v1::FromWorker incoming_;
   std::mutex mutex_;
   std::deque<v1::ToWorker> outgoing_;  // the first is being written
   bool closing_ = false, finished_ = false;
+  int unheard_ = 0;
+  bool waits_ = false;  // to be heard, before it reads on
 };
 
 class WatchStream final : public grpc::ServerWriteReactor<v1::Snapshot> {
