@@ -1,5 +1,6 @@
 // A scheduler that is shared with a group: a second user submits a model and gets what it made, as
 // files of their own; what they name by its path is neither read nor written.
+#include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,7 +10,10 @@
 
 #include "app/verbs/jobs/job_options.h"
 #include "base/temporary_directory_testing.h"
+#include "base/version.h"
 #include "fleet/client/client.h"
+#include "fleet/wire/channel.h"
+#include "fleet/wire/jobs.grpc.pb.h"
 #include "tests/support/background_process.h"
 #include "tests/support/process.h"
 #include "tests/support/second_user.h"
@@ -108,6 +112,53 @@ TEST_F(SharedScheduler, OpensNoFileThatTheyNameByItsPath) {
   EXPECT_EQ(refused, "'" + secret +
                          "' was not sent with the job; submit it with 'attune submit', "
                          "which sends what it names");
+}
+
+// All that a tuner says from its hello to its end; what it heard in place of what it expected.
+std::string tune_by_hand(const std::string& state, const std::string& token) {
+  const Result<wire::Line> line = wire::open_line(state);
+  if (!line.ok()) return line.error().message;
+  const auto stub = v1::Scheduler::NewStub(line->channel);
+  grpc::ClientContext context;
+  const auto stream = stub->Work(&context);
+  v1::FromWorker hello, brings, offer, finished, ended;
+  v1::ToWorker answer;
+  const auto heard = [&](const v1::FromWorker& said) {
+    return stream->Write(said) && stream->Read(&answer);
+  };
+  hello.mutable_hello()->set_version(version());
+  hello.mutable_hello()->set_token(token);
+  if (!heard(hello) || !answer.has_welcome()) return answer.refused().why();
+  brings.mutable_register_()->mutable_spec()->set_name("script");
+  v1::StageKind& kind = *brings.mutable_register_()->add_kinds();
+  kind.set_name("measure");
+  kind.set_pool("cpu");
+  kind.set_left(1);
+  if (!heard(brings) || answer.known().stage() != -2) return answer.refused().why();
+  const v1::Known job = answer.known();
+  const auto about = [&](auto* message) {
+    message->set_job(job.job());
+    message->set_epoch(job.epoch());
+  };
+  about(offer.mutable_offer());
+  if (!heard(offer) || !answer.has_start()) return answer.refused().why();
+  about(finished.mutable_finished());
+  if (!heard(finished) || answer.known().stage() != 0) return answer.refused().why();
+  about(ended.mutable_ended());
+  ended.mutable_ended()->set_state(v1::DONE);
+  return heard(ended) && answer.known().stage() == -1 ? "done" : answer.refused().why();
+}
+
+TEST_F(SharedScheduler, LetsAnotherTunerTakePartInItsUsersName) {
+  std::string token = other({"scheduler", "token", "--state", state_}).output;
+  ASSERT_EQ(token.size(), 65u) << token;
+  token.pop_back();
+  EXPECT_EQ(test::act_as_nobody([&] { return tune_by_hand(state_, token); }), "done");
+  const test::ProcessResult shown = test::run_process(
+      {test::attune_program(), "jobs", "show", "script", "--json", "--state", state_});
+  const auto json = nlohmann::json::parse(shown.output, nullptr, false);
+  EXPECT_EQ(json.value("user", ""), "nobody");
+  EXPECT_EQ(json.value("state", ""), "done");
 }
 
 }  // namespace
