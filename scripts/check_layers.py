@@ -93,7 +93,7 @@ def table_offences(path, layers):
 # Headers of C++, C and Linux: no slash and no suffix, or one of these.
 SYSTEM = re.compile(
     r"^([a-z_0-9]+|(sys|linux|asm|bits|arpa|net|netinet)/.*\.h"
-    r"|(assert|cpuid|cxxabi|dirent|dlfcn|elf|errno|fcntl|glob|immintrin|inttypes|limits|link|malloc"
+    r"|(assert|cpuid|cxxabi|dirent|dlfcn|elf|errno|fcntl|grp|glob|immintrin|inttypes|limits|link|malloc"
     r"|math|poll|pthread|pwd|sched|signal|spawn|stdbool|stddef|stdint|stdio|stdlib|string|termios"
     r"|time|ucontext|unistd|x86intrin)\.h)$"
 )

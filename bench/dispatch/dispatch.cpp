@@ -74,8 +74,8 @@ jobs::Book filled_book(std::string_view policy, Rng& rng) {
     request.mutable_spec()->set_model("bench");
     request.mutable_spec()->set_name(fmt::format("job-{}", job));
     request.mutable_spec()->set_user(fmt::format("user-{}", job % 20));
-    if (!book.submit(request, 0).ok()) std::exit(1);
-    book.joined(job, true, 0);
+    if (!book.submit(jobs::Caller{}, request, 0).ok()) std::exit(1);
+    book.joined(job, {.local = true, .by_token = jobs::Standing::Worker}, 0);
     book.said(job, hello(), 0);
   }
   book.settle(0);
@@ -137,6 +137,8 @@ void bench_decisions(std::string_view policy) {
 
 // ---- the server
 
+constexpr const char* kToken = "the workers of this bench";
+
 // In a process of its own, for its share of the processor.
 [[noreturn]] void serve(const std::string& state) {
   if (!runtime::pin_current_thread(0).ok()) _exit(1);
@@ -145,7 +147,7 @@ void bench_decisions(std::string_view policy) {
                                        .policy = *jobs::find_policy("makespan"),
                                        .host_cores = {0},
                                        .profile_cores = {1},
-                                       .attached = ::getppid(),
+                                       .attached = kToken,
                                        .lease_seconds = 1000});  // nobody sends beats here
   if (!server.ok()) {
     fmt::print(stderr, "{}\n", server.error().message);
@@ -175,8 +177,8 @@ struct Shared {
   double stage_seconds = 0;
 };
 
-void work(const std::string& address, int stages, double stage_seconds, Shared& shared) {
-  server::WorkerConnection connection(address, "bench");
+void work(const std::string& state, int stages, double stage_seconds, Shared& shared) {
+  server::WorkerConnection connection(state, "bench", kToken);
   v1::ToWorker message;
   v1::Job job;
   std::int64_t stage = 0;
@@ -223,8 +225,8 @@ void work(const std::string& address, int stages, double stage_seconds, Shared& 
   }
 }
 
-void submit_jobs(const std::string& address, int jobs) {
-  const auto stub = v1::Scheduler::NewStub(wire::open_channel(address));
+void submit_jobs(const std::string& state, int jobs) {
+  const auto stub = v1::Scheduler::NewStub(server::channel_to(state));
   for (int i = 0; i < jobs; ++i) {
     grpc::ClientContext context;
     v1::SubmitRequest request;
@@ -236,14 +238,13 @@ void submit_jobs(const std::string& address, int jobs) {
 
 void bench_server(const std::string& state, pid_t server, int jobs, int stages,
                   double stage_seconds) {
-  const std::string address = *wire::read_address(state);
-  submit_jobs(address, jobs);
+  submit_jobs(state, jobs);
   const double before = processor_seconds(server);
   const Steady::time_point start = Steady::now();
   Shared shared;
   std::vector<std::thread> threads;
   for (int i = 0; i < jobs; ++i) {
-    threads.emplace_back([&] { work(address, stages / jobs, stage_seconds, shared); });
+    threads.emplace_back([&] { work(state, stages / jobs, stage_seconds, shared); });
   }
   for (std::thread& thread : threads) thread.join();
   const double wall = seconds_since(start), used = processor_seconds(server) - before;
@@ -273,7 +274,7 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(state);
   const pid_t server = fork();  // before gRPC has threads
   if (server == 0) serve(state);
-  while (!wire::read_address(state).ok()) std::this_thread::yield();
+  while (!wire::is_served(state)) std::this_thread::yield();
   fmt::print("decision with 1000 jobs, 100 units, microseconds\n{:<15} {:>10} {:>10} {:>10}\n",
              "policy", "mean", "p99", "worst");
   for (const jobs::Policy& policy : jobs::policies()) {

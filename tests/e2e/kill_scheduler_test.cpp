@@ -93,11 +93,14 @@ class FakeTuner {
  private:
   void run() {
     while (!stopping_) {
-      const Result<std::string> address = wire::read_address(state_);
-      if (address.ok()) {
-        std::vector<v1::Job> holds;
-        if (!job_.id().empty()) holds.push_back(job_);
-        server::WorkerConnection connection(*address, version(), holds);
+      std::vector<v1::Job> holds;
+      if (!job_.id().empty()) holds.push_back(job_);
+      // Who has a job comes back by that.
+      const Result<std::string> token =
+          holds.empty() ? client::Client({.state = state_, .patience_seconds = 0}).token(true)
+                        : Result<std::string>("");
+      if (token.ok()) {
+        server::WorkerConnection connection(state_, version(), *token, holds);
         const Beats beats(connection);
         if (!job_.id().empty()) say_again(connection);
         v1::ToWorker message;

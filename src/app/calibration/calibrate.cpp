@@ -12,6 +12,7 @@
 #include "app/verbs/jobs/scheduler.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "fleet/server/private_folder.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
 
@@ -159,9 +160,7 @@ Result<CalibrateReport> calibrate(const CalibrateOptions& options,
   CalibrateReport report;
   if (options.output.empty()) {
     ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
-    std::error_code failure;
-    std::filesystem::create_directories(state, failure);
-    if (failure) return write_error(state, failure.value());
+    ATTUNE_RETURN_IF_ERROR(server::make_private_folder(state));
     report.file = wire::colocation_path(state);
   } else {
     report.file = options.output;

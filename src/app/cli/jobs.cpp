@@ -103,6 +103,7 @@ constexpr Verb kJobsVerbs[] = {
     {"list", "lists jobs and resources", run_list},
     {"show", "everything about one job", run_show},
     {"watch", "a live view, with a strip for each resource", run_jobs_watch},
+    {"fetch", "writes what a job of yours made", run_jobs_fetch},
     {"pause", "lets a job wait", run_pause},
     {"resume", "lets a paused job go on", run_resume},
     {"stop", "ends a job and keeps the best so far", run_stop},

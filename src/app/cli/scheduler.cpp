@@ -49,9 +49,10 @@ Status take_counts(const std::string& option, const std::vector<std::string>& te
 }
 
 std::string words_of(const verbs::Serving& serving) {
-  std::string line = fmt::format("serving {} at {}: host stages on core {}, measuring on core {}",
-                                 serving.state, serving.address, fmt::join(serving.cores.host, ","),
-                                 fmt::join(serving.cores.profile, ","));
+  std::string line =
+      fmt::format("serving {}{}: host stages on core {}, measuring on core {}", serving.state,
+                  serving.shared.empty() ? "" : fmt::format(", shared by {}", serving.shared),
+                  fmt::join(serving.cores.host, ","), fmt::join(serving.cores.profile, ","));
   if (serving.kept_apart > 0) {
     line += fmt::format(", {} pairs of stages kept apart", serving.kept_apart);
   }
@@ -64,6 +65,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   constexpr Verb kOthers[] = {
       {"calibrate", "measures what disturbs measurements", run_scheduler_calibrate},
       {"replay", "other policies on a recorded run", run_scheduler_replay},
+      {"token", "lets another tuner take part", run_scheduler_token},
   };
   if (!arguments.empty() && !arguments[0].starts_with('-')) {
     return dispatch("scheduler ", kOthers, arguments, console);
@@ -90,10 +92,14 @@ Result<int> run_scheduler(Words arguments, Console& console) {
              "devices of another kind, which workers bring along; cpu=N: N of the measuring cores");
   line.texts("--quota", "USER=N", quotas,
              "fair-share: who has more units at once than this waits for others");
+  line.text("--share", "GROUP", options.share,
+            "lets users of that group submit jobs, by the folder DIR.shared (only its own user)");
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
   line.example("scheduler --policy fair-share --workers 8 --quota ann=2",
                "shares them fairly among users");
+  line.example("scheduler --state /srv/attune/state --share tuners",
+               "for all of a group: 'attune submit --state /srv/attune/state'");
   line.example("scheduler calibrate", "before: measures which stages disturb each other here");
   line.example("scheduler replay", "after: how other policies would have done");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {

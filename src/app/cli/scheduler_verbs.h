@@ -7,5 +7,6 @@ namespace attune::cli {
 
 Result<int> run_scheduler_calibrate(Words arguments, Console& console);
 Result<int> run_scheduler_replay(Words arguments, Console& console);
+Result<int> run_scheduler_token(Words arguments, Console& console);
 
 }  // namespace attune::cli

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include "app/cli/interrupt.h"
+#include "app/cli/jobs_verbs.h"
 #include "app/cli/jobs_view.h"
 #include "app/cli/scheduler_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
+#include "app/verbs/jobs/fetch.h"
 #include "app/verbs/jobs/jobs.h"
 
 namespace attune::cli {
@@ -41,9 +43,10 @@ Result<int> submit(const verbs::SubmitOptions& options, const verbs::SchedulerOp
                    bool wait, const Speech& speech, Console& console) {
   ATTUNE_ASSIGN(const client::Submitted submitted, verbs::submit_job(options, scheduler));
   const client::JobStatus& job = submitted.job;
+  const std::string where = scheduler.state.empty() ? "" : " --state " + scheduler.state;
+  const bool fetched = submitted.is_fetched;
   const std::string next =
-      fmt::format("attune jobs watch {}{}", job.id,
-                  scheduler.state.empty() ? "" : " --state " + scheduler.state);
+      fmt::format("attune jobs {} {}{}", fetched ? "fetch" : "watch", job.id, where);
   const bool ended_at_once = client::has_ended(job.state);
   console.note(fmt::format(
       "{} '{}' (job {}){}", submitted.already_known ? "already submitted:" : "submitted",
@@ -67,6 +70,16 @@ Result<int> submit(const verbs::SubmitOptions& options, const verbs::SchedulerOp
   if (!client::has_ended(ended.state)) {
     console.note("the job goes on: " + next);
     return interrupt.exit_status();
+  }
+  const bool made =
+      ended.state == client::JobState::Done || ended.state == client::JobState::Stopped;
+  if (fetched && made) {
+    ATTUNE_ASSIGN(
+        const verbs::FetchReport report,
+        verbs::fetch_job(
+            {.job = job.id, .output = verbs::output_of(options), .records = options.records},
+            scheduler));
+    tell_fetched(report, console);
   }
   ATTUNE_RETURN_IF_ERROR(console.print(speech.json ? verbs::to_json(ended) + "\n"
                                                    : job_line(ended, ended.ended_at) + "\n"));
@@ -97,7 +110,8 @@ Result<int> run_submit(Words arguments, Console& console) {
   line.group("among other jobs");
   SchedulerArguments scheduler(line);
   line.text("--name", "NAME", options.name, "what to call it (after the model)");
-  line.text("--user", "NAME", options.user, "whose job it is (yours)");
+  line.text("--user", "NAME", options.user,
+            "whose job it is (yours); only the scheduler's own user may name another");
   line.real("--priority", "W", priority, 0.001, 1000, "its weight: 2 is twice as important (1)");
   line.text("--device", "KEY", options.device, "the kind of device to measure on (cpu)");
   line.number("--prefetch", "N", prefetch, 1, 64, "batches in flight at once (as the scheduler)");

@@ -14,7 +14,8 @@ Result<int> run_worker(Words arguments, Console& console) {
   line.text("--state", "DIR", options.state, "the state directory of the scheduler");
   line.text("--name", "NAME", options.name, "what the scheduler calls it");
   add_speech_options(line, speech, "print errors as JSON");
-  line.example("worker --state /srv/attune", "one more worker for the scheduler of that directory");
+  line.example("worker --state /srv/attune",
+               "one more worker for your scheduler of that directory");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_RETURN_IF_ERROR(job_worker::work(options));
     return 0;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,21 +11,17 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/text_file.h"
-#include "tuner/records/store.h"
 
 namespace attune::job_worker {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two looks at the lock
-constexpr std::size_t kAtOnce = 1000;                   // records
 
 }  // namespace
 
@@ -35,8 +32,9 @@ Result<JobFolder::Opened> JobFolder::open(const std::string& path, const std::at
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
   if (failure) return write_error(path, failure.value());
+  if (::chmod(path.c_str(), 0700) != 0) return write_error(path, errno);
   const std::string lock = path + "/lock";
-  const int descriptor = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int descriptor = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) return write_error(lock, errno);
   JobFolder folder(path, descriptor);
   while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
@@ -96,30 +94,6 @@ std::optional<JobReport> JobFolder::report() const {
 
 Status JobFolder::keep_report(const JobReport& report) const {
   return write_file_atomically(path_ + "/report.json", report.json);
-}
-
-Status JobFolder::merge_into(const std::string& path) const {
-  ATTUNE_ASSIGN(const auto own, records::open_sqlite_store_for_reading(records()));
-  ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
-  std::vector<records::Record> some;
-  std::set<std::string> keys;
-  const auto flush = [&]() -> Status {
-    const auto added = store->add_new(some);
-    some.clear();
-    return added.ok() ? Status() : Status(added.error());
-  };
-  ATTUNE_RETURN_IF_ERROR(own->visit({}, [&](const records::Record& record) -> Status {
-    some.push_back(record);
-    some.back().session = 0;  // sessions are this job's own
-    keys.insert(record.task_key);
-    return some.size() < kAtOnce ? Status() : flush();
-  }));
-  ATTUNE_RETURN_IF_ERROR(flush());
-  for (const std::string& key : keys) {
-    ATTUNE_ASSIGN(const auto task, own->task(key));
-    if (task) ATTUNE_RETURN_IF_ERROR(store->put_task(*task));
-  }
-  return {};
 }
 
 }  // namespace attune::job_worker

@@ -41,8 +41,6 @@ class JobFolder {
   // died before it could say so.
   std::optional<JobReport> report() const;
   Status keep_report(const JobReport& report) const;
-  // Adds the job's records to another store. Idempotent.
-  Status merge_into(const std::string& store) const;
 
  private:
   JobFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

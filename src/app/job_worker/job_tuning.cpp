@@ -1,18 +1,21 @@
 #include "app/job_worker/job_tuning.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 
+#include "app/job_worker/job_files.h"
 #include "app/job_worker/job_folder.h"
 #include "app/verbs/compile.h"
 #include "app/verbs/jobs/job_options.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
+#include "tuner/records/merge.h"
 #include "tuner/whole_model/contest/race.h"
 #include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/known_answer.h"
@@ -28,14 +31,37 @@ constexpr double kRoundTrials = 16;
 // What is left of a budget of seconds that an earlier worker used up.
 constexpr double kLeastSeconds = 1;
 
+// What this process makes for its user has the rights that the user's files have; all else is
+// private.
+class UsersRights {
+ public:
+  explicit UsersRights(mode_t umask) : before_(::umask(umask)) {}
+  ~UsersRights() { ::umask(before_); }
+  UsersRights(const UsersRights&) = delete;
+  UsersRights& operator=(const UsersRights&) = delete;
+
+ private:
+  mode_t before_;
+};
+
+// Where a job finds what it needs, and where what it made goes.
+struct Places {
+  std::string model = {};  // what to tune: a name or a path
+  verbs::JobOptions options = {};
+  std::string store = {};   // of records that are known before; the user's where it has paths
+  bool is_fetched = false;  // results stay in the job's folder
+  mode_t users_umask = 022;
+};
+
 class JobTuning {
  public:
   JobTuning(const client::JobStatus& job, const worker::Devices& devices, int batches,
-            verbs::JobOptions options, const JobFolder& folder, worker::Link& link,
-            RemoteAdmission& admission, const JobWishes& wishes)
+            Places places, const JobFolder& folder, worker::Link& link, RemoteAdmission& admission,
+            const JobWishes& wishes)
       : job_(job),
         devices_(devices),
-        options_(std::move(options)),
+        places_(std::move(places)),
+        options_(places_.options),
         folder_(folder),
         link_(link),
         admission_(admission),
@@ -45,8 +71,6 @@ class JobTuning {
 
   Result<whole_model::TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
-    ATTUNE_ASSIGN(const std::string store, model::records_path(options_.records));
-    store_ = store;
     ATTUNE_ASSIGN(std::optional<whole_model::TuneReport> known, look_up());
     if (known) return std::move(*known);
     ATTUNE_ASSIGN(const whole_model::TuneOptions how, tune_options());
@@ -55,7 +79,7 @@ class JobTuning {
         whole_model::tune(
             how, [this](const whole_model::TuneProgress& progress) { say_progress(progress); },
             wishes_.dropped, resources_));
-    report.records = store_;
+    report.records = places_.is_fetched ? "" : store_;
     report.stopped = wishes_.enough;
     return report;
   }
@@ -63,6 +87,9 @@ class JobTuning {
   // What the job was submitted for: an artifact where it was asked for.
   Status deliver(whole_model::TuneReport& report) const {
     if (job_.request.output.empty() || report.output.empty()) return {};
+    report.output = job_.request.output;
+    if (places_.is_fetched) return {};
+    const UsersRights rights(places_.users_umask);
     Result<AtomicFile> output = AtomicFile::create(job_.request.output);
     if (!output.ok()) {
       Error error = output.error();
@@ -71,9 +98,13 @@ class JobTuning {
       return error;
     }
     ATTUNE_RETURN_IF_ERROR(output->take(folder_.artifact()));
-    ATTUNE_RETURN_IF_ERROR(output->commit());
-    report.output = job_.request.output;
-    return {};
+    return output->commit();
+  }
+  // Records are brought to the user, who fetches them where they have none here.
+  Status merge_records() const {
+    if (places_.is_fetched) return {};
+    const UsersRights rights(places_.users_umask);
+    return records::merge_stores(folder_.records(), store_);
   }
 
  private:
@@ -92,7 +123,7 @@ class JobTuning {
   }
 
   Result<model::ModelOptions> model_options() const {
-    model::ModelOptions model{.model = job_.request.model,
+    model::ModelOptions model{.model = places_.model,
                               .target = options_.target,
                               .threads = threads_,
                               .exact = options_.exact};
@@ -218,14 +249,15 @@ class JobTuning {
 
   const client::JobStatus& job_;
   worker::Devices devices_;
-  verbs::JobOptions options_;
+  const Places places_;
+  const verbs::JobOptions& options_;
   const JobFolder& folder_;
   worker::Link& link_;
   RemoteAdmission& admission_;
   const JobWishes& wishes_;
   worker::Holding holding_;
   JobResources resources_;
-  std::string store_;  // the user's
+  const std::string& store_ = places_.store;
   int threads_ = 0;
   double rounds_ = 0;  // that ended
 };
@@ -234,24 +266,31 @@ std::string sentence(const Error& error) {
   return error.hint.empty() ? error.message : fmt::format("{}; {}", error.message, error.hint);
 }
 
+Result<Places> places_of(const client::JobStatus& job, const std::string& path,
+                         const JobFolder& folder, mode_t users_umask) {
+  const JobFiles files(job, path);
+  Places places{.is_fetched = files.are_sent(), .users_umask = users_umask};
+  ATTUNE_ASSIGN(verbs::JobOptions named, verbs::parse_job_options(job.request.options_json));
+  ATTUNE_ASSIGN(places.options, files.options(std::move(named)));
+  ATTUNE_ASSIGN(places.model, files.model(job.request.model));
+  if (places.is_fetched) {
+    places.store = folder.records();
+  } else {
+    ATTUNE_ASSIGN(places.store, model::records_path(places.options.records));
+  }
+  return places;
+}
+
 // Records are brought to the user first of all: what follows may fail.
-Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& devices,
+Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& devices, Places places,
                         const JobFolder& folder, worker::Link& link, RemoteAdmission& admission,
                         const JobWishes& wishes) {
-  if (std::optional<JobReport> report = folder.report()) return std::move(*report);
-  ATTUNE_ASSIGN(verbs::JobOptions options, verbs::parse_job_options(job.request.options_json));
-  if (job.request.model.starts_with('/') && !std::filesystem::exists(job.request.model)) {
-    return Error{ErrorCode::NotFound,
-                 fmt::format("the model '{}' is not there any more", job.request.model),
-                 "submit it again when it is"};
-  }
-  ATTUNE_ASSIGN(const std::string store, model::records_path(options.records));
   ATTUNE_ASSIGN(const int batches,
                 folder.chosen("batches", batches_in_flight(job.request, devices)));
-  JobTuning tuning(job, devices, batches, std::move(options), folder, link, admission, wishes);
+  JobTuning tuning(job, devices, batches, std::move(places), folder, link, admission, wishes);
   Result<whole_model::TuneReport> made = tuning.run();
   if (wishes.dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
-  const Status merged = folder.merge_into(store);
+  const Status merged = tuning.merge_records();
   if (!made.ok()) return made.error();
   ATTUNE_RETURN_IF_ERROR(merged);
   ATTUNE_RETURN_IF_ERROR(tuning.deliver(*made));
@@ -267,8 +306,8 @@ Result<JobReport> tuned(const client::JobStatus& job, const worker::Devices& dev
 }  // namespace
 
 JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
-                const std::string& state, worker::Link& link, RemoteAdmission& admission,
-                const JobWishes& wishes) {
+                const std::string& state, mode_t users_umask, worker::Link& link,
+                RemoteAdmission& admission, const JobWishes& wishes) {
   const auto failed = [](const Error& error) {
     return JobEnd{.state = client::JobState::Failed, .reason = sentence(error)};
   };
@@ -282,8 +321,15 @@ JobEnd tune_job(const client::JobStatus& job, const worker::Devices& devices,
                                   "if it does not go on",
                                   taken->by, path)};
   }
-  Result<JobReport> report =
-      tuned(job, devices, std::get<JobFolder>(*folder), link, admission, wishes);
+  const JobFolder& own = std::get<JobFolder>(*folder);
+  Result<JobReport> report = Error{};
+  if (std::optional<JobReport> before = own.report()) {
+    report = std::move(*before);
+  } else {
+    Result<Places> places = places_of(job, path, own, users_umask);
+    if (!places.ok()) return failed(places.error());
+    report = tuned(job, devices, std::move(*places), own, link, admission, wishes);
+  }
   if (wishes.dropped) return {.state = client::JobState::Cancelled};
   if (!report.ok()) return failed(report.error());
   return {.state = report->stopped ? client::JobState::Stopped : client::JobState::Done,

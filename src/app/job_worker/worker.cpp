@@ -1,16 +1,20 @@
 #include "app/job_worker/worker.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 #include "app/job_worker/job_tuning.h"
 #include "base/version.h"
+#include "fleet/client/client.h"
 #include "fleet/server/core_groups.h"
+#include "fleet/server/local_workers.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/link.h"
 
@@ -33,8 +37,8 @@ struct Assigned {
 // Listens to the scheduler and does what it hears, job after job.
 class Worker final : public worker::LinkEvents {
  public:
-  Worker(std::string state, const server::CoreGroups* groups)
-      : state_(std::move(state)), groups_(groups) {}
+  Worker(std::string state, mode_t users_umask, const server::CoreGroups* groups)
+      : state_(std::move(state)), users_umask_(users_umask), groups_(groups) {}
 
   // Until the line broke.
   void serve(worker::Link& link) {
@@ -111,7 +115,8 @@ class Worker final : public worker::LinkEvents {
       const client::JobRequest& request = assigned.job.request;
       RemoteAdmission admission(link, assigned.holding(), request.device, request.in_turn, groups_);
       listen_for(assigned, &admission);
-      end = tune_job(assigned.job, assigned.devices, state_, link, admission, assigned.wishes);
+      end = tune_job(assigned.job, assigned.devices, state_, users_umask_, link, admission,
+                     assigned.wishes);
       listen_for(assigned, nullptr);
     }
     std::unique_lock lock(mutex_);
@@ -132,6 +137,7 @@ class Worker final : public worker::LinkEvents {
   }
 
   std::string state_;
+  mode_t users_umask_;
   const server::CoreGroups* groups_;  // may be null
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -141,19 +147,42 @@ class Worker final : public worker::LinkEvents {
 
 }  // namespace
 
+namespace {
+
+// What it was handed in its environment, where its children are not to find it. One that was
+// started by hand asks for one, and so does one whose scheduler was started anew.
+std::string handed_token() {
+  const char* token = std::getenv(server::kTokenName);
+  std::string handed = token == nullptr ? "" : token;
+  ::unsetenv(server::kTokenName);
+  return handed;
+}
+
+Result<std::string> ask_for_token(const std::string& state, double patience_seconds) {
+  return client::Client({.state = state, .patience_seconds = patience_seconds}).token(true);
+}
+
+}  // namespace
+
 Status work(const WorkerOptions& options) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
-  const worker::LinkOptions how{
+  const mode_t users_umask = ::umask(077);
+  worker::LinkOptions how{
       .state = state,
       .version = version(),
       .name = options.name.empty() ? fmt::format("worker-{}", ::getpid()) : options.name,
+      .token = handed_token(),
       .devices = {"cpu"},
       .patience_seconds = options.patience_seconds};
   const auto place = server::find_cpuset();
   const auto groups = place.ok() ? server::CoreGroups::around(*place) : nullptr;
   for (;;) {
-    Worker worker(state, groups.get());
+    if (how.token.empty()) {
+      ATTUNE_ASSIGN(how.token, ask_for_token(state, options.patience_seconds));
+    }
+    Worker worker(state, users_umask, groups.get());
     ATTUNE_ASSIGN(const std::unique_ptr<worker::Link> link, worker::Link::open(how, worker));
+    how.token.clear();
     worker.serve(*link);
   }
 }

@@ -10,6 +10,7 @@
 #include "compiler/model/kernel_store.h"
 #include "compiler/model/kernels.h"
 #include "compiler/model/steps.h"
+#include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "tuner/whole_model/look.h"
 

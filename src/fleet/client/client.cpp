@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <grpcpp/client_context.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,8 +15,8 @@
 
 #include "fleet/client/messages.h"
 #include "fleet/wire/channel.h"
+#include "fleet/wire/denied.h"
 #include "fleet/wire/jobs.grpc.pb.h"
-#include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
 
 namespace attune::client {
@@ -29,12 +31,13 @@ std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-// Nobody listens, or the connection broke: the scheduler may come back elsewhere.
+// The connection broke: the scheduler may come back.
 bool may_come_back(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
-         status.error_code() == grpc::StatusCode::CANCELLED ||
-         status.error_code() == grpc::StatusCode::UNIMPLEMENTED;  // somebody else has the port now
+         status.error_code() == grpc::StatusCode::CANCELLED;
 }
+
+constexpr std::size_t kPartBytes = 1 << 20;
 
 // The stream of states. Reads on gRPC's threads and keeps the newest; the caller waits for it.
 class Watcher final : public grpc::ClientReadReactor<v1::Snapshot> {
@@ -96,18 +99,16 @@ class Watcher final : public grpc::ClientReadReactor<v1::Snapshot> {
 
 struct Client::Connection {
   ClientOptions options;
-  std::string address = {};
+  std::uint32_t uid = 0;  // of the scheduler
   std::unique_ptr<v1::Scheduler::Stub> stub = {};
 
-  // To the scheduler of the state directory as it is now; false when there never was one.
-  bool open() {
-    const Result<std::string> now = wire::read_address(options.state);
-    if (!now.ok()) return false;
-    if (stub == nullptr || *now != address) {
-      address = *now;
-      stub = v1::Scheduler::NewStub(wire::open_channel(address));
-    }
-    return true;
+  // To the scheduler of the state directory as it is now.
+  Status open() {
+    if (stub != nullptr) return {};
+    ATTUNE_ASSIGN(const wire::Line line, wire::open_line(options.state));
+    uid = line.uid;
+    stub = v1::Scheduler::NewStub(line.channel);
+    return {};
   }
 
   bool stopped() const { return options.stop != nullptr && *options.stop; }
@@ -127,17 +128,23 @@ struct Client::Connection {
   // it is made twice. `call` returns a status; one that may_come_back() is tried again.
   Status persist(const std::function<grpc::Status(v1::Scheduler::Stub&)>& call) {
     const SteadyTime end = std::chrono::steady_clock::now() + duration_of(options.patience_seconds);
-    for (bool first = true;; first = false) {
-      if (open()) {
+    for (bool first = true;;) {
+      const bool used_before = stub != nullptr;
+      const Status opened = open();
+      if (opened.ok()) {
         const grpc::Status status = call(*stub);
         if (status.ok()) return {};
         if (!may_come_back(status)) return wire::from_status(status);
         stub.reset();
+        if (used_before) continue;  // it was started anew since
+      } else if (wire::is_denied(opened.error())) {
+        return opened;
       }
       const bool enough =
           first ? options.patience_seconds <= 0 : std::chrono::steady_clock::now() + kPause >= end;
       if (stopped() || enough) return nobody();
       if (first && options.waiting) options.waiting();
+      first = false;
       std::this_thread::sleep_for(kPause);
     }
   }
@@ -161,7 +168,7 @@ Result<Submitted> Client::submit(const JobRequest& request, const std::string& k
     context.set_deadline(connection_->answer_time());
     return stub.Submit(&context, message, &reply);
   }));
-  return Submitted{from_message(reply.job()), reply.already_known()};
+  return Submitted{.job = from_message(reply.job()), .already_known = reply.already_known()};
 }
 
 Result<Overview> Client::list(const std::string& job, bool with_bars) {
@@ -188,6 +195,91 @@ Result<JobStatus> Client::control(const std::string& job, Wish wish) {
     return stub.Control(&context, message, &reply);
   }));
   return from_message(reply.job());
+}
+
+Result<bool> Client::is_own_scheduler() {
+  ATTUNE_RETURN_IF_ERROR(
+      connection_->persist([](v1::Scheduler::Stub&) { return grpc::Status::OK; }));
+  return connection_->uid == ::geteuid();
+}
+
+Result<std::string> Client::token(bool worker) {
+  v1::TokenRequest message;
+  message.set_purpose(worker ? v1::WORKER : v1::TUNER);
+  v1::TokenReply reply;
+  ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
+    grpc::ClientContext context;
+    context.set_deadline(connection_->answer_time());
+    return stub.Token(&context, message, &reply);
+  }));
+  return reply.token();
+}
+
+namespace {
+
+// The bytes of a file, part by part; false when the other end takes no more.
+Result<bool> send_file(const SentFile& file, grpc::ClientWriter<v1::FilePart>& writer) {
+  std::ifstream stream(file.path, std::ios::binary);
+  v1::FilePart part;
+  part.set_name(file.name);
+  for (bool first = true; stream || first; first = false) {
+    if (!first) part.clear_name();
+    part.mutable_data()->resize(kPartBytes);
+    stream.read(part.mutable_data()->data(), kPartBytes);
+    if (stream.bad() || (first && !stream.is_open())) {
+      return Error{ErrorCode::NotFound, fmt::format("cannot read '{}'", file.path), {}};
+    }
+    part.mutable_data()->resize(static_cast<std::size_t>(stream.gcount()));
+    if (!writer.Write(part)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> Client::upload(const std::vector<SentFile>& files) {
+  v1::UploadReply reply;
+  Status read;  // of the files here
+  const Status sent = connection_->persist([&](v1::Scheduler::Stub& stub) {
+    grpc::ClientContext context;
+    const auto writer = stub.Upload(&context, &reply);
+    for (const SentFile& file : files) {
+      const Result<bool> went = send_file(file, *writer);
+      if (!went.ok()) {
+        read = went.error();
+        context.TryCancel();
+        (void)writer->Finish();
+        return grpc::Status::OK;
+      }
+      if (!*went) break;
+    }
+    writer->WritesDone();
+    return writer->Finish();
+  });
+  ATTUNE_RETURN_IF_ERROR(read);
+  ATTUNE_RETURN_IF_ERROR(sent);
+  return reply.files();
+}
+
+Status Client::fetch(const std::string& job, const TakePart& take) {
+  v1::FetchRequest message;
+  message.set_job(job);
+  Status taken;
+  const Status came = connection_->persist([&](v1::Scheduler::Stub& stub) {
+    grpc::ClientContext context;
+    const auto reader = stub.Fetch(&context, message);
+    v1::FilePart part;
+    std::string name;
+    while (taken.ok() && reader->Read(&part)) {
+      if (!part.name().empty()) name = part.name();
+      taken = take(name, part.data());
+    }
+    if (!taken.ok()) context.TryCancel();
+    const grpc::Status status = reader->Finish();
+    return taken.ok() ? status : grpc::Status::OK;
+  });
+  ATTUNE_RETURN_IF_ERROR(taken);
+  return came;
 }
 
 Status Client::watch(const std::string& job, double tick_seconds,

@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "fleet/wire/jobs.grpc.pb.h"
 #include "fleet/wire/state_directory.h"
@@ -136,14 +135,11 @@ void FakeScheduler::stop() {
 
 void FakeScheduler::start() {
   service_->closing = false;
-  int port = 0;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort("unix:" + wire::socket_path(state_), grpc::InsecureServerCredentials());
   builder.RegisterService(service_.get());
   service_->server = builder.BuildAndStart();
   CHECK(service_->server != nullptr, "the fake scheduler does not start");
-  CHECK(write_file_atomically(wire::address_path(state_), fmt::format("127.0.0.1:{}\n", port)).ok(),
-        "the fake scheduler cannot write its address");
 }
 
 }  // namespace attune::client

@@ -21,7 +21,7 @@ class FakeScheduler {
   const std::string& state() const { return state_; }
   // From now on, to those who watch at once.
   void say(const v1::Snapshot& snapshot);
-  // Goes away as a killed one does, and comes back at another address.
+  // Goes away as a killed one does, and comes back.
   void stop();
   void start();
 

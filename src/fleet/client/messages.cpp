@@ -71,6 +71,7 @@ v1::JobSpec to_message(const JobRequest& request) {
   spec.set_seed(request.seed);
   spec.set_output(request.output);
   spec.set_options_json(request.options_json);
+  spec.set_files(request.files);
   spec.set_no_wait(request.no_wait);
   return spec;
 }
@@ -90,11 +91,12 @@ JobRequest from_message(const v1::JobSpec& spec) {
           .seed = spec.seed(),
           .output = spec.output(),
           .options_json = spec.options_json(),
+          .files = spec.files(),
           .no_wait = spec.no_wait()};
 }
 
 JobStatus from_message(const v1::Job& job) {
-  JobStatus status{.id = job.id(), .request = from_message(job.spec())};
+  JobStatus status{.id = job.id(), .uid = job.uid(), .request = from_message(job.spec())};
   for (const StateName& entry : kStates) {
     if (entry.message == job.state()) status.state = entry.state;
   }

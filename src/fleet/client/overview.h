@@ -13,7 +13,7 @@ namespace attune::client {
 // What somebody wants tuned.
 struct JobRequest {
   std::string name = {};  // empty: the scheduler chooses one
-  std::string user = {};
+  std::string user = {};  // empty: who submits it
   double priority = 1;
   std::string model = {};  // files by absolute path
   std::string device = "cpu";
@@ -26,6 +26,7 @@ struct JobRequest {
   std::uint64_t seed = 0;
   std::string output = {};  // the artifact, by absolute path; empty: none
   std::string options_json = {};
+  std::string files = {};  // what Client::upload said: the files above are among those
   bool no_wait = false;
 
   friend bool operator==(const JobRequest&, const JobRequest&) = default;
@@ -48,6 +49,7 @@ struct StageStatus {
 
 struct JobStatus {
   std::string id = {};
+  std::uint32_t uid = 0;  // whose it is
   JobRequest request = {};
   JobState state = JobState::Queued;
   std::string reason = {};       // of a failure, or what it waits for, in words
@@ -102,6 +104,7 @@ struct KnownResult {
 struct Submitted {
   JobStatus job = {};
   bool already_known = false;  // by its key
+  bool is_fetched = false;     // what it makes does not go to its user's files by itself
 };
 
 }  // namespace attune::client

@@ -110,11 +110,14 @@ void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waitin
   world_.parked(book_.parked_workers());
 }
 
-bool EventLoop::watch(std::uint64_t watcher, v1::ListRequest request, Deliver deliver) {
-  return post(
-      [this, watcher, request = std::move(request), deliver = std::move(deliver)](Turn& turn) {
-        watchers_[watcher] = {.request = request, .deliver = deliver, .next_at = turn.now};
-      });
+bool EventLoop::watch(std::uint64_t watcher, jobs::Caller caller, v1::ListRequest request,
+                      Deliver deliver) {
+  Watcher watches{
+      .caller = std::move(caller), .request = std::move(request), .deliver = std::move(deliver)};
+  return post([this, watcher, watches = std::move(watches)](Turn& turn) {
+    watchers_[watcher] = watches;
+    watchers_[watcher].next_at = turn.now;
+  });
 }
 
 void EventLoop::watcher_ready(std::uint64_t watcher) {
@@ -135,7 +138,7 @@ void EventLoop::tell_watchers(double at, bool changed) {
     if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
     watcher.news = watcher.ready = false;
     const double begun = clock_.now();
-    watcher.deliver(book_.snapshot(watcher.request, at));
+    watcher.deliver(book_.snapshot(watcher.caller, watcher.request, at));
     watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / kShareOfTime);
   }
 }

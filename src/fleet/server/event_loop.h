@@ -60,12 +60,13 @@ class EventLoop {
   void stop();
 
   // Snapshots for a watcher, the first at once, then when something changed and it is ready again.
-  bool watch(std::uint64_t watcher, v1::ListRequest request, Deliver deliver);
+  bool watch(std::uint64_t watcher, jobs::Caller caller, v1::ListRequest request, Deliver deliver);
   void watcher_ready(std::uint64_t watcher);
   void unwatch(std::uint64_t watcher);
 
  private:
   struct Watcher {
+    jobs::Caller caller;
     v1::ListRequest request;
     Deliver deliver;
     bool ready = true, news = true;

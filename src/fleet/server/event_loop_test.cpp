@@ -10,6 +10,7 @@ namespace attune::server {
 namespace {
 
 constexpr double kLeaseSeconds = 2;
+const jobs::Pass kElsewhere{.by_token = jobs::Standing::Worker};
 
 class Nowhere final : public World {
  public:
@@ -50,7 +51,7 @@ class LoopTest : public ::testing::Test {
     return known;
   }
   void join() {
-    loop_.post([](Turn& turn) { turn.book.joined(1, false, turn.now); });
+    loop_.post([](Turn& turn) { turn.book.joined(1, kElsewhere, turn.now); });
   }
 
   test::TemporaryDirectory folder_;

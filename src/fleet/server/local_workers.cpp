@@ -19,6 +19,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "fleet/wire/secret.h"
 
 namespace attune::server {
 namespace {
@@ -37,8 +38,20 @@ struct Preparation {
   bool pin;
 };
 
+// What this process has, ended by a null.
+std::vector<char*> environment_without_token() {
+  const std::string mine = fmt::format("{}=", kTokenName);
+  std::vector<char*> variables;
+  for (char** at = ::environ; *at != nullptr; ++at) {
+    if (!std::string_view(*at).starts_with(mine)) variables.push_back(*at);
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
+
 // In the child, between fork and exec: only what is safe there.
-[[noreturn]] void become_worker(const Preparation& preparation, char* const* arguments) {
+[[noreturn]] void become_worker(const Preparation& preparation, char* const* arguments,
+                                char* const* environment) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != preparation.parent) ::_exit(1);
@@ -52,7 +65,7 @@ struct Preparation {
   if (preparation.lock >= 0) ::fcntl(preparation.lock, F_SETFD, 0);
   // Of these it gets what its control group has.
   if (preparation.pin) ::sched_setaffinity(0, sizeof preparation.cores, &preparation.cores);
-  ::execv(arguments[0], arguments);
+  ::execve(arguments[0], arguments, environment);
   ::_exit(127);
 }
 
@@ -108,10 +121,13 @@ void LocalWorkers::stop() {
   ::close(std::exchange(wake_, -1));
 }
 
-bool LocalWorkers::adopt(jobs::WorkerId worker, std::int64_t pid) {
+bool LocalWorkers::adopt(jobs::WorkerId worker, const std::string& token) {
   const std::lock_guard lock(mutex_);
-  const auto found = children_.find(static_cast<int>(pid));
+  const auto found = std::find_if(children_.begin(), children_.end(), [&](const auto& child) {
+    return !token.empty() && child.second.token == token;
+  });
   if (found == children_.end()) return false;
+  found->second.token.clear();
   adopted_[worker] = found->first;
   return true;
 }
@@ -161,7 +177,7 @@ bool LocalWorkers::spawn(double now) {
   Preparation preparation{};
   preparation.parent = ::getpid();
   preparation.lock = options_.lock_descriptor;
-  preparation.log = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  preparation.log = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   preparation.null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   CPU_ZERO(&preparation.cores);
   for (const int core : options_.cores) CPU_SET(static_cast<std::size_t>(core), &preparation.cores);
@@ -169,8 +185,12 @@ bool LocalWorkers::spawn(double now) {
   std::vector<char*> arguments;
   for (std::string& word : options_.command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const std::string token = wire::random_secret();
+  std::string variable = fmt::format("{}={}", kTokenName, token);
+  std::vector<char*> environment = environment_without_token();
+  environment.insert(environment.begin(), variable.data());
   const int pid = ::fork();
-  if (pid == 0) become_worker(preparation, arguments.data());
+  if (pid == 0) become_worker(preparation, arguments.data(), environment.data());
   if (preparation.log >= 0) ::close(preparation.log);
   if (preparation.null >= 0) ::close(preparation.null);
   if (pid < 0) return false;
@@ -181,7 +201,7 @@ bool LocalWorkers::spawn(double now) {
     ::waitpid(pid, nullptr, 0);
     return false;
   }
-  children_[pid] = {.descriptor = descriptor, .number = number, .started_at = now};
+  children_[pid] = {.descriptor = descriptor, .number = number, .started_at = now, .token = token};
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Worker processes that the scheduler starts by itself: so many at a time, each in a process group
-// of its own. They die with the scheduler; one that ends is replaced, and ones that end at once are
-// replaced ever more slowly.
+// of its own, each with a token in its environment by which its connection is known. They die with
+// the scheduler; one that ends is replaced, and ones that end at once are replaced ever more
+// slowly.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,7 @@
 namespace attune::server {
 
 struct LocalWorkersOptions {
-  std::vector<std::string> command;  // the program and its arguments
+  std::vector<std::string> command;  // the program and its arguments; finds its token in kTokenName
   int count = 0;
   std::string log_folder;       // for worker-N.log, what they print
   int lock_descriptor = -1;     // that they inherit
@@ -25,6 +26,9 @@ struct LocalWorkersOptions {
   std::function<void(const std::string&)> note = {};  // a line about one that ended by itself
   std::function<void()> ended = {};                   // one has, in whatever way
 };
+
+// Of the variable in the environment.
+inline constexpr const char* kTokenName = "ATTUNE_TOKEN";
 
 // A crash, or an exit with an error, is its own fault; to be killed is not.
 enum class WorkerEnd { Killed, ByItsOwnFault };
@@ -39,8 +43,9 @@ class LocalWorkers {
   void start();
   // Kills them all; none is started any more.
   void stop();
-  // Remembers whose connection it is, when the process is one of ours.
-  bool adopt(jobs::WorkerId worker, std::int64_t pid);
+  // Remembers whose connection it is, when the token is one that a process of ours was started with
+  // and nobody has said before.
+  bool adopt(jobs::WorkerId worker, const std::string& token);
   // With all that it started. Returns when it has ended, however long that takes: what it measured
   // on must not be given on before. Says how it ended, where that was before the killing.
   WorkerEnd kill(jobs::WorkerId worker);
@@ -52,7 +57,8 @@ class LocalWorkers {
     int descriptor = -1;  // readable when the process has ended
     int number = 0;       // from 0, of its log
     double started_at = 0;
-    bool killed = false;  // by us
+    bool killed = false;     // by us
+    std::string token = {};  // until it has said it
   };
   void run();
   void spawn_missing(double now);

@@ -19,9 +19,17 @@ namespace {
 
 using test::TemporaryDirectory;
 
-// A program that only lives, and says so by a file named after it.
+// A program that only lives, and says so by a file named after it, with its token.
 std::vector<std::string> idle_program(const std::string& folder) {
-  return {"/bin/sh", "-c", "touch " + folder + "/up-$$; exec sleep 1000"};
+  return {"/bin/sh", "-c",
+          "echo $ATTUNE_TOKEN > " + folder + "/new-$$; mv " + folder + "/new-$$ " + folder +
+              "/up-$$; exec sleep 1000"};
+}
+
+std::string token_of(const std::string& folder, int pid) {
+  std::string token;
+  std::ifstream(folder + "/up-" + std::to_string(pid)) >> token;
+  return token;
 }
 
 std::vector<int> up(const std::string& folder) {
@@ -46,8 +54,12 @@ TEST(LocalWorkers, AreReplacedWhenTheyEndAndDieWithTheirOwner) {
     workers.start();
     wait_until([&] { return up(folder.path()).size() == 2; });
     pids = up(folder.path());
-    EXPECT_TRUE(workers.adopt(7, pids[0]));
-    EXPECT_FALSE(workers.adopt(8, ::getpid()));
+    const std::string token = token_of(folder.path(), pids[0]);
+    EXPECT_EQ(token.size(), 64u);
+    EXPECT_TRUE(workers.adopt(7, token));
+    EXPECT_FALSE(workers.adopt(8, token)) << "it was said before";
+    EXPECT_FALSE(workers.adopt(8, ""));
+    EXPECT_FALSE(workers.adopt(8, std::to_string(pids[1]))) << "a process number is no token";
     EXPECT_EQ(workers.kill(7), WorkerEnd::Killed);
     wait_until([&] { return up(folder.path()).size() == 3; });
     workers.set_extra(1);
@@ -63,15 +75,16 @@ TEST(LocalWorkers, OneThatCrashesIsAtFault) {
   ASSERT_EQ(::mkfifo(told.c_str(), 0600), 0);
   ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
   std::atomic<int> ends = 0;
-  const std::string script = "echo $$ > " + told + "; read x < " + go + "; kill -SEGV $$";
+  const std::string script =
+      "echo $ATTUNE_TOKEN > " + told + "; read x < " + go + "; kill -SEGV $$";
   LocalWorkers workers(
       {.command = {"/bin/sh", "-c", script}, .count = 1, .log_folder = folder.path(), .ended = [&] {
          ++ends;
        }});
   workers.start();
-  int pid = 0;
-  std::ifstream(told) >> pid;
-  ASSERT_TRUE(workers.adopt(1, pid));
+  std::string token;
+  std::ifstream(told) >> token;
+  ASSERT_TRUE(workers.adopt(1, token));
   std::ofstream(go) << "\n";
   wait_until([&] { return ends == 1; });
   EXPECT_EQ(workers.kill(1), WorkerEnd::ByItsOwnFault);

@@ -4,14 +4,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 
-#include "base/atomic_file.h"
 #include "fleet/server/event_loop.h"
 #include "fleet/server/local_workers.h"
 #include "fleet/server/service.h"
 #include "fleet/server/state_lock.h"
+#include "fleet/server/tokens.h"
 #include "fleet/wire/state_directory.h"
 
 namespace attune::server {
@@ -25,6 +24,7 @@ jobs::BookOptions book_options(const ServerOptions& options) {
                          .apart = options.apart,
                          .quotas = options.quotas,
                          .version = options.version,
+                         .uid = ::geteuid(),
                          .prefetch = options.prefetch,
                          .in_turn = options.in_turn,
                          .lease_seconds = options.lease_seconds,
@@ -73,13 +73,19 @@ struct Server::Parts final : World {
       : options(std::move(given)),
         lock(std::move(taken)),
         workers(worker_options(options, lock.workers_descriptor())),
-        service(make_service([this](jobs::WorkerId worker, std::int64_t pid) {
-          return workers.adopt(worker, pid) || (pid != 0 && pid == options.attached);
-        })),
+        service(make_service(
+            {.state = options.state,
+             .share = options.share,
+             .admit = [this](auto worker, const auto& caller,
+                             const auto& token) { return admit(worker, caller, token); },
+             .tokens = &tokens})),
         failed(::eventfd(0, EFD_CLOEXEC)) {}
 
   ~Parts() override {
-    std::remove(wire::address_path(options.state).c_str());
+    ::unlink(wire::socket_path(options.state).c_str());
+    if (options.share) {
+      ::unlink(wire::socket_path(wire::shared_directory(options.state)).c_str());
+    }
     workers.stop();  // first, or those that lose their connection would be replaced
     service->shut_down();
     if (loop) loop->stop();
@@ -89,22 +95,31 @@ struct Server::Parts final : World {
   }
 
   Status open() {
+    ::unlink((options.state + "/address").c_str());  // of a program that listened elsewhere
     const jobs::BookOptions book = book_options(options);
     ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
     ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs());
     ATTUNE_ASSIGN(const std::vector<jobs::StageRow> stages, file.read_stages(kRecalledStages));
-    const UnixClock clock;
     jobs::Book filled(book, std::move(rows), clock.now());
     filled.recall(stages);
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
     loop.emplace(std::move(filled), *journal, *this, clock, options.lease_seconds);
     ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));
-    ATTUNE_RETURN_IF_ERROR(
-        write_file_atomically(wire::address_path(options.state), service->address() + "\n"));
     loop->serve();
     workers.start();
     return {};
+  }
+
+  jobs::Pass admit(jobs::WorkerId worker, const jobs::Caller& caller, const std::string& token) {
+    jobs::Pass pass{.caller = caller};
+    if (caller.uid == ::geteuid()) {
+      pass.local =
+          workers.adopt(worker, token) || (!options.attached.empty() && token == options.attached);
+    }
+    pass.by_token =
+        pass.local ? jobs::Standing::Worker : tokens.use(token, caller.uid, clock.now());
+    return pass;
   }
 
   void fail(const Error& error) {
@@ -124,6 +139,8 @@ struct Server::Parts final : World {
 
   ServerOptions options;
   StateLock lock;
+  const UnixClock clock;
+  Tokens tokens;
   LocalWorkers workers;
   std::unique_ptr<Service> service;
   int failed;
@@ -143,7 +160,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
-std::string Server::address() const { return parts_->service->address(); }
+std::string Server::worker_token() {
+  return parts_->tokens.hand_out(::geteuid(), jobs::Standing::Worker, parts_->clock.now());
+}
 
 int Server::failure_descriptor() const { return parts_->failed; }
 

@@ -1,11 +1,13 @@
-// The scheduler as a server: its state in a folder, gRPC on the loopback device, local workers.
+// The scheduler as a server: its state in a folder, gRPC at a Unix socket, local workers.
 // Nothing of gRPC is seen here.
 #pragma once
 
-#include <cstdint>
+#include <sys/types.h>
+
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +29,10 @@ struct ServerOptions {
   std::map<std::string, int> devices = {};  // of other kinds: how many, which workers bring
   std::map<std::string, int> quotas = {};   // of users: units at once
   std::vector<std::pair<std::string, std::string>> apart = {};  // kinds that disturb each other
-  // A process that does not outlive this one: its connections count as those of local workers.
-  std::int64_t attached = 0;
+  // Shares it with the users of a group: they reach it by a folder beside its state.
+  std::optional<gid_t> share = {};
+  // A token that workers which do not outlive this process may all say: they count as local ones.
+  std::string attached = {};
   int workers = 0;
   std::vector<std::string> worker_command = {};       // the program and its arguments
   std::string cores_kept = {};                        // what keeps stages on their cores, in words
@@ -46,7 +50,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  std::string address() const;  // "127.0.0.1:PORT"
+  // Lets a worker of this user take part, once.
+  std::string worker_token();
   // Readable when the server cannot go on; failure() says why then.
   int failure_descriptor() const;
   Status failure() const;

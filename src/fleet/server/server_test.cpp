@@ -32,8 +32,8 @@ ServerOptions options(const std::string& state) {
           .lease_seconds = 600};
 }
 
-std::unique_ptr<v1::Scheduler::Stub> client(const Server& server) {
-  return v1::Scheduler::NewStub(wire::open_channel(server.address()));
+std::unique_ptr<v1::Scheduler::Stub> client(const TemporaryDirectory& folder) {
+  return v1::Scheduler::NewStub(channel_to(folder.path()));
 }
 
 v1::SubmitReply submit(v1::Scheduler::Stub& stub, const std::string& name,
@@ -71,10 +71,9 @@ TEST(Server, RunsAJobOnAWorker) {
   const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok()) << server.error().message;
-  EXPECT_EQ(*wire::read_address(folder.path()), (*server)->address());
-  const auto stub = client(**server);
+  const auto stub = client(folder);
   EXPECT_EQ(submit(*stub, "a").job().id(), "j1");
-  WorkerConnection worker((*server)->address(), "1");
+  WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   EXPECT_EQ(next(worker).welcome().lease_seconds(), 600);
   const v1::Job job = next(worker).assign().job();
   EXPECT_EQ(job.epoch(), 1);
@@ -100,10 +99,10 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   {
     auto server = Server::start(options(folder.path()));
     ASSERT_TRUE(server.ok());
-    const auto stub = client(**server);
+    const auto stub = client(folder);
     submit(*stub, "a", "key");
     submit(*stub, "b");
-    WorkerConnection worker((*server)->address(), "1");
+    WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
     next(worker);
     job = next(worker).assign().job();
     worker.send_kinds(job, 3);
@@ -116,7 +115,7 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   }
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(**server);
+  const auto stub = client(folder);
   EXPECT_TRUE(submit(*stub, "a", "key").already_known());
   const v1::Snapshot snapshot = list(*stub);
   ASSERT_EQ(snapshot.jobs_size(), 2);
@@ -124,10 +123,10 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   EXPECT_EQ(snapshot.bars_size(), 2);  // of what ended, and of what is still being measured
   EXPECT_EQ(snapshot.pools(1).used(), 1);
   // Another worker gets the other job; the one that has it brings what it measured meanwhile.
-  WorkerConnection other((*server)->address(), "1");
+  WorkerConnection other(folder.path(), "1", (*server)->worker_token());
   next(other);
   EXPECT_EQ(next(other).assign().job().id(), "j2");
-  WorkerConnection worker((*server)->address(), "1", {job});
+  WorkerConnection worker(folder.path(), "1", "", {job});
   next(worker);
   worker.finish(job, 1, 0.5);
   EXPECT_EQ(next(worker).known().stage(), 1);
@@ -146,9 +145,9 @@ TEST(Server, OneJobMeasuresOnSeveralDevicesOfAKind) {
   with.cpu_devices = 2;
   auto server = Server::start(std::move(with));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(**server);
+  const auto stub = client(folder);
   submit(*stub, "a");
-  WorkerConnection worker((*server)->address(), "1");
+  WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   next(worker);
   const v1::Job job = next(worker).assign().job();
   worker.send_kinds(job, 4);
@@ -168,7 +167,7 @@ TEST(Server, WorkersOfAnotherVersionAreSentAway) {
   const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
-  WorkerConnection worker((*server)->address(), "0");
+  WorkerConnection worker(folder.path(), "0", (*server)->worker_token());
   EXPECT_EQ(next(worker).refused().why(), "the worker is of version 0, the scheduler of 1");
   v1::ToWorker message;
   EXPECT_FALSE(worker.read(message));
@@ -178,8 +177,8 @@ TEST(Server, AnotherTunerBringsAJobOfItsOwn) {
   const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(**server);
-  WorkerConnection tuner((*server)->address(), "1");
+  const auto stub = client(folder);
+  WorkerConnection tuner(folder.path(), "1", (*server)->worker_token());
   next(tuner);
   v1::FromWorker message;
   v1::Register& registration = *message.mutable_register_();
@@ -208,7 +207,7 @@ TEST(Server, ThoseWhoWatchSeeWhatChanges) {
   const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(**server);
+  const auto stub = client(folder);
   grpc::ClientContext context;
   const auto watch = stub->Watch(&context, {});
   v1::Snapshot snapshot;
@@ -246,9 +245,9 @@ TEST(Server, AWorkerThatWaitsForTheDiskKeepsItsJob) {
   with.lease_seconds = 2;
   auto server = Server::start(std::move(with));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(**server);
+  const auto stub = client(folder);
   submit(*stub, "a");
-  WorkerConnection worker((*server)->address(), "1");
+  WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   next(worker);
   const v1::Job job = next(worker).assign().job();
   worker.send_kinds(job, 1);
@@ -268,7 +267,7 @@ TEST(Server, ThoseWhoCalledBeforeItsEndAreAnswered) {
   const TemporaryDirectory folder;
   auto server = Server::start(options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(**server);
+  const auto stub = client(folder);
   std::optional<StalledDisk> disk(folder.path());
   std::thread caller([&] { EXPECT_EQ(submit(*stub, "a").job().id(), "j1"); });
   // The call is seen when it waits for the disk.

@@ -1,10 +1,14 @@
 // The gRPC side of the server: connections become events of the loop, and the loop's messages go
-// out on them. No thread belongs to a connection.
+// out on them. No thread belongs to a connection. Who speaks is known by the connection: each user
+// who connects has a gRPC server of their own, which is given no other's connections.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -13,14 +17,14 @@
 namespace attune::server {
 
 class EventLoop;
+class Tokens;
 
 class Service {
  public:
   virtual ~Service() = default;
 
-  // On a free port of the loopback device; events go to the loop, which outlives the serving.
+  // Takes connections; events go to the loop, which outlives the serving.
   virtual Status serve_at(EventLoop& loop) = 0;
-  virtual std::string address() const = 0;
   // Ends all connections, when those who called before have their answers; no event comes after
   // it. The loop and its journal must still be at work.
   virtual void shut_down() = 0;
@@ -30,10 +34,17 @@ class Service {
   virtual void close(jobs::WorkerId worker) = 0;
 };
 
-// Told which process a new connection belongs to, before anything else of it is heard: whether that
-// is a worker of ours, which may be killed.
-using Adopt = std::function<bool(jobs::WorkerId worker, std::int64_t pid)>;
+// Asked what a new worker's connection has proved, before anything else of it is heard.
+using Admit = std::function<jobs::Pass(jobs::WorkerId worker, const jobs::Caller& caller,
+                                       const std::string& token)>;
 
-std::unique_ptr<Service> make_service(Adopt adopt);
+struct ServiceOptions {
+  std::string state;                // folder, in which it listens
+  std::optional<gid_t> share = {};  // for this group it listens in the shared folder as well
+  Admit admit = {};
+  Tokens* tokens = nullptr;
+};
+
+std::unique_ptr<Service> make_service(ServiceOptions options);
 
 }  // namespace attune::server

@@ -1,10 +1,14 @@
 #include "fleet/server/state_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
+
+#include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
 namespace {
@@ -15,14 +19,15 @@ constexpr sqlite::FileWords kWords{
     "free some space and start the scheduler again; what it acknowledged is safe"};
 
 constexpr std::int64_t kApplication = 0x4174746a;  // "Attj"
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;               // 1: jobs had no owners
 constexpr int kBusyTimeoutMs = 60000;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE jobs (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, state INTEGER NOT NULL,
-  key TEXT NOT NULL, wish INTEGER NOT NULL, is_foreign INTEGER NOT NULL, job BLOB NOT NULL);
-CREATE UNIQUE INDEX jobs_key ON jobs(key) WHERE key <> '';
+  key TEXT NOT NULL, wish INTEGER NOT NULL, is_foreign INTEGER NOT NULL, job BLOB NOT NULL,
+  uid INTEGER NOT NULL);
+CREATE UNIQUE INDEX jobs_key ON jobs(uid, key) WHERE key <> '';
 CREATE TABLE stages (
   job TEXT NOT NULL, epoch INTEGER NOT NULL, stage INTEGER NOT NULL, kind TEXT NOT NULL,
   pool TEXT NOT NULL, slots TEXT NOT NULL, ready_at REAL NOT NULL, started_at REAL NOT NULL,
@@ -60,9 +65,23 @@ Status StateFile::check_version() const {
   if (application != kApplication) {
     return unusable(fmt::format("'{}' is no state file of a scheduler", database_->name()));
   }
-  if (version == kVersion) return {};
-  return unusable(fmt::format("state file '{}' has version {}, this program knows {}",
+  if (version >= 1 && version <= kVersion) return {};
+  return unusable(fmt::format("state file '{}' has version {}, this program knows 1 to {}",
                               database_->name(), version, kVersion));
+}
+
+// Jobs of the program before there were owners are the scheduler's user's.
+Status StateFile::migrate() {
+  ATTUNE_ASSIGN(const std::int64_t version, database_->integer("PRAGMA user_version"));
+  if (version == kVersion) return {};
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
+  ATTUNE_RETURN_IF_ERROR(database_->execute(
+      fmt::format("ALTER TABLE jobs ADD COLUMN uid INTEGER NOT NULL DEFAULT {}; "
+                  "DROP INDEX jobs_key; "
+                  "CREATE UNIQUE INDEX jobs_key ON jobs(uid, key) WHERE key <> ''; "
+                  "PRAGMA user_version={}",
+                  ::geteuid(), kVersion)));
+  return transaction.commit();
 }
 
 Status StateFile::prepare_to_write() {
@@ -74,6 +93,7 @@ Status StateFile::prepare_to_write() {
                 database_->integer("SELECT count(*) FROM sqlite_master"));
   if (tables != 0) {
     ATTUNE_RETURN_IF_ERROR(check_version());
+    ATTUNE_RETURN_IF_ERROR(migrate());
     return prepare_statements();
   }
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
@@ -86,7 +106,7 @@ Status StateFile::prepare_to_write() {
 
 // What a job is called never changes; leaving it alone spares the indexes.
 Status StateFile::prepare_statements() {
-  ATTUNE_ASSIGN(put_job_, database_->prepare("INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?) "
+  ATTUNE_ASSIGN(put_job_, database_->prepare("INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?,?) "
                                              "ON CONFLICT(number) DO UPDATE SET "
                                              "state=excluded.state, wish=excluded.wish, "
                                              "is_foreign=excluded.is_foreign, job=excluded.job"));
@@ -96,6 +116,8 @@ Status StateFile::prepare_statements() {
 
 Result<StateFile> StateFile::open(const std::string& path) {
   using Access = sqlite::Database::Access;
+  // For its user alone; what SQLite makes beside it gets the same rights.
+  const wire::Descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   Result<sqlite::Database> database = sqlite::Database::open_file(path, Access::Write, kWords);
   if (!database.ok()) {
     Error error = database.error();
@@ -124,9 +146,11 @@ Result<StateFile> StateFile::open_to_read(const std::string& path) {
 
 Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
   std::vector<jobs::JobRow> rows;
+  ATTUNE_ASSIGN(const std::int64_t version, database_->integer("PRAGMA user_version"));
   ATTUNE_ASSIGN(sqlite::Statement statement,
-                database_->prepare("SELECT number, key, wish, is_foreign, job FROM jobs "
-                                   "ORDER BY number"));
+                database_->prepare(fmt::format(
+                    "SELECT number, key, wish, is_foreign, job, {} FROM jobs ORDER BY number",
+                    version == 1 ? std::to_string(::geteuid()) : "uid")));
   while (true) {
     ATTUNE_ASSIGN(const bool row, statement.step());
     if (!row) return rows;
@@ -138,6 +162,7 @@ Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
     if (!job.job.ParseFromString(statement.text(4)) || job.job.id().empty()) {
       return damaged(database_->name(), fmt::format("job {} is unreadable", job.number));
     }
+    job.job.set_uid(static_cast<std::uint32_t>(statement.integer(5)));
   }
 }
 
@@ -186,7 +211,7 @@ Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
     ATTUNE_RETURN_IF_ERROR(put_job_
                                ->bind(row.number, row.job.id(), row.job.spec().name(),
                                       std::int64_t{row.job.state()}, row.key, wish, row.foreign,
-                                      sqlite::Blob{bytes})
+                                      sqlite::Blob{bytes}, std::int64_t{row.job.uid()})
                                .run());
   }
   for (const jobs::StageRow& row : stages) {

@@ -17,7 +17,8 @@ namespace attune::server {
 
 class StateFile {
  public:
-  // Makes the file when there is none. A damaged one is refused and stays as it is.
+  // Makes the file when there is none, and brings one of an earlier program up to date. A damaged
+  // or newer one is refused and stays as it is.
   static Result<StateFile> open(const std::string& path);
   // Only to look at.
   static Result<StateFile> open_to_read(const std::string& path);
@@ -37,6 +38,7 @@ class StateFile {
   Status prepare_to_write();
   Status prepare_statements();
   Status check_version() const;
+  Status migrate();
 
   std::unique_ptr<sqlite::Database> database_;  // stays where it is, statements know it
   // Prepared once, as they are used for every stage; none where it is only looked at.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "fleet/server/private_folder.h"
 #include "fleet/wire/state_directory.h"
 
 namespace attune::server {
@@ -24,7 +25,7 @@ constexpr auto kWaitForWorkers = std::chrono::seconds(60);
 constexpr auto kLookAgain = std::chrono::milliseconds(10);
 
 Result<int> open_lock(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file >= 0) return file;
   Error error = write_error(path, errno);
   error.hint = kOtherHint;
@@ -44,13 +45,7 @@ Error held(const std::string& state, int file) {
 }  // namespace
 
 Result<StateLock> StateLock::take(const std::string& state) {
-  std::error_code failure;
-  std::filesystem::create_directories(state, failure);
-  if (failure) {
-    return Error{ErrorCode::Io,
-                 fmt::format("cannot create folder '{}': {}", state, failure.message()),
-                 kOtherHint};
-  }
+  ATTUNE_RETURN_IF_ERROR(make_private_folder(state));
   ATTUNE_ASSIGN(const int own, open_lock(wire::lock_path(state)));
   StateLock lock(own, -1);
   if (::flock(own, LOCK_EX | LOCK_NB) != 0) return held(state, own);

@@ -11,7 +11,7 @@ namespace attune::server {
 
 class StateLock {
  public:
-  // Makes the folder when it is not there.
+  // Makes the folder when it is not there, and closes it to all other users.
   static Result<StateLock> take(const std::string& state);
 
   StateLock(StateLock&& other) noexcept;

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <grpcpp/client_context.h>
-#include <unistd.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
 
 #include <memory>
 #include <mutex>
@@ -12,21 +13,31 @@
 
 #include "fleet/wire/channel.h"
 #include "fleet/wire/jobs.grpc.pb.h"
+#include "fleet/wire/state_directory.h"
 
 namespace attune::server {
 
+// One that fails all calls where nobody serves.
+inline std::shared_ptr<grpc::Channel> channel_to(const std::string& state) {
+  const Result<wire::Line> line = wire::open_line(state);
+  if (line.ok()) return line->channel;
+  return grpc::CreateChannel("unix:" + wire::socket_path(state),
+                             grpc::InsecureChannelCredentials());
+}
+
 class WorkerConnection {
  public:
-  // Says hello, as a worker on this machine that measures on "cpu", and that still has `holds`.
-  WorkerConnection(const std::string& address, const std::string& version,
+  // To the scheduler of a state folder. Says hello, as a worker on this machine that measures on
+  // "cpu", with the token that it was handed or with what it still has.
+  WorkerConnection(const std::string& state, const std::string& version, const std::string& token,
                    const std::vector<v1::Job>& holds = {})
-      : stub_(v1::Scheduler::NewStub(wire::open_channel(address))),
-        stream_(stub_->Work(&context_)) {
+      : stub_(v1::Scheduler::NewStub(channel_to(state))), stream_(stub_->Work(&context_)) {
     v1::FromWorker message;
     v1::Hello& hello = *message.mutable_hello();
     hello.set_version(version);
     hello.set_name("fake");
-    hello.set_pid(::getpid());
+    hello.set_token(token);
+    hello.set_secret("a worker of a test");
     hello.add_devices("cpu");
     hello.set_takes_jobs(true);
     for (const v1::Job& job : holds) {

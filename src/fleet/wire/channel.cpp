@@ -1,62 +1,123 @@
 #include "fleet/wire/channel.h"
 
-#include <arpa/inet.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grpcpp/create_channel_posix.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <optional>
+#include <cstring>
+#include <filesystem>
+
+#include "fleet/wire/denied.h"
+#include "fleet/wire/state_directory.h"
+#include "fleet/wire/unix_socket.h"
+#include "fleet/wire/user_name.h"
 
 namespace attune::wire {
-
-std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
-  constexpr int kLargestMessage = 256 << 20;  // a list of many jobs with their reports
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Messages are small and far apart: there is no bandwidth to find out about by pings.
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  arguments.SetMaxReceiveMessageSize(kLargestMessage);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-}
-
 namespace {
 
-// "127.0.0.1:4000".
-std::optional<sockaddr_in> parse_address(const std::string& text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos) return std::nullopt;
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  std::uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data() + colon + 1, end, port);
-  if (error != std::errc() || last != end) return std::nullopt;
-  address.sin_port = ::htons(port);
-  if (::inet_pton(AF_INET, text.substr(0, colon).c_str(), &address.sin_addr) != 1) {
-    return std::nullopt;
+Error nobody(const std::string& state) {
+  return {ErrorCode::NotFound, fmt::format("no scheduler has served {} yet", state),
+          "start one with 'attune scheduler'"};
+}
+
+Error not_shared(const std::string& state, std::uint32_t owner) {
+  return denied(fmt::format("the scheduler of {} is {}'s and is not shared with you", state,
+                            user_name(owner)),
+                "its user may start it with --share GROUP, for a group that you are in");
+}
+
+// Nobody else can have put something in a folder of these rights, or have replaced it.
+Status check_folder(const std::string& folder, const struct stat& status, std::uint32_t owner) {
+  if (status.st_uid != owner) {
+    return denied(fmt::format("'{}' is {}'s, but the scheduler is {}'s", folder,
+                              user_name(status.st_uid), user_name(owner)));
   }
-  return address;
+  if ((status.st_mode & 022) != 0) {
+    return denied(
+        fmt::format("others may write to '{}', so that its scheduler cannot be trusted", folder),
+        fmt::format("make it private with 'chmod go-w {}'", folder));
+  }
+  struct stat above = {};
+  const std::string parent = std::filesystem::path(folder).parent_path().string();
+  const bool open_to_all = ::stat(parent.c_str(), &above) == 0 && (above.st_mode & 02) != 0 &&
+                           (above.st_mode & S_ISVTX) == 0;
+  if (!open_to_all) return {};
+  return denied(
+      fmt::format("everybody may write to '{}', so that '{}' cannot be trusted", parent, folder),
+      "name another folder with --state DIR");
 }
 
 }  // namespace
 
-bool nobody_listens(const std::string& address) {
-  const std::optional<sockaddr_in> there = parse_address(address);
-  if (!there) return false;
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return false;
-  const timeval longest{.tv_sec = 1, .tv_usec = 0};  // for one whose queue is full
-  (void)::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
-  const int failed =
-      ::connect(socket, reinterpret_cast<const sockaddr*>(&*there), sizeof *there) != 0 ? errno : 0;
-  ::close(socket);
-  return failed == ECONNREFUSED;
+Result<Way> find_scheduler(const std::string& state) {
+  struct stat status = {};
+  if (::stat(state.c_str(), &status) != 0) {
+    if (errno != EACCES) return nobody(state);
+    return denied(fmt::format("this user may not look for a scheduler at {}", state),
+                  "a folder above it is closed to others");
+  }
+  const std::uint32_t owner = status.st_uid;
+  std::string folder = state;
+  if (owner != ::geteuid()) {
+    folder = shared_directory(state);
+    if (::stat(folder.c_str(), &status) != 0) return not_shared(state, owner);
+  }
+  ATTUNE_RETURN_IF_ERROR(check_folder(folder, status, owner));
+  if (::access(folder.c_str(), X_OK) != 0) return not_shared(state, owner);
+  struct stat socket = {};
+  const std::string path = socket_path(folder);
+  if (::lstat(path.c_str(), &socket) != 0 || !S_ISSOCK(socket.st_mode)) return nobody(state);
+  if (socket.st_uid == owner) return Way{path, owner};
+  return denied(fmt::format("'{}' is {}'s, but the scheduler is {}'s", path,
+                            user_name(socket.st_uid), user_name(owner)));
+}
+
+namespace {
+
+Result<Descriptor> connect_to_scheduler(const std::string& state, std::uint32_t& owner) {
+  ATTUNE_ASSIGN(const Way way, find_scheduler(state));
+  Connecting made = connect_to_path(way.socket);
+  if (made.error == ECONNREFUSED || made.error == ENOENT) return nobody(state);
+  if (made.error == EACCES || made.error == EPERM) return not_shared(state, way.uid);
+  if (made.error != 0) {
+    return Error{ErrorCode::Io,
+                 fmt::format("cannot connect to '{}': {}", way.socket, std::strerror(made.error)),
+                 {}};
+  }
+  const std::optional<Peer> peer = peer_of(made.socket.number());
+  if (!peer || peer->uid != way.uid) {
+    return denied(fmt::format("'{}' is served by {}, but the scheduler is {}'s", way.socket,
+                              peer ? user_name(peer->uid) : "nobody knows whom",
+                              user_name(way.uid)));
+  }
+  owner = way.uid;
+  return std::move(made.socket);
+}
+
+}  // namespace
+
+Result<Line> open_line(const std::string& state) {
+  constexpr int kLargestMessage = 256 << 20;  // a list of many jobs with their reports
+  Line line;
+  ATTUNE_ASSIGN(Descriptor socket, connect_to_scheduler(state, line.uid));
+  if (::fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) {
+    return Error{ErrorCode::Io, "cannot use a connection without waiting", {}};
+  }
+  grpc::ChannelArguments arguments;
+  // Messages are small and far apart: there is no bandwidth to find out about by pings.
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  arguments.SetMaxReceiveMessageSize(kLargestMessage);
+  line.channel = grpc::CreateCustomInsecureChannelFromFd("scheduler", socket.release(), arguments);
+  return line;
+}
+
+bool is_served(const std::string& state) {
+  std::uint32_t owner = 0;
+  return connect_to_scheduler(state, owner).ok();
 }
 
 }  // namespace attune::wire

@@ -1,5 +1,7 @@
-// Where a scheduler keeps its state. The same directory names it to everybody: the scheduler holds
-// `lock` while it lives and writes its address once it serves, workers and clients read it there.
+// Where a scheduler keeps its state, and where it takes connections. The same directory names it to
+// everybody: the scheduler holds `lock` while it lives, and listens at `socket` in it once it
+// serves. Nobody but its user may look into that directory. One that is shared with a group listens
+// in a second directory as well, which holds nothing else: the name of the first and ".shared".
 #pragma once
 
 #include <string>
@@ -16,15 +18,16 @@ Result<std::string> default_state_directory(const char* xdg_data_home, const cha
 Result<std::string> state_directory(const std::string& given);
 
 std::string lock_path(const std::string& state);
-std::string address_path(const std::string& state);
 std::string database_path(const std::string& state);
 std::string colocation_path(const std::string& state);
 // A job's own folder, for its worker.
 std::string job_path(const std::string& state, const std::string& job);
+// Of files that somebody sent for a job.
+std::string upload_path(const std::string& state, const std::string& upload);
 
-// "127.0.0.1:PORT" of the scheduler that served last; it may be gone by now.
-Result<std::string> read_address(const std::string& state);
-// Whether somebody takes connections there now.
-bool is_served(const std::string& state);
+// Where those of the group find it.
+std::string shared_directory(const std::string& state);
+// In the state directory, or in the one that is shared.
+std::string socket_path(const std::string& directory);
 
 }  // namespace attune::wire

@@ -1,15 +1,17 @@
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <cerrno>
+#include <filesystem>
 
 #include "base/temporary_directory_testing.h"
 #include "fleet/wire/channel.h"
+#include "fleet/wire/secret.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
+#include "fleet/wire/unix_socket.h"
 
 namespace attune::wire {
 namespace {
@@ -33,32 +35,101 @@ TEST(StateDirectory, IsAbsoluteWithoutATrailingSlash) {
   EXPECT_EQ(*state_directory("/tmp/x"), "/tmp/x");
 }
 
-TEST(StateDirectory, TellsWhenNobodyServed) {
-  const auto address = read_address("/nowhere/at/all");
-  ASSERT_FALSE(address.ok());
-  EXPECT_EQ(address.error().message, "no scheduler has served /nowhere/at/all yet");
+TEST(StateDirectory, IsSharedBesideIt) {
+  EXPECT_EQ(shared_directory("/srv/attune/state"), "/srv/attune/state.shared");
+  EXPECT_EQ(socket_path(shared_directory("/srv/attune/state")), "/srv/attune/state.shared/socket");
 }
 
-TEST(StateDirectory, ReadsTheAddress) {
+unsigned mode_of(const std::string& path) {
+  struct stat status = {};
+  EXPECT_EQ(::lstat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 07777;
+}
+
+TEST(UnixSocket, IsListenedAtAndKnowsWhoConnects) {
   const test::TemporaryDirectory folder;
-  std::ofstream(address_path(folder.path())) << "127.0.0.1:4711\n";
-  EXPECT_EQ(*read_address(folder.path()), "127.0.0.1:4711");
+  // Longer than an address may be.
+  const std::string deep = folder.file(std::string(60, 'a') + "/" + std::string(60, 'b'));
+  std::filesystem::create_directories(deep);
+  for (const std::string& place : {folder.path().string(), deep}) {
+    const std::string path = place + "/socket";
+    EXPECT_EQ(connect_to_path(path).error, ENOENT);
+    {
+      const auto listening = listen_at_path(path, 0600);
+      ASSERT_TRUE(listening.ok()) << listening.error().message;
+      EXPECT_EQ(mode_of(path), 0600u);
+      const Connecting connected = connect_to_path(path);
+      ASSERT_EQ(connected.error, 0);
+      const Descriptor accepted(::accept(listening->number(), nullptr, nullptr));
+      const auto peer = peer_of(accepted.number());
+      ASSERT_TRUE(peer.has_value());
+      EXPECT_EQ(peer->uid, ::geteuid());
+      EXPECT_EQ(peer->pid, ::getpid());
+      EXPECT_EQ(peer_of(connected.socket.number())->uid, ::geteuid());
+    }
+    EXPECT_EQ(connect_to_path(path).error, ECONNREFUSED) << "who listened is gone";
+    EXPECT_TRUE(listen_at_path(path, 0600).ok()) << "what was left is replaced";
+  }
 }
 
-TEST(Channel, KnowsWhetherAnybodyListens) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string text = "127.0.0.1:" + std::to_string(::ntohs(address.sin_port));
-  EXPECT_TRUE(nobody_listens(text));
-  ASSERT_EQ(::listen(socket, 1), 0);
-  EXPECT_FALSE(nobody_listens(text)) << "it is only slow to answer";
-  ::close(socket);
-  EXPECT_FALSE(nobody_listens("elsewhere")) << "that is not known";
+TEST(Channel, NobodyThereIsCertain) {
+  const test::TemporaryDirectory folder;
+  const auto message = [](const std::string& state) {
+    const auto line = open_line(state);
+    EXPECT_FALSE(line.ok());
+    EXPECT_EQ(line.error().code, ErrorCode::NotFound);
+    return line.error().message;
+  };
+  EXPECT_EQ(message("/nowhere/at/all"), "no scheduler has served /nowhere/at/all yet");
+  const std::string state = folder.path();
+  EXPECT_EQ(message(state), "no scheduler has served " + state + " yet");
+  { ASSERT_TRUE(listen_at_path(socket_path(state), 0600).ok()); }
+  EXPECT_EQ(message(state), "no scheduler has served " + state + " yet") << "it was killed";
+  EXPECT_FALSE(is_served(state));
+  const auto listening = listen_at_path(socket_path(state), 0600);
+  EXPECT_TRUE(is_served(state)) << "it is only slow to answer";
+  EXPECT_EQ(open_line(state)->uid, ::geteuid());
+}
+
+TEST(Channel, WhatOthersMayHavePutThereIsNotSpokenTo) {
+  const test::TemporaryDirectory folder;
+  const std::string state = folder.file("state");
+  std::filesystem::create_directory(state);
+  const auto listening = listen_at_path(socket_path(state), 0600);
+  ASSERT_TRUE(listening.ok());
+  const auto refusal = [&] {
+    const auto line = open_line(state);
+    return line.ok() ? "" : line.error().message;
+  };
+  ASSERT_EQ(::chmod(state.c_str(), 0770), 0);
+  EXPECT_EQ(refusal(),
+            "others may write to '" + state + "', so that its scheduler cannot be trusted");
+  ASSERT_EQ(::chmod(state.c_str(), 0700), 0);
+  EXPECT_EQ(refusal(), "");
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  EXPECT_EQ(refusal(), "everybody may write to '" + folder.path().string() + "', so that '" +
+                           state + "' cannot be trusted");
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+  ASSERT_EQ(::lchown(socket_path(state).c_str(), 65534, 65534), 0);
+  EXPECT_EQ(refusal(),
+            "'" + socket_path(state) + "' is nobody's, but the scheduler is " + "root's");
+  ASSERT_EQ(::chown(state.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(refusal(), "the scheduler of " + state + " is nobody's and is not shared with you");
+  std::filesystem::create_directory(shared_directory(state));
+  EXPECT_EQ(refusal(),
+            "'" + shared_directory(state) + "' is root's, but the scheduler is nobody's");
+  // Its folder and its socket are that user's, but another listens.
+  const auto shared = listen_at_path(socket_path(shared_directory(state)), 0666);
+  ASSERT_EQ(::chown(shared_directory(state).c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::lchown(socket_path(shared_directory(state)).c_str(), 65534, 65534), 0);
+  EXPECT_EQ(refusal(), "'" + socket_path(shared_directory(state)) +
+                           "' is served by root, but the scheduler is nobody's");
+}
+
+TEST(Secrets, AreNeverTheSame) {
+  EXPECT_EQ(random_secret().size(), 64u);
+  EXPECT_NE(random_secret(), random_secret());
 }
 
 TEST(WireStatus, ErrorsArriveAsTheyWere) {

@@ -6,6 +6,7 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <map>
@@ -14,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/temporary_directory_testing.h"
 #include "fleet/wire/jobs.grpc.pb.h"
@@ -35,7 +35,7 @@ class AdmittingScheduler final : private v1::Scheduler::Service {
     server_.reset();
   }
 
-  // Breaks all lines, and serves at another address, where it still knows everything.
+  // Breaks all lines, and serves anew, still knowing everything.
   void move() {
     close();
     serve();
@@ -57,6 +57,7 @@ class AdmittingScheduler final : private v1::Scheduler::Service {
     const std::lock_guard lock(mutex_);
     job_.set_id(id);
     job_.set_epoch(1);
+    job_.set_uid(::geteuid());
     *job_.mutable_spec() = spec;
     wish_ = wish;
   }
@@ -105,15 +106,18 @@ class AdmittingScheduler final : private v1::Scheduler::Service {
   }
 
   void serve() {
-    int port = 0;
     grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort("unix:" + wire::socket_path(state_),
+                             grpc::InsecureServerCredentials());
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
     CHECK(server_ != nullptr, "the scheduler does not start");
-    const Status written =
-        write_file_atomically(wire::address_path(state_), fmt::format("127.0.0.1:{}\n", port));
-    CHECK(written.ok(), "the scheduler cannot write its address");
+  }
+
+  grpc::Status Token(grpc::ServerContext*, const v1::TokenRequest*,
+                     v1::TokenReply* reply) override {
+    reply->set_token("a worker may come");
+    return grpc::Status::OK;
   }
 
   using Line = grpc::ServerReaderWriter<v1::ToWorker, v1::FromWorker>;

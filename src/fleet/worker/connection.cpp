@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "fleet/wire/channel.h"
 #include "fleet/wire/status.h"
 
 namespace attune::worker {
@@ -10,8 +9,7 @@ namespace {
 
 bool may_come_back(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
-         status.error_code() == grpc::StatusCode::CANCELLED ||
-         status.error_code() == grpc::StatusCode::UNIMPLEMENTED;  // somebody else has the port now
+         status.error_code() == grpc::StatusCode::CANCELLED;
 }
 
 Error why_lost(const grpc::Status& status) {
@@ -21,8 +19,8 @@ Error why_lost(const grpc::Status& status) {
 
 }  // namespace
 
-Connection::Connection(const std::string& address, Listener& listener)
-    : listener_(listener), stub_(v1::Scheduler::NewStub(wire::open_channel(address))) {
+Connection::Connection(const std::shared_ptr<grpc::Channel>& channel, Listener& listener)
+    : listener_(listener), stub_(v1::Scheduler::NewStub(channel)) {
   stub_->async()->Work(&context_, this);
   AddHold();  // writes begin outside of its calls
   StartRead(&incoming_);

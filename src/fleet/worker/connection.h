@@ -1,6 +1,7 @@
 // One gRPC stream of a worker to a scheduler, for as long as it holds.
 #pragma once
 
+#include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
 #include <chrono>
@@ -28,7 +29,7 @@ class Listener {
 // Both directions, on gRPC's threads: one write at a time, and always a read.
 class Connection final : public grpc::ClientBidiReactor<v1::FromWorker, v1::ToWorker> {
  public:
-  Connection(const std::string& address, Listener& listener);
+  Connection(const std::shared_ptr<grpc::Channel>& channel, Listener& listener);
   // gRPC uses the object until the call has ended.
   ~Connection() override;
 

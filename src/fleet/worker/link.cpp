@@ -1,7 +1,6 @@
 #include "fleet/worker/link.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +13,8 @@
 #include "base/utf8.h"
 #include "fleet/client/messages.h"
 #include "fleet/wire/channel.h"
-#include "fleet/wire/state_directory.h"
+#include "fleet/wire/denied.h"
+#include "fleet/wire/secret.h"
 #include "fleet/worker/connection.h"
 #include "fleet/worker/pending.h"
 
@@ -144,29 +144,30 @@ class Link::Line final : public Listener {
 
  private:
   v1::FromWorker hello() {
+    const std::lock_guard lock(mutex_);
     v1::FromWorker message;
     v1::Hello& hello = *message.mutable_hello();
     hello.set_version(options_.version);
     hello.set_name(options_.name);
-    hello.set_pid(getpid());
+    hello.set_secret(secret_);
+    if (!welcomed_) hello.set_token(options_.token);
     hello.set_takes_jobs(options_.takes_jobs);
     for (const std::string& device : options_.devices) hello.add_devices(device);
-    const std::lock_guard lock(mutex_);
     for (const v1::Holding& holding : pending_.holdings()) *hello.add_holds() = holding;
     return message;
   }
 
-  // Tries for so long, and for up to `outage_seconds` more while no scheduler is there. One that is
-  // started anew has another address.
+  // Tries for so long, and for up to `outage_seconds` more while no scheduler is there.
   Result<v1::Welcome> connect(double seconds, double outage_seconds) {
     auto until = Time::clock::now() + duration_of(seconds);
     const Time latest = until + duration_of(outage_seconds);
     for (;;) {
       const Time begun = Time::clock::now();
-      const Result<std::string> address = wire::read_address(options_.state);
-      const bool nobody = !address.ok() || wire::nobody_listens(*address);
-      if (!nobody) {
-        auto connection = std::make_unique<Connection>(*address, *this);
+      const Result<wire::Line> line = wire::open_line(options_.state);
+      const bool nobody = !line.ok() && line.error().code == ErrorCode::NotFound;
+      if (!line.ok() && wire::is_denied(line.error())) return line.error();
+      if (line.ok()) {
+        auto connection = std::make_unique<Connection>(line->channel, *this);
         connection->send(hello());
         if (const auto answer = connection->wait_for_welcome(until)) {
           if (answer->ok()) use(std::move(connection), **answer);
@@ -186,6 +187,7 @@ class Link::Line final : public Listener {
   void use(std::unique_ptr<Connection> connection, const v1::Welcome& welcome) {
     const std::lock_guard lock(mutex_);
     welcome_ = welcome;
+    welcomed_ = true;
     for (const v1::FromWorker& message : pending_.again()) connection->send(message);
     connection_ = std::move(connection);
   }
@@ -215,12 +217,14 @@ class Link::Line final : public Listener {
   }
 
   const LinkOptions options_;
+  const std::string secret_ = wire::random_secret();
   LinkEvents& events_;
   std::string name_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   Pending pending_;
   v1::Welcome welcome_;
+  bool welcomed_ = false;                   // the token is used up
   std::unique_ptr<Connection> connection_;  // none while it is mended
   std::optional<Error> broken_;
   bool ending_ = false;

@@ -20,6 +20,7 @@ struct LinkOptions {
   std::string state = {};    // the directory, absolute
   std::string version = {};  // of the product; the scheduler refuses others
   std::string name = {};
+  std::string token = {};                 // what it was handed, for its first hello
   std::vector<std::string> devices = {};  // keys of those that it can measure on
   bool takes_jobs = true;                 // false: it only registers jobs of its own
   double patience_seconds = 10;           // for a scheduler that does not answer

@@ -1,7 +1,6 @@
 #include "app/verbs/jobs/jobs.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <random>
 
 #include "app/verbs/jobs/job_options.h"
+#include "app/verbs/jobs/sent_files.h"
 #include "base/atomic_file.h"
 #include "base/utf8.h"
 #include "compiler/model/load/machine_limits.h"
@@ -27,11 +27,6 @@ std::string absolute_path(const std::string& path) {
   std::error_code failure;
   const fs::path absolute = fs::absolute(path, failure);
   return failure ? path : absolute.lexically_normal().string();
-}
-
-std::string current_user() {
-  const passwd* entry = ::getpwuid(::getuid());
-  return entry != nullptr ? entry->pw_name : fmt::format("{}", ::getuid());
 }
 
 std::string new_key() {
@@ -132,6 +127,8 @@ Result<client::KnownResult> known_result(const client::JobRequest& request,
   return client::KnownResult{to_json(*report), *report->latency_ms};
 }
 
+}  // namespace
+
 Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(scheduler.state));
   client::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
@@ -141,7 +138,10 @@ Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler) 
   return options;
 }
 
-}  // namespace
+std::string output_of(const SubmitOptions& options) {
+  return absolute_path(options.output.empty() ? model::artifact_name(options.model.model)
+                                              : options.output);
+}
 
 Result<client::JobRequest> job_request(const SubmitOptions& options) {
   ATTUNE_ASSIGN(const target::Target target, targets::parse(options.model.target));
@@ -162,7 +162,7 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
     further.history = absolute_path(options.history);
   }
   client::JobRequest request{.name = options.name,
-                             .user = options.user.empty() ? current_user() : options.user,
+                             .user = options.user,
                              .priority = options.priority,
                              .model = options.model.model,
                              .device = options.device.empty()
@@ -177,8 +177,7 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
                              .no_wait = options.no_wait};
   if (!model.file.empty()) request.model = absolute_path(model.file);
   if (!model.is_operator()) {
-    request.output = absolute_path(
-        options.output.empty() ? model::artifact_name(options.model.model) : options.output);
+    request.output = output_of(options);
     ATTUNE_RETURN_IF_ERROR(check_output(request.output));
   }
   ATTUNE_RETURN_IF_ERROR(check_texts(options, request, further));
@@ -188,11 +187,27 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
 
 Result<client::Submitted> submit_job(const SubmitOptions& options,
                                      const SchedulerOptions& scheduler) {
-  ATTUNE_ASSIGN(const client::JobRequest request, job_request(options));
+  ATTUNE_ASSIGN(client::JobRequest request, job_request(options));
   ATTUNE_ASSIGN(client::ClientOptions how, client_options(scheduler));
   client::Client client(std::move(how));
   ATTUNE_ASSIGN(const client::KnownResult known, known_result(request, options, client));
-  return client.submit(request, options.key.empty() ? new_key() : options.key, known);
+  ATTUNE_ASSIGN(const bool own, client.is_own_scheduler());
+  if (!own) {
+    ATTUNE_ASSIGN(SentJob sent, with_sent_files(std::move(request)));
+    request = std::move(sent.request);
+    if (!sent.files.empty() && known.json.empty()) {
+      ATTUNE_ASSIGN(request.files, client.upload(sent.files));
+    }
+  }
+  ATTUNE_ASSIGN(client::Submitted submitted,
+                client.submit(request, options.key.empty() ? new_key() : options.key, known));
+  submitted.is_fetched = !own && known.json.empty();
+  return submitted;
+}
+
+Result<std::string> scheduler_token(bool worker, const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(client::ClientOptions client, client_options(scheduler));
+  return client::Client(std::move(client)).token(worker);
 }
 
 Result<client::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "compiler/model/load/input_files.h"
 #include "compiler/model/load/model.h"
+#include "fleet/client/client.h"
 #include "fleet/client/overview.h"
 
 namespace attune::verbs {
@@ -30,7 +31,7 @@ struct SubmitOptions {
   std::optional<std::int64_t> trials = {};
   std::optional<double> seconds = {}, until_latency_ms = {};
   std::string name = {};    // empty: the scheduler chooses one
-  std::string user = {};    // empty: who runs this
+  std::string user = {};    // empty: who runs this; only the scheduler's user may name others
   std::string device = {};  // empty: the kind of the target
   double priority = 1;
   int prefetch = 0;  // 0: as the scheduler does
@@ -40,11 +41,19 @@ struct SubmitOptions {
   std::string key = {};  // the same key again is the same job; empty: a new one
 };
 
+Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler);
+
 // What is sent: files by absolute path, everything that can be seen to be wrong refused.
 Result<client::JobRequest> job_request(const SubmitOptions& options);
 
+// To a scheduler of another user the files go along, and results are fetched (fetch.h).
 Result<client::Submitted> submit_job(const SubmitOptions& options,
                                      const SchedulerOptions& scheduler);
+// Where the artifact goes.
+std::string output_of(const SubmitOptions& options);
+
+// Lets one other tuner take part, in the name of who asks, or one worker; good for ten minutes.
+Result<std::string> scheduler_token(bool worker, const SchedulerOptions& scheduler);
 // All jobs, or the one with this id or name.
 Result<client::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler);
 Result<client::JobStatus> control_job(const std::string& job, client::Wish wish,

@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "fleet/server/core_groups.h"
+#include "fleet/server/private_folder.h"
 #include "fleet/server/server.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
@@ -46,7 +47,8 @@ Result<std::vector<std::pair<std::string, std::string>>> read_apart(
     const std::function<void(const std::string&)>& note) {
   const std::string path = wire::colocation_path(state);
   std::vector<std::pair<std::string, std::string>> apart;
-  if (!std::filesystem::exists(path)) return apart;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return apart;
   ATTUNE_ASSIGN(const std::string text, read_text_file(path));
   const Result<jobs::CoLocationMatrix> matrix = jobs::parse_colocation(text);
   if (!matrix.ok()) {
@@ -181,6 +183,10 @@ Status serve_jobs(const ServeOptions& options,
   std::map<std::string, int> devices = options.devices;
   ATTUNE_ASSIGN(const int cpu_devices, take_cpu_devices(cores, devices));
   ATTUNE_ASSIGN(auto apart, read_apart(state, cores, cpu_devices, options.note));
+  std::optional<gid_t> share;
+  if (!options.share.empty()) {
+    ATTUNE_ASSIGN(share, server::find_group(options.share));
+  }
   std::error_code ignored;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   const EndSignals signals;
@@ -203,6 +209,7 @@ Status serve_jobs(const ServeOptions& options,
                                        .devices = devices,
                                        .quotas = options.quotas,
                                        .apart = std::move(apart),
+                                       .share = share,
                                        .workers = options.workers,
                                        .worker_command = {program, "worker", "--state", state},
                                        .cores_kept = keeping.words,
@@ -210,7 +217,7 @@ Status serve_jobs(const ServeOptions& options,
                                        .worker_ended = worker_ended}));
   // Not before the state is ours: by then all workers of an earlier scheduler have ended.
   if (keeping.groups) keeping.groups->remove_leftovers();
-  on_ready({state, server->address(), cores, kept_apart, keeping.words});
+  on_ready({state, share ? wire::shared_directory(state) : "", cores, kept_apart, keeping.words});
   signals.wait_with(server->failure_descriptor());
   return server->failure();
 }

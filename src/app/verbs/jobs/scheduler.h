@@ -44,13 +44,16 @@ struct ServeOptions {
   // Of users: whoever has more units of all resources at once waits for others. For policies that
   // have quotas.
   std::map<std::string, int> quotas = {};
+  // A group of users with whom it is shared; empty: it is its own user's alone.
+  std::string share = {};
   // Whether control groups keep stages on their cores, where the system allows it.
   bool use_cpuset = true;
   std::function<void(const std::string&)> note = {};
 };
 
 struct Serving {
-  std::string state = {}, address = {};
+  std::string state = {};
+  std::string shared = {};  // the folder by which those of the group find it; empty: none
   CorePlan cores = {};
   int kept_apart = 0;           // pairs of kinds of stages, from a calibration
   std::string cores_kept = {};  // by what: "cpuset cgroup", or "affinity, because ..."

@@ -9,9 +9,12 @@
 #include <filesystem>
 
 #include "fleet/jobs/book/checks.h"
+#include "fleet/wire/denied.h"
 
 namespace attune::jobs {
 namespace {
+
+constexpr std::int64_t kMostOpenJobs = 1000;  // of one user who is not the scheduler's
 
 std::vector<Pool> pools_of(const BookOptions& options) {
   std::vector<Pool> pools;
@@ -50,9 +53,14 @@ Error not_found(const std::string& name) {
           "'attune jobs' lists all jobs"};
 }
 
+// A key is its user's own: others may have the same one.
+std::string key_of(std::uint32_t uid, const std::string& key) {
+  return fmt::format("{} {}", uid, key);
+}
+
 // A file's stem, a name of the zoo, or the family of an operator.
 std::string short_name(const std::string& model) {
-  const bool is_file = model.find('/') != std::string::npos;
+  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".onnx");
   const std::string name =
       is_file ? std::filesystem::path(model).stem().string() : model.substr(0, model.find(':'));
   return looks_like_id(name) ? "model-" + name : name;
@@ -87,7 +95,7 @@ std::uint32_t Book::user_of(const std::string& name) {
 std::size_t Book::add_entry(JobRow row, double now) {
   const std::size_t position = entries_.size();
   by_id_[row.job.id()] = position;
-  if (!row.key.empty()) by_key_[row.key] = position;
+  if (!row.key.empty()) by_key_[key_of(row.job.uid(), row.key)] = position;
   entries_.push_back({.row = std::move(row)});
   Entry& entry = entries_.back();
   if (entry.ended()) {
@@ -148,10 +156,11 @@ Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
   return spec;
 }
 
-std::string Book::free_name(const std::string& model) const {
+std::string Book::free_name(const Caller& caller, const std::string& model) const {
   const auto taken = [&](const std::string& name) {
     return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return !entry.ended() && entry.row.job.spec().name() == name;
+      return !entry.ended() && entry.row.job.uid() == caller.uid &&
+             entry.row.job.spec().name() == name;
     });
   };
   const std::string base = short_name(model);
@@ -160,24 +169,43 @@ std::string Book::free_name(const std::string& model) const {
   return name;
 }
 
-Result<v1::SubmitReply> Book::submit(const v1::SubmitRequest& request, double now) {
+Result<v1::SubmitReply> Book::submit(const Caller& caller, const v1::SubmitRequest& request,
+                                     double now) {
+  ATTUNE_RETURN_IF_ERROR(check_may_submit(caller, options_.uid, request.spec()));
+  return add_job(caller, request, false, now);
+}
+
+Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequest& request,
+                                      bool foreign, double now) {
   v1::SubmitReply reply;
-  if (const auto known = by_key_.find(request.idempotency_key()); known != by_key_.end()) {
+  const auto known = by_key_.find(key_of(caller.uid, request.idempotency_key()));
+  if (known != by_key_.end()) {
     *reply.mutable_job() = picture_at(entries_[known->second], now);
     reply.set_already_known(true);
     return reply;
   }
   ATTUNE_ASSIGN(v1::JobSpec spec, checked(request.spec()));
-  if (spec.name().empty()) spec.set_name(free_name(spec.model()));
+  if (spec.user().empty()) spec.set_user(caller.user);
+  if (spec.name().empty()) spec.set_name(free_name(caller, spec.model()));
+  std::int64_t open = 0;
   for (const Entry& entry : entries_) {
-    if (entry.ended() || entry.row.job.spec().name() != spec.name()) continue;
+    if (entry.ended() || entry.row.job.uid() != caller.uid) continue;
+    ++open;
+    if (entry.row.job.spec().name() != spec.name()) continue;
     const bool runs = entry.worker != 0 && !entry.paused;
     return invalid(fmt::format("there is a job '{}' already, which is {}", spec.name(),
                                runs ? "running" : word_of(entry.row.job.state())),
                    "give another --name");
   }
+  if (open >= kMostOpenJobs && caller.uid != options_.uid) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("{} has {} jobs already that have not ended", caller.user, open),
+                 "wait for some of them, or cancel them"};
+  }
   JobRow row{.number = entries_.empty() ? 1 : entries_.back().row.number + 1,
-             .key = request.idempotency_key()};
+             .key = request.idempotency_key(),
+             .foreign = foreign};
+  row.job.set_uid(caller.uid);
   row.job.set_id(fmt::format("j{}", row.number));
   *row.job.mutable_spec() = std::move(spec);
   row.job.set_submitted_at(now);
@@ -193,21 +221,41 @@ Result<v1::SubmitReply> Book::submit(const v1::SubmitRequest& request, double no
   return reply;
 }
 
-Result<std::size_t> Book::find(const std::string& id_or_name) const {
-  if (const auto found = by_id_.find(id_or_name); found != by_id_.end()) return found->second;
-  std::optional<std::size_t> latest;
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    if (entries_[i].row.job.spec().name() != id_or_name) continue;
-    if (!entries_[i].ended()) return i;
-    if (!latest) latest = i;
-  }
-  if (!latest) return not_found(id_or_name);
-  return *latest;
+bool Book::may_see(const Caller& caller, const Entry& entry) const {
+  return may(standing_of(caller, entry.row.job, options_.uid), Right::SeeDetails);
 }
 
-Result<v1::Job> Book::control(const v1::ControlRequest& request, double now) {
+// Names are their users' own; the scheduler's user knows all of them, and its own come first.
+Result<std::size_t> Book::find(const Caller& caller, const std::string& job, Right right) const {
+  if (const auto found = by_id_.find(job); found != by_id_.end()) {
+    const v1::Job& it = entries_[found->second].row.job;
+    if (may(standing_of(caller, it, options_.uid), right)) return found->second;
+    return wire::denied(fmt::format("job '{}' is {}'s", job, it.spec().user()),
+                        "only its owner and the scheduler's user may do that");
+  }
+  std::optional<std::size_t> best;
+  const auto rank = [&](const Entry& entry) {
+    return (entry.row.job.uid() == caller.uid ? 2 : 0) + (entry.ended() ? 0 : 1);
+  };
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    const Entry& entry = entries_[i];
+    if (entry.row.job.spec().name() != job || !may_see(caller, entry)) continue;
+    if (!best || rank(entry) > rank(entries_[*best])) best = i;
+  }
+  if (!best) return not_found(job);
+  return *best;
+}
+
+Result<std::string> Book::fetched(const Caller& caller, const std::string& job) const {
+  ATTUNE_ASSIGN(const std::size_t position, find(caller, job, Right::Fetch));
+  const Entry& entry = entries_[position];
+  if (entry.ended()) return entry.id();
+  return invalid(fmt::format("job '{}' has not ended", job), "'attune jobs watch' waits for it");
+}
+
+Result<v1::Job> Book::control(const Caller& caller, const v1::ControlRequest& request, double now) {
   ATTUNE_RETURN_IF_ERROR(check_wish(request.wish()));
-  ATTUNE_ASSIGN(const std::size_t position, find(request.job()));
+  ATTUNE_ASSIGN(const std::size_t position, find(caller, request.job(), Right::Control));
   Entry& entry = entries_[position];
   if (entry.ended()) {
     return invalid(

@@ -17,28 +17,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book/effects.h"
 #include "fleet/jobs/book/options.h"
-#include "fleet/jobs/book/rows.h"
 #include "fleet/jobs/scheduler/experience.h"
 #include "fleet/jobs/scheduler/scheduler.h"
 
 namespace attune::jobs {
-
-using WorkerId = std::uint64_t;  // of one connection; never used again
-
-struct Message {
-  WorkerId worker = 0;
-  v1::ToWorker what = {};
-  bool acknowledges = false;  // what is written must be on the disk before it goes out
-};
-
-struct Effects {
-  std::vector<WorkerId> kill;  // first: these processes must have ended before the rest
-  std::vector<Message> messages;
-  std::vector<WorkerId> close;  // connections to end, after the messages
-  std::vector<JobRow> jobs;     // to write
-  std::vector<StageRow> stages;
-};
 
 class Book {
  public:
@@ -48,13 +32,18 @@ class Book {
   // Stages that ran before, oldest first, for charts and predictions.
   void recall(const std::vector<StageRow>& rows);
 
-  // What clients want. Answers go out when what settle() wants written is on the disk.
-  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request, double now);
-  Result<v1::Job> control(const v1::ControlRequest& request, double now);
-  Result<v1::Snapshot> snapshot(const v1::ListRequest& request, double now) const;
+  // What clients want, within their rights. Answers go out when what settle() wants written is on
+  // the disk.
+  Result<v1::SubmitReply> submit(const Caller& caller, const v1::SubmitRequest& request,
+                                 double now);
+  Result<v1::Job> control(const Caller& caller, const v1::ControlRequest& request, double now);
+  Result<v1::Snapshot> snapshot(const Caller& caller, const v1::ListRequest& request,
+                                double now) const;
+  // The number of a job that has ended, whose results the caller may have.
+  Result<std::string> fetched(const Caller& caller, const std::string& job) const;
 
-  // Connections of workers. A local one is a process that the server may kill.
-  void joined(WorkerId worker, bool local, double now);
+  // Connections of workers.
+  void joined(WorkerId worker, const Pass& pass, double now);
   void said(WorkerId worker, const v1::FromWorker& message, double now);
   void left(WorkerId worker, double now);
   // The process of a worker that left or was lost had ended by a fault of its own.
@@ -92,13 +81,15 @@ class Book {
     WorkerId lost_worker = 0;  // the last that it was taken back from
     int crashes = 0;           // of workers, since a stage finished
     double held_until = -1;    // by a worker elsewhere that may come back; -1: by none
+    std::string secret = {};   // which that worker will say
     bool ended() const { return row.job.state() >= v1::DONE; }
     const std::string& id() const { return row.job.id(); }
   };
   struct Worker {
     v1::Hello hello = {};
     std::string name = {};  // empty: has not said hello
-    bool local = false;
+    Pass pass = {};
+    Standing standing = Standing::Tuner;  // Worker or Tuner
     double heard_at = 0;
     std::vector<std::size_t> jobs = {};
   };
@@ -109,9 +100,13 @@ class Book {
 
   // book.cpp: jobs
   std::size_t add_entry(JobRow row, double now);
-  Result<std::size_t> find(const std::string& id_or_name) const;
+  Result<v1::SubmitReply> add_job(const Caller& caller, const v1::SubmitRequest& request,
+                                  bool foreign, double now);
+  // By id or name, where the caller has that right.
+  Result<std::size_t> find(const Caller& caller, const std::string& job, Right right) const;
+  bool may_see(const Caller& caller, const Entry& entry) const;
   Result<v1::JobSpec> checked(v1::JobSpec spec) const;
-  std::string free_name(const std::string& model) const;
+  std::string free_name(const Caller& caller, const std::string& model) const;
   std::vector<std::string> device_keys() const;
   std::uint32_t user_of(const std::string& name);
   void pause(Entry& entry);
@@ -119,6 +114,9 @@ class Book {
   void end(Entry& entry, v1::JobState state, const std::string& reason, double now);
   // book_workers.cpp
   void hello(WorkerId id, const v1::Hello& hello);
+  std::optional<Standing> standing_of_worker(const Pass& pass, const v1::Hello& hello) const;
+  bool is_holder(const Pass& pass, const v1::Hello& hello, const v1::Holding& holding) const;
+  void send_away(WorkerId id, const std::string& why);
   void take_registration(WorkerId id, const v1::Register& registration, double now);
   void lose(WorkerId id, double now);
   void take_back(Entry& entry, double now);
@@ -168,7 +166,7 @@ class Book {
   v1::Job picture_at(const Entry& entry, double now) const;
   void say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1::Job& job) const;
   void add_pools(v1::Snapshot& snapshot, double now) const;
-  void add_bars(const std::string& job, v1::Snapshot& snapshot) const;
+  void add_bars(const Caller& caller, const std::string& job, v1::Snapshot& snapshot) const;
 
   std::size_t position_of(const Entry& entry) const;
   void touch(const Entry& entry) { dirty_.insert(position_of(entry)); }

@@ -9,10 +9,10 @@ namespace {
 
 TEST(Book, GivesAJobToAWorkerAndItsStagesWhatTheyNeed) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
   EXPECT_EQ(job_of(book, "a", 0).state(), v1::QUEUED);
   EXPECT_EQ(job_of(book, "a", 0).reason(), "no worker has a device 'cpu'; there are none");
-  book.joined(1, true, 0);
+  book.joined(1, kLocal, 0);
   book.said(1, hello(), 0);
   Effects effects = book.settle(0);
   ASSERT_EQ(effects.messages.size(), 2u);
@@ -56,8 +56,8 @@ TEST(Book, GivesAJobToAWorkerAndItsStagesWhatTheyNeed) {
 
 TEST(Book, ASecondJobWaitsForTheDevice) {
   Book book = one_running();
-  ASSERT_TRUE(book.submit(request("b"), 1).ok());
-  book.joined(2, true, 1);
+  ASSERT_TRUE(book.submit(kMe, request("b"), 1).ok());
+  book.joined(2, kLocal, 1);
   book.said(2, hello(), 1);
   book.settle(1);
   book.said(2, kinds("j2", 1), 1);
@@ -68,7 +68,7 @@ TEST(Book, ASecondJobWaitsForTheDevice) {
   EXPECT_EQ(job.waiting_for(), "cpu");
   EXPECT_EQ(job.queue_position(), 1);
   EXPECT_EQ(job.worker(), "w-2");
-  const v1::Snapshot all = *book.snapshot({}, 1);
+  const v1::Snapshot all = *book.snapshot(kMe, {}, 1);
   EXPECT_EQ(all.pools(1).used(), 1);
   EXPECT_EQ(all.pools(1).utilisation(), 1);
 }
@@ -76,7 +76,7 @@ TEST(Book, ASecondJobWaitsForTheDevice) {
 TEST(Book, WhatOtherJobsTookIsWhatANewOneIsExpectedToTake) {
   Book book(options("makespan"), {}, 0);
   StageRow row;
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
   row.bar.set_job("j1");
   row.bar.set_kind("profile");
   row.bar.set_pool("cpu");
@@ -85,7 +85,7 @@ TEST(Book, WhatOtherJobsTookIsWhatANewOneIsExpectedToTake) {
   row.end = v1::DISTURBED;
   row.bar.set_ended_at(10'000);
   book.recall(std::vector<StageRow>(200, row));  // which says nothing
-  book.joined(1, true, 200);
+  book.joined(1, kLocal, 200);
   book.said(1, hello(), 200);
   book.settle(200);
   book.said(1, kinds("j1", 1), 200);
@@ -114,38 +114,38 @@ TEST(Book, ADisturbedStageIsOfferedAgainAndTeachesNothing) {
 
 TEST(Book, TheSameKeyIsTheSameJob) {
   Book book(options(), {}, 0);
-  ASSERT_EQ(book.submit(request("a", "k"), 0)->job().id(), "j1");
-  const auto again = book.submit(request("a", "k"), 1);
+  ASSERT_EQ(book.submit(kMe, request("a", "k"), 0)->job().id(), "j1");
+  const auto again = book.submit(kMe, request("a", "k"), 1);
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again->already_known());
   EXPECT_EQ(again->job().id(), "j1");
-  const auto clash = book.submit(request("a", "other"), 1);
+  const auto clash = book.submit(kMe, request("a", "other"), 1);
   ASSERT_FALSE(clash.ok());
   EXPECT_EQ(clash.error().message, "there is a job 'a' already, which is queued");
-  EXPECT_EQ(book.submit(request(""), 1)->job().spec().name(), "resnet18");
-  EXPECT_EQ(book.submit(request(""), 1)->job().spec().name(), "resnet18-2");
+  EXPECT_EQ(book.submit(kMe, request(""), 1)->job().spec().name(), "resnet18");
+  EXPECT_EQ(book.submit(kMe, request(""), 1)->job().spec().name(), "resnet18-2");
 }
 
 TEST(Book, RefusesWhatMakesNoSense) {
   Book book(options(), {}, 0);
   v1::SubmitRequest bad = request("a");
   bad.mutable_spec()->set_threads(8);
-  EXPECT_EQ(book.submit(bad, 0).error().message,
+  EXPECT_EQ(book.submit(kMe, bad, 0).error().message,
             "the job asks for 8 threads, this machine has 2 cores");
   bad = request("a");
   bad.mutable_spec()->set_device("cuda");
   bad.mutable_spec()->set_no_wait(true);
-  book.joined(1, true, 0);
+  book.joined(1, kLocal, 0);
   book.said(1, hello(), 0);
-  const auto none = book.submit(bad, 0);
+  const auto none = book.submit(kMe, bad, 0);
   EXPECT_EQ(none.error().message, "no worker has a device 'cuda'");
   EXPECT_EQ(none.error().hint, "devices are cpu");
-  EXPECT_EQ(book.control(wish("a", v1::PAUSE), 0).error().message, "there is no job 'a'");
+  EXPECT_EQ(book.control(kMe, wish("a", v1::PAUSE), 0).error().message, "there is no job 'a'");
 }
 
 TEST(Book, WorkersOfAnotherVersionAreSentAway) {
   Book book(options(), {}, 0);
-  book.joined(1, false, 0);
+  book.joined(1, kElsewhere, 0);
   book.said(1, hello("2"), 0);
   const Effects effects = book.settle(0);
   EXPECT_EQ(effects.messages[0].what.refused().why(),
@@ -155,7 +155,7 @@ TEST(Book, WorkersOfAnotherVersionAreSentAway) {
 
 TEST(Book, ALostWorkerIsKilledBeforeItsJobIsGivenOn) {
   Book book = one_running();
-  book.joined(2, true, 5);
+  book.joined(2, kLocal, 5);
   book.said(2, hello(), 5);
   EXPECT_EQ(book.settle(5).messages.size(), 1u);
   EXPECT_EQ(book.next_deadline(), 10);
@@ -176,27 +176,27 @@ TEST(Book, ALostWorkerIsKilledBeforeItsJobIsGivenOn) {
 TEST(Book, PausedJobsAreGivenNothing) {
   Book book = one_running();
   book.said(1, offer("j1", 1, 8, 0), 1);
-  ASSERT_TRUE(book.control(wish("a", v1::PAUSE), 1).ok());
+  ASSERT_TRUE(book.control(kMe, wish("a", v1::PAUSE), 1).ok());
   EXPECT_TRUE(book.settle(1).messages.empty());
   EXPECT_EQ(book.parked_workers(), 1);
   book.said(1, finished("j1", 1, 7), 2);  // what runs goes on to its end
   book.said(1, offer("j1", 1, 9, 1), 2);
   EXPECT_EQ(book.settle(2).messages.size(), 1u);
   EXPECT_EQ(job_of(book, "a", 2).state(), v1::PAUSED);
-  ASSERT_TRUE(book.control(wish("a", v1::RESUME), 3).ok());
+  ASSERT_TRUE(book.control(kMe, wish("a", v1::RESUME), 3).ok());
   EXPECT_EQ(book.settle(3).messages.size(), 2u);
 }
 
 TEST(Book, StopIsAnOrderToTheWorkerOrToTheNext) {
   Book book = one_running();
-  ASSERT_TRUE(book.control(wish("a", v1::STOP), 1).ok());
+  ASSERT_TRUE(book.control(kMe, wish("a", v1::STOP), 1).ok());
   Effects effects = book.settle(1);
   ASSERT_EQ(effects.messages.size(), 1u);
   EXPECT_EQ(effects.messages[0].what.order().wish(), v1::STOP);
   EXPECT_EQ(effects.jobs[0].wish, v1::STOP);
   EXPECT_EQ(job_of(book, "a", 1).reason(), "is being stopped");
   book.left(1, 2);
-  book.joined(2, true, 2);
+  book.joined(2, kLocal, 2);
   book.said(2, hello(), 2);
   effects = book.settle(2);
   ASSERT_EQ(effects.messages.size(), 3u);
@@ -206,11 +206,11 @@ TEST(Book, StopIsAnOrderToTheWorkerOrToTheNext) {
 
 TEST(Book, WhatNobodyHasBegunEndsAtOnce) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  ASSERT_TRUE(book.submit(request("b"), 0).ok());
-  EXPECT_EQ(book.control(wish("a", v1::STOP), 1)->state(), v1::STOPPED);
-  EXPECT_EQ(book.control(wish("b", v1::CANCEL), 1)->state(), v1::CANCELLED);
-  EXPECT_EQ(book.control(wish("b", v1::STOP), 1).error().message,
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("b"), 0).ok());
+  EXPECT_EQ(book.control(kMe, wish("a", v1::STOP), 1)->state(), v1::STOPPED);
+  EXPECT_EQ(book.control(kMe, wish("b", v1::CANCEL), 1)->state(), v1::CANCELLED);
+  EXPECT_EQ(book.control(kMe, wish("b", v1::STOP), 1).error().message,
             "job 'b' has ended: it is cancelled");
 }
 
@@ -218,15 +218,15 @@ TEST(Book, AfterARestartJobsGoOnInANewEpoch) {
   std::vector<JobRow> rows;
   {
     Book book = one_running();
-    ASSERT_TRUE(book.submit(request("b"), 0).ok());
-    ASSERT_TRUE(book.control(wish("b", v1::PAUSE), 0).ok());
+    ASSERT_TRUE(book.submit(kMe, request("b"), 0).ok());
+    ASSERT_TRUE(book.control(kMe, wish("b", v1::PAUSE), 0).ok());
     book.said(1, finished("j1", 1, 7), 1);
     rows = book.settle(1).jobs;
   }
   ASSERT_EQ(rows.size(), 2u);
   Book book(options(), rows, 100);
   EXPECT_EQ(job_of(book, "b", 100).state(), v1::PAUSED);
-  book.joined(1, true, 100);
+  book.joined(1, kLocal, 100);
   book.said(1, hello(), 100);
   const Effects effects = book.settle(100);
   EXPECT_EQ(effects.messages.back().what.assign().job().id(), "j1");
@@ -239,10 +239,10 @@ TEST(Book, AJobOnAllCoresIsMeasuredWhileTheHostIsQuiet) {
   Book book(options(), {}, 0);
   v1::SubmitRequest wide = request("wide");
   wide.mutable_spec()->set_threads(2);
-  ASSERT_TRUE(book.submit(wide, 0).ok());
-  ASSERT_TRUE(book.submit(request("other"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, wide, 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("other"), 0).ok());
   for (const WorkerId worker : {1u, 2u}) {
-    book.joined(worker, true, 0);
+    book.joined(worker, kLocal, 0);
     book.said(worker, hello(), 0);
   }
   book.settle(0);
@@ -263,8 +263,8 @@ TEST(Book, AJobOnAllCoresIsMeasuredWhileTheHostIsQuiet) {
 
 TEST(Book, AJobThatNeedsWhatThereIsNotFails) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  book.joined(1, true, 0);
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  book.joined(1, kLocal, 0);
   book.said(1, hello(), 0);
   book.settle(0);
   book.said(1, kinds("j1", 1, "cuda"), 0);
@@ -280,7 +280,7 @@ TEST(Book, AnotherTunersJobEndsWithItAndComesBackWithItAfterARestart) {
   v1::FromWorker registration;
   *registration.mutable_register_()->mutable_kinds() = kinds("", 0).kinds().kinds();
   registration.mutable_register_()->set_idempotency_key("mine");
-  first.joined(1, false, 0);
+  first.joined(1, kElsewhere, 0);
   first.said(1, hello(), 0);
   first.said(1, registration, 0);
   first.said(1, offer("j1", 1, 1, 0), 0);
@@ -290,7 +290,7 @@ TEST(Book, AnotherTunersJobEndsWithItAndComesBackWithItAfterARestart) {
   EXPECT_EQ(effects.messages[2].what.start().stage(), 1);
 
   Book second(options(), effects.jobs, 5);
-  second.joined(1, false, 6);
+  second.joined(1, kElsewhere, 6);
   second.said(1, hello(), 6);
   second.said(1, registration, 6);
   effects = second.settle(6);
@@ -310,10 +310,10 @@ TEST(Book, WaitsShortlyForTheNextStageOfAJob) {
   BookOptions with = options("greedy");
   with.settle_seconds = 0.002;
   Book book(with, {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  ASSERT_TRUE(book.submit(request("b"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("b"), 0).ok());
   for (const WorkerId worker : {1u, 2u}) {
-    book.joined(worker, true, 0);
+    book.joined(worker, kLocal, 0);
     book.said(worker, hello(), 0);
   }
   book.settle(0);

@@ -15,6 +15,11 @@ inline BookOptions options(std::string_view policy = "fair") {
           .prefetch = 2};
 }
 
+// The scheduler's user, and a worker of it: one that it started, or one that may outlive it.
+inline const Caller kMe{.uid = 0, .user = "me"};
+inline const Pass kLocal{.caller = kMe, .local = true, .by_token = Standing::Worker};
+inline const Pass kElsewhere{.caller = kMe, .by_token = Standing::Worker};
+
 inline v1::SubmitRequest request(const std::string& name, const std::string& key = "") {
   v1::SubmitRequest request;
   request.mutable_spec()->set_model("resnet18");
@@ -29,6 +34,7 @@ inline v1::FromWorker hello(const std::string& version = "1") {
   message.mutable_hello()->set_name("w");
   message.mutable_hello()->add_devices("cpu");
   message.mutable_hello()->set_takes_jobs(true);
+  message.mutable_hello()->set_secret("its own");
   return message;
 }
 
@@ -85,14 +91,14 @@ inline v1::ControlRequest wish(const std::string& job, v1::Wish wish) {
 inline v1::Job job_of(const Book& book, const std::string& name, double now) {
   v1::ListRequest list;
   list.set_job(name);
-  return book.snapshot(list, now)->jobs(0);
+  return book.snapshot(kMe, list, now)->jobs(0);
 }
 
 // A book with one job, which the local worker 1 has, with one stage of it running on the device.
 inline Book one_running(std::string_view policy = "fair") {
   Book book(options(policy), {}, 0);
-  CHECK(book.submit(request("a"), 0).ok(), "the job is a good one");
-  book.joined(1, true, 0);
+  CHECK(book.submit(kMe, request("a"), 0).ok(), "the job is a good one");
+  book.joined(1, kLocal, 0);
   book.said(1, hello(), 0);
   book.settle(0);
   book.said(1, kinds("j1", 1), 0);

@@ -27,6 +27,7 @@ void Book::hold(Entry& entry, double until) {
 void Book::restore(Entry& entry, double now) {
   entry.held_until = now + options_.lease_seconds;
   const v1::Job& job = entry.row.job;
+  entry.secret = job.hold().secret();
   v1::Kinds kinds;
   *kinds.mutable_kinds() = job.kinds();
   const auto is_there = [&](const v1::StageKind& kind) { return pool_of(kind.pool()).has_value(); };
@@ -56,6 +57,16 @@ void Book::restore(Entry& entry, double now) {
   }
 }
 
+// Whether the job is this worker's: it says the secret of the one that got it, over a connection of
+// the user who may have it.
+bool Book::is_holder(const Pass& pass, const v1::Hello& hello, const v1::Holding& holding) const {
+  const auto found = by_id_.find(holding.job());
+  if (found == by_id_.end()) return false;
+  const Entry& entry = entries_[found->second];
+  const std::uint32_t uid = entry.row.foreign ? entry.row.job.uid() : options_.uid;
+  return pass.caller.uid == uid && !entry.secret.empty() && hello.secret() == entry.secret;
+}
+
 // A worker that comes back goes on with what is still its own, in the same epoch.
 void Book::go_on(WorkerId id, const v1::Holding& holding) {
   const auto found = by_id_.find(holding.job());
@@ -66,7 +77,7 @@ void Book::go_on(WorkerId id, const v1::Holding& holding) {
   Entry& entry = entries_[found->second];
   // Its last connection may be broken without the book having heard of it.
   const auto last = workers_.find(entry.worker);
-  const bool elsewhere = last != workers_.end() && !last->second.local;
+  const bool elsewhere = last != workers_.end() && !last->second.pass.local;
   const bool same_epoch = entry.row.job.epoch() == holding.epoch();
   if (entry.ended() && same_epoch) return;  // which it will say, and then hear that it is known
   if (!same_epoch || (entry.held_until < 0 && !elsewhere)) {
@@ -90,9 +101,10 @@ void Book::write_hold(Entry& entry) const {
   v1::Job& job = entry.row.job;
   job.clear_hold();
   const auto worker = workers_.find(entry.worker);
-  const bool elsewhere = worker != workers_.end() && !worker->second.local;
+  const bool elsewhere = worker != workers_.end() && !worker->second.pass.local;
   if (entry.ended() || (entry.held_until < 0 && !elsewhere)) return;
   v1::Hold& hold = *job.mutable_hold();
+  hold.set_secret(entry.secret);
   for (const auto& [number, stage] : entry.stages) {
     if (!stage.runs) continue;
     v1::HeldStage& held = *hold.add_stages();

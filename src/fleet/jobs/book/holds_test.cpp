@@ -17,14 +17,15 @@ v1::FromWorker hello_again(const std::string& job, std::int64_t epoch) {
 // What is on the disk when worker 1, elsewhere, measures stage 7 of job a, and b waits.
 std::vector<JobRow> kept_while_one_measures() {
   Book book(options(), {}, 0);
-  CHECK(book.submit(request("a"), 0).ok() && book.submit(request("b"), 0).ok(), "good jobs");
+  CHECK(book.submit(kMe, request("a"), 0).ok() && book.submit(kMe, request("b"), 0).ok(),
+        "good jobs");
   std::map<std::int64_t, JobRow> disk;
   const auto settle = [&] {
     Effects effects = book.settle(0);
     for (const JobRow& row : effects.jobs) disk[row.number] = row;
     return effects;
   };
-  book.joined(1, false, 0);
+  book.joined(1, kElsewhere, 0);
   book.said(1, hello(), 0);
   settle();
   book.said(1, kinds("j1", 1), 0);
@@ -39,7 +40,7 @@ std::vector<JobRow> kept_while_one_measures() {
 
 // Worker 2, local, takes b up and wants to measure; what it hears.
 Effects another_measures(Book& book, double now) {
-  book.joined(2, true, now);
+  book.joined(2, kLocal, now);
   book.said(2, hello(), now);
   book.settle(now);
   book.said(2, kinds("j2", 1), now);
@@ -49,7 +50,7 @@ Effects another_measures(Book& book, double now) {
 
 TEST(BookHolds, AfterARestartNobodyGetsWhatAWorkerElsewhereHolds) {
   Book book(options(), kept_while_one_measures(), 100);
-  EXPECT_EQ(book.snapshot({}, 100)->pools(1).used(), 1);
+  EXPECT_EQ(book.snapshot(kMe, {}, 100)->pools(1).used(), 1);
   EXPECT_EQ(job_of(book, "a", 100).reason(), "waits for its worker to come back");
   EXPECT_TRUE(another_measures(book, 101).messages.empty());
   EXPECT_EQ(job_of(book, "a", 101).epoch(), 1);
@@ -60,7 +61,7 @@ TEST(BookHolds, AfterARestartNobodyGetsWhatAWorkerElsewhereHolds) {
   ASSERT_EQ(effects.messages.size(), 1u);
   EXPECT_EQ(effects.messages[0].what.start().job(), "j2");
   // Too late: what it brings is refused.
-  book.joined(3, false, 111);
+  book.joined(3, kElsewhere, 111);
   book.said(3, hello_again("j1", 1), 111);
   book.said(3, finished("j1", 1, 7), 111);
   const Effects late = book.settle(111);
@@ -72,7 +73,7 @@ TEST(BookHolds, AfterARestartNobodyGetsWhatAWorkerElsewhereHolds) {
 
 TEST(BookHolds, AWorkerElsewhereGoesOnInItsEpochAfterARestart) {
   Book book(options(), kept_while_one_measures(), 100);
-  book.joined(5, false, 103);
+  book.joined(5, kElsewhere, 103);
   book.said(5, hello_again("j1", 1), 103);
   book.said(5, kinds("j1", 1), 103);
   EXPECT_EQ(book.settle(103).messages.size(), 1u);  // welcome, and no other job
@@ -97,7 +98,7 @@ TEST(BookHolds, WhatWasWrittenBeforeARestartIsKnownAndNotCountedAgain) {
   row.bar.set_job("j1");
   row.bar.set_kind("build");
   book.recall({row});
-  book.joined(5, false, 101);
+  book.joined(5, kElsewhere, 101);
   book.said(5, hello_again("j1", 1), 101);
   book.said(5, kinds("j1", 1), 101);
   book.said(5, finished("j1", 1, 6), 101);
@@ -108,7 +109,7 @@ TEST(BookHolds, WhatWasWrittenBeforeARestartIsKnownAndNotCountedAgain) {
 
 TEST(BookHolds, AStartThatWasNotHeardIsSaidAgain) {
   Book book(options(), kept_while_one_measures(), 100);
-  book.joined(5, false, 101);
+  book.joined(5, kElsewhere, 101);
   book.said(5, hello_again("j1", 1), 101);
   book.said(5, kinds("j1", 1), 101);
   book.said(5, offer("j1", 1, 7, 1), 101);
@@ -120,9 +121,9 @@ TEST(BookHolds, AStartThatWasNotHeardIsSaidAgain) {
 
 TEST(BookHolds, ABrokenConnectionIsMendedWithinTheLease) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  ASSERT_TRUE(book.submit(request("b"), 0).ok());
-  book.joined(1, false, 0);
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("b"), 0).ok());
+  book.joined(1, kElsewhere, 0);
   book.said(1, hello(), 0);
   book.settle(0);
   book.said(1, kinds("j1", 1), 0);
@@ -131,8 +132,8 @@ TEST(BookHolds, ABrokenConnectionIsMendedWithinTheLease) {
   book.said(1, offer("j1", 1, 9, 0), 0);
   EXPECT_EQ(book.settle(0).messages.size(), 2u);
   book.left(1, 1);
-  EXPECT_EQ(book.snapshot({}, 1)->pools(1).used(), 1);
-  book.joined(2, false, 2);
+  EXPECT_EQ(book.snapshot(kMe, {}, 1)->pools(1).used(), 1);
+  book.joined(2, kElsewhere, 2);
   book.said(2, hello_again("j1", 1), 2);
   book.said(2, finished("j1", 1, 8), 2);
   book.said(2, offer("j1", 1, 9, 0), 2);
@@ -143,19 +144,19 @@ TEST(BookHolds, ABrokenConnectionIsMendedWithinTheLease) {
   // Gone for good.
   book.left(2, 3);
   book.time_passed(12);
-  EXPECT_EQ(book.snapshot({}, 12)->pools(1).used(), 0);
+  EXPECT_EQ(book.snapshot(kMe, {}, 12)->pools(1).used(), 0);
   EXPECT_EQ(job_of(book, "a", 12).reason(), "no worker has a device 'cpu'; there are none");
 }
 
 TEST(BookHolds, WhatSomebodyWishedMeanwhileIsSaidToTheWorkerThatComesBack) {
   Book book(options(), kept_while_one_measures(), 100);
-  ASSERT_TRUE(book.control(wish("a", v1::CANCEL), 101).ok());
-  EXPECT_EQ(book.snapshot({}, 101)->pools(1).used(), 1);
-  book.joined(5, false, 102);
+  ASSERT_TRUE(book.control(kMe, wish("a", v1::CANCEL), 101).ok());
+  EXPECT_EQ(book.snapshot(kMe, {}, 101)->pools(1).used(), 1);
+  book.joined(5, kElsewhere, 102);
   book.said(5, hello_again("j1", 1), 102);
   EXPECT_EQ(book.settle(102).messages[1].what.order().wish(), v1::CANCEL);
   Book alone(options(), kept_while_one_measures(), 100);
-  ASSERT_TRUE(alone.control(wish("a", v1::CANCEL), 101).ok());
+  ASSERT_TRUE(alone.control(kMe, wish("a", v1::CANCEL), 101).ok());
   alone.time_passed(110);
   EXPECT_EQ(job_of(alone, "a", 110).state(), v1::CANCELLED);
 }

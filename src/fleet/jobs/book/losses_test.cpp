@@ -8,9 +8,9 @@ namespace {
 
 TEST(Book, WorkersThatAreKilledAreNotTheFaultOfTheirJob) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
   const auto lose_one = [&](WorkerId worker) {
-    book.joined(worker, true, 0);
+    book.joined(worker, kLocal, 0);
     book.said(worker, hello(), 0);
     EXPECT_EQ(book.settle(0).messages.back().what.assign().job().id(), "j1");
     book.left(worker, 0);
@@ -32,10 +32,10 @@ TEST(Book, WorkersThatAreKilledAreNotTheFaultOfTheirJob) {
 
 TEST(Book, CrashesWithProgressBetweenThemDoNotEndAJob) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
   for (WorkerId worker = 1; worker <= 30; ++worker) {
     const auto epoch = static_cast<std::int64_t>(worker);
-    book.joined(worker, true, 0);
+    book.joined(worker, kLocal, 0);
     book.said(worker, hello(), 0);
     book.settle(0);
     book.said(worker, kinds("j1", epoch), 0);
@@ -51,8 +51,8 @@ TEST(Book, CrashesWithProgressBetweenThemDoNotEndAJob) {
 
 TEST(Book, AJobThatIsHandedBackIsGivenOutAgainLater) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  book.joined(1, true, 0);
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  book.joined(1, kLocal, 0);
   book.said(1, hello(), 0);
   book.settle(0);
   v1::FromWorker back = ended("j1", 1, v1::QUEUED);
@@ -88,8 +88,8 @@ TEST(Book, TimeInWhichNobodyCouldBeHeardDoesNotCountAgainstALease) {
 
 TEST(Book, NorAgainstAWorkerThatMayComeBack) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  book.joined(1, false, 0);
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  book.joined(1, kElsewhere, 0);
   book.said(1, hello(), 0);
   book.settle(0);
   book.left(1, 2);
@@ -106,13 +106,13 @@ TEST(Book, TellsAWorkerOfTheDevices) {
   with.pools = {{"host", {{0}}}, {"cpu", {{1, 2}, {3, 4}, {5, 6}}}};
   with.cores_kept = "affinity";
   Book book(with, {}, 0);
-  ASSERT_TRUE(book.submit(request("a"), 0).ok());
-  book.joined(1, true, 0);
+  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
+  book.joined(1, kLocal, 0);
   book.said(1, hello(), 0);
   const Effects effects = book.settle(0);
   EXPECT_EQ(effects.messages.back().what.assign().devices(), 3);
   EXPECT_EQ(effects.messages.back().what.assign().device_cores(), 2);
-  const v1::Snapshot snapshot = *book.snapshot({}, 0);
+  const v1::Snapshot snapshot = *book.snapshot(kMe, {}, 0);
   EXPECT_EQ(snapshot.pools(1).cores(), 2);
   EXPECT_EQ(snapshot.cores_kept(), "affinity");
 }
@@ -122,12 +122,12 @@ TEST(Book, AJobWhoseGoalIsMetHasEnded) {
   v1::SubmitRequest known = request("a", "key");
   known.set_known_json("{}");
   known.set_known_ms(1.5);
-  const auto reply = book.submit(known, 1);
+  const auto reply = book.submit(kMe, known, 1);
   ASSERT_TRUE(reply.ok());
   EXPECT_EQ(reply->job().state(), v1::DONE);
   EXPECT_EQ(reply->job().best_ms(), 1.5);
   EXPECT_EQ(reply->job().reason(), "the records meet its goal already");
-  book.joined(1, true, 1);
+  book.joined(1, kLocal, 1);
   book.said(1, hello(), 1);
   const Effects effects = book.settle(1);
   EXPECT_EQ(effects.messages.size(), 1u) << "welcome, and no job";

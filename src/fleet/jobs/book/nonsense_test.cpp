@@ -71,7 +71,7 @@ TEST(Nonsense, AWithdrawnOfferIsNeitherDoneNorCounted) {
   Effects effects = book.settle(1);
   EXPECT_EQ(effects.messages[0].what.known().stage(), 7);
   EXPECT_TRUE(effects.stages.empty());
-  EXPECT_EQ(book.snapshot({}, 1)->pools(1).used(), 0);
+  EXPECT_EQ(book.snapshot(kMe, {}, 1)->pools(1).used(), 0);
   EXPECT_EQ(job_of(book, "a", 1).stages_done(1), 0);
   // What took no time is done nevertheless.
   book.said(1, offer("j1", 1, 8, 1), 2);
@@ -87,7 +87,7 @@ TEST(Nonsense, OffersBeforeTheKindsOfTheEpochAreRefused) {
   Book first = one_running();
   first.said(1, finished("j1", 1, 7), 1);
   Book book(options(), first.settle(1).jobs, 100);
-  book.joined(1, true, 100);
+  book.joined(1, kLocal, 100);
   book.said(1, hello(), 100);
   book.settle(100);
   book.said(1, offer("j1", 2, 1, 1), 100);
@@ -123,8 +123,8 @@ TEST(Nonsense, HelloIsSaidOnce) {
 
 TEST(Nonsense, ASubmittedJobCannotBeRegistered) {
   Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(request("a", "key"), 0).ok());
-  book.joined(1, false, 0);
+  ASSERT_TRUE(book.submit(kMe, request("a", "key"), 0).ok());
+  book.joined(1, kElsewhere, 0);
   v1::FromWorker brings_its_own = hello();
   brings_its_own.mutable_hello()->set_takes_jobs(false);
   book.said(1, brings_its_own, 0);
@@ -139,12 +139,12 @@ TEST(Nonsense, ASubmittedJobCannotBeRegistered) {
   registration.mutable_register_()->add_kinds()->set_left(kNan);
   book.said(1, registration, 0);
   EXPECT_EQ(refusal(book, 0).why(), "of stages '' nan are to come, must be at most 10000000");
-  EXPECT_EQ(book.snapshot({}, 0)->jobs_size(), 1);
+  EXPECT_EQ(book.snapshot(kMe, {}, 0)->jobs_size(), 1);
 }
 
 TEST(Nonsense, UnknownWishesAreRefused) {
   Book book = one_running();
-  EXPECT_EQ(book.control(wish("a", static_cast<v1::Wish>(9)), 1).error().message,
+  EXPECT_EQ(book.control(kMe, wish("a", static_cast<v1::Wish>(9)), 1).error().message,
             "there is no wish 9");
 }
 
@@ -155,7 +155,7 @@ class Babel {
     open({});
     v1::SubmitRequest asked = request("honest", "honest");
     asked.mutable_spec()->set_user("ann");
-    EXPECT_TRUE(book_->submit(asked, now_).ok());
+    EXPECT_TRUE(book_->submit(kMe, asked, now_).ok());
   }
 
   void step() {
@@ -194,7 +194,7 @@ class Babel {
     with.settle_seconds = 0.002;
     book_.emplace(with, rows, now_);
     honest_ = next_++;
-    book_->joined(honest_, true, now_);
+    book_->joined(honest_, kLocal, now_);
     book_->said(honest_, hello(), now_);
   }
   void restart() {
@@ -209,16 +209,16 @@ class Babel {
       liars_.erase(liars_.begin());
     }
     liars_.push_back(next_++);
-    book_->joined(liars_.back(), false, now_);
+    book_->joined(liars_.back(), kElsewhere, now_);
     if (rng_.chance(0.9)) book_->said(liars_.back(), some_hello(), now_);
   }
   void ask() {
     v1::SubmitRequest asked = request("", one_of<const char*>({"", "x", "y"}));
     *asked.mutable_spec() = some_spec();
-    (void)book_->submit(asked, now_);
+    (void)book_->submit(kMe, asked, now_);
     const auto wished = static_cast<v1::Wish>(rng_.below(6));
     const std::string job = some_job();
-    if (job != "j1") (void)book_->control(wish(job, wished), now_);
+    if (job != "j1") (void)book_->control(kMe, wish(job, wished), now_);
   }
 
   template <typename T>
@@ -350,7 +350,7 @@ class Babel {
   void check() {
     v1::ListRequest all;
     all.set_with_bars(true);
-    const auto snapshot = book_->snapshot(all, now_);
+    const auto snapshot = book_->snapshot(kMe, all, now_);
     ASSERT_TRUE(snapshot.ok());
     for (const v1::PoolState& pool : snapshot->pools()) {
       EXPECT_GE(pool.used(), 0);

@@ -1,6 +1,7 @@
 // What a book is opened with: the pools that it gives out and the rules by which it does.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,8 +22,9 @@ struct BookOptions {
   std::vector<std::pair<std::string, std::string>> apart = {};  // kinds that disturb each other
   std::map<std::string, int> quotas = {};                       // of users
   std::string version = {};
-  int prefetch = 1;      // of jobs that do not say
-  bool in_turn = false;  // no two stages of a job at once
+  std::uint32_t uid = 0;  // of the scheduler's user
+  int prefetch = 1;       // of jobs that do not say
+  bool in_turn = false;   // no two stages of a job at once
   double lease_seconds = 10;
   double beat_seconds = 2;
   double settle_seconds = 0;    // how long a job may think about its next stage before others go

@@ -35,9 +35,9 @@ TEST(Predictor, CountsTimesMeansAreTheWholeOfUnequalStages) {
 // Two equal jobs, of which one runs first: the other must not be thought shorter or longer for it.
 TEST(Predictor, WhatOneJobTookIsExpectedOfItsEqual) {
   Book book(options("makespan"), {}, 0);
-  for (const char* name : {"a", "b"}) ASSERT_TRUE(book.submit(request(name), 0).ok());
+  for (const char* name : {"a", "b"}) ASSERT_TRUE(book.submit(kMe, request(name), 0).ok());
   for (const WorkerId worker : {1, 2}) {
-    book.joined(worker, true, 0);
+    book.joined(worker, kLocal, 0);
     book.said(worker, hello(), 0);
   }
   book.settle(0);

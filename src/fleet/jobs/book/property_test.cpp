@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/rng.h"
-#include "fleet/jobs/book/book.h"
+#include "fleet/jobs/book/book_testing.h"
 
 namespace attune::jobs {
 namespace {
@@ -48,7 +48,7 @@ class World {
       v1::SubmitRequest request;
       request.mutable_spec()->set_model("m");
       request.set_idempotency_key(std::to_string(i));
-      EXPECT_TRUE(book_->submit(request, now_).ok());
+      EXPECT_TRUE(book_->submit(kMe, request, now_).ok());
     }
     carry_out();
     commit_all();  // the client was answered
@@ -104,7 +104,7 @@ class World {
   void join() {
     const WorkerId id = next_worker_++;
     processes_[id] = {.local = rng_.chance(0.7)};
-    book_->joined(id, processes_[id].local, now_);
+    book_->joined(id, processes_[id].local ? kLocal : kElsewhere, now_);
     book_->said(id, hello_message(), now_);
     carry_out();
   }
@@ -113,6 +113,7 @@ class World {
     hello.mutable_hello()->set_version("1");
     hello.mutable_hello()->add_devices("cpu");
     hello.mutable_hello()->set_takes_jobs(true);
+    hello.mutable_hello()->set_secret("its own");
     return hello;
   }
 
@@ -160,7 +161,7 @@ class World {
     v1::ControlRequest request;
     request.set_job(job);
     request.set_wish(wish);
-    (void)book_->control(request, now_);
+    (void)book_->control(kMe, request, now_);
     carry_out();
   }
 
@@ -194,7 +195,7 @@ class World {
     process.notices_at = -1;
     const WorkerId id = next_worker_++;
     processes_[id] = process;
-    book_->joined(id, false, now_);
+    book_->joined(id, kElsewhere, now_);
     v1::FromWorker hello = hello_message();
     v1::Holding& holding = *hello.mutable_hello()->add_holds();
     holding.set_job(process.job);

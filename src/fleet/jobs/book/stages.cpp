@@ -196,14 +196,14 @@ void Book::start(const Start& begun, double now) {
   Stage& stage = entry.stages.at(place.stage);
   stage.runs = true;
   stage.started_at = now;
-  if (!workers_.at(entry.worker).local) touch(entry);  // what it holds may outlive this book
+  if (!workers_.at(entry.worker).pass.local) touch(entry);  // what it holds may outlive this book
   tell_to_start(entry, place.stage, stage);
 }
 
 void Book::tell_to_start(const Entry& entry, std::int64_t number, const Stage& stage) {
   const std::uint32_t pool = *pool_of(entry.row.job.kinds(static_cast<int>(stage.kind)).pool());
   const std::vector<int>& slots = scheduler_.slots_of(stage.id);
-  v1::Start& message = *send(entry.worker, !workers_.at(entry.worker).local).mutable_start();
+  v1::Start& message = *send(entry.worker, !workers_.at(entry.worker).pass.local).mutable_start();
   message.set_job(entry.id());
   message.set_epoch(entry.row.job.epoch());
   message.set_stage(number);

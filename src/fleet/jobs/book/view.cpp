@@ -214,10 +214,13 @@ void Book::add_pools(v1::Snapshot& snapshot, double now) const {
   }
 }
 
-void Book::add_bars(const std::string& job, v1::Snapshot& snapshot) const {
+void Book::add_bars(const Caller& caller, const std::string& job, v1::Snapshot& snapshot) const {
   for (const v1::Bar& bar : bars_) {
     if (job.empty() ? bar.ended_at() < snapshot.now() - kBarsSeconds : bar.job() != job) continue;
-    *snapshot.add_bars() = bar;
+    v1::Bar& shown = *snapshot.add_bars();
+    shown = bar;
+    const auto found = by_id_.find(bar.job());
+    if (found == by_id_.end() || !may_see(caller, entries_[found->second])) shown.clear_kind();
   }
   for (const StageView& stage : scheduler_.view(snapshot.now()).running) {
     const Place place = places_.at(stage.id);
@@ -225,7 +228,9 @@ void Book::add_bars(const std::string& job, v1::Snapshot& snapshot) const {
     if (!job.empty() && entry.id() != job) continue;
     v1::Bar& bar = *snapshot.add_bars();
     bar.set_job(entry.id());
-    bar.set_kind(entry.row.job.kinds(static_cast<int>(stage.kind)).name());
+    if (may_see(caller, entry)) {
+      bar.set_kind(entry.row.job.kinds(static_cast<int>(stage.kind)).name());
+    }
     bar.set_pool(options_.pools[stage.pool].name);
     for (const int slot : scheduler_.slots_of(stage.id)) bar.add_slots(slot);
     bar.set_ready_at(stage.ready_at);
@@ -233,7 +238,8 @@ void Book::add_bars(const std::string& job, v1::Snapshot& snapshot) const {
   }
 }
 
-Result<v1::Snapshot> Book::snapshot(const v1::ListRequest& request, double now) const {
+Result<v1::Snapshot> Book::snapshot(const Caller& caller, const v1::ListRequest& request,
+                                    double now) const {
   v1::Snapshot snapshot;
   snapshot.set_now(now);
   snapshot.set_policy(std::string(options_.policy->name));
@@ -241,7 +247,7 @@ Result<v1::Snapshot> Book::snapshot(const v1::ListRequest& request, double now) 
   const Outlook seen = outlook(now);
   std::string job;
   if (!request.job().empty()) {
-    ATTUNE_ASSIGN(const std::size_t position, find(request.job()));
+    ATTUNE_ASSIGN(const std::size_t position, find(caller, request.job(), Right::SeeDetails));
     job = entries_[position].id();
     *snapshot.add_jobs() = picture(entries_[position], seen);
   } else {
@@ -249,11 +255,12 @@ Result<v1::Snapshot> Book::snapshot(const v1::ListRequest& request, double now) 
       v1::Job& each = *snapshot.add_jobs();
       each = picture(entry, seen);
       each.clear_result_json();
+      if (!may_see(caller, entry)) each = without_details(each);
     }
   }
   for (const std::string& key : seen.keys) snapshot.add_device_keys(key);
   add_pools(snapshot, now);
-  if (request.with_bars()) add_bars(job, snapshot);
+  if (request.with_bars()) add_bars(caller, job, snapshot);
   return snapshot;
 }
 

@@ -14,10 +14,10 @@ Book two_jobs(std::string_view policy, int threads, std::vector<std::vector<int>
   for (const char* name : {"a", "b"}) {
     v1::SubmitRequest asked = request(name);
     asked.mutable_spec()->set_threads(threads);
-    CHECK(book.submit(asked, 0).ok(), "the job is a good one");
+    CHECK(book.submit(kMe, asked, 0).ok(), "the job is a good one");
   }
   for (const WorkerId worker : {1u, 2u}) {
-    book.joined(worker, true, 0);
+    book.joined(worker, kLocal, 0);
     book.said(worker, hello(), 0);
   }
   book.settle(0);

@@ -14,6 +14,7 @@ namespace {
 // A job that crashes so many workers, one after the other, without ever finishing a stage, is
 // itself what is wrong. Workers that were killed or fell silent are not its fault.
 constexpr int kMostCrashes = 10;
+constexpr std::size_t kLongestSecret = 128;
 
 }  // namespace
 
@@ -73,22 +74,49 @@ Book::Entry* Book::fenced(WorkerId worker, const std::string& job, std::int64_t 
   return &entry;
 }
 
-void Book::joined(WorkerId worker, bool local, double now) {
+void Book::joined(WorkerId worker, const Pass& pass, double now) {
   CHECK(worker != 0 && workers_.count(worker) == 0, "a connection joins once");
-  workers_[worker] = {.local = local, .heard_at = now};
+  workers_[worker] = {.pass = pass, .heard_at = now};
+}
+
+void Book::send_away(WorkerId id, const std::string& why) {
+  refuse(id, "", 0, 0, why);
+  effects_.close.push_back(id);
+  workers_.erase(id);
+}
+
+// By its token; who comes back has used that up, and is known by a job that it still has.
+std::optional<Standing> Book::standing_of_worker(const Pass& pass, const v1::Hello& hello) const {
+  if (pass.by_token) return pass.by_token;
+  for (const v1::Holding& holding : hello.holds()) {
+    if (!is_holder(pass, hello, holding)) continue;
+    return entries_[by_id_.at(holding.job())].row.foreign ? Standing::Tuner : Standing::Worker;
+  }
+  return std::nullopt;
 }
 
 void Book::hello(WorkerId id, const v1::Hello& hello) {
   Worker& worker = workers_.at(id);
   if (!worker.name.empty()) return refuse(id, "", 0, 0, "hello was said already");
   if (hello.version() != options_.version) {
-    refuse(id, "", 0, 0,
-           fmt::format("the worker is of version {}, the scheduler of {}", hello.version(),
-                       options_.version));
-    effects_.close.push_back(id);
-    workers_.erase(id);
-    return;
+    return send_away(id, fmt::format("the worker is of version {}, the scheduler of {}",
+                                     hello.version(), options_.version));
   }
+  if (hello.secret().size() > kLongestSecret) {
+    return send_away(id, fmt::format("the secret has {} bytes, must have at most {}",
+                                     hello.secret().size(), kLongestSecret));
+  }
+  const std::optional<Standing> standing = standing_of_worker(worker.pass, hello);
+  if (!standing) {
+    return send_away(id, hello.holds().empty()
+                             ? "the worker has no token that is good; 'attune scheduler token' "
+                               "gives out one"
+                             : "the worker was away for too long");
+  }
+  if (hello.takes_jobs() && !may(*standing, Right::TakeJobs)) {
+    return send_away(id, "the token is a tuner's, which is given no jobs of others");
+  }
+  worker.standing = *standing;
   const std::string base = hello.name().empty() ? "worker" : hello.name();
   const auto taken = [&](const std::string& name) {
     return std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) {
@@ -102,7 +130,14 @@ void Book::hello(WorkerId id, const v1::Hello& hello) {
   welcome.set_worker(worker.name);
   welcome.set_beat_seconds(options_.beat_seconds);
   welcome.set_lease_seconds(options_.lease_seconds);
-  for (const v1::Holding& holding : hello.holds()) go_on(id, holding);
+  for (const v1::Holding& holding : hello.holds()) {
+    const bool known = by_id_.count(holding.job()) != 0;
+    if (known && !is_holder(worker.pass, hello, holding)) {
+      refuse(id, holding.job(), holding.epoch(), 0, "another worker has the job");
+    } else {
+      go_on(id, holding);
+    }
+  }
 }
 
 void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
@@ -164,28 +199,38 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
   if (const Status good = check_kinds(registration.kinds()); !good.ok()) {
     return refuse(id, "", 0, -2, good.error().message);
   }
-  const auto known = by_key_.find(registration.idempotency_key());
-  if (known != by_key_.end() && !entries_[known->second].row.foreign) {
-    return refuse(id, entries_[known->second].id(), 0, -2,
-                  "a job that was submitted has this key, another tuner cannot have it");
-  }
+  const Worker& tuner = workers_.at(id);
+  const Caller& caller = tuner.pass.caller;
+  if (!may(tuner.standing, Right::Register)) return refuse(id, "", 0, -2, "it brings no jobs");
   v1::SubmitRequest request;
   *request.mutable_spec() = registration.spec();
+  request.mutable_spec()->clear_files();
+  request.mutable_spec()->clear_output();
+  const bool named = request.spec().user() != caller.user && !request.spec().user().empty();
+  if (named && !may(standing_of(caller, options_.uid), Right::NameUser)) {
+    return refuse(id, "", 0, -2,
+                  fmt::format("the job is said to be {}'s, but {} brings it", request.spec().user(),
+                              caller.user));
+  }
   if (request.spec().model().empty()) request.mutable_spec()->set_model("another tuner's");
   request.mutable_spec()->set_no_wait(false);
   request.set_idempotency_key(registration.idempotency_key());
-  const Result<v1::SubmitReply> reply = submit(request, now);
+  const Result<v1::SubmitReply> reply = add_job(caller, request, true, now);
   if (!reply.ok()) return refuse(id, "", 0, -2, reply.error().message);
   const std::size_t position = by_id_.at(reply->job().id());
   Entry& entry = entries_[position];
+  if (!entry.row.foreign) {
+    return refuse(id, entry.id(), 0, -2,
+                  "a job that was submitted has this key, another tuner cannot have it");
+  }
   if (entry.ended() || entry.worker != 0) {
     return refuse(id, entry.id(), 0, -2,
                   entry.ended() ? "the job has ended" : "another worker has the job");
   }
   drop_stages(entry);  // of a tuner that begins anew
-  entry.row.foreign = true;
   entry.held_until = -1;
   entry.worker = id;
+  entry.secret = workers_.at(id).hello.secret();
   entry.row.job.set_worker(workers_.at(id).name);
   entry.row.job.set_epoch(entry.row.job.epoch() + 1);
   if (entry.row.job.started_at() == 0) entry.row.job.set_started_at(now);
@@ -207,11 +252,11 @@ void Book::left(WorkerId id, double now) {
   if (found == workers_.end()) return;
   const Worker worker = std::move(found->second);
   workers_.erase(found);
-  if (worker.local) effects_.kill.push_back(id);
+  if (worker.pass.local) effects_.kill.push_back(id);
   for (const std::size_t position : worker.jobs) {
     Entry& entry = entries_[position];
     entry.lost_worker = id;
-    if (worker.local) {
+    if (worker.pass.local) {
       take_back(entry, now);
     } else {
       hold(entry, worker.heard_at + options_.lease_seconds);
@@ -223,7 +268,7 @@ void Book::lose(WorkerId id, double now) {
   const auto found = workers_.find(id);
   const Worker worker = std::move(found->second);
   workers_.erase(found);
-  if (worker.local) effects_.kill.push_back(id);
+  if (worker.pass.local) effects_.kill.push_back(id);
   refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
   effects_.close.push_back(id);
   for (const std::size_t position : worker.jobs) {
@@ -309,6 +354,7 @@ void Book::assign(std::size_t position, WorkerId id, double now) {
   Worker& worker = workers_.at(id);
   v1::Job& job = entry.row.job;
   entry.worker = id;
+  entry.secret = worker.hello.secret();
   entry.finished.clear();
   entry.kinds_said = false;
   worker.jobs.push_back(position);
@@ -319,6 +365,7 @@ void Book::assign(std::size_t position, WorkerId id, double now) {
   touch(entry);
   v1::Assign& assigned = *send(id, true).mutable_assign();
   *assigned.mutable_job() = job;
+  assigned.mutable_job()->clear_hold();
   if (const auto pool = pool_of(job.spec().device())) {
     const auto& units = options_.pools[*pool].units;
     assigned.set_devices(static_cast<int>(units.size()));

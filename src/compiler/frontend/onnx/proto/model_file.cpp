@@ -131,6 +131,12 @@ const ::onnx::ModelProto& ModelFile::proto() const { return content_->model; }
 const std::string& ModelFile::path() const { return content_->path; }
 std::shared_ptr<const void> ModelFile::owner() const { return content_; }
 
+std::vector<std::string> ModelFile::external_files() const {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : content_->external) names.push_back(name);
+  return names;
+}
+
 Result<std::span<const std::byte>> ModelFile::raw(const ::onnx::TensorProto& tensor) const {
   if (tensor.data_location() == ::onnx::TensorProto::EXTERNAL) {
     ATTUNE_ASSIGN(const ExternalLocation location, external_location(tensor));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "compiler/frontend/onnx/proto/tensor_bytes.h"
@@ -26,6 +27,9 @@ class ModelFile {
   const ::onnx::ModelProto& proto() const;
   // Where it was read from; empty for one built in memory.
   const std::string& path() const;
+
+  // Files beside it that hold tensors, relative to its folder.
+  std::vector<std::string> external_files() const;
 
   // The raw_data of a tensor of this model, from wherever it lies: the message, the mapped file or
   // a file beside it. Empty for a tensor whose elements are in typed fields (float_data, …).

@@ -1,0 +1,138 @@
+#include "fleet/server/calls.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fleet/server/file_streams.h"
+#include "fleet/server/streams.h"
+#include "fleet/server/tokens.h"
+#include "fleet/wire/denied.h"
+#include "fleet/wire/status.h"
+
+namespace attune::server {
+namespace {
+
+// A call with one answer.
+class Answer final : public grpc::ServerUnaryReactor {
+ public:
+  explicit Answer(CallState& state) : under_way_(state, UnderWay::Kind::Answer) {}
+  bool in_time() const { return under_way_.in_time(); }
+  void OnDone() override { delete this; }
+
+ private:
+  UnderWay under_way_;
+};
+
+// The job gets what was sent for it before anybody can be given the job.
+Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& caller,
+                               const v1::SubmitRequest& request, Turn& turn) {
+  const std::string& files = request.spec().files();
+  const bool sent = jobs::is_upload_of(caller.uid, files) && has_upload(state, files);
+  ATTUNE_ASSIGN(v1::SubmitReply reply, turn.book.submit(caller, request, turn.now));
+  if (files.empty() || reply.already_known()) return reply;
+  const Status claimed =
+      sent ? claim_upload(state, files, reply.job().id())
+           : Status(Error{ErrorCode::NotFound, "the files of the job are not there any more", {}});
+  if (claimed.ok()) return reply;
+  v1::ControlRequest cancel;
+  cancel.set_job(reply.job().id());
+  cancel.set_wish(v1::CANCEL);
+  ATTUNE_ASSIGN(const v1::Job cancelled, turn.book.control(caller, cancel, turn.now));
+  return claimed.error();
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* SchedulerCalls::answer(std::function<Status(Turn&)> act) {
+  auto* reactor = new Answer(state_);
+  const bool heard =
+      reactor->in_time() && state_.loop->post([reactor, act = std::move(act)](Turn& turn) {
+        turn.waiting.push_back([reactor, acted = act(turn)](const Status& written) {
+          const Status& status = acted.ok() ? written : acted;
+          reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
+        });
+      });
+  if (!heard) reactor->Finish(ending());
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* context,
+                                                 const v1::SubmitRequest* request,
+                                                 v1::SubmitReply* reply) {
+  return answer([this, caller = who_(*context), request, reply](Turn& turn) -> Status {
+    ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, turn));
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* context,
+                                                  const v1::ControlRequest* request,
+                                                  v1::ControlReply* reply) {
+  return answer([caller = who_(*context), request, reply](Turn& turn) -> Status {
+    ATTUNE_ASSIGN(*reply->mutable_job(), turn.book.control(caller, *request, turn.now));
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* context,
+                                               const v1::ListRequest* request,
+                                               v1::Snapshot* reply) {
+  return answer([caller = who_(*context), request, reply](Turn& turn) -> Status {
+    ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* SchedulerCalls::Token(grpc::CallbackServerContext* context,
+                                                const v1::TokenRequest* request,
+                                                v1::TokenReply* reply) {
+  return answer([this, caller = who_(*context), request, reply](Turn& turn) -> Status {
+    const bool worker = request->purpose() == v1::WORKER;
+    const jobs::Right right = worker ? jobs::Right::WorkerToken : jobs::Right::TunerToken;
+    if (!jobs::may(jobs::standing_of(caller, state_.uid), right)) {
+      return wire::denied("only the scheduler's user may let workers take part",
+                          "a tuner needs no --worker");
+    }
+    reply->set_token(state_.options.tokens->hand_out(
+        caller.uid, worker ? jobs::Standing::Worker : jobs::Standing::Tuner, turn.now));
+    reply->set_seconds(Tokens::kGoodSeconds);
+    return {};
+  });
+}
+
+grpc::ServerWriteReactor<v1::Snapshot>* SchedulerCalls::Watch(grpc::CallbackServerContext* context,
+                                                              const v1::ListRequest* request) {
+  const std::uint64_t id = state_.next_id++;
+  auto* stream = new WatchStream(state_, id, who_(*context));
+  {
+    const std::lock_guard lock(state_.mutex);
+    state_.watchers[id] = stream;
+  }
+  stream->begin(*request);
+  return stream;
+}
+
+grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* SchedulerCalls::Work(
+    grpc::CallbackServerContext* context) {
+  const jobs::WorkerId id = state_.next_id++;
+  auto* stream = new WorkStream(state_, id, who_(*context), *context);
+  {
+    const std::lock_guard lock(state_.mutex);
+    state_.workers[id] = stream;
+  }
+  stream->begin();
+  return stream;
+}
+
+grpc::ServerReadReactor<v1::FilePart>* SchedulerCalls::Upload(grpc::CallbackServerContext* context,
+                                                              v1::UploadReply* reply) {
+  return new UploadStream(state_, who_(*context).uid, *reply);
+}
+
+grpc::ServerWriteReactor<v1::FilePart>* SchedulerCalls::Fetch(grpc::CallbackServerContext* context,
+                                                              const v1::FetchRequest* request) {
+  return new FetchStream(state_, who_(*context), request->job());
+}
+
+}  // namespace attune::server

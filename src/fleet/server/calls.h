@@ -1,0 +1,40 @@
+// The calls of the service, made by whoever a connection is of.
+#pragma once
+
+#include "fleet/server/call_state.h"
+#include "fleet/wire/jobs.grpc.pb.h"
+
+namespace attune::server {
+
+class SchedulerCalls final : public v1::Scheduler::CallbackService {
+ public:
+  SchedulerCalls(CallState& state, WhoCalls who) : state_(state), who_(std::move(who)) {}
+
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
+                                   const v1::SubmitRequest* request,
+                                   v1::SubmitReply* reply) override;
+  grpc::ServerUnaryReactor* Control(grpc::CallbackServerContext* context,
+                                    const v1::ControlRequest* request,
+                                    v1::ControlReply* reply) override;
+  grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
+                                 const v1::ListRequest* request, v1::Snapshot* reply) override;
+  grpc::ServerUnaryReactor* Token(grpc::CallbackServerContext* context,
+                                  const v1::TokenRequest* request, v1::TokenReply* reply) override;
+  grpc::ServerWriteReactor<v1::Snapshot>* Watch(grpc::CallbackServerContext* context,
+                                                const v1::ListRequest* request) override;
+  grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* Work(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerReadReactor<v1::FilePart>* Upload(grpc::CallbackServerContext* context,
+                                                v1::UploadReply* reply) override;
+  grpc::ServerWriteReactor<v1::FilePart>* Fetch(grpc::CallbackServerContext* context,
+                                                const v1::FetchRequest* request) override;
+
+ private:
+  // Answers when all that the call and those before it changed is on the disk.
+  grpc::ServerUnaryReactor* answer(std::function<Status(Turn&)> act);
+
+  CallState& state_;
+  const WhoCalls who_;
+};
+
+}  // namespace attune::server

@@ -1,0 +1,96 @@
+#include "fleet/server/file_streams.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "fleet/wire/state_directory.h"
+#include "fleet/wire/status.h"
+
+namespace attune::server {
+namespace {
+
+constexpr std::size_t kPartBytes = 1 << 20;
+
+}  // namespace
+
+UploadStream::UploadStream(CallState& state, std::uint32_t uid, v1::UploadReply& reply)
+    : under_way_(state, UnderWay::Kind::Stream), reply_(reply) {
+  Result<Upload> begun = Upload::begin(state.options.state, uid);
+  if (begun.ok()) {
+    upload_.emplace(std::move(*begun));
+    StartRead(&incoming_);
+  } else {
+    Finish(wire::to_status(begun.error()));
+  }
+}
+
+void UploadStream::OnReadDone(bool ok) {
+  if (cancelled_) return Finish(grpc::Status::CANCELLED);
+  if (!ok) {
+    const Result<std::string> name = upload_->finish();
+    if (!name.ok()) return Finish(wire::to_status(name.error()));
+    reply_.set_files(*name);
+    return Finish(grpc::Status::OK);
+  }
+  const Status added = upload_->add(incoming_);
+  if (!added.ok()) return Finish(wire::to_status(added.error()));
+  StartRead(&incoming_);
+}
+
+FetchStream::FetchStream(CallState& state, const jobs::Caller& caller, const std::string& job)
+    : state_(state), under_way_(state, UnderWay::Kind::Stream) {
+  const bool heard = under_way_.in_time() && state.loop->post([this, caller, job](Turn& turn) {
+    begin(turn.book.fetched(caller, job));
+  });
+  if (!heard) Finish(ending());
+}
+
+void FetchStream::begin(const Result<std::string>& job) {
+  if (!job.ok()) return Finish(wire::to_status(job.error()));
+  folder_ = wire::job_path(state_.options.state, *job);
+  names_ = results_of(state_.options.state, *job);
+  if (open_next()) return write_part(true);
+  Finish(wire::to_status({ErrorCode::NotFound,
+                          fmt::format("job '{}' has made nothing that can be fetched", *job),
+                          "'attune jobs show' says what became of it"}));
+}
+
+bool FetchStream::open_next() {
+  while (!names_.empty()) {
+    const std::string name = names_.front();
+    names_.erase(names_.begin());
+    const std::string path = folder_ + "/" + name;
+    file_ = wire::Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    outgoing_.set_name(name);
+    if (file_.is_open()) return true;
+  }
+  return false;
+}
+
+void FetchStream::write_part(bool first) {
+  if (!first) outgoing_.clear_name();
+  std::string& data = *outgoing_.mutable_data();
+  data.resize(kPartBytes);
+  ssize_t some = 0;
+  do {
+    some = ::read(file_.number(), data.data(), data.size());
+  } while (some < 0 && errno == EINTR);
+  if (some < 0) {
+    return Finish(wire::to_status({ErrorCode::Io, "what the job made cannot be read", {}}));
+  }
+  data.resize(static_cast<std::size_t>(some));
+  if (some > 0 || first) return StartWrite(&outgoing_);
+  if (open_next()) return write_part(true);
+  Finish(grpc::Status::OK);
+}
+
+void FetchStream::OnWriteDone(bool ok) {
+  if (!ok) return Finish(grpc::Status::CANCELLED);
+  write_part(false);
+}
+
+}  // namespace attune::server

@@ -1,0 +1,51 @@
+// Files over the wire: those that somebody sends for a job, and those that a job made.
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fleet/server/call_state.h"
+#include "fleet/server/uploads.h"
+#include "fleet/wire/jobs.grpc.pb.h"
+
+namespace attune::server {
+
+class UploadStream final : public grpc::ServerReadReactor<v1::FilePart> {
+ public:
+  UploadStream(CallState& state, std::uint32_t uid, v1::UploadReply& reply);
+  void OnReadDone(bool ok) override;
+  void OnCancel() override { cancelled_ = true; }
+  void OnDone() override { delete this; }
+
+ private:
+  UnderWay under_way_;
+  std::atomic<bool> cancelled_ = false;
+  v1::UploadReply& reply_;
+  std::optional<Upload> upload_;
+  v1::FilePart incoming_;
+};
+
+class FetchStream final : public grpc::ServerWriteReactor<v1::FilePart> {
+ public:
+  // The job is found by the loop, within the caller's rights.
+  FetchStream(CallState& state, const jobs::Caller& caller, const std::string& job);
+  void OnWriteDone(bool ok) override;
+  void OnDone() override { delete this; }
+
+ private:
+  void begin(const Result<std::string>& job);
+  bool open_next();
+  void write_part(bool first);
+
+  CallState& state_;
+  UnderWay under_way_;
+  std::string folder_;
+  std::vector<std::string> names_;  // that are still to come
+  wire::Descriptor file_;
+  v1::FilePart outgoing_;
+};
+
+}  // namespace attune::server

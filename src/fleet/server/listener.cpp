@@ -1,0 +1,93 @@
+#include "fleet/server/listener.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.h"
+
+namespace attune::server {
+namespace {
+
+// When there are no descriptors left: until some are closed.
+constexpr auto kPause = std::chrono::milliseconds(20);
+
+ino_t inode_of(int descriptor) {
+  struct stat status = {};
+  return ::fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+// Half of the descriptors that this process may have: the rest is for all else.
+std::size_t most_connections() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return Listener::kMostOfAUser;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+  constexpr rlim_t kEnough = 8192;
+  return static_cast<std::size_t>(std::min(limit.rlim_max, kEnough) / 2);
+}
+
+}  // namespace
+
+Listener::Listener(std::vector<wire::Descriptor> sockets, std::optional<std::uint32_t> only,
+                   Take take)
+    : sockets_(std::move(sockets)),
+      only_(only),
+      take_(std::move(take)),
+      wake_(::eventfd(0, EFD_CLOEXEC)),
+      most_in_all_(most_connections()) {
+  CHECK(wake_.is_open(), "no event descriptor");
+  thread_ = std::thread([this] { run(); });
+}
+
+Listener::~Listener() {
+  ::eventfd_write(wake_.number(), 1);
+  thread_.join();
+}
+
+void Listener::run() {
+  std::vector<pollfd> waiting{{wake_.number(), POLLIN, 0}};
+  for (const wire::Descriptor& socket : sockets_) waiting.push_back({socket.number(), POLLIN, 0});
+  for (;;) {
+    if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+    if (waiting[0].revents != 0) return;
+    for (std::size_t i = 1; i < waiting.size(); ++i) {
+      if (waiting[i].revents != 0) accept_from(waiting[i].fd);
+    }
+  }
+}
+
+void Listener::accept_from(int socket) {
+  wire::Descriptor made(::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!made.is_open()) {
+    if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(kPause);
+    return;
+  }
+  const std::optional<wire::Peer> peer = wire::peer_of(made.number());
+  if (!peer || (only_ && peer->uid != *only_) || !has_room(peer->uid)) return;
+  open_[made.number()] = {peer->uid, inode_of(made.number())};
+  take_(std::move(made), peer->uid);
+}
+
+// Those that were closed meanwhile are seen by their descriptors, which stand for nothing or for
+// something else now.
+bool Listener::has_room(std::uint32_t uid) {
+  const auto count = [&] {
+    return static_cast<std::size_t>(std::count_if(
+        open_.begin(), open_.end(), [&](const auto& each) { return each.second.uid == uid; }));
+  };
+  const auto fits = [&] {
+    return uid == ::geteuid() || (open_.size() < most_in_all_ && count() < kMostOfAUser);
+  };
+  if (open_.size() < kMostOfAUser || fits()) return true;
+  std::erase_if(open_, [](const auto& each) { return inode_of(each.first) != each.second.inode; });
+  return fits();
+}
+
+}  // namespace attune::server

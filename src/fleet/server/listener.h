@@ -1,0 +1,45 @@
+// Takes connections at Unix sockets, and says of each who made it. Other users who open more than
+// their share of them are sent away.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "fleet/wire/unix_socket.h"
+
+namespace attune::server {
+
+class Listener {
+ public:
+  // What becomes of a connection, whose descriptor is the callee's from then on.
+  using Take = std::function<void(wire::Descriptor socket, std::uint32_t uid)>;
+  static constexpr std::size_t kMostOfAUser = 256;
+
+  // `only`: connections of other users are closed at once.
+  Listener(std::vector<wire::Descriptor> sockets, std::optional<std::uint32_t> only, Take take);
+  ~Listener();  // none is taken any more
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+ private:
+  void run();
+  void accept_from(int socket);
+  bool has_room(std::uint32_t uid);
+
+  // A connection as the system knows it, for as long as it is open.
+  struct Open {
+    std::uint32_t uid = 0;
+    ino_t inode = 0;
+  };
+  const std::vector<wire::Descriptor> sockets_;
+  const std::optional<std::uint32_t> only_;
+  const Take take_;
+  const wire::Descriptor wake_;
+  const std::size_t most_in_all_;
+  std::map<int, Open> open_;  // by descriptor; the thread's
+  std::thread thread_;
+};
+
+}  // namespace attune::server

@@ -1,0 +1,95 @@
+#include "fleet/server/state_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/temporary_directory_testing.h"
+
+namespace attune::server {
+namespace {
+
+using sqlite::Database;
+
+// As the program wrote it before jobs had owners, with one job.
+void write_version_1(const std::string& path) {
+  auto database = Database::open_file(path, Database::Access::Write, {});
+  ASSERT_TRUE(database.ok());
+  ASSERT_TRUE(database
+                  ->execute(R"(
+CREATE TABLE jobs (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, state INTEGER NOT NULL,
+  key TEXT NOT NULL, wish INTEGER NOT NULL, is_foreign INTEGER NOT NULL, job BLOB NOT NULL);
+CREATE UNIQUE INDEX jobs_key ON jobs(key) WHERE key <> '';
+CREATE TABLE stages (
+  job TEXT NOT NULL, epoch INTEGER NOT NULL, stage INTEGER NOT NULL, kind TEXT NOT NULL,
+  pool TEXT NOT NULL, slots TEXT NOT NULL, ready_at REAL NOT NULL, started_at REAL NOT NULL,
+  ended_at REAL NOT NULL, how INTEGER NOT NULL, PRIMARY KEY (job, epoch, stage)) WITHOUT ROWID;
+CREATE INDEX stages_end ON stages(ended_at);
+CREATE TABLE pools (number INTEGER PRIMARY KEY, name TEXT NOT NULL, capacity INTEGER NOT NULL);
+PRAGMA application_id=1098151018; PRAGMA user_version=1)")
+                  .ok());
+  v1::Job job;
+  job.set_id("j1");
+  auto put = database->prepare("INSERT INTO jobs VALUES (1, 'j1', 'a', 0, 'k', -1, 0, ?)");
+  ASSERT_TRUE(put.ok());
+  const std::string bytes = job.SerializeAsString();
+  ASSERT_TRUE(put->bind(sqlite::Blob{bytes}).run().ok());
+}
+
+jobs::JobRow row(std::int64_t number, std::uint32_t uid) {
+  jobs::JobRow made{.number = number, .key = "k"};
+  made.job.set_id("j" + std::to_string(number));
+  made.job.set_uid(uid);
+  return made;
+}
+
+TEST(StateFile, OfTheProgramBeforeIsReadAndMigrated) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  write_version_1(path);
+  {
+    const auto seen = StateFile::open_to_read(path);
+    ASSERT_TRUE(seen.ok()) << seen.error().message;
+    EXPECT_EQ(seen->read_jobs()->at(0).job.uid(), ::geteuid()) << "it was not changed";
+  }
+  auto file = StateFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->read_jobs()->at(0).job.uid(), ::geteuid());
+  ASSERT_TRUE(file->write({row(2, ::geteuid() + 1)}, {}).ok()) << "keys are their users' own";
+  EXPECT_FALSE(file->write({row(3, ::geteuid())}, {}).ok());
+  const auto again = StateFile::open_to_read(path);
+  ASSERT_TRUE(again.ok());
+  ASSERT_EQ(again->read_jobs()->size(), 2u);
+  EXPECT_EQ(again->read_jobs()->at(1).job.uid(), ::geteuid() + 1);
+}
+
+TEST(StateFile, OfALaterProgramIsRefused) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  ASSERT_TRUE(StateFile::open(path).ok());
+  {
+    auto database = Database::open_file(path, Database::Access::Write, {});
+    ASSERT_TRUE(database.ok() && database->execute("PRAGMA user_version=3").ok());
+  }
+  for (const auto& opened : {StateFile::open(path), StateFile::open_to_read(path)}) {
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().message,
+              "state file '" + path + "' has version 3, this program knows 1 to 2");
+  }
+}
+
+TEST(StateFile, IsItsUsersAlone) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  const auto file = StateFile::open(path);
+  ASSERT_TRUE(file.ok());
+  for (const std::string& each : {path, path + "-wal", path + "-shm"}) {
+    struct stat status = {};
+    ASSERT_EQ(::stat(each.c_str(), &status), 0) << each;
+    EXPECT_EQ(status.st_mode & 07777, 0600u) << each;
+  }
+}
+
+}  // namespace
+}  // namespace attune::server

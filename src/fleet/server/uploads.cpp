@@ -1,0 +1,169 @@
+#include "fleet/server/uploads.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "fleet/wire/secret.h"
+#include "fleet/wire/state_directory.h"
+
+namespace attune::server {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t kLongestName = 200;
+constexpr int kDeepest = 10;
+
+// Where a name leads, piece by piece; nothing for one that is no plain way down.
+std::vector<std::string> pieces_of(const std::string& name) {
+  std::vector<std::string> pieces;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    const std::string piece = name.substr(at, end - at);
+    const bool plain = !piece.empty() && piece != "." && piece != ".." &&
+                       piece.size() <= kLongestName && piece.find('\0') == std::string::npos;
+    if (!plain || pieces.size() >= kDeepest) return {};
+    pieces.push_back(piece);
+    at = end + 1;
+  }
+  return pieces;
+}
+
+Error exhausted(std::string message, std::string hint) {
+  return {ErrorCode::Exhausted, std::move(message), std::move(hint)};
+}
+
+double age_seconds(const fs::path& path) {
+  std::error_code failure;
+  const auto written = fs::last_write_time(path, failure);
+  if (failure) return 0;
+  return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
+}
+
+// Of a user, that no job has: old ones are given up.
+std::size_t count_waiting(const std::string& folder, std::uint32_t uid, double longest_seconds) {
+  std::size_t count = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (!entry.path().filename().string().starts_with(fmt::format("{}-", uid))) continue;
+    if (age_seconds(entry.path()) < longest_seconds) {
+      ++count;
+    } else {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<Upload> Upload::begin(const std::string& state, std::uint32_t uid,
+                             const UploadLimits& limits) {
+  const std::string all = wire::upload_path(state, "");
+  if (::mkdir(all.c_str(), 0700) != 0 && errno != EEXIST) return write_error(all, errno);
+  const std::size_t waiting = count_waiting(all, uid, limits.waiting_seconds);
+  if (waiting >= limits.waiting) {
+    return exhausted(fmt::format("{} uploads of this user wait for their jobs already", waiting),
+                     "submit those first; the scheduler forgets them after an hour");
+  }
+  const std::string name = fmt::format("{}-{}", uid, wire::random_secret(16));
+  const std::string path = wire::upload_path(state, name);
+  if (::mkdir(path.c_str(), 0700) != 0) return write_error(path, errno);
+  Upload upload(name, path, limits);
+  upload.owned_.push_back(path);
+  upload.folder_ = wire::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!upload.folder_.is_open()) return write_error(path, errno);
+  return upload;
+}
+
+Upload::~Upload() {
+  std::error_code ignored;
+  for (const std::string& path : owned_) fs::remove_all(path, ignored);
+}
+
+Status Upload::open(const std::string& name) {
+  const std::vector<std::string> pieces = pieces_of(name);
+  if (pieces.empty()) {
+    return invalid(fmt::format("'{}' cannot be the name of a file that is sent", name),
+                   "names are relative, without '..'");
+  }
+  if (++files_ > limits_.files) {
+    return exhausted(fmt::format("more than {} files are sent for one job", limits_.files), {});
+  }
+  std::string below;
+  for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+    below += (i == 0 ? "" : "/") + pieces[i];
+    if (::mkdirat(folder_.number(), below.c_str(), 0700) != 0 && errno != EEXIST) {
+      return write_error(name, errno);
+    }
+  }
+  file_ = wire::Descriptor(::openat(folder_.number(), name.c_str(),
+                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file_.is_open()) return {};
+  if (errno == EEXIST) return invalid(fmt::format("the file '{}' is sent twice", name));
+  return write_error(name, errno);
+}
+
+Status Upload::add(const v1::FilePart& part) {
+  if (!part.name().empty()) ATTUNE_RETURN_IF_ERROR(open(part.name()));
+  if (!file_.is_open()) return invalid("the first part that is sent names no file");
+  bytes_ += part.data().size();
+  if (bytes_ > limits_.bytes) {
+    return exhausted(fmt::format("more than {} MiB are sent for one job", limits_.bytes >> 20),
+                     "let its user submit it on this machine by their own scheduler");
+  }
+  struct statvfs disk = {};
+  if (::fstatvfs(folder_.number(), &disk) == 0 &&
+      std::uint64_t{disk.f_bavail} * disk.f_frsize < limits_.left_on_disk) {
+    return exhausted("the disk of the scheduler has no room for files of others",
+                     "try again later, or tell its user");
+  }
+  for (std::size_t at = 0; at < part.data().size();) {
+    const ssize_t some = ::write(file_.number(), part.data().data() + at, part.data().size() - at);
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) return write_error(name_, errno);
+    at += static_cast<std::size_t>(some);
+  }
+  return {};
+}
+
+Result<std::string> Upload::finish() {
+  if (files_ == 0) return invalid("no file was sent");
+  if (::syncfs(folder_.number()) != 0) return write_error(name_, errno);
+  owned_.clear();
+  return name_;
+}
+
+bool has_upload(const std::string& state, const std::string& upload) {
+  struct stat status = {};
+  return ::lstat(wire::upload_path(state, upload).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+Status claim_upload(const std::string& state, const std::string& upload, const std::string& job) {
+  const std::string folder = wire::job_path(state, job), to = folder + "/" + upload;
+  const std::string all = wire::job_path(state, "");
+  if (::mkdir(all.c_str(), 0700) != 0 && errno != EEXIST) return write_error(all, errno);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return write_error(folder, errno);
+  if (::rename(wire::upload_path(state, upload).c_str(), to.c_str()) == 0) return {};
+  return write_error(to, errno);
+}
+
+std::vector<std::string> results_of(const std::string& state, const std::string& job) {
+  std::vector<std::string> names;
+  for (const char* name : {"model.attune", "records.db"}) {
+    struct stat status = {};
+    const std::string path = wire::job_path(state, job) + "/" + name;
+    if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace attune::server

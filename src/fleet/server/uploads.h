@@ -1,0 +1,57 @@
+// Files that somebody sends for a job, and those that a job made: what lies in the state folder is
+// named by the server alone. Each upload is a folder of its own, "UID-" and 32 digits; its files
+// have the names that were sent, which never lead out of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fleet/wire/jobs.pb.h"
+#include "fleet/wire/unix_socket.h"
+
+namespace attune::server {
+
+struct UploadLimits {
+  std::uint64_t bytes = std::uint64_t{4} << 30;  // of one
+  std::size_t files = 1000;                      // of one
+  std::size_t waiting = 4;                       // of a user, not part of a job yet
+  double waiting_seconds = 3600;                 // after which one is given up
+  std::uint64_t left_on_disk = std::uint64_t{1} << 30;
+};
+
+class Upload {
+ public:
+  static Result<Upload> begin(const std::string& state, std::uint32_t uid,
+                              const UploadLimits& limits = {});
+  Upload(Upload&& other) noexcept = default;
+  Upload& operator=(Upload&&) = delete;
+  ~Upload();  // without finish() nothing of it is left
+
+  Status add(const v1::FilePart& part);
+  // Its name, for the job that is submitted with it.
+  Result<std::string> finish();
+
+ private:
+  Upload(std::string name, std::string path, UploadLimits limits)
+      : name_(std::move(name)), path_(std::move(path)), limits_(limits) {}
+  Status open(const std::string& name);
+
+  std::string name_, path_;
+  UploadLimits limits_;
+  wire::Descriptor folder_, file_;
+  std::uint64_t bytes_ = 0;
+  std::size_t files_ = 0;
+  std::vector<std::string> owned_ = {};  // the path until it is finished; moves with the object
+};
+
+// Whether it is there.
+bool has_upload(const std::string& state, const std::string& upload);
+// Makes it part of a job's folder.
+Status claim_upload(const std::string& state, const std::string& upload, const std::string& job);
+
+// The files of an ended job that its owner may have.
+std::vector<std::string> results_of(const std::string& state, const std::string& job);
+
+}  // namespace attune::server
