@@ -47,7 +47,7 @@ Result<std::vector<std::pair<std::string, std::string>>> read_apart(
   const std::string path = wire::colocation_path(state);
   std::vector<std::pair<std::string, std::string>> apart;
   if (!std::filesystem::exists(path)) return apart;
-  ATTUNE_ASSIGN(const std::string text, read_text_file(path));
+  ATTUNE_ASSIGN(const std::string text, read_text_file(path, kLargestSettingBytes));
   const Result<jobs::CoLocationMatrix> matrix = jobs::parse_colocation(text);
   if (!matrix.ok()) {
     return Error{ErrorCode::Corrupt, fmt::format("'{}': {}", path, matrix.error().message),
