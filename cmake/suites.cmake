@@ -23,6 +23,7 @@ function(attune_add_suites)
   attune_suite(property slow)
   attune_suite(e2e slow)
   attune_suite(arm slow)
+  attune_fuzz_replay()
   add_executable(onnx_import_cases
                  ${CMAKE_SOURCE_DIR}/tests/conformance/onnx/import_cases.cpp)
   target_link_libraries(onnx_import_cases PRIVATE attune_model attune_onnx)

@@ -16,7 +16,7 @@ PINNED = {
     "numpy": "numpy==2.4.6",
     "onnxruntime": "onnxruntime==1.31.1",
     "openvino": "openvino==2026.4.1",
-    "onnx": "onnx==1.22.0",
+    "onnx": "onnx==1.23.2",
     "torch": "torch==2.15.0",
     "tvm": "apache-tvm==0.27.0.post1",
     # The newest one crashes under that version of TVM.

@@ -130,7 +130,8 @@ Result<Image> parse_image(const std::string& bytes, const std::string& path) {
 }
 
 Result<Image> read_image(const std::string& path) {
-  ATTUNE_ASSIGN(const std::string bytes, read_text_file(path));
+  constexpr std::uint64_t kLargestBytes = std::uint64_t{1} << 28;  // pixels take four times that
+  ATTUNE_ASSIGN(const std::string bytes, read_text_file(path, kLargestBytes));
   return parse_image(bytes, path);
 }
 

@@ -44,6 +44,8 @@ std::optional<std::string_view> find_value(std::string_view header, std::string_
   return header.substr(start);
 }
 
+constexpr std::size_t kMostDimensions = 64;  // NumPy has no more
+
 // "(2, 3)", "(5,)" or "()".
 std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
   std::vector<std::int64_t> shape;
@@ -54,7 +56,9 @@ std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
     if (text.starts_with(')')) return shape;
     std::int64_t extent = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (failure != std::errc() || extent < 0) return std::nullopt;
+    if (failure != std::errc() || extent < 0 || shape.size() == kMostDimensions) {
+      return std::nullopt;
+    }
     shape.push_back(extent);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   }

@@ -19,7 +19,10 @@ constexpr std::uint32_t kEndSignature = 0x06054b50, kEntrySignature = 0x02014b50
                         kMemberSignature = 0x04034b50;
 constexpr std::size_t kEndBytes = 22, kEntryBytes = 46, kMemberBytes = 30;
 constexpr std::uint32_t kElsewhere = 0xffffffff;  // a 64-bit number in the extra field instead
-constexpr std::size_t kLargestBytes = std::size_t{1} << 31;
+// Of all members together.
+constexpr std::uint64_t kLargestBytes = std::uint64_t{1} << 31;
+// No byte of deflated data stands for more (zlib's documentation, "Maximum Compression Factor").
+constexpr std::uint64_t kLargestFactor = 1032;
 
 Error malformed(const std::string& path, const std::string& why) {
   return {ErrorCode::Corrupt, fmt::format("'{}' is not a .npz file: {}", path, why),
@@ -121,7 +124,7 @@ Result<std::string> member_bytes(std::string_view bytes, const Entry& entry,
   };
   const std::size_t at = entry.offset;
   if (at > bytes.size() || bytes.size() - at < kMemberBytes ||
-      number(bytes, at, 4) != kMemberSignature || entry.size > kLargestBytes) {
+      number(bytes, at, 4) != kMemberSignature) {
     return damaged();
   }
   const std::size_t begin =
@@ -130,6 +133,7 @@ Result<std::string> member_bytes(std::string_view bytes, const Entry& entry,
   const std::string_view packed = bytes.substr(begin, entry.packed);
   std::string plain;
   if (entry.method == 8) {
+    if (entry.size / kLargestFactor > packed.size()) return damaged();
     auto inflated = inflate_all(packed, entry.size);
     if (!inflated) return damaged();
     plain = std::move(*inflated);
@@ -150,8 +154,16 @@ Result<std::string> member_bytes(std::string_view bytes, const Entry& entry,
 Result<std::vector<NpzMember>> parse_npz(const std::string& bytes, const std::string& path) {
   ATTUNE_ASSIGN(const std::vector<Entry> entries, read_directory(bytes, path));
   std::vector<NpzMember> members;
+  std::uint64_t packed = 0, unpacked = 0;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(".npy")) continue;
+    // Members that lie within each other would be unpacked again and again.
+    if (entry.packed > bytes.size() - packed) return malformed(path, "its members overlap");
+    packed += entry.packed;
+    if (entry.size > kLargestBytes - unpacked) {
+      return malformed(path, fmt::format("its members have more than {} bytes", kLargestBytes));
+    }
+    unpacked += entry.size;
     ATTUNE_ASSIGN(const std::string plain, member_bytes(bytes, entry, path));
     ATTUNE_ASSIGN(runtime::Tensor tensor, parse_npy(plain, path + ":" + entry.name));
     members.push_back({entry.name.substr(0, entry.name.size() - 4), std::move(tensor)});

@@ -1,6 +1,7 @@
 #include "tensor_files/npz.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -94,6 +95,35 @@ TEST(Npz, RefusesOtherFiles) {
   const auto method = parse_npz(archive("x.npy", "abc", 12), "x.npz");
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(method.error().message, "'x.npz' compresses 'x.npy' by method 12, which is not known");
+}
+
+// The largest memory that this process ever had.
+std::int64_t most_kilobytes() {
+  struct rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST(Npz, TakesNoMemoryForWhatASmallFileOnlyClaims) {
+  std::string bytes = archive("x.npy", "abc", 8);
+  const std::size_t entry = bytes.find("PK\x01\x02");
+  for (std::size_t i = 0; i < 4; ++i) bytes[entry + 24 + i] = i < 3 ? '\xff' : '\x7f';
+  ASSERT_LT(bytes.size(), 130u);
+  const std::int64_t before = most_kilobytes();
+  const auto members = parse_npz(bytes, "x.npz");
+  ASSERT_FALSE(members.ok());
+  EXPECT_EQ(members.error().message, "'x.npz' is not a .npz file: its member 'x.npy' is damaged");
+  EXPECT_LT(most_kilobytes() - before, 100 << 10);
+}
+
+TEST(Npz, RefusesMembersThatShareTheirBytes) {
+  std::string bytes = archive("x.npy", npy_bytes(numbers()), 0);
+  const std::size_t entry = bytes.find("PK\x01\x02"), end = bytes.find("PK\x05\x06");
+  const std::string again = bytes.substr(entry, end - entry);
+  bytes[end + 10] = 3;
+  for (int i = 0; i < 2; ++i) bytes.insert(end, again);
+  EXPECT_EQ(parse_npz(bytes, "x.npz").error().message,
+            "'x.npz' is not a .npz file: its members overlap");
 }
 
 // Whatever is cut off or flipped, it is an error or reads as the same tensor; it never crashes.

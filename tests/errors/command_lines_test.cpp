@@ -327,11 +327,12 @@ TEST_F(CommandLines, RecordsFiles) {
       {"records export {dir}/x.log --format=auto", 2, "--format=auto is not known",
        "choose one of attune, autotvm"},
       {"records import {dir}/none.log --format=autotvm", 1,
-       "cannot read '{dir}/none.log': no such file"},
+       "cannot read '{dir}/none.log': no such file or directory"},
       {"records import {dir} --format=autotvm", 1, "cannot read '{dir}': it is a directory"},
       {"records curve --csv --json", 2, "--csv and --json are both given",
        "leave out one of the two"},
-      {"records import {dir}/none.jsonl", 1, "cannot read '{dir}/none.jsonl': no such file"},
+      {"records import {dir}/none.jsonl", 1,
+       "cannot read '{dir}/none.jsonl': no such file or directory"},
   });
   EXPECT_EQ(directory_.read("damaged.db"), before);
 }

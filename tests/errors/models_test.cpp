@@ -100,6 +100,7 @@ TEST_F(BadModels, Inputs) {
       {model + "--input y={dir}/wide.npy", 2, "relu has no input 'y'", "its inputs are x:0"},
       {model + "--input x:0={dir}/none.npy", 1,
        "cannot read '{dir}/none.npy': no such file or directory"},
+      {model + "--input x:0=/dev/zero", 1, "cannot read '/dev/zero': it is not a regular file"},
       {model + "--input x:0={dir}/wide.npy", 2,
        "'{dir}/wide.npy' has shape 2x4, but input 'x:0' is 2x3",
        "give it that shape, or compile the model for yours with --shape"},

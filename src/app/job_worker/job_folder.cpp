@@ -16,6 +16,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/json_depth.h"
 #include "base/text_file.h"
 
 namespace attune::job_worker {
@@ -41,7 +42,7 @@ Result<JobFolder::Opened> JobFolder::open(const std::string& path, const std::at
     if (errno != EWOULDBLOCK && errno != EINTR) return write_error(lock, errno);
     if (dropped) return Error{ErrorCode::Exhausted, "stopped before its end", {}};
     if (seconds_between(start, clock.now_ns()) >= patience_seconds) {
-      const Result<std::string> who = read_text_file(lock);
+      const Result<std::string> who = read_text_file(lock, kLargestSettingBytes);
       return Opened(Taken{who.ok() && !who->empty() ? "process " + *who : "another process"});
     }
     std::this_thread::sleep_for(kPause);
@@ -76,7 +77,7 @@ void JobFolder::sweep() const {
 Result<int> JobFolder::chosen(const std::string& name, int value) const {
   const std::string path = path_ + "/" + name;
   int before = 0;
-  if (const Result<std::string> text = read_text_file(path); text.ok()) {
+  if (const Result<std::string> text = read_text_file(path, kLargestSettingBytes); text.ok()) {
     std::from_chars(text->data(), text->data() + text->size(), before);
   }
   if (before > 0) return before;
@@ -85,11 +86,11 @@ Result<int> JobFolder::chosen(const std::string& name, int value) const {
 }
 
 std::optional<JobReport> JobFolder::report() const {
-  auto text = read_text_file(path_ + "/report.json");
-  if (!text.ok()) return std::nullopt;
+  auto text = read_text_file(path_ + "/report.json", kLargestSettingBytes);
+  if (!text.ok() || json_depth(*text) > kDeepestJson) return std::nullopt;
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  const bool stopped = json.is_object() && json.value("stopped", false);
-  return JobReport{std::move(*text), stopped};
+  const auto stopped = json.is_object() ? json.find("stopped") : json.end();
+  return JobReport{std::move(*text), stopped != json.end() && *stopped == true};
 }
 
 Status JobFolder::keep_report(const JobReport& report) const {

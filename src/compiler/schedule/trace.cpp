@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json_depth.h"
 #include "compiler/schedule/primitives.h"
 
 namespace attune::schedule {
@@ -171,6 +172,7 @@ std::string to_json(const Trace& trace) {
 }
 
 Result<Trace> trace_from_json(std::string_view text) {
+  if (json_depth(text) > kDeepestJson) return invalid("the trace is nested too deep");
   const auto steps = nlohmann::json::parse(text, nullptr, false);
   if (!steps.is_array()) return invalid("the trace is not a JSON array of steps");
   Trace trace;

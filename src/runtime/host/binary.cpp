@@ -91,7 +91,9 @@ Int bit_and(Int a, Int b) { return a & b; }
 Int bit_or(Int a, Int b) { return a | b; }
 Int bit_xor(Int a, Int b) { return a ^ b; }
 Int shift_left(Int a, Int b) { return b < 0 || b > 63 ? 0 : wrap(word(a) << b); }
-Int shift_right(Int a, Int b) { return b < 0 || b > 63 ? 0 : wrap(word(a) >> b); }
+// What is shifted in is the sign.
+Int shift_right(Int a, Int b) { return a >> (b < 0 || b > 63 ? 63 : b); }
+Int shift_words_right(Int a, Int b) { return b < 0 || b > 63 ? 0 : wrap(word(a) >> b); }
 double leaky(double x, double slope) { return x < 0 ? x * slope : x; }
 Int leaky(Int x, Int slope) { return x < 0 ? mul(x, slope) : x; }
 
@@ -173,7 +175,9 @@ Status mod(const Call& call) {
 Status bit_shift(const Call& call) {
   ATTUNE_RETURN_IF_ERROR(call.takes(2, 2));
   const bool left = call.text("direction", "LEFT") == "LEFT";
-  return run_elementwise(call, {nullptr, left ? fold<Int, shift_left> : fold<Int, shift_right>});
+  return run_elementwise(
+      call, left ? Elementwise{nullptr, fold<Int, shift_left>}
+                 : Elementwise{nullptr, fold<Int, shift_right>, fold<Int, shift_words_right>});
 }
 
 // The bounds are inputs or, in old models, attributes.

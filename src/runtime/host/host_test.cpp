@@ -122,6 +122,8 @@ TEST(TopK, BreaksTiesByTheLowerIndex) {
   EXPECT_EQ(low.outputs[1], i64({1, 4}, {1, 0, 1, 0}));
   EXPECT_EQ(failure("TopK", {}, {data, i64({1}, {5})}, {DType::F32, DType::I64}),
             "TopK: k is 5, the axis has 4 elements");
+  EXPECT_EQ(failure("TopK", {{"k", 2L}}, {data, i64({1}, {3})}, {DType::F32, DType::I64}),
+            "TopK: k is 3, the model was compiled for at most 2");
 }
 
 TEST(TopK, OrdersEveryType) {

@@ -1,5 +1,6 @@
 // TopK: the k largest or smallest elements along an axis and their indices, in order; of equal
-// elements the one with the lower index comes first.
+// elements the one with the lower index comes first. With k as an input, the attribute is the most
+// that it may be.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -17,7 +18,12 @@ Status top_k(const Call& call) {
   if (call.has_input(1)) {
     ATTUNE_ASSIGN(const auto given, call.integers(1, "k"));
     if (!given || given->size() != 1) return call.bad("k is not one number");
+    const std::int64_t most = call.integer("k", given->front());
     k = given->front();
+    if (k > most) {
+      return call.bad("k is " + std::to_string(k) + ", the model was compiled for at most " +
+                      std::to_string(most));
+    }
   }
   const std::int64_t extent = input.shape[axis];
   if (k < 0 || k > extent) {

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/json_depth.h"
+
 namespace attune::explore {
 namespace {
 
@@ -332,6 +334,7 @@ Result<std::uint64_t> load_position(const space::Space& space, const nlohmann::j
 }
 
 Result<nlohmann::json> parse_saved(std::string_view saved) {
+  if (json_depth(saved) > kDeepestJson) return damaged("is nested too deep");
   auto document = nlohmann::json::parse(saved, nullptr, false);
   if (!document.is_object()) return damaged("is not JSON");
   return document;

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_depth.h"
+
 namespace attune::logs {
 namespace {
 
@@ -246,6 +248,10 @@ LogLine parse_log_line(std::string_view line) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos || text[first] == '#') return Skipped::Comment;
   const std::size_t skipped = static_cast<std::size_t>(text.data() - line.data());
+  if (json_depth(text) > kDeepestJson) {
+    return records::LineProblem{1, skipped + first + 1,
+                                fmt::format("it is nested more than {} deep", kDeepestJson)};
+  }
   try {
     const json row = json::parse(without_infinities(text));
     if (!row.is_object()) {
@@ -288,6 +294,7 @@ std::string_view describe_error(int error) {
 }
 
 bool looks_like_log(std::string_view line) {
+  if (json_depth(line) > kDeepestJson) return false;
   const json row = json::parse(trimmed(line), nullptr, false);
   if (!row.is_object()) return false;
   return row.contains("input") || (row.contains("i") && row.contains("r"));

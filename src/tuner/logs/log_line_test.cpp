@@ -109,6 +109,9 @@ TEST(LogLine, DamageHasItsColumn) {
   EXPECT_EQ(cut.message.rfind("syntax error", 0), 0u) << cut.message;
   EXPECT_EQ(problem_in("{\"input\": 5x}").column, 12u);
   EXPECT_EQ(problem_in("[1, 2]").message, "a record is not a JSON object");
+  const std::string deep(1 << 20, '[');
+  EXPECT_EQ(problem_in(deep).message, "it is nested more than 100 deep");
+  EXPECT_FALSE(looks_like_log(deep));
   EXPECT_EQ(problem_in("{\"result\": 5}").message, "'input' is missing");
   const records::LineProblem kind =
       problem_in(line_of("llvm", "t", "[]", R"([["tile_x", "xx", [1]]])"));

@@ -1,19 +1,22 @@
 #include "tuner/records/line_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <memory>
+
+#include "base/input_file.h"
 
 namespace attune::records {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
-constexpr std::size_t kLongestLine = std::size_t{1} << 26;
+constexpr std::size_t kLongestLine = std::size_t{1} << 24;
 
 Error cannot_read(const std::string& path, const std::string& why) {
   return {ErrorCode::Io, fmt::format("cannot read '{}': {}", path, why), {}};
@@ -25,14 +28,13 @@ struct Close {
 using File = std::unique_ptr<gzFile_s, Close>;
 
 Result<File> open(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    return Error{ErrorCode::NotFound, fmt::format("cannot read '{}': no such file", path), {}};
-  }
-  if (std::filesystem::is_directory(path, ignored)) return cannot_read(path, "it is a directory");
-  File file(gzopen(path.c_str(), "rb"));
-  if (!file) return cannot_read(path, errno != 0 ? std::strerror(errno) : "out of memory");
-  return file;
+  ATTUNE_ASSIGN(const InputFile input, InputFile::open(path));
+  const int own = ::fcntl(input.descriptor(), F_DUPFD_CLOEXEC, 0);  // zlib closes it
+  if (own < 0) return cannot_read(path, std::strerror(errno));
+  File file(gzdopen(own, "rb"));
+  if (file) return file;
+  ::close(own);
+  return cannot_read(path, "out of memory");
 }
 
 }  // namespace

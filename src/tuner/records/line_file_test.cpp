@@ -74,7 +74,7 @@ TEST_F(LineFile, CompressedDataThatBreaksOff) {
 }
 
 TEST_F(LineFile, Missing) {
-  EXPECT_EQ(visit().error().message, "cannot read '" + path_ + "': no such file");
+  EXPECT_EQ(visit().error().message, "cannot read '" + path_ + "': no such file or directory");
 }
 
 }  // namespace

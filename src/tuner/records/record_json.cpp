@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/json_depth.h"
 #include "base/match.h"
 #include "tuner/records/json_fields.h"
 
@@ -232,6 +233,9 @@ std::string task_to_json_line(const TaskDefinition& task) {
 }
 
 std::variant<Record, TaskDefinition, LineProblem> parse_json_line(std::string_view line) {
+  if (json_depth(line) > kDeepestJson) {
+    return LineProblem{1, 1, fmt::format("it is nested more than {} deep", kDeepestJson)};
+  }
   json parsed;
   try {
     parsed = json::parse(line);
@@ -261,7 +265,7 @@ std::variant<Record, TaskDefinition, LineProblem> parse_json_line(std::string_vi
 std::string outcome_to_json(const outcome::Outcome& outcome) { return dump(outcome_json(outcome)); }
 
 Result<outcome::Outcome> outcome_from_json(std::string_view text) {
-  const json parsed = json::parse(text, nullptr, false);
+  const json parsed = json_depth(text) > kDeepestJson ? json() : json::parse(text, nullptr, false);
   JsonFields fields(parsed, text);
   outcome::Outcome outcome = read_outcome(fields);
   if (const auto& problem = fields.problem()) {

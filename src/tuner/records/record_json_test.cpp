@@ -122,6 +122,10 @@ TEST(RecordJson, TruncatedAndForeignLines) {
   const auto array = std::get<LineProblem>(parse_json_line("[1, 2]"));
   EXPECT_EQ(array.column, 1u);
   EXPECT_EQ(array.message, "expected a JSON object");
+  const std::string deep(1 << 20, '[');
+  EXPECT_EQ(std::get<LineProblem>(parse_json_line(deep)).message,
+            "it is nested more than 100 deep");
+  EXPECT_FALSE(outcome_from_json(deep).ok());
   for (std::size_t length = 0; length < good.size(); ++length) {
     EXPECT_TRUE(std::holds_alternative<LineProblem>(parse_json_line(good.substr(0, length))));
   }

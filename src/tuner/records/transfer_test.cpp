@@ -157,7 +157,7 @@ TEST_F(TransferTest, FilesThatCannotBeReadOrWritten) {
   auto store = open("records.db");
   const std::string missing = directory_.file("missing.jsonl");
   EXPECT_EQ(import_records(*store, missing).error().message,
-            "cannot read '" + missing + "': no such file");
+            "cannot read '" + missing + "': no such file or directory");
   EXPECT_EQ(import_records(*store, directory_.path().string()).error().message,
             "cannot read '" + directory_.path().string() + "': it is a directory");
   EXPECT_EQ(export_records(*store, {}, directory_.file("no/out.jsonl")).error().message,

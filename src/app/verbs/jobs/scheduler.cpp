@@ -49,7 +49,7 @@ Result<std::vector<std::pair<std::string, std::string>>> read_apart(
   std::vector<std::pair<std::string, std::string>> apart;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return apart;
-  ATTUNE_ASSIGN(const std::string text, read_text_file(path));
+  ATTUNE_ASSIGN(const std::string text, read_text_file(path, kLargestSettingBytes));
   const Result<jobs::CoLocationMatrix> matrix = jobs::parse_colocation(text);
   if (!matrix.ok()) {
     return Error{ErrorCode::Corrupt, fmt::format("'{}': {}", path, matrix.error().message),

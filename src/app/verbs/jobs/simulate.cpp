@@ -15,7 +15,7 @@ namespace {
 
 Result<jobs::Experiment> experiment_of(const SimulateOptions& options) {
   if (!options.plan.empty()) {
-    ATTUNE_ASSIGN(const std::string text, read_text_file(options.plan));
+    ATTUNE_ASSIGN(const std::string text, read_text_file(options.plan, kLargestSettingBytes));
     return jobs::parse_experiment(text);
   }
   jobs::Experiment experiment{{{"host", options.host}, {"device", options.device}},

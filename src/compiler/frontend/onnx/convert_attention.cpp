@@ -2,6 +2,7 @@
 // rotation of queries and keys by position.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,7 +31,7 @@ class Attention {
     }
     ATTUNE_ASSIGN(const ValueId bias, bias_of());
     const ValueId biased = bias == kNoValue ? capped : make("add", {capped, bias});
-    const ValueId weights = softmax(biased);
+    const ValueId weights = softmax(biased, bias != kNoValue);
     const ValueId y = make("matmul", {weights, grouped(value_, true)});
     if (node_.failed()) return std::vector{kNoValue};
     const std::int64_t mode = node_.integer("qk_matmul_output_mode", 0);
@@ -124,9 +125,11 @@ class Attention {
     return first ? product : make("mul", {product, scalar(scale)});
   }
 
-  ValueId softmax(ValueId scores) {
+  // Rows that a mask excludes as a whole are 0.
+  ValueId softmax(ValueId scores, bool masked) {
     if (node_.failed()) return kNoValue;
-    const Attributes last{{"axis", std::int64_t{node_.rank(scores) - 1}}};
+    Attributes last{{"axis", std::int64_t{node_.rank(scores) - 1}}};
+    if (masked) last["masked"] = std::int64_t{1};
     const auto precision = static_cast<std::int32_t>(node_.integer("softmax_precision", 0));
     const auto wide = element_type(precision);
     if (precision == 0 || !wide.ok() || *wide == type_) return make("softmax", {scores}, last);
@@ -159,18 +162,43 @@ class Attention {
       ATTUNE_ASSIGN(lengths, node_.reshape(lengths, {batch_, 1, 1, 1}));
       terms.push_back(allowed(make("less", {positions(keys_, 0, false), lengths})));
     }
-    if (node_.flag("is_causal")) {
-      ValueId last = positions(rows_, past_, true);
-      if (lengths != kNoValue) {  // the last query stands at the end of what is not padding
-        const ValueId shift = make("sub", {lengths, node_.scalar(ir::kI64, rows_)});
-        last = make("add", {positions(rows_, 0, true), shift});
-      }
-      terms.push_back(allowed(make("less_or_equal", {positions(keys_, 0, false), last})));
-    }
+    ATTUNE_RETURN_IF_ERROR(add_windows(lengths, terms));
     ValueId bias = kNoValue;
     for (const ValueId term : terms) bias = bias == kNoValue ? term : make("add", {bias, term});
     if (bias == kNoValue || node_.failed()) return kNoValue;
     return grouped_mask(bias);
+  }
+
+  // Which keys a query sees by its own place among them: none behind it (is_causal), none that are
+  // further away than the windows are wide.
+  Status add_windows(ValueId lengths, std::vector<ValueId>& terms) {
+    const std::int64_t left = node_.integer("left_window_size", -1);
+    const std::int64_t right = node_.integer("right_window_size", -1);
+    if (left < -1 || right < -1) {
+      return invalid(
+          fmt::format("windows of {} and {} keys, a size is -1 or not negative", left, right));
+    }
+    const bool causal = node_.flag("is_causal");
+    if (!causal && left < 0 && right < 0) return {};
+    ValueId place = positions(rows_, past_, true);
+    if (lengths != kNoValue) {  // the last query stands at the end of what is not padding
+      const ValueId shift = make("sub", {lengths, node_.scalar(ir::kI64, rows_)});
+      place = make("add", {positions(rows_, 0, true), shift});
+    }
+    const ValueId key = positions(keys_, 0, false);
+    const auto moved = [&](std::int64_t distance) {
+      return make("add", {place, node_.scalar(ir::kI64, static_cast<double>(distance))});
+    };
+    if (causal) terms.push_back(allowed(make("less_or_equal", {key, place})));
+    // No key is further away than all of them and those before the first.
+    const std::int64_t furthest = keys_ + rows_ + past_;
+    if (left >= 0) {
+      terms.push_back(allowed(make("less_or_equal", {moved(-std::min(left, furthest)), key})));
+    }
+    if (right >= 0) {
+      terms.push_back(allowed(make("less_or_equal", {key, moved(std::min(right, furthest))})));
+    }
+    return {};
   }
 
   // A mask of bool or numbers; columns that it lacks are not to be seen.

@@ -85,6 +85,12 @@ Result<ValueId> old_broadcast(NodeContext& node) {
   return node.reshape(b, std::move(shape));
 }
 
+Result<ValueId> swish(NodeContext& node, ValueId x) {
+  const double alpha = node.real("alpha", 1);
+  if (alpha == 1) return node.add("silu", {x});
+  return node.add("swish", {x}, {{"alpha", alpha}});
+}
+
 }  // namespace
 
 Converted convert_unary(NodeContext& node) {
@@ -198,16 +204,23 @@ Converted convert_activation(NodeContext& node) {
     return one(node.add("shrink", {x},
                         {{"lambd", node.real("lambd", 0.5)}, {"bias", node.real("bias", 0)}}));
   }
-  if (op == "Swish") {
-    if (node.real("alpha", 1) == 1) return one(node.add("silu", {x}));
-    return one(node.add("swish", {x}, {alpha(1)}));
-  }
+  if (op == "Swish") return one(swish(node, x));
   CHECK(op == "Gelu", fmt::format("'{}' is an activation", op));
   const std::string approximate = node.word("approximate", "none");
   if (approximate != "none" && approximate != "tanh") {
     return invalid(fmt::format("approximate is '{}', must be none or tanh", approximate));
   }
   return one(node.add("gelu", {x}, {{"approximate", approximate}}));
+}
+
+Converted convert_swiglu(NodeContext& node) {
+  const ValueId gate = node.input(0), value = node.input(1);
+  if (!(node.type(gate) == node.type(value))) {
+    return invalid(fmt::format("the gate is {}, what it lets through is {}",
+                               ops::to_string(node.type(gate)), ops::to_string(node.type(value))));
+  }
+  ATTUNE_ASSIGN(const ValueId opened, swish(node, gate));
+  return one(node.add("mul", {opened, value}));
 }
 
 // Inference: the input as it is, and a mask that drops nothing.

@@ -298,7 +298,9 @@ Converted convert_space_to_depth(NodeContext& node) {
   const Extents s = node.shape(node.input(0));
   ATTUNE_ASSIGN(ValueId value, node.reshape(node.input(0), {s[0], s[1], s[2] / block, block,
                                                             s[3] / block, block}));
-  ATTUNE_ASSIGN(value, transpose(node, value, {0, 3, 5, 1, 2, 4}));
+  const bool by_column = node.word("mode", "DCR") == "CRD";
+  const Extents perm = by_column ? Extents{0, 1, 3, 5, 2, 4} : Extents{0, 3, 5, 1, 2, 4};
+  ATTUNE_ASSIGN(value, transpose(node, value, perm));
   return one(node.reshape(value, {s[0], s[1] * block * block, s[2] / block, s[3] / block}));
 }
 

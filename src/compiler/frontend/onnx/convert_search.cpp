@@ -40,15 +40,21 @@ Converted convert_unique(NodeContext& node) {
 Converted convert_top_k(NodeContext& node) {
   ATTUNE_ASSIGN(const std::int64_t axis,
                 node.axis(node.integer("axis", -1), node.rank(node.input(0))));
-  std::int64_t k = node.integer("k", -1);
-  if (!node.has_attribute("k")) {
-    ATTUNE_ASSIGN(k, node.integer_input(1, "K"));
+  Attributes attributes{{"axis", axis},
+                        {"largest", node.integer("largest", 1)},
+                        {"sorted", node.integer("sorted", 1)}};
+  std::vector<ValueId> operands{node.input(0)};
+  if (node.has_attribute("k")) {
+    attributes["k"] = node.integer("k", -1);
+  } else if (node.has(1) && node.builder().constant_of(node.input(1)) == nullptr) {
+    // Not more than there are.
+    attributes["k"] = node.shape(node.input(0))[static_cast<std::size_t>(axis)];
+    attributes["extent"] = std::int64_t{node.builder().new_extent()};
+    operands.push_back(node.input(1));
+  } else {
+    ATTUNE_ASSIGN(attributes["k"], node.integer_input(1, "K"));
   }
-  return node.builder().add_node("top_k", {node.input(0)},
-                                 {{"axis", axis},
-                                  {"k", k},
-                                  {"largest", node.integer("largest", 1)},
-                                  {"sorted", node.integer("sorted", 1)}});
+  return node.builder().add_node("top_k", std::move(operands), std::move(attributes));
 }
 
 Converted convert_non_max_suppression(NodeContext& node) {

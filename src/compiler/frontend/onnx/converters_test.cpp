@@ -159,6 +159,53 @@ TEST(Converters, MultiplyVectorsAndNothing) {
   EXPECT_EQ(gemm.output().values, (Numbers{72}));
 }
 
+TEST(Converters, AttendToNothingWhereAMaskExcludesAllKeys) {
+  NodeForTest node("Attention", 24, 4);
+  node.input({{1, 1, 2, 1}, {1, 2}}).input({{1, 1, 2, 1}, {3, 4}}).input({{1, 1, 2, 1}, {5, 6}});
+  node.input({{2, 2}, {-INFINITY, -INFINITY, -INFINITY, 0}});
+  node.attribute("qk_matmul_output_mode", std::int64_t{3});
+  EXPECT_EQ(node.output(0).values, (Numbers{0, 6}));
+  EXPECT_EQ(node.output(3).values, (Numbers{0, 0, 0, 1}));
+}
+
+TEST(Converters, AttendToKeysWithinTheWindows) {
+  const auto attend = [](std::int64_t left, std::int64_t right, std::int64_t causal) {
+    NodeForTest node("Attention", 25);
+    node.input({{1, 1, 4, 1}, {0, 0, 0, 0}}).input({{1, 1, 4, 1}, {0, 0, 0, 0}});
+    node.input({{1, 1, 4, 1}, {12, 24, 48, 96}}).attribute("is_causal", causal);
+    node.attribute("left_window_size", left).attribute("right_window_size", right);
+    return node.output().values;
+  };
+  EXPECT_EQ(attend(0, 0, 0), (Numbers{12, 24, 48, 96}));
+  EXPECT_EQ(attend(1, 0, 0), (Numbers{12, 18, 36, 72}));
+  EXPECT_EQ(attend(1, -1, 1), (Numbers{12, 18, 36, 72}));
+  EXPECT_EQ(attend(-1, 1, 0), (Numbers{18, 28, 45, 45}));
+  EXPECT_EQ(attend(INT64_MAX, INT64_MAX, 0), (Numbers{45, 45, 45, 45}));
+  NodeForTest wrong("Attention", 25);
+  for (int i = 0; i < 3; ++i) wrong.input({{1, 1, 1, 1}, {0}});
+  EXPECT_EQ(wrong.attribute("left_window_size", std::int64_t{-2}).error(),
+            "node 'node' (Attention): windows of -2 and -1 keys, a size is -1 or not negative");
+}
+
+TEST(Converters, KnowWhatOperatorSet28Brought) {
+  const Tensor gated =
+      NodeForTest("SwiGLU", 28).input({{2}, {0, 50}}).input({{2}, {3, 2}}).output();
+  EXPECT_EQ(gated.values, (Numbers{0, 100}));
+  NodeForTest depth("SpaceToDepth", 28);
+  depth.input({{1, 2, 2, 1}, {1, 2, 3, 4}}).attribute("blocksize", std::int64_t{1});
+  EXPECT_EQ(depth.attribute("mode", std::string("CRD")).output().values, (Numbers{1, 2, 3, 4}));
+  const auto shifted = [](const std::string& direction) {
+    NodeForTest node("BitShift", 28);
+    node.integers({{4}, {-8, -8, -8, 8}}).integers({{4}, {1, -1, 64, 70}});
+    return node.attribute("direction", direction).output().values;
+  };
+  EXPECT_EQ(shifted("RIGHT"), (Numbers{-4, -1, -1, 0}));
+  EXPECT_EQ(shifted("LEFT"), (Numbers{-16, 0, 0, 0}));
+  NodeForTest mod("Mod", 28);
+  mod.input({{5}, {-4.5, 4.5, 1, -1, 0}}).input({{5}, {3, -3, INFINITY, INFINITY, -2}});
+  EXPECT_EQ(mod.output().values, (Numbers{1.5, -1.5, 1, INFINITY, -0.0}));
+}
+
 TEST(Converters, SumByLabelsWithEllipsis) {
   NodeForTest node("Einsum", 12);
   node.input({{2, 1, 2}, {1, 2, 3, 4}}).input({{2, 2, 1}, {1, 1, 2, 2}});

@@ -6,12 +6,13 @@
 #include <set>
 
 #include "compiler/frontend/onnx/converters.h"
+#include "compiler/frontend/onnx/interface.h"
 #include "compiler/frontend/onnx/scope.h"
 
 namespace attune::onnx {
 namespace {
 
-constexpr int kNewestOpset = 27;
+constexpr int kNewestOpset = 28;
 // Calls of functions and subgraphs within each other.
 constexpr int kDeepestScope = 100;
 
@@ -176,12 +177,8 @@ Result<std::vector<ValueId>> name_outputs(Scope& scope, const ::onnx::GraphProto
                                           std::vector<ValueId> values) {
   graph::Builder& builder = scope.site().builder;
   std::set<ValueId> taken;
-  std::set<std::string> names;
   for (int i = 0; i < graph.output_size(); ++i) {
     const std::string& name = graph.output(i).name();
-    if (!names.insert(name).second) {
-      return invalid(fmt::format("two outputs are named '{}'", name));
-    }
     ValueId& value = values[static_cast<std::size_t>(i)];
     const bool is_input = scope.site().inputs.count(value) != 0;
     const bool keeps_name = builder.constant_of(value) != nullptr;
@@ -195,10 +192,10 @@ Result<std::vector<ValueId>> name_outputs(Scope& scope, const ::onnx::GraphProto
 }
 
 // Gives the outputs their names of the model; whoever else has one of them gets another.
-void rename_outputs(graph::Graph& graph, const ::onnx::GraphProto& proto) {
+void rename_outputs(graph::Graph& graph, const std::vector<std::string>& output_names) {
   std::map<std::string, ValueId> wanted;
-  for (int i = 0; i < proto.output_size(); ++i) {
-    wanted[proto.output(i).name()] = graph.outputs[static_cast<std::size_t>(i)];
+  for (std::size_t i = 0; i < output_names.size(); ++i) {
+    wanted[output_names[i]] = graph.outputs[i];
   }
   std::set<std::string> names;
   for (const graph::Value& value : graph.values) names.insert(value.name);
@@ -254,7 +251,7 @@ Result<graph::Graph> import_model(const onnx_proto::ModelFile& file, const Impor
   ATTUNE_ASSIGN(std::vector<ValueId> outputs, import_graph(scope, proto.graph()));
   ATTUNE_ASSIGN(outputs, name_outputs(scope, proto.graph(), std::move(outputs)));
   graph::Graph graph = std::move(site.builder).finish(std::move(outputs));
-  rename_outputs(graph, proto.graph());
+  rename_outputs(graph, output_names(file));
   return graph;
 }
 

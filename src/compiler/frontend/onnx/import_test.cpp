@@ -25,6 +25,18 @@ TEST(Import, KeepsNamesOfInputsAndOutputs) {
   EXPECT_EQ(graph->value(graph->outputs[2]).constant->integer(0), 6);
 }
 
+TEST(Import, GivesOutputsThatAreNamedTwiceNamesOfTheirOwn) {
+  ModelForTest model;
+  model.input("x", {"2"}).output("y").output("y").output("y.2").output("y");
+  model.node("Neg", {"x"}, {"y"});
+  model.node("Abs", {"x"}, {"y.2"});
+  const auto graph = model.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  std::vector<std::string> names;
+  for (const graph::ValueId output : graph->outputs) names.push_back(graph->value(output).name);
+  EXPECT_EQ(names, (std::vector<std::string>{"y", "y.3", "y.2", "y.4"}));
+}
+
 TEST(Import, ResolvesSymbolsAcrossInputs) {
   ModelForTest model;
   model.input("a", {"N", "3"}).input("b", {"N"}).output("y");

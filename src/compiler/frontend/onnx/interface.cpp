@@ -1,5 +1,8 @@
 #include "compiler/frontend/onnx/interface.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <set>
 
 #include "compiler/frontend/onnx/proto/onnx.pb.h"
@@ -26,10 +29,29 @@ Interface interface_of(const onnx_proto::ModelFile& model) {
     interface.inputs.push_back(
         {input.name(), is_tensor(input), initialised.count(input.name()) != 0});
   }
-  for (const auto& output : graph.output()) {
-    interface.outputs.push_back({output.name(), is_tensor(output), false});
+  const std::vector<std::string> names = output_names(model);
+  for (int i = 0; i < graph.output_size(); ++i) {
+    interface.outputs.push_back(
+        {names[static_cast<std::size_t>(i)], is_tensor(graph.output(i)), false});
   }
   return interface;
+}
+
+std::vector<std::string> output_names(const onnx_proto::ModelFile& model) {
+  const ::onnx::GraphProto& graph = model.proto().graph();
+  std::set<std::string> taken;
+  for (const auto& output : graph.output()) taken.insert(output.name());
+  std::map<std::string, int> seen;
+  std::vector<std::string> names;
+  for (const auto& output : graph.output()) {
+    std::string name = output.name();
+    for (int& times = ++seen[output.name()]; times > 1; ++times) {
+      name = fmt::format("{}.{}", output.name(), times);
+      if (taken.insert(name).second) break;
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace attune::onnx

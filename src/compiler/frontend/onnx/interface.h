@@ -20,4 +20,8 @@ struct Interface {
 
 Interface interface_of(const onnx_proto::ModelFile& model);
 
+// Names of the outputs, in the order of the graph, each once: what the file names a second time is
+// called NAME.2, and so on.
+std::vector<std::string> output_names(const onnx_proto::ModelFile& model);
+
 }  // namespace attune::onnx

@@ -49,6 +49,16 @@ TEST(Movement, ReshapeSaysWhatDoesNotFit) {
   EXPECT_EQ(two.error(), "node 'r' (Reshape): [-1,-1] is no shape");
 }
 
+TEST(Search, TakesAsManyAsAnInputSays) {
+  ModelForTest model;
+  model.input("x", {"2", "7"}).input("k", {"1"}, ::onnx::TensorProto::INT64);
+  model.output("values").output("places");
+  model.node("TopK", {"x", "k"}, {"values", "places"}, "top");
+  EXPECT_EQ(nodes_of(model),
+            "  %values, %places = top_k(%x, %k) {axis=1, extent=0, k=7, largest=1, sorted=1} : "
+            "f32[2,<=7], i64[2,<=7]\n");
+}
+
 TEST(Windows, PadsAreWrittenOut) {
   ModelForTest model;
   model.input("x", {"1", "1", "5", "5"}).output("y");

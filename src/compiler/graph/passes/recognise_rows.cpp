@@ -68,7 +68,7 @@ bool recognise_softmax(Rewriter& rewriter, const Node& node) {
 bool recognise_log_softmax(Rewriter& rewriter, const Node& node) {
   if (node.op != "log") return false;
   const Node* softmax = made_only_by(rewriter, node.inputs[0], "softmax");
-  if (softmax == nullptr) return false;
+  if (softmax == nullptr || softmax->attributes.count("masked") != 0) return false;
   return rewriter.replace(node.outputs[0], rewriter.add("log_softmax", softmax->inputs,
                                                         softmax->attributes, node.name));
 }

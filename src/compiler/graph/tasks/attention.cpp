@@ -76,7 +76,8 @@ Result<Task> attention(const Graph& graph, Task scores, Task product) {
   const auto position = static_cast<std::size_t>(left - product.inputs.begin());
 
   const std::int64_t keys = scores.op.program.outputs[0]->shape.back();
-  AttentionPrograms parts{std::move(scores.op.program), std::move(product.op.program), position};
+  AttentionPrograms parts{std::move(scores.op.program), std::move(product.op.program), position,
+                          softmax->attributes.count("masked") != 0};
   std::vector<ops::AlgorithmDef> alternatives;
   if (keys >= 2 * kMostKeys) {
     const std::int64_t count = (keys + kMostKeys - 1) / kMostKeys;

@@ -6,6 +6,7 @@
 #include "compiler/graph/program.h"
 #include "compiler/graph/tasks/splice.h"
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ops/masked_rows.h"
 
 namespace attune::graph {
 namespace {
@@ -22,10 +23,12 @@ Index with(Index index, std::initializer_list<Expr> more) {
 }
 
 // The softmax of rows of `scores`, without the division by their sums.
-Result<ir::Program> weights_of(const Buffer& scores) {
+Result<ir::Program> weights_of(const Buffer& scores, bool masked) {
   const auto last = static_cast<std::int64_t>(scores->shape.size()) - 1;
+  ops::Attributes attributes{{"axis", last}};
+  if (masked) attributes["masked"] = std::int64_t{1};
   ATTUNE_ASSIGN(ir::Program program, program_of({.name = "softmax",
-                                                 .attributes = {{"axis", last}},
+                                                 .attributes = std::move(attributes),
                                                  .inputs = {{scores->type, scores->shape, {}}},
                                                  .present = {true},
                                                  .constants = {nullptr}}));
@@ -58,6 +61,7 @@ class PartedRows {
   PartedRows(AttentionPrograms parts, std::int64_t keys)
       : product_(std::move(parts.product)),
         left_(product_.inputs[parts.weights].buffer),
+        masked_(parts.masked),
         part_{"c", 0},
         key_{"jj", keys} {
     program_ = with_prefix(parts.scores, "scores.");
@@ -83,7 +87,9 @@ class PartedRows {
     add_total();
     append_behind(program_, product_, [&](const Index& index) {
       const Index row(index.begin(), index.end() - 1);
-      return ir::load(mixed_, index) * (number(type_, 1) / ir::load(total_, row));
+      const Expr total = ir::load(total_, row);
+      const Expr divisor = masked_ ? ops::positive_sum(total) : total;
+      return ir::load(mixed_, index) * (number(type_, 1) / divisor);
     });
     program_.name = "attention";
     ATTUNE_RETURN_IF_ERROR(ir::verify(program_));
@@ -103,12 +109,11 @@ class PartedRows {
     const Expr key = ir::axis_var(key_);
     const Index place = with(row_, {part()});
     const Expr score = ir::cast(type_, ir::load(scores_, with(row_, {at(key)})));
-    constexpr double kLeast = std::numeric_limits<float>::lowest();
     greatest_ =
         ir::add_reduce(program_, "weights.max", part_axes_, {key_}, ir::Reduction::Max,
                        if_key(key, score, number(type_, -std::numeric_limits<double>::infinity())));
     // A part may have nothing but masked keys.
-    const Expr top = ir::max(ir::load(greatest_, place), number(type_, kLeast));
+    const Expr top = ops::finite_greatest(ir::load(greatest_, place));
     std::vector<ir::Axis> axes = part_axes_;
     axes.push_back(key_);
     power_ =
@@ -157,9 +162,11 @@ class PartedRows {
     };
     const Buffer most = ir::add_reduce(program_, "total.max", row_axes_, {part_},
                                        ir::Reduction::Max, of_part(Expr(columns_.extent)));
-    const Buffer share = ir::add_compute(
-        program_, "total.exp", part_axes_,
-        ir::math(ir::MathFn::Exp, {of_part(Expr(columns_.extent)) - ir::load(most, row_)}));
+    Expr top = ir::load(most, row_);
+    if (masked_) top = ops::finite_greatest(top);
+    const Buffer share =
+        ir::add_compute(program_, "total.exp", part_axes_,
+                        ir::math(ir::MathFn::Exp, {of_part(Expr(columns_.extent)) - top}));
     const Expr weight = ir::load(share, with(row_, {part()}));
     total_ = ir::add_reduce(program_, "total.sum", row_axes_, {part_}, ir::Reduction::Sum,
                             weight * of_part(Expr(columns_.extent + 1)));
@@ -171,6 +178,7 @@ class PartedRows {
 
   ir::Program program_, product_;
   Buffer left_, scores_, greatest_, power_, sum_, parts_, total_, mixed_;
+  bool masked_;
   ir::Axis part_, key_, columns_ = {};
   std::vector<ir::Axis> row_axes_, part_axes_;
   Index row_;
@@ -185,7 +193,7 @@ Result<ir::Program> whole_rows(AttentionPrograms parts) {
   const Buffer between = program.outputs[0];
   const Buffer read = parts.product.inputs[parts.weights].buffer;
   CHECK(between->shape == read->shape, "scores are read as they are written");
-  ATTUNE_ASSIGN(ir::Program weights, weights_of(between));
+  ATTUNE_ASSIGN(ir::Program weights, weights_of(between, parts.masked));
   const Buffer power = weights.find_stage("weights.exp")->outputs[0];
   const Buffer sum = weights.find_stage("weights.sum")->outputs[0];
   splice(program, std::move(weights), 0,
@@ -195,8 +203,9 @@ Result<ir::Program> whole_rows(AttentionPrograms parts) {
   for (ir::Stage& stage : parts.product.stages) {
     replace_reads(stage, anchor, [&](const Index& index) {
       const Index row(index.begin(), index.end() - 1);
-      const Expr total = ir::cast(anchor->type, ir::load(sum, row));
-      return ir::load(anchor, index) * (number(anchor->type, 1) / total);
+      const Expr total = ir::load(sum, row);
+      const Expr divisor = parts.masked ? ops::positive_sum(total) : total;
+      return ir::load(anchor, index) * (number(anchor->type, 1) / ir::cast(anchor->type, divisor));
     });
   }
   splice(program, std::move(parts.product), parts.weights,

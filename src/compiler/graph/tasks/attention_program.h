@@ -9,6 +9,7 @@ namespace attune::graph {
 struct AttentionPrograms {
   ir::Program scores, product;  // end in the stage `output`
   std::size_t weights;          // which input of the second product the softmax of the scores is
+  bool masked = false;          // the softmax gives 0 for rows of minus infinity alone
 };
 
 // All scores of a row are known before the first of its exponentials.

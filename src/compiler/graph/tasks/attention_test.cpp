@@ -22,6 +22,8 @@ struct Wanted {
   bool masked = false;      // a number for each batch and key is added
   bool shared = false;      // the weights are an output of their own
   bool by_columns = false;  // softmax along the queries
+  bool zeroed = false;      // rows whose mask excludes everything are 0
+  std::int64_t keys = kKeys;
 };
 
 Graph model(const Wanted& wanted) {
@@ -30,24 +32,25 @@ Graph model(const Wanted& wanted) {
   const std::int64_t groups = kHeads / each;
   // Heads lie side by side, as projections leave them.
   const ValueId q = builder.input("q", {ir::kF32, {kBatch, wanted.queries, kHeads * kTerms}, {}});
-  const ValueId k = builder.input("k", {ir::kF32, {kBatch, kKeys, groups * kTerms}, {}});
-  const ValueId v = builder.input("v", {ir::kF32, {kBatch, groups, 1, kKeys, kTerms}, {}});
+  const ValueId k = builder.input("k", {ir::kF32, {kBatch, wanted.keys, groups * kTerms}, {}});
+  const ValueId v = builder.input("v", {ir::kF32, {kBatch, groups, 1, wanted.keys, kTerms}, {}});
   const ValueId heads =
       *builder.add("reshape", {q}, {{"shape", Ints{kBatch, wanted.queries, groups, each, kTerms}}});
   const ValueId queries = *builder.add("transpose", {heads}, {{"perm", Ints{0, 2, 3, 1, 4}}});
   const ValueId apart =
-      *builder.add("reshape", {k}, {{"shape", Ints{kBatch, kKeys, groups, 1, kTerms}}});
+      *builder.add("reshape", {k}, {{"shape", Ints{kBatch, wanted.keys, groups, 1, kTerms}}});
   const ValueId keys = *builder.add("transpose", {apart}, {{"perm", Ints{0, 2, 3, 4, 1}}});
   builder.rename(heads, "q.heads");
   builder.rename(apart, "k.heads");
   ValueId scores = *builder.add("matmul", {queries, keys});
   scores = *builder.add("mul", {scores, builder.constant(ops::scalar_constant(ir::kF32, 0.5))});
   if (wanted.masked) {
-    const ValueId mask = builder.input("mask", {ir::kF32, {kBatch, 1, 1, 1, kKeys}, {}});
+    const ValueId mask = builder.input("mask", {ir::kF32, {kBatch, 1, 1, 1, wanted.keys}, {}});
     scores = *builder.add("add", {scores, mask});
   }
-  const ValueId weights =
-      *builder.add("softmax", {scores}, {{"axis", std::int64_t{wanted.by_columns ? 3 : 4}}});
+  ops::Attributes along{{"axis", std::int64_t{wanted.by_columns ? 3 : 4}}};
+  if (wanted.zeroed) along["masked"] = std::int64_t{1};
+  const ValueId weights = *builder.add("softmax", {scores}, along);
   const ValueId result = *builder.add("matmul", {weights, v});
   std::vector<ValueId> outputs{*builder.add("relu", {result})};
   if (wanted.shared) outputs.push_back(weights);
@@ -139,6 +142,35 @@ TEST(Attention, MeansWhatItsNodesMean) {
     ASSERT_EQ(static_cast<std::size_t>((*computed)[0].count()), wanted.size());
     for (std::size_t n = 0; n < wanted.size(); ++n) {
       EXPECT_NEAR((*computed)[0].real(static_cast<std::int64_t>(n)), wanted[n], 1e-5) << n;
+    }
+  }
+}
+
+// Whole rows and rows in parts alike, where the mask of the first batch excludes everything and
+// that of the second a part of a row.
+TEST(Attention, IsZeroWhereTheMaskExcludesAllKeys) {
+  constexpr std::int64_t kMany = 1024, kSeen = 3;
+  const Graph graph = model({.masked = true, .zeroed = true, .keys = kMany});
+  const auto task = make_task(graph, groups_of(graph)[0]);
+  ASSERT_TRUE(task.ok()) << task.error().message;
+  ASSERT_EQ(task->op.alternatives.size(), 1U);
+  std::vector<ir::Array> inputs;
+  for (std::size_t i = 0; i < task->inputs.size(); ++i) {
+    const ir::Buffer& buffer = task->op.program.inputs[i].buffer;
+    ir::Array array(buffer->type, buffer->shape);
+    const bool is_mask = graph.value(task->inputs[i]).name == "mask";
+    for (std::int64_t n = 0; n < array.count(); ++n) {
+      const bool seen = n >= kMany && n < kMany + kSeen;
+      array.set_real(n, is_mask && !seen ? -INFINITY : is_mask ? 0 : 1);
+    }
+    inputs.push_back(std::move(array));
+  }
+  for (const ir::Program* program : {&task->op.program, &task->op.alternatives[0].program}) {
+    const auto computed = ir::interpret(*program, inputs);
+    ASSERT_TRUE(computed.ok()) << computed.error().message;
+    const std::int64_t count = (*computed)[0].count();
+    for (std::int64_t n = 0; n < count; ++n) {
+      EXPECT_EQ((*computed)[0].real(n), n < count / 2 ? 0.0 : 1.0) << program->name << " " << n;
     }
   }
 }

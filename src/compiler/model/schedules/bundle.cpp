@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_depth.h"
 #include "compiler/ir/text/parse.h"
 #include "targets/kinds.h"
 #include "tuner/records/record_json.h"
@@ -72,6 +73,10 @@ Json to_json(const BundledTask& task) {
 }
 
 Result<BundledTask> from_json(const std::string& line) {
+  if (json_depth(line) > kDeepestJson) {
+    return Error{
+        ErrorCode::Corrupt, fmt::format("it is nested more than {} deep", kDeepestJson), {}};
+  }
   try {
     const Json json = Json::parse(line);
     if (const int schema = json.at("schema").get<int>(); schema != kBundleSchema) {

@@ -22,7 +22,7 @@ Error in_file(const std::string& path, const Error& error) {
 }
 
 Result<Schedule> schedule_of_file(const std::string& path) {
-  ATTUNE_ASSIGN(const std::string text, read_text_file(path));
+  ATTUNE_ASSIGN(const std::string text, read_text_file(path, kLargestSettingBytes));
   Result<schedule::Trace> trace = schedule::parse_trace(text);
   if (!trace.ok()) return in_file(path, trace.error());
   Schedule given = recorded_schedule(std::move(*trace));

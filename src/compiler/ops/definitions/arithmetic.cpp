@@ -1,6 +1,8 @@
 // Arithmetic with broadcasting: sums, products, division, powers and bits.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "compiler/ops/definitions/indexing.h"
 #include "compiler/ops/definitions/pointwise.h"
 #include "compiler/ops/op_def.h"
@@ -25,17 +27,27 @@ Expr div_value(const OpCall& /*call*/, const Values& values) {
   return ir::cast(values[0].type(), divide(widened(values[0]), widened(values[1])));
 }
 
+// What is left of a beyond multiples of b, with the sign of a. Of an infinite b there are none.
+Expr float_remainder(const Expr& a, const Expr& b) {
+  const Expr infinite = imm(a.type(), std::numeric_limits<double>::infinity());
+  const Expr quotient = ir::math(MathFn::Trunc, {a / b});
+  const Expr rest = ir::math(MathFn::Fma, {ir::math(MathFn::Neg, {quotient}), b, a});
+  const Expr is_whole = ir::math(MathFn::Abs, {b}) == infinite &&
+                        ir::binary(ir::BinOp::Ne, ir::math(MathFn::Abs, {a}), infinite);
+  return ir::select(is_whole, a, rest);
+}
+
 // fmod: the sign of the dividend, otherwise that of the divisor.
 Expr mod_value(const OpCall& call, const Values& values) {
   const Expr a = widened(values[0]), b = widened(values[1]);
-  if (call.integer("fmod") == 0) {
-    if (!a.type().is_float()) return a % b;
-    return ir::cast(values[0].type(), a - ir::math(MathFn::Floor, {a / b}) * b);
-  }
-  if (!a.type().is_float()) return a - divide(a, b) * b;
-  const Expr quotient = ir::math(MathFn::Trunc, {a / b});
+  const bool truncates = call.integer("fmod") != 0;
+  if (!a.type().is_float()) return truncates ? a - divide(a, b) * b : a % b;
+  const Expr rest = float_remainder(a, b), zero = imm(a.type(), 0);
+  if (truncates) return ir::cast(values[0].type(), rest);
+  const Expr differs = ir::binary(ir::BinOp::Ne, rest < zero, b < zero);
+  const Expr nothing = ir::select(b < zero, imm(a.type(), -0.0), zero);
   return ir::cast(values[0].type(),
-                  ir::math(MathFn::Fma, {ir::math(MathFn::Neg, {quotient}), b, a}));
+                  ir::select(rest == zero, nothing, ir::select(differs, rest + b, rest)));
 }
 
 Types infer_pow(const OpCall& call) {
@@ -69,12 +81,10 @@ Expr extreme_value(const OpCall& /*call*/, const Values& values) {
   return ir::cast(values[0].type(), ir::select(ir::math(MathFn::IsNan, {a}), a, best));
 }
 
-// Shifts by the width and more give 0.
+// Shifts by the width and more, or by negative numbers, leave nothing but what is shifted in.
 Expr shift_value(const OpCall& call, const Values& values) {
   const auto op = call.word("direction") == "LEFT" ? ir::BinOp::Shl : ir::BinOp::Shr;
-  const ir::DType type = values[0].type();
-  const Expr shifted = ir::binary(op, values[0], values[1]);
-  return ir::select(values[1] < imm(type, type.bits), shifted, ir::zero_of(type));
+  return ir::binary(op, values[0], values[1]);
 }
 
 Expr reciprocal(const Expr& x) { return imm(x.type(), 1) / x; }

@@ -64,7 +64,7 @@ Types infer_unique(const OpCall& call) {
                                  with_extent(call, ir::kI64, row, 0)};
 }
 
-// {axis, k, largest, sorted}: values and places.
+// {axis, k, largest, sorted, extent}: data, how many (optional, at most k): values and places.
 Types infer_top_k(const OpCall& call) {
   ATTUNE_RETURN_IF_ERROR(require_static(call));
   ATTUNE_ASSIGN(const std::size_t axis, axis_of(call));
@@ -75,7 +75,8 @@ Types infer_top_k(const OpCall& call) {
         call, fmt::format("k is {}, dimension {} has {} elements", k, axis, type.shape[axis]));
   }
   type.shape[axis] = k;
-  return std::vector<TensorType>{type, {ir::kI64, type.shape, {}}};
+  if (call.has(1)) type = with_extent(call, type.dtype, type.shape, axis);
+  return std::vector<TensorType>{type, {ir::kI64, type.shape, type.extents}};
 }
 
 // {center_point_box, most (boxes per class that come back at most), extent}: boxes [n, b, 4],

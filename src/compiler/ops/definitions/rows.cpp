@@ -4,6 +4,7 @@
 #include "compiler/ops/definitions/indexing.h"
 #include "compiler/ops/definitions/pointwise.h"
 #include "compiler/ops/definitions/reduced_axes.h"
+#include "compiler/ops/masked_rows.h"
 #include "compiler/ops/op_def.h"
 
 namespace attune::ops {
@@ -19,6 +20,11 @@ Types infer_rows(const OpCall& call) {
   // The runtime has a softmax for sizes that depend on data.
   if (call.name != "softmax") ATTUNE_RETURN_IF_ERROR(require_static(call));
   return std::vector{call.inputs[0]};
+}
+
+// Whether rows that have nothing but minus infinity become 0; without the attribute they are NaN.
+bool zeroes_masked(const OpCall& call) {
+  return call.has_attribute("masked") && call.integer("masked") != 0;
 }
 
 // The stages that softmax and its logarithm share, for one call.
@@ -59,12 +65,16 @@ struct Rows {
 Result<ir::Buffer> softmax_stages(ir::Program& program, const OpCall& call,
                                   const std::vector<Read>& inputs) {
   Rows rows(program, call, inputs);
-  const Expr distance = rows.x(rows.index) - ir::load(rows.greatest, rows.row);
+  Expr greatest = ir::load(rows.greatest, rows.row);
+  if (zeroes_masked(call)) greatest = finite_greatest(greatest);
+  const Expr distance = rows.x(rows.index) - greatest;
   const ir::Buffer power = ir::add_compute(program, free_stage_name(program, "exp"), rows.all,
                                            ir::math(MathFn::Exp, {distance}));
   const ir::Buffer sum = rows.sum_of(ir::load(power, rows.rows.input_index()));
   // One division per row: the reciprocal does not depend on the place in it.
-  const Expr scale = imm(rows.wide, 1) / ir::load(sum, rows.row);
+  Expr total = ir::load(sum, rows.row);
+  if (zeroes_masked(call)) total = positive_sum(total);
+  const Expr scale = imm(rows.wide, 1) / total;
   return ir::add_compute(program, free_stage_name(program, "anchor"), rows.all,
                          ir::load(power, rows.index) * scale);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_depth.h"
+
 namespace attune::jobs {
 namespace {
 
@@ -59,6 +61,7 @@ std::string to_json(const CoLocationMatrix& matrix) {
 }
 
 Result<CoLocationMatrix> parse_colocation(const std::string& text) {
+  if (json_depth(text) > kDeepestJson) return damaged();
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return damaged();
   try {

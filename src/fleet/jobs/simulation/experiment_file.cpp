@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/json_depth.h"
 #include "base/nearest.h"
 
 namespace attune::jobs {
@@ -168,6 +169,9 @@ std::string place_of(std::string_view text, std::size_t byte) {
 
 Result<Json> document_of(std::string_view text) {
   const std::string hint = R"(write {"pools": {"host": 2, "device": 1}, "jobs": […]})";
+  if (json_depth(text) > kDeepestJson) {
+    return invalid(fmt::format("the plan is nested more than {} deep", kDeepestJson), hint);
+  }
   Json document;
   try {
     document = Json::parse(text);

@@ -77,7 +77,7 @@ target::Machine machine_of(const probe::Speed& speed, int cores) {
 std::optional<target::Machine> remembered(const target::Target& target, int cores) {
   const auto path = remembered_in();
   if (!path) return std::nullopt;
-  const auto text = read_text_file(path->string());
+  const auto text = read_text_file(path->string(), kLargestSettingBytes);
   if (!text.ok()) return std::nullopt;
   const auto machine = parse_machine(*text, identity_of(target));
   if (!machine || machine->cores < cores) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/input_file.h"
 #include "base/result.h"
 
 namespace attune::onnx_proto {
@@ -14,6 +15,10 @@ class MappedFile {
  public:
   // Fails with the reason when the path is no readable regular file.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path);
+  // A file that a model names, relative to its folder. It lies in there, whatever links it is
+  // reached by, or where the model itself does if that is a link.
+  static Result<std::shared_ptr<const MappedFile>> open_beside(const std::string& model,
+                                                               const std::string& relative);
 
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -23,6 +28,8 @@ class MappedFile {
 
  private:
   explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  static Result<std::shared_ptr<const MappedFile>> of(const InputFile& file,
+                                                      const std::string& path);
 
   std::span<const std::byte> bytes_;
 };

@@ -5,7 +5,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -83,14 +82,12 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 // Opens every file that a tensor of the model keeps its data in.
 Status open_external(const ::onnx::ModelProto& model, const std::string& model_path,
                      std::map<std::string, std::shared_ptr<const MappedFile>>& files) {
-  const auto directory = std::filesystem::path(model_path).parent_path();
   return for_each_tensor(model, [&](const ::onnx::TensorProto& tensor) -> Status {
     if (tensor.data_location() != ::onnx::TensorProto::EXTERNAL) return {};
     ATTUNE_ASSIGN(const ExternalLocation location, external_location(tensor));
     auto& file = files[location.file];
     if (!file) {
-      const std::string path = (directory / location.file).string();
-      auto opened = MappedFile::open(path);
+      auto opened = MappedFile::open_beside(model_path, location.file);
       if (!opened.ok()) {
         Error error = std::move(opened).error();
         error.message += fmt::format(", which holds the data of tensor '{}'", tensor.name());

@@ -164,8 +164,8 @@ TEST_F(ModelFileTest, FlippedBytesNeverCrash) {
 TEST_F(ModelFileTest, SaysWhyAFileIsNoModel) {
   EXPECT_EQ(error_of(path("none.onnx")), "there is no file '" + path("none.onnx") + "'");
   EXPECT_EQ(error_of(directory_.path().string()),
-            "'" + directory_.path().string() + "' is a directory");
-  EXPECT_EQ(error_of("/dev/null"), "'/dev/null' is not a regular file");
+            "cannot read '" + directory_.path().string() + "': it is a directory");
+  EXPECT_EQ(error_of("/dev/null"), "cannot read '/dev/null': it is not a regular file");
   const auto empty = write("m.onnx", "");
   EXPECT_EQ(error_of(empty), "'" + empty + "' is empty");
   const std::string begin = "cannot read '" + empty + "' as an ONNX model: ";
@@ -274,6 +274,37 @@ TEST_F(ExternalDataTest, SaysWhatIsWrongWithIt) {
             begin +
                 "it wants 0 bytes from byte 18446744073709551615 of 'data/w.bin', which has "
                 "4000");
+}
+
+// A link may say another name for a file of the folder, but not lead out of it.
+TEST_F(ExternalDataTest, DoesNotFollowLinksOutOfTheFolder) {
+  const std::string data = write_data(0);
+  fs::create_directories(path("model"));
+  const auto write_inside = [&](const std::string& location) {
+    fs::rename(write_with({{"location", location}}), path("model/m.onnx"));
+    return path("model/m.onnx");
+  };
+  const std::string out =
+      "': it is a link to '" + data + "', out of the folder, which holds the data of tensor 'w'";
+  fs::create_symlink(data, path("model/w.bin"));
+  EXPECT_EQ(error_of(write_inside("w.bin")), "cannot read '" + path("model/w.bin") + out);
+  fs::create_directory_symlink("../data", path("model/folder"));
+  EXPECT_EQ(error_of(write_inside("folder/w.bin")),
+            "cannot read '" + path("model/folder/w.bin") + out);
+  fs::copy_file(data, path("model/own.bin"));
+  fs::create_symlink("own.bin", path("model/name.bin"));
+  EXPECT_TRUE(read_model(write_inside("name.bin")).ok());
+}
+
+// As in the cache of the Hugging Face hub: what has names is links to what lies together elsewhere.
+TEST_F(ExternalDataTest, MayLieWhereTheModelItselfLies) {
+  const std::string data = write_data(0);
+  fs::rename(write_with({{"location", "w.bin"}}), path("data/1"));
+  fs::create_directories(path("names"));
+  fs::create_symlink("../data/1", path("names/m.onnx"));
+  fs::create_symlink("../data/w.bin", path("names/w.bin"));
+  const auto file = read_model(path("names/m.onnx"));
+  EXPECT_TRUE(file.ok()) << file.error().message;
 }
 
 TEST_F(ModelFileTest, ReadsTensorFiles) {
