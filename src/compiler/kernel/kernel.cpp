@@ -6,6 +6,7 @@
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/kernel/in_place.h"
 #include "compiler/lower/lower.h"
 
 namespace attune::kernel {
@@ -62,13 +63,19 @@ class ParameterTable {
   std::vector<Parameter> parameters_;
 };
 
-Result<LoweredProgram> with_parameters(const ir::Program& program, lower::Lowered lowered) {
+Result<LoweredProgram> with_parameters(const ir::Program& program, const schedule::Trace& trace,
+                                       lower::Lowered lowered) {
   LoweredProgram result;
   ParameterTable main(program, lowered.main);
   ATTUNE_RETURN_IF_ERROR(main.add_inputs(lowered.main_inputs));
   ATTUNE_RETURN_IF_ERROR(main.add_all(ParameterKind::Prepared, lowered.prepared.size()));
   ATTUNE_RETURN_IF_ERROR(main.add_all(ParameterKind::Output, program.outputs.size()));
   result.main.parameters = main.take();
+  const std::vector<bool> in_place = inputs_in_place(program, trace);
+  for (Parameter& parameter : result.main.parameters) {
+    parameter.in_place =
+        parameter.is_input() && in_place[static_cast<std::size_t>(parameter.index)];
+  }
   result.main.loops = std::move(lowered.main);
   if (!lowered.prepare) return result;
   ParameterTable prepare(program, *lowered.prepare);
@@ -97,7 +104,7 @@ Result<LoweredProgram> lower(const ir::Program& program, const schedule::Trace& 
                                        .disabled = {},
                                        .observe = observe});
   if (!lowered.ok()) return in_step("lower", lowered.error());
-  auto result = with_parameters(program, std::move(*lowered));
+  auto result = with_parameters(program, trace, std::move(*lowered));
   if (!result.ok()) return in_step("lower", result.error());
   return result;
 }

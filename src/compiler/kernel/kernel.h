@@ -32,6 +32,7 @@ struct Parameter {
   int index = 0;
   runtime::DType type = runtime::DType::F32;
   std::int64_t elements = 0;
+  bool in_place = false;  // an input that may be the same memory as the output (in_place.h)
 
   std::int64_t bytes() const {
     return elements * static_cast<std::int64_t>(runtime::byte_size(type));

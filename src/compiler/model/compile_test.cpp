@@ -116,6 +116,39 @@ TEST(CompileModel, ConvolutionWithBiasAndResidual) {
   }
 }
 
+// A chain of blocks, each with its input added: one memory holds what they have in common, unless
+// something reads the sum's operand later.
+TEST(CompileModel, ResidualsAreAddedInPlace) {
+  const auto build = [](Builder& b, const std::vector<ValueId>& in, bool read_later) {
+    const ValueId start = conv(b, in[0], 32, 3);
+    ValueId value = start;
+    for (int i = 0; i < 3; ++i) {
+      const ValueId inner = *b.add("relu", {conv(b, value, 32, 3)});
+      value = *b.add("relu", {*b.add("add", {conv(b, inner, 32, 3), value})});
+    }
+    value = conv(b, value, 32, 1);
+    return read_later ? *b.add("mul", {value, start}) : value;
+  };
+  std::vector<std::int64_t> bytes;
+  for (const bool read_later : {false, true}) {
+    const auto again = [&](Builder& b, const std::vector<ValueId>& in) {
+      return build(b, in, read_later);
+    };
+    expect_same({{{1, 32, 12, 12}}, again});
+    Builder builder("model");
+    const ValueId input = builder.input("x", {ir::kF32, {1, 32, 12, 12}});
+    CompileOptions compile;
+    compile.target = *targets::resolve({});
+    const ValueId output = again(builder, {input});
+    const auto model = compile_model(std::move(builder).finish({output}), compile);
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    bytes.push_back(model->plan.arena_bytes);
+  }
+  constexpr std::int64_t kValue = 32 * 12 * 12 * 4;
+  EXPECT_LE(bytes[0], 2 * kValue) << "the operand, which becomes the sum, and what lies between";
+  EXPECT_GE(bytes[1], 3 * kValue);
+}
+
 TEST(CompileModel, FirstLayerPoolAndDense) {
   expect_same({{{1, 3, 32, 32}}, [](Builder& b, const std::vector<ValueId>& in) {
                  const ValueId weight = b.constant(random_tensor({24, 3, 3, 3}, 1));

@@ -88,11 +88,13 @@ void PlanWriter::add_copy_of(Block& block, const Graph& graph, ValueId id, Scope
 
 Status PlanWriter::add_groups(const GraphTasks& tasks, Scope& scope, Block& block) {
   const Graph& graph = *tasks.graph;
-  for (const ModelGroup& group : tasks.groups) {
+  const LastReads reads(tasks);
+  for (std::size_t g = 0; g < tasks.groups.size(); ++g) {
+    const ModelGroup& group = tasks.groups[g];
     const Node& last = graph.nodes[static_cast<std::size_t>(group.group.last())];
     const ops::OpKind kind = graph::operator_of(last).kind;
     if (group.task) {
-      ATTUNE_RETURN_IF_ERROR(add_kernel(group, last, scope, block));
+      ATTUNE_RETURN_IF_ERROR(add_kernel(tasks, g, reads, scope, block));
     } else if (last.op == "if") {
       ATTUNE_RETURN_IF_ERROR(add_if(tasks, group.group.last(), scope, block));
     } else if (last.op == "loop") {
@@ -126,9 +128,19 @@ void PlanWriter::copy_operands(const Graph& graph, const Node& node, Scope& scop
   }
 }
 
-Status PlanWriter::add_kernel(const ModelGroup& group, const Node& last, Scope& scope,
-                              Block& block) {
+Status PlanWriter::add_kernel(const GraphTasks& tasks, std::size_t at, const LastReads& reads,
+                              Scope& scope, Block& block) {
+  const ModelGroup& group = tasks.groups[at];
+  const Node& last = tasks.graph->nodes[static_cast<std::size_t>(group.group.last())];
   const CompiledTask& kernel = *kernels_[group.distinct];
+  // The output takes the memory of an input that nobody reads any more.
+  for (const kernel::Parameter& parameter : kernel.main.parameters) {
+    if (!parameter.in_place) continue;
+    const ValueId input = group.task->inputs[static_cast<std::size_t>(parameter.index)];
+    if (!reads.gives_way(input, group.task->output, at)) continue;
+    scope.bind_output(group.task->output, scope.buffer(input));
+    break;
+  }
   std::vector<BufferId> prepared;
   ATTUNE_RETURN_IF_ERROR(prepare(kernel, *group.task, scope, prepared));
   runtime::KernelCall call{static_cast<std::int32_t>(group.distinct),

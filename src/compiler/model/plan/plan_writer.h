@@ -6,6 +6,7 @@
 
 #include "compiler/model/ahead.h"
 #include "compiler/model/model_tasks.h"
+#include "compiler/model/plan/last_reads.h"
 #include "compiler/model/plan/plan_memory.h"
 #include "compiler/model/plan/plan_scope.h"
 #include "compiler/model/plan/weights.h"
@@ -47,7 +48,8 @@ class PlanWriter {
   Status add_groups(const GraphTasks& tasks, Scope& scope, Block& block);
   // Those operands of a concatenation that do not lie in its result already.
   void copy_operands(const Graph& graph, const Node& node, Scope& scope, Block& block);
-  Status add_kernel(const ModelGroup& group, const Node& last, Scope& scope, Block& block);
+  Status add_kernel(const GraphTasks& tasks, std::size_t at, const LastReads& reads, Scope& scope,
+                    Block& block);
   // Runs the prepare kernel on the constants of this use of the task.
   Status prepare(const CompiledTask& kernel, const graph::Task& task, Scope& scope,
                  std::vector<BufferId>& prepared);

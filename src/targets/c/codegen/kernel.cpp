@@ -66,10 +66,12 @@ PrintedKernel KernelPrinter::print() {
       fmt::format("const {}_parallel* parallel, unsigned char* workspace", options_.prefix);
   text_.line("(void)parallel;");
   text_.line("(void)workspace;");
-  for (const ir::Buffer& buffer : kernel_.params) {
+  for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
+    const ir::Buffer& buffer = kernel_.params[i];
     bound_.insert(buffer.get());
+    if (options_.shared.count(i) > 0) shared_.insert(buffer.get());
     const std::string& name = names_.of(buffer->name);
-    parameters += fmt::format(", {} restrict {}", pointer_type(*buffer), name);
+    parameters += fmt::format(", {} {}", parameter_type(*buffer), name);
     text_.line(fmt::format("(void){};", name));
   }
   statement(kernel_.body);

@@ -13,6 +13,10 @@ std::string KernelPrinter::pointer_type(const ir::BufferNode& buffer) const {
   return fmt::format("{}{}*", stored_.contains(&buffer) ? "" : "const ", memory_type(buffer.type));
 }
 
+std::string KernelPrinter::parameter_type(const ir::BufferNode& buffer) const {
+  return pointer_type(buffer) + (shared_.contains(&buffer) ? "" : " restrict");
+}
+
 void KernelPrinter::parallel_loop(const ir::For& x) {
   std::set<std::string> mentioned;
   codegen::BufferSet touched;
@@ -70,7 +74,7 @@ void KernelPrinter::print_body(const ir::For& x, const std::string& name,
     parameters += fmt::format(", {} {}", value_type(vars_.at(var)), names_.of(var));
   }
   for (const auto* buffer : buffers) {
-    parameters += fmt::format(", {} restrict {}", pointer_type(*buffer), names_.of(buffer->name));
+    parameters += fmt::format(", {} {}", parameter_type(*buffer), names_.of(buffer->name));
   }
   Text outer(1);
   std::swap(text_, outer);

@@ -102,6 +102,7 @@ class KernelPrinter {
   bool is_shared(const Expr& e) const;
   std::string parameters_text(const std::vector<const ir::BufferNode*>& buffers);
   std::string pointer_type(const ir::BufferNode& buffer) const;
+  std::string parameter_type(const ir::BufferNode& buffer) const;
 
   // parallel.cpp
   void parallel_loop(const ir::For& x);
@@ -125,6 +126,7 @@ class KernelPrinter {
   int task_count_ = 0;
   std::map<std::string, DType, std::less<>> vars_;  // in scope
   codegen::BufferSet bound_;                        // in scope
+  codegen::BufferSet shared_;  // parameters that may be the same memory as another
   codegen::BufferMap<std::string> load_bases_;
 
   codegen::Facts facts_;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
+#include "base/match.h"
 #include "targets/c/codegen/names.h"
 #include "targets/c/model/parts.h"
 
@@ -26,6 +30,34 @@ Status check_sizes(const runtime::Plan& plan) {
   return unsupported(
       fmt::format("'{}' has tensors whose size depends on data, which C does not have", plan.model),
       "compile it as an artifact, without --format c");
+}
+
+// By kernel: the parameters that some call gives the memory of another one.
+std::vector<std::set<std::size_t>> shared_parameters(const runtime::Plan& plan) {
+  std::vector<std::set<std::size_t>> shared(plan.kernels.size());
+  const auto add_call = [&](const runtime::KernelCall& call) {
+    for (std::size_t i = 0; i < call.buffers.size(); ++i) {
+      const auto begin = call.buffers.begin();
+      if (std::count(begin, call.buffers.end(), call.buffers[i]) < 2) continue;
+      shared[static_cast<std::size_t>(call.kernel)].insert(i);
+    }
+  };
+  const auto add_block = [&](const runtime::Block& block, const auto& again) -> void {
+    for (const runtime::Instruction& instruction : block) {
+      std::visit(Match{
+                     [&](const runtime::KernelCall& call) { add_call(call); },
+                     [&](const runtime::If& branch) {
+                       again(branch.then_block, again);
+                       again(branch.else_block, again);
+                     },
+                     [&](const runtime::Loop& loop) { again(loop.body, again); },
+                     [](const auto&) {},
+                 },
+                 instruction.kind);
+    }
+  };
+  add_block(plan.body, add_block);
+  return shared;
 }
 
 }  // namespace
@@ -78,9 +110,12 @@ Result<std::vector<SourceFile>> print_model(const ModelSource& source, WeightsFo
   ATTUNE_RETURN_IF_ERROR(check_weights(source, form));
   ModelParts parts{source, identifier(source.plan.model), form, {}, {}};
   if (form == WeightsForm::Array) parts.arrays = plan_arrays(source, parts.name);
-  for (const ir::Kernel& kernel : source.kernels) {
+  const std::vector<std::set<std::size_t>> shared = shared_parameters(source.plan);
+  for (std::size_t k = 0; k < source.kernels.size(); ++k) {
     ATTUNE_ASSIGN(PrintedKernel printed,
-                  print_kernel(kernel, {.prefix = parts.name, .threads = source.plan.threads}));
+                  print_kernel(source.kernels[k], {.prefix = parts.name,
+                                                   .threads = source.plan.threads,
+                                                   .shared = shared[k]}));
     parts.kernels.push_back(std::move(printed));
   }
   ATTUNE_ASSIGN(std::string run, run_text(parts));
