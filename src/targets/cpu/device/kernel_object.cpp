@@ -135,9 +135,6 @@ Status ElfReader::add_program_header(const Elf64_Phdr& header) {
     case PT_NOTE:
     case PT_GNU_EH_FRAME:
     case PT_GNU_PROPERTY:
-#if defined(PT_RISCV_ATTRIBUTES)
-    case PT_RISCV_ATTRIBUTES:
-#endif
       return {};
     default:
       return refused("it has a program header of the unknown type " +
