@@ -19,7 +19,7 @@ namespace attune::c {
 struct PrintOptions {
   // Begins the names of functions; PREFIX_parallel is the type of the callback (parallel_struct).
   std::string prefix;
-  int threads = 1;  // how many workers may run a parallel loop at once
+  int threads = 1;                    // how many workers may run a parallel loop at once
   std::set<std::size_t> shared = {};  // parameters that may be the same memory as another
 };
 

@@ -112,10 +112,10 @@ Result<std::vector<SourceFile>> print_model(const ModelSource& source, WeightsFo
   if (form == WeightsForm::Array) parts.arrays = plan_arrays(source, parts.name);
   const std::vector<std::set<std::size_t>> shared = shared_parameters(source.plan);
   for (std::size_t k = 0; k < source.kernels.size(); ++k) {
-    ATTUNE_ASSIGN(PrintedKernel printed,
-                  print_kernel(source.kernels[k], {.prefix = parts.name,
-                                                   .threads = source.plan.threads,
-                                                   .shared = shared[k]}));
+    ATTUNE_ASSIGN(
+        PrintedKernel printed,
+        print_kernel(source.kernels[k],
+                     {.prefix = parts.name, .threads = source.plan.threads, .shared = shared[k]}));
     parts.kernels.push_back(std::move(printed));
   }
   ATTUNE_ASSIGN(std::string run, run_text(parts));
