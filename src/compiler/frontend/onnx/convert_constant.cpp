@@ -67,6 +67,12 @@ Converted convert_constant_of_shape(NodeContext& node) {
       return invalid(fmt::format("shape [{}] is negative or too large", fmt::join(shape, ",")));
     }
   }
+  constexpr std::int64_t kSmall = 1 << 20;
+  if (bytes > kSmall) {
+    ATTUNE_ASSIGN(const ValueId scalar, node.reshape(node.constant(value), {}));
+    return one(node.add("expand", {scalar}, {{"shape", shape}}));
+  }
+  ATTUNE_RETURN_IF_ERROR(node.count_made(value->type.dtype, shape));
   ir::Array filled(value->type.dtype, shape);
   for (std::size_t at = 0; at < filled.data.size(); at += value->bytes.size()) {
     std::copy(value->bytes.begin(), value->bytes.end(),

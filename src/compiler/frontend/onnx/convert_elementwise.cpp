@@ -243,7 +243,8 @@ Converted convert_dropout(NodeContext& node) {
   if (node.wants_output(1)) {
     TensorType mask = node.type(x);
     if (node.opset() >= 10) mask.dtype = ir::kBool;
-    results.push_back(node.constant(ops::filled_constant(mask, 1)));
+    ATTUNE_ASSIGN(const ValueId kept, node.filled(mask.dtype, mask.shape, 1));
+    results.push_back(kept);
   }
   return results;
 }

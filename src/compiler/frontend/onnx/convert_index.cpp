@@ -1,6 +1,7 @@
 // Gathers and scatters, and tensors that follow from places alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/frontend/onnx/import.h"
@@ -119,7 +120,8 @@ Converted convert_eye_like(NodeContext& node) {
   if (node.has_attribute("dtype")) {
     ATTUNE_ASSIGN(type, element_type(static_cast<std::int32_t>(node.integer("dtype", 1))));
   }
-  const std::int64_t k = node.integer("k", 0);
+  const std::int64_t k = std::clamp(node.integer("k", 0), -like.shape[0], like.shape[1]);
+  ATTUNE_RETURN_IF_ERROR(node.count_made(type, like.shape));
   ir::Array eye(type, like.shape);
   for (std::int64_t row = 0; row < like.shape[0]; ++row) {
     const std::int64_t column = row + k;
@@ -128,6 +130,16 @@ Converted convert_eye_like(NodeContext& node) {
   }
   return std::vector{node.constant(ops::make_constant(std::move(eye)))};
 }
+
+namespace {
+
+// first + i * step; what goes beyond the type wraps around.
+std::int64_t wrapped(std::int64_t first, std::int64_t i, std::int64_t step) {
+  const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return static_cast<std::int64_t>(word(first) + word(i) * word(step));
+}
+
+}  // namespace
 
 Converted convert_range(NodeContext& node) {
   for (const ValueId operand : node.inputs()) {
@@ -144,12 +156,14 @@ Converted convert_range(NodeContext& node) {
   if (delta->real(0) == 0) return invalid("delta is 0");
   const double count = std::ceil((limit->real(0) - start->real(0)) / delta->real(0));
   if (!(count < 1e9)) return invalid(fmt::format("a range of {} elements is too long", count));
-  ir::Array range(start->type.dtype, {std::max<std::int64_t>(0, static_cast<std::int64_t>(count))});
+  const std::int64_t size = std::max<std::int64_t>(0, static_cast<std::int64_t>(count));
+  ATTUNE_RETURN_IF_ERROR(node.count_made(start->type.dtype, {size}));
+  ir::Array range(start->type.dtype, {size});
   for (std::int64_t i = 0; i < range.count(); ++i) {
     if (range.type.is_float()) {
       range.set_real(i, start->real(0) + static_cast<double>(i) * delta->real(0));
     } else {
-      range.set_int(i, start->integer(0) + i * delta->integer(0));
+      range.set_int(i, wrapped(start->integer(0), i, delta->integer(0)));
     }
   }
   return std::vector{node.constant(ops::make_constant(std::move(range)))};

@@ -37,7 +37,7 @@ Result<ValueId> product(NodeContext& node, ValueId a, ValueId b) {
     ATTUNE_ASSIGN(std::vector<std::int64_t> shape, ops::broadcast_shape(batches));
     shape.push_back(left.shape[left.shape.size() - 2]);
     shape.push_back(right.shape.back());
-    result = node.constant(ops::filled_constant({left.dtype, std::move(shape), {}}, 0));
+    ATTUNE_ASSIGN(result, node.filled(left.dtype, std::move(shape), 0));
   } else {
     ATTUNE_ASSIGN(result, node.add("matmul", {a, b}));
   }

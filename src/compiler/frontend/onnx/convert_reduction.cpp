@@ -51,13 +51,16 @@ Result<std::vector<std::int64_t>> axes_of(NodeContext& node) {
 }
 
 // A tensor of the neutral element.
-ConstantPtr reduced_nothing(const TensorType& type, double value) {
-  if (type.dtype.is_float() || std::isfinite(value)) return ops::filled_constant(type, value);
+Result<ValueId> reduced_nothing(NodeContext& node, const TensorType& type, double value) {
+  if (type.dtype.is_float() || std::isfinite(value)) {
+    return node.filled(type.dtype, type.shape, value);
+  }
   const auto reduction = value < 0 ? ir::Reduction::Max : ir::Reduction::Min;
   const ir::Expr neutral = ir::identity_of(reduction, type.dtype);
+  ATTUNE_RETURN_IF_ERROR(node.count_made(type.dtype, type.shape));
   ir::Array array(type.dtype, type.shape);
   for (std::int64_t i = 0; i < array.count(); ++i) array.set_int(i, *ir::as_int(neutral));
-  return ops::make_constant(std::move(array));
+  return node.constant(ops::make_constant(std::move(array)));
 }
 
 }  // namespace
@@ -79,7 +82,7 @@ Converted convert_reduce(NodeContext& node) {
       if (!reduced) type.shape.push_back(node.shape(x)[d]);
       if (reduced && keep) type.shape.push_back(1);
     }
-    return std::vector{node.constant(reduced_nothing(type, name->of_nothing))};
+    return one(reduced_nothing(node, type, name->of_nothing));
   }
   return one(
       node.add(std::string(name->graph), {x}, {{"axes", axes}, {"keepdims", std::int64_t{keep}}}));

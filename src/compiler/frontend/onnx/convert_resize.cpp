@@ -96,6 +96,9 @@ Status set_sizes(NodeContext& node, Plan& plan, const Extents& sizes, const Exte
 
 Result<ValueId> resize_one(NodeContext& node, ValueId value, std::int64_t dimension,
                            const ResizeRules& rules, const ResizeAxis& axis) {
+  // About as many taps as an axis has elements, but four for each.
+  ATTUNE_RETURN_IF_ERROR(node.count_made(ir::kI64, {axis.result, 8}));
+  ATTUNE_RETURN_IF_ERROR(node.count_made(ir::kI64, {axis.size, 8}));
   const ResizeTable table = resize_table(rules, axis);
   if (rules.mode == "nearest") {
     const std::int64_t times = axis.size == 0 ? 1 : axis.result / axis.size;

@@ -83,6 +83,7 @@ Converted convert_window(NodeContext& node) {
   ATTUNE_ASSIGN(const ir::DType type,
                 element_type(static_cast<std::int32_t>(node.integer("output_datatype", 1))));
   const double period = static_cast<double>(node.flag("periodic", true) ? size : size - 1);
+  ATTUNE_RETURN_IF_ERROR(node.count_made(type, {size}));
   ir::Array window(type, {size});
   for (std::int64_t i = 0; i < size; ++i) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(i) / period;
@@ -114,9 +115,14 @@ Converted convert_mel_weight_matrix(NodeContext& node) {
   std::vector<std::int64_t> edges;
   for (std::int64_t i = 0; i < mels + 2; ++i) {
     const double hertz = 700 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595) - 1);
-    edges.push_back(static_cast<std::int64_t>(
-        std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
+    const double edge =
+        std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
+    if (!(std::abs(edge) <= static_cast<double>(kLongest))) {
+      return invalid(fmt::format("{} Hz are too much for {} samples a second", hertz, rate));
+    }
+    edges.push_back(static_cast<std::int64_t>(edge));
   }
+  ATTUNE_RETURN_IF_ERROR(node.count_made(type, {bins, mels}));
   ir::Array matrix(type, {bins, mels});
   const auto set = [&](std::int64_t bin, std::int64_t mel, double value) {
     if (bin >= 0 && bin < bins) matrix.set_real(bin * mels + mel, value);
@@ -175,6 +181,7 @@ Converted convert_dft(NodeContext& node) {
   ATTUNE_ASSIGN(value, node.reshape(value, {node.type(value).elements() / (n * parts), n * parts}));
   // Sums in f64: elements that cancel out come close to 0, as from a fast transform.
   ATTUNE_ASSIGN(value, node.cast(value, ir::kF64));
+  ATTUNE_RETURN_IF_ERROR(node.count_made(ir::kF64, {n, parts, bins, 2}));
   ir::Array matrix = transform_matrix(ir::kF64, n, parts, bins, inverse);
   matrix.shape = {n * parts, bins * 2};
   ATTUNE_ASSIGN(value,
@@ -205,6 +212,7 @@ Converted convert_stft(NodeContext& node) {
   }
   const std::int64_t bins = node.flag("onesided", true) ? length / 2 + 1 : length;
   const ir::DType type = node.dtype(node.input(0));
+  ATTUNE_RETURN_IF_ERROR(node.count_made(type, {length, parts, bins, 2}));
   // The matrix [length, parts, bins * 2] as filters [bins * 2, parts, length], under the window.
   ATTUNE_ASSIGN(ValueId filter, node.reshape(node.constant(ops::make_constant(transform_matrix(
                                                  type, length, parts, bins, false))),

@@ -79,7 +79,7 @@ class LinearAttention {
   Result<ValueId> first_state() {
     const Extents shape{batch_, groups_, size_, values_};
     if (!node_.has(3)) {
-      return node_.constant(ops::filled_constant({wide_, shape, {}}, 0));
+      return node_.filled(wide_, shape, 0);
     }
     if (node_.shape(node_.input(3)) != shape) {
       return invalid(fmt::format("past_state is {}, which does not fit",
@@ -154,8 +154,7 @@ Converted convert_causal_conv_with_state(NodeContext& node) {
   if (before > 0) {
     ValueId past = node.input(3);
     if (past == kNoValue) {
-      past =
-          node.constant(ops::filled_constant({node.dtype(x), {shape[0], shape[1], before}, {}}, 0));
+      ATTUNE_ASSIGN(past, node.filled(node.dtype(x), {shape[0], shape[1], before}, 0));
     }
     ATTUNE_ASSIGN(padded, node.add("concat", {past, x}, {{"axis", std::int64_t{2}}}));
   }

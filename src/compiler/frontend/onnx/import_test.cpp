@@ -175,6 +175,22 @@ TEST(Import, SaysWhichInputMustBeConstant) {
   EXPECT_EQ(ops::to_string(bound->value(bound->outputs[0]).type), "f32[3,4]");
 }
 
+// A few bytes that ask for gigabytes.
+TEST(Import, MakesNoLargeConstants) {
+  ModelForTest filled;
+  filled.output("y").integers("shape", {1 << 14, 1 << 14});
+  filled.node("ConstantOfShape", {"shape"}, {"y"}, "fill");
+  const auto graph = filled.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(graph->value(graph->outputs[0]).constant, nullptr);
+  ModelForTest eye;
+  eye.input("x", {"65536", "65536"}).output("y");
+  eye.node("EyeLike", {"x"}, {"y"}, "eye");
+  EXPECT_EQ(eye.error(),
+            "node 'eye' (EyeLike): a constant f32[65536,65536] that is not in the file would take "
+            "too much memory");
+}
+
 TEST(Import, TakesTenThousandNodes) {
   ModelForTest model;
   model.input("x0", {"2"}).output("x10000");

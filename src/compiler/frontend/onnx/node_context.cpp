@@ -1,6 +1,7 @@
 #include "compiler/frontend/onnx/node_context.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/frontend/onnx/scope.h"
 
@@ -81,6 +82,26 @@ ValueId NodeContext::scalar(ir::DType type, double value) {
 
 ValueId NodeContext::integers_constant(const std::vector<std::int64_t>& values) {
   return constant(ops::make_constant(values));
+}
+
+Result<ValueId> NodeContext::filled(ir::DType type, std::vector<std::int64_t> extents,
+                                    double value) {
+  return add("expand", {scalar(type, value)}, {{"shape", std::move(extents)}});
+}
+
+Status NodeContext::count_made(ir::DType type, const std::vector<std::int64_t>& extents) {
+  std::int64_t bytes = type.element_bytes();
+  std::int64_t& left = scope_.model().made_bytes_left;
+  for (const std::int64_t extent : extents) {
+    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) bytes = left + 1;
+    if (bytes > left) {
+      return invalid(
+          fmt::format("a constant {}[{}] that is not in the file would take too much memory",
+                      ir::to_string(type), fmt::join(extents, ",")));
+    }
+  }
+  left -= bytes;
+  return {};
 }
 
 Result<ValueId> NodeContext::reshape(ValueId value, std::vector<std::int64_t> new_shape) {

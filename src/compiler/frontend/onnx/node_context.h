@@ -92,8 +92,12 @@ class NodeContext {
   ValueId make(std::string op, std::vector<ValueId> inputs, Attributes attributes = {});
   bool failed() const { return failure_.has_value(); }
   ValueId constant(ConstantPtr value);
-  ValueId scalar(ir::DType type, double value);                             // a 0-D constant
-  ValueId integers_constant(const std::vector<std::int64_t>& values);       // i64, 1-D
+  ValueId scalar(ir::DType type, double value);                        // a 0-D constant
+  ValueId integers_constant(const std::vector<std::int64_t>& values);  // i64, 1-D
+  // The same number everywhere; what is large is left to a kernel.
+  Result<ValueId> filled(ir::DType type, std::vector<std::int64_t> shape, double value);
+  // To be asked before a constant is made that the file does not hold: few bytes may ask for many.
+  Status count_made(ir::DType type, const std::vector<std::int64_t>& shape);
   Result<ValueId> reshape(ValueId value, std::vector<std::int64_t> shape);  // itself if it has it
   Result<ValueId> cast(ValueId value, ir::DType type);                      // itself if it has it
 

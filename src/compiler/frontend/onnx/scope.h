@@ -30,7 +30,8 @@ struct Model {
   const ImportOptions& options;
   ImportReport& report;
   std::map<FunctionKey, const ::onnx::FunctionProto*> functions = {};
-  std::int64_t nodes_left = 1'000'000;  // functions may multiply: an end to that
+  std::int64_t nodes_left = 1'000'000;                   // functions may multiply: an end to that
+  std::int64_t made_bytes_left = std::int64_t{1} << 29;  // of constants that no file holds
 
   const ::onnx::FunctionProto* find_function(const ::onnx::NodeProto& node) const;
 };

@@ -94,7 +94,7 @@ Result<ConstantPtr> constant_of(const onnx_proto::ModelFile& file,
   const std::vector<std::int64_t> dims(proto.dims().begin(), proto.dims().end());
   std::int64_t count = 1;
   for (const std::int64_t extent : dims) {
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > (1 << 28)) {
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > (1 << 25)) {
       return invalid(
           fmt::format("a sparse tensor of shape [{}] is too large", fmt::join(dims, ",")));
     }
