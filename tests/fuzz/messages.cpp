@@ -6,36 +6,42 @@
 namespace attune::fuzz {
 namespace {
 
+const jobs::Caller kStranger{.uid = 4321, .user = "somebody"};
+
 template <typename Message, typename Take>
 void hear(const std::string& bytes, const Take& take) {
   Message message;
   if (message.ParseFromString(bytes)) take(message);
 }
 
-// A scheduler that two workers are connected to; one that leaves is followed by another.
+// A scheduler that two workers are connected to; one that leaves is followed by another. Clients
+// are its own user or somebody else.
 class Conversation {
  public:
   Conversation() {
-    book_.joined(1, true, 0);
-    book_.joined(2, false, 0);
+    book_.joined(1, jobs::kLocal, 0);
+    book_.joined(2, jobs::kElsewhere, 0);
   }
 
   void say(unsigned kind, const std::string& bytes) {
     jobs::WorkerId& worker = workers_[kind / 8 % 2];
+    const bool other = kind / 16 % 2 != 0;
+    const jobs::Caller& caller = other ? kStranger : jobs::kMe;
     switch (kind % 8) {
       case 0:
-        hear<v1::SubmitRequest>(bytes, [&](const auto& m) { (void)book_.submit(m, now_); });
+        hear<v1::SubmitRequest>(bytes, [&](const auto& m) { (void)book_.submit(caller, m, now_); });
         break;
       case 1:
-        hear<v1::ControlRequest>(bytes, [&](const auto& m) { (void)book_.control(m, now_); });
+        hear<v1::ControlRequest>(bytes,
+                                 [&](const auto& m) { (void)book_.control(caller, m, now_); });
         break;
       case 2:
-        hear<v1::ListRequest>(bytes, [&](const auto& m) { (void)book_.snapshot(m, now_); });
+        hear<v1::ListRequest>(bytes, [&](const auto& m) { (void)book_.snapshot(caller, m, now_); });
         break;
       case 3:
         book_.left(worker, now_);
         worker = ++last_;
-        book_.joined(worker, kind / 16 % 2 != 0, now_);
+        book_.joined(worker, other ? jobs::kLocal : jobs::kElsewhere, now_);
         break;
       default:
         hear<v1::FromWorker>(bytes, [&](const auto& m) {
