@@ -200,8 +200,9 @@ Types infer_repeats(const OpCall& call) {
         call, fmt::format("{} repeats for {} dimensions", repeats.size(), type.shape.size()));
   }
   for (std::size_t i = 0; i < repeats.size(); ++i) {
-    if (repeats[i] < 0) return does_not_fit(call, fmt::format("{} repeats", repeats[i]));
-    type.shape[i] *= repeats[i];
+    if (repeats[i] < 0 || __builtin_mul_overflow(type.shape[i], repeats[i], &type.shape[i])) {
+      return does_not_fit(call, fmt::format("{} repeats", repeats[i]));
+    }
   }
   return std::vector{type};
 }
