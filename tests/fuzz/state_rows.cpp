@@ -52,11 +52,11 @@ void fuzz_state_rows(std::string_view bytes) {
   if (!jobs.ok() || !stages.ok()) return;
   jobs::Book book(jobs::options(), std::move(*jobs), 1000);
   book.recall(*stages);
-  book.joined(1, true, 1000);
+  book.joined(1, jobs::kLocal, 1000);
   book.said(1, jobs::hello(), 1000);
   book.time_passed(1001);
   (void)book.settle(1001);
-  (void)book.snapshot({}, 1001);
+  (void)book.snapshot(jobs::kMe, {}, 1001);
 }
 
 }  // namespace attune::fuzz
