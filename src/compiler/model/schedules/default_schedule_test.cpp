@@ -51,7 +51,8 @@ TEST(DefaultSchedule, HasAnotherAlgorithmWhereThatPromisesMuch) {
   }
 }
 
-// What its sums cost depends on the last cache, which is the machine's own where it is of that kind.
+// What its sums cost depends on the last cache, which is the machine's own where it is of that
+// kind.
 TEST(DefaultSchedule, MultipliesLargeMatricesWithFewerProducts) {
   const std::string target = "cpu -mcpu=znver4 -threads=1";
   const graph::Task task = task_of("dense:m=512,n=512,k=512", target);
