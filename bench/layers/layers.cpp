@@ -4,13 +4,14 @@
 // already are left out, and trials of a search that was cut are in FILE.trials.csv.
 //
 // usage: bench_layers -plan=FILE -out=FILE [-target=T] [-trials=N] [-seed=N] [-predicted=N]
-//                     [-known=FILE]
+//                     [-known=FILE] [-believed]
 // With -known the best schedules are taken from an earlier -out instead of searching: what a change
 // of the defaults does shows within seconds. With -predicted the N schedules of each algorithm that
 // the analytic model believes in most are timed with them; what it believes of default and best is
-// in every line. The plan has a JSON object a line: {"name": …, "model": …} and, where the model
-// has several tasks, the "task" by its key; "shapes" and "constants" as --shape and --constant have
-// them.
+// in every line. With -believed nothing is timed: what the analytic model believes of every trial
+// of an earlier run, stage by stage, is printed beside its time. The plan has a JSON object a line:
+// {"name": …, "model": …} and, where the model has several tasks, the "task" by its key; "shapes"
+// and "constants" as --shape and --constant have them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 
 #include "bench/search/search_bench.h"
 #include "compiler/model/load/prepared_model.h"
+#include "tuner/cost_model/analytic.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/space/template_space.h"
 #include "tuner/tunings/tunings.h"
@@ -39,6 +41,7 @@ struct Options {
   std::uint64_t seed = 0;
   std::size_t predicted = 0;
   std::string known;
+  bool believed = false;
 };
 
 struct Layer {
@@ -66,24 +69,50 @@ Layer layer_of(const json& line) {
           .constants = line.value("constants", std::vector<std::string>{})};
 }
 
-// What the analytic model believes of a schedule; 0: it cannot say.
-double believed_us(const session::Task& task, const target::Target& target,
-                   const std::string& trace) {
+// The schedule as the analytic model sees it; nothing: it cannot be replayed.
+std::optional<space::Scheduled> scheduled(const session::Task& task, const std::string& trace) {
   std::string lines = trace;
   std::replace(lines.begin(), lines.end(), ';', '\n');
   const auto parsed = schedule::parse_trace(lines);
-  if (!parsed.ok()) return 0;
+  if (!parsed.ok()) return std::nullopt;
   const std::string name = model::recorded_schedule(*parsed).algorithm;
   for (const session::Algorithm& algorithm : task.algorithms) {
     if (algorithm.name != name) continue;
     auto state = schedule::replay(*algorithm.program, *parsed);
-    if (!state.ok()) return 0;
+    if (!state.ok()) return std::nullopt;
     auto bounds = schedule::infer_bounds(*state, schedule::Mins::Leave);
-    if (!bounds.ok()) return 0;
-    const auto model = tunings::tuning_of(target).prior(target);
-    return model->predict_us({std::move(*state), std::move(*bounds)});
+    if (!bounds.ok()) return std::nullopt;
+    return space::Scheduled{std::move(*state), std::move(*bounds)};
   }
-  return 0;
+  return std::nullopt;
+}
+
+// What the analytic model believes of a schedule; 0: it cannot say.
+double believed_us(const session::Task& task, const target::Target& target,
+                   const std::string& trace) {
+  const auto replayed = scheduled(task, trace);
+  return replayed ? tunings::tuning_of(target).prior(target)->predict_us(*replayed) : 0;
+}
+
+// One line a trial: its time, what was believed, and of which parts that is made.
+void print_believed(const session::Task& task, const target::Target& target, const Curve& trials) {
+  for (const TrialRow& trial : trials) {
+    const auto replayed = scheduled(task, trial.trace);
+    if (!replayed || !trial.us) continue;
+    const cost_model::Prediction prediction = cost_model::predict(*replayed, target);
+    json stages = json::object();
+    for (std::size_t i = 0; i < prediction.stages.size(); ++i) {
+      const cost_model::StageCost& cost = prediction.stages[i];
+      stages[replayed->state.stages[i]->stage.name] = {cost.compute_us, cost.l2_us, cost.l3_us,
+                                                       cost.dram_us, cost.cores_us};
+    }
+    fmt::print("{}\n", json{{"name", task.name},
+                            {"us", *trial.us},
+                            {"believed_us", prediction.us},
+                            {"stages", stages},
+                            {"trace", trial.trace}}
+                           .dump());
+  }
 }
 
 struct TunableLayer {
@@ -184,6 +213,11 @@ Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
   ATTUNE_ASSIGN(TunableLayer found, prepare(layer, options));
   whole_model::TunableTask& tunable = found.tunable;
   tunable.task.name = layer.name;
+  if (options.believed) {
+    print_believed(tunable.task, bench.target(),
+                   trials.curve({layer.name, "standard", options.seed}));
+    return json();
+  }
   ATTUNE_ASSIGN(const std::string best, best_trace(bench, trials, tunable, options));
   const std::string untuned = one_line(tunable.untuned);
   std::vector<std::string> timed{untuned, best.empty() ? untuned : best};
@@ -217,12 +251,13 @@ Status run(const Options& options) {
   for (const json& line : plan) {
     const Layer layer = layer_of(line);
     ++number;
-    if (done.contains(layer.name)) continue;
+    if (done.contains(layer.name) && !options.believed) continue;
     const auto result = measure(*bench, trials, layer, options);
     if (!result.ok()) {
       fmt::print(stderr, "{}: {}\n", layer.name, result.error().message);
       continue;
     }
+    if (options.believed) continue;
     std::ofstream(options.out, std::ios::app) << result->dump() << '\n';
     const double untuned = result->at("default_us"), tuned = result->at("tuned_us");
     fmt::print("{:3} of {}: {:.2f}  {:.1f} -> {:.1f} us  {}\n", number, plan.size(),
@@ -256,6 +291,8 @@ int main(int argc, char** argv) {
       options.known = known;
     } else if (const char* seed = value("-seed=")) {
       options.seed = static_cast<std::uint64_t>(std::atoll(seed));
+    } else if (argument == "-believed") {
+      options.believed = true;
     } else {
       fmt::print(stderr, "bench_layers: '{}' is not an option\n", argument);
       return 2;

@@ -31,11 +31,12 @@ void add_machine(const verbs::DoctorReport& r,
                   m.l3_bandwidth * m.ghz, m.dram_bandwidth * m.ghz));
   if (r.cores > 1 && m.cores > 0) {
     row("all cores",
-        fmt::format("compute {:.2g}, read L3 {:.2g} and memory {:.2g} times as fast as "
-                    "one; what another has written comes at {:.2g} GB/s, starting them takes "
-                    "{:.2g} us",
-                    m.compute_sharing, m.l3_sharing, m.dram_sharing, m.exchange_bandwidth * m.ghz,
-                    m.fork_join_us));
+        fmt::format(
+            "compute {:.2g}, read L3 {:.2g} and memory {:.2g} times as fast as "
+            "one; what one writes and another reads moves at {:.2g} GB/s, starting them takes "
+            "{:.2g} us",
+            m.compute_sharing, m.l3_sharing, m.dram_sharing, m.exchange_bandwidth * m.ghz,
+            m.fork_join_us));
   }
   if (!r.machine_failure.empty()) {
     row("", fmt::format("{}; schedules are chosen by {}", r.machine_failure,

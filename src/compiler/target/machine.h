@@ -16,8 +16,8 @@ struct Machine {
   double fma_latency = 4;  // cycles
   // Bytes in a cycle that one core reads from there.
   double l2_bandwidth = 32, l3_bandwidth = 20, dram_bandwidth = 10;
-  // Of what another core has just written.
-  double exchange_bandwidth = 10;
+  // Of what one core writes and another reads, forth and back.
+  double exchange_bandwidth = 2.5;
   // All cores together, as a multiple of one: of arithmetic, where cores are threads of fewer, and
   // of what they read.
   double compute_sharing = std::numeric_limits<double>::max();

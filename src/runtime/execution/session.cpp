@@ -46,8 +46,9 @@ struct Widest {
 void Profile::clear() { layers_.clear(); }
 
 Status Session::State::allocate() {
-  ATTUNE_ASSIGN(arena, Memory::allocate(static_cast<std::size_t>(plan().arena_bytes)));
-  ATTUNE_ASSIGN(workspace, Memory::allocate(static_cast<std::size_t>(plan().workspace_bytes)));
+  ATTUNE_ASSIGN(arena, Memory::allocate(static_cast<std::size_t>(plan().arena_bytes), Pages::Huge));
+  ATTUNE_ASSIGN(workspace,
+                Memory::allocate(static_cast<std::size_t>(plan().workspace_bytes), Pages::Huge));
   ATTUNE_ASSIGN(extents, Memory::allocate(8 * static_cast<std::size_t>(plan().extents)));
   if (plan().device_arena_bytes > 0) {
     ATTUNE_ASSIGN(device_arena, model->state().device->allocate(

@@ -11,6 +11,7 @@ namespace attune::runtime {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kLeastInHugePages = std::size_t{64} << 10;
 
 Error exhausted(std::size_t bytes) {
   return {ErrorCode::Exhausted, "cannot allocate " + std::to_string(bytes) + " bytes of memory",
@@ -34,11 +35,11 @@ void* map_huge(std::size_t bytes) {
 
 }  // namespace
 
-Result<Memory> Memory::allocate(std::size_t bytes) {
+Result<Memory> Memory::allocate(std::size_t bytes, Pages pages) {
   Memory memory;
   if (bytes == 0) return memory;
   if (bytes > SIZE_MAX / 2) return exhausted(bytes);
-  if (bytes >= kHugePage) {
+  if (bytes >= (pages == Pages::Huge ? kLeastInHugePages : kHugePage)) {
     const std::size_t rounded = (bytes + kHugePage - 1) & ~(kHugePage - 1);
     memory.data_ = map_huge(rounded);
     memory.mapped_bytes_ = rounded;

@@ -10,11 +10,15 @@ namespace attune::runtime {
 
 inline constexpr std::size_t kAlignment = 64;
 
+// Huge: also for a block that is smaller than such a page. In small pages it is luck which of its
+// parts share lines of a cache, and so how fast a kernel is.
+enum class Pages { BySize, Huge };
+
 class Memory {
  public:
   Memory() = default;
   // Zeroed memory. Fails with Exhausted when the system has no more; 0 bytes is a null block.
-  static Result<Memory> allocate(std::size_t bytes);
+  static Result<Memory> allocate(std::size_t bytes, Pages pages = Pages::BySize);
 
   Memory(Memory&& other) noexcept;
   Memory& operator=(Memory&& other) noexcept;

@@ -67,6 +67,15 @@ TEST(Tensor, RefusesForeignDlpackTypes) {
   }
 }
 
+TEST(Memory, LiesInHugePagesWhereAskedTo) {
+  constexpr std::size_t kBytes = 100'000, kHugePage = std::size_t{2} << 20;
+  const auto huge = Memory::allocate(kBytes, Pages::Huge);
+  ASSERT_TRUE(huge.ok());
+  EXPECT_EQ(huge->bytes(), kBytes);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(huge->data()) % kHugePage, 0u);
+  EXPECT_EQ(static_cast<const char*>(huge->data())[kBytes - 1], 0);
+}
+
 TEST(Workspace, GrowsAndIsReused) {
   Workspace workspace;
   EXPECT_EQ(*workspace.reserve(0), nullptr);

@@ -134,6 +134,8 @@ class Emitter {
                                 int lanes);
   llvm::Value* load_scalar(const ir::BufferNode& buffer, llvm::Value* address, std::int64_t align);
   llvm::Value* load_lanes(const ir::Load& x, int lanes);
+  llvm::Value* address_inside(const ir::BufferNode& buffer, llvm::Value* base,
+                              const ir::Expr& first, int lanes);
   llvm::Value* load_masked(const ir::Load& x, ir::DType type);
   llvm::Value* address(const ir::BufferNode& buffer, llvm::Value* base, const ir::Expr& index);
   llvm::Value* address(const ir::BufferNode& buffer, llvm::Value* base, llvm::Value* sum,

@@ -218,6 +218,22 @@ llvm::Value* Emitter::load_scalar(const ir::BufferNode& buffer, llvm::Value* at,
   return load;
 }
 
+// Where consecutive lanes begin, or `base` for lanes that all lie outside of the buffer. Such lanes
+// are masked; but a masked load from a page that is not mapped takes processors hundreds of cycles.
+llvm::Value* Emitter::address_inside(const ir::BufferNode& buffer, llvm::Value* base,
+                                     const ir::Expr& first, int lanes) {
+  const LinearIndex index = linearize(first, facts_);
+  llvm::Value* sum = emit_index(index);
+  llvm::Value* at = address(buffer, base, sum, index.constant);
+  const auto range = range_of(first, facts_);
+  const std::int64_t count = ir::element_count(buffer);
+  if (sum == nullptr || (range && range->min > -lanes && range->max < count)) return at;
+  const std::int64_t before = lanes - 1;
+  llvm::Value* inside = b_.CreateICmpULT(b_.CreateAdd(sum, index_value(index.constant + before)),
+                                         index_value(count + before));
+  return b_.CreateSelect(inside, at, base);
+}
+
 // A load in the lanes of mask_ only. Other lanes are zero.
 llvm::Value* Emitter::load_masked(const ir::Load& x, DType type) {
   const ir::BufferNode& buffer = *x.buffer;
@@ -229,7 +245,7 @@ llvm::Value* Emitter::load_masked(const ir::Load& x, DType type) {
     llvm::Value* base = frame_.buffers[&buffer].load_base;
     llvm::CallInst* load = nullptr;
     if (strided && ir::is_const_int(strided->stride, 1)) {
-      load = b_.CreateMaskedLoad(memory, address(buffer, base, strided->base),
+      load = b_.CreateMaskedLoad(memory, address_inside(buffer, base, strided->base, type.lanes),
                                  llvm::Align(alignment(buffer, strided->base)), mask_, nothing);
     } else {
       llvm::Value* at = b_.CreateGEP(memory_type(buffer.type), base, emit(x.index[0]));

@@ -80,6 +80,18 @@ TEST(Memory, GuardedLoadsStayInside) {
   }
 }
 
+// Masked or not, an address that is not mapped takes a processor hundreds of cycles.
+TEST(Memory, VectorsThatLieOutsideAltogetherAreNotLoadedFromThere) {
+  const auto takes_another_address = [](std::int64_t shift) {
+    const std::string text = emit_llvm(shifted_copy(256, shift, 16), cpu_target("znver4")).value();
+    const std::size_t load = text.find("llvm.masked.load");
+    return load != std::string::npos && text.rfind("select i1", load) != std::string::npos;
+  };
+  EXPECT_TRUE(takes_another_address(200));
+  EXPECT_TRUE(takes_another_address(-200));
+  EXPECT_FALSE(takes_another_address(-3));
+}
+
 TEST(Memory, GuardedBroadcastLoadsOnlyWhenSomeLaneWants) {
   // Lane l of step i takes x[16 * i] when i * 4 + l < 8: from i = 2 on no lane does.
   const std::int64_t n = 32;

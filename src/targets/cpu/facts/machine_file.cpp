@@ -28,7 +28,7 @@ constexpr Field kFields[] = {
     {"l2_bandwidth", &target::Machine::l2_bandwidth},
     {"l3_bandwidth", &target::Machine::l3_bandwidth},
     {"dram_bandwidth", &target::Machine::dram_bandwidth},
-    {"exchange_bandwidth", &target::Machine::exchange_bandwidth},
+    {"exchange_forth_and_back", &target::Machine::exchange_bandwidth},
     {"compute_sharing", &target::Machine::compute_sharing},
     {"l3_sharing", &target::Machine::l3_sharing},
     {"dram_sharing", &target::Machine::dram_sharing},

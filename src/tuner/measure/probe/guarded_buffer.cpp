@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kLine = 64;
+// Buffers from this size on lie in huge pages, as they will when a model runs: in small ones, it is
+// luck which lines of the second-level cache they share.
+constexpr std::size_t kLeastHuge = std::size_t{64} << 10;
 // Wide enough that a stride of a row or two lands in it; it costs address space only.
 constexpr std::size_t kGuard = std::size_t{1} << 20;
 constexpr std::byte kCanary{0xa5};
@@ -31,22 +34,23 @@ bool intact(const std::byte* begin, const std::byte* end) {
 
 }  // namespace
 
-// At the end of the body, so that going past it hits the guard.
+// At the end of the room, so that going past it hits the guard.
 void GuardedBuffer::place(std::size_t bytes, int stagger) {
   bytes_ = bytes;
   stagger_ = stagger;
   body_bytes_ = body_bytes_for(bytes, stagger);
+  body_ = room_ + room_bytes_ - body_bytes_;
   data_ = body_ + body_bytes_ - slack_of(stagger) - round_up(bytes, kLine);
 }
 
 Result<GuardedBuffer> GuardedBuffer::map(std::size_t bytes, int stagger) {
-  const bool huge = bytes >= kHugePage;
+  const bool huge = bytes >= kLeastHuge;
   const Error exhausted = {ErrorCode::Exhausted,
                            "cannot map a buffer of " + std::to_string(bytes) + " bytes",
                            "free memory on this machine"};
   if (bytes > SIZE_MAX / 4) return exhausted;
   GuardedBuffer buffer;
-  buffer.room_bytes_ = body_bytes_for(bytes, stagger);
+  buffer.room_bytes_ = round_up(body_bytes_for(bytes, stagger), huge ? kHugePage : kPage);
   buffer.mapping_bytes_ = buffer.room_bytes_ + 2 * kGuard + (huge ? kHugePage : 0);
   void* raw = mmap(nullptr, buffer.mapping_bytes_, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -56,20 +60,18 @@ Result<GuardedBuffer> GuardedBuffer::map(std::size_t bytes, int stagger) {
   }
   buffer.mapping_ = static_cast<std::byte*>(raw);
   const auto start = reinterpret_cast<std::uintptr_t>(raw) + kGuard;
-  buffer.body_ = reinterpret_cast<std::byte*>(huge ? round_up(start, kHugePage) : start);
+  buffer.room_ = reinterpret_cast<std::byte*>(huge ? round_up(start, kHugePage) : start);
   buffer.place(bytes, stagger);
-  if (mprotect(buffer.body_, buffer.body_bytes_, PROT_READ | PROT_WRITE) != 0) return exhausted;
-  if (huge) madvise(buffer.body_, buffer.body_bytes_, MADV_HUGEPAGE);
+  if (mprotect(buffer.room_, buffer.room_bytes_, PROT_READ | PROT_WRITE) != 0) return exhausted;
+  if (huge) madvise(buffer.room_, buffer.room_bytes_, MADV_HUGEPAGE);
   return buffer;
 }
 
 bool GuardedBuffer::refit(std::size_t bytes, int stagger) {
   if (bytes > room_bytes_ || body_bytes_for(bytes, stagger) > room_bytes_) return false;
   place(bytes, stagger);
-  writable_ = true;
-  std::byte* const end = body_ + body_bytes_;
-  return mprotect(body_, body_bytes_, PROT_READ | PROT_WRITE) == 0 &&
-         (body_bytes_ == room_bytes_ || mprotect(end, room_bytes_ - body_bytes_, PROT_NONE) == 0);
+  set_writable(true);
+  return true;
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept { *this = std::move(other); }
@@ -78,6 +80,7 @@ GuardedBuffer& GuardedBuffer::operator=(GuardedBuffer&& other) noexcept {
   std::swap(mapping_, other.mapping_);
   std::swap(mapping_bytes_, other.mapping_bytes_);
   std::swap(room_bytes_, other.room_bytes_);
+  std::swap(room_, other.room_);
   std::swap(body_, other.body_);
   std::swap(body_bytes_, other.body_bytes_);
   std::swap(data_, other.data_);
@@ -105,13 +108,13 @@ std::optional<Place> GuardedBuffer::damage() const {
 
 void GuardedBuffer::set_writable(bool writable) {
   if (writable == writable_) return;
-  mprotect(body_, body_bytes_, PROT_READ | (writable ? PROT_WRITE : 0));
+  mprotect(room_, room_bytes_, PROT_READ | (writable ? PROT_WRITE : 0));
   writable_ = writable;
 }
 
 Place GuardedBuffer::place_of(std::uintptr_t address) const {
   const auto at = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p); };
-  if (address < at(body_) - kGuard || address >= at(body_) + body_bytes_ + kGuard) {
+  if (address < at(room_) - kGuard || address >= at(room_) + room_bytes_ + kGuard) {
     return Place::Elsewhere;
   }
   if (address < at(data_)) return Place::Before;

@@ -51,8 +51,9 @@ class GuardedBuffer {
 
   std::byte* mapping_ = nullptr;  // guards included
   std::size_t mapping_bytes_ = 0;
-  std::size_t room_bytes_ = 0;  // the most that the body may have
-  std::byte* body_ = nullptr;   // the accessible pages
+  std::byte* room_ = nullptr;  // the accessible pages
+  std::size_t room_bytes_ = 0;
+  std::byte* body_ = nullptr;  // those of the data and its canaries, at the end of the room
   std::size_t body_bytes_ = 0;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;

@@ -49,7 +49,7 @@ TEST(GuardedBuffer, FitsAnotherSizeInTheSameMemory) {
   const std::size_t room = buffer->room_bytes();
   buffer->arm();
   buffer->set_writable(false);
-  EXPECT_FALSE(buffer->refit(6'000'000, 0));
+  EXPECT_FALSE(buffer->refit(7'000'000, 0));
   for (const std::size_t bytes :
        {std::size_t{100}, std::size_t{4'000'000}, std::size_t{5'000'000}}) {
     ASSERT_TRUE(buffer->refit(bytes, 2));

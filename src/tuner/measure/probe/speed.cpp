@@ -1,7 +1,6 @@
 #include "tuner/measure/probe/speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -78,33 +77,39 @@ double fork_join_us(runtime::ThreadPool& pool, double seconds) {
   return 1e6 / rate;
 }
 
-// The second worker writes a part, the first one, the caller, reads it.
+// Workers write a part each, then each reads that of the one `distance` after it, over and over.
+struct WrittenAndRead {
+  char* data;
+  std::int64_t part, workers, distance;
+
+  static void write(void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
+    const auto* work = static_cast<const WrittenAndRead*>(closure);
+    std::memset(work->data + begin * work->part, 1,
+                static_cast<std::size_t>((end - begin) * work->part));
+  }
+  static void read(void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
+    const auto* work = static_cast<const WrittenAndRead*>(closure);
+    for (std::int64_t worker = begin; worker < end; ++worker) {
+      const std::int64_t from = (worker + work->distance) % work->workers;
+      vector_reads()(work->data + from * work->part, work->part);
+    }
+  }
+};
+
+// What it costs that another worker has written what one reads, and has to write it again: a line
+// goes to the reader, and its writer has to take it back.
 double exchange_rate(runtime::ThreadPool& pool, runtime::Memory& memory, std::int64_t part,
                      double seconds) {
-  using Clock = std::chrono::steady_clock;
-  struct Work {
-    char* data;
-    std::int64_t part;
-  } work{static_cast<char*>(memory.data()), rounded(part)};
-  const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+  const auto written_and_read = [&](std::int64_t distance) {
+    WrittenAndRead work{static_cast<char*>(memory.data()), rounded(part), pool.workers(), distance};
+    return 1 / best_rate(seconds / 2, 1, [&] {
+             pool.parallel_for(work.workers, WrittenAndRead::write, &work);
+             pool.parallel_for(work.workers, WrittenAndRead::read, &work);
+           });
   };
-  double best = 0;
-  for (const auto begun = Clock::now(); since(begun) < seconds;) {
-    pool.parallel_for(
-        2,
-        [](void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
-          const auto* mine = static_cast<const Work*>(closure);
-          if (begin <= 1 && 1 < end) {
-            std::memset(mine->data, 1, static_cast<std::size_t>(mine->part));
-          }
-        },
-        &work);
-    const auto start = Clock::now();
-    vector_reads()(work.data, work.part);
-    best = std::max(best, static_cast<double>(work.part) / since(start));
-  }
-  return best;
+  const double own = written_and_read(0), others = written_and_read(1);
+  const double bytes = static_cast<double>(rounded(part));
+  return bytes / std::max(others - own, 0.01 * own);
 }
 
 class Measurement {
@@ -143,7 +148,7 @@ class Measurement {
       speed.all.dram = std::max(speed.all.dram, memory.dram);
       const std::int64_t part = options_.l2_bytes / 16;
       const double exchange = exchange_rate(pool, memory_, part, seconds()) * kNanosecond;
-      speed.exchange = std::max(speed.exchange, exchange);
+      speed.exchange = std::max(speed.exchange, std::min(exchange, speed.one.l2));
       const double fork_join = fork_join_us(pool, seconds());
       if (i == 0 || fork_join < speed.fork_join_us) speed.fork_join_us = fork_join;
     }

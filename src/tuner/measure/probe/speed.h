@@ -25,7 +25,7 @@ struct Speed {
   CoreSpeed core = {};
   MemorySpeed one = {}, all = {};  // one core, all cores
   double fma_bytes_all = 0;        // of all cores
-  double exchange = 0;             // bytes in a nanosecond, read of what another core has written
+  double exchange = 0;             // bytes in a nanosecond, that one core writes and another reads
   double fork_join_us = 0;         // a loop of nothing on all cores
 };
 
