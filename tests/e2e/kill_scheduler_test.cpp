@@ -1,39 +1,36 @@
-// A scheduler that is killed at random points while workers work for it: what it acknowledged is
-// there afterwards, nothing is counted twice, no resource is held twice or stays held, and all jobs
-// finish. The workers live on, and go on with what they have. ATTUNE_KILL_POINTS says how often
-// (5), ATTUNE_KILL_SEED where. The workers only pretend to tune: each stage takes some
-// milliseconds.
+// A scheduler that is killed, or stopped for longer than a lease, at random points while workers
+// work for it: what it acknowledged is there afterwards, nothing is counted twice, no resource is
+// held twice or stays held, no worker loses its job, and all jobs finish. ATTUNE_KILL_POINTS and
+// ATTUNE_STOP_POINTS say how often (5 and 1), ATTUNE_KILL_SEED where. The workers only pretend to
+// tune, and each time one of them is in the middle of something.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <tuple>
 
 #include "base/rng.h"
 #include "base/temporary_directory_testing.h"
-#include "base/version.h"
 #include "fleet/client/client.h"
 #include "fleet/server/state_file.h"
-#include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
 #include "tests/support/background_process.h"
+#include "tests/support/fake_tuner.h"
 
 namespace attune {
 namespace {
 
 using namespace std::chrono_literals;
 constexpr int kJobs = 8, kWorkers = 4;
+constexpr auto kLease = 10s;  // of a scheduler's workers
 // However busy the machine and its disk are; a test that hangs is ended from outside.
 constexpr double kPatienceSeconds = 3600;
 
@@ -41,147 +38,6 @@ std::int64_t setting(const char* name, std::int64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoll(text);
 }
-
-// What the workers did and were told, and what they would keep in stores of their own.
-struct Ledger {
-  std::mutex mutex;
-  std::map<std::string, int> done;  // stages, by job
-  std::set<std::tuple<std::string, std::int64_t, std::int64_t>> known;
-  std::set<std::string> known_ended;
-  std::map<std::string, std::set<std::int64_t>> given;  // epochs of jobs that a worker was given
-  std::array<int, 2> holders = {};                      // of the host and of the device, now
-  int most_holders = 0;
-};
-
-// Says now and then that the worker lives, as all workers do, until it goes.
-class Beats {
- public:
-  explicit Beats(server::WorkerConnection& connection)
-      : thread_([this, &connection] { run(connection); }) {}
-  ~Beats() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
- private:
-  void run(server::WorkerConnection& connection) {
-    v1::FromWorker beat;
-    beat.mutable_beat();
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, 500ms, [&] { return ending_; })) connection.send(beat);
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ending_ = false;
-  std::thread thread_;
-};
-
-class FakeTuner {
- public:
-  FakeTuner(std::string state, int stages, Ledger& ledger, std::uint64_t seed)
-      : state_(std::move(state)), stages_(stages), ledger_(ledger), rng_(seed) {
-    thread_ = std::thread([this] { run(); });
-  }
-  void stop() { stopping_ = true; }
-  ~FakeTuner() { thread_.join(); }
-
- private:
-  void run() {
-    while (!stopping_) {
-      std::vector<v1::Job> holds;
-      if (!job_.id().empty()) holds.push_back(job_);
-      // Who has a job comes back by that.
-      const Result<std::string> token =
-          holds.empty() ? client::Client({.state = state_, .patience_seconds = 0}).token(true)
-                        : Result<std::string>("");
-      if (token.ok()) {
-        server::WorkerConnection connection(state_, version(), *token, holds);
-        const Beats beats(connection);
-        if (!job_.id().empty()) say_again(connection);
-        v1::ToWorker message;
-        while (!stopping_ && connection.read(message)) hear(connection, message);
-        connection.cut();
-      }
-      std::this_thread::sleep_for(5ms);
-    }
-  }
-
-  void hear(server::WorkerConnection& connection, const v1::ToWorker& message) {
-    if (message.has_assign()) {
-      job_ = message.assign().job();
-      stage_ = 1;
-      unknown_.clear();
-      note_epoch();
-      connection.send_kinds(job_, (stages_ - done()) / 2);
-      go_on(connection);
-    } else if (message.has_start() && message.start().stage() == stage_) {
-      const int kind = done() % 2;
-      hold(kind, 1);
-      std::this_thread::sleep_for(std::chrono::microseconds(1000 + rng_.below(6000)));
-      hold(kind, -1);
-      {
-        const std::lock_guard lock(ledger_.mutex);
-        ++ledger_.done[job_.id()];
-      }
-      unknown_.insert(stage_);
-      connection.finish(job_, stage_++, 0.005);
-      go_on(connection);
-    } else if (message.has_known()) {
-      const v1::Known& known = message.known();
-      const std::lock_guard lock(ledger_.mutex);
-      if (known.stage() > 0) ledger_.known.emplace(known.job(), known.epoch(), known.stage());
-      unknown_.erase(known.stage());
-      if (known.stage() == -1) {
-        ledger_.known_ended.insert(known.job());
-        job_.Clear();
-      }
-    }
-  }
-
-  void say_again(server::WorkerConnection& connection) {
-    connection.send_kinds(job_, (stages_ - done()) / 2);
-    for (const std::int64_t stage : unknown_) connection.finish(job_, stage, 0.005);
-    go_on(connection);
-  }
-
-  void go_on(server::WorkerConnection& connection) {
-    if (done() >= stages_) {
-      connection.end(job_, v1::DONE);
-    } else {
-      connection.offer(job_, stage_, done() % 2);
-    }
-  }
-
-  int done() {
-    const std::lock_guard lock(ledger_.mutex);
-    return ledger_.done[job_.id()];
-  }
-  void hold(int kind, int change) {
-    const std::lock_guard lock(ledger_.mutex);
-    int& holders = ledger_.holders[static_cast<std::size_t>(kind)];
-    holders += change;
-    ledger_.most_holders = std::max(ledger_.most_holders, holders);
-  }
-  void note_epoch() {
-    const std::lock_guard lock(ledger_.mutex);
-    ledger_.given[job_.id()].insert(job_.epoch());
-  }
-
-  std::string state_;
-  int stages_;
-  Ledger& ledger_;
-  Rng rng_;
-  v1::Job job_;
-  std::int64_t stage_ = 0;          // the next
-  std::set<std::int64_t> unknown_;  // stages that are done and not said to be known
-  std::atomic<bool> stopping_ = false;
-  std::thread thread_;
-};
 
 class KilledScheduler : public ::testing::Test {
  protected:
@@ -222,7 +78,7 @@ class KilledScheduler : public ::testing::Test {
     for (const auto& pool : last.pools) EXPECT_EQ(pool.used, 0) << pool.name << " stays held";
   }
 
-  void check(const Ledger& ledger, const std::map<int, std::string>& ids) {
+  void check(const test::Ledger& ledger, const std::map<int, std::string>& ids) {
     const auto file = server::StateFile::open_to_read(wire::database_path(state()));
     ASSERT_TRUE(file.ok()) << file.error().message;
     const std::vector<jobs::JobRow> rows = *file->read_jobs();
@@ -250,40 +106,78 @@ class KilledScheduler : public ::testing::Test {
     EXPECT_EQ(ledger.most_holders, 1) << "a resource was held twice";
   }
 
+  // Jobs of so many stages while `disturb` is called; waits for them, and compares.
+  void work_through(int stages, std::uint64_t seed, const std::function<void()>& disturb) {
+    start();
+    std::map<int, std::string> ids;
+    std::thread clients([&] {
+      for (int i = 0; i < kJobs; ++i) {
+        ids[i] = submit(i);
+        EXPECT_EQ(submit(i), ids[i]);  // said again, after who knows what happened
+      }
+    });
+    {
+      Rng rng(seed);
+      std::vector<std::unique_ptr<test::FakeTuner>> tuners;
+      for (int i = 0; i < kWorkers; ++i) {
+        tuners.push_back(std::make_unique<test::FakeTuner>(state(), stages, ledger_, rng.next()));
+      }
+      disturb();
+      clients.join();
+      wait_for_all();
+      for (auto& tuner : tuners) tuner->stop();
+      scheduler_->send_signal(SIGTERM);
+      EXPECT_EQ(scheduler_->finish().status, 0);
+    }
+    check(ledger_, ids);
+  }
+  // Until somebody runs a stage or waits for an answer; false when all jobs have ended.
+  bool wait_for_the_middle() {
+    while (!ledger_.is_in_the_middle()) {
+      const std::lock_guard lock(ledger_.mutex);
+      if (ledger_.known_ended.size() == kJobs) return false;
+    }
+    return true;
+  }
+
   test::TemporaryDirectory directory_;
   std::unique_ptr<test::BackgroundProcess> scheduler_;
+  test::Ledger ledger_;
 };
 
 TEST_F(KilledScheduler, LosesNothingThatItAcknowledged) {
   const auto points = setting("ATTUNE_KILL_POINTS", 5);
   Rng rng(static_cast<std::uint64_t>(setting("ATTUNE_KILL_SEED", 1)));
-  const int stages = static_cast<int>(20 + 4 * points);
-  Ledger ledger;
-  start();
-  std::map<int, std::string> ids;
-  std::thread clients([&] {
-    for (int i = 0; i < kJobs; ++i) {
-      ids[i] = submit(i);
-      EXPECT_EQ(submit(i), ids[i]);  // said again, after who knows what happened
-    }
-  });
-  {
-    std::vector<std::unique_ptr<FakeTuner>> tuners;
-    for (int i = 0; i < kWorkers; ++i) {
-      tuners.push_back(std::make_unique<FakeTuner>(state(), stages, ledger, rng.next()));
-    }
+  work_through(static_cast<int>(30 + 12 * points), rng.next(), [&] {
     for (std::int64_t point = 0; point < points; ++point) {
       std::this_thread::sleep_for(std::chrono::milliseconds(rng.below(200)));
+      ASSERT_TRUE(wait_for_the_middle()) << "point " << point << " hits nothing";
       kill();
       start();
     }
-    clients.join();
-    wait_for_all();
-    for (auto& tuner : tuners) tuner->stop();
-    scheduler_->send_signal(SIGTERM);
-    EXPECT_EQ(scheduler_->finish().status, 0);
-  }
-  check(ledger, ids);
+  });
+}
+
+// For longer than a lease: nobody is thought lost because they were not heard.
+TEST_F(KilledScheduler, StoppedForALongTimeTakesNothingFromAnybody) {
+  const auto points = setting("ATTUNE_STOP_POINTS", 1);
+  Rng rng(static_cast<std::uint64_t>(setting("ATTUNE_KILL_SEED", 2)));
+  work_through(static_cast<int>(30 + 12 * points), rng.next(), [&] {
+    for (std::int64_t point = 0; point < points; ++point) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(rng.below(200)));
+      ASSERT_TRUE(wait_for_the_middle()) << "point " << point << " hits nothing";
+      scheduler_->send_signal(SIGSTOP);
+      std::this_thread::sleep_for(kLease + std::chrono::milliseconds(500 + rng.below(2000)));
+      // Again and again, before it could hear everybody.
+      for (std::uint64_t again = rng.below(4); again > 0; --again) {
+        scheduler_->send_signal(SIGCONT);
+        std::this_thread::sleep_for(std::chrono::microseconds(rng.below(20'000)));
+        scheduler_->send_signal(SIGSTOP);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1100 + rng.below(1000)));
+      }
+      scheduler_->send_signal(SIGCONT);
+    }
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Jobs of a real scheduler with real workers, undisturbed and with processes that are killed at
-// random points: nothing that was acknowledged is lost, nothing counts twice, and all jobs finish.
-// ATTUNE_KILL_POINTS says how often (2 of each), ATTUNE_KILL_SEED where.
+// Jobs of a real scheduler with real workers, undisturbed and with processes that are killed or
+// stopped at random points while they work: nothing that was acknowledged is lost, nothing counts
+// twice, and all jobs finish. ATTUNE_KILL_POINTS says how often (2 of each), ATTUNE_STOP_POINTS
+// how often workers are stopped (1), ATTUNE_KILL_SEED where.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -76,17 +78,21 @@ class Site {
     scheduler_->send_signal(SIGKILL);
     (void)scheduler_->finish();
   }
-  // A worker that has a job; false when there is none.
-  bool kill_worker(Rng& rng) {
-    std::vector<std::string> names;
-    for (const client::JobStatus& job : jobs()) {
-      if (!job.worker.empty() && !client::has_ended(job.state)) names.push_back(job.worker);
-    }
-    if (names.empty()) return false;
-    const std::string& name = names[rng.below(names.size())];
-    const int pid = std::atoi(name.c_str() + std::string("worker-").size());
-    EXPECT_GT(pid, 0) << name;
-    return pid > 0 && ::kill(pid, SIGKILL) == 0;
+  // A job that a worker has, some time after the first trials of one; nothing when all have ended.
+  std::optional<client::JobStatus> one_in_the_middle(Rng& rng) {
+    wait_until_one([](const auto& job) { return job.trials > 0; });
+    std::this_thread::sleep_for(std::chrono::milliseconds(rng.below(1500)));
+    std::vector<client::JobStatus> held = jobs();
+    std::erase_if(
+        held, [](const auto& job) { return job.worker.empty() || client::has_ended(job.state); });
+    if (held.empty()) return std::nullopt;
+    return held[rng.below(held.size())];
+  }
+  // The worker that has a job; false when it has ended.
+  static bool signal_worker(const client::JobStatus& job, int signal) {
+    const int pid = std::atoi(job.worker.c_str() + std::string("worker-").size());
+    EXPECT_GT(pid, 0) << job.worker;
+    return pid > 0 && ::kill(pid, signal) == 0;
   }
 
   void submit(std::vector<std::string> words, int threads = 1) const {
@@ -104,6 +110,16 @@ class Site {
   }
   std::vector<client::JobStatus> wait_for_the_end() {
     return wait_until([](const auto& job) { return client::has_ended(job.state); });
+  }
+  // For one job to be so, or all to have ended.
+  void wait_until_one(const std::function<bool(const client::JobStatus&)>& is_so) {
+    const Status status = client_.watch("", 0, [&](const client::Overview& overview) {
+      const auto& all = overview.jobs;
+      return std::none_of(all.begin(), all.end(), [&](const auto& job) {
+        return is_so(job) || client::has_ended(job.state);
+      });
+    });
+    EXPECT_TRUE(status.ok()) << status.error().message;
   }
   // For all jobs to be so.
   std::vector<client::JobStatus> wait_until(
@@ -176,25 +192,36 @@ TEST(Scheduler, FinishesAnOperatorAndAModel) {
   EXPECT_EQ(again->epoch, 0) << "a worker was needed";
 }
 
-void kill_at_random_points(bool scheduler, std::uint64_t seed) {
+// What is done to a process while a job is worked on; false when it came too late.
+using Disturb = std::function<bool(Site& site, const client::JobStatus& job, Rng& rng)>;
+
+// Each point must hit a job that is worked on: one that comes too late is tried again.
+void disturb_at_random_points(const char* points, std::int64_t otherwise, std::uint64_t seed,
+                              const Disturb& disturb) {
   Rng rng(static_cast<std::uint64_t>(setting("ATTUNE_KILL_SEED", static_cast<int>(seed))));
-  for (std::int64_t point = 0; point < setting("ATTUNE_KILL_POINTS", 2); ++point) {
+  int late = 0;
+  for (std::int64_t point = 0; point < setting(points, otherwise);) {
     SCOPED_TRACE(fmt::format("point {}", point));
     Site site;
     site.submit({"matmul:m=64,n=64,k=64", "--trials", "40", "--history", "none"});
     site.submit({"matmul:m=48,n=64,k=64", "--trials", "40", "--history", "none"});
-    const double seconds = 5 * static_cast<double>(rng.below(1000)) * 1e-3;
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    if (scheduler) {
-      site.kill_scheduler();
-      site.start();
-    } else {
-      site.kill_worker(rng);
-    }
+    const std::optional<client::JobStatus> job = site.one_in_the_middle(rng);
+    const bool hit = job && disturb(site, *job, rng);
     const std::vector<client::JobStatus> jobs = site.wait_for_the_end();
     ASSERT_EQ(jobs.size(), 2U) << "what was acknowledged is known";
     expect_nothing_lost_or_doubled(site, jobs, 40);
+    if (hit) ++point;
+    late += hit ? 0 : 1;
+    ASSERT_LE(late, 10 + 2 * point) << "most come too late";
   }
+}
+
+// Of a job that was disturbed, how often it was taken up since.
+std::int64_t taken_up_since(Site& site, const client::JobStatus& before) {
+  for (const client::JobStatus& job : site.wait_for_the_end()) {
+    if (job.id == before.id) return job.epoch - before.epoch;
+  }
+  return -1;
 }
 
 // On more threads than there are measuring cores.
@@ -243,8 +270,45 @@ TEST(Scheduler, AWorkerThatOutlivesItGoesOnWithItsJob) {
   expect_nothing_lost_or_doubled(site, jobs, 40);
 }
 
-TEST(Scheduler, OutlivesItsWorkers) { kill_at_random_points(false, 3); }
-TEST(Scheduler, GoesOnAfterItWasKilled) { kill_at_random_points(true, 4); }
+TEST(Scheduler, OutlivesItsWorkers) {
+  disturb_at_random_points("ATTUNE_KILL_POINTS", 2, 3, [](Site& site, const auto& job, Rng&) {
+    if (!Site::signal_worker(job, SIGKILL)) return false;
+    const std::int64_t again = taken_up_since(site, job);
+    EXPECT_LE(again, 1);
+    return again == 1;  // else it had just ended
+  });
+}
+
+TEST(Scheduler, GoesOnAfterItWasKilled) {
+  disturb_at_random_points("ATTUNE_KILL_POINTS", 2, 4, [](Site& site, const auto& job, Rng&) {
+    site.kill_scheduler();
+    site.start();
+    return taken_up_since(site, job) == 1;
+  });
+}
+
+// For less than a lease: it keeps its job.
+TEST(Scheduler, AWorkerThatStoodStillForAWhileGoesOn) {
+  disturb_at_random_points("ATTUNE_STOP_POINTS", 1, 5, [](Site& site, const auto& job, Rng& rng) {
+    if (!Site::signal_worker(job, SIGSTOP)) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2000 + rng.below(4000)));
+    const std::vector<client::JobStatus> now = site.jobs();
+    const bool still = std::any_of(now.begin(), now.end(), [&](const auto& each) {
+      return each.id == job.id && each.worker == job.worker && !client::has_ended(each.state);
+    });
+    Site::signal_worker(job, SIGCONT);
+    EXPECT_EQ(taken_up_since(site, job), 0) << "it lives";
+    return still;
+  });
+}
+
+// For more than one: another goes on with its job, and nothing counts twice.
+TEST(Scheduler, AWorkerThatStandsStillIsReplaced) {
+  disturb_at_random_points("ATTUNE_STOP_POINTS", 1, 6, [](Site& site, const auto& job, Rng&) {
+    if (!Site::signal_worker(job, SIGSTOP)) return false;
+    return taken_up_since(site, job) == 1;
+  });
+}
 
 }  // namespace
 }  // namespace attune

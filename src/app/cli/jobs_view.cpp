@@ -54,12 +54,22 @@ bool has_reason_to_tell(const JobStatus& job) {
   return told && !job.reason.empty();
 }
 
+// Of a job that goes on without having come further since; of one that ended the reason says it.
+bool has_trouble_to_tell(const JobStatus& job) {
+  return job.strikes > 0 && !client::has_ended(job.state);
+}
+
+std::string trouble_text(const JobStatus& job) {
+  return fmt::format("{}; it is tried again", plain(job.trouble, 300));
+}
+
 std::string row_of(const JobStatus& job, double now) {
   std::string row = fmt::format(
       "{:<4} {:<20} {:<10} {:<28} {:>7} {:>11} {:>7} {:>10}\n", plain(job.id, 12),
       plain(job.request.name, 20), plain(job.request.user, 10), plain(short_state(job), 28),
       job.trials, milliseconds_text(job.best_ms), gain_text(job), end_text(job, now));
   if (has_reason_to_tell(job)) row += fmt::format("     {}\n", plain(job.reason, 400));
+  if (has_trouble_to_tell(job)) row += fmt::format("     {}\n", trouble_text(job));
   return row;
 }
 
@@ -154,6 +164,11 @@ std::string job_page(const JobStatus& job, double now) {
                                     : request.device);
   add("state", state_text(job));
   if (job.state != JobState::Failed && job.state != JobState::Queued) add("because", job.reason);
+  if (has_trouble_to_tell(job)) {
+    add("trouble", trouble_text(job));
+  } else if (job.state != JobState::Failed) {
+    add("trouble", job.trouble);
+  }
   add("worker", job.worker.empty() ? "" : fmt::format("{}, turn {}", job.worker, job.epoch));
   add("submitted", duration_text(now - job.submitted_at) + " ago");
   if (job.started_at > 0 && job.ended_at > 0) {

@@ -84,6 +84,21 @@ client::Overview two_jobs() {
   return overview;
 }
 
+TEST(JobsView, SaysWhatWentWrongWithAJobThatGoesOn) {
+  client::Overview overview;
+  overview.jobs.resize(1);
+  client::JobStatus& job = overview.jobs[0];
+  job.state = client::JobState::Running;
+  job.trouble = "its stage 'profile' said nothing for 600 s and was ended";
+  EXPECT_EQ(jobs_table(overview, 10).find(job.trouble), std::string::npos) << "long ago";
+  EXPECT_NE(job_page(job, 0).find("trouble      " + job.trouble + "\n"), std::string::npos);
+  job.strikes = 1;
+  EXPECT_NE(jobs_table(overview, 10).find("     " + job.trouble + "; it is tried again\n"),
+            std::string::npos);
+  EXPECT_NE(job_page(job, 0).find("trouble      " + job.trouble + "; it is tried again\n"),
+            std::string::npos);
+}
+
 TEST(JobsView, StripsShowWhoHadWhatWhen) {
   const std::string page = live_page(two_jobs(), 30, {.columns = 58, .rows = 24});
   std::string idle;

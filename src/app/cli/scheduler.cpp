@@ -75,7 +75,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
                    "until it is interrupted.");
   Speech speech;
   verbs::ServeOptions options;
-  std::optional<std::int64_t> workers, prefetch;
+  std::optional<std::int64_t> workers, prefetch, tries;
+  std::optional<double> stage_timeout;
   std::vector<std::string> devices, quotas;
   std::string host_cores, profile_cores, cpuset = "auto";
   line.text("--state", "DIR", options.state,
@@ -94,6 +95,10 @@ Result<int> run_scheduler(Words arguments, Console& console) {
              "fair-share: who has more units at once than this waits for others");
   line.text("--share", "GROUP", options.share,
             "lets users of that group submit jobs, by the folder DIR.shared (only its own user)");
+  line.real("--stage-timeout", "S", stage_timeout, 1, 1e7,
+            "ends a stage that is silent for S seconds and for 20 times its prediction (600)");
+  line.number("--tries", "N", tries, 1, 1000,
+              "of a job whose stages fall silent or eat the memory, without progress (3)");
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
   line.example("scheduler --policy fair-share --workers 8 --quota ann=2",
@@ -105,6 +110,8 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     if (workers) options.workers = static_cast<int>(*workers);
     if (prefetch) options.prefetch = static_cast<int>(*prefetch);
+    if (tries) options.limits.most_tries = static_cast<int>(*tries);
+    options.limits.floor_seconds = stage_timeout.value_or(options.limits.floor_seconds);
     ATTUNE_RETURN_IF_ERROR(take_counts("--device", devices, options.devices));
     if (options.devices.contains("host")) {
       return invalid("--device cannot be 'host', the cores on which nothing is measured",

@@ -115,6 +115,12 @@ JobStatus from_message(const v1::Job& job) {
   status.result_json = job.result_json();
   status.stages = stages_of(job);
   status.attained_seconds = job.attained_seconds();
+  const v1::Strikes& strikes = job.strikes();
+  status.trouble = strikes.last();
+  for (const std::int64_t count :
+       {strikes.crashed(), strikes.killed(), strikes.starved(), strikes.stuck()}) {
+    status.strikes += count;
+  }
   return status;
 }
 

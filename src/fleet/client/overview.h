@@ -63,6 +63,9 @@ struct JobStatus {
   std::string result_json = {};  // the tuner's report, when it ended
   std::vector<StageStatus> stages = {};
   double attained_seconds = 0;
+  // What went wrong with its workers last, in words, and how often since it last came further.
+  std::string trouble = {};
+  std::int64_t strikes = 0;
 };
 
 struct PoolStatus {

@@ -15,12 +15,10 @@ constexpr double kShareOfTime = 0.02;
 
 EventLoop::EventLoop(jobs::Book book, Journal& journal, World& world, UnixClock clock,
                      double lease_seconds)
-    : book_(std::move(book)),
+    : turns_(std::move(book), lease_seconds, clock.now()),
       journal_(journal),
       world_(world),
-      clock_(clock),
-      lease_seconds_(lease_seconds),
-      leases_(clock.now(), tick_seconds_of(lease_seconds)),
+      clock_(std::move(clock)),
       thread_([this] { run(); }) {}
 
 EventLoop::~EventLoop() { stop(); }
@@ -45,11 +43,7 @@ void EventLoop::stop() {
 }
 
 double EventLoop::deadline() const {
-  double deadline = book_.next_deadline();
-  // While there are leases the loop looks at the time often, and so sees when it was away.
-  if (!std::isinf(deadline)) {
-    deadline = std::min(deadline, clock_.now() + tick_seconds_of(lease_seconds_));
-  }
+  double deadline = turns_.next_at(clock_.now());
   for (const auto& [id, watcher] : watchers_) {
     if (watcher.ready && watcher.news) deadline = std::min(deadline, watcher.next_at);
   }
@@ -76,25 +70,15 @@ void EventLoop::run() {
 }
 
 void EventLoop::hear(const std::vector<Event>& events) {
-  Turn turn{.book = book_, .now = clock_.now()};
-  if (const double seconds = stalled_seconds(turn.now); seconds > 0) book_.extend_leases(seconds);
-  for (const Event& event : events) event(turn);
-  book_.time_passed(turn.now);
-  jobs::Effects effects = book_.settle(turn.now);
-  const bool changed = turn.changed || !effects.jobs.empty() || !effects.messages.empty();
-  carry_out(std::move(effects), std::move(turn.waiting));
-  tell_watchers(turn.now, changed);
-}
-
-double EventLoop::stalled_seconds(double now) {
-  const bool disk_is_slow = journal_.writing_seconds() > slow_write_seconds_of(lease_seconds_);
-  return leases_.stalled_seconds(now, serving_ && !disk_is_slow);
+  const double now = clock_.now();
+  Turns::Decision decision = turns_.take(
+      events, now, {.serving = serving_, .disk_busy_seconds = journal_.writing_seconds()});
+  carry_out(std::move(decision.effects), std::move(decision.waiting));
+  tell_watchers(now, decision.changed);
 }
 
 void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting) {
-  for (const jobs::WorkerId worker : effects.kill) {
-    if (world_.kill(worker)) book_.crashed(worker);
-  }
+  for (const jobs::WorkerId worker : effects.kill) world_.kill(worker);
   for (jobs::Message& message : effects.messages) {
     if (!message.acknowledges) {
       world_.send(message.worker, message.what);
@@ -107,7 +91,8 @@ void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waitin
   }
   journal_.append(std::move(effects.jobs), std::move(effects.stages), std::move(waiting));
   for (const jobs::WorkerId worker : effects.close) world_.close(worker);
-  world_.parked(book_.parked_workers());
+  world_.parked(turns_.book().parked_workers());
+  for (const std::string& text : effects.notes) world_.note(text);
 }
 
 bool EventLoop::watch(std::uint64_t watcher, jobs::Caller caller, v1::ListRequest request,
@@ -138,7 +123,7 @@ void EventLoop::tell_watchers(double at, bool changed) {
     if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
     watcher.news = watcher.ready = false;
     const double begun = clock_.now();
-    watcher.deliver(book_.snapshot(watcher.caller, watcher.request, at));
+    watcher.deliver(turns_.book().snapshot(watcher.caller, watcher.request, at));
     watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / kShareOfTime);
   }
 }

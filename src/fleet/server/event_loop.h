@@ -1,8 +1,8 @@
 // The one thread that owns the book. Events come from connections and are taken in groups: the book
 // hears them, settles, and what it answers is carried out. Messages that acknowledge something go
 // out when the journal has written it, others at once. Between events the thread sleeps until the
-// next one or until a lease ends. Time in which the loop was away, or the disk kept workers
-// waiting, does not count against their leases.
+// next one or until a deadline. What is decided is Turns' (turns.h); nothing that the thread does
+// itself waits for a disk, a process or a person.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 #include "fleet/jobs/book/book.h"
 #include "fleet/server/journal.h"
-#include "fleet/server/lease_clock.h"
+#include "fleet/server/turns.h"
 #include "fleet/server/unix_clock.h"
 
 namespace attune::server {
@@ -26,20 +26,13 @@ class World {
   virtual ~World() = default;
   virtual void send(jobs::WorkerId worker, const v1::ToWorker& message) = 0;
   virtual void close(jobs::WorkerId worker) = 0;
-  // Returns when the process of a local worker has ended: true if that was by its own fault.
-  virtual bool kill(jobs::WorkerId worker) = 0;
+  // Ends the process of a local worker, without waiting for that; the book is told when it has.
+  virtual void kill(jobs::WorkerId worker) = 0;
   // So many local workers are held by paused jobs.
   virtual void parked(int workers) = 0;
+  // A line for the person who started the server.
+  virtual void note(const std::string& text) = 0;
 };
-
-// What an event may use, all in the same moment.
-struct Turn {
-  jobs::Book& book;
-  double now;
-  std::vector<Acknowledge> waiting = {};
-  bool changed = false;  // something that people see
-};
-using Event = std::function<void(Turn&)>;
 
 // Gets a snapshot, or the error in its place; called again when `watcher_ready` was.
 using Deliver = std::function<void(Result<v1::Snapshot>)>;
@@ -77,15 +70,12 @@ class EventLoop {
   void carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting);
   void tell_watchers(double at, bool changed);
   double deadline() const;
-  double stalled_seconds(double now);
 
-  jobs::Book book_;
+  Turns turns_;  // the thread's
   Journal& journal_;
   World& world_;
   std::map<std::uint64_t, Watcher> watchers_;  // the thread's
   const UnixClock clock_;
-  const double lease_seconds_;
-  LeaseClock leases_;  // the thread's
   std::atomic<bool> serving_ = false;
   std::mutex mutex_;
   std::condition_variable posted_;

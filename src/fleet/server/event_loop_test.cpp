@@ -16,8 +16,9 @@ class Nowhere final : public World {
  public:
   void send(jobs::WorkerId, const v1::ToWorker&) override {}
   void close(jobs::WorkerId) override {}
-  bool kill(jobs::WorkerId) override { return false; }
+  void kill(jobs::WorkerId) override {}
   void parked(int) override {}
+  void note(const std::string&) override {}
 };
 
 class LoopTest : public ::testing::Test {

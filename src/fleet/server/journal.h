@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "fleet/server/state_file.h"
+#include "fleet/server/turns.h"
 
 namespace attune::server {
-
-// Called once, with the error when what it waits for could not be written.
-using Acknowledge = std::function<void(const Status&)>;
 
 class Journal {
  public:

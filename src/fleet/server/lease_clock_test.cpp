@@ -13,8 +13,10 @@ TEST(LeaseClock, CountsTheTimeInWhichItIsLookedAtOften) {
 
 TEST(LeaseClock, StandsStillWhileTheSchedulerIsAway) {
   LeaseClock clock(100, 0.5);
-  EXPECT_EQ(clock.stalled_seconds(160, true), 59.5);
+  EXPECT_EQ(clock.stalled_seconds(160, true), 60);
   EXPECT_EQ(clock.stalled_seconds(160.25, true), 0);
+  EXPECT_EQ(clock.stalled_seconds(161.25, true), 0) << "late, as happens";
+  EXPECT_EQ(clock.stalled_seconds(162.5, true), 1.25);
 }
 
 TEST(LeaseClock, StandsStillWhileNobodyIsAnswered) {

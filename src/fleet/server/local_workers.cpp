@@ -1,96 +1,35 @@
 #include "fleet/server/local_workers.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/close_range.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "fleet/server/worker_process.h"
 #include "fleet/wire/secret.h"
 
 namespace attune::server {
 namespace {
 
 constexpr double kFirstDelay = 0.1, kLongestDelay = 5;
-constexpr int kSlowKillMs = 5000;  // when one that does not end is spoken of
+constexpr double kMomentSeconds = 0.1;  // for one to end by itself
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 double steady_seconds() { return static_cast<double>(SteadyClock().now_ns()) * 1e-9; }
 
-int open_process(int pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
-
-struct Preparation {
-  int parent;
-  int log, null, lock;
-  cpu_set_t cores;
-  bool pin;
-};
-
-// What this process has, ended by a null.
-std::vector<char*> environment_without_token() {
-  const std::string mine = fmt::format("{}=", kTokenName);
-  std::vector<char*> variables;
-  for (char** at = ::environ; *at != nullptr; ++at) {
-    if (!std::string_view(*at).starts_with(mine)) variables.push_back(*at);
-  }
-  variables.push_back(nullptr);
-  return variables;
-}
-
-// In the child, between fork and exec: only what is safe there.
-[[noreturn]] void become_worker(const Preparation& preparation, char* const* arguments,
-                                char* const* environment) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != preparation.parent) ::_exit(1);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::dup2(preparation.null, 0);
-  ::dup2(preparation.log, 1);
-  ::dup2(preparation.log, 2);
-  ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
-  if (preparation.lock >= 0) ::fcntl(preparation.lock, F_SETFD, 0);
-  // Of these it gets what its control group has.
-  if (preparation.pin) ::sched_setaffinity(0, sizeof preparation.cores, &preparation.cores);
-  ::execve(arguments[0], arguments, environment);
-  ::_exit(127);
-}
-
-// Returns when the process has ended; false if that took longer than the time, negative: any.
-bool wait_for_end(int descriptor, int timeout_ms) {
-  pollfd ended{descriptor, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&ended, 1, timeout_ms);
-  } while (ready < 0 && errno == EINTR);
-  CHECK(ready >= 0, "a process that cannot be waited for");
-  return ready > 0;
-}
-
-bool is_at_fault(int status) {
-  if (WIFEXITED(status)) return WEXITSTATUS(status) != 0;
-  const int signal = WTERMSIG(status);
-  return signal != SIGKILL && signal != SIGTERM && signal != SIGINT;
-}
-
-// The same of a process that has ended and is not waited for yet.
-bool ended_at_fault(int pid) {
-  siginfo_t info = {};
-  if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0) return false;
-  return is_at_fault(info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status);
+int milliseconds_until(double moment, double now) {
+  if (std::isinf(moment)) return -1;
+  return static_cast<int>(std::ceil(std::clamp(moment - now, 0.0, 3600.0) * 1000)) + 1;
 }
 
 std::string end_in_words(int status) {
@@ -132,27 +71,17 @@ bool LocalWorkers::adopt(jobs::WorkerId worker, const std::string& token) {
   return true;
 }
 
-WorkerEnd LocalWorkers::kill(jobs::WorkerId worker) {
+bool LocalWorkers::kill(jobs::WorkerId worker) {
   const std::lock_guard lock(mutex_);
-  // Ended, and so has all that it started.
-  if (at_fault_.erase(worker) != 0) return WorkerEnd::ByItsOwnFault;
   const auto found = adopted_.find(worker);
-  if (found == adopted_.end()) return WorkerEnd::Killed;
-  const int pid = found->second;
-  adopted_.erase(found);
-  Child& child = children_.at(pid);
-  ::kill(-pid, SIGKILL);
-  if (!wait_for_end(child.descriptor, kSlowKillMs)) {
-    if (options_.note) {
-      options_.note(
-          fmt::format("worker {} (process {}) was killed and does not end; all wait until it has",
-                      child.number, pid));
-    }
-    wait_for_end(child.descriptor, -1);
+  if (found == adopted_.end()) return false;
+  Child& child = children_.at(found->second);
+  if (child.fate == Fate::Lives) {
+    child.fate = Fate::MayEnd;
+    child.fate_at = steady_seconds();
+    ::eventfd_write(wake_, 1);
   }
-  const bool at_fault = ended_at_fault(pid);
-  child.killed = !at_fault;
-  return at_fault ? WorkerEnd::ByItsOwnFault : WorkerEnd::Killed;
+  return true;
 }
 
 void LocalWorkers::set_extra(int extra) {
@@ -160,6 +89,15 @@ void LocalWorkers::set_extra(int extra) {
   if (extra_ == extra || stopping_) return;
   extra_ = extra;
   ::eventfd_write(wake_, 1);
+}
+
+void LocalWorkers::kill_group(int pid) const {
+  if (options_.kill_group) return options_.kill_group(pid);
+  ::kill(-pid, SIGKILL);
+}
+
+void LocalWorkers::say(const std::string& text) const {
+  if (options_.note) options_.note(text);
 }
 
 int LocalWorkers::free_number() const {
@@ -171,64 +109,112 @@ int LocalWorkers::free_number() const {
   }
 }
 
+// One that cannot be ended does no work.
+int LocalWorkers::missing() const {
+  const auto working = std::count_if(children_.begin(), children_.end(), [](const auto& child) {
+    return child.second.fate != Fate::Lingers;
+  });
+  return options_.count + extra_ - static_cast<int>(working);
+}
+
 bool LocalWorkers::spawn(double now) {
   const int number = free_number();
-  const std::string log = fmt::format("{}/worker-{}.log", options_.log_folder, number);
-  Preparation preparation{};
-  preparation.parent = ::getpid();
-  preparation.lock = options_.lock_descriptor;
-  preparation.log = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  preparation.null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  CPU_ZERO(&preparation.cores);
-  for (const int core : options_.cores) CPU_SET(static_cast<std::size_t>(core), &preparation.cores);
-  preparation.pin = !options_.cores.empty();
-  std::vector<char*> arguments;
-  for (std::string& word : options_.command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
   const std::string token = wire::random_secret();
-  std::string variable = fmt::format("{}={}", kTokenName, token);
-  std::vector<char*> environment = environment_without_token();
-  environment.insert(environment.begin(), variable.data());
-  const int pid = ::fork();
-  if (pid == 0) become_worker(preparation, arguments.data(), environment.data());
-  if (preparation.log >= 0) ::close(preparation.log);
-  if (preparation.null >= 0) ::close(preparation.null);
-  if (pid < 0) return false;
-  ::setpgid(pid, pid);  // here too, so that it is done before anybody kills the group
-  const int descriptor = open_process(pid);
-  if (descriptor < 0) {  // too many files: its end could not be seen
-    ::kill(-pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
-    return false;
-  }
-  children_[pid] = {.descriptor = descriptor, .number = number, .started_at = now, .token = token};
+  PreparedWorker prepared({.command = options_.command,
+                           .variable = fmt::format("{}={}", kTokenName, token),
+                           .log = fmt::format("{}/worker-{}.log", options_.log_folder, number),
+                           .lock_descriptor = options_.lock_descriptor,
+                           .cores = options_.cores});
+  memory_kills_ = options_.memory_kills();
+  const std::lock_guard lock(mutex_);  // it is known before it can say its token
+  const std::optional<WorkerProcess> process = prepared.start();
+  if (!process) return false;
+  children_[process->pid] = {
+      .descriptor = process->descriptor, .number = number, .started_at = now, .token = token};
   return true;
 }
 
 void LocalWorkers::spawn_missing(double now) {
-  const auto wanted = static_cast<std::size_t>(options_.count + extra_);
-  while (!stopping_ && children_.size() < wanted && now >= next_spawn_at_) {
+  const auto wants_one = [&] {
+    const std::lock_guard lock(mutex_);
+    return !stopping_ && missing() > 0 && now >= next_spawn_at_;
+  };
+  while (wants_one()) {
     if (!spawn(now)) next_spawn_at_ = now + kLongestDelay;
   }
 }
 
+// When to look again. The mutex is held; what is to be said is said later.
+double LocalWorkers::see_to_fates(double now, std::vector<std::string>& notes) {
+  double again = kNever;
+  for (auto& [pid, child] : children_) {
+    if (child.fate == Fate::MayEnd && now >= child.fate_at + kMomentSeconds) {
+      kill_group(pid);
+      child.fate = Fate::Killed;
+      child.fate_at = now;
+    }
+    if (child.fate == Fate::Killed && now >= child.fate_at + options_.slow_seconds) {
+      child.fate = Fate::Lingers;
+      notes.push_back(
+          fmt::format("worker {} (process {}) was killed and does not end; what it "
+                      "runs on waits for it, all else goes on",
+                      child.number, pid));
+    }
+    if (child.fate == Fate::MayEnd) again = std::min(again, child.fate_at + kMomentSeconds);
+    if (child.fate == Fate::Killed) again = std::min(again, child.fate_at + options_.slow_seconds);
+  }
+  return again;
+}
+
+jobs::WorkerDeath LocalWorkers::death_of(const Child& child, int status, std::int64_t peak_bytes) {
+  using Cause = jobs::WorkerDeath::Cause;
+  const auto kills = options_.memory_kills();
+  const bool starved = kills && memory_kills_ && *kills > *memory_kills_;
+  memory_kills_ = kills;
+  jobs::WorkerDeath death{.how = end_in_words(status), .peak_bytes = peak_bytes};
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  const bool ours = child.fate == Fate::Killed || child.fate == Fate::Lingers;
+  if (signal == SIGKILL) {
+    death.cause = ours ? Cause::None : starved ? Cause::Starved : Cause::Killed;
+  } else if (signal == SIGTERM || signal == SIGINT) {
+    death.cause = Cause::Killed;
+  } else if (signal != 0 || WEXITSTATUS(status) != 0) {
+    death.cause = Cause::Crashed;
+  }
+  return death;
+}
+
+// Of a process that has ended: nothing of this waits.
 void LocalWorkers::reap(int pid, double now) {
-  const Child child = children_.at(pid);
   ::kill(-pid, SIGKILL);  // what it started; the group lasts until the process is waited for
   int status = 0;
-  ::waitpid(pid, &status, 0);
-  ::close(child.descriptor);
-  children_.erase(pid);
-  for (auto adopted = adopted_.begin(); adopted != adopted_.end();) {
-    const auto next = std::next(adopted);
-    if (adopted->second == pid) {
-      if (is_at_fault(status)) at_fault_.insert(adopted->first);
-      adopted_.erase(adopted);
+  rusage used = {};
+  ::wait4(pid, &status, 0, &used);
+  Child child;
+  std::vector<jobs::WorkerId> connections;
+  {
+    const std::lock_guard lock(mutex_);
+    child = children_.at(pid);
+    for (const auto& [worker, process] : adopted_) {
+      if (process == pid) connections.push_back(worker);
     }
-    adopted = next;
   }
+  ::close(child.descriptor);
+  const jobs::WorkerDeath death = death_of(child, status, std::int64_t{used.ru_maxrss} * 1024);
   if (options_.ended) options_.ended();
-  if (child.killed || stopping_) return;
+  for (const jobs::WorkerId worker : connections) {
+    if (options_.died) options_.died(worker, death);
+  }
+  {  // not before it is said: until then kill() knows it
+    const std::lock_guard lock(mutex_);
+    std::erase_if(adopted_, [&](const auto& adopted) { return adopted.second == pid; });
+    children_.erase(pid);
+  }
+  if (child.fate == Fate::Lives || child.fate == Fate::MayEnd) slow_down(child, status, now);
+}
+
+// Those that end at once and by themselves are replaced ever more slowly.
+void LocalWorkers::slow_down(const Child& child, int status, double now) {
   const bool quick = now - child.started_at < options_.quick_seconds;
   quick_ends_ = quick ? quick_ends_ + 1 : 0;
   if (!quick) return;
@@ -237,43 +223,62 @@ void LocalWorkers::reap(int pid, double now) {
       by_hand ? kFirstDelay
               : std::min(kLongestDelay, kFirstDelay * std::pow(2.0, std::min(quick_ends_ - 1, 10)));
   next_spawn_at_ = std::max(next_spawn_at_, now + delay);
-  if (by_hand || !options_.note) return;
-  options_.note(
+  if (by_hand) return;
+  say(
       fmt::format("worker {} ended after {:.1f} s ({}), the next starts in {:.1f} s; "
                   "{}/worker-{}.log says more",
                   child.number, now - child.started_at, end_in_words(status), delay,
                   options_.log_folder, child.number));
 }
 
+// Reaps those that end until then.
+void LocalWorkers::watch_until(double moment, bool with_wake) {
+  std::vector<pollfd> waiting;
+  std::vector<int> pids;
+  if (with_wake) waiting.push_back({wake_, POLLIN, 0});
+  for (const auto& [pid, child] : children_) {
+    waiting.push_back({child.descriptor, POLLIN, 0});
+    pids.push_back(pid);
+  }
+  ::poll(waiting.data(), waiting.size(), milliseconds_until(moment, steady_seconds()));
+  eventfd_t ignored = 0;
+  if (with_wake) ::eventfd_read(wake_, &ignored);
+  for (std::size_t i = 0; i < pids.size(); ++i) {
+    if (waiting[i + (with_wake ? 1 : 0)].revents != 0) reap(pids[i], steady_seconds());
+  }
+}
+
 void LocalWorkers::run() {
-  while (true) {
-    std::vector<pollfd> waiting{{wake_, POLLIN, 0}};
-    std::vector<int> pids;
-    int timeout_ms = -1;
+  for (;;) {
+    spawn_missing(steady_seconds());
+    std::vector<std::string> notes;
+    double again = kNever;
     {
       const std::lock_guard lock(mutex_);
-      const double now = steady_seconds();
-      if (stopping_) {
-        for (const auto& [pid, child] : children_) ::kill(-pid, SIGKILL);
-        while (!children_.empty()) reap(children_.begin()->first, now);
-        return;
-      }
-      spawn_missing(now);
-      if (children_.size() < static_cast<std::size_t>(options_.count + extra_)) {
-        timeout_ms = static_cast<int>(std::ceil(std::max(0.0, next_spawn_at_ - now) * 1000)) + 1;
-      }
-      for (const auto& [pid, child] : children_) {
-        waiting.push_back({child.descriptor, POLLIN, 0});
-        pids.push_back(pid);
-      }
+      if (stopping_) break;
+      again = see_to_fates(steady_seconds(), notes);
+      if (missing() > 0) again = std::min(again, next_spawn_at_);
     }
-    ::poll(waiting.data(), waiting.size(), timeout_ms);
-    eventfd_t ignored = 0;
-    ::eventfd_read(wake_, &ignored);
+    for (const std::string& text : notes) say(text);
+    watch_until(again, true);
+  }
+  end_all();
+}
+
+void LocalWorkers::end_all() {
+  {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < pids.size(); ++i) {
-      if (waiting[i + 1].revents != 0) reap(pids[i], steady_seconds());
+    for (auto& [pid, child] : children_) {
+      kill_group(pid);
+      child.fate = Fate::Killed;
     }
+  }
+  const double latest = steady_seconds() + options_.slow_seconds;
+  while (!children_.empty() && steady_seconds() < latest) watch_until(latest, false);
+  for (const auto& [pid, child] : children_) {
+    say(fmt::format("worker {} (process {}) was killed and does not end; it is left behind",
+                    child.number, pid));
+    ::close(child.descriptor);
   }
 }
 

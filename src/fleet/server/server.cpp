@@ -29,6 +29,7 @@ jobs::BookOptions book_options(const ServerOptions& options) {
                          .in_turn = options.in_turn,
                          .lease_seconds = options.lease_seconds,
                          .beat_seconds = options.beat_seconds,
+                         .limits = options.limits,
                          .settle_seconds = options.settle_seconds,
                          .local_workers = options.workers > 0,
                          .cores_kept = options.cores_kept};
@@ -52,14 +53,17 @@ std::vector<jobs::Pool> pools_of(const jobs::BookOptions& options) {
   return pools;
 }
 
-LocalWorkersOptions worker_options(const ServerOptions& options, int lock_descriptor) {
+using Died = std::function<void(jobs::WorkerId, const jobs::WorkerDeath&)>;
+
+LocalWorkersOptions worker_options(const ServerOptions& options, int lock_descriptor, Died died) {
   LocalWorkersOptions workers{.command = options.worker_command,
                               .count = options.workers,
                               .log_folder = options.state,
                               .lock_descriptor = lock_descriptor,
                               .cores = options.host_cores,
                               .note = options.note,
-                              .ended = options.worker_ended};
+                              .ended = options.worker_ended,
+                              .died = std::move(died)};
   workers.cores.insert(workers.cores.end(), options.profile_cores.begin(),
                        options.profile_cores.end());
   return workers;
@@ -72,7 +76,10 @@ struct Server::Parts final : World {
   explicit Parts(ServerOptions given, StateLock taken)
       : options(std::move(given)),
         lock(std::move(taken)),
-        workers(worker_options(options, lock.workers_descriptor())),
+        workers(worker_options(options, lock.workers_descriptor(),
+                               [this](jobs::WorkerId worker, const jobs::WorkerDeath& death) {
+                                 died(worker, death);
+                               })),
         service(make_service(
             {.state = options.state,
              .share = options.share,
@@ -132,8 +139,18 @@ struct Server::Parts final : World {
     service->send(worker, message);
   }
   void close(jobs::WorkerId worker) override { service->close(worker); }
-  bool kill(jobs::WorkerId worker) override {
-    return workers.kill(worker) == WorkerEnd::ByItsOwnFault;
+  // Those that are no processes of ours have ended with their connections.
+  void kill(jobs::WorkerId worker) override {
+    if (!workers.kill(worker)) died(worker, {});
+  }
+  void died(jobs::WorkerId worker, const jobs::WorkerDeath& death) {
+    loop->post([worker, death](Turn& turn) {
+      turn.changed = true;
+      turn.book.process_ended(worker, death, turn.now);
+    });
+  }
+  void note(const std::string& text) override {
+    if (options.note) options.note(text);
   }
   void parked(int count) override { workers.set_extra(count); }
 

@@ -13,18 +13,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book/stage_limits.h"
 #include "fleet/jobs/scheduler/policy.h"
 
 namespace attune::server {
 
 struct ServerOptions {
-  std::string state;  // folder
-  std::string version;
+  std::string state = {};  // folder
+  std::string version = {};
   const jobs::Policy* policy = nullptr;
   int prefetch = 2;                         // of jobs that do not say
   bool in_turn = false;                     // no two stages of a job at once
-  std::vector<int> host_cores;              // one unit of "host" each
-  std::vector<int> profile_cores;           // the device "cpu", together
+  std::vector<int> host_cores = {};         // one unit of "host" each
+  std::vector<int> profile_cores = {};      // the device "cpu", together
   int cpu_devices = 1;                      // or as many, of equally many of them each
   std::map<std::string, int> devices = {};  // of other kinds: how many, which workers bring
   std::map<std::string, int> quotas = {};   // of users: units at once
@@ -40,6 +41,7 @@ struct ServerOptions {
   std::function<void()> worker_ended = {};            // a local one; from any thread
   double lease_seconds = 10;
   double beat_seconds = 2;
+  jobs::StageLimits limits = {};
   double settle_seconds = 0.002;
 };
 

@@ -1,8 +1,13 @@
 // Unix seconds of a clock that never goes back: the machine's clock is asked once, and from then on
-// the steady one. Setting the machine's clock changes no lease and no order of events.
+// the time since it was started, which goes on while the machine sleeps. Setting the machine's
+// clock changes no lease and no order of events; after a sleep the times are right, and the sleep
+// is a gap that does not count (lease_clock.h).
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
+#include <functional>
 
 #include "base/clock.h"
 
@@ -11,24 +16,31 @@ namespace attune::server {
 class UnixClock {
  public:
   using Moment = std::chrono::steady_clock::time_point;
+  // Seconds since the machine was started, those included in which it slept.
+  using Uptime = std::function<double()>;
 
-  UnixClock()
-      : unix_start_(static_cast<double>(unix_time_ms()) * 1e-3),
-        steady_start_(std::chrono::steady_clock::now()) {}
+  explicit UnixClock(Uptime uptime = system_uptime)
+      : uptime_(std::move(uptime)),
+        unix_start_(static_cast<double>(unix_time_ms()) * 1e-3),
+        uptime_start_(uptime_()) {}
 
-  double now() const {
-    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - steady_start_;
-    return unix_start_ + since.count();
-  }
-  // The same moment, to wait for.
+  double now() const { return unix_start_ + (uptime_() - uptime_start_); }
+  // So long from now, to wait for: what is slept meanwhile comes on top.
   Moment moment_of(double unix_seconds) const {
-    const std::chrono::duration<double> after(unix_seconds - unix_start_);
-    return steady_start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(after);
+    const std::chrono::duration<double> after(unix_seconds - now());
+    return std::chrono::steady_clock::now() +
+           std::chrono::duration_cast<std::chrono::steady_clock::duration>(after);
   }
 
  private:
-  double unix_start_;
-  Moment steady_start_;
+  static double system_uptime() {
+    timespec time = {};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  }
+
+  Uptime uptime_;
+  double unix_start_, uptime_start_;
 };
 
 }  // namespace attune::server

@@ -43,6 +43,8 @@ Json job_json(const client::JobStatus& job, bool with_result) {
             {"priority", request.priority},
             {"state", client::to_string(job.state)},
             {"reason", job.reason},
+            {"trouble", job.trouble},
+            {"strikes", job.strikes},
             {"waiting_for", job.waiting_for},
             {"queue_position", job.queue_position},
             {"trials", job.trials},

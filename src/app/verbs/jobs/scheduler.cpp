@@ -214,7 +214,8 @@ Status serve_jobs(const ServeOptions& options,
                                        .worker_command = {program, "worker", "--state", state},
                                        .cores_kept = keeping.words,
                                        .note = options.note,
-                                       .worker_ended = worker_ended}));
+                                       .worker_ended = worker_ended,
+                                       .limits = options.limits}));
   // Not before the state is ours: by then all workers of an earlier scheduler have ended.
   if (keeping.groups) keeping.groups->remove_leftovers();
   on_ready({state, share ? wire::shared_directory(state) : "", cores, kept_apart, keeping.words});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book/stage_limits.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 
 namespace attune::verbs {
@@ -46,6 +47,8 @@ struct ServeOptions {
   std::map<std::string, int> quotas = {};
   // A group of users with whom it is shared; empty: it is its own user's alone.
   std::string share = {};
+  // When stages that fall silent are ended, and jobs that come no further given up.
+  jobs::StageLimits limits = {};
   // Whether control groups keep stages on their cores, where the system allows it.
   bool use_cpuset = true;
   std::function<void(const std::string&)> note = {};

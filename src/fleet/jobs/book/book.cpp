@@ -273,7 +273,8 @@ Result<v1::Job> Book::control(const Caller& caller, const v1::ControlRequest& re
     if (!(stop && entry.row.wish == v1::CANCEL)) entry.row.wish = request.wish();
     // What a worker found in an earlier epoch is worth keeping: the next one takes the order.
     const bool nothing_yet = entry.row.job.epoch() == 0 || entry.row.foreign;
-    if (entry.worker == 0 && entry.held_until < 0 && (nothing_yet || !stop)) {
+    const bool nobody_has_it = entry.worker == 0 && entry.leaving == 0 && entry.held_until < 0;
+    if (nobody_has_it && (nothing_yet || !stop)) {
       end(entry, stop ? v1::STOPPED : v1::CANCELLED, stop ? "stopped before it began" : "", now);
     } else {
       resume(entry, now);

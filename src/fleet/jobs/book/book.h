@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "fleet/jobs/book/effects.h"
+#include "fleet/jobs/book/entry.h"
 #include "fleet/jobs/book/options.h"
 #include "fleet/jobs/scheduler/experience.h"
 #include "fleet/jobs/scheduler/scheduler.h"
@@ -46,11 +47,12 @@ class Book {
   void joined(WorkerId worker, const Pass& pass, double now);
   void said(WorkerId worker, const v1::FromWorker& message, double now);
   void left(WorkerId worker, double now);
-  // The process of a worker that left or was lost had ended by a fault of its own.
-  void crashed(WorkerId worker);
+  // The process of a local worker has ended. Until this is said of one that left or was lost, its
+  // jobs and what they ran on are given to nobody.
+  void process_ended(WorkerId worker, const WorkerDeath& death, double now);
   void time_passed(double now);
-  // For so long nobody could be heard or answered: all leases end so much later.
-  void extend_leases(double seconds);
+  // For so long nobody could be heard or answered: leases and stages have so much longer.
+  void stood_still(double seconds);
 
   // Gives out jobs and resources; what is to be done now. After every group of events.
   Effects settle(double now);
@@ -62,41 +64,11 @@ class Book {
   bool knows_worker(WorkerId worker) const { return workers_.count(worker) != 0; }
 
  private:
-  struct Stage {
-    std::uint32_t kind = 0;
-    StageId id = 0;  // 0: held back while the job is paused
-    double ready_at = 0;
-    bool runs = false;
-    double started_at = 0;
-  };
-  struct Entry {
-    JobRow row = {};
-    JobIndex index = kNoJob;  // none: ended before this book was opened
-    WorkerId worker = 0;      // none: 0
-    bool paused = false;
-    std::map<std::int64_t, Stage> stages = {};  // offered or running, by the worker's number
-    std::set<std::int64_t> finished = {};       // in this epoch
-    bool kinds_said = false;                    // in this epoch
-    double last_finished = -1;
-    WorkerId lost_worker = 0;  // the last that it was taken back from
-    int crashes = 0;           // of workers, since a stage finished
-    double held_until = -1;    // by a worker elsewhere that may come back; -1: by none
-    std::string secret = {};   // which that worker will say
-    bool ended() const { return row.job.state() >= v1::DONE; }
-    const std::string& id() const { return row.job.id(); }
-  };
-  struct Worker {
-    v1::Hello hello = {};
-    std::string name = {};  // empty: has not said hello
-    Pass pass = {};
-    Standing standing = Standing::Tuner;  // Worker or Tuner
-    double heard_at = 0;
-    std::vector<std::size_t> jobs = {};
-  };
-  struct Place {
-    std::size_t entry = 0;
-    std::int64_t stage = 0;
-  };
+  using Stage = BookStage;
+  using Entry = BookEntry;
+  using Worker = BookWorker;
+  using Leaving = LeavingWorker;
+  using Place = StagePlace;
 
   // book.cpp: jobs
   std::size_t add_entry(JobRow row, double now);
@@ -118,8 +90,6 @@ class Book {
   bool is_holder(const Pass& pass, const v1::Hello& hello, const v1::Holding& holding) const;
   void send_away(WorkerId id, const std::string& why);
   void take_registration(WorkerId id, const v1::Register& registration, double now);
-  void lose(WorkerId id, double now);
-  void take_back(Entry& entry, double now);
   void hand_back(Entry& entry, const std::string& reason, double now);
   void hold(Entry& entry, double until);
   void restore(Entry& entry, double now);
@@ -132,6 +102,17 @@ class Book {
   void know(WorkerId worker, const Entry& entry, std::int64_t stage);
   void order(const Entry& entry);
   v1::ToWorker& send(WorkerId worker, bool acknowledges);
+  // deaths.cpp
+  void lose(WorkerId id, double now);
+  void part_with(WorkerId id, const Worker& worker, bool by_itself, double now);
+  void take_back(Entry& entry, double now);
+  void say_strike(const Entry& entry);
+  // deadlines.cpp
+  double deadline_of(const Stage& stage) const { return stage.heard_at + stage.limit_seconds; }
+  void take_alive(Entry& entry, const v1::Alive& alive, double now);
+  void end_silent_stages(double now);
+  void end_silent_stage(const Place& place, double now);
+  double next_stage_deadline() const;
   // book_queue.cpp
   double seconds_left(const Entry& entry, const View& view) const;
   std::vector<std::size_t> queue(double now) const;
@@ -180,6 +161,7 @@ class Book {
   std::map<std::string, std::uint32_t> groups_;  // of stages, by the name of their kind
   std::set<std::uint32_t> host_groups_, wide_groups_;
   std::map<WorkerId, Worker> workers_;
+  std::map<WorkerId, Leaving> leaving_;
   std::deque<v1::Bar> bars_;  // that ended of late
   Experience experience_;
   std::set<std::size_t> thinking_;  // jobs that will offer their next stage at once

@@ -160,8 +160,13 @@ TEST(Book, ALostWorkerIsKilledBeforeItsJobIsGivenOn) {
   EXPECT_EQ(book.settle(5).messages.size(), 1u);
   EXPECT_EQ(book.next_deadline(), 10);
   book.time_passed(10);
-  const Effects effects = book.settle(10);
+  Effects effects = book.settle(10);
   EXPECT_EQ(effects.kill, std::vector<WorkerId>{1});
+  EXPECT_NE(effects.messages.back().worker, 2u);
+  EXPECT_EQ(job_of(book, "a", 10).reason(), "waits for the process of its worker w to end");
+  book.process_ended(1, {}, 10);
+  effects = book.settle(10);
+  EXPECT_TRUE(effects.kill.empty());
   EXPECT_EQ(effects.messages.back().worker, 2u);
   EXPECT_EQ(effects.messages.back().what.assign().job().epoch(), 2);
   // What the first one still says is not heard, in its own name or in another's.
@@ -196,6 +201,7 @@ TEST(Book, StopIsAnOrderToTheWorkerOrToTheNext) {
   EXPECT_EQ(effects.jobs[0].wish, v1::STOP);
   EXPECT_EQ(job_of(book, "a", 1).reason(), "is being stopped");
   book.left(1, 2);
+  book.process_ended(1, {}, 2);
   book.joined(2, kLocal, 2);
   book.said(2, hello(), 2);
   effects = book.settle(2);

@@ -81,6 +81,28 @@ inline v1::FromWorker ended(const std::string& job, std::int64_t epoch, v1::JobS
   return message;
 }
 
+inline v1::FromWorker alive(const std::string& job, std::int64_t epoch, std::int64_t stage) {
+  v1::FromWorker message;
+  message.mutable_alive()->set_job(job);
+  message.mutable_alive()->set_epoch(epoch);
+  message.mutable_alive()->set_stage(stage);
+  return message;
+}
+
+inline v1::FromWorker progress(const std::string& job, std::int64_t epoch, std::int64_t trials) {
+  v1::FromWorker message;
+  message.mutable_progress()->set_job(job);
+  message.mutable_progress()->set_epoch(epoch);
+  message.mutable_progress()->set_trials(trials);
+  return message;
+}
+
+inline v1::FromWorker beat() {
+  v1::FromWorker message;
+  message.mutable_beat();
+  return message;
+}
+
 inline v1::ControlRequest wish(const std::string& job, v1::Wish wish) {
   v1::ControlRequest request;
   request.set_job(job);

@@ -27,11 +27,13 @@ struct Message {
 };
 
 struct Effects {
-  std::vector<WorkerId> kill;  // first: these processes must have ended before the rest
+  // Processes to end. Until it is said that one has, nobody else gets what it held.
+  std::vector<WorkerId> kill;
   std::vector<Message> messages;
   std::vector<WorkerId> close;  // connections to end, after the messages
   std::vector<JobRow> jobs;     // to write
   std::vector<StageRow> stages;
+  std::vector<std::string> notes;  // lines for the person who started the scheduler
 };
 
 }  // namespace attune::jobs

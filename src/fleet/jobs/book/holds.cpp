@@ -43,10 +43,14 @@ void Book::restore(Entry& entry, double now) {
     const bool coordinated = options_.policy->coordinated;
     if (coordinated && !std::all_of(slots.begin(), slots.end(), fits)) continue;
     Stage& stage = entry.stages[held.stage()];
-    stage = {.kind = static_cast<std::uint32_t>(held.kind()),
+    const auto stage_kind = static_cast<std::uint32_t>(held.kind());
+    stage = {.kind = stage_kind,
              .ready_at = held.ready_at(),
              .runs = true,
-             .started_at = held.started_at()};
+             .started_at = held.started_at(),
+             .heard_at = now,
+             .limit_seconds = options_.limits.seconds_for(
+                 scheduler_.predicted_seconds(entry.index, stage_kind))};
     stage.id = scheduler_.take_up({.job = entry.index,
                                    .kind = stage.kind,
                                    .pool = pool,
@@ -91,6 +95,7 @@ void Book::go_on(WorkerId id, const v1::Holding& holding) {
   entry.worker = id;
   entry.row.job.set_worker(workers_.at(id).name);
   workers_.at(id).jobs.push_back(found->second);
+  for (auto& [number, stage] : entry.stages) stage.heard_at = workers_.at(id).heard_at;
   scheduler_.set_active(entry.index, !entry.paused);
   touch(entry);
   if (entry.row.wish) order(entry);

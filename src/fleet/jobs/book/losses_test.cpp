@@ -6,49 +6,6 @@
 namespace attune::jobs {
 namespace {
 
-TEST(Book, WorkersThatAreKilledAreNotTheFaultOfTheirJob) {
-  Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
-  const auto lose_one = [&](WorkerId worker) {
-    book.joined(worker, kLocal, 0);
-    book.said(worker, hello(), 0);
-    EXPECT_EQ(book.settle(0).messages.back().what.assign().job().id(), "j1");
-    book.left(worker, 0);
-    EXPECT_EQ(book.settle(0).kill, std::vector<WorkerId>{worker});
-  };
-  WorkerId worker = 1;
-  for (; worker <= 50; ++worker) lose_one(worker);
-  EXPECT_EQ(job_of(book, "a", 0).state(), v1::QUEUED);
-  // One that crashes its workers again and again is.
-  for (; worker <= 60; ++worker) {
-    lose_one(worker);
-    book.crashed(worker);
-  }
-  EXPECT_EQ(job_of(book, "a", 0).state(), v1::QUEUED);
-  lose_one(worker);
-  EXPECT_EQ(job_of(book, "a", 0).state(), v1::FAILED);
-  EXPECT_EQ(job_of(book, "a", 0).reason(), "10 workers crashed with it without finishing a stage");
-}
-
-TEST(Book, CrashesWithProgressBetweenThemDoNotEndAJob) {
-  Book book(options(), {}, 0);
-  ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
-  for (WorkerId worker = 1; worker <= 30; ++worker) {
-    const auto epoch = static_cast<std::int64_t>(worker);
-    book.joined(worker, kLocal, 0);
-    book.said(worker, hello(), 0);
-    book.settle(0);
-    book.said(worker, kinds("j1", epoch), 0);
-    book.said(worker, offer("j1", epoch, 1, 0), 0);
-    book.settle(0);
-    book.said(worker, finished("j1", epoch, 1), 0);
-    book.left(worker, 0);
-    book.settle(0);
-    book.crashed(worker);
-  }
-  EXPECT_EQ(job_of(book, "a", 0).state(), v1::QUEUED);
-}
-
 TEST(Book, AJobThatIsHandedBackIsGivenOutAgainLater) {
   Book book(options(), {}, 0);
   ASSERT_TRUE(book.submit(kMe, request("a"), 0).ok());
@@ -64,9 +21,7 @@ TEST(Book, AJobThatIsHandedBackIsGivenOutAgainLater) {
   EXPECT_EQ(job_of(book, "a", 1).state(), v1::QUEUED);
   EXPECT_EQ(job_of(book, "a", 1).reason(), "process 17 still has its folder");
   EXPECT_EQ(book.next_deadline(), 11);
-  v1::FromWorker beat;
-  beat.mutable_beat();
-  book.said(1, beat, 9);
+  book.said(1, beat(), 9);
   EXPECT_TRUE(book.settle(9).messages.empty());
   book.time_passed(11);
   effects = book.settle(11);
@@ -78,7 +33,7 @@ TEST(Book, AJobThatIsHandedBackIsGivenOutAgainLater) {
 TEST(Book, TimeInWhichNobodyCouldBeHeardDoesNotCountAgainstALease) {
   Book book = one_running();
   EXPECT_EQ(book.next_deadline(), 10);
-  book.extend_leases(25);
+  book.stood_still(25);
   EXPECT_EQ(book.next_deadline(), 35);
   book.time_passed(34);
   EXPECT_TRUE(book.knows_worker(1));
@@ -94,7 +49,7 @@ TEST(Book, NorAgainstAWorkerThatMayComeBack) {
   book.settle(0);
   book.left(1, 2);
   EXPECT_EQ(book.next_deadline(), 10);
-  book.extend_leases(25);
+  book.stood_still(25);
   book.time_passed(34);
   EXPECT_EQ(job_of(book, "a", 34).reason(), "waits for its worker to come back");
   book.time_passed(35);

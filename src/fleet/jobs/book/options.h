@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/jobs/book/stage_limits.h"
 #include "fleet/jobs/scheduler/policy.h"
 
 namespace attune::jobs {
@@ -27,6 +28,7 @@ struct BookOptions {
   bool in_turn = false;   // no two stages of a job at once
   double lease_seconds = 10;
   double beat_seconds = 2;
+  StageLimits limits = {};
   double settle_seconds = 0;    // how long a job may think about its next stage before others go
   bool local_workers = false;   // some will come that have all the devices of the pools
   std::string cores_kept = {};  // what keeps stages on their cores, in words

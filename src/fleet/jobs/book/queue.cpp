@@ -25,7 +25,7 @@ std::vector<std::size_t> Book::queue(double now) const {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (entry.ended() || entry.paused || entry.worker != 0 || entry.row.foreign) continue;
-    if (entry.held_until >= 0) continue;
+    if (entry.held_until >= 0 || entry.leaving != 0) continue;
     JobView job = view.jobs[entry.index];
     job.remaining_seconds = seconds_left(entry, view);
     waiting.push_back({options_.policy->queue(view, job), i});

@@ -195,7 +195,9 @@ void Book::start(const Start& begun, double now) {
   Entry& entry = entries_[place.entry];
   Stage& stage = entry.stages.at(place.stage);
   stage.runs = true;
-  stage.started_at = now;
+  stage.started_at = stage.heard_at = now;
+  stage.limit_seconds =
+      options_.limits.seconds_for(scheduler_.predicted_seconds(entry.index, stage.kind));
   if (!workers_.at(entry.worker).pass.local) touch(entry);  // what it holds may outlive this book
   tell_to_start(entry, place.stage, stage);
 }
@@ -256,7 +258,9 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
     scheduler_.finish(stage.id, now, seconds);
     job.set_stages_done(static_cast<int>(stage.kind),
                         job.stages_done(static_cast<int>(stage.kind)) + 1);
-    entry.crashes = 0;
+    if (!entry.row.foreign) {
+      finished_so_many(*job.mutable_strikes(), kind.name(), ++entry.completed[kind.name()]);
+    }
     if (!entry.row.foreign && experience_.learn_stage(kind.name(), seconds)) {
       spread_usual(kind.name());
     }
@@ -319,6 +323,7 @@ void Book::take_progress(Entry& entry, const v1::Progress& progress) {
   v1::Job& job = entry.row.job;
   const auto is_time = [](double ms) { return std::isfinite(ms) && ms > 0; };
   job.set_trials(std::max<std::int64_t>(progress.trials(), 0));
+  tried_so_many(*job.mutable_strikes(), job.trials());
   if (is_time(progress.best_ms())) job.set_best_ms(progress.best_ms());
   if (is_time(progress.default_ms())) job.set_default_ms(progress.default_ms());
   touch(entry);

@@ -139,7 +139,9 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
     if (place != outlook.queue_position.end()) job.set_queue_position(place->second);
     const auto& keys = outlook.keys;
     job.set_waiting_for("worker");
-    if (entry.row.foreign) {
+    if (entry.leaving != 0) {
+      job.set_reason(fmt::format("waits for the process of its worker {} to end", job.worker()));
+    } else if (entry.row.foreign) {
       job.set_reason("waits for its tuner to come back");
     } else if (entry.held_until >= 0) {
       if (job.reason().empty()) job.set_reason("waits for its worker to come back");
@@ -171,6 +173,7 @@ void Book::say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1:
 v1::Job Book::picture(const Entry& entry, const Outlook& outlook) const {
   v1::Job job = entry.row.job;
   job.clear_hold();
+  if (job.has_strikes()) job.mutable_strikes()->clear_reached();
   if (entry.ended()) {
     keep_what_was(job);
     return job;

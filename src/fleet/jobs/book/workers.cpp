@@ -11,9 +11,6 @@
 namespace attune::jobs {
 namespace {
 
-// A job that crashes so many workers, one after the other, without ever finishing a stage, is
-// itself what is wrong. Workers that were killed or fell silent are not its fault.
-constexpr int kMostCrashes = 10;
 constexpr std::size_t kLongestSecret = 128;
 
 }  // namespace
@@ -187,6 +184,12 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
       end(*entry, is_end ? ended.state() : v1::FAILED, ended.reason(), now);
       return know(id, *entry, -1);
     }
+    case v1::FromWorker::kAlive: {
+      const v1::Alive& alive = message.alive();
+      Entry* entry = fenced(id, alive.job(), alive.epoch(), alive.stage());
+      if (entry != nullptr) take_alive(*entry, alive, now);
+      return;
+    }
     case v1::FromWorker::kRegister:
       return take_registration(id, message.register_(), now);
     default:
@@ -223,7 +226,7 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
     return refuse(id, entry.id(), 0, -2,
                   "a job that was submitted has this key, another tuner cannot have it");
   }
-  if (entry.ended() || entry.worker != 0) {
+  if (entry.ended() || entry.worker != 0 || entry.leaving != 0) {
     return refuse(id, entry.id(), 0, -2,
                   entry.ended() ? "the job has ended" : "another worker has the job");
   }
@@ -235,6 +238,7 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
   entry.row.job.set_epoch(entry.row.job.epoch() + 1);
   if (entry.row.job.started_at() == 0) entry.row.job.set_started_at(now);
   entry.finished.clear();
+  entry.completed.clear();
   entry.kinds_said = false;
   workers_.at(id).jobs.push_back(position);
   scheduler_.set_active(entry.index, !entry.paused);
@@ -243,61 +247,6 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
   v1::Kinds kinds;
   *kinds.mutable_kinds() = registration.kinds();
   take_kinds(entry, kinds, now);
-}
-
-// Elsewhere a worker may go on although its connection is gone: until its lease is over it can come
-// back, and nobody else gets what it has.
-void Book::left(WorkerId id, double now) {
-  const auto found = workers_.find(id);
-  if (found == workers_.end()) return;
-  const Worker worker = std::move(found->second);
-  workers_.erase(found);
-  if (worker.pass.local) effects_.kill.push_back(id);
-  for (const std::size_t position : worker.jobs) {
-    Entry& entry = entries_[position];
-    entry.lost_worker = id;
-    if (worker.pass.local) {
-      take_back(entry, now);
-    } else {
-      hold(entry, worker.heard_at + options_.lease_seconds);
-    }
-  }
-}
-
-void Book::lose(WorkerId id, double now) {
-  const auto found = workers_.find(id);
-  const Worker worker = std::move(found->second);
-  workers_.erase(found);
-  if (worker.pass.local) effects_.kill.push_back(id);
-  refuse(id, "", 0, 0, "the worker was silent for too long and has lost its jobs");
-  effects_.close.push_back(id);
-  for (const std::size_t position : worker.jobs) {
-    entries_[position].lost_worker = id;
-    take_back(entries_[position], now);
-  }
-}
-
-void Book::take_back(Entry& entry, double now) {
-  entry.worker = 0;
-  entry.held_until = -1;
-  entry.row.job.clear_worker();
-  entry.row.job.clear_reason();
-  drop_stages(entry);
-  scheduler_.set_active(entry.index, false);
-  touch(entry);
-  if (entry.row.wish == v1::CANCEL) return end(entry, v1::CANCELLED, "", now);
-  if (entry.row.foreign) return end(entry, v1::FAILED, "its tuner went away", now);
-  if (entry.crashes >= kMostCrashes) {
-    end(entry, v1::FAILED,
-        fmt::format("{} workers crashed with it without finishing a stage", entry.crashes), now);
-  }
-}
-
-// It may have been given to another worker by now: too many crashes tell when that is lost, too.
-void Book::crashed(WorkerId id) {
-  for (Entry& entry : entries_) {
-    if (entry.lost_worker == id && !entry.ended()) ++entry.crashes;
-  }
 }
 
 // A worker cannot begin with it: it is given out again after a while.
@@ -322,13 +271,7 @@ void Book::time_passed(double now) {
   for (Entry& entry : entries_) {
     if (entry.held_until >= 0 && now >= entry.held_until) take_back(entry, now);
   }
-}
-
-void Book::extend_leases(double seconds) {
-  for (auto& [id, worker] : workers_) worker.heard_at += seconds;
-  for (Entry& entry : entries_) {
-    if (entry.held_until >= 0) entry.held_until += seconds;
-  }
+  end_silent_stages(now);
 }
 
 double Book::next_deadline() const {
@@ -340,7 +283,7 @@ double Book::next_deadline() const {
   for (const Entry& entry : entries_) {
     if (entry.held_until >= 0) deadline = std::min(deadline, entry.held_until);
   }
-  return deadline;
+  return std::min(deadline, next_stage_deadline());
 }
 
 int Book::parked_workers() const {
@@ -356,6 +299,7 @@ void Book::assign(std::size_t position, WorkerId id, double now) {
   entry.worker = id;
   entry.secret = worker.hello.secret();
   entry.finished.clear();
+  entry.completed.clear();
   entry.kinds_said = false;
   worker.jobs.push_back(position);
   job.set_worker(worker.name);

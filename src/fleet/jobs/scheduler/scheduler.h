@@ -84,6 +84,10 @@ class Scheduler {
   // Units of its pool that a running stage has, from 0.
   const std::vector<int>& slots_of(StageId stage) const;
 
+  // Of a stage of this kind.
+  double predicted_seconds(JobIndex job, std::uint32_t kind) const {
+    return details_[job].predictor.seconds(kind);
+  }
   View view(double now) const;
   std::size_t running() const { return running_.size(); }
 
