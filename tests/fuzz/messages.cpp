@@ -40,6 +40,9 @@ class Conversation {
         break;
       case 3:
         book_.left(worker, now_);
+        if (kind / 32 % 2 != 0) {  // else its process does not end
+          book_.process_ended(worker, {.cause = jobs::WorkerDeath::Cause::Starved}, now_);
+        }
         worker = ++last_;
         book_.joined(worker, other ? jobs::kLocal : jobs::kElsewhere, now_);
         break;

@@ -303,6 +303,8 @@ class Babel {
           *message.mutable_register_()->add_kinds() = some_kind(good);
         }
         return message;
+      case 6:
+        return alive(job, epoch, stage);
       default:
         return offer(job, epoch, stage, whole());
     }
