@@ -113,16 +113,8 @@ class World {
     const WorkerId id = next_worker_++;
     processes_[id] = {.local = rng_.chance(0.7)};
     book_->joined(id, processes_[id].local ? kLocal : kElsewhere, now_);
-    book_->said(id, hello_message(), now_);
+    book_->said(id, hello(), now_);
     carry_out();
-  }
-  static v1::FromWorker hello_message() {
-    v1::FromWorker hello;
-    hello.mutable_hello()->set_version("1");
-    hello.mutable_hello()->add_devices("cpu");
-    hello.mutable_hello()->set_takes_jobs(true);
-    hello.mutable_hello()->set_secret("its own");
-    return hello;
   }
 
   WorkerId any() {
@@ -206,9 +198,7 @@ class World {
         if (now_ >= process.notices_at) notice(id);
         continue;
       }
-      v1::FromWorker beat;
-      beat.mutable_beat();
-      book_->said(id, beat, now_);
+      book_->said(id, beat(), now_);
       if (process.stage_ends >= 0 && now_ >= process.stage_ends) finish(id, process);
       carry_out();
     }
@@ -227,11 +217,11 @@ class World {
     const WorkerId id = next_worker_++;
     processes_[id] = process;
     book_->joined(id, kElsewhere, now_);
-    v1::FromWorker hello = hello_message();
-    v1::Holding& holding = *hello.mutable_hello()->add_holds();
+    v1::FromWorker again = hello();
+    v1::Holding& holding = *again.mutable_hello()->add_holds();
     holding.set_job(process.job);
     holding.set_epoch(process.epoch);
-    book_->said(id, hello, now_);
+    book_->said(id, again, now_);
     say_kinds(id, process);
     for (const v1::FromWorker& message : process.unknown) book_->said(id, message, now_);
     if (process.stage_ends < 0) say_what_is_next(id, process);
