@@ -46,6 +46,9 @@ class Conversation {
         worker = ++last_;
         book_.joined(worker, other ? jobs::kLocal : jobs::kElsewhere, now_);
         break;
+      case 7:
+        hear<v1::PruneRequest>(bytes, [&](const auto& m) { (void)book_.prune(caller, m, now_); });
+        break;
       default:
         hear<v1::FromWorker>(bytes, [&](const auto& m) {
           if (book_.knows_worker(worker)) book_.said(worker, m, now_);

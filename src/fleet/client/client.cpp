@@ -17,6 +17,7 @@
 #include "fleet/wire/channel.h"
 #include "fleet/wire/denied.h"
 #include "fleet/wire/jobs.grpc.pb.h"
+#include "fleet/wire/limits.h"
 #include "fleet/wire/status.h"
 
 namespace attune::client {
@@ -37,7 +38,12 @@ bool may_come_back(const grpc::Status& status) {
          status.error_code() == grpc::StatusCode::CANCELLED;
 }
 
-constexpr std::size_t kPartBytes = 1 << 20;
+// A list comes in parts: what is said of all together is taken from the last.
+void add_part(v1::Snapshot part, v1::Snapshot& all) {
+  for (v1::Job& job : *part.mutable_jobs()) *all.add_jobs() = std::move(job);
+  part.mutable_jobs()->Swap(all.mutable_jobs());
+  all = std::move(part);
+}
 
 // The stream of states. Reads on gRPC's threads and keeps the newest; the caller waits for it.
 class Watcher final : public grpc::ClientReadReactor<v1::Snapshot> {
@@ -56,11 +62,13 @@ class Watcher final : public grpc::ClientReadReactor<v1::Snapshot> {
 
   void OnReadDone(bool ok) override {
     if (!ok) return;
-    {
+    const bool last = incoming_.next() == 0;
+    add_part(std::move(incoming_), gathered_);
+    if (last) {
       const std::lock_guard lock(mutex_);
-      newest_ = std::move(incoming_);
+      newest_ = std::exchange(gathered_, {});
+      changed_.notify_all();
     }
-    changed_.notify_all();
     incoming_ = {};
     StartRead(&incoming_);
   }
@@ -88,7 +96,7 @@ class Watcher final : public grpc::ClientReadReactor<v1::Snapshot> {
 
  private:
   grpc::ClientContext context_;
-  v1::Snapshot incoming_;
+  v1::Snapshot incoming_, gathered_;  // a part, and those before it
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<v1::Snapshot> newest_;
@@ -175,13 +183,35 @@ Result<Overview> Client::list(const std::string& job, bool with_bars) {
   v1::ListRequest message;
   message.set_job(job);
   message.set_with_bars(with_bars);
-  v1::Snapshot reply;
-  ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
-    grpc::ClientContext context;
-    context.set_deadline(connection_->answer_time());
-    return stub.List(&context, message, &reply);
-  }));
-  return from_message(reply);
+  v1::Snapshot all, part;
+  do {
+    ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
+      grpc::ClientContext context;
+      context.set_deadline(connection_->answer_time());
+      return stub.List(&context, message, &part);
+    }));
+    message.set_after(part.next());
+    add_part(std::move(part), all);
+  } while (message.after() != 0);
+  return from_message(all);
+}
+
+Result<std::vector<JobStatus>> Client::prune(double older_than_seconds, bool dry_run) {
+  v1::PruneRequest message;
+  message.set_older_than_seconds(older_than_seconds);
+  message.set_dry_run(dry_run);
+  std::vector<JobStatus> pruned;
+  do {
+    v1::PruneReply reply;
+    ATTUNE_RETURN_IF_ERROR(connection_->persist([&](v1::Scheduler::Stub& stub) {
+      grpc::ClientContext context;
+      context.set_deadline(connection_->answer_time());
+      return stub.Prune(&context, message, &reply);
+    }));
+    for (const v1::Job& job : reply.jobs()) pruned.push_back(from_message(job));
+    message.set_after(reply.next());
+  } while (message.after() != 0);
+  return pruned;
 }
 
 Result<JobStatus> Client::control(const std::string& job, Wish wish) {
@@ -224,8 +254,8 @@ Result<bool> send_file(const SentFile& file, grpc::ClientWriter<v1::FilePart>& w
   part.set_name(file.name);
   for (bool first = true; stream || first; first = false) {
     if (!first) part.clear_name();
-    part.mutable_data()->resize(kPartBytes);
-    stream.read(part.mutable_data()->data(), kPartBytes);
+    part.mutable_data()->resize(wire::kFilePartBytes);
+    stream.read(part.mutable_data()->data(), wire::kFilePartBytes);
     if (stream.bad() || (first && !stream.is_open())) {
       return Error{ErrorCode::NotFound, fmt::format("cannot read '{}'", file.path), {}};
     }

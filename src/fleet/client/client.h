@@ -46,6 +46,8 @@ class Client {
   // All jobs, or the one with this id or name.
   Result<Overview> list(const std::string& job, bool with_bars);
   Result<JobStatus> control(const std::string& job, Wish wish);
+  // Has jobs forgotten that ended so long ago, or says which they would be.
+  Result<std::vector<JobStatus>> prune(double older_than_seconds, bool dry_run);
 
   // Whether the scheduler runs as this very user, and so may open the user's files by their paths.
   Result<bool> is_own_scheduler();

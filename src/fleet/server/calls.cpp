@@ -44,12 +44,15 @@ Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& cal
 
 }  // namespace
 
-grpc::ServerUnaryReactor* SchedulerCalls::answer(std::function<Status(Turn&)> act) {
+grpc::ServerUnaryReactor* SchedulerCalls::answer(std::function<Status(Turn&)> act,
+                                                 std::function<void()> complete) {
   auto* reactor = new Answer(state_);
   const bool heard =
-      reactor->in_time() && state_.loop->post([reactor, act = std::move(act)](Turn& turn) {
-        turn.waiting.push_back([reactor, acted = act(turn)](const Status& written) {
+      reactor->in_time() && state_.loop->post([reactor, act = std::move(act),
+                                               complete = std::move(complete)](Turn& turn) {
+        turn.waiting.push_back([reactor, acted = act(turn), complete](const Status& written) {
           const Status& status = acted.ok() ? written : acted;
+          if (status.ok() && complete) complete();
           reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
         });
       });
@@ -60,10 +63,14 @@ grpc::ServerUnaryReactor* SchedulerCalls::answer(std::function<Status(Turn&)> ac
 grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* context,
                                                  const v1::SubmitRequest* request,
                                                  v1::SubmitReply* reply) {
-  return answer([this, caller = who_(*context), request, reply](Turn& turn) -> Status {
-    ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, turn));
-    return {};
-  });
+  return answer(
+      [this, caller = who_(*context), request, reply](Turn& turn) -> Status {
+        ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, turn));
+        return {};
+      },
+      [this, reply] {
+        if (reply->already_known()) state_.options.add_report(*reply->mutable_job());
+      });
 }
 
 grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* context,
@@ -78,10 +85,27 @@ grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* context,
                                                const v1::ListRequest* request,
                                                v1::Snapshot* reply) {
-  return answer([caller = who_(*context), request, reply](Turn& turn) -> Status {
-    ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
-    return {};
-  });
+  return answer(
+      [caller = who_(*context), request, reply](Turn& turn) -> Status {
+        ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
+        return {};
+      },
+      [this, request, reply] {
+        if (!request->job().empty()) state_.options.add_report(*reply->mutable_jobs(0));
+      });
+}
+
+grpc::ServerUnaryReactor* SchedulerCalls::Prune(grpc::CallbackServerContext* context,
+                                                const v1::PruneRequest* request,
+                                                v1::PruneReply* reply) {
+  return answer(
+      [caller = who_(*context), request, reply](Turn& turn) -> Status {
+        ATTUNE_ASSIGN(*reply, turn.book.prune(caller, *request, turn.now));
+        return {};
+      },
+      [this, request] {
+        if (!request->dry_run()) state_.options.pruned();
+      });
 }
 
 grpc::ServerUnaryReactor* SchedulerCalls::Token(grpc::CallbackServerContext* context,

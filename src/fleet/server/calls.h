@@ -18,6 +18,8 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
                                     v1::ControlReply* reply) override;
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const v1::ListRequest* request, v1::Snapshot* reply) override;
+  grpc::ServerUnaryReactor* Prune(grpc::CallbackServerContext* context,
+                                  const v1::PruneRequest* request, v1::PruneReply* reply) override;
   grpc::ServerUnaryReactor* Token(grpc::CallbackServerContext* context,
                                   const v1::TokenRequest* request, v1::TokenReply* reply) override;
   grpc::ServerWriteReactor<v1::Snapshot>* Watch(grpc::CallbackServerContext* context,
@@ -30,8 +32,10 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
                                                 const v1::FetchRequest* request) override;
 
  private:
-  // Answers when all that the call and those before it changed is on the disk.
-  grpc::ServerUnaryReactor* answer(std::function<Status(Turn&)> act);
+  // Answers when all that the call and those before it changed is on the disk; `complete` is done
+  // just before, away from the loop.
+  grpc::ServerUnaryReactor* answer(std::function<Status(Turn&)> act,
+                                   std::function<void()> complete = {});
 
   CallState& state_;
   const WhoCalls who_;

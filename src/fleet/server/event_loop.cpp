@@ -11,6 +11,18 @@ namespace {
 constexpr double kBetweenSnapshots = 0.25;
 constexpr double kShareOfTime = 0.02;
 
+Result<std::vector<v1::Snapshot>> parts_of(const jobs::Book& book, const jobs::Caller& caller,
+                                           v1::ListRequest request, double now) {
+  std::vector<v1::Snapshot> parts;
+  request.set_after(0);
+  do {
+    ATTUNE_ASSIGN(v1::Snapshot part, book.snapshot(caller, request, now));
+    request.set_after(part.next());
+    parts.push_back(std::move(part));
+  } while (request.after() != 0);
+  return parts;
+}
+
 }  // namespace
 
 EventLoop::EventLoop(jobs::Book book, Journal& journal, World& world, UnixClock clock,
@@ -89,7 +101,15 @@ void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waitin
           if (written.ok()) world_.send(worker, what);
         });
   }
-  journal_.append(std::move(effects.jobs), std::move(effects.stages), std::move(waiting));
+  for (const jobs::JobRow& row : effects.jobs) {
+    if (row.job.result_json().empty()) continue;
+    waiting.push_back([this, id = row.job.id()](const Status& written) {
+      if (written.ok()) post([id](Turn& turn) { turn.book.report_is_written(id); });
+    });
+  }
+  journal_.append(
+      {std::move(effects.jobs), std::move(effects.stages), std::move(effects.forgotten)},
+      std::move(waiting));
   for (const jobs::WorkerId worker : effects.close) world_.close(worker);
   world_.parked(turns_.book().parked_workers());
   for (const std::string& text : effects.notes) world_.note(text);
@@ -123,7 +143,7 @@ void EventLoop::tell_watchers(double at, bool changed) {
     if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
     watcher.news = watcher.ready = false;
     const double begun = clock_.now();
-    watcher.deliver(turns_.book().snapshot(watcher.caller, watcher.request, at));
+    watcher.deliver(parts_of(turns_.book(), watcher.caller, watcher.request, at));
     watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / kShareOfTime);
   }
 }

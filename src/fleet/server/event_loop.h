@@ -34,8 +34,8 @@ class World {
   virtual void note(const std::string& text) = 0;
 };
 
-// Gets a snapshot, or the error in its place; called again when `watcher_ready` was.
-using Deliver = std::function<void(Result<v1::Snapshot>)>;
+// Gets a snapshot in its parts, or the error in its place; called again when `watcher_ready` was.
+using Deliver = std::function<void(Result<std::vector<v1::Snapshot>>)>;
 
 class EventLoop {
  public:

@@ -7,16 +7,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "fleet/wire/limits.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
 
 namespace attune::server {
-namespace {
-
-constexpr std::size_t kPartBytes = 1 << 20;
-
-}  // namespace
-
 UploadStream::UploadStream(CallState& state, std::uint32_t uid, v1::UploadReply& reply)
     : under_way_(state, UnderWay::Kind::Stream), reply_(reply) {
   Result<Upload> begun = Upload::begin(state.options.state, uid);
@@ -74,7 +69,7 @@ bool FetchStream::open_next() {
 void FetchStream::write_part(bool first) {
   if (!first) outgoing_.clear_name();
   std::string& data = *outgoing_.mutable_data();
-  data.resize(kPartBytes);
+  data.resize(wire::kFilePartBytes);
   ssize_t some = 0;
   do {
     some = ::read(file_.number(), data.data(), data.size());

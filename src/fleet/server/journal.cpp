@@ -1,7 +1,7 @@
 #include "fleet/server/journal.h"
 
 #include <iterator>
-#include <set>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -13,15 +13,7 @@ void move_to_end(std::vector<T>& all, std::vector<T> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// Of several rows of one job the last counts.
-std::vector<jobs::JobRow> latest_of_each(std::vector<jobs::JobRow> rows) {
-  std::set<std::int64_t> seen;
-  std::vector<jobs::JobRow> latest;
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    if (seen.insert(row->number).second) latest.push_back(std::move(*row));
-  }
-  return latest;
-}
+constexpr std::int64_t kStagesAtOnce = 5000;
 
 }  // namespace
 
@@ -37,25 +29,48 @@ Journal::~Journal() {
   thread_.join();
 }
 
-void Journal::append(std::vector<jobs::JobRow> jobs, std::vector<jobs::StageRow> stages,
-                     std::vector<Acknowledge> waiting) {
-  if (jobs.empty() && stages.empty() && waiting.empty()) return;
+void Journal::append(Changes changes, std::vector<Acknowledge> waiting) {
+  if (changes.empty() && waiting.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    move_to_end(gathered_.jobs, std::move(jobs));
-    move_to_end(gathered_.stages, std::move(stages));
+    for (jobs::JobRow& row : changes.jobs) {
+      const std::int64_t number = row.number;
+      gathered_.jobs.insert_or_assign(number, std::move(row));
+    }
+    for (const jobs::ForgottenJob& job : changes.forgotten) gathered_.jobs.erase(job.number);
+    move_to_end(gathered_.stages, std::move(changes.stages));
+    move_to_end(gathered_.forgotten, std::move(changes.forgotten));
     move_to_end(gathered_.waiting, std::move(waiting));
+  }
+  appended_.notify_one();
+}
+
+void Journal::trim_stages(double before, std::int64_t most) {
+  {
+    const std::lock_guard lock(mutex_);
+    gathered_.trim = Trim{before, most};
   }
   appended_.notify_one();
 }
 
 Status Journal::write(Batch& batch) {
   if (!failure_.ok()) return failure_;
-  if (batch.jobs.empty() && batch.stages.empty()) return {};
+  if (batch.jobs.empty() && batch.stages.empty() && batch.forgotten.empty()) return {};
+  Changes changes{.stages = std::move(batch.stages), .forgotten = std::move(batch.forgotten)};
+  for (auto& [number, row] : batch.jobs) changes.jobs.push_back(std::move(row));
   writing_since_ns_ = SteadyClock().now_ns();
-  failure_ = file_.write(latest_of_each(std::move(batch.jobs)), batch.stages);
+  failure_ = file_.write(changes);
   writing_since_ns_ = 0;
   return failure_;
+}
+
+// What comes meanwhile goes first.
+void Journal::trim(const Trim& limits) {
+  const Result<std::int64_t> removed =
+      file_.remove_stages(limits.before, limits.most, kStagesAtOnce);
+  if (!removed.ok()) return;  // nothing is lost by it, and it is tried again
+  const std::lock_guard lock(mutex_);
+  if (*removed == kStagesAtOnce && !gathered_.trim && !closing_) gathered_.trim = limits;
 }
 
 double Journal::writing_seconds() const {
@@ -76,6 +91,7 @@ void Journal::run() {
     const Status status = write(batch);
     for (const Acknowledge& acknowledge : batch.waiting) acknowledge(status);
     if (!status.ok() && !failed_before) on_failure_(status.error());
+    if (status.ok() && batch.trim) trim(*batch.trim);
   }
 }
 

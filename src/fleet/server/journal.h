@@ -1,12 +1,15 @@
 // Writes what happened to the state file, on a thread of its own, so that the scheduler goes on
-// deciding while the disk works. What gathers meanwhile is written together. Those who wait for an
+// deciding while the disk works. What gathers meanwhile is written together, of a job only how it
+// is at last, so that a disk that stands still does not fill the memory. Those who wait for an
 // acknowledgement are called when all that was appended before is on the disk.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,20 +27,30 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  void append(std::vector<jobs::JobRow> jobs, std::vector<jobs::StageRow> stages,
-              std::vector<Acknowledge> waiting);
+  void append(Changes changes, std::vector<Acknowledge> waiting);
+  // Removes stages that ran, some at a time: those that ended before, and the oldest of more.
+  void trim_stages(double before, std::int64_t most);
 
   // How long the disk has been busy with what is being written now; 0: nothing is.
   double writing_seconds() const;
 
  private:
+  struct Trim {
+    double before = 0;
+    std::int64_t most = 0;
+  };
   struct Batch {
-    std::vector<jobs::JobRow> jobs;
+    std::map<std::int64_t, jobs::JobRow> jobs;  // the last of each, by number
     std::vector<jobs::StageRow> stages;
+    std::vector<jobs::ForgottenJob> forgotten;
     std::vector<Acknowledge> waiting;
-    bool empty() const { return jobs.empty() && stages.empty() && waiting.empty(); }
+    std::optional<Trim> trim;
+    bool empty() const {
+      return jobs.empty() && stages.empty() && forgotten.empty() && waiting.empty() && !trim;
+    }
   };
   void run();
+  void trim(const Trim& limits);
   Status write(Batch& batch);
 
   StateFile file_;

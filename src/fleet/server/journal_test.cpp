@@ -25,7 +25,7 @@ TEST(Journal, ThoseWhoWaitHearOfAFailureBeforeItsOwner) {
     for (const char* name : {"first", "second"}) {
       jobs::JobRow row;
       row.number = 1;
-      journal.append({row}, {}, {[&events, name](const Status& written) {
+      journal.append({.jobs = {row}}, {[&events, name](const Status& written) {
                        events.push_back(written.ok() ? "written" : name);
                      }});
     }
@@ -33,6 +33,28 @@ TEST(Journal, ThoseWhoWaitHearOfAFailureBeforeItsOwner) {
   // The two may have been written together.
   EXPECT_TRUE(events == (Events{"first", "owner", "second"}) ||
               events == (Events{"first", "second", "owner"}));
+}
+
+TEST(Journal, KeepsTheLastOfEachJob) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  auto file = StateFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  {
+    Journal journal(std::move(*file), [](const Error&) {});
+    for (std::int64_t number : {1, 2, 1, 3, 2}) {
+      jobs::JobRow row{.number = number};
+      row.job.set_id("j" + std::to_string(number));
+      row.job.set_state(v1::DONE);
+      row.job.set_trials(number + 10);
+      journal.append({.jobs = {row}}, {});
+    }
+    journal.append({.forgotten = {{3, "j3"}}}, {});
+  }
+  const auto rows = StateFile::open_to_read(path)->read_jobs();
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->at(0).job.trials(), 11);
+  EXPECT_EQ(rows->at(1).job.trials(), 12);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include <optional>
 
+#include "fleet/server/caretaker.h"
 #include "fleet/server/event_loop.h"
 #include "fleet/server/local_workers.h"
+#include "fleet/server/reports.h"
 #include "fleet/server/service.h"
 #include "fleet/server/state_lock.h"
 #include "fleet/server/tokens.h"
@@ -85,7 +87,15 @@ struct Server::Parts final : World {
              .share = options.share,
              .admit = [this](auto worker, const auto& caller,
                              const auto& token) { return admit(worker, caller, token); },
-             .tokens = &tokens})),
+             .tokens = &tokens,
+             .add_report =
+                 [this](v1::Job& job) {
+                   if (reports) reports->add_to(job);
+                 },
+             .pruned =
+                 [this] {
+                   if (caretaker) caretaker->wake();
+                 }})),
         failed(::eventfd(0, EFD_CLOEXEC)) {}
 
   ~Parts() override {
@@ -95,6 +105,7 @@ struct Server::Parts final : World {
     }
     workers.stop();  // first, or those that lose their connection would be replaced
     service->shut_down();
+    caretaker.reset();
     if (loop) loop->stop();
     journal.reset();
     loop.reset();
@@ -106,12 +117,15 @@ struct Server::Parts final : World {
     const jobs::BookOptions book = book_options(options);
     ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
-    ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs());
+    ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs(StateFile::Reports::Leave));
     ATTUNE_ASSIGN(const std::vector<jobs::StageRow> stages, file.read_stages(kRecalledStages));
     jobs::Book filled(book, std::move(rows), clock.now());
     filled.recall(stages);
+    ATTUNE_ASSIGN(StateFile to_read, StateFile::open_to_read(wire::database_path(options.state)));
+    reports.emplace(std::move(to_read));
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
     loop.emplace(std::move(filled), *journal, *this, clock, options.lease_seconds);
+    caretaker.emplace(options.state, options.retention, *loop, *journal, clock);
     ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));
     loop->serve();
     workers.start();
@@ -165,6 +179,8 @@ struct Server::Parts final : World {
   Status failure;
   std::optional<Journal> journal;
   std::optional<EventLoop> loop;
+  std::optional<Reports> reports;
+  std::optional<Caretaker> caretaker;
 };
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

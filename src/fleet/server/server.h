@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book/retention.h"
 #include "fleet/jobs/book/stage_limits.h"
 #include "fleet/jobs/scheduler/policy.h"
 
@@ -39,6 +40,7 @@ struct ServerOptions {
   std::string cores_kept = {};                        // what keeps stages on their cores, in words
   std::function<void(const std::string&)> note = {};  // lines for the person who started it
   std::function<void()> worker_ended = {};            // a local one; from any thread
+  jobs::Retention retention = {};
   double lease_seconds = 10;
   double beat_seconds = 2;
   jobs::StageLimits limits = {};

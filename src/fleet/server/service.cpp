@@ -13,15 +13,14 @@
 #include "fleet/server/listener.h"
 #include "fleet/server/private_folder.h"
 #include "fleet/server/streams.h"
+#include "fleet/wire/limits.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/user_name.h"
 
 namespace attune::server {
 namespace {
 
-constexpr int kLargestMessage = 256 << 20;  // a report of a large model
-constexpr int kLargestOfOthers = 4 << 20;   // files come in parts
-constexpr int kMostCallsOfOthers = 64;      // at once, over one connection
+constexpr int kMostCallsOfOthers = 64;  // at once, over one connection
 constexpr std::size_t kMostUsers = 256;
 constexpr auto kWaitForAnswers = std::chrono::seconds(30);
 
@@ -33,7 +32,7 @@ struct UserServer {
     grpc::ServerBuilder builder;
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     if (!own) builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostCallsOfOthers);
-    builder.SetMaxReceiveMessageSize(own ? kLargestMessage : kLargestOfOthers);
+    builder.SetMaxReceiveMessageSize(static_cast<int>(wire::kLargestMessage));
     builder.RegisterService(&calls);
     server = builder.BuildAndStart();
   }

@@ -43,6 +43,8 @@ struct ServiceOptions {
   std::optional<gid_t> share = {};  // for this group it listens in the shared folder as well
   Admit admit = {};
   Tokens* tokens = nullptr;
+  std::function<void(v1::Job&)> add_report = {};  // to one that has ended
+  std::function<void()> pruned = {};              // somebody had jobs forgotten
 };
 
 std::unique_ptr<Service> make_service(ServiceOptions options);

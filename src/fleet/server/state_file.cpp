@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
+#include "fleet/jobs/book/row_checks.h"
 #include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
@@ -21,6 +23,10 @@ constexpr sqlite::FileWords kWords{
 constexpr std::int64_t kApplication = 0x4174746a;  // "Attj"
 constexpr std::int64_t kVersion = 2;               // 1: jobs had no owners
 constexpr int kBusyTimeoutMs = 60000;
+constexpr std::int64_t kNoWish = 100, kNoEnd = 100;                 // beyond all that there are
+constexpr std::int64_t kMostUnits = 1'000'000;                      // of a pool
+constexpr std::int64_t kLargestRowBytes = std::int64_t{256} << 20;  // earlier programs took reports
+constexpr std::int64_t kLargestLogBytes = 16 << 20;  // of the write-ahead log, once it was copied
 
 constexpr const char* kSchema = R"(
 CREATE TABLE jobs (
@@ -89,11 +95,14 @@ Status StateFile::prepare_to_write() {
   if (verdict != "ok") return damaged(database_->name(), verdict.substr(0, verdict.find('\n')));
   ATTUNE_RETURN_IF_ERROR(database_->execute("PRAGMA journal_mode=WAL"));
   ATTUNE_RETURN_IF_ERROR(database_->execute("PRAGMA synchronous=FULL"));
+  ATTUNE_RETURN_IF_ERROR(
+      database_->execute(fmt::format("PRAGMA journal_size_limit={}", kLargestLogBytes)));
   ATTUNE_ASSIGN(const std::int64_t tables,
                 database_->integer("SELECT count(*) FROM sqlite_master"));
   if (tables != 0) {
     ATTUNE_RETURN_IF_ERROR(check_version());
     ATTUNE_RETURN_IF_ERROR(migrate());
+    ATTUNE_RETURN_IF_ERROR(shrink());
     return prepare_statements();
   }
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
@@ -104,6 +113,16 @@ Status StateFile::prepare_to_write() {
   return prepare_statements();
 }
 
+// A file most of which was forgotten gives its room back to the disk.
+Status StateFile::shrink() {
+  constexpr std::int64_t kWorthIt = 16 << 20;
+  ATTUNE_ASSIGN(const std::int64_t bytes, database_->integer("PRAGMA page_size"));
+  ATTUNE_ASSIGN(const std::int64_t all, database_->integer("PRAGMA page_count"));
+  ATTUNE_ASSIGN(const std::int64_t unused, database_->integer("PRAGMA freelist_count"));
+  if (unused * bytes < kWorthIt || unused * 2 < all) return {};
+  return database_->execute("VACUUM");
+}
+
 // What a job is called never changes; leaving it alone spares the indexes.
 Status StateFile::prepare_statements() {
   ATTUNE_ASSIGN(put_job_, database_->prepare("INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?,?) "
@@ -111,6 +130,8 @@ Status StateFile::prepare_statements() {
                                              "state=excluded.state, wish=excluded.wish, "
                                              "is_foreign=excluded.is_foreign, job=excluded.job"));
   ATTUNE_ASSIGN(put_stage_, database_->prepare("INSERT INTO stages VALUES (?,?,?,?,?,?,?,?,?,?)"));
+  ATTUNE_ASSIGN(remove_job_, database_->prepare("DELETE FROM jobs WHERE number = ?"));
+  ATTUNE_ASSIGN(remove_stages_of_, database_->prepare("DELETE FROM stages WHERE job = ?"));
   return {};
 }
 
@@ -144,26 +165,40 @@ Result<StateFile> StateFile::open_to_read(const std::string& path) {
   return file;
 }
 
-Result<std::vector<jobs::JobRow>> StateFile::read_jobs() const {
+Result<std::vector<jobs::JobRow>> StateFile::read_jobs(Reports reports) const {
   std::vector<jobs::JobRow> rows;
   ATTUNE_ASSIGN(const std::int64_t version, database_->integer("PRAGMA user_version"));
   ATTUNE_ASSIGN(sqlite::Statement statement,
                 database_->prepare(fmt::format(
-                    "SELECT number, key, wish, is_foreign, job, {} FROM jobs ORDER BY number",
-                    version == 1 ? std::to_string(::geteuid()) : "uid")));
+                    "SELECT number, key, wish, is_foreign, CASE WHEN length(job) <= {} THEN job "
+                    "ELSE x'' END, {} FROM jobs ORDER BY number",
+                    kLargestRowBytes, version == 1 ? std::to_string(::geteuid()) : "uid")));
   while (true) {
     ATTUNE_ASSIGN(const bool row, statement.step());
-    if (!row) return rows;
+    if (!row) break;
     jobs::JobRow& job = rows.emplace_back();
     job.number = statement.integer(0);
     job.key = statement.text(1);
-    if (statement.integer(2) >= 0) job.wish = static_cast<v1::Wish>(statement.integer(2));
+    if (const std::int64_t wish = statement.integer(2); wish >= 0) {
+      job.wish = static_cast<v1::Wish>(std::min<std::int64_t>(wish, kNoWish));
+    }
     job.foreign = statement.integer(3) != 0;
     if (!job.job.ParseFromString(statement.text(4)) || job.job.id().empty()) {
       return damaged(database_->name(), fmt::format("job {} is unreadable", job.number));
     }
     job.job.set_uid(static_cast<std::uint32_t>(statement.integer(5)));
+    if (const Status good = jobs::check_row(job); !good.ok()) {
+      return damaged(database_->name(), good.error().message);
+    }
+    if (reports == Reports::Leave && job.job.state() >= v1::DONE) {
+      job.report_on_disk = true;
+      job.job.clear_result_json();
+    }
   }
+  if (const Status good = jobs::check_rows(rows); !good.ok()) {
+    return damaged(database_->name(), good.error().message);
+  }
+  return rows;
 }
 
 Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) const {
@@ -187,7 +222,11 @@ Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) co
     stage.bar.set_ready_at(statement.real(6));
     stage.bar.set_started_at(statement.real(7));
     stage.bar.set_ended_at(statement.real(8));
-    stage.end = static_cast<v1::StageEnd>(statement.integer(9));
+    stage.end =
+        static_cast<v1::StageEnd>(std::clamp<std::int64_t>(statement.integer(9), -1, kNoEnd));
+    if (const Status good = jobs::check_row(stage); !good.ok()) {
+      return damaged(database_->name(), good.error().message);
+    }
   }
 }
 
@@ -198,14 +237,18 @@ Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
   while (true) {
     ATTUNE_ASSIGN(const bool row, statement.step());
     if (!row) return pools;
-    pools.push_back({statement.text(0), static_cast<int>(statement.integer(1))});
+    const std::int64_t capacity = statement.integer(1);
+    if (capacity < 0 || capacity > kMostUnits) {
+      return damaged(database_->name(), fmt::format("pool '{}' has {} units",
+                                                    statement.text(0).substr(0, 40), capacity));
+    }
+    pools.push_back({statement.text(0), static_cast<int>(capacity)});
   }
 }
 
-Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
-                        const std::vector<jobs::StageRow>& stages) {
+Status StateFile::write(const Changes& changes) {
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
-  for (const jobs::JobRow& row : jobs) {
+  for (const jobs::JobRow& row : changes.jobs) {
     const std::string bytes = row.job.SerializeAsString();
     const std::int64_t wish = row.wish ? std::int64_t{*row.wish} : -1;
     ATTUNE_RETURN_IF_ERROR(put_job_
@@ -214,7 +257,7 @@ Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
                                       sqlite::Blob{bytes}, std::int64_t{row.job.uid()})
                                .run());
   }
-  for (const jobs::StageRow& row : stages) {
+  for (const jobs::StageRow& row : changes.stages) {
     const v1::Bar& bar = row.bar;
     ATTUNE_RETURN_IF_ERROR(put_stage_
                                ->bind(bar.job(), row.epoch, row.stage, bar.kind(), bar.pool(),
@@ -223,7 +266,35 @@ Status StateFile::write(const std::vector<jobs::JobRow>& jobs,
                                       std::int64_t{row.end})
                                .run());
   }
+  for (const jobs::ForgottenJob& job : changes.forgotten) {
+    ATTUNE_RETURN_IF_ERROR(remove_job_->bind(job.number).run());
+    ATTUNE_RETURN_IF_ERROR(remove_stages_of_->bind(job.id).run());
+  }
   return transaction.commit();
+}
+
+Result<std::int64_t> StateFile::remove_stages(double before, std::int64_t most,
+                                              std::int64_t at_once) {
+  ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
+  ATTUNE_ASSIGN(sqlite::Statement statement,
+                database_->prepare(
+                    "DELETE FROM stages WHERE (job, epoch, stage) IN (SELECT job, epoch, stage "
+                    "FROM stages WHERE ended_at < max(?, coalesce((SELECT ended_at FROM stages "
+                    "ORDER BY ended_at DESC LIMIT 1 OFFSET ?), 0)) ORDER BY ended_at LIMIT ?)"));
+  ATTUNE_RETURN_IF_ERROR(statement.bind(before, most - 1, at_once).run());
+  const std::int64_t removed = database_->changed_rows();
+  ATTUNE_RETURN_IF_ERROR(transaction.commit());
+  return removed;
+}
+
+Result<std::string> StateFile::read_report(const std::string& id) const {
+  ATTUNE_ASSIGN(sqlite::Statement statement,
+                database_->prepare("SELECT job FROM jobs WHERE id = ?"));
+  statement.bind(id);
+  ATTUNE_ASSIGN(const bool row, statement.step());
+  v1::Job job;
+  if (!row || !job.ParseFromString(statement.text(0))) return std::string();
+  return std::move(*job.mutable_result_json());
 }
 
 Status StateFile::write_pools(const std::vector<jobs::Pool>& pools) {

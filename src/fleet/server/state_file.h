@@ -15,6 +15,14 @@
 
 namespace attune::server {
 
+// What is to be written at once.
+struct Changes {
+  std::vector<jobs::JobRow> jobs = {};
+  std::vector<jobs::StageRow> stages = {};
+  std::vector<jobs::ForgottenJob> forgotten = {};
+  bool empty() const { return jobs.empty() && stages.empty() && forgotten.empty(); }
+};
+
 class StateFile {
  public:
   // Makes the file when there is none, and brings one of an earlier program up to date. A damaged
@@ -23,13 +31,21 @@ class StateFile {
   // Only to look at.
   static Result<StateFile> open_to_read(const std::string& path);
 
-  Result<std::vector<jobs::JobRow>> read_jobs() const;  // by number
+  // By number; without the reports of jobs that ended where they are not wanted.
+  enum class Reports { Read, Leave };
+  Result<std::vector<jobs::JobRow>> read_jobs(Reports reports = Reports::Read) const;
   // Stages that finished, of the last `most` of them, or all, in the order of their end.
   Result<std::vector<jobs::StageRow>> read_stages(std::int64_t most = -1) const;
   Result<std::vector<jobs::Pool>> read_pools() const;
 
+  // The report of a job that ended; empty where it has none.
+  Result<std::string> read_report(const std::string& id) const;
+
   // All of it, or nothing when it fails; on the disk when it returns.
-  Status write(const std::vector<jobs::JobRow>& jobs, const std::vector<jobs::StageRow>& stages);
+  Status write(const Changes& changes);
+  // Of stages that ended before, and of those beyond the `most` newest: so many of the oldest. How
+  // many they were.
+  Result<std::int64_t> remove_stages(double before, std::int64_t most, std::int64_t at_once);
   Status write_pools(const std::vector<jobs::Pool>& pools);
 
  private:
@@ -37,12 +53,13 @@ class StateFile {
       : database_(std::make_unique<sqlite::Database>(std::move(database))) {}
   Status prepare_to_write();
   Status prepare_statements();
+  Status shrink();
   Status check_version() const;
   Status migrate();
 
   std::unique_ptr<sqlite::Database> database_;  // stays where it is, statements know it
   // Prepared once, as they are used for every stage; none where it is only looked at.
-  std::optional<sqlite::Statement> put_job_, put_stage_;
+  std::optional<sqlite::Statement> put_job_, put_stage_, remove_job_, remove_stages_of_;
 };
 
 }  // namespace attune::server

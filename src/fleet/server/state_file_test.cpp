@@ -31,6 +31,8 @@ PRAGMA application_id=1098151018; PRAGMA user_version=1)")
                   .ok());
   v1::Job job;
   job.set_id("j1");
+  job.mutable_spec()->set_priority(1);
+  job.mutable_spec()->set_prefetch(1);
   auto put = database->prepare("INSERT INTO jobs VALUES (1, 'j1', 'a', 0, 'k', -1, 0, ?)");
   ASSERT_TRUE(put.ok());
   const std::string bytes = job.SerializeAsString();
@@ -41,6 +43,8 @@ jobs::JobRow row(std::int64_t number, std::uint32_t uid) {
   jobs::JobRow made{.number = number, .key = "k"};
   made.job.set_id("j" + std::to_string(number));
   made.job.set_uid(uid);
+  made.job.mutable_spec()->set_priority(1);
+  made.job.mutable_spec()->set_prefetch(1);
   return made;
 }
 
@@ -56,8 +60,8 @@ TEST(StateFile, OfTheProgramBeforeIsReadAndMigrated) {
   auto file = StateFile::open(path);
   ASSERT_TRUE(file.ok()) << file.error().message;
   EXPECT_EQ(file->read_jobs()->at(0).job.uid(), ::geteuid());
-  ASSERT_TRUE(file->write({row(2, ::geteuid() + 1)}, {}).ok()) << "keys are their users' own";
-  EXPECT_FALSE(file->write({row(3, ::geteuid())}, {}).ok());
+  ASSERT_TRUE(file->write({.jobs = {row(2, ::geteuid() + 1)}}).ok()) << "keys are their users' own";
+  EXPECT_FALSE(file->write({.jobs = {row(3, ::geteuid())}}).ok());
   const auto again = StateFile::open_to_read(path);
   ASSERT_TRUE(again.ok());
   ASSERT_EQ(again->read_jobs()->size(), 2u);
@@ -76,6 +80,91 @@ TEST(StateFile, OfALaterProgramIsRefused) {
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().message,
               "state file '" + path + "' has version 3, this program knows 1 to 2");
+  }
+}
+
+jobs::StageRow stage(const std::string& job, std::int64_t number, double ended_at) {
+  jobs::StageRow made{.epoch = 1, .stage = number};
+  made.bar.set_job(job);
+  made.bar.add_slots(0);
+  made.bar.set_ended_at(ended_at);
+  return made;
+}
+
+TEST(StateFile, ForgetsJobsWithTheirStages) {
+  const test::TemporaryDirectory folder;
+  auto file = StateFile::open(folder.file("scheduler.db"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write({.jobs = {row(1, 1), row(2, 2)},
+                           .stages = {stage("j1", 1, 10), stage("j2", 1, 20)}})
+                  .ok());
+  ASSERT_TRUE(file->write({.forgotten = {{1, "j1"}, {7, "j7"}}}).ok());
+  ASSERT_EQ(file->read_jobs()->size(), 1u);
+  EXPECT_EQ(file->read_jobs()->at(0).job.id(), "j2");
+  ASSERT_EQ(file->read_stages()->size(), 1u);
+  EXPECT_EQ(file->read_stages()->at(0).bar.job(), "j2");
+}
+
+TEST(StateFile, RemovesOldStagesSomeAtATime) {
+  const test::TemporaryDirectory folder;
+  auto file = StateFile::open(folder.file("scheduler.db"));
+  ASSERT_TRUE(file.ok());
+  Changes changes;
+  for (int i = 0; i < 10; ++i) changes.stages.push_back(stage("j1", i, i));
+  ASSERT_TRUE(file->write(changes).ok());
+  EXPECT_EQ(*file->remove_stages(4, 1000, 3), 3);
+  EXPECT_EQ(*file->remove_stages(4, 1000, 3), 1) << "those that ended at 3 and before";
+  EXPECT_EQ(*file->remove_stages(0, 6, 100), 0) << "six are left";
+  EXPECT_EQ(*file->remove_stages(0, 4, 100), 2);
+  ASSERT_EQ(file->read_stages()->size(), 4u);
+  EXPECT_EQ(file->read_stages()->at(0).bar.ended_at(), 6);
+}
+
+TEST(StateFile, LeavesReportsWhereTheyAre) {
+  const test::TemporaryDirectory folder;
+  auto file = StateFile::open(folder.file("scheduler.db"));
+  ASSERT_TRUE(file.ok());
+  jobs::JobRow done = row(1, 1);
+  done.job.set_state(v1::DONE);
+  done.job.set_result_json("{}");
+  ASSERT_TRUE(file->write({.jobs = {done}}).ok());
+  EXPECT_EQ(file->read_jobs()->at(0).job.result_json(), "{}");
+  const auto rows = file->read_jobs(StateFile::Reports::Leave);
+  EXPECT_EQ(rows->at(0).job.result_json(), "");
+  EXPECT_TRUE(rows->at(0).report_on_disk);
+  EXPECT_EQ(*file->read_report("j1"), "{}");
+  EXPECT_EQ(*file->read_report("j2"), "");
+}
+
+// What a damaged or hostile row makes the program say.
+struct BadRow {
+  const char* sql;
+  std::string sentence;
+};
+
+TEST(StateFile, RowsAreNotBelieved) {
+  const BadRow bad[] = {
+      {"UPDATE jobs SET job = x'ff'", "job 1 is unreadable"},
+      {"UPDATE jobs SET number = 3", "row 3 of the jobs: its job is 'j1'"},
+      {"UPDATE jobs SET wish = 0", "row 1 of the jobs: its wish is 0"},
+      {"UPDATE jobs SET wish = 1152921504606846976", "row 1 of the jobs: its wish is 100"},
+      {"UPDATE stages SET ended_at = 9e99", "stage 1 of job 'j1': 9e+99 is no time"},
+      {"UPDATE stages SET how = 17", "stage 1 of job 'j1': it ended as 17"},
+      {"UPDATE stages SET slots = '-4'", "stage 1 of job 'j1': its units are none"},
+      {"INSERT INTO pools VALUES (0, 'cpu', -1)", "pool 'cpu' has -1 units"}};
+  for (const BadRow& each : bad) {
+    const test::TemporaryDirectory folder;
+    const std::string path = folder.file("scheduler.db");
+    auto file = StateFile::open(path);
+    ASSERT_TRUE(file.ok() &&
+                file->write({.jobs = {row(1, 1)}, .stages = {stage("j1", 1, 10)}}).ok());
+    auto database = Database::open_file(path, Database::Access::Write, {});
+    ASSERT_TRUE(database.ok() && database->execute(each.sql).ok()) << each.sql;
+    std::string said;
+    if (const auto rows = file->read_jobs(); !rows.ok()) said = rows.error().message;
+    if (const auto rows = file->read_stages(); !rows.ok()) said = rows.error().message;
+    if (const auto rows = file->read_pools(); !rows.ok()) said = rows.error().message;
+    EXPECT_EQ(said, "state file '" + path + "' is damaged: " + each.sentence) << each.sql;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "fleet/server/streams.h"
 
+#include <iterator>
 #include <utility>
 
 #include "fleet/wire/status.h"
@@ -98,22 +99,26 @@ void WorkStream::OnDone() {
 // ---- somebody who watches
 
 void WatchStream::begin(const v1::ListRequest& request) {
+  job_ = request.job();
   const bool heard =
-      state_.loop->watch(id_, caller_, request, [&state = state_, id = id_](auto snapshot) {
+      state_.loop->watch(id_, caller_, request, [&state = state_, id = id_](auto parts) {
         const std::lock_guard lock(state.mutex);
         const auto found = state.watchers.find(id);
-        if (found != state.watchers.end()) found->second->deliver(std::move(snapshot));
+        if (found != state.watchers.end()) found->second->deliver(std::move(parts));
       });
   if (!heard) finish(ending());
 }
 
-void WatchStream::deliver(Result<v1::Snapshot> snapshot) {
-  if (!snapshot.ok()) return finish(wire::to_status(snapshot.error()));
+void WatchStream::deliver(Result<std::vector<v1::Snapshot>> parts) {
+  if (!parts.ok()) return finish(wire::to_status(parts.error()));
+  if (!job_.empty() && state_.options.add_report) {
+    for (v1::Job& job : *parts->front().mutable_jobs()) state_.options.add_report(job);
+  }
   const std::lock_guard lock(mutex_);
   if (finished_ || cancelled_) return;
-  outgoing_ = std::move(*snapshot);
+  outgoing_.assign(std::make_move_iterator(parts->begin()), std::make_move_iterator(parts->end()));
   writing_ = true;
-  StartWrite(&outgoing_);
+  StartWrite(&outgoing_.front());
 }
 
 void WatchStream::finish(const grpc::Status& status) {
@@ -128,8 +133,11 @@ void WatchStream::finish(const grpc::Status& status) {
 void WatchStream::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
-    writing_ = false;
+    outgoing_.pop_front();
     ok = ok && !cancelled_;
+    if (ok && !outgoing_.empty()) return StartWrite(&outgoing_.front());
+    outgoing_.clear();
+    writing_ = false;
   }
   if (!ok) return finish(grpc::Status::CANCELLED);
   state_.loop->watcher_ready(id_);

@@ -60,14 +60,15 @@ class WatchStream final : public grpc::ServerWriteReactor<v1::Snapshot> {
   void OnCancel() override;
 
  private:
-  void deliver(Result<v1::Snapshot> snapshot);
+  void deliver(Result<std::vector<v1::Snapshot>> parts);
   void finish(const grpc::Status& status);
 
   CallState& state_;
   const std::uint64_t id_;
   const jobs::Caller caller_;
-  v1::Snapshot outgoing_;
+  std::string job_;  // the one that is watched; empty: all
   std::mutex mutex_;
+  std::deque<v1::Snapshot> outgoing_;  // the first is being written
   bool writing_ = false, cancelled_ = false, finished_ = false;
 };
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "fleet/wire/denied.h"
+#include "fleet/wire/limits.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/unix_socket.h"
 #include "fleet/wire/user_name.h"
@@ -101,7 +102,6 @@ Result<Descriptor> connect_to_scheduler(const std::string& state, std::uint32_t&
 }  // namespace
 
 Result<Line> open_line(const std::string& state) {
-  constexpr int kLargestMessage = 256 << 20;  // a list of many jobs with their reports
   Line line;
   ATTUNE_ASSIGN(Descriptor socket, connect_to_scheduler(state, line.uid));
   if (::fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) {
@@ -110,7 +110,7 @@ Result<Line> open_line(const std::string& state) {
   grpc::ChannelArguments arguments;
   // Messages are small and far apart: there is no bandwidth to find out about by pings.
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  arguments.SetMaxReceiveMessageSize(kLargestMessage);
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(kLargestMessage));
   line.channel = grpc::CreateCustomInsecureChannelFromFd("scheduler", socket.release(), arguments);
   return line;
 }

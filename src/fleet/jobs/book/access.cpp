@@ -22,6 +22,7 @@ constexpr Rule kRules[] = {
     {Right::SeeDetails, "see all of a job", kYes, kYes, kNo, kNo, kNo},
     {Right::Control, "pause, resume, stop or cancel it", kYes, kYes, kNo, kNo, kNo},
     {Right::Fetch, "fetch what it made", kYes, kYes, kNo, kNo, kNo},
+    {Right::Prune, "have it forgotten when it has ended", kYes, kYes, kNo, kNo, kNo},
     {Right::WorkerToken, "let workers take part", kYes, kNo, kNo, kNo, kNo},
     {Right::TunerToken, "let a tuner take part in one's own name", kYes, kYes, kYes, kNo, kNo},
     {Right::TakeJobs, "be given the jobs of all", kNo, kNo, kNo, kYes, kNo},

@@ -39,6 +39,7 @@ enum class Right {
   SeeDetails,   // all of it
   Control,      // pause, resume, stop, cancel
   Fetch,        // what it made
+  Prune,        // have it forgotten, once it has ended
   WorkerToken,  // let a worker take part
   TunerToken,   // let a tuner take part, in one's own name
   TakeJobs,     // be given jobs of all users

@@ -18,7 +18,8 @@ TEST(Access, IsAsTheTableSays) {
       {Right::Submit, "yyy--"},     {Right::NameUser, "y----"},    {Right::NamePaths, "y----"},
       {Right::Upload, "yyy--"},     {Right::SeeThatItIs, "yyy--"}, {Right::SeeDetails, "yy---"},
       {Right::Control, "yy---"},    {Right::Fetch, "yy---"},       {Right::WorkerToken, "y----"},
-      {Right::TunerToken, "yyy--"}, {Right::TakeJobs, "---y-"},    {Right::Register, "---yy"}};
+      {Right::TunerToken, "yyy--"}, {Right::TakeJobs, "---y-"},    {Right::Register, "---yy"},
+      {Right::Prune, "yy---"}};
   std::set<Right> seen;
   for (const Rule& rule : rules()) {
     EXPECT_TRUE(seen.insert(rule.right).second) << rule.words;

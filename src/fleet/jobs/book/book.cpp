@@ -14,7 +14,7 @@
 namespace attune::jobs {
 namespace {
 
-constexpr std::int64_t kMostOpenJobs = 1000;  // of one user who is not the scheduler's
+constexpr std::size_t kMostOpenJobs = 1000;  // of one user who is not the scheduler's
 
 std::vector<Pool> pools_of(const BookOptions& options) {
   std::vector<Pool> pools;
@@ -53,11 +53,6 @@ Error not_found(const std::string& name) {
           "'attune jobs' lists all jobs"};
 }
 
-// A key is its user's own: others may have the same one.
-std::string key_of(std::uint32_t uid, const std::string& key) {
-  return fmt::format("{} {}", uid, key);
-}
-
 // A file's stem, a name of the zoo, or the family of an operator.
 std::string short_name(const std::string& model) {
   const bool is_file = model.find('/') != std::string::npos || model.ends_with(".onnx");
@@ -83,26 +78,33 @@ Book::Book(BookOptions options, std::vector<JobRow> stored, double now)
     const std::size_t position = add_entry(std::move(row), now);
     Entry& entry = entries_[position];
     if (!entry.ended() && (entry.row.foreign || entry.row.job.has_hold())) restore(entry, now);
+    relist(entry);
   }
 }
 
-std::size_t Book::position_of(const Entry& entry) const { return by_id_.at(entry.id()); }
+// A key is its user's own: others may have the same one.
+std::string Book::key_of(std::uint32_t uid, const std::string& key) {
+  return fmt::format("{} {}", uid, key);
+}
 
 std::uint32_t Book::user_of(const std::string& name) {
   return users_.emplace(name, static_cast<std::uint32_t>(users_.size())).first->second;
 }
 
 std::size_t Book::add_entry(JobRow row, double now) {
-  const std::size_t position = entries_.size();
-  by_id_[row.job.id()] = position;
-  if (!row.key.empty()) by_key_[key_of(row.job.uid(), row.key)] = position;
-  entries_.push_back({.row = std::move(row)});
-  Entry& entry = entries_.back();
+  const std::size_t position = entries_.add({.row = std::move(row)});
+  Entry& entry = entries_[position];
+  entry.position = position;
+  const std::uint32_t uid = entry.row.job.uid();
+  by_id_[entry.id()] = position;
+  if (!entry.row.key.empty()) by_key_[key_of(uid, entry.row.key)] = position;
+  names_.add(entry.row.job.spec().name(), position);
   if (entry.ended()) {
     if (!entry.row.foreign) experience_.learn_job(entry.row.job);
     return position;
   }
   const v1::JobSpec& spec = entry.row.job.spec();
+  names_.open(uid, spec.name(), position);
   entry.paused = entry.row.job.state() == v1::PAUSED;
   entry.index = scheduler_.add_job({.user = user_of(spec.user()),
                                     .priority = spec.priority(),
@@ -110,7 +112,6 @@ std::size_t Book::add_entry(JobRow row, double now) {
                                     .attained_seconds = entry.row.job.attained_seconds()},
                                    std::min(entry.row.job.submitted_at(), now));
   scheduler_.set_active(entry.index, false);  // until a worker has it
-  by_index_.push_back(position);
   return position;
 }
 
@@ -156,19 +157,6 @@ Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
   return spec;
 }
 
-std::string Book::free_name(const Caller& caller, const std::string& model) const {
-  const auto taken = [&](const std::string& name) {
-    return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return !entry.ended() && entry.row.job.uid() == caller.uid &&
-             entry.row.job.spec().name() == name;
-    });
-  };
-  const std::string base = short_name(model);
-  std::string name = base;
-  for (int i = 2; taken(name); ++i) name = fmt::format("{}-{}", base, i);
-  return name;
-}
-
 Result<v1::SubmitReply> Book::submit(const Caller& caller, const v1::SubmitRequest& request,
                                      double now) {
   ATTUNE_RETURN_IF_ERROR(check_may_submit(caller, options_.uid, request.spec()));
@@ -177,6 +165,7 @@ Result<v1::SubmitReply> Book::submit(const Caller& caller, const v1::SubmitReque
 
 Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequest& request,
                                       bool foreign, double now) {
+  ATTUNE_RETURN_IF_ERROR(check_size(request));
   v1::SubmitReply reply;
   const auto known = by_key_.find(key_of(caller.uid, request.idempotency_key()));
   if (known != by_key_.end()) {
@@ -186,22 +175,20 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   }
   ATTUNE_ASSIGN(v1::JobSpec spec, checked(request.spec()));
   if (spec.user().empty()) spec.set_user(caller.user);
-  if (spec.name().empty()) spec.set_name(free_name(caller, spec.model()));
-  std::int64_t open = 0;
-  for (const Entry& entry : entries_) {
-    if (entry.ended() || entry.row.job.uid() != caller.uid) continue;
-    ++open;
-    if (entry.row.job.spec().name() != spec.name()) continue;
+  if (const auto same = names_.find_open(caller.uid, spec.name())) {
+    const Entry& entry = entries_[*same];
     const bool runs = entry.worker != 0 && !entry.paused;
     return invalid(fmt::format("there is a job '{}' already, which is {}", spec.name(),
                                runs ? "running" : word_of(entry.row.job.state())),
                    "give another --name");
   }
+  const std::size_t open = names_.open_of(caller.uid);
   if (open >= kMostOpenJobs && caller.uid != options_.uid) {
     return Error{ErrorCode::Exhausted,
                  fmt::format("{} has {} jobs already that have not ended", caller.user, open),
                  "wait for some of them, or cancel them"};
   }
+  if (spec.name().empty()) spec.set_name(names_.take_free(caller.uid, short_name(spec.model())));
   JobRow row{.number = entries_.empty() ? 1 : entries_.back().row.number + 1,
              .key = request.idempotency_key(),
              .foreign = foreign};
@@ -210,7 +197,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   *row.job.mutable_spec() = std::move(spec);
   row.job.set_submitted_at(now);
   const std::size_t position = add_entry(std::move(row), now);
-  dirty_.insert(position);
+  touch(entries_[position]);
   if (!request.known_json().empty()) {
     Entry& entry = entries_[position];
     entry.row.job.set_result_json(request.known_json());
@@ -237,10 +224,10 @@ Result<std::size_t> Book::find(const Caller& caller, const std::string& job, Rig
   const auto rank = [&](const Entry& entry) {
     return (entry.row.job.uid() == caller.uid ? 2 : 0) + (entry.ended() ? 0 : 1);
   };
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    const Entry& entry = entries_[i];
-    if (entry.row.job.spec().name() != job || !may_see(caller, entry)) continue;
-    if (!best || rank(entry) > rank(entries_[*best])) best = i;
+  for (const std::size_t position : names_.called(job)) {
+    const Entry& entry = entries_[position];
+    if (!may_see(caller, entry)) continue;
+    if (!best || rank(entry) >= rank(entries_[*best])) best = position;
   }
   if (!best) return not_found(job);
   return *best;
@@ -311,12 +298,15 @@ void Book::resume(Entry& entry, double now) {
 void Book::end(Entry& entry, v1::JobState state, const std::string& reason, double now) {
   drop_stages(entry);
   if (entry.worker != 0) {
-    std::erase(workers_.at(entry.worker).jobs, position_of(entry));
+    std::erase(workers_.at(entry.worker).jobs, entry.position);
     entry.worker = 0;
   }
   entry.held_until = -1;
   entry.paused = false;
-  scheduler_.set_active(entry.index, false);
+  scheduler_.remove_job(entry.index);
+  entry.index = kNoJob;
+  entry.finished.clear();
+  entry.completed.clear();
   entry.row.job.set_state(state);
   entry.row.job.set_reason(reason);
   entry.row.job.set_ended_at(now);

@@ -19,7 +19,11 @@
 #include "base/result.h"
 #include "fleet/jobs/book/effects.h"
 #include "fleet/jobs/book/entry.h"
+#include "fleet/jobs/book/job_names.h"
+#include "fleet/jobs/book/numbered.h"
 #include "fleet/jobs/book/options.h"
+#include "fleet/jobs/book/retention.h"
+#include "fleet/jobs/book/waiting_jobs.h"
 #include "fleet/jobs/scheduler/experience.h"
 #include "fleet/jobs/scheduler/scheduler.h"
 
@@ -40,6 +44,8 @@ class Book {
   Result<v1::Job> control(const Caller& caller, const v1::ControlRequest& request, double now);
   Result<v1::Snapshot> snapshot(const Caller& caller, const v1::ListRequest& request,
                                 double now) const;
+  // Jobs that have ended and are to be forgotten, of those that the caller may prune.
+  Result<v1::PruneReply> prune(const Caller& caller, const v1::PruneRequest& request, double now);
   // The number of a job that has ended, whose results the caller may have.
   Result<std::string> fetched(const Caller& caller, const std::string& job) const;
 
@@ -54,14 +60,24 @@ class Book {
   // For so long nobody could be heard or answered: leases and stages have so much longer.
   void stood_still(double seconds);
 
+  // Retention: what may be forgotten, what is to be, and which of these jobs are.
+  std::vector<EndedJob> ended_jobs() const;
+  void forget(const std::vector<std::string>& ids);
+  std::vector<std::string> forgotten(const std::vector<std::string>& ids) const;
+  // The report of a job that ended lies in the state file: it need not be kept here.
+  void report_is_written(const std::string& id);
+
   // Gives out jobs and resources; what is to be done now. After every group of events.
   Effects settle(double now);
   // When time_passed() and settle() have something to do although nothing happens.
   double next_deadline() const;
 
   // Jobs that are paused while a worker has them, which does nothing else meanwhile.
-  int parked_workers() const;
+  int parked_workers() const { return static_cast<int>(parked_.size()); }
   bool knows_worker(WorkerId worker) const { return workers_.count(worker) != 0; }
+  // How many jobs were ever looked at to find the one that a worker gets, or somebody's place.
+  std::uint64_t jobs_ranked() const { return jobs_ranked_; }
+  std::size_t groups_of_stages() const { return groups_.size(); }
 
  private:
   using Stage = BookStage;
@@ -78,12 +94,15 @@ class Book {
   Result<std::size_t> find(const Caller& caller, const std::string& job, Right right) const;
   bool may_see(const Caller& caller, const Entry& entry) const;
   Result<v1::JobSpec> checked(v1::JobSpec spec) const;
-  std::string free_name(const Caller& caller, const std::string& model) const;
   std::vector<std::string> device_keys() const;
   std::uint32_t user_of(const std::string& name);
+  static std::string key_of(std::uint32_t uid, const std::string& key);
   void pause(Entry& entry);
   void resume(Entry& entry, double now);
   void end(Entry& entry, v1::JobState state, const std::string& reason, double now);
+  // book_forget.cpp
+  bool may_be_forgotten(const Entry& entry) const;
+  void forget(Entry& entry);
   // book_workers.cpp
   void hello(WorkerId id, const v1::Hello& hello);
   std::optional<Standing> standing_of_worker(const Pass& pass, const v1::Hello& hello) const;
@@ -114,8 +133,12 @@ class Book {
   void end_silent_stage(const Place& place, double now);
   double next_stage_deadline() const;
   // book_queue.cpp
-  double seconds_left(const Entry& entry, const View& view) const;
-  std::vector<std::size_t> queue(double now) const;
+  void relist(Entry& entry);
+  double seconds_left(const WaitingJob& waiting, const View& view) const;
+  Rank queue_rank(const WaitingJob& waiting, const View& view) const;
+  std::vector<const WaitingJob*> queue(double now) const;
+  std::optional<std::size_t> next_for(const Worker& worker, double now) const;
+  int queue_position(const Entry& entry, double now) const;
   void give_out_jobs(double now);
   // book_stages.cpp
   bool keeps_open_kinds(const Entry& entry, const v1::Kinds& kinds) const;
@@ -140,22 +163,31 @@ class Book {
   // book_view.cpp
   struct Outlook;
   Outlook outlook(double now) const;
+  Outlook outlook_of(const Entry& entry, double now) const;
   void predict_ends(Outlook& outlook) const;
   void predict_queued(Outlook& outlook) const;
-  void find_places(Outlook& outlook) const;
+  void find_pool_places(Outlook& outlook) const;
   v1::Job picture(const Entry& entry, const Outlook& outlook) const;
   v1::Job picture_at(const Entry& entry, double now) const;
   void say_what_it_waits_for(const Entry& entry, const Outlook& outlook, v1::Job& job) const;
   void add_pools(v1::Snapshot& snapshot, double now) const;
   void add_bars(const Caller& caller, const std::string& job, v1::Snapshot& snapshot) const;
 
-  std::size_t position_of(const Entry& entry) const;
-  void touch(const Entry& entry) { dirty_.insert(position_of(entry)); }
+  // It is to be written, and may be another job to look at than before.
+  void touch(Entry& entry) {
+    dirty_.insert(entry.position);
+    relist(entry);
+  }
   BookOptions options_;
   Scheduler scheduler_;
-  std::deque<Entry> entries_;  // by the number of the job; stays where it is
+  Numbered<Entry> entries_;  // by the number of the job
   std::unordered_map<std::string, std::size_t> by_id_, by_key_;
-  std::vector<std::size_t> by_index_;          // of the scheduler
+  // What is looked at in place of all jobs.
+  JobNames names_;
+  WaitingJobs waiting_;  // for a worker
+  // Not ended, held by a worker elsewhere, paused while a worker has it, with kinds of stages.
+  std::set<std::size_t> open_, held_, parked_, staged_;
+  mutable std::uint64_t jobs_ranked_ = 0;
   std::unordered_map<StageId, Place> places_;  // of stages that the scheduler has
   std::map<std::string, std::uint32_t> users_;
   std::map<std::string, std::uint32_t> groups_;  // of stages, by the name of their kind

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fleet/wire/limits.h"
+
 namespace attune::jobs {
 namespace {
 
@@ -29,7 +31,70 @@ Status check_numbers(const v1::JobSpec& spec) {
   return {};
 }
 
-Status check_kinds(const google::protobuf::RepeatedPtrField<v1::StageKind>& kinds) {
+Status check_size(const v1::SubmitRequest& request) {
+  const std::size_t bytes = request.spec().ByteSizeLong();
+  if (bytes > wire::kLargestSpec) {
+    return invalid(fmt::format("the job takes {} bytes to describe, must take at most {}", bytes,
+                               wire::kLargestSpec));
+  }
+  const std::size_t key = request.idempotency_key().size(), report = request.known_json().size();
+  if (key > wire::kLongestText) {
+    return invalid(
+        fmt::format("the key has {} bytes, must have at most {}", key, wire::kLongestText));
+  }
+  if (report <= wire::kLargestReport) return {};
+  return invalid(
+      fmt::format("the report has {} bytes, must have at most {}", report, wire::kLargestReport));
+}
+
+Status check_hello(const v1::Hello& hello) {
+  if (hello.secret().size() > wire::kLongestSecret) {
+    return invalid(fmt::format("the secret has {} bytes, must have at most {}",
+                               hello.secret().size(), wire::kLongestSecret));
+  }
+  if (hello.devices_size() > wire::kMostDevices) {
+    return invalid(fmt::format("the worker has {} kinds of devices, may have at most {}",
+                               hello.devices_size(), wire::kMostDevices));
+  }
+  std::size_t longest = hello.name().size();
+  for (const std::string& device : hello.devices()) longest = std::max(longest, device.size());
+  if (longest <= wire::kLongestName) return {};
+  return invalid(
+      fmt::format("a name has {} bytes, must have at most {}", longest, wire::kLongestName));
+}
+
+v1::Ended within_limits(v1::Ended ended) {
+  std::string& reason = *ended.mutable_reason();
+  if (ended.result_json().size() > wire::kLargestReport) {
+    reason +=
+        fmt::format("{}its report of {} bytes was left out, at most {} are kept",
+                    reason.empty() ? "" : "; ", ended.result_json().size(), wire::kLargestReport);
+    ended.clear_result_json();
+  }
+  if (reason.size() > wire::kLongestText) {
+    std::size_t end = wire::kLongestText - 1;
+    while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xc0) == 0x80) --end;
+    reason = reason.substr(0, end) + "~";
+  }
+  return ended;
+}
+
+Status check_kinds(const Kinds& kinds) {
+  if (kinds.size() > wire::kMostKinds) {
+    return invalid(fmt::format("the job has {} kinds of stages, may have at most {}", kinds.size(),
+                               wire::kMostKinds));
+  }
+  for (const v1::StageKind& kind : kinds) {
+    if (const std::size_t longest = std::max(kind.name().size(), kind.pool().size());
+        longest > wire::kLongestName) {
+      return invalid(fmt::format("the name of a kind of stages has {} bytes, must have at most {}",
+                                 longest, wire::kLongestName));
+    }
+  }
+  return check_kind_numbers(kinds);
+}
+
+Status check_kind_numbers(const Kinds& kinds) {
   for (const v1::StageKind& kind : kinds) {
     if (!is_within(kind.usual_seconds(), kMostSeconds)) {
       return invalid(fmt::format("stages '{}' usually take {} s, must be from 0 to {}", kind.name(),

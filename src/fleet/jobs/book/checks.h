@@ -10,9 +10,16 @@
 namespace attune::jobs {
 
 Status check_numbers(const v1::JobSpec& spec);
-Status check_kinds(const google::protobuf::RepeatedPtrField<v1::StageKind>& kinds);
+using Kinds = google::protobuf::RepeatedPtrField<v1::StageKind>;
+Status check_kinds(const Kinds& kinds);
+Status check_kind_numbers(const Kinds& kinds);
 Status check_finished(const v1::Finished& finished);
 Status check_wish(v1::Wish wish);
+// What is said once and kept: within the limits of messages.
+Status check_size(const v1::SubmitRequest& request);
+Status check_hello(const v1::Hello& hello);
+// A reason is cut, and a report left out, where they are longer than what is kept.
+v1::Ended within_limits(v1::Ended ended);
 // A name like a number of a job ("j7") would stand for two jobs.
 bool looks_like_id(const std::string& name);
 

@@ -53,9 +53,7 @@ void Book::end_silent_stage(const Place& place, double now) {
 
 void Book::stood_still(double seconds) {
   for (auto& [id, worker] : workers_) worker.heard_at += seconds;
-  for (Entry& entry : entries_) {
-    if (entry.held_until >= 0) entry.held_until += seconds;
-  }
+  for (const std::size_t position : held_) entries_[position].held_until += seconds;
   for (const StageView& running : scheduler_.view(0).running) {
     const Place place = places_.at(running.id);
     entries_[place.entry].stages.at(place.stage).heard_at += seconds;

@@ -34,8 +34,8 @@ void Book::lose(WorkerId id, double now) {
 
 void Book::part_with(WorkerId id, const Worker& worker, bool by_itself, double now) {
   for (const std::size_t position : worker.jobs) {
-    hold(entries_[position], -1);
     entries_[position].leaving = id;
+    hold(entries_[position], -1);
   }
   leaving_[id] = {worker.jobs, by_itself};
   if (worker.death) return process_ended(id, *worker.death, now);

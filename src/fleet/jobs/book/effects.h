@@ -34,6 +34,7 @@ struct Effects {
   std::vector<JobRow> jobs;     // to write
   std::vector<StageRow> stages;
   std::vector<std::string> notes;  // lines for the person who started the scheduler
+  std::vector<ForgottenJob> forgotten;  // to remove, with their stages
 };
 
 }  // namespace attune::jobs

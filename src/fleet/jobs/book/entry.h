@@ -26,7 +26,8 @@ struct BookStage {
 
 struct BookEntry {
   JobRow row = {};
-  JobIndex index = kNoJob;  // none: ended before this book was opened
+  std::size_t position = 0;
+  JobIndex index = kNoJob;  // none: has ended
   WorkerId worker = 0;      // none: 0
   bool paused = false;
   std::map<std::int64_t, BookStage> stages = {};       // offered or running, by the worker's number

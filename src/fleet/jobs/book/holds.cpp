@@ -13,7 +13,7 @@ namespace attune::jobs {
 void Book::hold(Entry& entry, double until) {
   entry.worker = 0;
   entry.held_until = until;
-  thinking_.erase(position_of(entry));
+  thinking_.erase(entry.position);
   scheduler_.withdraw(entry.index);
   scheduler_.set_active(entry.index, false);
   std::erase_if(entry.stages, [&](const auto& each) {
@@ -42,6 +42,7 @@ void Book::restore(Entry& entry, double now) {
     const auto fits = [&](int slot) { return slot < capacity; };
     const bool coordinated = options_.policy->coordinated;
     if (coordinated && !std::all_of(slots.begin(), slots.end(), fits)) continue;
+    if (static_cast<int>(slots.size()) > capacity) continue;
     Stage& stage = entry.stages[held.stage()];
     const auto stage_kind = static_cast<std::uint32_t>(held.kind());
     stage = {.kind = stage_kind,
@@ -57,7 +58,7 @@ void Book::restore(Entry& entry, double now) {
                                    .amount = static_cast<int>(slots.size()),
                                    .group = group_of(entry, kind, pool)},
                                   slots, held.ready_at());
-    places_[stage.id] = {position_of(entry), held.stage()};
+    places_[stage.id] = {entry.position, held.stage()};
   }
 }
 

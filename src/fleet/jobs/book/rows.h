@@ -16,6 +16,13 @@ struct JobRow {
   std::string key = {};               // of its submission, or empty
   std::optional<v1::Wish> wish = {};  // STOP or CANCEL, asked for
   bool foreign = false;               // of another tuner, which registered it
+  bool report_on_disk = false;        // of one that ended: its report was written, and is not here
+};
+
+// A job of which nothing is to be kept.
+struct ForgottenJob {
+  std::int64_t number = 0;
+  std::string id = {};
 };
 
 // What is kept of a stage that ran.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint32_t kHost = 0;
 constexpr std::size_t kMostBars = 20'000;
+// Kinds of stages that are told apart by name; tuners of others name theirs as they like.
+constexpr std::size_t kMostGroups = 200;
 constexpr double kLeastSeconds = 1e-3;
 // A stage that is offered so soon after the last one finished became ready by its end.
 constexpr double kBurstSeconds = 0.005;
@@ -92,10 +94,11 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
   job.clear_stages_done();
   for (const v1::StageKind& kind : kinds.kinds()) job.add_stages_done(done[kind.name()]);
   entry.kinds_said = true;
+  relist(entry);
 }
 
 void Book::take_offer(WorkerId worker, Entry& entry, const v1::Offer& offered, double now) {
-  thinking_.erase(position_of(entry));
+  thinking_.erase(entry.position);
   const v1::Job& job = entry.row.job;
   if (!entry.kinds_said) {
     return refuse(worker, entry.id(), job.epoch(), offered.stage(),
@@ -132,7 +135,7 @@ void Book::offer(Entry& entry, std::int64_t number, Stage& stage, double ready_a
                                .amount = amount_of(kind, options_.pools[pool]),
                                .group = group_of(entry, kind, pool)},
                               ready_at);
-  places_[stage.id] = {position_of(entry), number};
+  places_[stage.id] = {entry.position, number};
 }
 
 // Wide: it measures on more cores than its device has, or may get one that shares cores with the
@@ -153,7 +156,10 @@ bool Book::is_wide(const Entry& entry, std::uint32_t pool) const {
 
 std::uint32_t Book::group_of(const Entry& entry, const v1::StageKind& kind, std::uint32_t pool) {
   const bool wide = is_wide(entry, pool);
-  const std::string name = wide ? kind.name() + " on all cores" : kind.name();
+  std::string name = wide ? kind.name() + " on all cores" : kind.name();
+  if (groups_.size() >= kMostGroups && groups_.count(name) == 0) {
+    name = wide ? "others on all cores" : "others";
+  }
   const std::uint32_t group =
       groups_.emplace(name, static_cast<std::uint32_t>(groups_.size())).first->second;
   if (!options_.policy->coordinated) return group;
@@ -277,14 +283,15 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   know(worker, entry, finished.stage());
   if (options_.settle_seconds <= 0) return;
   if (thinking_.empty()) hold_until_ = now + options_.settle_seconds;
-  thinking_.insert(position_of(entry));
+  thinking_.insert(entry.position);
 }
 
 // To all jobs that have such stages: what one has seen tells how long the others will take. Done
 // each time that twice as much is known, so that it costs next to nothing.
 void Book::spread_usual(const std::string& name) {
-  for (const Entry& entry : entries_) {
-    if (entry.ended() || entry.row.foreign) continue;
+  for (const std::size_t position : staged_) {
+    const Entry& entry = entries_[position];
+    if (entry.row.foreign) continue;
     const v1::Job& job = entry.row.job;
     for (int i = 0; i < job.kinds_size(); ++i) {
       if (job.kinds(i).name() != name) continue;
@@ -306,7 +313,7 @@ void Book::recall(const std::vector<StageRow>& rows) {
     const auto found = by_id_.find(bar.job());
     if (found == by_id_.end()) continue;
     Entry& entry = entries_[found->second];
-    if (row.epoch == entry.row.job.epoch()) entry.finished.insert(row.stage);
+    if (!entry.ended() && row.epoch == entry.row.job.epoch()) entry.finished.insert(row.stage);
     if (entry.row.foreign || row.end != v1::COMPLETED) continue;
     const double seconds = bar.ended_at() - bar.started_at();
     if (experience_.learn_stage(bar.kind(), seconds)) spread_usual(bar.kind());
@@ -330,7 +337,7 @@ void Book::take_progress(Entry& entry, const v1::Progress& progress) {
 }
 
 void Book::drop_stages(Entry& entry) {
-  thinking_.erase(position_of(entry));
+  thinking_.erase(entry.position);
   for (const auto& [number, stage] : entry.stages) {
     if (stage.runs) scheduler_.abandon(stage.id);
     places_.erase(stage.id);
@@ -340,9 +347,11 @@ void Book::drop_stages(Entry& entry) {
 }
 
 Effects Book::settle(double now) {
+  for (const std::size_t position : dirty_) relist(entries_[position]);
   give_out_jobs(now);
   give_out_resources(now);
   for (const std::size_t position : dirty_) {
+    if (entries_[position].row.report_on_disk) continue;  // it ended, and changes no more
     write_hold(entries_[position]);
     effects_.jobs.push_back(entries_[position].row);
   }

@@ -10,6 +10,7 @@
 
 #include "fleet/jobs/book/book.h"
 #include "fleet/jobs/scheduler/outlook.h"
+#include "fleet/wire/limits.h"
 
 namespace attune::jobs {
 namespace {
@@ -38,27 +39,43 @@ void keep_what_was(v1::Job& job) {
 // What is worked out once for all jobs of a snapshot.
 struct Book::Outlook {
   double now = 0;
-  std::vector<double> ends;                         // by index of the scheduler; 0: not known
-  std::unordered_map<JobIndex, int> pool_position;  // among those that wait for the same pool
-  std::vector<std::size_t> queue;                   // those that wait for a worker, in order
-  std::unordered_map<std::string, int> queue_position;
-  std::vector<std::string> keys;
+  std::vector<std::string> keys = {};
+  std::vector<double> ends = {};                         // by index of the scheduler; 0: not known
+  std::unordered_map<JobIndex, int> pool_position = {};  // among those that wait for the same pool
+  std::vector<const WaitingJob*> queue = {};             // those that wait for a worker, in order
+  std::unordered_map<std::string, int> queue_position = {};
 };
 
 Book::Outlook Book::outlook(double now) const {
-  Outlook outlook;
-  outlook.now = now;
-  outlook.ends.assign(by_index_.size(), 0.0);
-  outlook.keys = device_keys();
+  Outlook outlook{.now = now, .keys = device_keys()};
   outlook.queue = queue(now);
   predict_ends(outlook);
   predict_queued(outlook);
-  find_places(outlook);
+  find_pool_places(outlook);
+  std::map<std::string, int> devices;
+  for (const WaitingJob* waiting : outlook.queue) {
+    const v1::Job& job = entries_[waiting->position].row.job;
+    outlook.queue_position[job.id()] = ++devices[job.spec().device()];
+  }
+  return outlook;
+}
+
+// What is told of one job alone. When one will end that waits for a worker follows from all that
+// wait: that is left out.
+Book::Outlook Book::outlook_of(const Entry& entry, double now) const {
+  Outlook outlook{.now = now, .keys = device_keys()};
+  if (entry.worker != 0) {
+    predict_ends(outlook);
+    find_pool_places(outlook);
+  } else if (const int position = queue_position(entry, now); position > 0) {
+    outlook.queue_position[entry.id()] = position;
+  }
   return outlook;
 }
 
 void Book::predict_ends(Outlook& outlook) const {
   const View view = scheduler_.view(outlook.now);
+  outlook.ends.assign(view.jobs.size(), 0.0);
   std::vector<int> capacities;
   for (const PoolView& pool : view.pools) capacities.push_back(pool.capacity);
   std::vector<Demand> demands;
@@ -93,11 +110,11 @@ void Book::predict_queued(Outlook& outlook) const {
     for (const std::string& device : worker.hello.devices()) free_at[device].push(moment);
   }
   stretch = running > 0 ? std::max(stretch / running, 1.0) : 1.0;
-  for (const std::size_t position : outlook.queue) {
-    const Entry& entry = entries_[position];
+  for (const WaitingJob* waiting : outlook.queue) {
+    const Entry& entry = entries_[waiting->position];
     Moments& moments = free_at[entry.row.job.spec().device()];
     if (moments.empty()) continue;
-    const double left = seconds_left(entry, view);
+    const double left = seconds_left(*waiting, view);
     const double end = left < 0 ? kNever : moments.top() + left * stretch;
     moments.pop();
     moments.push(end);
@@ -105,7 +122,7 @@ void Book::predict_queued(Outlook& outlook) const {
   }
 }
 
-void Book::find_places(Outlook& outlook) const {
+void Book::find_pool_places(Outlook& outlook) const {
   struct Waiting {
     Rank rank;
     const StageView* stage;
@@ -123,11 +140,6 @@ void Book::find_places(Outlook& outlook) const {
   for (const Waiting& each : waiting) {
     if (outlook.pool_position.count(each.stage->job) != 0) continue;
     outlook.pool_position[each.stage->job] = ++places[each.stage->pool];
-  }
-  std::map<std::string, int> devices;
-  for (const std::size_t position : outlook.queue) {
-    const v1::Job& job = entries_[position].row.job;
-    outlook.queue_position[job.id()] = ++devices[job.spec().device()];
   }
 }
 
@@ -183,12 +195,12 @@ v1::Job Book::picture(const Entry& entry, const Outlook& outlook) const {
     return job;
   }
   say_what_it_waits_for(entry, outlook, job);
-  job.set_predicted_end(outlook.ends[entry.index]);
+  if (entry.index < outlook.ends.size()) job.set_predicted_end(outlook.ends[entry.index]);
   return job;
 }
 
 v1::Job Book::picture_at(const Entry& entry, double now) const {
-  return picture(entry, outlook(now));
+  return picture(entry, outlook_of(entry, now));
 }
 
 void Book::add_pools(v1::Snapshot& snapshot, double now) const {
@@ -218,7 +230,12 @@ void Book::add_pools(v1::Snapshot& snapshot, double now) const {
 }
 
 void Book::add_bars(const Caller& caller, const std::string& job, v1::Snapshot& snapshot) const {
-  for (const v1::Bar& bar : bars_) {
+  std::size_t first = bars_.size();
+  for (std::size_t bytes = 0; first > 0 && bytes < wire::kListPartBytes; --first) {
+    bytes += bars_[first - 1].ByteSizeLong();  // the newest are shown where they are too many
+  }
+  for (; first < bars_.size(); ++first) {
+    const v1::Bar& bar = bars_[first];
     if (job.empty() ? bar.ended_at() < snapshot.now() - kBarsSeconds : bar.job() != job) continue;
     v1::Bar& shown = *snapshot.add_bars();
     shown = bar;
@@ -254,16 +271,21 @@ Result<v1::Snapshot> Book::snapshot(const Caller& caller, const v1::ListRequest&
     job = entries_[position].id();
     *snapshot.add_jobs() = picture(entries_[position], seen);
   } else {
+    std::size_t bytes = 0;
     for (const Entry& entry : entries_) {
+      if (entry.row.number <= request.after()) continue;
+      if (bytes > wire::kListPartBytes) break;
       v1::Job& each = *snapshot.add_jobs();
       each = picture(entry, seen);
       each.clear_result_json();
       if (!may_see(caller, entry)) each = without_details(each);
+      bytes += each.ByteSizeLong();
+      snapshot.set_next(entry.position == entries_.back().position ? 0 : entry.row.number);
     }
   }
   for (const std::string& key : seen.keys) snapshot.add_device_keys(key);
   add_pools(snapshot, now);
-  if (request.with_bars()) add_bars(caller, job, snapshot);
+  if (request.with_bars() && snapshot.next() == 0) add_bars(caller, job, snapshot);
   return snapshot;
 }
 

@@ -9,11 +9,6 @@
 #include "fleet/jobs/book/checks.h"
 
 namespace attune::jobs {
-namespace {
-
-constexpr std::size_t kLongestSecret = 128;
-
-}  // namespace
 
 v1::ToWorker& Book::send(WorkerId worker, bool acknowledges) {
   effects_.messages.push_back({.worker = worker, .acknowledges = acknowledges});
@@ -99,9 +94,8 @@ void Book::hello(WorkerId id, const v1::Hello& hello) {
     return send_away(id, fmt::format("the worker is of version {}, the scheduler of {}",
                                      hello.version(), options_.version));
   }
-  if (hello.secret().size() > kLongestSecret) {
-    return send_away(id, fmt::format("the secret has {} bytes, must have at most {}",
-                                     hello.secret().size(), kLongestSecret));
+  if (const Status good = check_hello(hello); !good.ok()) {
+    return send_away(id, good.error().message);
   }
   const std::optional<Standing> standing = standing_of_worker(worker.pass, hello);
   if (!standing) {
@@ -115,14 +109,13 @@ void Book::hello(WorkerId id, const v1::Hello& hello) {
   }
   worker.standing = *standing;
   const std::string base = hello.name().empty() ? "worker" : hello.name();
-  const auto taken = [&](const std::string& name) {
-    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) {
-      return other.first != id && other.second.name == name;
-    });
-  };
+  std::set<std::string> taken;
+  for (const auto& [other, each] : workers_) {
+    if (other != id) taken.insert(each.name);
+  }
   worker.hello = hello;
   worker.name = base;
-  for (int i = 2; taken(worker.name); ++i) worker.name = fmt::format("{}-{}", base, i);
+  for (int i = 2; taken.count(worker.name) != 0; ++i) worker.name = fmt::format("{}-{}", base, i);
   v1::Welcome& welcome = *send(id, false).mutable_welcome();
   welcome.set_worker(worker.name);
   welcome.set_beat_seconds(options_.beat_seconds);
@@ -172,7 +165,7 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
       return;
     }
     case v1::FromWorker::kEnded: {
-      const v1::Ended& ended = message.ended();
+      const v1::Ended ended = within_limits(message.ended());
       Entry* entry = fenced(id, ended.job(), ended.epoch(), -1);
       if (entry == nullptr) return;
       if (ended.state() == v1::QUEUED) {
@@ -252,7 +245,7 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
 // A worker cannot begin with it: it is given out again after a while.
 void Book::hand_back(Entry& entry, const std::string& reason, double now) {
   drop_stages(entry);
-  std::erase(workers_.at(entry.worker).jobs, position_of(entry));
+  std::erase(workers_.at(entry.worker).jobs, entry.position);
   if (entry.row.wish == v1::CANCEL) {
     entry.worker = 0;
     return end(entry, v1::CANCELLED, "", now);
@@ -268,8 +261,10 @@ void Book::time_passed(double now) {
     if (now - worker.heard_at >= options_.lease_seconds) silent.push_back(id);
   }
   for (const WorkerId id : silent) lose(id, now);
-  for (Entry& entry : entries_) {
-    if (entry.held_until >= 0 && now >= entry.held_until) take_back(entry, now);
+  const std::vector<std::size_t> held(held_.begin(), held_.end());
+  for (const std::size_t position : held) {
+    Entry& entry = entries_[position];
+    if (now >= entry.held_until) take_back(entry, now);
   }
   end_silent_stages(now);
 }
@@ -280,16 +275,10 @@ double Book::next_deadline() const {
   for (const auto& [id, worker] : workers_) {
     deadline = std::min(deadline, worker.heard_at + options_.lease_seconds);
   }
-  for (const Entry& entry : entries_) {
-    if (entry.held_until >= 0) deadline = std::min(deadline, entry.held_until);
+  for (const std::size_t position : held_) {
+    deadline = std::min(deadline, entries_[position].held_until);
   }
   return std::min(deadline, next_stage_deadline());
-}
-
-int Book::parked_workers() const {
-  return static_cast<int>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
-    return !entry.ended() && entry.paused && entry.worker != 0;
-  }));
 }
 
 void Book::assign(std::size_t position, WorkerId id, double now) {

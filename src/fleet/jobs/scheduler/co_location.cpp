@@ -4,13 +4,10 @@
 
 namespace attune::jobs {
 
-void CoLocation::forbid(std::uint32_t a, std::uint32_t b) {
-  if (allowed(a, b)) forbidden_.push_back(std::minmax(a, b));
-}
+void CoLocation::forbid(std::uint32_t a, std::uint32_t b) { forbidden_.insert(std::minmax(a, b)); }
 
 bool CoLocation::allowed(std::uint32_t a, std::uint32_t b) const {
-  const std::pair<std::uint32_t, std::uint32_t> pair = std::minmax(a, b);
-  return std::find(forbidden_.begin(), forbidden_.end(), pair) == forbidden_.end();
+  return forbidden_.count(std::minmax(a, b)) == 0;
 }
 
 }  // namespace attune::jobs

@@ -4,11 +4,31 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "fleet/wire/jobs.pb.h"
 
 namespace attune::jobs {
+
+// What was seen of one kind of stages or jobs.
+struct Seen {
+  double seconds = 0, count = 0;
+};
+
+// What one job is expected to take: follows what is learnt of others.
+class Expectation {
+ public:
+  Expectation() = default;
+  Expectation(std::shared_ptr<const Seen> same, std::shared_ptr<const Seen> any,
+              const v1::JobSpec& spec);
+  // Of all its stages, by what its model took, or else other models; negative: not known.
+  double seconds() const;
+
+ private:
+  std::shared_ptr<const Seen> same_, any_;
+  double budget_ = 1, limit_seconds_ = 0;
+};
 
 class Experience {
  public:
@@ -19,15 +39,14 @@ class Experience {
 
   // One that has ended.
   void learn_job(const v1::Job& job);
-  // Of all its stages, by what its model took, or else other models; negative: not known.
-  double job_seconds(const v1::JobSpec& spec) const;
+  Expectation expect(const v1::JobSpec& spec);
+  std::size_t models() const { return jobs_.size(); }
 
  private:
-  struct Seen {
-    double seconds = 0, count = 0;
-  };
+  const std::shared_ptr<Seen>& of_jobs(const std::string& key);
+
   std::map<std::string, Seen> stages_;
-  std::map<std::string, Seen> jobs_;  // counted in units of their budget
+  std::map<std::string, std::shared_ptr<Seen>> jobs_;  // counted in units of their budget
 };
 
 }  // namespace attune::jobs

@@ -26,18 +26,38 @@ TEST(Experience, WhatIsSaidCountsAsOneObservation) {
 
 TEST(Experience, JobsTakeWhatTheirModelTookOrElseOthers) {
   Experience experience;
-  EXPECT_LT(experience.job_seconds(job("a", 10, 0).spec()), 0);
+  EXPECT_LT(experience.expect(job("a", 10, 0).spec()).seconds(), 0);
   experience.learn_job(job("a", 10, 30));
   experience.learn_job(job("b", 10, 90));
-  EXPECT_DOUBLE_EQ(experience.job_seconds(job("a", 40, 0).spec()), 120);
-  EXPECT_DOUBLE_EQ(experience.job_seconds(job("c", 40, 0).spec()), 240);
-  EXPECT_LT(experience.job_seconds(job("a", 0, 0).spec()), 0);  // another budget
+  EXPECT_DOUBLE_EQ(experience.expect(job("a", 40, 0).spec()).seconds(), 120);
+  EXPECT_DOUBLE_EQ(experience.expect(job("c", 40, 0).spec()).seconds(), 240);
+  EXPECT_LT(experience.expect(job("a", 0, 0).spec()).seconds(), 0);  // another budget
   v1::Job timed = job("a", 40, 0);
   timed.mutable_spec()->set_seconds(50);
-  EXPECT_DOUBLE_EQ(experience.job_seconds(timed.spec()), 50);
+  EXPECT_DOUBLE_EQ(experience.expect(timed.spec()).seconds(), 50);
   timed.set_attained_seconds(1);
   experience.learn_job(timed);  // says nothing about its trials
-  EXPECT_DOUBLE_EQ(experience.job_seconds(job("a", 40, 0).spec()), 120);
+  EXPECT_DOUBLE_EQ(experience.expect(job("a", 40, 0).spec()).seconds(), 120);
+}
+
+TEST(Experience, AnExpectationFollowsWhatIsLearnt) {
+  Experience experience;
+  const Expectation expected = experience.expect(job("a", 10, 0).spec());
+  EXPECT_LT(expected.seconds(), 0);
+  experience.learn_job(job("b", 10, 90));
+  EXPECT_DOUBLE_EQ(expected.seconds(), 90);
+  experience.learn_job(job("a", 10, 30));
+  EXPECT_DOUBLE_EQ(expected.seconds(), 30);
+}
+
+TEST(Experience, OfManyModelsDoesNotGrowForEver) {
+  Experience experience;
+  const Expectation waits = experience.expect(job("waits", 10, 0).spec());
+  experience.learn_job(job("waits", 10, 30));
+  for (int i = 0; i < 30'000; ++i) experience.learn_job(job(std::to_string(i), 10, 90));
+  EXPECT_LE(experience.models(), 10'000u);
+  EXPECT_DOUBLE_EQ(waits.seconds(), 30);
+  EXPECT_DOUBLE_EQ(experience.expect(job("29999", 10, 0).spec()).seconds(), 90);
 }
 
 }  // namespace

@@ -19,18 +19,38 @@ Scheduler::Scheduler(const std::vector<Pool>& pools, const Policy& policy, CoLoc
 }
 
 JobIndex Scheduler::add_job(JobSpec spec, double now) {
-  const auto index = static_cast<JobIndex>(jobs_.size());
+  if (free_.empty()) {
+    free_.push_back(static_cast<JobIndex>(jobs_.size()));
+    jobs_.emplace_back();
+    details_.push_back({Predictor({})});
+  }
+  const JobIndex index = free_.back();
+  free_.pop_back();
   if (spec.user >= users_.size()) users_.resize(spec.user + 1);
   ++users_[spec.user].jobs;
-  jobs_.push_back({.user = spec.user,
-                   .priority = spec.priority,
-                   .submitted_at = now,
-                   .attained_seconds = spec.attained_seconds});
-  details_.push_back({Predictor(std::move(spec.usual_seconds)), std::move(spec.stages_left),
-                      std::move(spec.needs), spec.prefetch});
+  jobs_[index] = {.user = spec.user,
+                  .priority = spec.priority,
+                  .submitted_at = now,
+                  .attained_seconds = spec.attained_seconds};
+  details_[index] = {Predictor(std::move(spec.usual_seconds)), std::move(spec.stages_left),
+                     std::move(spec.needs), spec.prefetch};
+  active_jobs_.emplace(now, index);
   predict_remaining(index);
-  if (oldest_ == kNoJob) oldest_ = index;
   return index;
+}
+
+void Scheduler::remove_job(JobIndex job) {
+  withdraw(job);
+  set_active(job, false);
+  for (std::uint32_t pool = 0; pool < units_.size(); ++pool) {
+    for (Unit& unit : units_[pool]) {
+      if (unit.holder == job) unit.holder = kNoJob;
+    }
+    find_holders(pool);
+  }
+  jobs_[job] = {.active = false};
+  details_[job] = {Predictor({})};
+  free_.push_back(job);
 }
 
 StageId Scheduler::offer(const Offer& offer, double now) {
@@ -130,9 +150,13 @@ void Scheduler::set_active(JobIndex job, bool active) {
   if (view.active != active) {
     count_work(view, active ? 1 : -1);
     users_[view.user].jobs += active ? 1 : -1;
+    if (active) {
+      active_jobs_.emplace(view.submitted_at, job);
+    } else {
+      active_jobs_.erase({view.submitted_at, job});
+    }
   }
   view.active = active;
-  find_oldest();
 }
 
 void Scheduler::set_stages_left(JobIndex job, std::vector<double> stages_left) {
@@ -158,7 +182,8 @@ const std::vector<int>& Scheduler::slots_of(StageId stage) const {
 }
 
 View Scheduler::view(double now) const {
-  return {now, pools_, jobs_, users_, ready_, running_, oldest_, busiest(), &rules_};
+  const JobIndex oldest = active_jobs_.empty() ? kNoJob : active_jobs_.begin()->second;
+  return {now, pools_, jobs_, users_, ready_, running_, oldest, busiest(), &rules_};
 }
 
 std::size_t Scheduler::position_of(StageId stage) const {
@@ -258,14 +283,6 @@ std::uint32_t Scheduler::busiest() const {
         return a.work_left * b.capacity < b.work_left * a.capacity;
       });
   return static_cast<std::uint32_t>(most - pools_.begin());
-}
-
-void Scheduler::find_oldest() {
-  oldest_ = kNoJob;
-  for (JobIndex job = 0; job < jobs_.size(); ++job) {
-    if (!jobs_[job].active) continue;
-    if (oldest_ == kNoJob || jobs_[job].submitted_at < jobs_[oldest_].submitted_at) oldest_ = job;
-  }
 }
 
 }  // namespace attune::jobs

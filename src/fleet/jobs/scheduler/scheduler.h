@@ -3,7 +3,9 @@
 // decides comes from `plan` (policy.h).
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/jobs/scheduler/policy.h"
@@ -56,6 +58,8 @@ class Scheduler {
             std::vector<int> user_quotas = {});
 
   JobIndex add_job(JobSpec spec, double now);
+  // It has ended; its index will be another job's.
+  void remove_job(JobIndex job);
   StageId offer(const Offer& offer, double now);
   // A stage that began before there was this scheduler, and runs on these units of its pool.
   StageId take_up(const Offer& offer, std::vector<int> slots, double ready_at);
@@ -96,7 +100,7 @@ class Scheduler {
     Predictor predictor;
     std::vector<double> stages_left = {};
     std::vector<Need> needs = {};
-    int prefetch;
+    int prefetch = 1;
     // Where and when its last stage finished.
     std::uint32_t last_pool = 0;
     double last_finished = -1;
@@ -118,7 +122,6 @@ class Scheduler {
   std::vector<double> work_left(const Job& job) const;
   void count_work(const JobView& job, double sign);
   std::uint32_t busiest() const;
-  void find_oldest();
 
   const Policy& policy_;
   CoLocation rules_;
@@ -128,8 +131,9 @@ class Scheduler {
   std::vector<JobView> jobs_;
   std::vector<Job> details_;
   std::vector<StageView> ready_, running_;
-  std::vector<Taken> taken_;  // parallel to running_
-  JobIndex oldest_ = kNoJob;
+  std::vector<Taken> taken_;                           // parallel to running_
+  std::vector<JobIndex> free_;                         // of jobs that were removed
+  std::set<std::pair<double, JobIndex>> active_jobs_;  // by the time of their submission
   StageId next_stage_ = 1;
 };
 

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace attune::jobs {
@@ -60,7 +62,7 @@ class CoLocation {
   bool empty() const { return forbidden_.empty(); }
 
  private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> forbidden_;  // the smaller first
+  std::set<std::pair<std::uint32_t, std::uint32_t>> forbidden_;  // the smaller first
 };
 
 struct View {

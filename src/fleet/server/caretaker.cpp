@@ -1,0 +1,114 @@
+#include "fleet/server/caretaker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "fleet/server/leftovers.h"
+#include "fleet/server/uploads.h"
+
+namespace attune::server {
+namespace {
+
+constexpr double kOftenSeconds = 1, kSeldomSeconds = 60;  // between two looks
+constexpr std::size_t kForgottenAtOnce = 500;
+// A worker may still be busy with a job that just ended.
+constexpr double kSettledSeconds = 60;
+
+}  // namespace
+
+Caretaker::Caretaker(std::string state, jobs::Retention retention, EventLoop& loop,
+                     Journal& journal, UnixClock clock)
+    : state_(std::move(state)),
+      retention_(retention),
+      loop_(loop),
+      journal_(journal),
+      clock_(clock),
+      thread_([this] { run(); }) {}
+
+Caretaker::~Caretaker() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stopping = true;
+  }
+  shared_->changed.notify_all();
+  thread_.join();
+}
+
+void Caretaker::wake() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->woken = true;
+  }
+  shared_->changed.notify_all();
+}
+
+void Caretaker::run() {
+  const auto pause = std::chrono::duration<double>(
+      std::clamp(retention_.seconds / 10, kOftenSeconds, kSeldomSeconds));
+  for (;;) {
+    look();
+    std::unique_lock lock(shared_->mutex);
+    shared_->changed.wait_for(lock, pause, [&] { return shared_->stopping || shared_->woken; });
+    if (shared_->stopping) return;
+    shared_->woken = false;
+  }
+}
+
+void Caretaker::look() {
+  forget_overdue();
+  remove_folders();
+  journal_.trim_stages(clock_.now() - retention_.seconds, retention_.stages);
+  remove_uploads(state_, UploadLimits().waiting_seconds);
+  trim_logs(state_, retention_.log_bytes, retention_.seconds);
+}
+
+bool Caretaker::ask(const std::function<void(Turn&)>& act) {
+  const auto written = std::make_shared<std::optional<bool>>();
+  const bool heard = loop_.post([shared = shared_, act, written](Turn& turn) {
+    {
+      const std::lock_guard lock(shared->mutex);
+      if (shared->stopping) return;  // nobody waits, and what `act` uses is gone
+      act(turn);
+    }
+    turn.waiting.push_back([shared, written](const Status& status) {
+      const std::lock_guard lock(shared->mutex);
+      *written = status.ok();
+      shared->changed.notify_all();
+    });
+  });
+  std::unique_lock lock(shared_->mutex);
+  if (heard) shared_->changed.wait(lock, [&] { return shared_->stopping || *written; });
+  return written->value_or(false);
+}
+
+void Caretaker::forget_overdue() {
+  std::vector<jobs::EndedJob> ended;
+  if (!ask([&](Turn& turn) { ended = turn.book.ended_jobs(); })) return;
+  const double now = clock_.now();
+  std::map<std::string, std::uint64_t> known;
+  for (jobs::EndedJob& job : ended) {
+    const auto found = bytes_.find(job.id);
+    job.bytes = found != bytes_.end() ? found->second : folder_bytes(state_, job.id);
+    if (now - job.ended_at > kSettledSeconds) known[job.id] = job.bytes;
+  }
+  bytes_ = std::move(known);
+  const std::vector<std::string> all = jobs::overdue(std::move(ended), retention_, now);
+  for (std::size_t at = 0; at < all.size(); at += kForgottenAtOnce) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto count = std::min(kForgottenAtOnce, all.size() - at);
+    const std::vector<std::string> some(first, first + static_cast<std::ptrdiff_t>(count));
+    if (!ask([&](Turn& turn) { turn.book.forget(some); })) return;
+  }
+}
+
+void Caretaker::remove_folders() {
+  const std::vector<std::string> there = job_folders(state_);
+  std::vector<std::string> gone;
+  if (!ask([&](Turn& turn) { gone = turn.book.forgotten(there); })) return;
+  for (const std::string& job : gone) remove_job_folder(state_, job);
+}
+
+}  // namespace attune::server
