@@ -101,6 +101,26 @@ TEST_F(ServedJobs, ArePausedResumedStoppedAndCancelled) {
   EXPECT_EQ(watched.output, "a: stopped\nb: cancelled\n");
 }
 
+TEST_F(ServedJobs, ThatHaveEndedArePruned) {
+  for (const char* name : {"a", "b", "c"}) json_of(submit_with({"--name", name}));
+  for (const char* name : {"a", "b"}) json_of({"jobs", "cancel", name});
+  EXPECT_TRUE(json_of({"jobs", "prune"})["jobs"].empty()) << "a week has not passed";
+  const Json would = json_of({"jobs", "prune", "--older-than", "0", "--dry-run"});
+  EXPECT_EQ(would["dry_run"], true);
+  ASSERT_EQ(would["jobs"].size(), 2u);
+  EXPECT_EQ(would["jobs"][1]["name"], "b");
+  EXPECT_EQ(would["jobs"][1]["state"], "cancelled");
+  const test::ProcessResult pruned = run({"jobs", "prune", "--older-than", "0"});
+  EXPECT_EQ(pruned.status, 0);
+  EXPECT_EQ(pruned.output, "j1       a\nj2       b\n");
+  EXPECT_EQ(pruned.errors, "forgot 2 jobs\n");
+  EXPECT_EQ(json_of({"jobs"})["jobs"].size(), 1u);
+  expect_error({"jobs", "show", "a"}, 1,
+               "attune: error: there is no job 'a'\nhint: 'attune jobs' lists all jobs\n");
+  expect_error({"jobs", "prune", "--older-than", "-1"}, 2,
+               "attune: error: --older-than is -1, must be between 0 and 36500\n");
+}
+
 TEST_F(ServedJobs, ThatCannotBeAreRefusedInWords) {
   expect_error({"submit", "resnet81"}, 2,
                "attune: error: there is no model, file or operator 'resnet81'\n"

@@ -106,6 +106,9 @@ TEST_F(SchedulerState, WrongOptionsAreRefused) {
   expect({"scheduler", "--device", "host=2"},
          "attune: error: --device cannot be 'host', the cores on which nothing is measured\nhint: "
          "--host-cores LIST says which cores they are\n");
+  expect({"scheduler", "--keep-size", "20 GB"},
+         "attune: error: --keep-size is '20 GB', which is no size\n"
+         "hint: write it as 500M or 20G, at most 1024T\n");
   expect({"scheduler", "--cpuset", "on"},
          "attune: error: --cpuset is 'on', which is neither auto nor off\n");
   EXPECT_FALSE(std::filesystem::exists(state_));

@@ -108,6 +108,7 @@ constexpr Verb kJobsVerbs[] = {
     {"resume", "lets a paused job go on", run_resume},
     {"stop", "ends a job and keeps the best so far", run_stop},
     {"cancel", "ends a job and writes nothing", run_cancel},
+    {"prune", "forgets jobs that ended long ago", run_jobs_prune},
 };
 
 }  // namespace

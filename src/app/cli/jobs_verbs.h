@@ -7,6 +7,7 @@
 namespace attune::cli {
 
 Result<int> run_jobs_fetch(Words arguments, Console& console);
+Result<int> run_jobs_prune(Words arguments, Console& console);
 Result<int> run_jobs_watch(Words arguments, Console& console);
 
 // What was written.

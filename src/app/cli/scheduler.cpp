@@ -99,12 +99,14 @@ Result<int> run_scheduler(Words arguments, Console& console) {
             "ends a stage that is silent for S seconds and for 20 times its prediction (600)");
   line.number("--tries", "N", tries, 1, 1000,
               "of a job whose stages fall silent or eat the memory, without progress (3)");
+  const RetentionArguments retention(line);
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
   line.example("scheduler --policy fair-share --workers 8 --quota ann=2",
                "shares them fairly among users");
   line.example("scheduler --state /srv/attune/state --share tuners",
                "for all of a group: 'attune submit --state /srv/attune/state'");
+  line.example("scheduler --keep-days 7 --keep-size 5G", "forgets jobs sooner than after 30 days");
   line.example("scheduler calibrate", "before: measures which stages disturb each other here");
   line.example("scheduler replay", "after: how other policies would have done");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
@@ -124,6 +126,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
       return invalid(fmt::format("--cpuset is '{}', which is neither auto nor off", cpuset));
     }
     options.use_cpuset = cpuset == "auto";
+    ATTUNE_ASSIGN(options.retention, retention.take());
     options.note = [&](const std::string& text) { console.note(text); };
     ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(options, [&](const verbs::Serving& serving) {
       console.note(words_of(serving));

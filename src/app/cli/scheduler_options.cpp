@@ -51,4 +51,46 @@ Result<std::vector<int>> parse_cores(std::string_view option, const std::string&
   return cores;
 }
 
+RetentionArguments::RetentionArguments(CommandLine& line) {
+  line.group("what it remembers");
+  line.real("--keep-days", "N", days_, 1e-5, 36500,
+            "forgets jobs that ended so many days ago, with their files (30)");
+  line.number("--keep-jobs", "N", jobs_, 1, 1'000'000, "at most so many that ended (10000)");
+  line.text("--keep-size", "SIZE", size_, "of their folders together, e.g. 500M (20G)");
+  line.number("--keep-stages", "N", stages_, 1, 1'000'000'000,
+              "stages that ran, for charts and 'scheduler replay' (1000000)");
+  line.text("--log-size", "SIZE", log_size_, "of the log of one worker (10M)");
+  line.group("");
+}
+
+Result<jobs::Retention> RetentionArguments::take() const {
+  jobs::Retention retention;
+  if (days_) retention.seconds = *days_ * 86400;
+  if (jobs_) retention.jobs = static_cast<std::size_t>(*jobs_);
+  if (stages_) retention.stages = *stages_;
+  if (!size_.empty()) {
+    ATTUNE_ASSIGN(retention.bytes, parse_size("--keep-size", size_));
+  }
+  if (!log_size_.empty()) {
+    ATTUNE_ASSIGN(retention.log_bytes, parse_size("--log-size", log_size_));
+  }
+  return retention;
+}
+
+Result<std::uint64_t> parse_size(std::string_view option, const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  const std::size_t unit = stop + 1 == end ? kUnits.find(*stop) : std::string_view::npos;
+  const bool whole = stop == end || unit != std::string_view::npos;
+  const int shift = stop == end ? 0 : 10 * static_cast<int>(unit + 1);
+  if (failure != std::errc() || !whole || number == 0 || number > (kMost >> shift)) {
+    return invalid(fmt::format("{} is '{}', which is no size", option, text),
+                   "write it as 500M or 20G, at most 1024T");
+  }
+  return number << shift;
+}
+
 }  // namespace attune::cli

@@ -19,5 +19,35 @@ TEST(ParseCores, RefusesEverythingElse) {
   }
 }
 
+TEST(ParseSize, ReadsBytesAndUnits) {
+  EXPECT_EQ(*parse_size("--size", "7"), 7u);
+  EXPECT_EQ(*parse_size("--size", "64K"), 65536u);
+  EXPECT_EQ(*parse_size("--size", "3M"), 3u << 20);
+  EXPECT_EQ(*parse_size("--size", "20G"), std::uint64_t{20} << 30);
+  EXPECT_EQ(*parse_size("--size", "1024T"), std::uint64_t{1} << 50);
+}
+
+TEST(ParseSize, RefusesEverythingElse) {
+  for (const std::string text : {"", "0", "-1", "M", "1.5G", "10MB", "1 G", "1025T", "1m", "9e9",
+                                 "99999999999999999999", "9999999999999G"}) {
+    const auto size = parse_size("--size", text);
+    ASSERT_FALSE(size.ok()) << text;
+    EXPECT_EQ(size.error().message, "--size is '" + text + "', which is no size");
+  }
+}
+
+TEST(RetentionArguments, AreThoseOfTheSchedulerUnlessGiven) {
+  CommandLine line("scheduler", "");
+  const RetentionArguments arguments(line);
+  const std::vector<std::string> words = {"--keep-days", "0.5", "--keep-size", "2G"};
+  ASSERT_TRUE(line.parse(words).ok());
+  const auto retention = arguments.take();
+  ASSERT_TRUE(retention.ok());
+  EXPECT_EQ(retention->seconds, 43200);
+  EXPECT_EQ(retention->bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(retention->jobs, jobs::Retention().jobs);
+  EXPECT_EQ(retention->log_bytes, jobs::Retention().log_bytes);
+}
+
 }  // namespace
 }  // namespace attune::cli

@@ -221,6 +221,12 @@ Result<client::JobStatus> control_job(const std::string& job, client::Wish wish,
   return client::Client(std::move(client)).control(job, wish);
 }
 
+Result<std::vector<client::JobStatus>> prune_jobs(double older_than_seconds, bool dry_run,
+                                                  const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(client::ClientOptions client, client_options(scheduler));
+  return client::Client(std::move(client)).prune(older_than_seconds, dry_run);
+}
+
 Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOptions& scheduler,
                   const std::function<bool(const client::Overview&)>& show,
                   const std::atomic<bool>& stop) {

@@ -58,6 +58,9 @@ Result<std::string> scheduler_token(bool worker, const SchedulerOptions& schedul
 Result<client::Overview> list_jobs(const std::string& job, const SchedulerOptions& scheduler);
 Result<client::JobStatus> control_job(const std::string& job, client::Wish wish,
                                       const SchedulerOptions& scheduler);
+// Forgets jobs that ended so long ago, or only says which they would be.
+Result<std::vector<client::JobStatus>> prune_jobs(double older_than_seconds, bool dry_run,
+                                                  const SchedulerOptions& scheduler);
 // The state now, whenever it changed, and after every tick without a change (0: never), until
 // `show` returns false or `stop` is set.
 Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOptions& scheduler,
@@ -69,5 +72,7 @@ Status watch_jobs(const std::string& job, double tick_seconds, const SchedulerOp
 enum class JsonForm { Line, Pretty };
 std::string to_json(const client::Overview& overview, bool with_results, JsonForm form);
 std::string to_json(const client::JobStatus& job);
+// {"dry_run": …, "jobs": [{"id", "name", "user", "state", "ended_at"}, …]}
+std::string pruned_json(const std::vector<client::JobStatus>& jobs, bool dry_run);
 
 }  // namespace attune::verbs

@@ -91,4 +91,16 @@ std::string to_json(const client::JobStatus& job) {
   return dumped(job_json(job, true), JsonForm::Pretty);
 }
 
+std::string pruned_json(const std::vector<client::JobStatus>& jobs, bool dry_run) {
+  Json all = Json::array();
+  for (const client::JobStatus& job : jobs) {
+    all.push_back({{"id", job.id},
+                   {"name", job.request.name},
+                   {"user", job.request.user},
+                   {"state", client::to_string(job.state)},
+                   {"ended_at", or_null(job.ended_at)}});
+  }
+  return dumped({{"dry_run", dry_run}, {"jobs", all}}, JsonForm::Pretty);
+}
+
 }  // namespace attune::verbs

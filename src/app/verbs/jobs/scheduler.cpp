@@ -215,6 +215,7 @@ Status serve_jobs(const ServeOptions& options,
                                        .cores_kept = keeping.words,
                                        .note = options.note,
                                        .worker_ended = worker_ended,
+                                       .retention = options.retention,
                                        .limits = options.limits}));
   // Not before the state is ours: by then all workers of an earlier scheduler have ended.
   if (keeping.groups) keeping.groups->remove_leftovers();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book/retention.h"
 #include "fleet/jobs/book/stage_limits.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 
@@ -49,6 +50,7 @@ struct ServeOptions {
   std::string share = {};
   // When stages that fall silent are ended, and jobs that come no further given up.
   jobs::StageLimits limits = {};
+  jobs::Retention retention = {};
   // Whether control groups keep stages on their cores, where the system allows it.
   bool use_cpuset = true;
   std::function<void(const std::string&)> note = {};
