@@ -6,10 +6,10 @@
 
 #include <optional>
 
-#include "fleet/server/caretaker.h"
 #include "fleet/server/event_loop.h"
 #include "fleet/server/local_workers.h"
 #include "fleet/server/reports.h"
+#include "fleet/server/retention/caretaker.h"
 #include "fleet/server/service.h"
 #include "fleet/server/state_lock.h"
 #include "fleet/server/tokens.h"

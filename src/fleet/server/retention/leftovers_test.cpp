@@ -1,4 +1,4 @@
-#include "fleet/server/leftovers.h"
+#include "fleet/server/retention/leftovers.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "fleet/server/caretaker.h"
+#include "fleet/server/retention/caretaker.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "fleet/server/leftovers.h"
+#include "fleet/server/retention/leftovers.h"
 #include "fleet/server/uploads.h"
 
 namespace attune::server {
