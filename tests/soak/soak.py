@@ -92,8 +92,8 @@ class Soak:
         self.attune, self.state, self.records = attune, folder / "state", folder / "records.db"
         self.log = open(folder / "scheduler.log", "a")
         self.random = random.Random(seed)
-        self.counts = dict.fromkeys(["submitted", "controlled", "pruned", "killed", "failed"], 0)
-        self.newest, self.open, self.known = 0, [], 0
+        self.counts = dict.fromkeys(["submitted", "controlled", "pruned", "killed", "done", "failed"], 0)
+        self.newest, self.open, self.known, self.ended = 0, [], 0, {"done": set(), "failed": set()}
         self.scheduler = None
 
     def start(self):
@@ -116,8 +116,9 @@ class Soak:
             return
         ended = {"done", "stopped", "cancelled", "failed"}
         self.open = [job["id"] for job in overview["jobs"] if job["state"] not in ended]
-        self.counts["failed"] = max(self.counts["failed"],
-                                    sum(job["state"] == "failed" for job in overview["jobs"]))
+        for state, ids in self.ended.items():
+            ids.update(job["id"] for job in overview["jobs"] if job["state"] == state)
+            self.counts[state] = len(ids)
         self.known = len(overview["jobs"])
 
     def submit(self):
@@ -136,7 +137,7 @@ class Soak:
                 self.counts["controlled"] += 1
 
     def prune(self):
-        pruned = self.ask("jobs", "prune", "--older-than", "0.0001")
+        pruned = self.ask("jobs", "prune", "--older-than", "0")
         self.counts["pruned"] += len(pruned["jobs"]) if pruned else 0
 
     def kill(self):
@@ -151,8 +152,8 @@ class Soak:
     def act(self):
         self.look()
         # Never so many that wait that jobs cannot end.
-        kinds = [(self.submit, 6 if len(self.open) < 8 else 0), (self.control, 3), (self.prune, 0.3),
-                 (self.kill, 0.7)]
+        kinds = [(self.submit, 6 if len(self.open) < 8 else 0), (self.control, 2), (self.prune, 0.1),
+                 (self.kill, 0.2)]
         self.random.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]()
 
     def sample(self):
@@ -202,8 +203,9 @@ def run(soak, minutes):
     findings += grown(samples)
     if soak.newest - soak.known < 10:
         findings.append(f"of {soak.newest} jobs {soak.known} are known still: retention did nothing")
-    if soak.counts["killed"] == 0:
-        findings.append("no worker was killed")
+    for what in ("killed", "done", "pruned", "controlled"):
+        if soak.counts[what] == 0:
+            findings.append(f"nothing was {what}")
     return samples, findings
 
 

@@ -107,6 +107,7 @@ struct Server::Parts final : World {
     service->shut_down();
     caretaker.reset();
     if (loop) loop->stop();
+    reports.reset();  // so that the journal is the last to close the file, and takes its log over
     journal.reset();
     loop.reset();
     ::close(failed);
