@@ -185,6 +185,15 @@ TEST(PowerCut, LosesNothingThatTheSchedulerAcknowledged) {
   EXPECT_GT(cuts.unsafe_steps, cuts.cuts / 10) << "power hardly ever failed in the middle";
 }
 
+TEST(PowerCut, LosesNothingWithoutAWriteAheadLog) {
+  test::Subject fresh = kState;
+  fresh.prepare = [](const fs::path&, Rng&) {};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto cuts = test::cut_power(fresh, seed, {.shared_memory = false});
+    for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
+  }
+}
+
 TEST(PowerCut, OfADiskThatSyncsNothingIsFound) {
   std::size_t found = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -117,25 +117,32 @@ int unmap_shared(sqlite3_file* file, int remove) {
   return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
 }
 
-constexpr sqlite3_io_methods kMethods = {2,
-                                         close_file,
-                                         read_file,
-                                         write_file,
-                                         truncate_file,
-                                         sync_file,
-                                         size_of_file,
-                                         lock_file,
-                                         unlock_file,
-                                         check_reserved_lock,
-                                         control_file,
-                                         sector_size,
-                                         device_characteristics,
-                                         map_shared,
-                                         lock_shared,
-                                         barrier_shared,
-                                         unmap_shared,
-                                         nullptr,
-                                         nullptr};
+constexpr sqlite3_io_methods kWithMemory = {2,
+                                            close_file,
+                                            read_file,
+                                            write_file,
+                                            truncate_file,
+                                            sync_file,
+                                            size_of_file,
+                                            lock_file,
+                                            unlock_file,
+                                            check_reserved_lock,
+                                            control_file,
+                                            sector_size,
+                                            device_characteristics,
+                                            map_shared,
+                                            lock_shared,
+                                            barrier_shared,
+                                            unmap_shared,
+                                            nullptr,
+                                            nullptr};
+
+sqlite3_io_methods without_memory() {
+  sqlite3_io_methods methods = kWithMemory;
+  methods.iVersion = 1;
+  return methods;
+}
+const sqlite3_io_methods kWithoutMemory = without_memory();
 
 Shared& shared_of(sqlite3_vfs* vfs) { return *static_cast<Shared*>(vfs->pAppData); }
 
@@ -144,7 +151,9 @@ int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags,
   File& made = file_of(file);
   made = {{nullptr}, &shared, nullptr, false, reinterpret_cast<sqlite3_file*>(&made + 1)};
   const int code = shared.real->xOpen(shared.real, path, made.real, flags, out_flags);
-  if (made.real->pMethods != nullptr) made.base.pMethods = &kMethods;
+  if (made.real->pMethods != nullptr) {
+    made.base.pMethods = shared.options.shared_memory ? &kWithMemory : &kWithoutMemory;
+  }
   if (code != SQLITE_OK || !shared.is_ours(path)) return code;
   made.name = new std::string(Shared::name_of(path));
   // As SQLite's own does, whether the log was there or not.

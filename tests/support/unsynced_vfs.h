@@ -13,7 +13,8 @@
 namespace attune::test {
 
 struct VfsOptions {
-  bool honest = true;        // false: a disk that says "synced" and is not
+  bool honest = true;         // false: a disk that says "synced" and is not
+  bool shared_memory = true;  // false: a file system without it, so without write-ahead logs
   int checkpoint_pages = 0;  // how long the log grows before it is taken over; 0: SQLite's own rule
 };
 
