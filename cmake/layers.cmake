@@ -13,7 +13,7 @@ function(attune_test name)
   add_test(NAME ${name} COMMAND ${name})
   # What the processor's name says of its speed: tests measure nothing that they do not mean to. And
   # wherever they run, their files are theirs alone.
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${ATTUNE_TEST_SECONDS}
     ENVIRONMENT "ATTUNE_MACHINE=stated;ATTUNE_FILE_SYSTEM=local")
 endfunction()
 
