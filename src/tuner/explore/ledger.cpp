@@ -243,9 +243,22 @@ nlohmann::json Ledger::take_changes() {
   return {{"version", kVersion}, {"size", space_.size()}, {"changes", std::move(list)}};
 }
 
+bool Ledger::is_former(const nlohmann::json& changes) {
+  const auto version = changes.is_object() ? changes.find("version") : changes.end();
+  return version != changes.end() && version->is_number_integer() && *version >= 1 &&
+         *version < kVersion;
+}
+
 Status Ledger::restore(const nlohmann::json& changes) {
   try {
-    if (changes.at("version") != kVersion) return damaged("has another version");
+    if (const auto version = changes.at("version").get<std::int64_t>(); version > kVersion) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("the saved state of the search has version {}, this attune knows up "
+                               "to {}",
+                               version, kVersion),
+                   "update attune, or start a new session without --resume"};
+    }
+    if (changes.at("version") != kVersion) return damaged("has no version");
     if (changes.at("size") != space_.size()) return damaged("is of another space");
     for (const auto& each : changes.at("changes")) ATTUNE_RETURN_IF_ERROR(apply(each));
   } catch (const nlohmann::json::exception&) {
