@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_depth.h"
+#include "base/json_value.h"
 #include "compiler/ir/text/parse.h"
 #include "targets/kinds.h"
 #include "tuner/records/record_json.h"
@@ -75,8 +76,9 @@ Json to_json(const BundledTask& task) {
 // The first schema had a target as text.
 Result<BundledTarget> target_in(const Json& json, int schema) {
   if (schema > 1) {
-    return BundledTarget{json.at("cpu").get<std::string>(), json.at("vector_bytes").get<int>(),
-                         json.at("threads").get<int>()};
+    return BundledTarget{json.at("cpu").get<std::string>(),
+                         json_value<int>(json.at("vector_bytes")),
+                         json_value<int>(json.at("threads"))};
   }
   ATTUNE_ASSIGN(const target::Target named, targets::parse(json.at("target").get<std::string>()));
   ATTUNE_ASSIGN(const target::Target resolved, targets::resolve(named));
@@ -90,7 +92,7 @@ Result<BundledTask> from_json(const std::string& line) {
   }
   try {
     const Json json = Json::parse(line);
-    const int schema = json.at("schema").get<int>();
+    const int schema = json_value<int>(json.at("schema"));
     if (schema < 1 || schema > kBundleSchema) {
       return Error{
           ErrorCode::Corrupt,
@@ -106,7 +108,7 @@ Result<BundledTask> from_json(const std::string& line) {
                      {json.at("family").get<std::string>(), {}},
                      {}};
     for (const auto& [loop, extent] : json.at("shape").items()) {
-      task.shape.extents.emplace_back(loop, extent.get<std::int64_t>());
+      task.shape.extents.emplace_back(loop, json_value<std::int64_t>(extent));
     }
     for (const Json& schedule : json.at("best")) {
       task.best.push_back(

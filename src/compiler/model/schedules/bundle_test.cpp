@@ -185,6 +185,7 @@ TEST(Bundle, NamesTheLineThatIsDamaged) {
             "line 2 of the bundle: it has schema 3, this attune reads up to 2");
   EXPECT_EQ(damaged.error().hint, "update attune; the bundle was not changed");
   EXPECT_FALSE(parse_bundle("{").ok());
+  EXPECT_FALSE(parse_bundle(R"({"schema":1e30})").ok());
   EXPECT_FALSE(parse_bundle(R"({"schema":1,"key":"aa","name":"n","target":"abacus"})").ok());
 }
 
