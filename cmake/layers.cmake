@@ -11,9 +11,10 @@ function(attune_test name)
   target_link_libraries(${name} PRIVATE attune_flags ${arg_LINK} GTest::gtest GTest::gtest_main)
   set_property(GLOBAL APPEND PROPERTY ATTUNE_TEST_PROGRAMS ${name})
   add_test(NAME ${name} COMMAND ${name})
-  # What the processor's name says of its speed: tests measure nothing that they do not mean to.
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600
-    ENVIRONMENT "ATTUNE_MACHINE=stated")
+  # What the processor's name says of its speed: tests measure nothing that they do not mean to. And
+  # wherever they run, their files are theirs alone.
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${ATTUNE_TEST_SECONDS}
+    ENVIRONMENT "ATTUNE_MACHINE=stated;ATTUNE_FILE_SYSTEM=local")
 endfunction()
 
 # attune_layer_sources(DIRECTORY out_sources out_tests): its files, without those of layers below it

@@ -148,6 +148,7 @@ Result<int> run_records_import(Words arguments, Console& console) {
   line.example("records import tuned.log --format=autotvm", "what AutoTVM has found");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     options.threads = static_cast<int>(threads.value_or(0));
+    if (!options.dry_run) tell_network_records(console, options.records);
     ATTUNE_ASSIGN(const verbs::RecordFormat found, verbs::import_format(format, file));
     if (found == verbs::RecordFormat::Autotvm)
       return import_log(options, file, speech.json, console);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/cage.h"
+#include "base/file_system.h"
 
 namespace attune::cli {
 
@@ -160,6 +161,16 @@ void tell_missing_cage_parts(Console& console) {
   if (missing.empty()) return;
   console.note(fmt::format("the cage around kernels is not whole on this system: {}",
                            fmt::join(missing, ", ")));
+}
+
+void tell_network_records(Console& console, const std::string& records) {
+  const auto path = model::records_path(records);
+  const auto network = path.ok() ? network_file_system(*path) : std::nullopt;
+  if (!network) return;
+  console.note(
+      fmt::format("records '{}' lie on a network file system ({}): use them from one machine at a "
+                  "time, or name a local file with --records PATH",
+                  *path, *network));
 }
 
 }  // namespace attune::cli

@@ -105,5 +105,7 @@ Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Co
 
 // What of the cage around kernels this system cannot have; nothing where all is well.
 void tell_missing_cage_parts(Console& console);
+// That records which will be written lie on a network file system, where that is so.
+void tell_network_records(Console& console, const std::string& records);
 
 }  // namespace attune::cli

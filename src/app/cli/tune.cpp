@@ -160,6 +160,7 @@ Result<int> end_model(const whole_model::TuneReport& report, const Interrupt& in
 Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, Console& console) {
   const Interrupt interrupt;
   tell_missing_cage_parts(console);
+  tell_network_records(console, options.records);
   TuneDisplay display(console);
   bool told = options.trials.has_value() || options.seconds.has_value();
   const auto show = [&](const whole_model::TuneProgress& progress) {

@@ -70,6 +70,17 @@ Result<bool> is_quick(const ops::OpCall& call, const std::vector<TensorType>& ty
   return steps <= static_cast<double>(folding.most_steps);
 }
 
+// Whether there is room for the results, which is theirs then; views take none.
+bool take_room(const ops::OpCall& call, const std::vector<TensorType>& types,
+               const Folding& folding) {
+  if (folding.bytes_left == nullptr || definition_of(call).kind == ops::OpKind::View) return true;
+  std::int64_t bytes = 0;
+  for (const TensorType& type : types) bytes += type.elements() * type.dtype.element_bytes();
+  if (bytes > *folding.bytes_left) return false;
+  *folding.bytes_left -= bytes;
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<ConstantPtr>> evaluate(const ops::OpCall& call, const Evaluate& run_host) {
@@ -115,7 +126,8 @@ Result<std::optional<std::vector<ConstantPtr>>> fold(const ops::OpCall& call,
     return nothing;
   }
   const ops::OpCall known = with_constants(call);
-  ATTUNE_ASSIGN(const bool quick, is_quick(known, types, folding));
+  ATTUNE_ASSIGN(bool quick, is_quick(known, types, folding));
+  quick = quick && take_room(known, types, folding);
   if (!quick && (kind == ops::OpKind::Host || folding.run_kernel == nullptr)) return nothing;
   ATTUNE_ASSIGN(std::vector<ConstantPtr> results,
                 quick ? evaluate(known, folding.run_host) : folding.run_kernel(known));

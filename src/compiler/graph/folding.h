@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "compiler/graph/graph.h"
@@ -20,6 +21,9 @@ struct Folding {
   std::int64_t largest_result = 1 << 16;
   // and for no more steps, of which the interpreter does some ten million a second.
   std::int64_t most_steps = 1 << 20;
+  // What their results may yet take in all, in bytes; none: as much as there is. Graphs of one
+  // model share it.
+  std::shared_ptr<std::int64_t> bytes_left = {};
 };
 
 // What the call computes, or nothing where that is not known, or left alone. `types` are those of

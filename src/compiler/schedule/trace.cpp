@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/json_depth.h"
+#include "base/json_value.h"
 #include "compiler/schedule/primitives.h"
 
 namespace attune::schedule {
@@ -75,7 +76,7 @@ struct JsonReader {
       return;
     }
     try {
-      value = list[next++].template get<T>();
+      value = json_value<T>(list[next++]);
     } catch (const nlohmann::json::exception&) {
       problem = fmt::format("its {} has the wrong type", field);
     }

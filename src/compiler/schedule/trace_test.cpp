@@ -90,6 +90,8 @@ TEST(Trace, JsonErrorsNameTheStep) {
             "line 1 of the trace: step 'split' does not parse: its factors is missing");
   EXPECT_EQ(json_failure("[[\"split\", \"a\", \"i\", 4]]"),
             "line 1 of the trace: step 'split' does not parse: its factors has the wrong type");
+  EXPECT_EQ(json_failure(R"([["split","C","i",[1e30]]])"),
+            "line 1 of the trace: step 'split' does not parse: its factors has the wrong type");
   EXPECT_EQ(json_failure("[[\"inline\", \"a\", \"b\"]]"),
             "line 1 of the trace: step 'inline' does not parse: it has 1 fields too many");
 }

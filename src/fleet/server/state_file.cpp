@@ -9,6 +9,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "base/file_system.h"
+#include "base/sqlite/durable.h"
 #include "fleet/jobs/book/row_checks.h"
 #include "fleet/wire/unix_socket.h"
 
@@ -59,6 +61,12 @@ Error unusable(std::string why) {
           fmt::format("move it away, or {}; it was not changed", kOther)};
 }
 
+// For its user alone; what SQLite makes beside it gets the same rights. Closed before SQLite opens
+// it: whoever closes a file gives up all locks of the process on it.
+void make_private_file(const std::string& path) {
+  const wire::Descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+}
+
 Error damaged(const std::string& path, const std::string& detail) {
   return unusable(fmt::format("state file '{}' is damaged: {}", path, detail));
 }
@@ -72,8 +80,10 @@ Status StateFile::check_version() const {
     return unusable(fmt::format("'{}' is no state file of a scheduler", database_->name()));
   }
   if (version >= 1 && version <= kVersion) return {};
-  return unusable(fmt::format("state file '{}' has version {}, this program knows 1 to {}",
-                              database_->name(), version, kVersion));
+  return Error{ErrorCode::Corrupt,
+               fmt::format("state file '{}' has version {}, this attune knows up to {}",
+                           database_->name(), version, kVersion),
+               fmt::format("update attune, or {}; it was not changed", kOther)};
 }
 
 // Jobs of the program before there were owners are the scheduler's user's.
@@ -90,17 +100,20 @@ Status StateFile::migrate() {
   return transaction.commit();
 }
 
+// A file that is refused is not changed: everything is looked at before anything is written, and a
+// log that another program left stays beside it.
 Status StateFile::prepare_to_write() {
-  ATTUNE_ASSIGN(const std::string verdict, database_->text("PRAGMA quick_check(1)"));
-  if (verdict != "ok") return damaged(database_->name(), verdict.substr(0, verdict.find('\n')));
-  ATTUNE_RETURN_IF_ERROR(database_->execute("PRAGMA journal_mode=WAL"));
-  ATTUNE_RETURN_IF_ERROR(database_->execute("PRAGMA synchronous=FULL"));
-  ATTUNE_RETURN_IF_ERROR(
-      database_->execute(fmt::format("PRAGMA journal_size_limit={}", kLargestLogBytes)));
+  database_->set_checkpoint_on_close(false);
   ATTUNE_ASSIGN(const std::int64_t tables,
                 database_->integer("SELECT count(*) FROM sqlite_master"));
+  if (tables != 0) ATTUNE_RETURN_IF_ERROR(check_version());
+  ATTUNE_ASSIGN(const std::string verdict, database_->text("PRAGMA quick_check(1)"));
+  if (verdict != "ok") return damaged(database_->name(), verdict.substr(0, verdict.find('\n')));
+  ATTUNE_RETURN_IF_ERROR(sqlite::make_durable(*database_, kBusyTimeoutMs));
+  ATTUNE_RETURN_IF_ERROR(
+      database_->execute(fmt::format("PRAGMA journal_size_limit={}", kLargestLogBytes)));
+  database_->set_checkpoint_on_close(true);
   if (tables != 0) {
-    ATTUNE_RETURN_IF_ERROR(check_version());
     ATTUNE_RETURN_IF_ERROR(migrate());
     ATTUNE_RETURN_IF_ERROR(shrink());
     return prepare_statements();
@@ -137,8 +150,13 @@ Status StateFile::prepare_statements() {
 
 Result<StateFile> StateFile::open(const std::string& path) {
   using Access = sqlite::Database::Access;
-  // For its user alone; what SQLite makes beside it gets the same rights.
-  const wire::Descriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (const auto network = network_file_system(path)) {
+    return Error{
+        ErrorCode::Unsupported,
+        fmt::format("state file '{}' would lie on a network file system ({})", path, *network),
+        "name a folder on a disk of this machine with --state DIR"};
+  }
+  make_private_file(path);
   Result<sqlite::Database> database = sqlite::Database::open_file(path, Access::Write, kWords);
   if (!database.ok()) {
     Error error = database.error();

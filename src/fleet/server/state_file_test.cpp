@@ -1,7 +1,10 @@
 #include "fleet/server/state_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/temporary_directory_testing.h"
@@ -68,19 +71,74 @@ TEST(StateFile, OfTheProgramBeforeIsReadAndMigrated) {
   EXPECT_EQ(again->read_jobs()->at(1).job.uid(), ::geteuid() + 1);
 }
 
-TEST(StateFile, OfALaterProgramIsRefused) {
+// As a later program leaves it: closed in order, or killed with its log beside it.
+void write_version_3(const std::string& path, bool killed) {
+  auto database = Database::open_file(path, Database::Access::Write, {});
+  ASSERT_TRUE(database.ok());
+  if (killed) {
+    ASSERT_TRUE(database->execute("PRAGMA journal_mode=WAL").ok());
+    database->set_checkpoint_on_close(false);
+  }
+  ASSERT_TRUE(database
+                  ->execute("CREATE TABLE jobs (number INTEGER PRIMARY KEY, more); "
+                            "PRAGMA application_id=1098151018; PRAGMA user_version=3")
+                  .ok());
+}
+
+TEST(StateFile, OfALaterProgramIsRefusedAndStaysAsItIs) {
+  for (const bool killed : {false, true}) {
+    const test::TemporaryDirectory folder;
+    const std::string path = folder.file("scheduler.db");
+    write_version_3(path, killed);
+    const std::string before = folder.read("scheduler.db"), log = folder.read("scheduler.db-wal");
+    ASSERT_EQ(log.empty(), !killed);
+    for (const auto& open : {StateFile::open, StateFile::open_to_read}) {
+      const auto opened = open(path);
+      ASSERT_FALSE(opened.ok());
+      EXPECT_EQ(opened.error().message,
+                "state file '" + path + "' has version 3, this attune knows up to 2");
+      EXPECT_EQ(opened.error().hint,
+                "update attune, or name another folder with --state DIR; it was not changed");
+      EXPECT_TRUE(folder.read("scheduler.db") == before) << killed;
+      EXPECT_TRUE(folder.read("scheduler.db-wal") == log) << killed;
+    }
+  }
+}
+
+TEST(StateFile, OnANetworkFileSystemIsRefused) {
   const test::TemporaryDirectory folder;
   const std::string path = folder.file("scheduler.db");
-  ASSERT_TRUE(StateFile::open(path).ok());
-  {
-    auto database = Database::open_file(path, Database::Access::Write, {});
-    ASSERT_TRUE(database.ok() && database->execute("PRAGMA user_version=3").ok());
+  ::setenv("ATTUNE_FILE_SYSTEM", "nfs", 1);
+  const auto opened = StateFile::open(path);
+  ::setenv("ATTUNE_FILE_SYSTEM", "local", 1);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().message,
+            "state file '" + path + "' would lie on a network file system (nfs)");
+  EXPECT_EQ(opened.error().hint, "name a folder on a disk of this machine with --state DIR");
+  EXPECT_NE(::access(path.c_str(), F_OK), 0) << "nothing was made";
+  EXPECT_TRUE(StateFile::open(path).ok());
+}
+
+// Without it another process that closes the file would take it for its own and delete the log.
+TEST(StateFile, KeepsItsLockOnTheFile) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  const auto file = StateFile::open(path);
+  ASSERT_TRUE(file.ok());
+  const pid_t child = ::fork();  // locks are not inherited
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const int descriptor = ::open(path.c_str(), O_RDWR);
+    struct flock shared = {};  // where SQLite's readers and writers hold the file
+    shared.l_type = F_WRLCK;
+    shared.l_start = 0x40000002;
+    shared.l_len = 510;
+    const bool asked = descriptor >= 0 && ::fcntl(descriptor, F_GETLK, &shared) == 0;
+    ::_exit(asked && shared.l_type == F_RDLCK ? 0 : 1);
   }
-  for (const auto& opened : {StateFile::open(path), StateFile::open_to_read(path)}) {
-    ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().message,
-              "state file '" + path + "' has version 3, this program knows 1 to 2");
-  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 jobs::StageRow stage(const std::string& job, std::int64_t number, double ended_at) {

@@ -132,12 +132,34 @@ TEST_P(EveryExplorer, IsDeterministicAndGoesOnAfterLoading) {
 }
 
 TEST_P(EveryExplorer, DamagedStateIsRefused) {
-  for (const char* text : {"", "{}", "[1]", R"({"version":2,"size":1,"proposed":[],"gone":[]})",
+  for (const char* text : {"", "{}", "[1]", R"({"version":0,"size":1})", R"({"version":"3"})",
                            R"({"version":3,"size":1,"changes":[]})"}) {
     const Status status = make()->restore(std::vector<std::string>{text});
     ASSERT_FALSE(status.ok()) << text;
     EXPECT_EQ(status.error().code, ErrorCode::Corrupt);
   }
+}
+
+TEST_P(EveryExplorer, StateOfALaterProgramIsRefused) {
+  const Status status = make()->restore(std::vector<std::string>{R"({"version":4,"more":1})"});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message,
+            "the saved state of the search has version 4, this attune knows up to 3");
+  EXPECT_EQ(status.error().hint, "update attune, or start a new session without --resume");
+}
+
+// As programs before the first release wrote them.
+TEST_P(EveryExplorer, AfterAFormerStateTheSearchBeginsAnew) {
+  const auto explorer = make();
+  std::vector<std::string> changes = {R"({"version":1,"proposed":[[3,17,1.5,null]],"gone":[3]})",
+                                      R"({"version":2,"size":64,"proposed":[],"gone":[1,2]})"};
+  ASSERT_TRUE(explorer->restore(changes).ok());
+  Rng rng(1);
+  const auto batch = explorer->select(8, {}, rng);
+  EXPECT_EQ(batch.size(), 8u);
+  explorer->update(measure(space_, batch));
+  changes.push_back(explorer->changes());
+  EXPECT_TRUE(make()->restore(changes).ok()) << "also once it has gone on";
 }
 
 // As many points, but those of a template that is another by now.

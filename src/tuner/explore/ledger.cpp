@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/json_depth.h"
+#include "base/json_value.h"
 
 namespace attune::explore {
 namespace {
@@ -243,9 +244,22 @@ nlohmann::json Ledger::take_changes() {
   return {{"version", kVersion}, {"size", space_.size()}, {"changes", std::move(list)}};
 }
 
+bool Ledger::is_former(const nlohmann::json& changes) {
+  const auto version = changes.is_object() ? changes.find("version") : changes.end();
+  return version != changes.end() && version->is_number_integer() && *version >= 1 &&
+         *version < kVersion;
+}
+
 Status Ledger::restore(const nlohmann::json& changes) {
   try {
-    if (changes.at("version") != kVersion) return damaged("has another version");
+    if (const auto version = json_value<std::int64_t>(changes.at("version")); version > kVersion) {
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("the saved state of the search has version {}, this attune knows up "
+                               "to {}",
+                               version, kVersion),
+                   "update attune, or start a new session without --resume"};
+    }
+    if (changes.at("version") != kVersion) return damaged("has no version");
     if (changes.at("size") != space_.size()) return damaged("is of another space");
     for (const auto& each : changes.at("changes")) ATTUNE_RETURN_IF_ERROR(apply(each));
   } catch (const nlohmann::json::exception&) {
@@ -261,7 +275,7 @@ Status Ledger::apply(const nlohmann::json& change) {
   };
   const auto kind = change.at(0).get<std::string>();
   if (kind == "found") {
-    const auto found = by_trace_.find(change.at(1).get<std::uint64_t>());
+    const auto found = by_trace_.find(json_value<std::uint64_t>(change.at(1)));
     if (found == by_trace_.end()) return damaged("has a result of an unknown candidate");
     entries_[found->second].finished = true;
     entries_[found->second].example.measured_us = measured(change.at(2));
@@ -271,11 +285,11 @@ Status Ledger::apply(const nlohmann::json& change) {
     leave_behind();
     return {};
   }
-  const auto index = change.at(1).get<std::uint64_t>();
+  const auto index = json_value<std::uint64_t>(change.at(1));
   if (index >= space_.size()) return damaged("names a point that does not exist");
   gone_.insert(index);
   if (kind == "gone") return {};
-  const auto trace_hash = change.at(2).get<std::uint64_t>();
+  const auto trace_hash = json_value<std::uint64_t>(change.at(2));
   // A template that changed may leave a space as large as it was: its points are others.
   if (traces_.empty() && schedule::hash(space_.trace_of(space_.point_at(index))) != trace_hash) {
     return damaged("is of another space");

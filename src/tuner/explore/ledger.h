@@ -54,6 +54,9 @@ class Ledger {
   // What changed since this was last asked, points by their index; and the same again, in order.
   nlohmann::json take_changes();
   Status restore(const nlohmann::json& changes);
+  // Of a program that kept the search in another way. What it tried is known by its records; the
+  // search begins anew.
+  static bool is_former(const nlohmann::json& changes);
 
  private:
   // One thing that happened to the book.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/sqlite/durable.h"
 #include "tuner/records/sqlite_schema.h"
 
 namespace attune::records {
@@ -89,18 +90,6 @@ Status check_pages(const sqlite::Database& database) {
   return database.explain(SQLITE_CORRUPT, verdict);
 }
 
-// Takes the file into write-ahead logging. While another process does the same SQLite may answer
-// "busy" without waiting, hence the patience here.
-Status use_write_ahead_log(sqlite::Database& database) {
-  for (int waited_ms = 0;; waited_ms += 10) {
-    Status status = database.execute("PRAGMA journal_mode=WAL");
-    if (status.ok() || waited_ms >= kBusyTimeoutMs) return status;
-    const bool busy = status.error().message == database.explain(SQLITE_BUSY, {}).message;
-    if (!busy) return status;
-    sqlite3_sleep(10);
-  }
-}
-
 Result<sqlite::Database> open_in_memory(const std::string& name) {
   return sqlite::Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, name,
                                 kFileWords);
@@ -165,8 +154,8 @@ Result<sqlite::Database> open_for_writing(const std::string& path) {
   ATTUNE_ASSIGN(const std::int64_t version, check_version(database, known));
   (void)version;
   ATTUNE_RETURN_IF_ERROR(check_pages(database));
-  ATTUNE_RETURN_IF_ERROR(use_write_ahead_log(database));
-  ATTUNE_RETURN_IF_ERROR(database.execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON"));
+  ATTUNE_RETURN_IF_ERROR(sqlite::make_durable(database, kBusyTimeoutMs));
+  ATTUNE_RETURN_IF_ERROR(database.execute("PRAGMA foreign_keys=ON"));
   ATTUNE_RETURN_IF_ERROR(migrate(database, migrations()));
   database.set_checkpoint_on_close(true);
   return database;

@@ -39,12 +39,13 @@ class OpenTest : public testing::Test {
     const Status status = database->execute(sql);
     ASSERT_TRUE(status.ok()) << status.error().message;
   }
-  // A file as the first version wrote it, with one record.
-  void write_version_one() {
+  // A file as an earlier version wrote it, with one record.
+  void write_version(std::size_t version) {
+    fs::remove(path());
     auto database = sqlite::Database::open(path(), 6 /* read, write, create */, path(), kFileWords);
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE(database->execute("PRAGMA journal_mode=WAL").ok());
-    ASSERT_TRUE(migrate(*database, migrations().first(1)).ok());
+    ASSERT_TRUE(migrate(*database, migrations().first(version)).ok());
     SqliteStore store(std::move(database).value());
     ASSERT_TRUE(store.add(std::vector{sample_record(3, timing(5))}).ok());
   }
@@ -165,18 +166,20 @@ TEST_F(OpenTest, AnEmptyFileIsANewOne) {
   EXPECT_EQ(open_sqlite_store_for_reading(path()).value()->list({})->size(), 1u);
 }
 
-TEST_F(OpenTest, AnOlderFileIsBroughtUpToDate) {
-  write_version_one();
-  auto store = open_sqlite_store(path());
-  ASSERT_TRUE(store.ok()) << store.error().message;
-  EXPECT_EQ((*store)->best(kHot).value()->number, 3);
-  EXPECT_EQ((*store)->create_session(sample_spec()).value(), 1);
-  auto* sqlite = dynamic_cast<SqliteStore*>(store->get());
-  EXPECT_EQ(sqlite->database().integer("PRAGMA user_version").value(), kNewest);
+TEST_F(OpenTest, AFileOfEveryEarlierVersionIsBroughtUpToDate) {
+  for (std::size_t version = 1; version < migrations().size(); ++version) {
+    write_version(version);
+    auto store = open_sqlite_store(path());
+    ASSERT_TRUE(store.ok()) << version << ": " << store.error().message;
+    EXPECT_EQ((*store)->best(kHot).value()->number, 3);
+    EXPECT_EQ((*store)->create_session(sample_spec()).value(), 1);
+    auto* sqlite = dynamic_cast<SqliteStore*>(store->get());
+    EXPECT_EQ(sqlite->database().integer("PRAGMA user_version").value(), kNewest);
+  }
 }
 
 TEST_F(OpenTest, ReadingAnOlderFileLeavesItAsItIs) {
-  write_version_one();
+  write_version(1);
   const std::string before = file_content(path());
   auto store = open_sqlite_store_for_reading(path());
   ASSERT_TRUE(store.ok()) << store.error().message;
@@ -187,7 +190,7 @@ TEST_F(OpenTest, ReadingAnOlderFileLeavesItAsItIs) {
 }
 
 TEST_F(OpenTest, AFailedMigrationChangesNothing) {
-  write_version_one();
+  write_version(1);
   auto database = sqlite::Database::open(path(), 2 /* read, write */, path(), kFileWords);
   ASSERT_TRUE(database.ok());
   const char* const steps[] = {migrations()[0], "CREATE TABLE half(x); CREATE TABLE half(x);"};

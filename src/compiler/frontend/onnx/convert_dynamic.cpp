@@ -13,6 +13,7 @@ namespace {
 // first, first + 1, …: i64 [size].
 Result<ValueId> counted_from(NodeContext& node, ValueId first, std::int64_t size) {
   const ir::DType type = node.dtype(first);
+  ATTUNE_RETURN_IF_ERROR(node.count_made(type, {size}));
   ir::Array steps(type, {size});
   for (std::int64_t i = 0; i < size; ++i) steps.set_int(i, i);
   ATTUNE_ASSIGN(const ValueId start, node.reshape(first, {1}));

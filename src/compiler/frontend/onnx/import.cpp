@@ -244,7 +244,7 @@ Result<graph::Graph> import_model(const onnx_proto::ModelFile& file, const Impor
   }
   ATTUNE_RETURN_IF_ERROR(check_operators(model));
   const std::string name = proto.graph().name().empty() ? "model" : proto.graph().name();
-  Site site(name, options.folding, nullptr);
+  Site site(name, model.folding(), nullptr);
   Scope scope(model, site, nullptr, opset_table(proto.opset_import()));
   ATTUNE_RETURN_IF_ERROR(scope.add_initialisers(proto.graph()));
   ATTUNE_RETURN_IF_ERROR(add_model_inputs(scope));

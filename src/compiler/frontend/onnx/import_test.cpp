@@ -191,6 +191,31 @@ TEST(Import, MakesNoLargeConstants) {
             "too much memory");
 }
 
+// Each by itself may be made, but not all of them: copies count, and what converters make.
+TEST(Import, MakesNoMoreConstantsThanTheyMayTakeInAll) {
+  ModelForTest turned;
+  turned.input("x", {"4096", "4096"}).output("y7");
+  turned.node("EyeLike", {"x"}, {"y0"}, "eye");
+  for (int i = 0; i < 7; ++i) {
+    turned.node("Transpose", {"y" + std::to_string(i)}, {"y" + std::to_string(i + 1)});
+  }
+  const auto graph = turned.import();
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(graph->value(graph->outputs[0]).constant, nullptr);
+  EXPECT_LT(graph->nodes.size(), 7u) << "some were folded";
+
+  ModelForTest counted;
+  counted.input("start", {}, ::onnx::TensorProto::INT64).output("y");
+  counted.integers("size", {1 << 30}).integers("delta", {1});
+  counted.node("Squeeze", {"size"}, {"length"});
+  counted.node("Squeeze", {"delta"}, {"one"});
+  counted.node("Add", {"start", "length"}, {"end"});
+  counted.node("Range", {"start", "end", "one"}, {"y"}, "steps");
+  EXPECT_EQ(counted.error(),
+            "node 'steps' (Range): a constant i64[1073741824] that is not in the file would take "
+            "too much memory");
+}
+
 TEST(Import, TakesTenThousandNodes) {
   ModelForTest model;
   model.input("x0", {"2"}).output("x10000");

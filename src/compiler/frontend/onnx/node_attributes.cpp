@@ -111,7 +111,8 @@ Result<ConstantPtr> NodeContext::tensor(std::string_view key) {
 Result<ConstantPtr> NodeContext::sparse_tensor(std::string_view key) {
   const AttributeProto* attribute = find(key, AttributeProto::SPARSE_TENSOR);
   if (attribute == nullptr) return invalid(fmt::format("it has no attribute '{}'", key));
-  return constant_of(scope_.model().file, attribute->sparse_tensor());
+  return constant_of(scope_.model().file, attribute->sparse_tensor(),
+                     *scope_.model().made_bytes_left);
 }
 
 namespace {
@@ -130,7 +131,7 @@ Result<Body> NodeContext::body(std::string_view key, const std::vector<TensorTyp
   if (attribute == nullptr) return invalid(fmt::format("it has no attribute '{}'", key));
   const ::onnx::GraphProto& proto = attribute->g();
   ATTUNE_RETURN_IF_ERROR(check_inputs(proto, handed.size()));
-  Site site(proto.name().empty() ? std::string(key) : proto.name(), scope_.model().options.folding,
+  Site site(proto.name().empty() ? std::string(key) : proto.name(), scope_.model().folding(),
             &scope_.site());
   Scope inside(scope_.model(), site, &scope_, scope_.opsets());
   ATTUNE_RETURN_IF_ERROR(inside.add_initialisers(proto));

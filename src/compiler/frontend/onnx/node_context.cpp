@@ -91,7 +91,7 @@ Result<ValueId> NodeContext::filled(ir::DType type, std::vector<std::int64_t> ex
 
 Status NodeContext::count_made(ir::DType type, const std::vector<std::int64_t>& extents) {
   std::int64_t bytes = type.element_bytes();
-  std::int64_t& left = scope_.model().made_bytes_left;
+  std::int64_t& left = *scope_.model().made_bytes_left;
   for (const std::int64_t extent : extents) {
     if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) bytes = left + 1;
     if (bytes > left) {

@@ -19,6 +19,12 @@ std::string label_of(const ::onnx::NodeProto& node) {
   return fmt::format("a node without name ({})", node.op_type());
 }
 
+graph::Folding Model::folding() const {
+  graph::Folding folding = options.folding;
+  folding.bytes_left = made_bytes_left;
+  return folding;
+}
+
 const ::onnx::FunctionProto* Model::find_function(const ::onnx::NodeProto& node) const {
   const auto found =
       functions.find({std::string(domain_of(node.domain())), node.op_type(), node.overload()});
@@ -103,10 +109,16 @@ bool Scope::defines(const std::string& name) const {
 
 Result<ConstantPtr> Scope::initialiser(const std::string& name) const {
   const auto dense = tensors_.find(name);
-  auto constant = dense != tensors_.end()
-                      ? constant_of(model_.file, *dense->second)
-                      : constant_of(model_.file, *sparse_tensors_.find(name)->second);
-  if (constant.ok()) return constant;
+  auto constant =
+      dense != tensors_.end()
+          ? constant_of(model_.file, *dense->second)
+          : constant_of(model_.file, *sparse_tensors_.find(name)->second, *model_.made_bytes_left);
+  if (constant.ok()) {
+    if (dense != tensors_.end() && model_.added.insert(dense->second).second) {
+      *model_.made_bytes_left += static_cast<std::int64_t>((*constant)->bytes.size());
+    }
+    return constant;
+  }
   return Error{constant.error().code,
                fmt::format("initialiser '{}': {}", name, constant.error().message),
                constant.error().hint};

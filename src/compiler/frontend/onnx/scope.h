@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/frontend/onnx/import.h"
@@ -30,9 +31,14 @@ struct Model {
   const ImportOptions& options;
   ImportReport& report;
   std::map<FunctionKey, const ::onnx::FunctionProto*> functions = {};
-  std::int64_t nodes_left = 1'000'000;                   // functions may multiply: an end to that
-  std::int64_t made_bytes_left = std::int64_t{1} << 29;  // of constants that no file holds
+  std::int64_t nodes_left = 1'000'000;  // functions may multiply: an end to that
+  // Of constants that no file holds: made by converters, or folded. Each of the file adds to it, as
+  // most of them are transposed once.
+  std::shared_ptr<std::int64_t> made_bytes_left =
+      std::make_shared<std::int64_t>(std::int64_t{1} << 28);
+  std::unordered_set<const ::onnx::TensorProto*> added = {};  // to that
 
+  graph::Folding folding() const;
   const ::onnx::FunctionProto* find_function(const ::onnx::NodeProto& node) const;
 };
 
@@ -113,7 +119,7 @@ Status add_model_inputs(Scope& scope);
 Result<ConstantPtr> constant_of(const onnx_proto::ModelFile& file,
                                 const ::onnx::TensorProto& proto);
 Result<ConstantPtr> constant_of(const onnx_proto::ModelFile& file,
-                                const ::onnx::SparseTensorProto& proto);
+                                const ::onnx::SparseTensorProto& proto, std::int64_t& bytes_left);
 
 // "node 'conv1' (Conv)"; nodes without a name are called by what they compute.
 std::string label_of(const ::onnx::NodeProto& node);

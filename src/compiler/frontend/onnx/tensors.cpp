@@ -88,17 +88,19 @@ Result<std::vector<std::int64_t>> positions_of(const ops::Constant& indices,
 }  // namespace
 
 Result<ConstantPtr> constant_of(const onnx_proto::ModelFile& file,
-                                const ::onnx::SparseTensorProto& proto) {
+                                const ::onnx::SparseTensorProto& proto, std::int64_t& bytes_left) {
   ATTUNE_ASSIGN(const ConstantPtr values, constant_of(file, proto.values()));
   ATTUNE_ASSIGN(const ConstantPtr indices, constant_of(file, proto.indices()));
   const std::vector<std::int64_t> dims(proto.dims().begin(), proto.dims().end());
+  const std::int64_t most = bytes_left / values->type.dtype.element_bytes();
   std::int64_t count = 1;
   for (const std::int64_t extent : dims) {
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > (1 << 25)) {
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > most) {
       return invalid(
           fmt::format("a sparse tensor of shape [{}] is too large", fmt::join(dims, ",")));
     }
   }
+  bytes_left -= count * values->type.dtype.element_bytes();
   ATTUNE_ASSIGN(const std::vector<std::int64_t> positions, positions_of(*indices, dims));
   if (static_cast<std::int64_t>(positions.size()) != values->type.elements()) {
     return invalid(fmt::format("a sparse tensor has {} values and {} indices",

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_depth.h"
+#include "base/json_value.h"
 #include "compiler/ir/text/parse.h"
 #include "targets/kinds.h"
 #include "tuner/records/record_json.h"
@@ -72,6 +73,18 @@ Json to_json(const BundledTask& task) {
           {"best", std::move(best)}};
 }
 
+// The first schema had a target as text.
+Result<BundledTarget> target_in(const Json& json, int schema) {
+  if (schema > 1) {
+    return BundledTarget{json.at("cpu").get<std::string>(),
+                         json_value<int>(json.at("vector_bytes")),
+                         json_value<int>(json.at("threads"))};
+  }
+  ATTUNE_ASSIGN(const target::Target named, targets::parse(json.at("target").get<std::string>()));
+  ATTUNE_ASSIGN(const target::Target resolved, targets::resolve(named));
+  return bundled_target(resolved);
+}
+
 Result<BundledTask> from_json(const std::string& line) {
   if (json_depth(line) > kDeepestJson) {
     return Error{
@@ -79,19 +92,23 @@ Result<BundledTask> from_json(const std::string& line) {
   }
   try {
     const Json json = Json::parse(line);
-    if (const int schema = json.at("schema").get<int>(); schema != kBundleSchema) {
-      return invalid(fmt::format("it has schema {}, this attune reads {}", schema, kBundleSchema));
+    const int schema = json_value<int>(json.at("schema"));
+    if (schema < 1 || schema > kBundleSchema) {
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format("it has schema {}, this attune reads up to {}", schema, kBundleSchema),
+          "update attune; the bundle was not changed"};
     }
+    ATTUNE_ASSIGN(BundledTarget target, target_in(json, schema));
     BundledTask task{json.at("key").get<std::string>(),
                      json.at("name").get<std::string>(),
-                     {json.at("cpu").get<std::string>(), json.at("vector_bytes").get<int>(),
-                      json.at("threads").get<int>()},
+                     std::move(target),
                      json.at("weights").get<std::string>() == "cold" ? records::Weights::Cold
                                                                      : records::Weights::Hot,
                      {json.at("family").get<std::string>(), {}},
                      {}};
     for (const auto& [loop, extent] : json.at("shape").items()) {
-      task.shape.extents.emplace_back(loop, extent.get<std::int64_t>());
+      task.shape.extents.emplace_back(loop, json_value<std::int64_t>(extent));
     }
     for (const Json& schedule : json.at("best")) {
       task.best.push_back(
@@ -195,7 +212,8 @@ Result<Bundle> parse_bundle(std::string_view lines) {
     if (!task.ok()) {
       return Error{ErrorCode::Corrupt,
                    fmt::format("line {} of the bundle: {}", number, task.error().message),
-                   "make it anew, or ignore it with --history none"};
+                   task.error().hint.empty() ? "make it anew, or ignore it with --history none"
+                                             : task.error().hint};
     }
     bundle.push_back(std::move(*task));
   }

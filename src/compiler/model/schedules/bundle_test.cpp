@@ -179,10 +179,23 @@ TEST(Bundle, TheFasterSchedulesOfTwoStay) {
 }
 
 TEST(Bundle, NamesTheLineThatIsDamaged) {
-  const auto damaged = parse_bundle("\n{\"schema\": 1}\n");
+  const auto damaged = parse_bundle("\n{\"schema\": 3}\n");
   ASSERT_FALSE(damaged.ok());
-  EXPECT_EQ(damaged.error().message, "line 2 of the bundle: it has schema 1, this attune reads 2");
+  EXPECT_EQ(damaged.error().message,
+            "line 2 of the bundle: it has schema 3, this attune reads up to 2");
+  EXPECT_EQ(damaged.error().hint, "update attune; the bundle was not changed");
   EXPECT_FALSE(parse_bundle("{").ok());
+  EXPECT_FALSE(parse_bundle(R"({"schema":1e30})").ok());
+  EXPECT_FALSE(parse_bundle(R"({"schema":1,"key":"aa","name":"n","target":"abacus"})").ok());
+}
+
+TEST(Bundle, OfTheFirstSchemaIsRead) {
+  const auto bundle = parse_bundle(
+      R"({"schema":1,"key":"aa","name":"n","target":"cpu -triple=x86_64-pc-linux-gnu -mcpu=haswell )"
+      R"(-threads=2","weights":"hot","family":"f","shape":{"i":4},"best":[{"us":1.5,"trace":"t"}]})");
+  ASSERT_TRUE(bundle.ok()) << bundle.error().message;
+  EXPECT_EQ(bundle->front().target, (BundledTarget{"haswell", 32, 2}));
+  EXPECT_EQ(bundle->front().best.front().trace, "t");
 }
 
 TEST(Bundle, TheShippedOneIsSound) {

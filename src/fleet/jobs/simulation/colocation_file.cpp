@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_depth.h"
+#include "base/json_value.h"
 
 namespace attune::jobs {
 namespace {
@@ -65,9 +66,10 @@ Result<CoLocationMatrix> parse_colocation(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return damaged();
   try {
-    CoLocationMatrix matrix{.host_cores = json.at("host_cores").get<std::vector<int>>(),
-                            .device_cores = json.at("device_cores").get<std::vector<int>>(),
-                            .devices = json.value("devices", 1)};
+    CoLocationMatrix matrix{
+        .host_cores = json_value<std::vector<int>>(json.at("host_cores")),
+        .device_cores = json_value<std::vector<int>>(json.at("device_cores")),
+        .devices = json.contains("devices") ? json_value<int>(json.at("devices")) : 1};
     for (const Json& pair : json.at("pairs")) {
       matrix.pairs.push_back({pair.at("stage").get<std::string>(),
                               pair.at("beside").get<std::string>(),
