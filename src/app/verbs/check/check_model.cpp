@@ -9,6 +9,7 @@
 #include "app/verbs/check/compare.h"
 #include "compiler/graph/builder.h"
 #include "compiler/model/ahead.h"
+#include "compiler/model/load/caged_model.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "compiler/model/load/runnable_model.h"
 #include "runtime/memory/fill.h"
@@ -63,10 +64,11 @@ Tolerance tolerance_of(runtime::DType type) {
   return {1e-4, 1e-7, true};
 }
 
-// The outputs of one run, as the model gives them.
+// The outputs of one run, as the model gives them. This process is caged from then on.
 Result<std::vector<Tensor>> run_once(const model::RunnableModel& runnable,
                                      const std::vector<Tensor>& inputs) {
   ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(runnable, false));
+  ATTUNE_RETURN_IF_ERROR(model::enter_cage(runnable));
   ATTUNE_RETURN_IF_ERROR(session.run(inputs));
   return session.outputs();
 }
