@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "base/cage.h"
@@ -132,7 +131,8 @@ TEST(ControlGroupHere, HoldsMemoryAndProcesses) {
     if (!group.enter().ok()) ::_exit(3);
     if (::fork() >= 0) ::_exit(4);
     constexpr std::size_t kBytes = 256 << 20;
-    std::memset(std::malloc(kBytes), 1, kBytes);
+    volatile char* const memory = static_cast<char*>(std::malloc(kBytes));
+    for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
     ::_exit(5);
   }
   const std::optional<int> status = await_exit(child, 60'000);

@@ -82,7 +82,7 @@ Result<CheckCase> check_whole(const model::RunnableModel& runnable, const graph:
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     ATTUNE_ASSIGN(Tensor plain,
                   Tensor::allocate(plan.inputs[i].type, model::plain_shape(plan.inputs[i])));
-    model::fill_input(plain, seed, static_cast<int>(i));
+    model::fill_input(plan.inputs[i], plain, seed, static_cast<int>(i));
     ATTUNE_ASSIGN(Tensor copy, Tensor::copy_of(plain.view()));
     ATTUNE_ASSIGN(Tensor taken, model::from_plain(plan.inputs[i], std::move(copy)));
     inputs.push_back(std::move(taken));
