@@ -1,6 +1,7 @@
 #include "tuner/whole_model/tune.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 #include "app/cli/interrupt.h"
 #include "app/cli/search_arguments.h"
@@ -159,10 +160,11 @@ Result<int> end_model(const whole_model::TuneReport& report, const Interrupt& in
 
 Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, Console& console) {
   const Interrupt interrupt;
-  tell_missing_cage_parts(console);
   TuneDisplay display(console);
+  bool begun = false;
   bool told = options.trials.has_value() || options.seconds.has_value();
   const auto show = [&](const whole_model::TuneProgress& progress) {
+    if (!std::exchange(begun, true)) tell_missing_cage_parts(console);
     if (!told) {
       console.note(
           progress.trials_total
