@@ -3,6 +3,7 @@
 # attune_bench(NAME lib...): bench/NAME/NAME.cpp becomes bench_NAME.
 function(attune_bench name)
   add_executable(bench_${name} ${CMAKE_SOURCE_DIR}/bench/${name}/${name}.cpp)
+  target_include_directories(bench_${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(bench_${name} PRIVATE ${ARGN})
 endfunction()
 

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -22,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/host_calls.h"
+#include "bench/arguments.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "runtime/execution/device.h"
 #include "targets/cpu/device/device.h"
@@ -173,13 +173,8 @@ Status run(const std::string& spec, int pairs, int threads, const char* hostile)
 }  // namespace attune
 
 int main(int argc, char** argv) {
-  const auto number = [&](int i, int otherwise) {
-    return argc > i ? std::atoi(argv[i]) : otherwise;
-  };
-  const attune::Status status =
-      attune::run(argc > 1 ? argv[1] : "matmul:m=256,n=256,k=256", number(2, 60), number(3, 1),
-                  argc > 4 ? argv[4] : nullptr);
-  if (status.ok()) return 0;
-  fmt::print(stderr, "{}\n{}\n", status.error().message, status.error().hint);
-  return 1;
+  const attune::Arguments words{argc, argv};
+  return attune::exit_status(attune::run(words.text(1, "matmul:m=256,n=256,k=256"),
+                                         words.number(2, 60), words.number(3, 1),
+                                         words.text(4, nullptr)));
 }

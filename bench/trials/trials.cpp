@@ -2,11 +2,11 @@
 // usage: bench_trials SPEC [TRIALS] [THREADS] [SEED]
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
 
+#include "bench/arguments.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
@@ -96,13 +96,8 @@ Status run(const std::string& spec, int trials, int threads, std::uint64_t seed)
 }  // namespace attune
 
 int main(int argc, char** argv) {
-  const auto number = [&](int i, int otherwise) {
-    return argc > i ? std::atoi(argv[i]) : otherwise;
-  };
-  const attune::Status status =
-      attune::run(argc > 1 ? argv[1] : "matmul:m=512,n=512,k=512", number(2, 128), number(3, 1),
-                  static_cast<std::uint64_t>(number(4, 0)));
-  if (status.ok()) return 0;
-  fmt::print(stderr, "{}\n{}\n", status.error().message, status.error().hint);
-  return 1;
+  const attune::Arguments words{argc, argv};
+  return attune::exit_status(attune::run(words.text(1, "matmul:m=512,n=512,k=512"),
+                                         words.number(2, 128), words.number(3, 1),
+                                         static_cast<std::uint64_t>(words.number(4, 0))));
 }

@@ -1,6 +1,7 @@
 #include "base/cage.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
@@ -18,15 +19,10 @@
 #include <cerrno>
 
 #include "base/clock.h"
+#include "base/control_group.h"
 
 namespace attune {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kCanLimitMemory = false;  // their shadow memory is larger than any limit
-#else
-constexpr bool kCanLimitMemory = true;
-#endif
 
 constexpr CallRule kThreads[] = {
     {.name = "clone", .first = {ArgumentIs::WithBits, 0, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD}},
@@ -56,20 +52,6 @@ void set_limits(const CageRules& rules, const CageOptions& options) {
   set_limit(RLIMIT_MEMLOCK, 0);
   if (!rules.starts_threads) set_limit(RLIMIT_NPROC, 0);
   if (rules.limits_memory && options.memory_bytes >= 0) limit_memory(options.memory_bytes);
-}
-
-// Free, or soon free; nothing where the system does not say.
-std::optional<std::int64_t> available_memory_bytes() {
-  FILE* file = ::fopen("/proc/meminfo", "re");
-  if (file == nullptr) return std::nullopt;
-  std::optional<std::int64_t> found;
-  char line[256];
-  long long kilobytes = 0;
-  while (!found && ::fgets(line, sizeof line, file) != nullptr) {
-    if (::sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) found = kilobytes * 1024;
-  }
-  ::fclose(file);
-  return found;
 }
 
 // A descriptor that becomes readable when the process ends; -1 where there are none.
@@ -142,6 +124,10 @@ std::vector<std::string> missing_cage_parts() {
   if (self < 0) missing.emplace_back("processes are waited for by looking (no pidfd_open)");
   if (self >= 0) ::close(self);
   if (!address_space_bytes()) missing.emplace_back("memory is not limited (no /proc)");
+  if (const auto group = ControlGroup::make(); !group.ok()) {
+    missing.push_back(fmt::format("limits are of single processes (no control group: {})",
+                                  group.error().message));
+  }
   return missing;
 }
 
@@ -153,6 +139,19 @@ void limit_memory(std::int64_t bytes) {
   const std::optional<std::int64_t> free = available_memory_bytes();
   if (!used || (bytes < 0 && !free)) return;
   set_limit(RLIMIT_AS, static_cast<std::uint64_t>(*used + (bytes < 0 ? *free + kReserve : bytes)));
+}
+
+std::optional<std::int64_t> available_memory_bytes() {
+  FILE* file = ::fopen("/proc/meminfo", "re");
+  if (file == nullptr) return std::nullopt;
+  std::optional<std::int64_t> found;
+  char line[256];
+  long long kilobytes = 0;
+  while (!found && ::fgets(line, sizeof line, file) != nullptr) {
+    if (::sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) found = kilobytes * 1024;
+  }
+  ::fclose(file);
+  return found;
 }
 
 std::optional<std::int64_t> address_space_bytes() {

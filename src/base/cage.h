@@ -16,6 +16,12 @@
 
 namespace attune {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kCanLimitMemory = false;  // their shadow memory is larger than any limit
+#else
+inline constexpr bool kCanLimitMemory = true;
+#endif
+
 // What code of one kind of target needs, as its folder says (src/targets/NAME/tuning).
 struct CageRules {
   std::span<const CallRule> calls = {};
@@ -45,6 +51,9 @@ std::vector<std::string> missing_cage_parts();
 // This process and its children may take so many addresses beyond what it has, for good; negative:
 // what the machine has free, so that others are not pushed out of its memory.
 void limit_memory(std::int64_t bytes);
+
+// Free on this machine, or soon free; nothing where the system does not say.
+std::optional<std::int64_t> available_memory_bytes();
 
 // Addresses that this process uses, in bytes; nothing where the system does not say.
 std::optional<std::int64_t> address_space_bytes();

@@ -122,6 +122,7 @@ void shed_inheritance(int answer, int errors) {
   action.sa_sigaction = note_call;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGSYS, &action, nullptr);
+  if (self.group) (void)self.group->enter().ok();  // else the limits below are all
   shed_inheritance(answer, self.errors);
   limit_memory(memory_bytes);
   write_answer(answer, work());
@@ -141,6 +142,7 @@ std::string describe_end(const Child& child, int state) {
   if (WIFEXITED(state) && WEXITSTATUS(state) == kTrappedStatus && call >= 0) {
     return fmt::format("called {}, which kernels may not", call_name(call));
   }
+  if (child.group && child.group->ended_for_memory() > 0) return "took more memory than it may";
   const std::string words = child.errors >= 0 ? last_words(child.errors) : std::string();
   return (WIFSIGNALED(state)
               ? fmt::format("{} (signal {})", ::strsignal(WTERMSIG(state)), WTERMSIG(state))
@@ -150,11 +152,13 @@ std::string describe_end(const Child& child, int state) {
 
 }  // namespace
 
-Result<Child> start_child(const std::function<Result<Bytes>()>& work, std::int64_t memory_bytes) {
+Result<Child> start_child(const std::function<Result<Bytes>()>& work, std::int64_t memory_bytes,
+                          std::unique_ptr<ControlGroup> group) {
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) return cannot_start(errno);
   Child child;
   child.answer = pipe[0];
+  child.group = std::move(group);
   child.errors = ::memfd_create("errors", MFD_CLOEXEC);
   void* const note =
       ::mmap(nullptr, sizeof(CallNote), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

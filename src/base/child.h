@@ -4,6 +4,9 @@
 
 #include <sys/types.h>
 
+#include <memory>
+
+#include "base/control_group.h"
 #include "base/isolated.h"
 
 namespace attune {
@@ -16,12 +19,14 @@ struct Child {
   int answer = -1;  // the reading end of its pipe
   int errors = -1;  // what it wrote to standard error
   CallNote* note = nullptr;
+  std::unique_ptr<ControlGroup> group = {};  // that it is in; null: none of its own
   Bytes read = {};
 };
 
-// `memory_bytes`: see IsolationLimits.
+// `memory_bytes`: see IsolationLimits. `group`: it enters that before it begins.
 Result<Child> start_child(const std::function<Result<Bytes>()>& work,
-                          std::int64_t memory_bytes = -1);
+                          std::int64_t memory_bytes = -1,
+                          std::unique_ptr<ControlGroup> group = nullptr);
 
 // Reads what is there, waiting a moment for something if need be; false at the end of the answer.
 bool read_some(Child& child);

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "base/cage.h"
 #include "base/child.h"
 #include "base/clock.h"
 
@@ -18,6 +19,18 @@ std::string excess(const Child& child, double seconds_left, const IsolationLimit
   if (seconds_left <= 0) return fmt::format("took more than {:g} seconds", limits.seconds);
   if (child.read.size() <= limits.answer_bytes) return {};
   return fmt::format("answered with more than {} bytes", limits.answer_bytes);
+}
+
+// Where the system has them: it costs some milliseconds, so it is for children that are few.
+std::unique_ptr<ControlGroup> group_for(const IsolationLimits& limits) {
+  constexpr std::int64_t kMostProcesses = 4096;  // and threads
+  auto group = ControlGroup::make();
+  if (!group.ok()) return nullptr;
+  const std::int64_t memory_bytes =
+      limits.memory_bytes < 0 ? available_memory_bytes().value_or(-1) : limits.memory_bytes;
+  const Status limited =
+      (*group)->limit({.memory_bytes = memory_bytes, .processes = kMostProcesses});
+  return limited.ok() ? std::move(*group) : nullptr;
 }
 
 // The children that run, and the answers that wait for those before them.
@@ -106,7 +119,7 @@ Result<Bytes> run_isolated(const std::string& what, const std::function<Result<B
                            const IsolationLimits& limits) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(Child child, start_child(work, limits.memory_bytes));
+  ATTUNE_ASSIGN(Child child, start_child(work, limits.memory_bytes, group_for(limits)));
   do {
     const double left = limits.seconds - seconds_between(start, clock.now_ns());
     if (const std::string reason = excess(child, left, limits); !reason.empty()) {

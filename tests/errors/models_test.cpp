@@ -167,7 +167,7 @@ TEST_F(BadModels, Artifacts) {
        "check the model that it was compiled from"},
       {"run {dir}/relu.attune --shape x:0=2,3", 2,
        "'{dir}/relu.attune' is an artifact, whose shapes and constants are fixed",
-       "give --shape and --constant when the model is compiled"},
+       "give --shape, --constant and --max when the model is compiled"},
   });
   for (const char* file : {"none", "cut", "tail", "text"}) {
     const std::string path = directory_.file(std::string(file) + ".attune");

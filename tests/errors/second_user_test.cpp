@@ -148,6 +148,10 @@ TEST_F(SecondUser, CannotTakeTheAddressOfOneThatWasKilled) {
             }),
             "refused");
   EXPECT_EQ(wire::open_line(state_).error().message, "no scheduler has served " + state_ + " yet");
+  const test::ProcessResult result = other({"submit", "matmul:m=32,n=32,k=32"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.errors.substr(0, result.errors.find('\n')),
+            "attune: error: the scheduler of " + state_ + " is root's and is not shared with you");
 }
 
 // A folder that the other user made, with something that listens in it.

@@ -33,6 +33,12 @@ void add_node(const TinyNode& given, ::onnx::GraphProto& graph) {
     attribute.set_type(::onnx::AttributeProto::INT);
     attribute.set_i(value);
   }
+  for (const auto& [name, value] : given.words) {
+    ::onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(::onnx::AttributeProto::STRING);
+    attribute.set_s(value);
+  }
 }
 
 void add_branch(const std::string& name, const std::vector<TinyNode>& nodes,

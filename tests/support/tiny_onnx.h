@@ -21,6 +21,7 @@ struct TinyNode {
   std::string output;
   std::map<std::string, std::vector<std::int64_t>> lists = {};  // attributes
   std::map<std::string, std::int64_t> numbers = {};
+  std::map<std::string, std::string> words = {};
 };
 
 // The output of the last node is that of the model.

@@ -1,8 +1,12 @@
 #include "app/calibration/looping_child.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include "app/calibration/workload.h"
+#include "base/call_filter.h"
 #include "base/clock.h"
+#include "fleet/jobs/simulation/colocation_file.h"
 #include "runtime/execution/affinity.h"
 
 namespace attune::calibration {
@@ -45,6 +49,23 @@ TEST(LoopingChild, SaysWhyItDoesNotStart) {
       []() -> Result<std::function<Status()>> { return invalid("there is nothing to repeat"); });
   ASSERT_FALSE(child.ok());
   EXPECT_EQ(child.error().message, "there is nothing to repeat");
+}
+
+// The work that stands for measurements is caged as they are.
+TEST(LoopingChild, RunsKernelsInACage) {
+  if (!can_filter_calls()) GTEST_SKIP() << "system calls cannot be filtered here";
+  const auto child = LoopingChild::start("measuring", runtime::allowed_cores(),
+                                         []() -> Result<std::function<Status()>> {
+                                           ATTUNE_ASSIGN(const std::function<Status()> repeat,
+                                                         workload_like(jobs::kProfileCompute, 1)());
+                                           return std::function<Status()>([repeat]() -> Status {
+                                             ATTUNE_RETURN_IF_ERROR(repeat());
+                                             (void)::open("/dev/null", O_RDONLY);
+                                             return {};
+                                           });
+                                         });
+  ASSERT_FALSE(child.ok());
+  EXPECT_EQ(child.error().message, "measuring crashed: called openat, which kernels may not");
 }
 
 }  // namespace

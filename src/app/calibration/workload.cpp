@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "compiler/model/kernels.h"
+#include "compiler/model/load/caged_model.h"
 #include "compiler/model/load/input_files.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "tuner/cost_model/boosted_trees.h"
@@ -64,6 +65,7 @@ Result<Repeat> running(const std::string& spec, std::size_t threads) {
   const auto inputs = std::make_shared<const std::vector<runtime::Tensor>>(std::move(filled));
   ATTUNE_ASSIGN(model::ModelSession made, model::ModelSession::create(model, true));
   const auto session = std::make_shared<model::ModelSession>(std::move(made));
+  ATTUNE_RETURN_IF_ERROR(model::enter_cage(model));
   ATTUNE_RETURN_IF_ERROR(session->run(*inputs));
   const SteadyClock clock;
   const std::int64_t begin = clock.now_ns();

@@ -66,6 +66,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const MaximumArguments maxima(line);
   const InputArguments inputs(line);
   const TrustArguments trust(line);
   add_schedule_options(line, options.source.schedule);
@@ -84,6 +85,7 @@ Result<int> run_bench(Words arguments, Console& console) {
     ATTUNE_ASSIGN(options.source.trust, trust.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     ATTUNE_ASSIGN(options.files.inputs, inputs.take());
     options.source.progress = compile_progress(console);
     options.sampling.repeats = repeats.value_or(0);

@@ -22,6 +22,7 @@ Result<int> run_check(Words arguments, Console& console) {
   const ModelArguments model(line, false);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const MaximumArguments maxima(line);
   const TrustArguments trust(line);
   line.flag("--all", options.all, "check a table of small operators of every family instead");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
@@ -36,6 +37,7 @@ Result<int> run_check(Words arguments, Console& console) {
     ATTUNE_ASSIGN(options.source.trust, trust.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     if (options.all == !model.model().empty()) {

@@ -61,6 +61,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const MaximumArguments maxima(line);
   line.texts("--emit", "STAGES", emit,
              "print stages: graph, tasks, te, trace, loops, llvm, asm, plan; or a pass");
   line.text("-o,--output", "FILE", options.output,
@@ -89,6 +90,7 @@ Result<int> run_compile(Words arguments, Console& console) {
     ATTUNE_ASSIGN(options.format.sign, sign.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     options.source.model.disabled_passes = split_at_commas(disabled);
     options.source.progress = compile_progress(console);
     options.emit = split_at_commas(emit);

@@ -66,6 +66,7 @@ Result<int> run_run(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const MaximumArguments maxima(line);
   const InputArguments inputs(line);
   const TrustArguments trust(line);
   line.texts("--image", "NAME=FILE", images, "read an input from a picture (PPM, PGM); repeatable");
@@ -94,6 +95,7 @@ Result<int> run_run(Words arguments, Console& console) {
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     ATTUNE_ASSIGN(options.files.inputs, inputs.take());
     ATTUNE_ASSIGN(options.files.images, named_files(images));
     ATTUNE_ASSIGN(options.files.image.mean, numbers("--mean", mean));

@@ -65,6 +65,23 @@ Result<model::Constants> ConstantArguments::take() const {
   return constants;
 }
 
+MaximumArguments::MaximumArguments(CommandLine& line) {
+  line.texts("--max", "NAME=N", texts_,
+             "how large an input can be that a size follows from, e.g. k=10");
+}
+
+Result<model::Shapes> MaximumArguments::take() const {
+  model::Shapes maxima;
+  for (const std::string& text : texts_) {
+    ATTUNE_ASSIGN(auto maximum, model::parse_maximum(text));
+    const std::string name = maximum.first;
+    if (!maxima.insert(std::move(maximum)).second) {
+      return invalid(fmt::format("the largest value of input '{}' is given twice", name));
+    }
+  }
+  return maxima;
+}
+
 Result<std::vector<model::NamedFile>> named_files(const std::vector<std::string>& texts) {
   std::vector<model::NamedFile> files;
   for (const std::string& text : texts) {

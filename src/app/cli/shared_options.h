@@ -50,6 +50,17 @@ class ConstantArguments {
   std::vector<std::string> texts_;
 };
 
+// --max, for whole models.
+class MaximumArguments {
+ public:
+  explicit MaximumArguments(CommandLine& line);
+  Result<model::Shapes> take() const;
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
 // "NAME=FILE", each.
 Result<std::vector<model::NamedFile>> named_files(const std::vector<std::string>& texts);
 

@@ -100,6 +100,7 @@ Result<int> run_submit(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const MaximumArguments maxima(line);
   const InputArguments inputs(line);
   const BudgetArguments budget(line, "measure N candidates of each task");
   add_store_options(line, options.records, options.history);
@@ -128,6 +129,7 @@ Result<int> run_submit(Words arguments, Console& console) {
     options.model = model.take();
     options.shapes = shapes.texts();
     options.constants = constants.texts();
+    options.maxima = maxima.texts();
     ATTUNE_ASSIGN(options.inputs, inputs.take());
     if (const auto given = shapes.take(); !given.ok()) return given.error();
     options.trials = budget.trials();

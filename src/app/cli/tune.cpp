@@ -1,6 +1,7 @@
 #include "tuner/whole_model/tune.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 #include "app/cli/interrupt.h"
 #include "app/cli/search_arguments.h"
@@ -159,11 +160,12 @@ Result<int> end_model(const whole_model::TuneReport& report, const Interrupt& in
 
 Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, Console& console) {
   const Interrupt interrupt;
-  tell_missing_cage_parts(console);
   tell_network_records(console, options.records);
   TuneDisplay display(console);
+  bool begun = false;
   bool told = options.trials.has_value() || options.seconds.has_value();
   const auto show = [&](const whole_model::TuneProgress& progress) {
+    if (!std::exchange(begun, true)) tell_missing_cage_parts(console);
     if (!told) {
       console.note(
           progress.trials_total
@@ -201,6 +203,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   const ModelArguments model(line);
   const ShapeArguments shapes(line);
   const ConstantArguments constants(line);
+  const MaximumArguments maxima(line);
   const InputArguments inputs(line);
   const BudgetArguments budget(line, "measure N candidates (128)");
   add_store_options(line, options.records, options.history);
@@ -235,6 +238,7 @@ Result<int> run_tune(Words arguments, Console& console) {
     options.model = model.take();
     ATTUNE_ASSIGN(options.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.model.constants, constants.take());
+    ATTUNE_ASSIGN(options.model.maxima, maxima.take());
     ATTUNE_ASSIGN(options.inputs, inputs.take());
     if (replay.empty()) return tune(options, speech, console);
     ATTUNE_ASSIGN(const whole_model::ReplayReport repeated, whole_model::replay(options, replay));

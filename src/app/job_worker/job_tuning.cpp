@@ -135,6 +135,10 @@ class JobTuning {
       ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
       model.constants.insert(std::move(constant));
     }
+    for (const std::string& text : options_.maxima) {
+      ATTUNE_ASSIGN(auto maximum, model::parse_maximum(text));
+      model.maxima.insert(std::move(maximum));
+    }
     return model;
   }
 

@@ -174,7 +174,7 @@ Status work(const WorkerOptions& options) {
       .token = handed_token(),
       .devices = {"cpu"},
       .patience_seconds = options.patience_seconds};
-  const auto place = server::find_cpuset();
+  const auto place = find_control_group("cpuset");
   const auto groups = place.ok() ? server::CoreGroups::around(*place) : nullptr;
   for (;;) {
     if (how.token.empty()) {

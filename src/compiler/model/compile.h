@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ struct CompileOptions {
   std::function<Status(const std::vector<graph::Task>&)> before_layouts = {};
   // Of the tasks compiled, for the same target; takes and gives kernels. None: all are compiled.
   std::shared_ptr<KernelStore> kernels = {};
+  // The largest values of inputs that sizes follow from, by their names.
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> maxima = {};
   std::vector<std::string> disabled_passes = {};
   ObserveStep observe = {};
   std::function<void(std::size_t done, std::size_t all)> progress = {};

@@ -180,6 +180,10 @@ Status plan(Compilation& c) {
   }
   ATTUNE_RETURN_IF_ERROR(ahead.load(prepares));
   ATTUNE_RETURN_IF_ERROR(build_plan(*c.tasks, c.kernels, ahead, plan, c.model.weights));
+  for (runtime::InterfaceTensor& input : plan.inputs) {
+    const auto most = c.options.maxima.find(input.name);
+    if (most != c.options.maxima.end()) input.most = most->second;
+  }
   if (required.own_memory) plan = on_device(plan);
   return {};
 }

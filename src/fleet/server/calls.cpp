@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "fleet/server/file_streams.h"
 #include "fleet/server/streams.h"
 #include "fleet/server/tokens.h"
@@ -18,6 +19,19 @@ class Answer final : public grpc::ServerUnaryReactor {
  public:
   explicit Answer(CallState& state) : under_way_(state, UnderWay::Kind::Answer) {}
   bool in_time() const { return under_way_.in_time(); }
+  void OnDone() override { delete this; }
+
+ private:
+  UnderWay under_way_;
+};
+
+// The end of a stream that is not begun.
+template <typename Reactor>
+class Refused final : public Reactor {
+ public:
+  Refused(CallState& state, const Error& why) : under_way_(state, UnderWay::Kind::Stream) {
+    this->Finish(wire::to_status(why));
+  }
   void OnDone() override { delete this; }
 
  private:
@@ -44,18 +58,34 @@ Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& cal
 
 }  // namespace
 
-grpc::ServerUnaryReactor* SchedulerCalls::answer(std::function<Status(Turn&)> act,
-                                                 std::function<void()> complete) {
+Result<jobs::Caller> SchedulerCalls::admit(std::string_view call,
+                                           const grpc::CallbackServerContext& context) {
+  const jobs::Caller caller = who_(context);
+  ATTUNE_RETURN_IF_ERROR(jobs::check_may_call(caller, state_.uid, call));
+  if (rate_ == nullptr || rate_->admit(SteadyClock().now_ns())) return caller;
+  return Error{ErrorCode::Exhausted, fmt::format("{} asks this scheduler too often", caller.user),
+               "wait a moment; it serves others too"};
+}
+
+grpc::ServerUnaryReactor* SchedulerCalls::answer(std::string_view call,
+                                                 const grpc::CallbackServerContext& context,
+                                                 Act act, std::function<void()> complete) {
   auto* reactor = new Answer(state_);
-  const bool heard =
-      reactor->in_time() && state_.loop->post([reactor, act = std::move(act),
-                                               complete = std::move(complete)](Turn& turn) {
-        turn.waiting.push_back([reactor, acted = act(turn), complete](const Status& written) {
-          const Status& status = acted.ok() ? written : acted;
-          if (status.ok() && complete) complete();
-          reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
-        });
-      });
+  Result<jobs::Caller> caller = admit(call, context);
+  if (!caller.ok()) {
+    reactor->Finish(wire::to_status(caller.error()));
+    return reactor;
+  }
+  const bool heard = reactor->in_time() && state_.loop->post([reactor, caller = std::move(*caller),
+                                                              act = std::move(act),
+                                                              complete =
+                                                                  std::move(complete)](Turn& turn) {
+    turn.waiting.push_back([reactor, acted = act(caller, turn), complete](const Status& written) {
+      const Status& status = acted.ok() ? written : acted;
+      if (status.ok() && complete) complete();
+      reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
+    });
+  });
   if (!heard) reactor->Finish(ending());
   return reactor;
 }
@@ -64,7 +94,8 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
                                                  const v1::SubmitRequest* request,
                                                  v1::SubmitReply* reply) {
   return answer(
-      [this, caller = who_(*context), request, reply](Turn& turn) -> Status {
+      "Submit", *context,
+      [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, turn));
         return {};
       },
@@ -76,17 +107,19 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* context,
                                                   const v1::ControlRequest* request,
                                                   v1::ControlReply* reply) {
-  return answer([caller = who_(*context), request, reply](Turn& turn) -> Status {
-    ATTUNE_ASSIGN(*reply->mutable_job(), turn.book.control(caller, *request, turn.now));
-    return {};
-  });
+  return answer(
+      "Control", *context, [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+        ATTUNE_ASSIGN(*reply->mutable_job(), turn.book.control(caller, *request, turn.now));
+        return {};
+      });
 }
 
 grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* context,
                                                const v1::ListRequest* request,
                                                v1::Snapshot* reply) {
   return answer(
-      [caller = who_(*context), request, reply](Turn& turn) -> Status {
+      "List", *context,
+      [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
         return {};
       },
@@ -99,7 +132,8 @@ grpc::ServerUnaryReactor* SchedulerCalls::Prune(grpc::CallbackServerContext* con
                                                 const v1::PruneRequest* request,
                                                 v1::PruneReply* reply) {
   return answer(
-      [caller = who_(*context), request, reply](Turn& turn) -> Status {
+      "Prune", *context,
+      [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.prune(caller, *request, turn.now));
         return {};
       },
@@ -111,24 +145,29 @@ grpc::ServerUnaryReactor* SchedulerCalls::Prune(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* SchedulerCalls::Token(grpc::CallbackServerContext* context,
                                                 const v1::TokenRequest* request,
                                                 v1::TokenReply* reply) {
-  return answer([this, caller = who_(*context), request, reply](Turn& turn) -> Status {
-    const bool worker = request->purpose() == v1::WORKER;
-    const jobs::Right right = worker ? jobs::Right::WorkerToken : jobs::Right::TunerToken;
-    if (!jobs::may(jobs::standing_of(caller, state_.uid), right)) {
-      return wire::denied("only the scheduler's user may let workers take part",
-                          "a tuner needs no --worker");
-    }
-    reply->set_token(state_.options.tokens->hand_out(
-        caller.uid, worker ? jobs::Standing::Worker : jobs::Standing::Tuner, turn.now));
-    reply->set_seconds(Tokens::kGoodSeconds);
-    return {};
-  });
+  return answer(
+      "Token", *context, [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+        const bool worker = request->purpose() == v1::WORKER;
+        const jobs::Right right = worker ? jobs::Right::WorkerToken : jobs::Right::TunerToken;
+        if (!jobs::may(jobs::standing_of(caller, state_.uid), right)) {
+          return wire::denied("only the scheduler's user may let workers take part",
+                              "a tuner needs no --worker");
+        }
+        reply->set_token(state_.options.tokens->hand_out(
+            caller.uid, worker ? jobs::Standing::Worker : jobs::Standing::Tuner, turn.now));
+        reply->set_seconds(Tokens::kGoodSeconds);
+        return {};
+      });
 }
 
 grpc::ServerWriteReactor<v1::Snapshot>* SchedulerCalls::Watch(grpc::CallbackServerContext* context,
                                                               const v1::ListRequest* request) {
+  const Result<jobs::Caller> caller = admit("Watch", *context);
+  if (!caller.ok()) {
+    return new Refused<grpc::ServerWriteReactor<v1::Snapshot>>(state_, caller.error());
+  }
   const std::uint64_t id = state_.next_id++;
-  auto* stream = new WatchStream(state_, id, who_(*context));
+  auto* stream = new WatchStream(state_, id, *caller);
   {
     const std::lock_guard lock(state_.mutex);
     state_.watchers[id] = stream;
@@ -139,8 +178,13 @@ grpc::ServerWriteReactor<v1::Snapshot>* SchedulerCalls::Watch(grpc::CallbackServ
 
 grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* SchedulerCalls::Work(
     grpc::CallbackServerContext* context) {
+  const Result<jobs::Caller> caller = admit("Work", *context);
+  if (!caller.ok()) {
+    return new Refused<grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>>(state_,
+                                                                              caller.error());
+  }
   const jobs::WorkerId id = state_.next_id++;
-  auto* stream = new WorkStream(state_, id, who_(*context), *context);
+  auto* stream = new WorkStream(state_, id, *caller, *context);
   {
     const std::lock_guard lock(state_.mutex);
     state_.workers[id] = stream;
@@ -151,12 +195,16 @@ grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* SchedulerCalls::Work(
 
 grpc::ServerReadReactor<v1::FilePart>* SchedulerCalls::Upload(grpc::CallbackServerContext* context,
                                                               v1::UploadReply* reply) {
-  return new UploadStream(state_, who_(*context).uid, *reply);
+  const Result<jobs::Caller> caller = admit("Upload", *context);
+  if (caller.ok()) return new UploadStream(state_, caller->uid, *reply);
+  return new Refused<grpc::ServerReadReactor<v1::FilePart>>(state_, caller.error());
 }
 
 grpc::ServerWriteReactor<v1::FilePart>* SchedulerCalls::Fetch(grpc::CallbackServerContext* context,
                                                               const v1::FetchRequest* request) {
-  return new FetchStream(state_, who_(*context), request->job());
+  const Result<jobs::Caller> caller = admit("Fetch", *context);
+  if (caller.ok()) return new FetchStream(state_, *caller, request->job());
+  return new Refused<grpc::ServerWriteReactor<v1::FilePart>>(state_, caller.error());
 }
 
 }  // namespace attune::server

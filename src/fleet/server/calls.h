@@ -2,13 +2,16 @@
 #pragma once
 
 #include "fleet/server/call_state.h"
+#include "fleet/server/rate_limit.h"
 #include "fleet/wire/jobs.grpc.pb.h"
 
 namespace attune::server {
 
 class SchedulerCalls final : public v1::Scheduler::CallbackService {
  public:
-  SchedulerCalls(CallState& state, WhoCalls who) : state_(state), who_(std::move(who)) {}
+  // `rate`: how often they are heard; null: as often as they call.
+  SchedulerCalls(CallState& state, WhoCalls who, RateLimit* rate)
+      : state_(state), who_(std::move(who)), rate_(rate) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitRequest* request,
@@ -32,13 +35,18 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
                                                 const v1::FetchRequest* request) override;
 
  private:
+  // Who makes this call; an error where they may not, or do it too often.
+  Result<jobs::Caller> admit(std::string_view call, const grpc::CallbackServerContext& context);
   // Answers when all that the call and those before it changed is on the disk; `complete` is done
   // just before, away from the loop.
-  grpc::ServerUnaryReactor* answer(std::function<Status(Turn&)> act,
+  using Act = std::function<Status(const jobs::Caller&, Turn&)>;
+  grpc::ServerUnaryReactor* answer(std::string_view call,
+                                   const grpc::CallbackServerContext& context, Act act,
                                    std::function<void()> complete = {});
 
   CallState& state_;
   const WhoCalls who_;
+  RateLimit* const rate_;
 };
 
 }  // namespace attune::server

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -21,6 +20,7 @@
 #include <map>
 #include <utility>
 
+#include "base/control_group.h"
 #include "base/hash.h"
 
 namespace attune::server {
@@ -36,31 +36,6 @@ constexpr int kRemoveAttempts = 8;
 Error failed(std::string_view verb, const std::string& path) {
   return Error{
       ErrorCode::Io, fmt::format("cannot {} {}: {}", verb, path, std::strerror(errno)), {}};
-}
-
-// The kernel takes a value in one piece. Without the rights it says so at opening.
-Status write_value(const std::string& path, std::string_view value) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return failed("open", path);
-  const bool written = ::write(file, value.data(), value.size()) >= 0;
-  const Status status = written ? Status() : failed("write", path);
-  ::close(file);
-  return status;
-}
-
-// Empty when it cannot be read.
-std::string read_value(const std::string& path) {
-  std::array<char, 4096> piece;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const ssize_t size = file < 0 ? 0 : ::read(file, piece.data(), piece.size());
-  if (file >= 0) ::close(file);
-  std::string text(piece.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
-bool has_word(const std::string& text, std::string_view word) {
-  return fmt::format(" {} ", text).find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
 // "0,2-3" as the kernel writes it.
@@ -125,7 +100,7 @@ void wait_for_end(const std::string& threads_file) {
 CoreGroups::CoreGroups(CgroupVersion version, std::string outside)
     : version_(version), outside_(std::move(outside)), may_isolate_(version == CgroupVersion::V2) {}
 
-std::unique_ptr<CoreGroups> CoreGroups::around(const CpusetPlace& place) {
+std::unique_ptr<CoreGroups> CoreGroups::around(const GroupPlace& place) {
   const fs::path here = place.folder;
   const GroupName own = parse_name(here.filename().string());
   if (own.suffix != kHost) return nullptr;
@@ -135,7 +110,7 @@ std::unique_ptr<CoreGroups> CoreGroups::around(const CpusetPlace& place) {
     if (parsed.owner != own.owner) continue;
     const std::string folder = groups->outside_ + "/" + name;
     groups->groups_.push_back(
-        {folder, parse_list(read_value(folder + "/cpuset.cpus")), parsed.suffix != kHost});
+        {folder, parse_list(read_group_value(folder + "/cpuset.cpus")), parsed.suffix != kHost});
   }
   return groups;
 }
@@ -155,9 +130,9 @@ const CoreGroup* CoreGroups::group_of(std::span<const int> cores) const {
 
 void CoreGroups::enter(std::span<const int> cores) const {
   const CoreGroup* group = group_of(cores);
-  if (group == nullptr || !write_value(threads_file(group->folder), "0").ok()) {
+  if (group == nullptr || !write_group_value(threads_file(group->folder), "0").ok()) {
     // Where every core can be had. Should that fail too, pinning will say so.
-    (void)write_value(threads_file(outside_), "0").ok();
+    (void)write_group_value(threads_file(outside_), "0").ok();
     return;
   }
   if (group->is_device && may_isolate_ && !isolate(*group)) may_isolate_ = false;
@@ -171,9 +146,9 @@ void CoreGroups::leave(std::span<const int> cores) const {
 // The kernel may accept the word and say afterwards that it does not hold.
 bool CoreGroups::isolate(const CoreGroup& group) const {
   for (const std::string_view kind : {"isolated", "root"}) {
-    if (read_value(group.folder + kPartition) == kind) return true;
-    if (write_value(group.folder + kPartition, kind).ok() &&
-        read_value(group.folder + kPartition) == kind) {
+    if (read_group_value(group.folder + kPartition) == kind) return true;
+    if (write_group_value(group.folder + kPartition, kind).ok() &&
+        read_group_value(group.folder + kPartition) == kind) {
       return true;
     }
   }
@@ -182,7 +157,7 @@ bool CoreGroups::isolate(const CoreGroup& group) const {
 }
 
 void CoreGroups::release(const CoreGroup& group) const {
-  (void)write_value(group.folder + kPartition, "member").ok();
+  (void)write_group_value(group.folder + kPartition, "member").ok();
 }
 
 std::vector<int> CoreGroups::host_cores() const {
@@ -201,11 +176,11 @@ std::vector<int> CoreGroups::all_cores() const {
   return cores;
 }
 
-OwnCoreGroups::OwnCoreGroups(const CpusetPlace& place, std::string name)
+OwnCoreGroups::OwnCoreGroups(const GroupPlace& place, std::string name)
     : groups_(place.version, place.folder), name_(std::move(name)) {}
 
 Result<std::unique_ptr<OwnCoreGroups>> OwnCoreGroups::make(
-    const CpusetPlace& place, const std::string& name, const std::vector<int>& host,
+    const GroupPlace& place, const std::string& name, const std::vector<int>& host,
     const std::vector<std::vector<int>>& devices) {
   std::unique_ptr<OwnCoreGroups> own(new OwnCoreGroups(place, name));
   ATTUNE_RETURN_IF_ERROR(own->allow_groups());
@@ -215,7 +190,7 @@ Result<std::unique_ptr<OwnCoreGroups>> OwnCoreGroups::make(
   }
   ATTUNE_RETURN_IF_ERROR(own->start_keeper());
   CoreGroups& groups = own->groups_;
-  ATTUNE_RETURN_IF_ERROR(write_value(groups.groups_.front().folder + "/cgroup.procs", "0"));
+  ATTUNE_RETURN_IF_ERROR(write_group_value(groups.groups_.front().folder + "/cgroup.procs", "0"));
   own->moved_ = true;
   for (const CoreGroup& group : groups.groups_) {
     if (!group.is_device || !groups.may_isolate_) continue;
@@ -229,12 +204,12 @@ Result<std::unique_ptr<OwnCoreGroups>> OwnCoreGroups::make(
 Status OwnCoreGroups::allow_groups() {
   const std::string& folder = groups_.outside_;
   if (groups_.version_ == CgroupVersion::V1) return {};
-  if (!has_word(read_value(folder + "/cgroup.controllers"), "cpuset")) {
+  if (!has_group_word(read_group_value(folder + "/cgroup.controllers"), "cpuset")) {
     return unsupported(fmt::format("the cpuset controller is not delegated to {}", folder));
   }
   const std::string control = folder + "/cgroup.subtree_control";
-  if (has_word(read_value(control), "cpuset")) return {};
-  ATTUNE_RETURN_IF_ERROR(write_value(control, "+cpuset"));
+  if (has_group_word(read_group_value(control), "cpuset")) return {};
+  ATTUNE_RETURN_IF_ERROR(write_group_value(control, "+cpuset"));
   enabled_ = true;
   return {};
 }
@@ -248,16 +223,16 @@ Status OwnCoreGroups::add(const std::string& suffix, std::vector<int> cores, boo
   groups_.groups_.push_back({folder, cores, is_device});
   const std::string list = fmt::format("{}", fmt::join(cores, ","));
   if (groups_.version_ == CgroupVersion::V1) {
-    std::string memory = read_value(outside + "/cpuset.effective_mems");
-    if (memory.empty()) memory = read_value(outside + "/cpuset.mems");
-    ATTUNE_RETURN_IF_ERROR(write_value(folder + "/cpuset.mems", memory));
-    return write_value(folder + "/cpuset.cpus", list);
+    std::string memory = read_group_value(outside + "/cpuset.effective_mems");
+    if (memory.empty()) memory = read_group_value(outside + "/cpuset.mems");
+    ATTUNE_RETURN_IF_ERROR(write_group_value(folder + "/cpuset.mems", memory));
+    return write_group_value(folder + "/cpuset.cpus", list);
   }
   // So that threads of one process can be in different groups.
-  ATTUNE_RETURN_IF_ERROR(write_value(folder + "/cgroup.type", "threaded"));
-  ATTUNE_RETURN_IF_ERROR(write_value(folder + "/cpuset.cpus", list));
+  ATTUNE_RETURN_IF_ERROR(write_group_value(folder + "/cgroup.type", "threaded"));
+  ATTUNE_RETURN_IF_ERROR(write_group_value(folder + "/cpuset.cpus", list));
   // Newer kernels want it for partitions below groups that are none themselves.
-  if (is_device) (void)write_value(folder + "/cpuset.cpus.exclusive", list).ok();
+  if (is_device) (void)write_group_value(folder + "/cpuset.cpus.exclusive", list).ok();
   return {};
 }
 
@@ -293,7 +268,7 @@ Status OwnCoreGroups::start_keeper() {
 }
 
 OwnCoreGroups::~OwnCoreGroups() {
-  if (moved_) (void)write_value(groups_.outside_ + "/cgroup.procs", "0").ok();
+  if (moved_) (void)write_group_value(groups_.outside_ + "/cgroup.procs", "0").ok();
   if (lifeline_ >= 0) ::close(lifeline_);
   if (keeper_ < 0) remove_groups();
   while (keeper_ > 0 && ::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) continue;
@@ -310,7 +285,7 @@ void OwnCoreGroups::remove_groups() const {
   if (!enabled_) return;
   const std::vector<std::string> others = folders_in(groups_.outside_);
   if (others.empty()) {
-    (void)write_value(groups_.outside_ + "/cgroup.subtree_control", "-cpuset").ok();
+    (void)write_group_value(groups_.outside_ + "/cgroup.subtree_control", "-cpuset").ok();
   }
 }
 
@@ -318,7 +293,7 @@ std::string core_groups_name(const std::string& state) {
   return fmt::format("{}{}-{}", kPrefix, ::getpid(), hex64(hash_bytes(state)));
 }
 
-void remove_leftover_groups(const CpusetPlace& place) {
+void remove_leftover_groups(const GroupPlace& place) {
   std::map<std::string, std::vector<std::string>> devices;  // by their owners
   for (const std::string& name : folders_in(place.folder)) {
     const GroupName parsed = parse_name(name);

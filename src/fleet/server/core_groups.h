@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/control_group_place.h"
 #include "base/result.h"
-#include "fleet/server/cpuset_place.h"
 
 namespace attune::server {
 
@@ -25,7 +25,7 @@ struct CoreGroup {
 class CoreGroups {
  public:
   // Those of the scheduler that started the process in its host group at `place`; null: none.
-  static std::unique_ptr<CoreGroups> around(const CpusetPlace& place);
+  static std::unique_ptr<CoreGroups> around(const GroupPlace& place);
 
   // Brings the calling thread to the group that has all these cores, or to the one in which all
   // groups lie when they are of several. The thread may run on any core of the group then.
@@ -55,7 +55,7 @@ class CoreGroups {
 class OwnCoreGroups {
  public:
   // Brings the process to the host's group. `name` sets them apart from those of others.
-  static Result<std::unique_ptr<OwnCoreGroups>> make(const CpusetPlace& place,
+  static Result<std::unique_ptr<OwnCoreGroups>> make(const GroupPlace& place,
                                                      const std::string& name,
                                                      const std::vector<int>& host,
                                                      const std::vector<std::vector<int>>& devices);
@@ -72,7 +72,7 @@ class OwnCoreGroups {
   void remove_leftovers() const;
 
  private:
-  OwnCoreGroups(const CpusetPlace& place, std::string name);
+  OwnCoreGroups(const GroupPlace& place, std::string name);
   Status allow_groups();
   Status add(const std::string& suffix, std::vector<int> cores, bool is_device);
   Status start_keeper();
@@ -91,6 +91,6 @@ class OwnCoreGroups {
 std::string core_groups_name(const std::string& state);
 
 // Removes what schedulers that were killed left at `place`, when nothing runs there any more.
-void remove_leftover_groups(const CpusetPlace& place);
+void remove_leftover_groups(const GroupPlace& place);
 
 }  // namespace attune::server

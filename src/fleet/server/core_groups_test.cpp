@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // A folder that takes what is written, as the kernel would, and keeps it for us to see.
 class FakeGroups : public ::testing::Test {
  protected:
-  CpusetPlace place(CgroupVersion version) const { return {version, root_.path().string()}; }
+  GroupPlace place(CgroupVersion version) const { return {version, root_.path().string()}; }
   std::string in(const std::string& group, const std::string& file) const {
     return root_.read(named(group) + "/" + file);
   }
@@ -181,10 +181,10 @@ bool can_stand_on(int core) {
 }
 
 // What a scheduler and a worker do, in a process of their own: which step failed, 0 for none.
-int live_in_groups(const CpusetPlace& place, int host, int device) {
+int live_in_groups(const GroupPlace& place, int host, int device) {
   auto own = OwnCoreGroups::make(place, core_groups_name("test"), {host}, {{device}});
   if (!own.ok()) return 1;
-  const auto here = find_cpuset();
+  const auto here = find_control_group("cpuset");
   if (!here.ok()) return 2;
   const auto groups = CoreGroups::around(*here);
   if (groups == nullptr || groups->all_cores().size() != 2) return 3;
@@ -218,7 +218,7 @@ int live_in_groups(const CpusetPlace& place, int host, int device) {
 class RealGroups : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto found = find_cpuset();
+    const auto found = find_control_group("cpuset");
     if (!found.ok()) GTEST_SKIP() << "not allowed here: " << found.error().message;
     place_ = *found;
     cores_ = cores_here();
@@ -248,7 +248,7 @@ class RealGroups : public ::testing::Test {
     return left;
   }
 
-  CpusetPlace place_;
+  GroupPlace place_;
   std::vector<int> cores_;
   pid_t child_ = 0;  // the process
 };

@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
+#include <string_view>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace attune::server {
 namespace {
@@ -31,6 +34,23 @@ std::size_t most_connections() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
   constexpr rlim_t kEnough = 8192;
   return static_cast<std::size_t>(std::min(limit.rlim_max, kEnough) / 2);
+}
+
+// With one sentence, in the words of HTTP/2: empty settings, and a farewell (RFC 9113, 6.5 and 6.8)
+// whose text a client of gRPC is told.
+void send_away(int connection) {
+  constexpr std::string_view kWhy = "this user connects too often, or has too many connections";
+  constexpr unsigned char kSettings = 4, kGoAway = 7, kEnhanceYourCalm = 11;
+  constexpr std::size_t kFixed = 8;  // the last stream, and the reason
+  std::string said(9, '\0');
+  said[3] = kSettings;
+  std::string farewell(9 + kFixed, '\0');
+  farewell[2] = static_cast<char>(kFixed + kWhy.size());
+  farewell[3] = kGoAway;
+  farewell.back() = kEnhanceYourCalm;
+  said += farewell;
+  said += kWhy;
+  (void)!::send(connection, said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace
@@ -70,9 +90,15 @@ void Listener::accept_from(int socket) {
     return;
   }
   const std::optional<wire::Peer> peer = wire::peer_of(made.number());
-  if (!peer || (only_ && peer->uid != *only_) || !has_room(peer->uid)) return;
+  if (!peer || (only_ && peer->uid != *only_)) return;
+  if (!in_time(peer->uid) || !has_room(peer->uid)) return send_away(made.number());
   open_[made.number()] = {peer->uid, inode_of(made.number())};
   take_(std::move(made), peer->uid);
+}
+
+bool Listener::in_time(std::uint32_t uid) {
+  if (uid == ::geteuid()) return true;
+  return rates_.try_emplace(uid, kRateOfAUser).first->second.admit(SteadyClock().now_ns());
 }
 
 // Those that were closed meanwhile are seen by their descriptors, which stand for nothing or for

@@ -1,5 +1,5 @@
 // Takes connections at Unix sockets, and says of each who made it. Other users who open more than
-// their share of them are sent away.
+// their share of them, or open them too often, are sent away.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "fleet/server/rate_limit.h"
 #include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
@@ -16,6 +17,7 @@ class Listener {
   // What becomes of a connection, whose descriptor is the callee's from then on.
   using Take = std::function<void(wire::Descriptor socket, std::uint32_t uid)>;
   static constexpr std::size_t kMostOfAUser = 256;
+  static constexpr RateLimit::Rate kRateOfAUser{.at_once = 256, .a_second = 64};
 
   // `only`: connections of other users are closed at once.
   Listener(std::vector<wire::Descriptor> sockets, std::optional<std::uint32_t> only, Take take);
@@ -27,6 +29,7 @@ class Listener {
   void run();
   void accept_from(int socket);
   bool has_room(std::uint32_t uid);
+  bool in_time(std::uint32_t uid);
 
   // A connection as the system knows it, for as long as it is open.
   struct Open {
@@ -38,7 +41,8 @@ class Listener {
   const Take take_;
   const wire::Descriptor wake_;
   const std::size_t most_in_all_;
-  std::map<int, Open> open_;  // by descriptor; the thread's
+  std::map<int, Open> open_;                  // by descriptor; the thread's
+  std::map<std::uint32_t, RateLimit> rates_;  // of other users; the thread's
   std::thread thread_;
 };
 

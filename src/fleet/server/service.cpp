@@ -22,12 +22,16 @@ namespace {
 
 constexpr int kMostCallsOfOthers = 64;  // at once, over one connection
 constexpr std::size_t kMostUsers = 256;
+constexpr RateLimit::Rate kCallsOfOthers{.at_once = 512, .a_second = 256};
 constexpr auto kWaitForAnswers = std::chrono::seconds(30);
 
 // The connections of one user.
 struct UserServer {
   UserServer(CallState& state, const jobs::Caller& caller)
-      : calls(state, [caller](const grpc::CallbackServerContext&) { return caller; }) {
+      : rate(kCallsOfOthers),
+        calls(
+            state, [caller](const grpc::CallbackServerContext&) { return caller; },
+            caller.uid == state.uid ? nullptr : &rate) {
     const bool own = caller.uid == state.uid;
     grpc::ServerBuilder builder;
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
@@ -37,6 +41,7 @@ struct UserServer {
     server = builder.BuildAndStart();
   }
 
+  RateLimit rate;
   SchedulerCalls calls;
   std::unique_ptr<grpc::Server> server;
 };

@@ -127,6 +127,15 @@ Status Session::State::bind_input(std::size_t index, const InputView& view) {
   const std::size_t most = input_bytes[index];
   const auto bytes = static_cast<std::size_t>(checked_bytes(tensor.type, view.shape).value());
   if (bytes > 0 && view.data == nullptr) return bad("has no data", "");
+  for (std::size_t i = 0; !tensor.most.empty() && i < bytes / byte_size(tensor.type); ++i) {
+    const std::int64_t limit = tensor.most[std::min(i, tensor.most.size() - 1)];
+    const auto value = static_cast<std::int64_t>(
+        read_element(view.data, tensor.type, static_cast<std::int64_t>(i)));
+    if (value >= 0 && value <= limit) continue;
+    return bad("holds " + std::to_string(value) + ", the model was compiled for 0 to " +
+                   std::to_string(limit),
+               "give less, or compile the model for more with --max");
+  }
   if (bytes == most && is_aligned(view.data)) {
     // Inputs are only read; the table has one type of address.
     input_data[index] = static_cast<std::byte*>(const_cast<void*>(view.data));

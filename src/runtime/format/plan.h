@@ -37,6 +37,8 @@ struct InterfaceTensor {
   std::vector<Dim> dims;
   // Not 0: it stands for a tensor [n, channels, …] and lies in blocks, [n, blocks, …, lanes].
   std::int64_t channels = 0;
+  // Of an input that sizes follow from: it holds 0 to these, one for all elements or one for each.
+  std::vector<std::int64_t> most = {};
   bool operator==(const InterfaceTensor&) const = default;
 };
 

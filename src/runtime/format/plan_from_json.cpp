@@ -102,10 +102,13 @@ std::vector<Dim> read_dims(Reader& reader, const Json& value) {
 std::vector<InterfaceTensor> read_interface(Reader& reader, const Json& value) {
   return reader.all(value, [&](const Json& item) -> InterfaceTensor {
     const Json* channels = item.find("channels");
+    const Json* most = item.find("most");
+    const auto integer = [&](const Json& number) { return reader.integer(number); };
     return {.name = reader.text(reader.member(item, "name")),
             .type = reader.type(reader.member(item, "type")),
             .dims = read_dims(reader, reader.member(item, "dims")),
-            .channels = channels == nullptr ? 0 : reader.integer(*channels)};
+            .channels = channels == nullptr ? 0 : reader.integer(*channels),
+            .most = most == nullptr ? std::vector<std::int64_t>() : reader.all(*most, integer)};
   });
 }
 

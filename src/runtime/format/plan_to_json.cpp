@@ -33,6 +33,7 @@ Json interface_json(const std::vector<InterfaceTensor>& tensors) {
     JsonObject object{
         {"name", tensor.name}, {"type", name_json(tensor.type)}, {"dims", dims_json(tensor.dims)}};
     if (tensor.channels != 0) object.emplace_back("channels", tensor.channels);
+    if (!tensor.most.empty()) object.emplace_back("most", plain_array(tensor.most));
     return object;
   });
 }

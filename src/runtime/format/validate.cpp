@@ -46,6 +46,7 @@ class Validator {
       for (const InterfaceTensor& tensor : *side) {
         ATTUNE_RETURN_IF_ERROR(check_tensor(tensor.type, tensor.dims, "'" + tensor.name + "'"));
         ATTUNE_RETURN_IF_ERROR(check_blocks(tensor));
+        ATTUNE_RETURN_IF_ERROR(check_most(tensor));
       }
     }
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
@@ -60,6 +61,16 @@ class Validator {
  private:
   // How often the innermost loop runs at most; kNone when only running tells.
   using Trips = std::int64_t;
+
+  // One number for all elements, or one for each.
+  static Status check_most(const InterfaceTensor& tensor) {
+    const std::size_t count = tensor.most.size();
+    if (count <= 1) return {};
+    const auto bytes = maximal_bytes(tensor.type, tensor.dims).value();
+    if (count * byte_size(tensor.type) == static_cast<std::size_t>(bytes)) return {};
+    return refused("'" + tensor.name + "' has " + std::to_string(count) +
+                   " largest values, which are not one for each element");
+  }
 
   // As many channels as fill the blocks, but for lanes of the last one.
   static Status check_blocks(const InterfaceTensor& tensor) {

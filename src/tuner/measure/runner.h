@@ -56,7 +56,11 @@ struct ExpectedElement {
 struct Expectation {
   std::uint64_t seed = 0;
   std::vector<ExpectedElement> elements;  // empty: nothing is checked
-  double magnitude = 0;                   // largest |expected|
+  // The same when inputs that are no constants are of another seed, at a few places: for a look at
+  // what a kernel makes of inputs that it has not seen.
+  std::uint64_t fresh_seed = 0;
+  std::vector<ExpectedElement> fresh = {};
+  double magnitude = 0;  // largest |expected|
 };
 
 class Builder {

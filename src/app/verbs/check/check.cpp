@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/verbs/check/check_model.h"
 #include "app/verbs/check/onnx_cases.h"
@@ -61,19 +62,51 @@ CheckCase unpacked(std::string name, const Result<Bytes>& bytes) {
   return *result;
 }
 
+// One data set of a case, which is one child's work: it is caged before it runs the model, and can
+// read no further one.
+struct Piece {
+  std::size_t number = 0;  // of the case
+  std::size_t data_set = 0;
+  bool last = false;  // of the case
+};
+
+std::vector<Piece> pieces_of(const std::vector<OnnxCase>& cases) {
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::size_t sets = std::max<std::size_t>(cases[i].data_sets.size(), 1);
+    for (std::size_t set = 0; set < sets; ++set) pieces.push_back({i, set, set + 1 == sets});
+  }
+  return pieces;
+}
+
+// What is known of a case after another data set; the first that is not right counts.
+void add(CheckCase& whole, CheckCase piece) {
+  if (whole.status != CheckStatus::Pass) return;
+  piece.max_abs_error = std::max(piece.max_abs_error, whole.max_abs_error);
+  piece.max_rel_error = std::max(piece.max_rel_error, whole.max_rel_error);
+  piece.by_rounding += whole.by_rounding;
+  whole = std::move(piece);
+}
+
 // Cases of ONNX's tests, in parallel.
 Status check_cases(const CheckOptions& options,
                    const std::function<Status(const CheckCase&)>& done) {
   ATTUNE_ASSIGN(const std::vector<OnnxCase> cases, find_onnx_cases(options.source.model.model));
   ATTUNE_ASSIGN(const target::Target target, model::resolve_target(options.source.model));
   if (!options.run_elsewhere) ATTUNE_RETURN_IF_ERROR(model::check_runs_here(target));
+  const std::vector<Piece> pieces = pieces_of(cases);
   IsolatedWork all;
-  all.count = cases.size();
+  all.count = pieces.size();
   all.at_once = runtime::allowed_cores().size();
   all.limits.seconds = options.timeout_seconds;
-  all.work = [&](std::size_t i) { return packed(check_onnx_case(cases[i], options)); };
-  all.done = [&](std::size_t i, const Result<Bytes>& bytes) {
-    return done(unpacked(cases[i].name, bytes));
+  all.work = [&](std::size_t i) {
+    return packed(check_onnx_case(cases[pieces[i].number], pieces[i].data_set, options));
+  };
+  CheckCase whole{.status = CheckStatus::Pass};
+  all.done = [&](std::size_t i, const Result<Bytes>& bytes) -> Status {
+    add(whole, unpacked(cases[pieces[i].number].name, bytes));
+    if (!pieces[i].last) return {};
+    return done(std::exchange(whole, {.status = CheckStatus::Pass}));
   };
   return run_isolated(all);
 }

@@ -9,6 +9,7 @@
 #include "app/verbs/check/compare.h"
 #include "compiler/graph/builder.h"
 #include "compiler/model/ahead.h"
+#include "compiler/model/load/caged_model.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "compiler/model/load/runnable_model.h"
 #include "runtime/memory/fill.h"
@@ -63,10 +64,11 @@ Tolerance tolerance_of(runtime::DType type) {
   return {1e-4, 1e-7, true};
 }
 
-// The outputs of one run, as the model gives them.
+// The outputs of one run, as the model gives them. This process is caged from then on.
 Result<std::vector<Tensor>> run_once(const model::RunnableModel& runnable,
                                      const std::vector<Tensor>& inputs) {
   ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(runnable, false));
+  ATTUNE_RETURN_IF_ERROR(model::enter_cage(runnable));
   ATTUNE_RETURN_IF_ERROR(session.run(inputs));
   return session.outputs();
 }
@@ -80,7 +82,7 @@ Result<CheckCase> check_whole(const model::RunnableModel& runnable, const graph:
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     ATTUNE_ASSIGN(Tensor plain,
                   Tensor::allocate(plan.inputs[i].type, model::plain_shape(plan.inputs[i])));
-    model::fill_input(plain, seed, static_cast<int>(i));
+    model::fill_input(plan.inputs[i], plain, seed, static_cast<int>(i));
     ATTUNE_ASSIGN(Tensor copy, Tensor::copy_of(plain.view()));
     ATTUNE_ASSIGN(Tensor taken, model::from_plain(plan.inputs[i], std::move(copy)));
     inputs.push_back(std::move(taken));

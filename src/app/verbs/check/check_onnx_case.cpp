@@ -10,6 +10,7 @@
 #include "app/verbs/check/onnx_cases.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/onnx/interface.h"
+#include "compiler/model/load/caged_model.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "compiler/model/load/runnable_model.h"
 
@@ -108,6 +109,7 @@ Result<Ran> run_here(model::LoadedModel loaded, const model::SourceOptions& sour
   ATTUNE_ASSIGN(const model::RunnableModel model, model::make_runnable(std::move(loaded), source));
   ATTUNE_ASSIGN(const std::vector<Tensor> inputs, feed(model.plan(), data));
   ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, false));
+  ATTUNE_RETURN_IF_ERROR(model::enter_cage(model));
   ATTUNE_RETURN_IF_ERROR(session.run(inputs));
   ATTUNE_ASSIGN(std::vector<Tensor> outputs, session.outputs());
   return Ran{model.plan().outputs, std::move(outputs)};
@@ -192,7 +194,8 @@ Result<CaseData> light_data(const OnnxCase& test, const onnx::Interface& interfa
 
 }  // namespace
 
-Result<CheckCase> check_onnx_case(const OnnxCase& test, const CheckOptions& options) {
+Result<CheckCase> check_onnx_case(const OnnxCase& test, std::size_t data_set,
+                                  const CheckOptions& options) {
   CheckCase result{.name = test.name};
   ATTUNE_ASSIGN(const onnx_proto::ModelFile file, onnx_proto::read_model(test.model));
   const onnx::Interface interface = onnx::interface_of(file);
@@ -205,11 +208,8 @@ Result<CheckCase> check_onnx_case(const OnnxCase& test, const CheckOptions& opti
     return Error{ErrorCode::NotFound, fmt::format("there is no test data beside '{}'", test.model),
                  "'attune check' of the file alone compares with the interpreter"};
   }
-  for (const std::string& folder : test.data_sets) {
-    ATTUNE_ASSIGN(const CaseData data, read_data_set(interface, folder));
-    ATTUNE_RETURN_IF_ERROR(check_data(test, data, options, result));
-    if (result.status == CheckStatus::Wrong) break;
-  }
+  ATTUNE_ASSIGN(const CaseData data, read_data_set(interface, test.data_sets[data_set]));
+  ATTUNE_RETURN_IF_ERROR(check_data(test, data, options, result));
   return result;
 }
 

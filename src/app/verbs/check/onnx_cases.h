@@ -24,7 +24,9 @@ Result<std::vector<OnnxCase>> find_onnx_cases(const std::string& path);
 // that model.
 bool names_onnx_cases(const std::string& text);
 
-// Compiles the model, runs the artifact on the case's inputs and compares.
-Result<CheckCase> check_onnx_case(const OnnxCase& test, const CheckOptions& options);
+// Compiles the model, runs the artifact in a cage on the inputs of one of the case's data sets (of
+// a light model: 0), and compares. What the calling process may do is little from then on.
+Result<CheckCase> check_onnx_case(const OnnxCase& test, std::size_t data_set,
+                                  const CheckOptions& options);
 
 }  // namespace attune::verbs

@@ -46,6 +46,7 @@ bool take(const std::string& key, const Json& value, JobOptions& options) {
   if (key == "history") return text(options.history);
   if (key == "shapes") return texts(options.shapes);
   if (key == "constants") return texts(options.constants);
+  if (key == "maxima") return texts(options.maxima);
   if (key == "inputs") return take_files(value, options.inputs);
   if (key != "exact" || !value.is_boolean()) return false;
   options.exact = value.get<bool>();
@@ -57,11 +58,13 @@ bool take(const std::string& key, const Json& value, JobOptions& options) {
 std::string to_json(const JobOptions& options) {
   Json inputs = Json::array();
   for (const model::NamedFile& file : options.inputs) inputs.push_back({file.name, file.path});
-  return Json{{"target", options.target},  {"exact", options.exact},
-              {"shapes", options.shapes},  {"constants", options.constants},
-              {"inputs", inputs},          {"records", options.records},
-              {"history", options.history}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json json{{"target", options.target},  {"exact", options.exact},
+            {"shapes", options.shapes},  {"constants", options.constants},
+            {"inputs", inputs},          {"records", options.records},
+            {"history", options.history}};
+  // Earlier programs do not know it.
+  if (!options.maxima.empty()) json["maxima"] = options.maxima;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<JobOptions> parse_job_options(const std::string& text) {

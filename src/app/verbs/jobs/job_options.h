@@ -14,6 +14,7 @@ struct JobOptions {
   std::string target = "cpu";
   bool exact = false;
   std::vector<std::string> shapes = {};       // "input=1,3,224,224", as parse_shape reads them
+  std::vector<std::string> maxima = {};       // "k=10", as parse_maximum reads them
   std::vector<std::string> constants = {};    // "k=3", as parse_constant reads them; files absolute
   std::vector<model::NamedFile> inputs = {};  // files absolute
   std::string records = {};                   // the user's store, absolute; empty: the default one

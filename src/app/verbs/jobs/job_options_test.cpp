@@ -9,6 +9,7 @@ TEST(JobOptions, ArriveAsTheyWere) {
   const JobOptions options{.target = "cpu -mcpu=znver3",
                            .exact = true,
                            .shapes = {"x=1,3,8,8", "s="},
+                           .maxima = {"n=10"},
                            .constants = {"k=3"},
                            .inputs = {{"a=b", "/c=d/x.npy"}, {"", "/all.npz"}},
                            .records = "/a/records.db",

@@ -54,6 +54,10 @@ Result<model::LoadedModel> load(const SubmitOptions& options) {
     ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
     model.constants.insert(std::move(constant));
   }
+  for (const std::string& text : options.maxima) {
+    ATTUNE_ASSIGN(auto maximum, model::parse_maximum(text));
+    model.maxima.insert(std::move(maximum));
+  }
   ATTUNE_ASSIGN(model::LoadedModel loaded,
                 model::load_source(model, "is compiled already",
                                    "submit the model that it was compiled from"));
@@ -78,6 +82,7 @@ Status check_texts(const SubmitOptions& options, const client::JobRequest& reque
       {"--user", request.user},       {"--device", request.device}, {"--key", options.key}};
   for (const std::string& text : further.shapes) texts.emplace_back("--shape", text);
   for (const std::string& text : further.constants) texts.emplace_back("--constant", text);
+  for (const std::string& text : further.maxima) texts.emplace_back("--max", text);
   for (const model::NamedFile& file : further.inputs) {
     texts.emplace_back("--input", file.name);
     texts.emplace_back("--input", file.path);
@@ -150,6 +155,7 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
   JobOptions further{.target = options.model.target,
                      .exact = options.model.exact,
                      .shapes = options.shapes,
+                     .maxima = options.maxima,
                      .history = options.history};
   for (const std::string& text : options.constants) {
     further.constants.push_back(absolute_constant(text));

@@ -25,9 +25,10 @@ struct SchedulerOptions {
 
 struct SubmitOptions {
   model::ModelOptions model = {};
-  std::vector<std::string> shapes = {}, constants = {};  // as parse_shape and parse_constant read
-  std::vector<model::NamedFile> inputs = {};             // as TuneOptions
-  std::string records = {}, history = {};                // likewise
+  // As parse_shape, parse_constant and parse_maximum read them.
+  std::vector<std::string> shapes = {}, constants = {}, maxima = {};
+  std::vector<model::NamedFile> inputs = {};  // as TuneOptions
+  std::string records = {}, history = {};     // likewise
   std::optional<std::int64_t> trials = {};
   std::optional<double> seconds = {}, until_latency_ms = {};
   std::string name = {};    // empty: the scheduler chooses one

@@ -88,7 +88,7 @@ CoreKeeping keep_cores(const ServeOptions& options, const std::string& state, co
   if (std::any_of(cores.profile.begin(), cores.profile.end(), is_host)) {
     return by_affinity("host stages and measurements share cores");
   }
-  const auto place = server::find_cpuset();
+  const auto place = find_control_group("cpuset");
   if (!place.ok()) return by_affinity(place.error().message);
   std::vector<std::vector<int>> devices;
   const auto each = static_cast<std::ptrdiff_t>(cores.profile.size()) / cpu_devices;

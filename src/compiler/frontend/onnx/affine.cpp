@@ -17,6 +17,8 @@ std::optional<std::int64_t> whole_number(const ops::ConstantPtr& constant) {
   return static_cast<std::int64_t>(value);
 }
 
+}  // namespace
+
 const graph::Node* producer_of(const Graph& graph, ValueId value) {
   const auto found =
       std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), [&](const graph::Node& node) {
@@ -24,8 +26,6 @@ const graph::Node* producer_of(const Graph& graph, ValueId value) {
       });
   return found == graph.nodes.rend() ? nullptr : &*found;
 }
-
-}  // namespace
 
 std::optional<Affine> affine_of(const Graph& graph, ValueId value) {
   constexpr int kLongestChain = 100;

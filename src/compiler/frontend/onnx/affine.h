@@ -8,6 +8,9 @@
 
 namespace attune::onnx {
 
+// Null: it is an input or a constant.
+const graph::Node* producer_of(const graph::Graph& graph, graph::ValueId value);
+
 struct Affine {
   graph::ValueId base = graph::kNoValue;  // absent: the number is the offset
   std::int64_t offset = 0;

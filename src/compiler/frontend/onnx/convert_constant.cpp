@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/onnx/converters.h"
+#include "compiler/frontend/onnx/shape_converters.h"
 
 namespace attune::onnx {
 namespace {
@@ -53,7 +53,6 @@ Converted convert_constant(NodeContext& node) {
 }
 
 Converted convert_constant_of_shape(NodeContext& node) {
-  ATTUNE_ASSIGN(const std::vector<std::int64_t> shape, node.integers_input(0, "input"));
   ConstantPtr value = ops::scalar_constant(ir::kF32, 0);
   if (node.has_attribute("value")) {
     ATTUNE_ASSIGN(value, node.tensor("value"));
@@ -61,6 +60,8 @@ Converted convert_constant_of_shape(NodeContext& node) {
   if (value->type.elements() != 1) {
     return invalid(fmt::format("value is {}, must have one element", ops::to_string(value->type)));
   }
+  if (node.is_open(0)) return convert_bounded_constant(node, value);
+  ATTUNE_ASSIGN(const std::vector<std::int64_t> shape, node.integers_input(0, "input"));
   std::int64_t bytes = value->type.dtype.element_bytes();
   for (const std::int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes) || bytes > (1 << 30)) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/frontend/onnx/affine.h"
 #include "compiler/frontend/onnx/shape_converters.h"
@@ -70,9 +71,16 @@ Converted convert_dynamic_range(NodeContext& node) {
     const TensorType type{node.dtype(node.input(0)), *shape, {node.builder().new_extent()}};
     return one(add_on_host(node, "Range", node.inputs(), {}, type));
   }
+  const auto start = node.find_bounds(0), limit = node.find_bounds(1), delta = node.find_bounds(2);
+  if (start && limit && delta && delta->front().least > 0) {
+    const double steps = (limit->front().most - start->front().least) / delta->front().least;
+    ATTUNE_ASSIGN(const TensorType type,
+                  bounded_type(node, node.dtype(node.input(0)), {{0, std::ceil(steps)}}));
+    return one(add_on_host(node, "Range", node.inputs(), {}, type));
+  }
   for (const auto& [input, role] :
        {std::pair(0, "start"), std::pair(1, "limit"), std::pair(2, "delta")}) {
-    const auto known = node.constant_input(static_cast<std::size_t>(input), role);
+    const auto known = node.bounds_input(static_cast<std::size_t>(input), role);
     if (!known.ok()) return known.error();
   }
   return invalid("its bounds are not numbers");

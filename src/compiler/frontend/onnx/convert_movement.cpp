@@ -249,6 +249,7 @@ Converted convert_split(NodeContext& node) {
 }
 
 Converted convert_expand(NodeContext& node) {
+  if (node.is_open(1)) return convert_bounded_expand(node);
   ATTUNE_ASSIGN(const Extents wanted, node.integers_input(1, "shape"));
   const std::array shapes{node.shape(node.input(0)), wanted};
   ATTUNE_ASSIGN(Extents shape, ops::broadcast_shape(shapes));
@@ -257,6 +258,7 @@ Converted convert_expand(NodeContext& node) {
 }
 
 Converted convert_tile(NodeContext& node) {
+  if (node.is_open(1)) return convert_bounded_tile(node);
   ATTUNE_ASSIGN(const Extents repeats, node.integers_input(1, "repeats"));
   if (std::all_of(repeats.begin(), repeats.end(), [](std::int64_t n) { return n == 1; })) {
     return std::vector{node.input(0)};

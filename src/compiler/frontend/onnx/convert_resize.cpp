@@ -23,10 +23,6 @@ struct Plan {
   Extents open_axes = {};
 };
 
-bool is_open(NodeContext& node, std::size_t input) {
-  return node.has(input) && node.builder().constant_of(node.input(input)) == nullptr;
-}
-
 // Takes the sizes from what the model states of its result; false if it does not.
 bool take_declared_sizes(NodeContext& node, Plan& plan) {
   const auto shape = node.declared_shape(0);
@@ -171,6 +167,17 @@ Converted resize(NodeContext& node, const Plan& plan) {
   return one(node.cast(value, type));
 }
 
+Converted resize_by_bounds(NodeContext& node, const Plan& plan, const Extents& axes) {
+  ATTUNE_ASSIGN(const Bounds bounds, node.bounds_input(3, "sizes"));
+  ValueId value = node.input(0);
+  const ir::DType type = node.dtype(value);
+  if (plan.rules.mode != "nearest" && !type.is_float()) {
+    ATTUNE_ASSIGN(value, node.cast(value, ir::kF32));
+  }
+  ATTUNE_ASSIGN(value, resize_to_bounded(node, value, plan.rules, axes, node.input(3), bounds));
+  return one(node.cast(value, type));
+}
+
 Plan plan_of(NodeContext& node) {
   Plan plan;
   for (const std::int64_t extent : node.shape(node.input(0))) {
@@ -216,7 +223,7 @@ Converted resize_by_scales(NodeContext& node) {
   std::vector<double> scales;
   if (auto given = node.reals("scales")) {
     scales = *given;
-  } else if (is_open(node, 1) && take_declared_sizes(node, plan)) {
+  } else if (node.is_open(1) && take_declared_sizes(node, plan)) {
     plan.open_scales = node.input(1);
     plan.open_axes = all_axes(plan);
     return resize(node, plan);
@@ -247,7 +254,7 @@ Converted convert_resize(NodeContext& node) {
     ATTUNE_ASSIGN(axes, node.axes(*given, node.rank(node.input(0))));
   }
   const bool crops = plan.rules.coordinates == "tf_crop_and_resize";
-  const bool opens = is_given(node, 3) ? crops && is_open(node, 1) : is_open(node, 2);
+  const bool opens = is_given(node, 3) ? crops && node.is_open(1) : node.is_open(2);
   if (opens && take_declared_sizes(node, plan)) {
     plan.open_axes = axes;
     if (crops) plan.open_roi = node.input(1);
@@ -271,6 +278,10 @@ Converted convert_resize(NodeContext& node) {
     }
   }
   if (is_given(node, 3)) {
+    if (node.is_open(3) && can_be_bounded(plan.rules) &&
+        node.word("keep_aspect_ratio_policy", "stretch") == "stretch") {
+      return resize_by_bounds(node, plan, axes);
+    }
     ATTUNE_ASSIGN(const Extents sizes, node.integers_input(3, "sizes"));
     ATTUNE_RETURN_IF_ERROR(set_sizes(node, plan, sizes, axes));
   } else if (is_given(node, 2)) {

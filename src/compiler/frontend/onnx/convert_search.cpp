@@ -46,9 +46,11 @@ Converted convert_top_k(NodeContext& node) {
   std::vector<ValueId> operands{node.input(0)};
   if (node.has_attribute("k")) {
     attributes["k"] = node.integer("k", -1);
-  } else if (node.has(1) && node.builder().constant_of(node.input(1)) == nullptr) {
+  } else if (node.is_open(1)) {
     // Not more than there are.
-    attributes["k"] = node.shape(node.input(0))[static_cast<std::size_t>(axis)];
+    std::int64_t most = node.shape(node.input(0))[static_cast<std::size_t>(axis)];
+    if (const auto bounds = node.find_bounds(1)) most = std::min(most, bounds->front().size());
+    attributes["k"] = most;
     attributes["extent"] = std::int64_t{node.builder().new_extent()};
     operands.push_back(node.input(1));
   } else {

@@ -20,6 +20,8 @@ struct ImportOptions {
   std::map<std::string, std::vector<std::int64_t>, std::less<>> shapes = {};
   // Inputs that are constants of the graph instead.
   std::map<std::string, ops::ConstantPtr, std::less<>> constants = {};
+  // The largest values that inputs with whole numbers will have, one for all elements or one each.
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> maxima = {};
   graph::Folding folding = {};
 };
 

@@ -84,6 +84,9 @@ class ModelInputs {
     for (const auto& [name, constant] : options_.constants) {
       if (count[name] == 0) return unknown(name);
     }
+    for (const auto& [name, most] : options_.maxima) {
+      if (count[name] == 0) return unknown(name);
+    }
     return {};
   }
 
@@ -156,7 +159,7 @@ class ModelInputs {
       const ValueId value = builder.input(input.name(), *type);
       scope_.site().inputs.emplace(value, input.name());
       scope_.define(input.name(), value);
-      return {};
+      return add_maximum(input.name(), value);
     }
     const ops::ConstantPtr value = ops::converted(*constant->second, *type);
     if (value == nullptr) {
@@ -164,6 +167,20 @@ class ModelInputs {
                                  ops::to_string(*type), ops::to_string(constant->second->type)));
     }
     scope_.define(input.name(), builder.constant(value, input.name()));
+    return {};
+  }
+
+  Status add_maximum(const std::string& name, ValueId value) {
+    const auto found = options_.maxima.find(name);
+    if (found == options_.maxima.end()) return {};
+    const TensorType& type = scope_.site().builder.type(value);
+    const auto count = static_cast<std::int64_t>(found->second.size());
+    if (!type.dtype.is_int() || count == 0 || (count != 1 && count != type.elements())) {
+      return invalid(fmt::format("input '{}' is {}, and {} largest values are given for it", name,
+                                 ops::to_string(type), count),
+                     "give one for all elements, or one for each, of an input with whole numbers");
+    }
+    scope_.site().maxima.emplace(value, found->second);
     return {};
   }
 

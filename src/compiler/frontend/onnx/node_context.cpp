@@ -150,6 +150,22 @@ Result<std::int64_t> NodeContext::integer_input(std::size_t i, std::string_view 
   return values.front();
 }
 
+std::optional<Bounds> NodeContext::find_bounds(std::size_t i) {
+  return bounds_of(builder().graph(), input(i), scope_.site().maxima);
+}
+
+Result<Bounds> NodeContext::bounds_input(std::size_t i, std::string_view role) {
+  if (std::optional<Bounds> bounds = find_bounds(i)) return std::move(*bounds);
+  const auto known = constant_input(i, role);
+  if (known.ok()) return invalid(fmt::format("input '{}' has too many elements", role));
+  Error error = known.error();
+  const std::vector<std::string>& needed = scope_.model().report.needed_constants;
+  if (!needed.empty()) {
+    error.hint += fmt::format(", or say how large it can be: --max {}=N", needed.front());
+  }
+  return error;
+}
+
 Result<std::int64_t> NodeContext::axis(std::int64_t value, int rank) const {
   if (value >= -rank && value < rank) return value < 0 ? value + rank : value;
   return invalid(fmt::format("axis {} is out of range for {} dimensions", value, rank));

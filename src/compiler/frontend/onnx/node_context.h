@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/frontend/onnx/bounds.h"
 #include "compiler/graph/builder.h"
 
 namespace onnx {
@@ -106,6 +107,10 @@ class NodeContext {
   Result<ConstantPtr> constant_input(std::size_t i, std::string_view role);
   Result<std::vector<std::int64_t>> integers_input(std::size_t i, std::string_view role);
   Result<std::int64_t> integer_input(std::size_t i, std::string_view role);
+  // Operands that only have to be bounded: how large each element can be.
+  bool is_open(std::size_t i) { return has(i) && builder().constant_of(input(i)) == nullptr; }
+  std::optional<Bounds> find_bounds(std::size_t i);
+  Result<Bounds> bounds_input(std::size_t i, std::string_view role);
 
   // An axis counted from the end if it is negative; the error says what is in range.
   Result<std::int64_t> axis(std::int64_t value, int rank) const;

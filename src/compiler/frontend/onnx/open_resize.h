@@ -18,4 +18,10 @@ struct OpenResize {
 // `value` has floats, or the mode is nearest.
 Result<ValueId> resize_at_run_time(NodeContext& node, ValueId value, const OpenResize& resize);
 
+// Whether such a resize can have sizes that are known at run time.
+bool can_be_bounded(const ResizeRules& rules);
+// `sizes`: one for each of the axes, at most as large as the bounds.
+Result<ValueId> resize_to_bounded(NodeContext& node, ValueId value, const ResizeRules& rules,
+                                  const Extents& axes, ValueId sizes, const Bounds& bounds);
+
 }  // namespace attune::onnx

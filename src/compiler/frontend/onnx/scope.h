@@ -56,6 +56,7 @@ struct Site {
   std::unordered_map<ValueId, ValueId> captured = {};  // from values of `outer` to values here
   std::unordered_map<ValueId, std::vector<ValueId>> sources = {};  // operands of the value's node
   std::unordered_map<ValueId, std::string> inputs = {};            // of the model
+  Maxima maxima = {};                                              // of some of them
 };
 
 using OpsetTable = std::map<std::string, int, std::less<>>;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "compiler/frontend/onnx/bounds.h"
 #include "compiler/frontend/onnx/converters.h"
 
 namespace attune::onnx {
@@ -24,5 +25,12 @@ Converted convert_dynamic_range(NodeContext& node);
 // An operator of ONNX as a function of the runtime, with a result of at most this type.
 Result<ValueId> add_on_host(NodeContext& node, const std::string& op, std::vector<ValueId> inputs,
                             Attributes attributes, const TensorType& result);
+
+// With a run-time extent wherever a size is not exact.
+Result<TensorType> bounded_type(NodeContext& node, ir::DType dtype, const Bounds& sizes);
+// To sizes that are known at run time (convert_bounded.cpp).
+Converted convert_bounded_constant(NodeContext& node, const ConstantPtr& value);
+Converted convert_bounded_expand(NodeContext& node);
+Converted convert_bounded_tile(NodeContext& node);
 
 }  // namespace attune::onnx

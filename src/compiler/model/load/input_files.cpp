@@ -145,7 +145,7 @@ Result<std::vector<Tensor>> plain_inputs(const runtime::Plan& plan, const ReadIn
       ATTUNE_ASSIGN(tensor, copy_of(file->second.tensor));
     } else {
       ATTUNE_ASSIGN(tensor, Tensor::allocate(input.type, plain_shape(input)));
-      fill_input(tensor, seed, static_cast<int>(inputs.size()));
+      fill_input(input, tensor, seed, static_cast<int>(inputs.size()));
     }
     inputs.push_back(std::move(tensor));
   }

@@ -144,6 +144,7 @@ Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& mo
   onnx::ImportOptions import;
   import.shapes = options.shapes;
   import.constants = options.constants;
+  import.maxima = options.maxima;
   import.folding.run_host = run_host_on_constants;
   if (options.without_folding) import.folding.largest_result = 1;
   onnx::ImportReport report;
@@ -196,6 +197,7 @@ CompileOptions compile_options(const LoadedModel& model, const ModelOptions& opt
   compile.name = model.name;
   compile.algorithms = model.algorithms;
   compile.operator_facts = model.operator_facts;
+  compile.maxima = options.maxima;
   compile.disabled_passes = options.disabled_passes;
   if (options.without_folding) compile.disabled_passes.emplace_back("fold_constants");
   return compile;

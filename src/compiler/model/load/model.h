@@ -32,6 +32,8 @@ struct ModelOptions {
   Shapes shapes = {};          // of inputs of a file or a model of the zoo
   // Inputs whose values are known while compiling; of an operator also its weights.
   Constants constants = {};
+  // The largest values that inputs will have which only bound a size: --max NAME=N.
+  Shapes maxima = {};
   std::vector<std::string> disabled_passes = {};
   // Nothing but scalars is computed by the interpreter while compiling; what else depends on
   // constants alone is left to kernels that run ahead of time.
@@ -82,6 +84,9 @@ Result<target::Target> resolve_target(const ModelOptions& options);
 Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std::string& text);
 // "k=3", "sizes=64,48" or "sizes=FILE.npy": a value for an input that is fixed while compiling.
 Result<std::pair<std::string, ops::ConstantPtr>> parse_constant(const std::string& text);
+
+// "k=10" or "sizes=640,480": how large an input will be at most.
+Result<std::pair<std::string, std::vector<std::int64_t>>> parse_maximum(const std::string& text);
 
 // How a task is measured, of a model with cold weights or of another.
 records::Weights weights_of(const graph::Task& task, bool cold);

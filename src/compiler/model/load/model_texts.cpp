@@ -28,6 +28,13 @@ Result<std::pair<std::string, ops::ConstantPtr>> parse_constant(const std::strin
   return std::pair(numbers->first, ops::make_constant(numbers->second));
 }
 
+Result<std::pair<std::string, std::vector<std::int64_t>>> parse_maximum(const std::string& text) {
+  auto numbers = parse_shape(text);
+  if (numbers.ok() && !numbers->second.empty()) return numbers;
+  return invalid(fmt::format("largest value '{}' is not of the form NAME=10 or NAME=640,480", text),
+                 "write --max k=10");
+}
+
 Result<std::pair<std::string, std::vector<std::int64_t>>> parse_shape(const std::string& text) {
   const auto wrong = [&] {
     return invalid(fmt::format("shape '{}' is not of the form NAME=1,3,224,224", text),

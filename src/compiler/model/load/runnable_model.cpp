@@ -50,9 +50,10 @@ Result<RunnableModel> open_artifact(const SourceOptions& options) {
   ATTUNE_ASSIGN(runtime::Artifact artifact,
                 runtime::Artifact::open(path, targets::devices(), options.trust));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
-  if (!options.model.shapes.empty() || !options.model.constants.empty()) {
+  if (!options.model.shapes.empty() || !options.model.constants.empty() ||
+      !options.model.maxima.empty()) {
     return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),
-                   "give --shape and --constant when the model is compiled");
+                   "give --shape, --constant and --max when the model is compiled");
   }
   runnable.schedule_text = "the kernels of the artifact";
   ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.model.threads));
@@ -133,10 +134,16 @@ Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& opti
   return runnable;
 }
 
-void fill_input(Tensor& tensor, std::uint64_t seed, int index) {
+void fill_input(const runtime::InterfaceTensor& input, Tensor& tensor, std::uint64_t seed,
+                int index) {
   using runtime::DType;
-  runtime::fill(tensor.data(), tensor.type(), tensor.elements(), seed, index);
   const DType type = tensor.type();
+  for (std::int64_t i = 0; !input.most.empty() && i < tensor.elements(); ++i) {
+    const std::size_t at = std::min(static_cast<std::size_t>(i), input.most.size() - 1);
+    runtime::write_element(tensor.data(), type, i, static_cast<double>(input.most[at]));
+  }
+  if (!input.most.empty()) return;
+  runtime::fill(tensor.data(), type, tensor.elements(), seed, index);
   if (type != DType::I32 && type != DType::I64) return;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     const double value = runtime::read_element(tensor.data(), type, i);

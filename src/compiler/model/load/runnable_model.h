@@ -47,8 +47,9 @@ Result<RunnableModel> runnable_of(const CompiledModel& compiled);
 double flops_of(const runtime::Plan& plan);
 
 // Random contents for an input of a model: as runtime::fill, but wide integers are not negative,
-// since they tend to be indices.
-void fill_input(runtime::Tensor& tensor, std::uint64_t seed, int index);
+// since they tend to be indices. What bounds a size is as large as it can be.
+void fill_input(const runtime::InterfaceTensor& input, runtime::Tensor& tensor, std::uint64_t seed,
+                int index);
 
 // Pinned: each thread on a core of its own, the calling one included, from then on.
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned);

@@ -29,11 +29,27 @@ constexpr Rule kRules[] = {
     {Right::Register, "bring a job of one's own", kNo, kNo, kNo, kYes, kYes},
 };
 
+constexpr CallRule kCallRules[] = {
+    {"Submit", Right::Submit},     {"List", Right::SeeThatItIs}, {"Control", Right::Control},
+    {"Watch", Right::SeeThatItIs}, {"Work", Right::TunerToken},  {"Token", Right::TunerToken},
+    {"Upload", Right::Upload},     {"Fetch", Right::Fetch},      {"Prune", Right::Prune},
+};
+
 bool is_path(const std::string& text) { return text.find('/') != std::string::npos; }
 
 }  // namespace
 
 std::span<const Rule> rules() { return kRules; }
+std::span<const CallRule> call_rules() { return kCallRules; }
+
+Status check_may_call(const Caller& caller, std::uint32_t scheduler, std::string_view call) {
+  // Of which job it is, and whose, is not known yet.
+  const Standing at_best = caller.uid == scheduler ? Standing::Scheduler : Standing::Owner;
+  for (const CallRule& rule : kCallRules) {
+    if (rule.call == call && may(at_best, rule.right)) return {};
+  }
+  return denied(fmt::format("{} may not call {}", caller.user, call));
+}
 
 bool may(Standing standing, Right right) {
   for (const Rule& rule : kRules) {

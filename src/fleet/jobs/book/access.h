@@ -54,6 +54,16 @@ struct Rule {
 };
 std::span<const Rule> rules();
 
+// The least that a call of the service asks for; what more it needs depends on its job. A call that
+// has no line here is refused to everybody.
+struct CallRule {
+  std::string_view call;
+  Right right;
+};
+std::span<const CallRule> call_rules();
+// Whether somebody may make a call at all.
+Status check_may_call(const Caller& caller, std::uint32_t scheduler, std::string_view call);
+
 bool may(Standing standing, Right right);
 // Of a user, to a scheduler of user `scheduler`; a job that is theirs makes them its owner.
 Standing standing_of(const Caller& caller, std::uint32_t scheduler);

@@ -8,27 +8,27 @@
 
 namespace attune::cpu {
 
+struct ElfMachine {
+  Elf64_Half machine;
+  std::uint32_t relative, absolute, global_data, jump_slot, resolver;
+};
+
 #if defined(__x86_64__)
-inline constexpr Elf64_Half kMachine = EM_X86_64;
-inline constexpr std::uint32_t kRelative = R_X86_64_RELATIVE;
-inline constexpr std::uint32_t kAbsolute = R_X86_64_64;
-inline constexpr std::uint32_t kGlobalData = R_X86_64_GLOB_DAT;
-inline constexpr std::uint32_t kJumpSlot = R_X86_64_JUMP_SLOT;
-inline constexpr std::uint32_t kResolver = R_X86_64_IRELATIVE;
+inline constexpr ElfMachine kHere{EM_X86_64,         R_X86_64_RELATIVE,  R_X86_64_64,
+                                  R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_IRELATIVE};
 #elif defined(__aarch64__)
-inline constexpr Elf64_Half kMachine = EM_AARCH64;
-inline constexpr std::uint32_t kRelative = R_AARCH64_RELATIVE;
-inline constexpr std::uint32_t kAbsolute = R_AARCH64_ABS64;
-inline constexpr std::uint32_t kGlobalData = R_AARCH64_GLOB_DAT;
-inline constexpr std::uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT;
-inline constexpr std::uint32_t kResolver = R_AARCH64_IRELATIVE;
+inline constexpr ElfMachine kHere{EM_AARCH64,         R_AARCH64_RELATIVE,  R_AARCH64_ABS64,
+                                  R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_IRELATIVE};
 #elif defined(__riscv)
-inline constexpr Elf64_Half kMachine = EM_RISCV;
-inline constexpr std::uint32_t kRelative = R_RISCV_RELATIVE;
-inline constexpr std::uint32_t kAbsolute = R_RISCV_64;
-inline constexpr std::uint32_t kGlobalData = R_RISCV_64;
-inline constexpr std::uint32_t kJumpSlot = R_RISCV_JUMP_SLOT;
-inline constexpr std::uint32_t kResolver = R_RISCV_IRELATIVE;
+inline constexpr ElfMachine kHere{EM_RISCV,   R_RISCV_RELATIVE,  R_RISCV_64,
+                                  R_RISCV_64, R_RISCV_JUMP_SLOT, R_RISCV_IRELATIVE};
 #endif
+
+inline constexpr Elf64_Half kMachine = kHere.machine;
+inline constexpr std::uint32_t kRelative = kHere.relative;
+inline constexpr std::uint32_t kAbsolute = kHere.absolute;
+inline constexpr std::uint32_t kGlobalData = kHere.global_data;
+inline constexpr std::uint32_t kJumpSlot = kHere.jump_slot;
+inline constexpr std::uint32_t kResolver = kHere.resolver;
 
 }  // namespace attune::cpu

@@ -42,10 +42,17 @@ std::vector<int> output_buffers(const KernelCode& code) {
 probe::Verification verification_of(const RunRequest& request, const Expectation& expectation) {
   probe::Verification verification;
   const std::vector<int> buffers = output_buffers(*request.candidate->main);
-  for (const ExpectedElement& element : expectation.elements) {
-    verification.samples.push_back({.buffer = buffers[static_cast<std::size_t>(element.output)],
-                                    .index = element.index,
-                                    .expected = element.expected});
+  const auto sample_of = [&](const ExpectedElement& element) {
+    return probe::Sample{.buffer = buffers[static_cast<std::size_t>(element.output)],
+                         .index = element.index,
+                         .expected = element.expected};
+  };
+  for (const ExpectedElement& each : expectation.elements) {
+    verification.samples.push_back(sample_of(each));
+  }
+  verification.fresh_seed = expectation.fresh_seed;
+  for (const ExpectedElement& each : expectation.fresh) {
+    verification.fresh.push_back(sample_of(each));
   }
   verification.absolute_tolerance = request.absolute_tolerance;
   return verification;

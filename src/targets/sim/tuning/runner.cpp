@@ -156,7 +156,7 @@ class Runner final : public measure::Runner {
     }
     std::vector<double> values(wanted.samples.size());
     probe::read_samples(wanted.samples, outputs, data, values);
-    return probe::compare(wanted, values);
+    return probe::compare(wanted, wanted.samples, values);
   }
 
   const Machine machine_;

@@ -24,7 +24,36 @@ bool same_fill(const SlotNeed& a, const SlotNeed& b) {
          a.seed == b.seed && a.fill_index == b.fill_index && a.prepared_by == b.prepared_by;
 }
 
+std::uint64_t checksum_of(const std::byte* data, std::size_t bytes, std::uint64_t sum) {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
+  std::uint64_t lanes[4] = {sum, 1, 2, 3};  // side by side in the processor
+  std::size_t at = 0;
+  for (; at + sizeof lanes <= bytes; at += sizeof lanes) {
+    std::uint64_t words[4];
+    std::memcpy(words, data + at, sizeof words);
+    for (int i = 0; i < 4; ++i) lanes[i] = (lanes[i] ^ words[i]) * kFactor;
+  }
+  for (; at < bytes; ++at) {
+    lanes[0] = (lanes[0] ^ std::to_integer<std::uint64_t>(data[at])) * kFactor;
+  }
+  return ((lanes[0] * kFactor ^ lanes[1]) * kFactor ^ lanes[2]) * kFactor ^ lanes[3];
+}
+
+// Of large ones so many pieces, from the first byte to the last.
+std::uint64_t checksum_of(const BufferStore::Slot& slot) {
+  constexpr std::size_t kPieces = 64, kPieceBytes = 64 * 1024;
+  const std::size_t bytes = slot.filled_for.bytes;
+  const std::byte* const data = slot.memory.data();
+  if (bytes <= kPieces * kPieceBytes) return checksum_of(data, bytes, 0);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    sum = checksum_of(data + (bytes - kPieceBytes) / (kPieces - 1) * i, kPieceBytes, sum);
+  }
+  return sum;
+}
+
 void copy_and_protect(BufferStore::Slot& slot) {
+  slot.checksum = checksum_of(slot);
   for (std::int64_t k = 1; k < slot.filled_for.copies; ++k) {
     std::memcpy(slot.copy(k), slot.memory.data(), slot.filled_for.bytes);
   }
@@ -123,6 +152,10 @@ Result<BufferStore::Slot*> BufferStore::acquire(const SlotNeed& need,
 }
 
 void BufferStore::release(Slot* slot) { --slot->users; }
+
+bool BufferStore::is_as_filled(const Slot& slot) {
+  return !slot.filled_for.read_only || checksum_of(slot) == slot.checksum;
+}
 
 void BufferStore::open(Slot& slot) {
   slot.memory.set_writable(true);

@@ -37,7 +37,8 @@ class BufferStore {
     GuardedBuffer memory;
     SlotNeed filled_for;
     std::size_t copy_stride = 0;
-    bool reusable = false;  // the contents are those of the fill, or of the preparation
+    bool reusable = false;       // the contents are those of the fill, or of the preparation
+    std::uint64_t checksum = 0;  // of read-only ones, as filled
     int users = 0;
     std::uint64_t last_used = 0;
 
@@ -53,6 +54,9 @@ class BufferStore {
   // Before and after a preparation writes the first copy of its slots.
   static void open(Slot& slot);
   static void seal(Slot& slot);
+  // Whether a read-only slot has the contents that it was given: all of its first copy when that is
+  // small, else pieces of it.
+  static bool is_as_filled(const Slot& slot);
 
   std::size_t mapped_bytes() const;
 

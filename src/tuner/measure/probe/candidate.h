@@ -57,6 +57,10 @@ struct Verification {
   std::vector<Sample> samples = {};
   double absolute_tolerance = 0.0;
   double relative_tolerance = 0.0;
+  // What must come out, after all timed calls, of inputs that the kernel has not seen: those of
+  // another seed. Empty: that is not looked at.
+  std::uint64_t fresh_seed = 0;
+  std::vector<Sample> fresh = {};
 };
 
 struct Candidate {

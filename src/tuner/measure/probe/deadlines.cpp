@@ -17,8 +17,8 @@ Deadlines::Deadlines(const RequestHeader& request, MessageKind command, std::int
     : start_ns_(now_ns),
       timeout_ms_(request.options.timeout_ms),
       set_up_ms_(kSetUpLimitMs + request.round_gap_ms) {
-  // A candidate is loaded, prepared and called, called and compared.
-  const double one_ms = kSetUpLimitMs + 4 * timeout_ms_;
+  // A candidate is loaded, prepared and called, called and compared, and called once more.
+  const double one_ms = kSetUpLimitMs + 5 * timeout_ms_;
   most_ms_ = one_ms;
   if (command == MessageKind::Interleave) {
     const auto candidates = static_cast<double>(request.candidate_count);

@@ -81,6 +81,14 @@ void write_kernel(Writer& writer, const Kernel& kernel) {
   writer.value(kernel.workspace_bytes);
 }
 
+void write_places(Writer& writer, const std::vector<Sample>& samples) {
+  writer.value(samples.size());
+  for (const Sample& sample : samples) {
+    writer.value(sample.buffer);
+    writer.value(sample.index);
+  }
+}
+
 void write_candidate(Writer& writer, const Candidate& candidate) {
   write_kernel(writer, candidate);
   const Preparation* preparation = candidate.preparation.get();
@@ -92,11 +100,9 @@ void write_candidate(Writer& writer, const Candidate& candidate) {
   writer.value(candidate.threads);
   writer.value(candidate.seed);
   // Where to look, and not what is expected there.
-  writer.value(candidate.verification.samples.size());
-  for (const Sample& sample : candidate.verification.samples) {
-    writer.value(sample.buffer);
-    writer.value(sample.index);
-  }
+  write_places(writer, candidate.verification.samples);
+  writer.value(candidate.verification.fresh_seed);
+  write_places(writer, candidate.verification.fresh);
   writer.value(candidate.return_outputs);
   writer.value(candidate.best_known_us);
 }
@@ -120,6 +126,15 @@ CandidateView read_kernel(Reader& reader) {
   return view;
 }
 
+std::vector<Sample> read_places(Reader& reader) {
+  std::vector<Sample> samples(reader.value<std::size_t>());
+  for (Sample& sample : samples) {
+    sample.buffer = reader.value<int>();
+    sample.index = reader.value<std::int64_t>();
+  }
+  return samples;
+}
+
 CandidateView read_candidate(Reader& reader) {
   CandidateView view = read_kernel(reader);
   std::shared_ptr<CandidateView> preparation;
@@ -129,11 +144,9 @@ CandidateView read_candidate(Reader& reader) {
   }
   view.facts.threads = reader.value<int>();
   view.facts.seed = reader.value<std::uint64_t>();
-  view.facts.verification.samples.resize(reader.value<std::size_t>());
-  for (Sample& sample : view.facts.verification.samples) {
-    sample.buffer = reader.value<int>();
-    sample.index = reader.value<std::int64_t>();
-  }
+  view.facts.verification.samples = read_places(reader);
+  view.facts.verification.fresh_seed = reader.value<std::uint64_t>();
+  view.facts.verification.fresh = read_places(reader);
   view.facts.return_outputs = reader.value<bool>();
   view.facts.best_known_us = reader.value<double>();
   if (preparation) {
@@ -168,6 +181,7 @@ std::size_t buffer_bytes(const Candidate& candidate, const MeasureOptions& optio
   const auto add = [&](const std::vector<Buffer>& buffers) {
     for (const Buffer& buffer : buffers) {
       total += 2 * bytes_of(buffer) + kGuards;
+      if (buffer.role == Role::Input) total += bytes_of(buffer) + kGuards;  // fresh ones
       if (buffer.rotate) total += static_cast<std::size_t>(options.rotate_bytes) + bytes_of(buffer);
     }
   };
@@ -188,7 +202,8 @@ std::size_t lay_out(std::span<const Candidate> candidates, const MeasureOptions&
     CandidatePlace place;
     place.samples = candidate.verification.samples.size();
     place.values_offset = at;
-    at += round_up(2 * place.samples * sizeof(double));
+    place.fresh_samples = candidate.verification.fresh.size();
+    at += round_up((2 * place.samples + place.fresh_samples) * sizeof(double));
     place.outputs_offset = at;
     place.output_bytes = output_bytes(candidate);
     at += place.output_bytes;
@@ -233,6 +248,7 @@ Report& Answers::report(std::size_t k) const {
 std::span<double> Answers::values(std::size_t k, When when) const {
   const CandidatePlace& place = places_[k];
   auto* first = reinterpret_cast<double*>(region_.data() + place.values_offset);
+  if (when == When::Fresh) return {first + 2 * place.samples, place.fresh_samples};
   return {first + (when == When::First ? 0 : place.samples), place.samples};
 }
 

@@ -50,8 +50,10 @@ struct RequestHeader {
 
 // What is said of one candidate: where that stands among replies and verdicts, and what it needs.
 struct CandidatePlace {
-  std::uint64_t values_offset = 0;  // of the sampled elements: after the first call, at the end
+  // Of the sampled elements: after the first call, at the end, and of fresh inputs.
+  std::uint64_t values_offset = 0;
   std::uint64_t samples = 0;
+  std::uint64_t fresh_samples = 0;
   std::uint64_t outputs_offset = 0;
   std::uint64_t output_bytes = 0;
   std::uint64_t buffer_bytes = 0;  // that are mapped for it
@@ -84,7 +86,7 @@ class Answers {
   void close_descriptor() { region_.close_descriptor(); }
   Header& header() const { return *reinterpret_cast<Header*>(region_.data()); }
   Report& report(std::size_t k) const;
-  enum class When { First, Last };
+  enum class When { First, Last, Fresh };
   std::span<double> values(std::size_t k, When when) const;
   std::span<std::byte> outputs(std::size_t k) const;
 

@@ -1,7 +1,12 @@
 // Kernels that mean harm: each is contained, has an outcome that says what it did, and leaves the
 // measurements before and after it alone.
+#include <grp.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <array>
+#include <cstdlib>
 
 #include "base/call_filter.h"
 #include "tuner/measure/probe/runner_testing.h"
@@ -118,12 +123,51 @@ TEST_F(HostileKernelTest, MustBeRightAgainAfterItWasTimed) {
   EXPECT_EQ(kind_of(batch->candidates[1].outcome), "timing");
 }
 
+TEST_F(HostileKernelTest, MustComputeWhatItHasNotSeen) {
+  const std::string told = told_of("remember_outputs");
+  EXPECT_EQ(told.substr(0, 12), "wrong answer") << told;
+  EXPECT_TRUE(told.ends_with(", of fresh inputs")) << told;
+  const std::vector<Candidate> both = {hostile("remember_outputs"), checked()};
+  const auto batch = runner_->measure_interleaved(both, {.measure = quick(), .rounds = 2});
+  EXPECT_EQ(kind_of(batch->candidates[0].outcome), "wrong_answer");
+  EXPECT_EQ(kind_of(batch->candidates[1].outcome), "timing");
+}
+
+// Those that come after it have the same inputs.
+TEST_F(HostileKernelTest, CannotSpoilTheInputsOfOthers) {
+  EXPECT_EQ(told_of("spoil_inputs"), "crashed in run: changed what it may only read");
+  EXPECT_EQ(told_of("spoil_inputs_and_fail"), "crashed in run: the kernel returned status 5");
+}
+
 // outcome_of looks at its neighbours too: what is forged of them does not count.
 TEST_F(HostileKernelTest, WhatItForgesDoesNotCount) {
   const Outcome forged = outcome_of(hostile("forge_reports"), quick());
   ASSERT_EQ(kind_of(forged), "timing") << describe(forged);
   EXPECT_GT(std::get<Timing>(forged).best_us, 0.0);
   EXPECT_NE(kind_of(outcome_of(hostile("forge_and_leave"), quick())), "timing");
+}
+
+// The whole suite once more, by a user who has none of root's rights to begin with.
+TEST(HostileKernels, AreHeldForAnOrdinaryUserToo) {
+  constexpr uid_t kNobody = 65534;
+  constexpr int kNotReached = 77;
+  if (geteuid() != 0) GTEST_SKIP() << "this user is no other: only root can become one";
+  std::array<char, 4096> path = {};
+  ASSERT_GT(readlink("/proc/self/exe", path.data(), path.size() - 1), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(1);
+    unsetenv("GTEST_OUTPUT");
+    execl(path.data(), path.data(), "--gtest_brief=1",
+          "--gtest_filter=HostileKernelTest.*:UnfilteredKernelTest.*", nullptr);
+    _exit(kNotReached);
+  }
+  const std::optional<int> status = await_exit(child, 300'000);
+  ASSERT_TRUE(status.has_value());
+  if (WIFEXITED(*status) && WEXITSTATUS(*status) == kNotReached) {
+    GTEST_SKIP() << "another user cannot reach " << path.data();
+  }
+  EXPECT_EQ(*status, 0);
 }
 
 // Where system calls cannot be filtered, what is left of the cage holds this much.

@@ -59,6 +59,13 @@ void blame_exit(Report& verdict, std::optional<int> status, bool ran, const Prog
   }
 }
 
+void blame_memory(Report& verdict, Phase phase, const Progress& progress,
+                  const MeasureOptions& options) {
+  verdict.fail(
+      ReportState::Crashed, told(phase, progress),
+      fmt::format("took more memory than its limit of {} MiB", options.memory_limit_bytes >> 20));
+}
+
 void blame_silence(Report& verdict, Phase phase, const Progress& progress,
                    const MeasureOptions& options) {
   verdict.limit_ms = runs_kernel(phase) ? options.timeout_ms : kSetUpLimitMs;

@@ -11,6 +11,9 @@ namespace attune::probe {
 // said that a kernel runs.
 void blame_exit(Report& verdict, std::optional<int> status, bool ran, const Progress& progress,
                 const MeasureOptions& options);
+// The kernel ended it because its group had no memory left.
+void blame_memory(Report& verdict, outcome::Phase phase, const Progress& progress,
+                  const MeasureOptions& options);
 // No answer in time, in that phase.
 void blame_silence(Report& verdict, outcome::Phase phase, const Progress& progress,
                    const MeasureOptions& options);

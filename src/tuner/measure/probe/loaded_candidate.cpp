@@ -25,6 +25,9 @@ LoadedCandidate::LoadedCandidate(const CandidateView& view, BufferStore& store,
 
 LoadedCandidate::~LoadedCandidate() {
   for (BufferStore::Slot* slot : slots_) store_.release(slot);
+  for (BufferStore::Slot* slot : fresh_) {
+    if (slot != nullptr) store_.release(slot);
+  }
 }
 
 Status LoadedCandidate::load_code(runtime::Device& device) {
@@ -83,6 +86,23 @@ std::int64_t LoadedCandidate::copies_for(std::int64_t rotate_bytes) const {
   return std::clamp<std::int64_t>((rotate_bytes + set_bytes - 1) / set_bytes, 2, kMostCopies);
 }
 
+SlotNeed LoadedCandidate::read_only_need(std::size_t i, std::int64_t copies) const {
+  const Buffer& buffer = view_.facts.buffers[i];
+  SlotNeed need{.bytes = bytes_of(buffer),
+                .stagger = stagger_of(i),
+                .copies = buffer.rotate ? copies : 1,
+                .read_only = true,
+                .contents = view_.contents[i],
+                .type = buffer.type,
+                .seed = view_.facts.seed,
+                .fill_index = buffer.fill_index >= 0 ? buffer.fill_index : static_cast<int>(i)};
+  if (buffer.prepared >= 0) {
+    need.prepared_by = view_.preparation_id;
+    need.fill_index = buffer.prepared;
+  }
+  return need;
+}
+
 Status LoadedCandidate::prepare_buffers(std::int64_t rotate_bytes) {
   const Candidate& facts = view_.facts;
   const std::int64_t copies = copies_for(rotate_bytes);
@@ -94,20 +114,10 @@ Status LoadedCandidate::prepare_buffers(std::int64_t rotate_bytes) {
       borrow(outputs_[borrowed++], number);
       continue;
     }
-    SlotNeed need{.bytes = bytes_of(buffer), .stagger = stagger_of(i)};
-    if (buffer.role != Role::Output) {
-      need.read_only = true;
-      need.copies = buffer.rotate ? copies : 1;
-      need.contents = view_.contents[i];
-      need.type = buffer.type;
-      need.seed = facts.seed;
-      need.fill_index = buffer.fill_index >= 0 ? buffer.fill_index : number;
-      if (buffer.prepared >= 0) {
-        need.prepared_by = view_.preparation_id;
-        need.fill_index = buffer.prepared;
-      }
-    }
-    ATTUNE_RETURN_IF_ERROR(acquire(need, number));
+    ATTUNE_RETURN_IF_ERROR(acquire(
+        buffer.role == Role::Output ? SlotNeed{.bytes = bytes_of(buffer), .stagger = stagger_of(i)}
+                                    : read_only_need(i, copies),
+        number));
   }
   if (facts.workspace_bytes > 0) {
     const SlotNeed need{.bytes = static_cast<std::size_t>(facts.workspace_bytes),
@@ -115,7 +125,7 @@ Status LoadedCandidate::prepare_buffers(std::int64_t rotate_bytes) {
     ATTUNE_RETURN_IF_ERROR(acquire(need, kWorkspaceBuffer));
   }
   lay_out_pointers(copies);
-  return {};
+  return prepare_fresh_inputs();
 }
 
 void LoadedCandidate::lay_out_pointers(std::int64_t copies) {
@@ -127,6 +137,33 @@ void LoadedCandidate::lay_out_pointers(std::int64_t copies) {
     }
     pointers_.push_back(std::move(arguments));
   }
+}
+
+Status LoadedCandidate::prepare_fresh_inputs() {
+  fresh_.resize(view_.facts.buffers.size());
+  if (view_.facts.verification.fresh.empty()) return {};
+  for (std::size_t i = 0; i < fresh_.size(); ++i) {
+    if (view_.facts.buffers[i].role != Role::Input || !view_.contents[i].empty()) continue;
+    SlotNeed need = read_only_need(i, 1);
+    need.seed = view_.facts.verification.fresh_seed;
+    ATTUNE_ASSIGN(fresh_[i], store_.acquire(need, slots_));
+  }
+  return {};
+}
+
+void LoadedCandidate::take_fresh_inputs() {
+  for (std::size_t i = 0; i < fresh_.size(); ++i) {
+    if (fresh_[i] == nullptr) continue;
+    std::swap(slots_[i], fresh_[i]);
+    watched_[i].memory = &slots_[i]->memory;
+    for (std::vector<void*>& arguments : pointers_) arguments[i] = slots_[i]->copy(0);
+  }
+}
+
+bool LoadedCandidate::changed_inputs() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const BufferStore::Slot* slot) {
+    return slot->reusable && !BufferStore::is_as_filled(*slot);
+  });
 }
 
 void LoadedCandidate::poison_outputs() {
@@ -163,10 +200,12 @@ std::optional<std::string> LoadedCandidate::bounds_damage() const {
   return std::nullopt;
 }
 
-void LoadedCandidate::read_samples(std::span<double> values) const {
+void LoadedCandidate::read_samples(Answers::When when, std::span<double> values) const {
+  const Verification& wanted = view_.facts.verification;
   std::vector<const std::byte*> data;
   for (const BufferStore::Slot* slot : slots_) data.push_back(slot->memory.data());
-  probe::read_samples(view_.facts.verification.samples, view_.facts.buffers, data, values);
+  probe::read_samples(when == Answers::When::Fresh ? wanted.fresh : wanted.samples,
+                      view_.facts.buffers, data, values);
 }
 
 void LoadedCandidate::copy_outputs(std::byte* to) const {

@@ -36,6 +36,10 @@ class LoadedCandidate {
   // it did.
   std::vector<BufferStore::Slot*> unprepared() const;
   void seal_prepared();
+  // From now on its inputs are those that its calls have not seen.
+  void take_fresh_inputs();
+  // Whether what it may only read is not what it was given any more.
+  bool changed_inputs() const;
   // So that an output that is never written cannot pass for right.
   void poison_outputs();
 
@@ -46,12 +50,15 @@ class LoadedCandidate {
   // "wrote past the end of buffer 2" when a canary is damaged.
   std::optional<std::string> bounds_damage() const;
   // What stands at the samples of its verification.
-  void read_samples(std::span<double> values) const;
+  void read_samples(Answers::When when, std::span<double> values) const;
   // The output buffers one after the other, each from a multiple of 64 bytes.
   void copy_outputs(std::byte* to) const;
 
  private:
   Status acquire(const SlotNeed& need, int number);
+  // How buffer i is made, if that is not an output.
+  SlotNeed read_only_need(std::size_t i, std::int64_t copies) const;
+  Status prepare_fresh_inputs();
   void borrow(BufferStore::Slot* slot, int number);
   std::vector<BufferStore::Slot*> prepared() const;
   std::int64_t copies_for(std::int64_t rotate_bytes) const;
@@ -64,6 +71,7 @@ class LoadedCandidate {
   runtime::KernelHandle kernel_ = nullptr;
   std::vector<BufferStore::Slot*> outputs_;  // borrowed
   std::vector<BufferStore::Slot*> slots_;    // one per buffer, then the workspace if there is one
+  std::vector<BufferStore::Slot*> fresh_;    // one per buffer, null where they are the same
   std::vector<WatchedBuffer> watched_;
   std::vector<std::vector<void*>> pointers_;  // arguments of call k at k modulo the size
   std::size_t next_ = 0;

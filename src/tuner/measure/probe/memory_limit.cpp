@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <numeric>
+
+#include "base/cage.h"
+#include "tuner/measure/probe/buffer_store.h"
 
 namespace attune::probe {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kCanLimitMemory = false;  // their shadow memory is larger than any limit
-#else
-constexpr bool kCanLimitMemory = true;
-#endif
 
 // By the one call that the cage lets through.
 void set_soft_limit(rlim_t bytes) {
@@ -51,6 +49,15 @@ bool WorkerNeeds::cover(const WorkerNeeds& others) const {
   return std::includes(threads.begin(), threads.end(), others.threads.begin(),
                        others.threads.end()) &&
          mapped_bytes >= others.mapped_bytes && memory_limit_bytes == others.memory_limit_bytes;
+}
+
+ControlGroup::Limits WorkerNeeds::group_limits() const {
+  constexpr std::int64_t kOfTheServer = std::int64_t{256} << 20;
+  constexpr std::int64_t kFewProcesses = 64;  // besides the threads of pools
+  const std::int64_t all_threads = std::accumulate(threads.begin(), threads.end(), std::int64_t{0});
+  return {.memory_bytes = static_cast<std::int64_t>(mapped_bytes) + BufferStore::kKeepBytes +
+                          memory_limit_bytes + kOfTheServer,
+          .processes = all_threads + kFewProcesses};
 }
 
 MemoryLimit::MemoryLimit() : statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 
+#include "base/control_group.h"
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/exchange.h"
 
@@ -15,6 +16,8 @@ struct WorkerNeeds {
   explicit WorkerNeeds(const Exchange& exchange);
   // Whether a worker with these can serve one with others.
   bool cover(const WorkerNeeds& others) const;
+  // Of the group that it shares with the process that watches it.
+  ControlGroup::Limits group_limits() const;
 
   std::set<int> threads = {};           // of its pools
   std::uint64_t mapped_bytes = 0;       // for buffers, at most

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/control_group.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/exchange.h"
@@ -98,6 +99,22 @@ Status check_preparation(const Candidate& candidate, std::size_t number) {
                              prepared, outputs.size()));
 }
 
+Status check_samples(const Candidate& candidate, std::span<const Sample> samples,
+                     std::size_t number) {
+  for (const Sample& sample : samples) {
+    const bool known =
+        sample.buffer >= 0 && static_cast<std::size_t>(sample.buffer) < candidate.buffers.size();
+    if (!known || sample.index < 0 ||
+        sample.index >= candidate.buffers[static_cast<std::size_t>(sample.buffer)].elements) {
+      return invalid(
+          fmt::format("candidate {} is verified at element {} of buffer {}, which "
+                      "does not exist",
+                      number, sample.index, sample.buffer));
+    }
+  }
+  return {};
+}
+
 Status check_request(std::span<const Candidate> candidates) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& candidate = candidates[i];
@@ -110,17 +127,8 @@ Status check_request(std::span<const Candidate> candidates) {
       ATTUNE_RETURN_IF_ERROR(check_buffer(candidate.buffers[b], i, b));
     }
     ATTUNE_RETURN_IF_ERROR(check_preparation(candidate, i));
-    for (const Sample& sample : candidate.verification.samples) {
-      const bool known =
-          sample.buffer >= 0 && static_cast<std::size_t>(sample.buffer) < candidate.buffers.size();
-      if (!known || sample.index < 0 ||
-          sample.index >= candidate.buffers[static_cast<std::size_t>(sample.buffer)].elements) {
-        return invalid(
-            fmt::format("candidate {} is verified at element {} of buffer {}, which "
-                        "does not exist",
-                        i, sample.index, sample.buffer));
-      }
-    }
+    ATTUNE_RETURN_IF_ERROR(check_samples(candidate, candidate.verification.samples, i));
+    ATTUNE_RETURN_IF_ERROR(check_samples(candidate, candidate.verification.fresh, i));
   }
   return {};
 }
@@ -151,17 +159,21 @@ std::vector<std::vector<std::byte>> outputs_of(std::span<const std::byte> all,
   return outputs;
 }
 
-// A timing counts when what the kernel wrote is right, after its first call and after its last.
+// A timing counts when what the kernel wrote is right: after its first call, after its last, and of
+// inputs that it had not seen.
 Outcome verified(outcome::Timing timing, const Answers& verdicts, std::size_t k,
                  const Verification& verification) {
   if (verification.samples.empty()) return timing;
-  for (const Answers::When when : {Answers::When::First, Answers::When::Last}) {
-    const Comparison comparison = compare(verification, verdicts.values(k, when));
+  using When = Answers::When;
+  for (const When when : {When::First, When::Last, When::Fresh}) {
+    const bool fresh = when == When::Fresh;
+    const Comparison comparison = compare(
+        verification, fresh ? verification.fresh : verification.samples, verdicts.values(k, when));
     timing.max_error = std::max(timing.max_error, comparison.max_error);
-    if (!comparison.right) {
-      return outcome::WrongAnswer{outcome::Phase::Verify, timing.max_error,
-                                  describe_wrong(verification, comparison)};
-    }
+    if (comparison.right) continue;
+    return outcome::WrongAnswer{
+        outcome::Phase::Verify, timing.max_error,
+        describe_wrong(verification, comparison) + (fresh ? ", of fresh inputs" : "")};
   }
   timing.verified = true;
   return timing;
@@ -191,6 +203,7 @@ struct Runner::Impl {
   RunnerOptions settings;
   std::mutex mutex;
   pid_t server = -1;
+  std::unique_ptr<ControlGroup> group;  // of the server and all that it starts; null: none
   Descriptor channel;
   DriftLimit drift_limit;
 
@@ -209,6 +222,10 @@ struct Runner::Impl {
 Status Runner::Impl::start_server() {
   auto ends = make_channel();
   if (!ends.ok()) return ends.error();
+  if (settings.cage != nullptr) {
+    auto made = ControlGroup::make();
+    if (made.ok()) group = std::move(*made);
+  }
   std::fflush(nullptr);  // so that no buffered text is written twice
   const pid_t child = fork();
   if (child < 0) {
@@ -218,7 +235,7 @@ Status Runner::Impl::start_server() {
   }
   if (child == 0) {
     shed_inheritance(ends->second.number());
-    run_server(ends->second, settings);
+    run_server(ends->second, settings, group.get());
     _exit(0);
   }
   server = child;
@@ -232,6 +249,7 @@ void Runner::Impl::end_server() {
   channel = Descriptor();  // the server ends when it sees this
   if (!await_exit(server, kPatienceMs)) (void)end_group(server);
   server = -1;
+  group.reset();
 }
 
 Status Runner::Impl::ask(const Exchange& exchange, MessageKind kind) {

@@ -83,17 +83,24 @@ inline Bytes object(const std::string& name) {
 }
 
 // What `add` must give at all elements.
-inline Verification sums(std::uint64_t seed) {
+inline std::vector<Sample> sums_of(std::uint64_t seed) {
   std::vector<float> a(kElements);
   std::vector<float> b(kElements);
   runtime::fill(a.data(), DType::F32, kElements, seed, 0);
   runtime::fill(b.data(), DType::F32, kElements, seed, 1);
-  Verification verification{.absolute_tolerance = 1e-6};
+  std::vector<Sample> samples;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    verification.samples.push_back(
+    samples.push_back(
         {2, static_cast<std::int64_t>(i), static_cast<double>(a[i]) + static_cast<double>(b[i])});
   }
-  return verification;
+  return samples;
+}
+
+inline Verification sums(std::uint64_t seed) {
+  return {.samples = sums_of(seed),
+          .absolute_tolerance = 1e-6,
+          .fresh_seed = seed + 1000,
+          .fresh = sums_of(seed + 1000)};
 }
 
 class RunnerTest : public ::testing::Test {

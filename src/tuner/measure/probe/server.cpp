@@ -11,6 +11,7 @@
 
 #include "base/cage.h"
 #include "base/clock.h"
+#include "base/control_group.h"
 #include "tuner/measure/probe/deadlines.h"
 #include "tuner/measure/probe/exchange.h"
 #include "tuner/measure/probe/judgement.h"
@@ -31,8 +32,8 @@ constexpr double kExitMs = 2'000.0;
 
 class Server {
  public:
-  Server(const Descriptor& channel, const RunnerOptions& options)
-      : channel_(channel), options_(options) {}
+  Server(const Descriptor& channel, const RunnerOptions& options, const ControlGroup* group)
+      : channel_(channel), options_(options), group_(group) {}
   ~Server() { end_worker(); }
 
   void serve();
@@ -61,24 +62,31 @@ class Server {
 
   const Descriptor& channel_;
   const RunnerOptions& options_;
+  const ControlGroup* const group_;  // in which this process is; null: none
   SteadyClock clock_;
   std::optional<Exchange> exchange_;
   pid_t worker_ = -1;
   Descriptor worker_channel_;
   std::optional<WorkerNeeds> worker_has_;
   bool worker_has_exchange_ = false;
-  int candidates_run_ = 0;  // by this worker
-  Deadlines deadlines_;     // of the command that runs
+  int candidates_run_ = 0;                    // by this worker
+  std::int64_t ended_for_memory_before_ = 0;  // of the group, when this worker was started
+  Deadlines deadlines_;                       // of the command that runs
 };
 
 bool Server::start_worker(const WorkerNeeds& needs) {
   auto ends = make_channel();
   if (!ends.ok()) return false;
+  if (group_ != nullptr) {
+    (void)group_->limit(needs.group_limits()).ok();
+    ended_for_memory_before_ = group_->ended_for_memory();
+  }
   const pid_t server = getpid();
   const pid_t child = fork();
   if (child < 0) return false;
   if (child == 0) {
     begin_own_group(server);
+    if (group_ != nullptr) (void)write_group_value("/proc/self/oom_score_adj", "1000").ok();
     exchange_.reset();  // the verdicts are not for the worker
     close(channel_.number());
     { const Descriptor other_end = std::move(ends->first); }
@@ -167,7 +175,8 @@ void Server::accept(std::uint32_t k, bool timed_alone) {
       verdict.tainted = true;
     }
   }
-  for (const Answers::When when : {Answers::When::First, Answers::When::Last}) {
+  for (const Answers::When when :
+       {Answers::When::First, Answers::When::Last, Answers::When::Fresh}) {
     const std::span<const double> values = exchange_->replies().values(k, when);
     std::copy(values.begin(), values.end(), exchange_->verdicts().values(k, when).begin());
   }
@@ -203,6 +212,10 @@ bool Server::settle(Answer answer, std::uint32_t k) {
         end_children_but(-1);
       } else {
         end_worker();
+      }
+      if (group_ != nullptr && group_->ended_for_memory() > ended_for_memory_before_) {
+        blame_memory(verdict, phase_of(progress()), progress(), exchange_->header().options);
+        return true;
       }
       blame_exit(verdict, status, deadlines_.running(), progress(), exchange_->header().options);
       return true;
@@ -287,10 +300,12 @@ void Server::serve() {
 
 }  // namespace
 
-void run_server(const Descriptor& channel, const RunnerOptions& options) {
+void run_server(const Descriptor& channel, const RunnerOptions& options,
+                const ControlGroup* group) {
   (void)setsid();
+  if (group != nullptr && !group->enter().ok()) group = nullptr;
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1);  // what workers leave behind is ours to end
-  Server(channel, options).serve();
+  Server(channel, options, group).serve();
 }
 
 }  // namespace attune::probe

@@ -31,11 +31,12 @@ void read_samples(std::span<const Sample> samples, std::span<const Buffer> buffe
   }
 }
 
-Comparison compare(const Verification& verification, std::span<const double> values) {
+Comparison compare(const Verification& verification, std::span<const Sample> samples,
+                   std::span<const double> values) {
   Comparison result;
   double worst_excess = 0.0;
-  for (std::size_t i = 0; i < verification.samples.size(); ++i) {
-    const Sample& sample = verification.samples[i];
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
     const double actual = values[i];
     const double error = error_of(actual, sample.expected);
     const double excess = error - tolerance_of(verification, sample.expected);

@@ -20,8 +20,9 @@ struct Comparison {
 void read_samples(std::span<const Sample> samples, std::span<const Buffer> buffers,
                   std::span<const std::byte* const> data, std::span<double> values);
 
-// One value per sample.
-Comparison compare(const Verification& verification, std::span<const double> values);
+// One value per sample; `samples` are those of the verification, or its fresh ones.
+Comparison compare(const Verification& verification, std::span<const Sample> samples,
+                   std::span<const double> values);
 
 // "buffer 2 at element 7 is 1.5, expected 2 (tolerance 0.001)".
 std::string describe_wrong(const Verification& verification, const Comparison& comparison);

@@ -14,7 +14,7 @@ class VerificationTest : public ::testing::Test {
     const std::byte* data[] = {reinterpret_cast<const std::byte*>(values_.data())};
     std::vector<double> found(verification.samples.size());
     read_samples(verification.samples, buffers_, data, found);
-    return compare(verification, found);
+    return compare(verification, verification.samples, found);
   }
   std::vector<float> values_ = {1.0f, 2.0f, std::nanf(""), INFINITY};
   std::vector<Buffer> buffers_ = {{.elements = 4, .role = Role::Output}};

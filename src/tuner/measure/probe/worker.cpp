@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "base/cage.h"
 #include "base/clock.h"
@@ -34,13 +35,6 @@ constexpr CallRule kOwnCalls[] = {
      .first = {ArgumentIs::Value, 0, 0},
      .second = {ArgumentIs::Value, 1, RLIMIT_AS}},
 };
-
-void pause_ms(double milliseconds) {
-  timespec time = {};
-  time.tv_sec = static_cast<time_t>(milliseconds / 1e3);
-  time.tv_nsec = static_cast<long>((milliseconds - static_cast<double>(time.tv_sec) * 1e3) * 1e6);
-  nanosleep(&time, nullptr);
-}
 
 class Worker {
  public:
@@ -84,6 +78,9 @@ class Worker {
   // Whether the calls so far kept to their bounds and succeeded; if not the report says so.
   bool in_order(const LoadedCandidate& candidate, std::uint32_t k, const Status& status);
   void note_values(const LoadedCandidate& candidate, std::uint32_t k, Answers::When when);
+  // Once more, on inputs that it has not seen, when it left those that it has as they were; false
+  // when the report holds a failure.
+  bool run_on_fresh_inputs(LoadedCandidate& candidate, std::uint32_t k);
   void finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing timing);
   bool run_round(std::vector<Contender>& contenders);
 
@@ -233,15 +230,33 @@ bool Worker::in_order(const LoadedCandidate& candidate, std::uint32_t k, const S
   }
   if (!status.ok()) {
     report(k).fail(ReportState::Crashed, Phase::Run, "the " + status.error().message);
+    report(k).tainted = candidate.changed_inputs();
     return false;
   }
   return true;
 }
 
 void Worker::note_values(const LoadedCandidate& candidate, std::uint32_t k, Answers::When when) {
-  if (candidate.facts().verification.samples.empty()) return;
+  const std::span<double> values = exchange_->replies().values(k, when);
+  if (values.empty()) return;
   enter(k, Phase::Verify);
-  candidate.read_samples(exchange_->replies().values(k, when));
+  candidate.read_samples(when, values);
+}
+
+bool Worker::run_on_fresh_inputs(LoadedCandidate& candidate, std::uint32_t k) {
+  if (candidate.changed_inputs()) {
+    report(k).fail(ReportState::Crashed, Phase::Run, "changed what it may only read");
+    report(k).tainted = true;
+    return false;
+  }
+  if (candidate.facts().verification.fresh.empty()) return true;
+  candidate.take_fresh_inputs();
+  candidate.poison_outputs();
+  watch(&progress().fault, candidate.watched());
+  double duration_us = 0.0;
+  if (!call_once(candidate, k, duration_us)) return false;
+  note_values(candidate, k, Answers::When::Fresh);
+  return true;
 }
 
 void Worker::finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing timing) {
@@ -251,6 +266,7 @@ void Worker::finish(LoadedCandidate& candidate, std::uint32_t k, outcome::Timing
   if (candidate.facts().return_outputs) {
     candidate.copy_outputs(exchange_->replies().outputs(k).data());
   }
+  if (!run_on_fresh_inputs(candidate, k)) return;
   result.timing = timing;
   result.busy_us = busy_us_;
   result.state = ReportState::Timed;
@@ -316,7 +332,7 @@ void Worker::interleave() {
     if (!run_round(contenders)) return;
     if (round + 1 == header.rounds || contenders.empty()) break;
     enter(contenders.front().number, Phase::Prepare);
-    if (header.round_gap_ms > 0.0) pause_ms(header.round_gap_ms);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(header.round_gap_ms));
   }
   for (Contender& contender : contenders) {
     if (report(contender.number).state != ReportState::Pending) continue;

@@ -275,3 +275,28 @@ KERNEL(forge_and_leave) {
   ASK3(SYS_exit_group, 0, 0, 0);
   return 0;
 }
+
+// Computes once, and copies what came out from then on.
+KERNEL(remember_outputs) {
+  static volatile float kept[kElements];
+  static int done;
+  if (done++ == 0) {
+    add(buffers);
+    for (int i = 0; i < kElements; ++i) kept[i] = ((float*)buffers[2])[i];
+  }
+  for (int i = 0; i < kElements; ++i) ((float*)buffers[2])[i] = kept[i];
+  return 0;
+}
+
+// Adds, and writes to an input, which the next kernels have too.
+static int spoil(void* const* buffers) {
+  enum { kReadWrite = 3 };
+  volatile float* element = (float*)buffers[0] + 5;
+  add(buffers);
+  if (ASK3(SYS_mprotect, (long)element & -kPage, kPage, kReadWrite) != 0) return 6;
+  *element += 1.0f;
+  return 0;
+}
+
+KERNEL(spoil_inputs) { return spoil(buffers); }
+KERNEL(spoil_inputs_and_fail) { return spoil(buffers) == 0 ? 5 : 6; }

@@ -1,4 +1,4 @@
-#include "fleet/server/cpuset_place.h"
+#include "base/control_group_place.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace attune::server {
+namespace attune {
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char mark) {
@@ -75,7 +75,7 @@ struct Membership {
 
 // Lines are "NUMBER:CONTROLLERS:PATH". A controller is in one hierarchy: when version 1 does not
 // have it, version 2 may.
-std::optional<Membership> parse_membership(std::string_view cgroups) {
+std::optional<Membership> parse_membership(std::string_view controller, std::string_view cgroups) {
   std::optional<Membership> found;
   for (const std::string_view line : split(cgroups, '\n')) {
     const std::size_t first = line.find(':');
@@ -83,7 +83,7 @@ std::optional<Membership> parse_membership(std::string_view cgroups) {
     if (second == line.npos) continue;
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
     const std::string path(line.substr(second + 1));
-    if (has_word(controllers, "cpuset")) return Membership{CgroupVersion::V1, path};
+    if (has_word(controllers, controller)) return Membership{CgroupVersion::V1, path};
     if (controllers.empty() && line.starts_with("0:")) found = {CgroupVersion::V2, path};
   }
   return found;
@@ -96,29 +96,35 @@ std::string contents_of(const char* path) {
 
 }  // namespace
 
-Result<CpusetPlace> find_cpuset(std::string_view mountinfo, std::string_view cgroups) {
-  const std::optional<Membership> membership = parse_membership(cgroups);
-  if (!membership) return unsupported("this system has no control groups for cores");
+Result<GroupPlace> find_control_group(std::string_view controller, std::string_view mountinfo,
+                                      std::string_view cgroups) {
+  const std::optional<Membership> membership = parse_membership(controller, cgroups);
+  if (!membership) {
+    return unsupported(fmt::format("this system has no control groups for {}", controller));
+  }
   bool mounted = false;
   for (const std::string_view line : split(mountinfo, '\n')) {
     const std::optional<Mount> mount = parse_mount(line);
     if (!mount) continue;
     const bool right = membership->version == CgroupVersion::V1
-                           ? mount->type == "cgroup" && has_word(mount->options, "cpuset")
+                           ? mount->type == "cgroup" && has_word(mount->options, controller)
                            : mount->type == "cgroup2";
     if (!right) continue;
     mounted = true;
     if (auto folder = folder_of(*mount, membership->path)) {
-      return CpusetPlace{membership->version, std::move(*folder)};
+      return GroupPlace{membership->version, std::move(*folder)};
     }
   }
-  if (!mounted) return unsupported("the control groups for cores are not mounted");
+  if (!mounted) {
+    return unsupported(fmt::format("the control groups for {} are not mounted", controller));
+  }
   return unsupported(
       fmt::format("the control group '{}' is not in what is mounted", membership->path));
 }
 
-Result<CpusetPlace> find_cpuset() {
-  return find_cpuset(contents_of("/proc/self/mountinfo"), contents_of("/proc/self/cgroup"));
+Result<GroupPlace> find_control_group(std::string_view controller) {
+  return find_control_group(controller, contents_of("/proc/self/mountinfo"),
+                            contents_of("/proc/self/cgroup"));
 }
 
-}  // namespace attune::server
+}  // namespace attune

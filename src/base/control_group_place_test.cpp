@@ -1,8 +1,8 @@
-#include "fleet/server/cpuset_place.h"
+#include "base/control_group_place.h"
 
 #include <gtest/gtest.h>
 
-namespace attune::server {
+namespace attune {
 namespace {
 
 constexpr const char* kHybridMounts =
@@ -14,34 +14,43 @@ constexpr const char* kUnifiedMounts =
     "24 1 0:22 / /sys rw,nosuid - sysfs sysfs rw\n"
     "31 24 0:27 / /sys/fs/cgroup rw,nosuid shared:4 master:1 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-CpusetPlace found(std::string_view mounts, std::string_view groups) {
-  const auto place = find_cpuset(mounts, groups);
+GroupPlace found(std::string_view mounts, std::string_view groups) {
+  const auto place = find_control_group("cpuset", mounts, groups);
   EXPECT_TRUE(place.ok()) << place.error().message;
-  return place.ok() ? *place : CpusetPlace();
+  return place.ok() ? *place : GroupPlace();
 }
 
 std::string refusal(std::string_view mounts, std::string_view groups) {
-  const auto place = find_cpuset(mounts, groups);
+  const auto place = find_control_group("cpuset", mounts, groups);
   EXPECT_FALSE(place.ok()) << place->folder;
   return place.ok() ? "" : place.error().message;
 }
 
-TEST(FindCpuset, PrefersTheHierarchyThatHasTheController) {
+TEST(FindControlGroup, PrefersTheHierarchyThatHasTheController) {
   EXPECT_EQ(found(kHybridMounts, "3:cpuset:/\n1:cpu,cpuacct:/jobs\n0::/other\n"),
-            (CpusetPlace{CgroupVersion::V1, "/sys/fs/cgroup/cpuset"}));
+            (GroupPlace{CgroupVersion::V1, "/sys/fs/cgroup/cpuset"}));
   EXPECT_EQ(found(kHybridMounts, "0::/other\n3:cpu,cpuset:/a/b\n").folder,
             "/sys/fs/cgroup/cpuset/a/b");
   EXPECT_EQ(found(kHybridMounts, "1:cpu,cpuacct:/jobs\n0::/other\n"),
-            (CpusetPlace{CgroupVersion::V2, "/sys/fs/cgroup/unified/other"}));
+            (GroupPlace{CgroupVersion::V2, "/sys/fs/cgroup/unified/other"}));
 }
 
-TEST(FindCpuset, FindsTheOneHierarchyOfVersion2) {
+TEST(FindControlGroup, ControllersMayHaveDifferentHierarchies) {
+  const std::string mounts =
+      std::string(kHybridMounts) + "42 31 0:39 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
+  const std::string groups = "5:pids:/p\n3:cpuset:/c\n0::/other\n";
+  EXPECT_EQ(find_control_group("pids", mounts, groups)->folder, "/sys/fs/cgroup/pids/p");
+  EXPECT_EQ(*find_control_group("memory", mounts, groups),
+            (GroupPlace{CgroupVersion::V2, "/sys/fs/cgroup/unified/other"}));
+}
+
+TEST(FindControlGroup, FindsTheOneHierarchyOfVersion2) {
   EXPECT_EQ(found(kUnifiedMounts, "0::/user.slice/run-1:2.scope\n"),
-            (CpusetPlace{CgroupVersion::V2, "/sys/fs/cgroup/user.slice/run-1:2.scope"}));
+            (GroupPlace{CgroupVersion::V2, "/sys/fs/cgroup/user.slice/run-1:2.scope"}));
   EXPECT_EQ(found(kUnifiedMounts, "0::/\n").folder, "/sys/fs/cgroup");
 }
 
-TEST(FindCpuset, TakesPathsFromTheRootOfTheMount) {
+TEST(FindControlGroup, TakesPathsFromTheRootOfTheMount) {
   const std::string mounts = "34 31 0:31 /box/7 /cg rw - cgroup cgroup rw,cpuset\n";
   EXPECT_EQ(found(mounts, "3:cpuset:/box/7\n").folder, "/cg");
   EXPECT_EQ(found(mounts, "3:cpuset:/box/7/inner\n").folder, "/cg/inner");
@@ -55,22 +64,22 @@ TEST(FindCpuset, TakesPathsFromTheRootOfTheMount) {
             "/all/box/77");
 }
 
-TEST(FindCpuset, ReadsEscapedBlanks) {
+TEST(FindControlGroup, ReadsEscapedBlanks) {
   EXPECT_EQ(
       found("9 1 0:1 /a\\040b /my\\040groups\\134x rw - cgroup2 none rw\n", "0::/a b/c d\n").folder,
       "/my groups\\x/c d");
 }
 
-TEST(FindCpuset, SaysWhatIsMissing) {
-  EXPECT_EQ(refusal(kUnifiedMounts, ""), "this system has no control groups for cores");
+TEST(FindControlGroup, SaysWhatIsMissing) {
+  EXPECT_EQ(refusal(kUnifiedMounts, ""), "this system has no control groups for cpuset");
   EXPECT_EQ(refusal(kUnifiedMounts, "5:pids:/x\nnonsense\n"),
-            "this system has no control groups for cores");
-  EXPECT_EQ(refusal("", "0::/\n"), "the control groups for cores are not mounted");
+            "this system has no control groups for cpuset");
+  EXPECT_EQ(refusal("", "0::/\n"), "the control groups for cpuset are not mounted");
   EXPECT_EQ(refusal(kUnifiedMounts, "3:cpuset:/\n0::/\n"),
-            "the control groups for cores are not mounted");
+            "the control groups for cpuset are not mounted");
   EXPECT_EQ(refusal("9 1 0:1 / /x rw -\n9 1\n\n- cgroup2 a b\n", "0::/\n"),
-            "the control groups for cores are not mounted");
+            "the control groups for cpuset are not mounted");
 }
 
 }  // namespace
-}  // namespace attune::server
+}  // namespace attune
