@@ -149,11 +149,15 @@ class Soak:
             except ProcessLookupError:
                 pass
 
+    def rest(self):
+        time.sleep(0.5)
+
     def act(self):
         self.look()
-        # Never so many that wait that jobs cannot end.
-        kinds = [(self.submit, 6 if len(self.open) < 8 else 0), (self.control, 2), (self.prune, 0.1),
-                 (self.kill, 0.2)]
+        # Never so many that wait that jobs cannot end, and most are left to end by themselves.
+        busy = len(self.open) >= 6
+        kinds = [(self.submit, 0 if busy else 6), (self.control, 1), (self.prune, 0.05), (self.kill, 0.1),
+                 (self.rest, 6 if busy else 1)]
         self.random.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]()
 
     def sample(self):
