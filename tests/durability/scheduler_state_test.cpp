@@ -148,7 +148,8 @@ void live(const fs::path& folder, Rng& rng, Account& account) {
     const std::size_t step = account.begin();
     account.now(step, model->text());
     waiting.expect();
-    journal.append(std::move(rows), std::move(stages), {[&, step](const Status& written) {
+    journal.append({.jobs = std::move(rows), .stages = std::move(stages)},
+                   {[&, step](const Status& written) {
                      EXPECT_TRUE(written.ok());
                      account.acknowledge(step);
                      waiting.arrived();
@@ -167,7 +168,7 @@ void prepare(const fs::path& folder, Rng& rng) {
   std::vector<jobs::JobRow> rows;
   std::vector<jobs::StageRow> stages;
   random_turn(model, rng, rows, stages);
-  ASSERT_TRUE(file->write(rows, stages).ok());
+  ASSERT_TRUE(file->write({.jobs = rows, .stages = stages}).ok());
   auto database = sqlite::Database::open_file(path_in(folder), sqlite::Database::Access::Write, {});
   ASSERT_TRUE(database.ok());
   ASSERT_TRUE(database
