@@ -98,6 +98,15 @@ class Fusion {
   bool stands_alone(int node) const {
     const OpKind node_kind = kind(node);
     if (pieces_.is_free[static_cast<std::size_t>(node)]) return true;
+    // A function of the runtime computes one operator, whatever its kind.
+    const auto is_dynamic = [&](ValueId id) {
+      return id != kNoValue && !graph_.value(id).type.is_static();
+    };
+    const Node& self = node_at(graph_, node);
+    if (std::any_of(self.inputs.begin(), self.inputs.end(), is_dynamic) ||
+        std::any_of(self.outputs.begin(), self.outputs.end(), is_dynamic)) {
+      return true;
+    }
     return node_kind == OpKind::View || node_kind == OpKind::Host || node_kind == OpKind::Control;
   }
 

@@ -46,6 +46,22 @@ TEST(Fusion, ProductsReadRowsThroughMovement) {
       << ir::to_string(task->op.program);
 }
 
+// Sizes that depend on data: each of these runs by itself.
+TEST(Fusion, WhatRunsOnTheHostStandsAlone) {
+  Builder builder("host");
+  const ValueId x = builder.input("x", {ir::kF32, {8}, {}});
+  const ValueId scale = *builder.add("exp", {builder.input("s", {ir::kF32, {1}, {}})});
+  const ValueId kept =
+      *builder.add("compress", {x, builder.input("keep", {ir::kBool, {8}, {}})},
+                   {{"axis", std::int64_t{0}}, {"extent", std::int64_t{builder.new_extent()}}});
+  const ValueId scaled = *builder.add("mul", {kept, scale});
+  const ValueId sum = *builder.add("add", {scaled, kept});
+  const ValueId result = *builder.add("relu", {sum});
+  const Graph graph = std::move(builder).finish({result});
+  EXPECT_EQ(operators_of(graph),
+            (std::vector<std::string>{"exp", "compress", "mul", "add", "relu"}));
+}
+
 TEST(Fusion, MovementThatOthersReadStaysApart) {
   Builder builder("shared");
   const ValueId x = builder.input("x", {ir::kF32, {1, 6, 8}, {}});
