@@ -80,6 +80,8 @@ jobs::JobRow new_job(std::int64_t number, Rng& rng) {
   row.job.set_uid(::geteuid());
   row.job.mutable_spec()->set_name("job " + std::to_string(number));
   row.job.mutable_spec()->set_device("cpu");
+  row.job.mutable_spec()->set_priority(1);
+  row.job.mutable_spec()->set_prefetch(1);
   row.job.mutable_spec()->set_options_json(
       std::string(rng.below(rng.chance(0.1) ? 40'000 : 600), 'o'));
   if (rng.chance(0.5)) row.key = "key " + std::to_string(number);

@@ -33,7 +33,7 @@ struct Effects {
   std::vector<WorkerId> close;  // connections to end, after the messages
   std::vector<JobRow> jobs;     // to write
   std::vector<StageRow> stages;
-  std::vector<std::string> notes;  // lines for the person who started the scheduler
+  std::vector<std::string> notes;       // lines for the person who started the scheduler
   std::vector<ForgottenJob> forgotten;  // to remove, with their stages
 };
 
