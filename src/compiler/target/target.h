@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/target/launch_facts.h"
 #include "compiler/target/machine.h"
 
 namespace attune::target {
@@ -29,6 +30,7 @@ struct Target {
   std::int64_t l2_bytes = 512 << 10;
   std::int64_t l3_bytes = 16 << 20;
   Machine machine = {};
+  LaunchFacts launch = {};
 
   int lanes(int element_bytes) const { return vector_bytes / element_bytes; }
   // Channels of one block of activations: a vector of the type that sums are kept in.
