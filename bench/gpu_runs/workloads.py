@@ -1,0 +1,41 @@
+"""What bench/cuda measures: single operators, by the names they have in papers, and models."""
+import collections
+
+Conv = collections.namedtuple("Conv", "name size inputs outputs kernel stride")
+Depthwise = collections.namedtuple("Depthwise", "name size channels stride")
+Product = collections.namedtuple("Product", "name m n k constant")
+
+# The different convolutions of ResNet-18, and how often each stands in it.
+CONVOLUTIONS = [Conv(*row) for row in (
+    ("C1", 224, 3, 64, 7, 2), ("C2", 56, 64, 64, 3, 1), ("C3", 56, 64, 64, 1, 1),
+    ("C4", 56, 64, 128, 3, 2), ("C5", 56, 64, 128, 1, 2), ("C6", 28, 128, 128, 3, 1),
+    ("C7", 28, 128, 256, 3, 2), ("C8", 28, 128, 256, 1, 2), ("C9", 14, 256, 256, 3, 1),
+    ("C10", 14, 256, 512, 3, 2), ("C11", 14, 256, 512, 1, 2), ("C12", 7, 512, 512, 3, 1))]
+# Those of MobileNet.
+DEPTHWISE = [Depthwise(*row) for row in (
+    ("D1", 112, 32, 1), ("D2", 112, 64, 2), ("D3", 56, 128, 1), ("D4", 56, 128, 2),
+    ("D5", 28, 256, 1), ("D6", 28, 256, 2), ("D7", 14, 512, 1), ("D8", 14, 512, 2),
+    ("D9", 7, 1024, 1))]
+SQUARES = (1024, 2048, 4096)
+MODELS = ("resnet18", "resnet50", "vgg19", "mobilenet_v2", "densenet121", "inception_v3",
+          "dqn", "dcgan", "lstm_lm", "bert_tiny")
+
+
+def products(precision):
+    """Squares: both operands at run time in f32, weights packed ahead otherwise, as libraries do."""
+    return [Product(f"{n}³", n, n, n, precision != "f32") for n in SQUARES]
+
+
+def skinny():
+    return [Product(f"{m}×{n}×{k}", m, n, k, True)
+            for m in (1, 4, 16) for n in (1024, 4096) for k in (1024, 4096)]
+
+
+def spec(work):
+    """As an operator spec of Attune."""
+    if isinstance(work, Conv):
+        return (f"conv2d:h={work.size},w={work.size},ic={work.inputs},oc={work.outputs},"
+                f"kh={work.kernel},kw={work.kernel},stride={work.stride},pad={work.kernel // 2}")
+    if isinstance(work, Depthwise):
+        return f"depthwise:h={work.size},w={work.size},c={work.channels},k=3,stride={work.stride}"
+    return f"{'dense' if work.constant else 'matmul'}:m={work.m},n={work.n},k={work.k}"
