@@ -18,6 +18,9 @@ struct IsolationLimits {
   double seconds = 3600;  // from its start
   // Addresses beyond what this process has; negative: what the machine has free.
   std::int64_t memory_bytes = -1;
+  // False where a driver reserves more addresses than there is memory; then only the control group
+  // limits it.
+  bool limits_addresses = true;
   std::size_t answer_bytes = std::size_t{8} << 30;
 };
 

@@ -20,10 +20,13 @@ namespace attune::runtime {
 
 class Model {
  public:
+  // All of it, at once.
   static Result<std::shared_ptr<const Model>> load(const std::string& path,
                                                    DeviceKinds kinds = devices(),
                                                    const VerifyBytes& verify = {});
-  // Loads the kernels of an opened artifact.
+  // Loads the kernels of an opened artifact. Those for a device with memory of its own, and its
+  // weights, are loaded by the first session, in the process that makes it: such a device may not
+  // bear that its user forks.
   static Result<std::shared_ptr<const Model>> from(Artifact artifact);
   ~Model();
 
@@ -31,7 +34,7 @@ class Model {
   const Artifact& artifact() const;
 
   struct State;
-  const State& state() const { return *state_; }
+  State& state() const { return *state_; }
 
  private:
   explicit Model(std::unique_ptr<State> state);

@@ -46,6 +46,7 @@ struct Widest {
 void Profile::clear() { layers_.clear(); }
 
 Status Session::State::allocate() {
+  ATTUNE_RETURN_IF_ERROR(model->state().make_ready());
   ATTUNE_ASSIGN(arena, Memory::allocate(static_cast<std::size_t>(plan().arena_bytes), Pages::Huge));
   ATTUNE_ASSIGN(workspace,
                 Memory::allocate(static_cast<std::size_t>(plan().workspace_bytes), Pages::Huge));
