@@ -178,7 +178,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
     return pack(found);
   };
   ATTUNE_ASSIGN(const Bytes answer,
-                run_isolated(model.name, work, {.seconds = options.timeout_seconds}));
+                run_isolated(model.name, work, model::limits_for(model, options.timeout_seconds)));
   ATTUNE_ASSIGN(Found found, unpack(answer));
   report.calls = found.samples.calls;
   report.latency = summarize(std::move(found.samples.call_us));

@@ -57,7 +57,7 @@ Result<std::map<std::string, double>> kernel_times(const model::RunnableModel& m
     append_value(bytes, times[""]);
     return bytes;
   };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work, model::limits_for(model)));
   AnswerReader reader(answer);
   std::map<std::string, double> times;
   for (const auto& kernel : model.plan().kernels) times[kernel.symbol] = reader.value<double>();

@@ -25,7 +25,7 @@ class LoadedCode {
   virtual Result<KernelHandle> kernel(const std::string& symbol) const = 0;
 };
 
-// A block of a device's own memory, aligned to 64 bytes.
+// A block of a device's own memory, aligned to 64 bytes. It ends when no stream has work on it.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;

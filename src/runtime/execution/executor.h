@@ -87,8 +87,8 @@ class Session {
   Status run(std::span<const InputView> inputs, std::span<const OutputView> outputs,
              Profile* profile = nullptr);
   // The same work once more, on the memory that the last run was given, which must still be there
-  // and aligned to 64 bytes: nothing is checked or moved, nor to a device. For timing kernels by
-  // themselves.
+  // and aligned to 64 bytes: nothing is checked or moved, nor to a device. It may be under way on
+  // return; now_ns() waits for it. For timing kernels by themselves.
   Status run_again();
 
   // The extents of output `index` in the last successful run.

@@ -15,6 +15,7 @@
 #include "runtime/execution/affinity.h"
 #include "runtime/format/artifact.h"
 #include "targets/devices/devices.h"
+#include "targets/kinds.h"
 
 namespace attune::verbs {
 namespace {
@@ -99,6 +100,7 @@ Status check_cases(const CheckOptions& options,
   all.count = pieces.size();
   all.at_once = runtime::allowed_cores().size();
   all.limits.seconds = options.timeout_seconds;
+  all.limits.limits_addresses = !targets::kind_of(target).requirements(target).own_memory;
   all.work = [&](std::size_t i) {
     return packed(check_onnx_case(cases[pieces[i].number], pieces[i].data_set, options));
   };
@@ -133,8 +135,10 @@ Result<CheckCase> check_alone(const CheckOptions& options) {
   ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model, model::Purpose::Tune));
   const std::string name = model.name;
   const bool is_operator = model.is_operator();
+  const bool own_memory = targets::kind_of(model.target).requirements(model.target).own_memory;
   const Result<Bytes> bytes = run_isolated(
-      name, [&] { return packed(check_model(std::move(model), source, options.seed)); });
+      name, [&] { return packed(check_model(std::move(model), source, options.seed)); },
+      {.limits_addresses = !own_memory});
   if (!bytes.ok() && !is_operator) return bytes.error();
   return unpacked(name, bytes);
 }

@@ -12,12 +12,14 @@
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/frontend/zoo/zoo.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/kernel/kernel.h"
 #include "compiler/model/ahead.h"
 #include "runtime/format/artifact.h"
 #include "runtime/memory/fill.h"
 #include "runtime/memory/memory.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::model {
 namespace {
@@ -210,6 +212,8 @@ std::string artifact_name(const std::string& model) {
 Result<target::Target> resolve_target(const ModelOptions& options) {
   ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
   if (options.threads > 0) target.threads = options.threads;
+  ATTUNE_RETURN_IF_ERROR(kernel::check_compiles(target));
+  if (const auto tuning = tunings::find_tuning(target); !tuning.ok()) return tuning.error();
   return targets::resolve(target);
 }
 

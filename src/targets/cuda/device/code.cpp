@@ -56,6 +56,7 @@ Result<std::unique_ptr<Code>> Code::load(std::shared_ptr<const Context> context,
 
 Code::~Code() {
   if (!context_->enter().ok()) return;
+  const auto alone = context_->alone();
   for (CuModule module : modules_) (void)context_->driver().module_unload.function(module);
 }
 
@@ -83,6 +84,7 @@ Result<CuModule> Code::load_module(const KernelImage& image) {
   std::array<int, 2> names{kJitErrorLog, kJitErrorLogBytes};
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size() - 1)};
   CuModule module = nullptr;
+  const auto alone = context_->alone();
   const CuResult result = call.module_load.function(
       &module, bytes, static_cast<unsigned>(names.size()), names.data(), values.data());
   if (result == kSuccess) return module;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "base/result.h"
 #include "targets/cuda/device/card.h"
@@ -22,6 +23,9 @@ class Context {
   const Card& card() const { return card_; }
   // Makes it the one that the calling thread works with; to be called before all else.
   Status enter() const;
+  // Held by those who make calls that may wait for all that the card does, and by those who let it
+  // wait for the host: together they would wait for each other.
+  std::unique_lock<std::mutex> alone() const { return std::unique_lock(mutex_); }
 
  private:
   Context(std::shared_ptr<const Driver> driver, CuDevice device, CuContext context, Card card);
@@ -30,6 +34,7 @@ class Context {
   const CuDevice device_;
   const CuContext context_;
   const Card card_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace attune::cuda

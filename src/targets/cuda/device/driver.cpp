@@ -68,7 +68,8 @@ Error Driver::error_of(const char* symbol, CuResult result, std::string_view doi
   const char* text = nullptr;
   if (error_name.function(result, &name) != kSuccess || name == nullptr) name = "an unknown error";
   if (error_text.function(result, &text) != kSuccess || text == nullptr) text = "";
-  std::string message = std::string(doing) + ": " + symbol + " gave " + name + " (" + std::to_string(result);
+  std::string message =
+      std::string(doing) + ": " + symbol + " gave " + name + " (" + std::to_string(result);
   if (*text != '\0') message += std::string(", ") + text;
   return {code_for(result), message + ")", hint_for(result)};
 }

@@ -24,6 +24,7 @@ class Owned {
   }
   ~Owned() {
     if (handle_ == nullptr || !context_->enter().ok()) return;
+    const auto alone = context_->alone();
     (void)(context_->driver().*kDestroy).function(handle_);
   }
 

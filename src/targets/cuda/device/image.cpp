@@ -34,7 +34,8 @@ class Writer {
   template <typename T>
   void number(T value) {
     for (std::size_t i = 0; i < sizeof(T); ++i) {
-      bytes_.push_back(static_cast<std::byte>(static_cast<std::make_unsigned_t<T>>(value) >> 8 * i));
+      bytes_.push_back(
+          static_cast<std::byte>(static_cast<std::make_unsigned_t<T>>(value) >> 8 * i));
     }
   }
   void raw(std::string_view text) {

@@ -30,7 +30,9 @@ class HostBlock final : public runtime::DeviceMemory {
   HostBlock(std::shared_ptr<const Context> context, void* address)
       : context_(std::move(context)), address_(address) {}
   ~HostBlock() override {
-    if (context_->enter().ok()) (void)context_->driver().host_free.function(address_);
+    if (!context_->enter().ok()) return;
+    const auto alone = context_->alone();
+    (void)context_->driver().host_free.function(address_);
   }
   std::byte* address() const override { return static_cast<std::byte*>(address_); }
 
@@ -45,13 +47,13 @@ Result<std::shared_ptr<Pool>> Pool::open(std::shared_ptr<const Context> context)
   const Driver& call = context->driver();
   ATTUNE_RETURN_IF_ERROR(context->enter());
   CuStream stream = nullptr;
-  ATTUNE_RETURN_IF_ERROR(
-      call("making a stream", call.stream_create, &stream, kStreamNonBlocking));
+  ATTUNE_RETURN_IF_ERROR(call("making a stream", call.stream_create, &stream, kStreamNonBlocking));
   return std::shared_ptr<Pool>(new Pool(std::move(context), stream));
 }
 
 Pool::~Pool() {
   if (!context_->enter().ok()) return;
+  const auto alone = context_->alone();
   free_all();
   (void)context_->driver().stream_destroy.function(stream_);
 }
@@ -75,6 +77,7 @@ Result<PoolBlock> Pool::take(std::size_t bytes) {
     return block;
   }
   const Driver& call = context_->driver();
+  const auto alone = context_->alone();
   PoolBlock block{0, bytes};
   CuResult result = call.memory_allocate.function(&block.address, bytes);
   if (result == kOutOfMemory && !free_.empty()) {
@@ -113,6 +116,7 @@ Result<std::unique_ptr<runtime::DeviceMemory>> Pool::allocate_host(std::size_t b
   ATTUNE_RETURN_IF_ERROR(context_->enter());
   void* address = nullptr;
   const std::size_t size = rounded(bytes);
+  const auto alone = context_->alone();
   const CuResult result = call.host_allocate.function(&address, size, kHostPortable | kHostMapped);
   if (result != kSuccess) {
     return call.error_of(call.host_allocate.symbol, result,

@@ -61,13 +61,15 @@ class Stream final : public runtime::Stream {
     ATTUNE_RETURN_IF_ERROR(prepare(kernel, arguments.size()));
     constexpr std::string_view kTiming = "timing a kernel";
     // A first launch may wait for all that the card does, and so for the gate itself.
-    const bool gated = gate_ && kernel.launched && gate_->close(stream_.get());
-    ATTUNE_RETURN_IF_ERROR(call_(kTiming, call_.event_record, begin_.get(), stream_.get()));
-    const Status launched = enqueue(kernel, arguments);
-    const Status ended = call_(kTiming, call_.event_record, end_.get(), stream_.get());
-    if (gated) gate_->open();
-    if (!launched.ok()) return launched.error();
-    if (!ended.ok()) return ended.error();
+    {
+      const auto alone = shared_.context->alone();
+      const bool gated = gate_ && kernel.launched && gate_->close(stream_.get());
+      Status asked = call_(kTiming, call_.event_record, begin_.get(), stream_.get());
+      if (asked.ok()) asked = enqueue(kernel, arguments);
+      if (asked.ok()) asked = call_(kTiming, call_.event_record, end_.get(), stream_.get());
+      if (gated) gate_->open();
+      ATTUNE_RETURN_IF_ERROR(asked);
+    }
     ATTUNE_RETURN_IF_ERROR(call_(kTiming, call_.event_wait, end_.get()));
     float milliseconds = 0;
     ATTUNE_RETURN_IF_ERROR(
@@ -141,10 +143,10 @@ class Stream final : public runtime::Stream {
       }
       pointers_.clear();
       for (CuAddress& address : addresses_) pointers_.push_back(&address);
-      const CuResult result = call_.launch.function(
-          launch.function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-          launch.block[1], launch.block[2], launch.shared_bytes, stream_.get(), pointers_.data(),
-          nullptr);
+      const CuResult result =
+          call_.launch.function(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                launch.block[0], launch.block[1], launch.block[2],
+                                launch.shared_bytes, stream_.get(), pointers_.data(), nullptr);
       if (result != kSuccess) {
         return call_.error_of(call_.launch.symbol, result, "kernel '" + kernel.symbol + "'");
       }
@@ -193,8 +195,8 @@ class Stream final : public runtime::Stream {
 Status Stream::begin_recording() {
   CHECK(!recording_, "one recording at a time");
   ATTUNE_RETURN_IF_ERROR(shared_.context->enter());
-  ATTUNE_RETURN_IF_ERROR(call_("beginning a graph", call_.capture_begin, stream_.get(),
-                               kCaptureThisThread));
+  ATTUNE_RETURN_IF_ERROR(
+      call_("beginning a graph", call_.capture_begin, stream_.get(), kCaptureThisThread));
   recording_ = true;
   return {};
 }
@@ -207,9 +209,12 @@ Result<std::unique_ptr<runtime::Recording>> Stream::end_recording() {
   CuGraph graph = nullptr;
   ATTUNE_RETURN_IF_ERROR(call_(kMaking, call_.capture_end, stream_.get(), &graph));
   CuGraphExec made = nullptr;
-  const Status instantiated = call_(kMaking, call_.graph_instantiate, &made, graph, 0ull);
-  (void)call_.graph_destroy.function(graph);
-  if (!instantiated.ok()) return instantiated.error();
+  {
+    const auto alone = shared_.context->alone();
+    const Status instantiated = call_(kMaking, call_.graph_instantiate, &made, graph, 0ull);
+    (void)call_.graph_destroy.function(graph);
+    ATTUNE_RETURN_IF_ERROR(instantiated);
+  }
   auto recording = std::make_unique<Graph>(GraphHandle(shared_.context, made));
   ATTUNE_RETURN_IF_ERROR(call_(kMaking, call_.graph_upload, made, stream_.get()));
   return std::unique_ptr<runtime::Recording>(std::move(recording));
@@ -221,8 +226,7 @@ Result<std::unique_ptr<runtime::Stream>> open_stream(StreamResources resources) 
   ATTUNE_RETURN_IF_ERROR(resources.context->enter());
   const Driver& call = resources.context->driver();
   CuStream made = nullptr;
-  ATTUNE_RETURN_IF_ERROR(
-      call("making a stream", call.stream_create, &made, kStreamNonBlocking));
+  ATTUNE_RETURN_IF_ERROR(call("making a stream", call.stream_create, &made, kStreamNonBlocking));
   StreamHandle stream(resources.context, made);
   std::array<EventHandle, 4> events;
   for (EventHandle& event : events) {

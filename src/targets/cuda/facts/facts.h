@@ -12,7 +12,7 @@
 
 namespace attune::cuda {
 
-inline constexpr std::string_view kCard = "card";          // gives the others; not in a resolved one
+inline constexpr std::string_view kCard = "card";  // gives the others; not in a resolved one
 inline constexpr std::string_view kArchitecture = "arch";  // "sm_90a"
 inline constexpr std::string_view kMultiprocessorCount = "multiprocessors";
 inline constexpr std::string_view kSharedKb = "shared_kb";  // that a block may ask for

@@ -36,10 +36,9 @@ constexpr Number kNumbers[] = {
 };
 
 Description described(const KnownCard& card, const Architecture& architecture) {
-  const MultiprocessorFacts& facts =
-      *multiprocessor_facts(architecture.major, architecture.minor);
-  return {architecture,   card.multiprocessors, facts.shared_kb, card.clock_mhz,
-          card.l2_mb,     card.dram_gbps};
+  const MultiprocessorFacts& facts = *multiprocessor_facts(architecture.major, architecture.minor);
+  return {architecture,   card.multiprocessors, facts.shared_kb,
+          card.clock_mhz, card.l2_mb,           card.dram_gbps};
 }
 
 Result<Description> by_name(std::string_view name, std::string_view architecture) {
@@ -57,9 +56,9 @@ Result<Description> by_name(std::string_view name, std::string_view architecture
   const Architecture own = *parse_architecture(card->architecture);
   const auto wanted = architecture.empty() ? own : parse_architecture(architecture).value_or(own);
   if (!runs_on(wanted, own)) {
-    return invalid(fmt::format("card '{}' is {}, the target says {}", name, card->architecture,
-                               architecture),
-                   "leave -arch or -card out");
+    return invalid(
+        fmt::format("card '{}' is {}, the target says {}", name, card->architecture, architecture),
+        "leave -arch or -card out");
   }
   return described(*card, wanted);
 }
@@ -144,13 +143,13 @@ target::LaunchFacts launch_facts(const Description& card, const MultiprocessorFa
   launch.register_bytes = 255 * 4;
   launch.resident_threads = facts.resident_threads;
   launch.resident_blocks = facts.resident_blocks;
-  launch.resident_shared_bytes =
-      std::max(facts.resident_shared_kb, card.shared_kb + 1) << 10;  // 1 KiB is the system's
+  launch.resident_shared_bytes = std::max(facts.resident_shared_kb, card.shared_kb + 1)
+                                 << 10;  // 1 KiB is the system's
   launch.resident_register_bytes = 256 << 10;
   launch.ghz = static_cast<double>(card.clock_mhz) * 1e-3;
   launch.fmas_per_cycle = static_cast<double>(facts.fmas_per_cycle);
-  launch.l2_bandwidth = static_cast<double>(facts.l2_bytes_per_cycle * card.multiprocessors) *
-                        launch.ghz;
+  launch.l2_bandwidth =
+      static_cast<double>(facts.l2_bytes_per_cycle * card.multiprocessors) * launch.ghz;
   launch.dram_bandwidth = kReached * static_cast<double>(card.dram_gbps);
   launch.l2_bytes = card.l2_mb << 20;
   launch.global_latency_ns = 600;
