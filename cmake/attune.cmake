@@ -18,10 +18,13 @@ function(attune_file_properties)
     COMPILE_DEFINITIONS "ATTUNE_BUNDLE=\"${bundle}\"" OBJECT_DEPENDS ${bundle})
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ATTUNE_VERSION=\"${PROJECT_VERSION}\"")
-  set(prelude ${CMAKE_SOURCE_DIR}/src/targets/c/codegen/prelude)
-  file(GLOB prelude_headers CONFIGURE_DEPENDS ${prelude}/*.h)
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/targets/c/codegen/prelude.cpp PROPERTIES
-    COMPILE_DEFINITIONS "ATTUNE_PRELUDE=\"${prelude}\"" OBJECT_DEPENDS "${prelude_headers}")
+  foreach(kind c cuda)
+    set(prelude ${CMAKE_SOURCE_DIR}/src/targets/${kind}/codegen/prelude)
+    file(GLOB prelude_headers CONFIGURE_DEPENDS ${prelude}/*.h)
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/src/targets/${kind}/codegen/prelude.cpp
+      PROPERTIES COMPILE_DEFINITIONS "ATTUNE_PRELUDE=\"${prelude}\""
+      OBJECT_DEPENDS "${prelude_headers}")
+  endforeach()
   if(TARGET cpu_device_test)
     attune_test_kernels(cpu_device_test runtime/test_kernels)
   endif()

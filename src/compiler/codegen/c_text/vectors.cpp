@@ -4,11 +4,11 @@
 
 #include "base/check.h"
 #include "base/match.h"
+#include "compiler/codegen/c_text/operators.h"
+#include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/text/names.h"
-#include "targets/c/codegen/operators.h"
-#include "targets/c/codegen/printer.h"
 
-namespace attune::c {
+namespace attune::c_text {
 namespace {
 
 // "x" of "VL(x)"; empty when the text is something else.
@@ -24,35 +24,35 @@ bool is_leaf(const ir::Expr& e) { return ir::as<ir::IntImm>(e) || ir::as<ir::Flo
 using ir::BinOp;
 using ir::MathFn;
 
-std::string KernelPrinter::macro(const char* name, int count) const {
+std::string Printer::macro(const char* name, int count) const {
   return ((count & (count - 1)) == 0 ? "V" : "A") + std::string(name);
 }
 
-const std::string& KernelPrinter::vector_tag(const std::string& tag, int count) {
+const std::string& Printer::vector_tag(const std::string& tag, int count) {
   return vectors_.emplace(tag, count).first->first;
 }
 
-std::string KernelPrinter::named(const std::string& tag, int count, const std::string& text) {
+std::string Printer::named(const std::string& tag, int count, const std::string& text) {
   const std::string name = names_.fresh();
   text_.line(fmt::format("{}({}, {}, {}, {});", macro("LET", count), vector_tag(tag, count), count,
                          name, text));
   return name;
 }
 
-std::string KernelPrinter::vector_name(const Expr& e) {
+std::string Printer::vector_name(const Expr& e) {
   const std::string text = lanes(e);
   const std::string known = variable_in(text);
   return known.empty() ? named(value_tag(e.type()), e.type().lanes, text) : known;
 }
 
-std::string KernelPrinter::lane_atom(const Expr& e) {
+std::string Printer::lane_atom(const Expr& e) {
   if (const auto* x = ir::as<ir::Broadcast>(e); x && is_leaf(x->value)) return lanes(e);
   return fmt::format("{}({})", macro("L", e.type().lanes), vector_name(e));
 }
 
-std::string KernelPrinter::call_lanes(const std::string& function, const std::string& result_tag,
-                                      const std::string& argument_tag, int count,
-                                      const std::vector<std::string>& names) {
+std::string Printer::call_lanes(const std::string& function, const std::string& result_tag,
+                                const std::string& argument_tag, int count,
+                                const std::vector<std::string>& names) {
   const std::string result = names_.fresh();
   text_.line(fmt::format("{}({}, {}, {});", macro("DECLARE", count), vector_tag(result_tag, count),
                          count, result));
@@ -64,7 +64,7 @@ std::string KernelPrinter::call_lanes(const std::string& function, const std::st
   return fmt::format("{}({})", macro("L", count), result);
 }
 
-std::string KernelPrinter::lanes(const Expr& e) {
+std::string Printer::lanes(const Expr& e) {
   if (!is_shared(e) || !mask_.empty() || ir::as<ir::Var>(e)) return lanes_node(e);
   const auto found = memo_.find(&*e);
   const int count = e.type().lanes;
@@ -76,7 +76,7 @@ std::string KernelPrinter::lanes(const Expr& e) {
   return fmt::format("{}({})", macro("L", count), name);
 }
 
-std::string KernelPrinter::lanes_node(const Expr& e) {
+std::string Printer::lanes_node(const Expr& e) {
   const DType type = e.type();
   const int count = type.lanes;
   const std::string& tag = vector_tag(value_tag(type), count);
@@ -116,7 +116,7 @@ std::string KernelPrinter::lanes_node(const Expr& e) {
       e->kind);
 }
 
-std::string KernelPrinter::lanes_binary(const ir::Binary& x, DType type) {
+std::string Printer::lanes_binary(const ir::Binary& x, DType type) {
   const int count = type.lanes;
   const std::string& tag = vector_tag(value_tag(type), count);
   if (x.op == BinOp::Min || x.op == BinOp::Max) {
@@ -142,7 +142,7 @@ std::string KernelPrinter::lanes_binary(const ir::Binary& x, DType type) {
   return fmt::format("({} {} {})", a, ir::to_string(x.op), b);
 }
 
-std::string KernelPrinter::lanes_division(const ir::Binary& x, DType type) {
+std::string Printer::lanes_division(const ir::Binary& x, DType type) {
   const auto* splat = ir::as<ir::Broadcast>(x.rhs);
   const std::int64_t* value = splat ? ir::as_int(splat->value) : nullptr;
   const int count = type.lanes;
@@ -157,7 +157,7 @@ std::string KernelPrinter::lanes_division(const ir::Binary& x, DType type) {
   return call_lanes(fmt::format("at_{}_{}", function_of(x.op), tag), tag, tag, count, {a, b});
 }
 
-std::string KernelPrinter::lanes_math(const ir::Math& x, DType type) {
+std::string Printer::lanes_math(const ir::Math& x, DType type) {
   const DType operand = x.args[0].type();
   const int count = type.lanes;
   if (x.fn == MathFn::Bitcast) return lanes_bitcast(x.args[0], type);
@@ -173,7 +173,7 @@ std::string KernelPrinter::lanes_math(const ir::Math& x, DType type) {
   return call_lanes(fmt::format("at_{}_{}", function_of(x.fn), tag), tag, tag, count, names);
 }
 
-std::string KernelPrinter::lanes_cast(const ir::Cast& x, DType to) {
+std::string Printer::lanes_cast(const ir::Cast& x, DType to) {
   const DType from = x.value.type();
   const int count = to.lanes;
   const std::string& tag = vector_tag(value_tag(to), count);
@@ -198,7 +198,7 @@ std::string KernelPrinter::lanes_cast(const ir::Cast& x, DType to) {
   return call_lanes("at_round_" + ir::to_string(to.element()), tag, tag, count, {whole});
 }
 
-std::string KernelPrinter::lanes_bitcast(const Expr& value, DType to) {
+std::string Printer::lanes_bitcast(const Expr& value, DType to) {
   const int count = to.lanes;
   const DType from = value.type();
   std::string name = vector_name(value);
@@ -217,4 +217,4 @@ std::string KernelPrinter::lanes_bitcast(const Expr& value, DType to) {
   return call_lanes("at_f32_from_" + ir::to_string(to.element()), "f32", "u16", count, {bits});
 }
 
-}  // namespace attune::c
+}  // namespace attune::c_text

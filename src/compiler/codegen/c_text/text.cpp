@@ -1,6 +1,6 @@
-#include "targets/c/codegen/text.h"
+#include "compiler/codegen/c_text/text.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 std::string unwrapped(const std::string& text) {
   if (!text.starts_with('(')) return text;
@@ -12,4 +12,4 @@ std::string unwrapped(const std::string& text) {
   return text;
 }
 
-}  // namespace attune::c
+}  // namespace attune::c_text

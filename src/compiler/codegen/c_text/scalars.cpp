@@ -3,43 +3,43 @@
 
 #include "base/check.h"
 #include "base/match.h"
+#include "compiler/codegen/c_text/operators.h"
+#include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/ir/text/names.h"
-#include "targets/c/codegen/operators.h"
-#include "targets/c/codegen/printer.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 using ir::BinOp;
 using ir::MathFn;
 
-std::string KernelPrinter::index(const Expr& e) {
+std::string Printer::index(const Expr& e) {
   const bool before = std::exchange(in_index_, true);
   std::string text = scalar(e);
   in_index_ = before;
   return text;
 }
 
-std::string KernelPrinter::scalar(const Expr& e) {
+std::string Printer::scalar(const Expr& e) {
   if (!is_shared(e) || !mask_.empty()) return scalar_node(e);
   const auto found = memo_.find(&*e);
   if (found != memo_.end()) return found->second;
   const std::string value = scalar_node(e);
   const std::string name = names_.fresh();
-  text_.line(fmt::format("const {} {} = {};", value_type(e.type()), name, value));
+  text_.line(fmt::format("const {} {} = {};", type_of(e), name, value));
   memo_.emplace(&*e, name);
   return name;
 }
 
-std::string KernelPrinter::scalar_node(const Expr& e) {
+std::string Printer::scalar_node(const Expr& e) {
   const DType type = e.type();
   return std::visit(Match{
                         [&](const ir::IntImm& x) { return int_literal(x.value, type); },
                         [&](const ir::FloatImm& x) { return float_literal(x.value, type); },
                         [&](const ir::Var& x) { return names_.of(x.name); },
-                        [&](const ir::Binary& x) { return scalar_binary(x); },
+                        [&](const ir::Binary&) { return scalar_binary(e); },
                         [&](const ir::Math& x) { return scalar_math(x, type); },
-                        [&](const ir::Select& x) { return scalar_select(x, type); },
+                        [&](const ir::Select&) { return scalar_select(e); },
                         [&](const ir::Cast& x) { return scalar_cast(x, type); },
                         [&](const ir::Load& x) { return load_scalar(x, type); },
                         [&](const ir::Ramp&) -> std::string { CHECK(false, "a ramp of one lane"); },
@@ -47,13 +47,18 @@ std::string KernelPrinter::scalar_node(const Expr& e) {
                         [&](const ir::VectorReduce& x) { return scalar_reduce(x); },
                         [&](const ir::Opaque& x) -> std::string {
                           CHECK(x.name == ir::kWorker, "intrinsic '" + x.name + "' has no value");
-                          return sliced_ ? "worker" : "0";
+                          return worker();
                         },
                     },
                     e->kind);
 }
 
-std::string KernelPrinter::scalar_binary(const ir::Binary& x) {
+std::string Printer::type_of(const Expr& e) const {
+  return is_narrow(e) ? value_type(ir::kI32) : value_type(e.type());
+}
+
+std::string Printer::scalar_binary(const Expr& e) {
+  const auto& x = *ir::as<ir::Binary>(e);
   const DType type = x.lhs.type();
   const auto infix = [&](std::string_view op) {
     const std::string a = scalar(x.lhs);
@@ -62,7 +67,7 @@ std::string KernelPrinter::scalar_binary(const ir::Binary& x) {
   if (ir::is_comparison(x.op)) return infix(ir::to_string(x.op));
   if (x.op == BinOp::And) return infix("&&");
   if (x.op == BinOp::Or) return infix("||");
-  if (!type.is_float()) return scalar_int(x);
+  if (!type.is_float()) return scalar_int(e);
   if (x.op == BinOp::Min || x.op == BinOp::Max || x.op == BinOp::Mod) {
     const std::string a = scalar(x.lhs);
     return fmt::format("at_{}_{}({}, {})", function_of(x.op), value_tag(type), a, scalar(x.rhs));
@@ -70,23 +75,29 @@ std::string KernelPrinter::scalar_binary(const ir::Binary& x) {
   return infix(ir::to_string(x.op));
 }
 
-std::string KernelPrinter::scalar_int(const ir::Binary& x) {
+std::string Printer::scalar_int(const Expr& e) {
+  const auto& x = *ir::as<ir::Binary>(e);
   const DType type = x.lhs.type();
-  if (x.op == BinOp::Div || x.op == BinOp::Mod) return scalar_division(x);
-  const std::string a = scalar(x.lhs), b = scalar(x.rhs);
+  if (x.op == BinOp::Div || x.op == BinOp::Mod) return scalar_division(e);
+  const bool narrow = is_narrow(e);
+  std::string a = scalar(x.lhs);
+  const std::string b = scalar(x.rhs);
   const bool is_bitwise = x.op == BinOp::BitAnd || x.op == BinOp::BitOr || x.op == BinOp::BitXor;
   if (is_bitwise) {
     return fmt::format("(({})({} {} {}))", value_type(type), a, ir::to_string(x.op), b);
   }
   const bool plain = x.op == BinOp::Add || x.op == BinOp::Sub || x.op == BinOp::Mul;
-  if (plain && in_index_ && type == ir::kIndex) {
+  if (plain && type == ir::kIndex && (in_index_ || narrow)) {
+    if (!narrow && is_narrow(x.lhs) && is_narrow(x.rhs)) a = fmt::format("((int64_t){})", a);
     return fmt::format("({} {} {})", a, ir::to_string(x.op), b);
   }
-  return fmt::format("at_{}_{}({}, {})", function_of(x.op), value_tag(type), a, b);
+  return fmt::format("at_{}_{}({}, {})", function_of(x.op), value_tag(narrow ? ir::kI32 : type), a,
+                     b);
 }
 
 // C's own operators where the numbers are known to be no trouble for them.
-std::string KernelPrinter::scalar_division(const ir::Binary& x) {
+std::string Printer::scalar_division(const Expr& e) {
+  const auto& x = *ir::as<ir::Binary>(e);
   const DType type = x.lhs.type();
   const std::string a = scalar(x.lhs), b = scalar(x.rhs);
   const std::int64_t* value = ir::as_int(x.rhs);
@@ -105,7 +116,7 @@ std::string KernelPrinter::scalar_division(const ir::Binary& x) {
   return fmt::format("at_{}_{}({}, {})", function_of(x.op), value_tag(type), a, b);
 }
 
-std::string KernelPrinter::scalar_math(const ir::Math& x, DType type) {
+std::string Printer::scalar_math(const ir::Math& x, DType type) {
   const DType operand = x.args[0].type();
   if (x.fn == MathFn::Bitcast) {
     const Expr& value = x.args[0];
@@ -136,7 +147,7 @@ std::string KernelPrinter::scalar_math(const ir::Math& x, DType type) {
   return fmt::format("at_{}_{}({})", function_of(x.fn), value_tag(operand), arguments);
 }
 
-std::string KernelPrinter::scalar_cast(const ir::Cast& x, DType to) {
+std::string Printer::scalar_cast(const ir::Cast& x, DType to) {
   const DType from = x.value.type();
   const std::string value = scalar(x.value);
   if (to.is_bool()) {
@@ -151,7 +162,7 @@ std::string KernelPrinter::scalar_cast(const ir::Cast& x, DType to) {
   return fmt::format("at_round_{}({})", ir::to_string(to.element()), cast);
 }
 
-std::string KernelPrinter::guarded(const Expr& e, Text& into) {
+std::string Printer::guarded(const Expr& e, Text& into) {
   const auto outside = memo_;
   std::swap(text_, into);
   std::string value = scalar(e);
@@ -161,7 +172,9 @@ std::string KernelPrinter::guarded(const Expr& e, Text& into) {
 }
 
 // Only the chosen side is evaluated.
-std::string KernelPrinter::scalar_select(const ir::Select& x, DType type) {
+std::string Printer::scalar_select(const Expr& e) {
+  const auto& x = *ir::as<ir::Select>(e);
+  const DType type = e.type();
   const std::string condition = scalar(x.condition);
   const bool narrow = type.is_int() && type.bits < 32;
   const auto choice = [&](const std::string& a, const std::string& b) {
@@ -177,7 +190,7 @@ std::string KernelPrinter::scalar_select(const ir::Select& x, DType type) {
   const std::string a = guarded(x.if_true, yes), b = guarded(x.if_false, no);
   if (yes.empty() && no.empty()) return choice(a, b);
   const std::string name = names_.fresh();
-  text_.line(fmt::format("{} {};", value_type(type), name));
+  text_.line(fmt::format("{} {};", type_of(e), name));
   text_.open(fmt::format("if ({})", unwrapped(condition)));
   text_.append(yes);
   text_.line(fmt::format("{} = {};", name, a));
@@ -188,7 +201,7 @@ std::string KernelPrinter::scalar_select(const ir::Select& x, DType type) {
   return name;
 }
 
-std::string KernelPrinter::scalar_reduce(const ir::VectorReduce& x) {
+std::string Printer::scalar_reduce(const ir::VectorReduce& x) {
   const DType type = x.value.type();
   const std::string value = vector_name(x.value);
   const std::string name = names_.fresh();
@@ -199,4 +212,4 @@ std::string KernelPrinter::scalar_reduce(const ir::VectorReduce& x) {
   return name;
 }
 
-}  // namespace attune::c
+}  // namespace attune::c_text

@@ -1,10 +1,10 @@
-#include "targets/c/codegen/names.h"
+#include "compiler/codegen/c_text/names.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace attune::c {
+namespace attune::c_text {
 namespace {
 
 // Keywords of C11 and C23, and names that the generated files use themselves.
@@ -20,13 +20,14 @@ constexpr std::array<std::string_view, 62> kReserved{
 
 }  // namespace
 
-std::string identifier(std::string_view text) {
+std::string identifier(std::string_view text, std::span<const std::string_view> words) {
   std::string name;
   for (const char c : text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     name += plain ? c : '_';
   }
-  const bool is_reserved = std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+  const bool is_reserved = std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end() ||
+                           std::find(words.begin(), words.end(), name) != words.end();
   const bool starts_well = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) != 0;
   // Capitals are left to the macros, at_ to the prelude.
   const bool is_ours = name.starts_with("at_") || name.starts_with("AT_");
@@ -37,7 +38,7 @@ std::string identifier(std::string_view text) {
 const std::string& Names::of(const std::string& text) {
   const auto found = known_.find(text);
   if (found != known_.end()) return found->second;
-  const std::string base = identifier(text);
+  const std::string base = identifier(text, words_);
   std::string name = base;
   for (int i = 2; !taken_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
   return known_.emplace(text, std::move(name)).first->second;
@@ -45,4 +46,4 @@ const std::string& Names::of(const std::string& text) {
 
 std::string Names::fresh() { return "at_t" + std::to_string(next_++); }
 
-}  // namespace attune::c
+}  // namespace attune::c_text

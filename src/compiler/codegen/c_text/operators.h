@@ -5,7 +5,7 @@
 
 #include "compiler/ir/nodes/expr.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 // "add", "shl", "min": at_add_f32 is the function of one element.
 std::string_view function_of(ir::BinOp op);
@@ -13,4 +13,4 @@ std::string_view function_of(ir::MathFn fn);
 // Functions that round: integers are what they were.
 bool keeps_integers(ir::MathFn fn);
 
-}  // namespace attune::c
+}  // namespace attune::c_text

@@ -8,7 +8,7 @@
 
 #include "compiler/ir/nodes/dtype.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 // Types that exist in memory only; their values are held as f32.
 constexpr bool is_small_float(ir::DType type) { return type.is_float() && type.bits == 16; }
@@ -29,4 +29,4 @@ std::string mask_tag(int bits);
 std::string int_literal(std::int64_t value, ir::DType type);
 std::string float_literal(double value, ir::DType type);
 
-}  // namespace attune::c
+}  // namespace attune::c_text

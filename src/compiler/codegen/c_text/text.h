@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace attune::c {
+namespace attune::c_text {
 
 // The text without parentheses around all of it.
 std::string unwrapped(const std::string& text);
@@ -38,4 +38,4 @@ class Text {
   int depth_;
 };
 
-}  // namespace attune::c
+}  // namespace attune::c_text

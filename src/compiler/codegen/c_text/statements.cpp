@@ -5,13 +5,32 @@
 
 #include "base/check.h"
 #include "base/match.h"
+#include "compiler/codegen/c_text/printer.h"
 #include "compiler/codegen/walk.h"
 #include "compiler/ir/nodes/intrinsics.h"
-#include "targets/c/codegen/printer.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
-void KernelPrinter::count_uses(const Expr& e) {
+Printer::Printer(const ir::Stmt& body, const codegen::StoragePlan& plan,
+                 std::span<const std::string_view> words)
+    : plan_(plan), names_(words) {
+  codegen::walk(
+      body,
+      [&](const ir::Stmt& s) {
+        if (const auto* x = ir::as<ir::Store>(s)) stored_.insert(x->buffer.get());
+      },
+      [](const Expr&) {});
+}
+
+void Printer::barrier(const ir::Barrier&) { CHECK(false, "a kernel in C has no barriers"); }
+
+void Printer::may_be_unused(const std::string& name) { text_.line(fmt::format("(void){};", name)); }
+
+std::string Printer::variable_type(DType type, const codegen::VarFacts&) const {
+  return value_type(type);
+}
+
+void Printer::count_uses(const Expr& e) {
   if (++uses_[&*e] > 1) return;
   std::visit(Match{
                  [](const ir::IntImm&) {},
@@ -39,7 +58,7 @@ void KernelPrinter::count_uses(const Expr& e) {
              e->kind);
 }
 
-bool KernelPrinter::is_shared(const Expr& e) const {
+bool Printer::is_shared(const Expr& e) const {
   if (in_index_ || ir::as<ir::IntImm>(e) || ir::as<ir::FloatImm>(e) || ir::as<ir::Var>(e)) {
     return false;
   }
@@ -47,7 +66,7 @@ bool KernelPrinter::is_shared(const Expr& e) const {
   return found != uses_.end() && found->second > 1;
 }
 
-void KernelPrinter::statement(const ir::Stmt& s) {
+void Printer::statement(const ir::Stmt& s) {
   memo_.clear();
   uses_.clear();
   std::visit(Match{
@@ -62,14 +81,14 @@ void KernelPrinter::statement(const ir::Stmt& s) {
                  [&](const ir::Evaluate& x) {
                    if (const auto* call = ir::as<ir::Opaque>(x.value)) opaque(*call);
                  },
-                 [&](const ir::Barrier&) { CHECK(false, "a kernel in C has no barriers"); },
+                 [&](const ir::Barrier& x) { barrier(x); },
              },
              s->kind);
   memo_.clear();
   uses_.clear();
 }
 
-void KernelPrinter::branch(const ir::If& x) {
+void Printer::branch(const ir::If& x) {
   count_uses(x.condition);
   const std::string condition = scalar(x.condition);
   const auto bases = load_bases_;
@@ -84,8 +103,8 @@ void KernelPrinter::branch(const ir::If& x) {
   text_.close();
 }
 
-void KernelPrinter::with_facts(const std::string& var, const codegen::VarFacts& facts,
-                               const std::function<void()>& body) {
+void Printer::with_facts(const std::string& var, const codegen::VarFacts& facts,
+                         const std::function<void()>& body) {
   const auto known = facts_.find(var);
   const auto hidden = known == facts_.end() ? std::nullopt : std::optional(known->second);
   facts_[var] = facts;
@@ -99,19 +118,26 @@ void KernelPrinter::with_facts(const std::string& var, const codegen::VarFacts& 
   }
 }
 
-void KernelPrinter::let(const ir::LetStmt& x) {
+void Printer::let(const ir::LetStmt& x) {
   const DType type = x.value.type();
   const bool is_index = type == ir::kIndex;
+  codegen::VarFacts facts;
+  facts.depth = depth_ + 1;
+  if (is_index) {
+    facts.range = codegen::range_of(x.value, facts_);
+    facts.divisor = codegen::divisor_of(x.value, facts_);
+  }
   text_.open("");
   count_uses(x.value);
   // The value may speak of an outer variable of the same name.
   std::string value = names_.fresh();
   const std::string& name = names_.of(x.var);
   if (type.is_scalar()) {
-    text_.line(fmt::format("const {} {} = {};", value_type(type), value,
+    const std::string type_name = variable_type(type, facts);
+    text_.line(fmt::format("const {} {} = {};", type_name, value,
                            is_index ? index(x.value) : scalar(x.value)));
     text_.open("");
-    text_.line(fmt::format("const {} {} = {};", value_type(type), name, value));
+    text_.line(fmt::format("const {} {} = {};", type_name, name, value));
   } else {
     const std::string text = type.is_bool() ? mask(x.value, 8) : lanes(x.value);
     const std::string tag = vector_tag(type.is_bool() ? "i8" : value_tag(type), type.lanes);
@@ -121,13 +147,7 @@ void KernelPrinter::let(const ir::LetStmt& x) {
     text_.line(fmt::format("{}({}, {}, {}, {}({}));", macro("LET", count), tag, count, name,
                            macro("L", count), value));
   }
-  text_.line(fmt::format("(void){};", name));
-  codegen::VarFacts facts;
-  facts.depth = depth_ + 1;
-  if (is_index) {
-    facts.range = codegen::range_of(x.value, facts_);
-    facts.divisor = codegen::divisor_of(x.value, facts_);
-  }
+  may_be_unused(name);
   const auto outer = vars_;
   vars_[x.var] = type;
   with_facts(x.var, facts, [&] { statement(x.body); });
@@ -136,41 +156,7 @@ void KernelPrinter::let(const ir::LetStmt& x) {
   text_.close();
 }
 
-void KernelPrinter::loop(const ir::For& x) {
-  if (x.kind == ir::LoopKind::Parallel && !in_task_) {
-    parallel_loop(x);
-    return;
-  }
-  const std::int64_t* extent = ir::as_int(x.extent);
-  const std::int64_t* first = ir::as_int(x.min);
-  if (extent && *extent <= 0) return;
-  const std::string& name = names_.of(x.var);
-  if (extent && first && *extent > 1) {
-    text_.open(
-        fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", name, *first, *first + *extent));
-    loop_body(x);
-    text_.close();
-    return;
-  }
-  // Bounds may speak of an outer variable of the same name.
-  const std::string start = names_.fresh();
-  text_.open("");
-  text_.line(fmt::format("const int64_t {} = {};", start, index(x.min)));
-  if (extent && *extent == 1) {
-    text_.line(fmt::format("const int64_t {} = {};", name, start));
-    text_.line(fmt::format("(void){};", name));
-    loop_body(x);
-  } else {
-    const std::string stop = names_.fresh();
-    text_.line(fmt::format("const int64_t {} = {} + {};", stop, start, index(x.extent)));
-    text_.open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", name, start, stop));
-    loop_body(x);
-    text_.close();
-  }
-  text_.close();
-}
-
-void KernelPrinter::loop_body(const ir::For& x) {
+codegen::VarFacts Printer::facts_of(const ir::For& x) const {
   codegen::VarFacts facts;
   facts.depth = depth_ + 1;
   const auto first = codegen::range_of(x.min, facts_), count = codegen::range_of(x.extent, facts_);
@@ -179,6 +165,46 @@ void KernelPrinter::loop_body(const ir::For& x) {
         codegen::Interval{first->min, first->max + std::max<std::int64_t>(count->max, 1) - 1};
   }
   if (ir::is_const_int(x.extent, 1)) facts.divisor = codegen::divisor_of(x.min, facts_);
+  return facts;
+}
+
+void Printer::loop(const ir::For& x) { serial_loop(x, ""); }
+
+void Printer::serial_loop(const ir::For& x, const std::string& pragma) {
+  const std::int64_t* extent = ir::as_int(x.extent);
+  const std::int64_t* first = ir::as_int(x.min);
+  if (extent && *extent <= 0) return;
+  const std::string& name = names_.of(x.var);
+  const std::string type = variable_type(ir::kIndex, facts_of(x));
+  if (extent && first && *extent > 1) {
+    if (!pragma.empty()) text_.line(pragma);
+    text_.open(
+        fmt::format("for ({3} {0} = {1}; {0} < {2}; ++{0})", name, *first, *first + *extent, type));
+    loop_body(x);
+    text_.close();
+    return;
+  }
+  // Bounds may speak of an outer variable of the same name.
+  const std::string start = names_.fresh();
+  text_.open("");
+  text_.line(fmt::format("const {} {} = {};", type, start, index(x.min)));
+  if (extent && *extent == 1) {
+    text_.line(fmt::format("const {} {} = {};", type, name, start));
+    may_be_unused(name);
+    loop_body(x);
+  } else {
+    const std::string stop = names_.fresh();
+    text_.line(fmt::format("const {} {} = {} + {};", type, stop, start, index(x.extent)));
+    if (!pragma.empty()) text_.line(pragma);
+    text_.open(fmt::format("for ({3} {0} = {1}; {0} < {2}; ++{0})", name, start, stop, type));
+    loop_body(x);
+    text_.close();
+  }
+  text_.close();
+}
+
+void Printer::loop_body(const ir::For& x) {
+  const codegen::VarFacts facts = facts_of(x);
   const auto outer = vars_;
   const auto bases = load_bases_;
   vars_[x.var] = ir::kIndex;
@@ -187,19 +213,4 @@ void KernelPrinter::loop_body(const ir::For& x) {
   load_bases_ = bases;
 }
 
-void KernelPrinter::opaque(const ir::Opaque& x) {
-  if (x.name == ir::kLaunder) return read_again();
-  if (x.name == ir::kWorker) return;
-  CHECK(x.name == ir::kPrefetch, "unknown intrinsic '" + x.name + "'");
-  const auto* at = ir::as<ir::Load>(x.args[0]);
-  const std::int64_t* locality = ir::as_int(x.args[1]);
-  CHECK(at && locality, "a prefetch takes a load and a constant locality");
-  if (plan_.as_values.contains(at->buffer.get())) return;
-  const Expr& place = at->index[0];
-  const auto strided = codegen::as_strided(place);
-  const Expr first = place.type().is_scalar() ? place : strided ? strided->base : Expr(0);
-  text_.line(fmt::format("AT_PREFETCH({}, {});",
-                         address(*at->buffer, load_base(*at->buffer), first), *locality));
-}
-
-}  // namespace attune::c
+}  // namespace attune::c_text

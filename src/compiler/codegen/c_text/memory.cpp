@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "compiler/codegen/c_text/printer.h"
 #include "compiler/codegen/walk.h"
-#include "targets/c/codegen/printer.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 namespace {
 
@@ -40,12 +40,12 @@ std::set<std::pair<std::int64_t, int>> places_of(const ir::Allocate& s) {
 
 }  // namespace
 
-const std::string& KernelPrinter::load_base(const ir::BufferNode& buffer) {
+const std::string& Printer::load_base(const ir::BufferNode& buffer) {
   const auto found = load_bases_.find(&buffer);
   return found != load_bases_.end() ? found->second : names_.of(buffer.name);
 }
 
-std::string KernelPrinter::address(const ir::BufferNode&, const std::string& base, const Expr& at) {
+std::string Printer::address(const ir::BufferNode&, const std::string& base, const Expr& at) {
   const codegen::LinearIndex linear = codegen::linearize(at, facts_);
   std::string text = base;
   for (const auto& [term, coefficient] : linear.terms) {
@@ -57,17 +57,17 @@ std::string KernelPrinter::address(const ir::BufferNode&, const std::string& bas
   return text;
 }
 
-std::string KernelPrinter::element(const ir::BufferNode& buffer, const std::string& base,
-                                   const Expr& at) {
+std::string Printer::element(const ir::BufferNode& buffer, const std::string& base,
+                             const Expr& at) {
   if (const auto* value = ir::as_int(at)) return fmt::format("{}[{}]", base, *value);
   return fmt::format("*({})", address(buffer, base, at));
 }
 
-std::string KernelPrinter::slot(const ir::BufferNode& buffer, const Expr& at) {
+std::string Printer::slot(const ir::BufferNode& buffer, const Expr& at) {
   return names_.of(fmt::format("{}.{}", buffer.name, *codegen::constant_place(at)));
 }
 
-std::string KernelPrinter::load_scalar(const ir::Load& x, DType type) {
+std::string Printer::load_scalar(const ir::Load& x, DType type) {
   const ir::BufferNode& buffer = *x.buffer;
   const Expr& at = x.index[0];
   std::string text;
@@ -91,7 +91,7 @@ std::string KernelPrinter::load_scalar(const ir::Load& x, DType type) {
   return fmt::format("at_f32_from_{}({})", ir::to_string(type), text);
 }
 
-std::string KernelPrinter::load_lanes(const ir::Load& x, DType type) {
+std::string Printer::load_lanes(const ir::Load& x, DType type) {
   const ir::BufferNode& buffer = *x.buffer;
   const Expr& at = x.index[0];
   const int count = type.lanes;
@@ -108,10 +108,7 @@ std::string KernelPrinter::load_lanes(const ir::Load& x, DType type) {
   const std::string& base = load_base(buffer);
   const auto strided = codegen::as_strided(at);
   const std::int64_t* stride = strided ? ir::as_int(strided->stride) : nullptr;
-  if (stride && *stride == 1) {
-    return fmt::format("{}({}, {}, {})", macro("LOAD", count), tag, count,
-                       address(buffer, base, strided->base));
-  }
+  if (stride && *stride == 1) return load_side_by_side(buffer, strided->base, tag, count);
   if (stride && *stride == 0) {
     return fmt::format("{}({}, {}, {})", macro("SPLAT", count), tag, count,
                        element(buffer, base, strided->base));
@@ -132,8 +129,20 @@ std::string KernelPrinter::load_lanes(const ir::Load& x, DType type) {
   return fmt::format("{}({})", macro("L", count), name);
 }
 
+std::string Printer::load_side_by_side(const ir::BufferNode& buffer, const Expr& first,
+                                       const std::string& tag, int count) {
+  return fmt::format("{}({}, {}, {})", macro("LOAD", count), tag, count,
+                     address(buffer, load_base(buffer), first));
+}
+
+void Printer::store_side_by_side(const ir::BufferNode& buffer, const Expr& first,
+                                 const std::string& tag, int count, const std::string& text) {
+  text_.line(fmt::format("{}({}, {}, {}, {});", macro("STORE", count), tag, count,
+                         address(buffer, names_.of(buffer.name), first), text));
+}
+
 // A load in the lanes of mask_ only. Other lanes are zero.
-std::string KernelPrinter::load_lanes_if(const ir::Load& x, DType type) {
+std::string Printer::load_lanes_if(const ir::Load& x, DType type) {
   const ir::BufferNode& buffer = *x.buffer;
   const int count = type.lanes;
   const std::string& tag = vector_tag(memory_tag(type), count);
@@ -150,14 +159,14 @@ std::string KernelPrinter::load_lanes_if(const ir::Load& x, DType type) {
   return fmt::format("{}({})", macro("L", count), name);
 }
 
-std::string KernelPrinter::from_memory(const std::string& text, DType type) {
+std::string Printer::from_memory(const std::string& text, DType type) {
   if (!is_small_float(type)) return text;
   const std::string name = named("u16", type.lanes, text);
   return call_lanes("at_f32_from_" + ir::to_string(type.element()), "f32", "u16", type.lanes,
                     {name});
 }
 
-std::string KernelPrinter::to_memory(const Expr& value) {
+std::string Printer::to_memory(const Expr& value) {
   const DType type = value.type();
   const std::string text = scalar(value);
   if (is_small_float(type)) {
@@ -167,7 +176,7 @@ std::string KernelPrinter::to_memory(const Expr& value) {
   return narrow ? fmt::format("({})({})", memory_type(type), text) : text;
 }
 
-std::string KernelPrinter::lanes_to_memory(const Expr& value) {
+std::string Printer::lanes_to_memory(const Expr& value) {
   const DType type = value.type();
   const int count = type.lanes;
   if (type.is_bool()) {
@@ -180,7 +189,7 @@ std::string KernelPrinter::lanes_to_memory(const Expr& value) {
                     count, {name});
 }
 
-void KernelPrinter::store(const ir::Store& s) {
+void Printer::store(const ir::Store& s) {
   const ir::BufferNode& buffer = *s.buffer;
   const Expr& at = s.index[0];
   const DType type = buffer.type.with_lanes(at.type().lanes);
@@ -215,7 +224,7 @@ void KernelPrinter::store(const ir::Store& s) {
   store_lanes(s, text, type);
 }
 
-void KernelPrinter::store_lanes(const ir::Store& s, const std::string& text, DType type) {
+void Printer::store_lanes(const ir::Store& s, const std::string& text, DType type) {
   const ir::BufferNode& buffer = *s.buffer;
   const Expr& at = s.index[0];
   const int count = type.lanes;
@@ -228,15 +237,12 @@ void KernelPrinter::store_lanes(const ir::Store& s, const std::string& text, DTy
   const std::string& base = names_.of(buffer.name);
   const auto strided = codegen::as_strided(at);
   if (strided && ir::is_const_int(strided->stride, 1) && !reads_elsewhere(s.value, s)) {
-    text_.line(fmt::format("{}({}, {}, {}, {});", macro("STORE", count), tag, count,
-                           address(buffer, base, strided->base), text));
-    return;
+    return store_side_by_side(buffer, strided->base, tag, count, text);
   }
   const std::string value = named(tag, count, text);
   if (strided && ir::is_const_int(strided->stride, 1)) {
-    text_.line(fmt::format("{}({}, {}, {}, {}({}));", macro("STORE", count), tag, count,
-                           address(buffer, base, strided->base), macro("L", count), value));
-    return;
+    return store_side_by_side(buffer, strided->base, tag, count,
+                              fmt::format("{}({})", macro("L", count), value));
   }
   if (strided) {
     const std::string steps = index(strided->stride);
@@ -251,30 +257,26 @@ void KernelPrinter::store_lanes(const ir::Store& s, const std::string& text, DTy
                          places, value));
 }
 
-void KernelPrinter::allocate(const ir::Allocate& s) {
+void Printer::declare_values(const ir::Allocate& s) {
+  const ir::BufferNode& buffer = *s.buffer;
+  for (const auto& [place, count] : places_of(s)) {
+    const std::string name = names_.of(fmt::format("{}.{}", buffer.name, place));
+    if (count == 1) {
+      text_.line(fmt::format("{} {} = 0;", memory_type(buffer.type), name));
+    } else {
+      text_.line(fmt::format("{}({}, {}, {});", macro("DECLARE", count),
+                             vector_tag(memory_tag(buffer.type), count), count, name));
+    }
+  }
+}
+
+void Printer::allocate(const ir::Allocate& s) {
   const ir::BufferNode& buffer = *s.buffer;
   text_.open("");
-  const std::string type = memory_type(buffer.type);
-  const auto range = plan_.workspace.find(&buffer);
   if (plan_.as_values.contains(&buffer)) {
-    for (const auto& [place, count] : places_of(s)) {
-      const std::string name = names_.of(fmt::format("{}.{}", buffer.name, place));
-      if (count == 1) {
-        text_.line(fmt::format("{} {} = 0;", type, name));
-      } else {
-        text_.line(fmt::format("{}({}, {}, {});", macro("DECLARE", count),
-                               vector_tag(memory_tag(buffer.type), count), count, name));
-      }
-    }
-  } else if (range != plan_.workspace.end()) {
-    const codegen::WorkspaceRange& r = range->second;
-    const std::string slice =
-        r.per_worker && sliced_ ? fmt::format(" + worker * {}", r.slice_bytes) : "";
-    text_.line(fmt::format("{0}* restrict {1} = ({0}*)(void*)(workspace + {2}{3});", type,
-                           names_.of(buffer.name), r.offset, slice));
+    declare_values(s);
   } else {
-    text_.line(fmt::format("_Alignas(64) {} {}[{}];", type, names_.of(buffer.name),
-                           std::max<std::int64_t>(ir::element_count(buffer), 1)));
+    declare(buffer);
   }
   const bool fresh = bound_.insert(&buffer).second;
   statement(s.body);
@@ -282,16 +284,4 @@ void KernelPrinter::allocate(const ir::Allocate& s) {
   text_.close();
 }
 
-// New pointers to what is only read: the compiler cannot see that they point where the old ones do.
-void KernelPrinter::read_again() {
-  for (const ir::Buffer& buffer : kernel_.params) {
-    if (stored_.contains(buffer.get()) || !bound_.contains(buffer.get())) continue;
-    const std::string name = names_.fresh();
-    text_.line(
-        fmt::format("const {}* {} = {};", memory_type(buffer->type), name, load_base(*buffer)));
-    text_.line(fmt::format("AT_READ_AGAIN({});", name));
-    load_bases_[buffer.get()] = name;
-  }
-}
-
-}  // namespace attune::c
+}  // namespace attune::c_text

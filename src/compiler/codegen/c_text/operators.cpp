@@ -1,9 +1,9 @@
-#include "targets/c/codegen/operators.h"
+#include "compiler/codegen/c_text/operators.h"
 
 #include "base/check.h"
 #include "compiler/ir/text/names.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 using ir::BinOp;
 using ir::MathFn;
@@ -39,4 +39,4 @@ bool keeps_integers(MathFn fn) {
   return fn == MathFn::Floor || fn == MathFn::Ceil || fn == MathFn::Round || fn == MathFn::Trunc;
 }
 
-}  // namespace attune::c
+}  // namespace attune::c_text

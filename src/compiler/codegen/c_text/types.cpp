@@ -1,4 +1,4 @@
-#include "targets/c/codegen/types.h"
+#include "compiler/codegen/c_text/types.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 using ir::DType;
 using ir::TypeKind;
@@ -77,4 +77,4 @@ std::string float_literal(double value, DType type) {
   return std::signbit(rounded) ? "(" + digits + ")" : digits;
 }
 
-}  // namespace attune::c
+}  // namespace attune::c_text

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/text/names.h"
-#include "targets/c/codegen/printer.h"
 
-namespace attune::c {
+namespace attune::c_text {
 
 using ir::BinOp;
 using ir::MathFn;
@@ -14,11 +14,11 @@ using ir::MathFn;
 // Vectors of bool variables hold bytes.
 constexpr int kByteBits = 8;
 
-std::string KernelPrinter::mask_name(const Expr& e, int bits) {
+std::string Printer::mask_name(const Expr& e, int bits) {
   return named(mask_tag(bits), e.type().lanes, mask(e, bits));
 }
 
-std::string KernelPrinter::mask(const Expr& e, int bits) {
+std::string Printer::mask(const Expr& e, int bits) {
   const int count = e.type().lanes;
   const std::string tag = vector_tag(mask_tag(bits), count);
   const auto widened = [&](const std::string& text, int from) {
@@ -60,7 +60,7 @@ std::string KernelPrinter::mask(const Expr& e, int bits) {
   return mask_node(e, bits);
 }
 
-std::string KernelPrinter::mask_node(const Expr& e, int bits) {
+std::string Printer::mask_node(const Expr& e, int bits) {
   const int count = e.type().lanes;
   const std::string tag = mask_tag(bits);
   if (const auto* x = ir::as<ir::Binary>(e)) {
@@ -96,7 +96,7 @@ std::string KernelPrinter::mask_node(const Expr& e, int bits) {
 }
 
 // The side of a select whose loads touch only the lanes that choose it.
-std::string KernelPrinter::masked_side(const Expr& e, const std::string& mask, int bits) {
+std::string Printer::masked_side(const Expr& e, const std::string& mask, int bits) {
   if (codegen::safe_to_speculate(e, facts_)) return lanes(e);
   const int count = e.type().lanes;
   const std::string outer = mask_;
@@ -119,7 +119,7 @@ std::string KernelPrinter::masked_side(const Expr& e, const std::string& mask, i
   return fmt::format("{}({})", macro("L", count), value);
 }
 
-std::string KernelPrinter::lanes_select(const ir::Select& x, DType type) {
+std::string Printer::lanes_select(const ir::Select& x, DType type) {
   const int count = type.lanes;
   const int bits = held_as(type).bits;
   const std::string& tag = vector_tag(value_tag(type), count);
@@ -166,4 +166,4 @@ std::string KernelPrinter::lanes_select(const ir::Select& x, DType type) {
                      count, l, chosen, a, b);
 }
 
-}  // namespace attune::c
+}  // namespace attune::c_text
