@@ -28,7 +28,8 @@ bool has_condition(const ir::Stage& stage) {
 
 }  // namespace
 
-Inlined inline_producers(const ir::Program& program, double wasted_work) {
+Inlined inline_producers(const ir::Program& program, double wasted_work,
+                         const std::set<std::string>& kept) {
   const std::set<ir::Buffer> constants = constants_of(program);
   std::map<ir::Buffer, std::int64_t> length;  // of what is inlined
   std::vector<const ir::Stage*> chosen;
@@ -38,7 +39,7 @@ Inlined inline_producers(const ir::Program& program, double wasted_work) {
       const auto found = length.find(buffer);
       if (found != length.end()) own += count * found->second;
     }
-    if (reduces(stage) || is_output(program, stage)) continue;
+    if (reduces(stage) || is_output(program, stage) || kept.count(stage.name) > 0) continue;
     if (constants.count(stage.outputs[0]) > 0 && !only_moves(stage)) continue;
     double reads = 0;
     std::int64_t places = 0;

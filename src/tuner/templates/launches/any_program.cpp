@@ -1,31 +1,21 @@
 // Every program as launches: producers that do not reduce are inlined, reductions are computed in
 // tiles of registers, by blocks that fetch their operands together, and the rest is spread over
 // threads.
-#include "targets/sim/tuning/launch_template.h"
-
 #include <algorithm>
 #include <optional>
 
-#include "targets/sim/facts/facts.h"
-#include "targets/sim/tuning/launch_writer.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/inlining.h"
+#include "tuner/templates/launches/launches.h"
+#include "tuner/templates/launches/whole_program.h"
 #include "tuner/templates/program_facts.h"
 
-namespace attune::sim {
+namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kWastedWork[] = {40, 0};
 
 bool fits(const ir::Program&) { return true; }
-
-using templates::reduces;
-
-Machine machine_for(const target::Target& target) {
-  const auto machine = machine_of(target);
-  CHECK(machine.ok(), "a target that was not resolved");
-  return *machine;
-}
 
 // The longest reduction that runs, and the last two of its axes that are longer than one.
 struct Shape {
@@ -33,7 +23,7 @@ struct Shape {
 };
 
 std::optional<Shape> shape_of(const ir::Program& program) {
-  const auto constants = templates::constants_of(program);
+  const auto constants = constants_of(program);
   std::optional<Shape> found;
   double most = 0;
   for (const ir::Stage& stage : program.stages) {
@@ -71,12 +61,12 @@ space::Knob tiles(std::string name, std::int64_t extent) {
 }
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const Machine machine = machine_for(target);
+  const target::LaunchFacts& device = target.launch;
   std::vector<std::int64_t> threads;
-  for (std::int64_t count = machine.warp; count <= machine.threads_per_block; count *= 2) {
+  for (std::int64_t count = device.warp; count <= device.threads_per_block; count *= 2) {
     threads.push_back(count);
   }
-  if (threads.empty()) threads.push_back(machine.threads_per_block);
+  if (threads.empty()) threads.push_back(device.threads_per_block);
   std::vector<space::Knob> list{space::choice_of("threads", threads),
                                 space::choice_of("per_thread", {1, 2, 4})};
   if (program.stages.size() > 1) {
@@ -101,67 +91,36 @@ space::Settings default_values(const ir::Program&, const target::Target&) {
 std::optional<std::string> reject(const ir::Program&, const target::Target& target,
                                   const space::Values& values) {
   if (!values.has("tile_y")) return std::nullopt;
-  const Machine machine = machine_for(target);
-  if (values.numbers("tile_y")[0] * values.numbers("tile_x")[0] > machine.threads_per_block) {
-    return "too many threads in a block";
-  }
+  const std::int64_t threads = values.numbers("tile_y")[0] * values.numbers("tile_x")[0];
+  if (threads > target.launch.threads_per_block) return "too many threads in a block";
   return std::nullopt;
 }
 
-Tiling tiling_of(const space::Values& values) {
-  Tiling tiling;
-  if (!values.has("tile_y")) return tiling;
-  tiling.threads_y = values.numbers("tile_y")[0];
-  tiling.tile_y = values.numbers("tile_y")[1];
-  tiling.threads_x = values.numbers("tile_x")[0];
-  tiling.tile_x = values.numbers("tile_x")[1];
-  tiling.chunk = values["chunk"];
-  tiling.shared = values["shared"] == 1;
-  return tiling;
+WholeProgram whole_program(const space::Values& values) {
+  WholeProgram how{.tiling = {}, .threads = values["threads"], .per_thread = values["per_thread"]};
+  if (!values.has("tile_y")) return how;
+  how.tiling = {.threads_y = values.numbers("tile_y")[0],
+                .tile_y = values.numbers("tile_y")[1],
+                .threads_x = values.numbers("tile_x")[0],
+                .tile_x = values.numbers("tile_x")[1],
+                .chunk = values["chunk"],
+                .shared = values["shared"] == 1};
+  return how;
 }
 
-// The one stage that reads the reduction, at its own position and nowhere else.
-const ir::Stage* host_of(const ir::Program& program, const ir::Stage& reduction) {
-  if (templates::is_output(program, reduction) || reduction.outputs.size() != 1) return nullptr;
-  const auto readers = templates::readers_of(program, reduction);
-  if (readers.size() != 1 || reduces(*readers[0])) return nullptr;
-  const bool in_place = templates::same_extents(*readers[0], reduction) &&
-                        templates::reads_at_own_index(*readers[0], reduction.outputs[0]);
-  return in_place ? readers[0] : nullptr;
-}
-
-schedule::Trace trace(const ir::Program& whole, const target::Target& target,
+schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const std::int64_t waste = values.has("waste") ? values["waste"] : kWastedWork[0];
-  const templates::Inlined inlined = templates::inline_producers(whole, static_cast<double>(waste));
-  const ir::Program& program = inlined.program;
-  const auto constants = templates::constants_of(program);
-  const Tiling tiling = tiling_of(values);
-  LaunchWriter writer(whole, inlined.steps, machine_for(target));
-  std::set<const ir::Stage*> done;
-  const auto runs = [&](const ir::Stage& stage) {
-    return constants.count(stage.outputs[0]) == 0 || templates::is_output(program, stage);
-  };
-  for (const ir::Stage& stage : program.stages) {
-    if (!reduces(stage) || !runs(stage)) continue;
-    const ir::Stage* host = host_of(program, stage);
-    if (host != nullptr && done.insert(host).second) {
-      writer.tile(host->name, stage.name, tiling);
-    } else {
-      writer.tile(stage.name, tiling);
-    }
-    done.insert(&stage);
-  }
-  for (const ir::Stage& stage : program.stages) {
-    if (done.count(&stage) == 0 && runs(stage)) {
-      writer.spread(stage.name, values["threads"], values["per_thread"]);
-    }
-  }
+  const Inlined inlined = inline_producers(program, static_cast<double>(waste));
+  LaunchWriter writer(program, inlined.steps, target.launch);
+  write_others(writer, inlined.program, {}, whole_program(values));
   return writer.take();
 }
 
 }  // namespace
 
-space::Template launches() { return {"launches", fits, knobs, trace, default_values, reject}; }
+space::Template launch_any_program() {
+  return {"launches", fits, knobs, trace, default_values, reject};
+}
 
-}  // namespace attune::sim
+}  // namespace attune::templates
