@@ -40,6 +40,8 @@ struct Kind {
   // Measures anew how fast this machine, which the target stands for, is, and remembers it for
   // those who resolve it later; null: it is stated.
   Result<Machine> (*measure)(const Target& resolved) = nullptr;
+  // Whether it multiplies f32 matrices faster when factors are rounded to tf32; null: no.
+  bool (*has_tf32)(const Target& resolved) = nullptr;
 };
 
 }  // namespace attune::target
