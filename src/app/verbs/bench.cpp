@@ -154,6 +154,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
   BenchReport report{.model = model.name,
                      .target = plan.target,
                      .threads = model.threads,
+                     .precision = plan.precision,
                      .schedule_text = model.schedule_text,
                      .fallbacks = model.fallbacks};
   if (model.is_operator) report.kernel = model.kernels.front();
@@ -208,6 +209,7 @@ std::string to_json(const BenchReport& report) {
   }
   json["threads"] = report.threads;
   json["target"] = report.target;
+  json["precision"] = report.precision;
   if (report.kernel) {
     json["schedule"] = model::source_name(report.kernel->schedule.origin);
     json["trace"] = schedule::to_string(report.kernel->schedule.trace);

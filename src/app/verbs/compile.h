@@ -40,6 +40,7 @@ struct PassTime {
 struct CompileReport {
   std::string model = {};
   std::string target = {};
+  std::string precision = {};
   std::string schedule_text = {};         // of where its schedules come from, for a person
   std::vector<EmittedStage> stages = {};  // in the order in which they happen
   std::vector<PassTime> passes = {};

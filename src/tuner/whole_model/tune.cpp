@@ -57,6 +57,7 @@ class Tuner {
     ATTUNE_RETURN_IF_ERROR(resources_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = model_.target_text();
+    report_.precision = ops::name_of(model_.precision);
     ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(resources_, model_.target));
     ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
       ATTUNE_ASSIGN(tasks_, model_.is_operator() ? prepare() : teller_.whole_stage("layouts", [&] {

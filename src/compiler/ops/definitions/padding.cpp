@@ -83,7 +83,7 @@ ir::Expr pad_element(const OpCall& call, const std::vector<Read>& inputs, const 
 
 std::vector<OpDef> padding_operators() {
   return {by_element("pad", OpKind::Injective, infer_pad, pad_element,
-                     {.keeps_channels = true, .does_nothing = pads_nothing, .host = kNoHost})};
+                     {.keeps_channels = true, .narrow = true, .does_nothing = pads_nothing, .host = kNoHost})};
 }
 
 }  // namespace attune::ops
