@@ -30,7 +30,7 @@ class LaunchStepMaker {
   }
 
   Step make() {
-    switch (rng_.below(14)) {
+    switch (rng_.below(16)) {
       case 0:
       case 1:
       case 2:
@@ -49,6 +49,9 @@ class LaunchStepMaker {
         return StorageAlign{name(), rng_.between(1, 9), rng_.between(0, 4)};
       case 11:
         return CacheWrite{name()};
+      case 12:
+      case 13:
+        return Pipeline{name(), rng_.between(2, 4)};
       default:
         return Split{name(), loop(), {rng_.between(1, 9)}};
     }
@@ -136,7 +139,8 @@ bool has_barrier(const ir::Kernel& kernel) {
   return found;
 }
 
-// One line: "agreed", with " shared" and " barriers" where they are; "none"; or "wrong WHY".
+// One line: "agreed", with " shared", " barriers" and " pipelines" where they are; "none"; or
+// "wrong WHY".
 std::string verdict_of(std::uint64_t seed) {
   const Case c = case_of(seed);
   if (c.trace.empty()) return "none\n";
@@ -158,8 +162,10 @@ std::string verdict_of(std::uint64_t seed) {
   if (!status.ok()) return describe(status.error().message);
   const bool shared = std::any_of(state->stages.begin(), state->stages.end(),
                                   [](const auto& stage) { return is_shared(*stage); });
-  return fmt::format("agreed{}{}\n", shared ? " shared" : "",
-                     has_barrier(lowered->main) ? " barriers" : "");
+  const bool ahead = std::any_of(state->stages.begin(), state->stages.end(),
+                                 [](const auto& stage) { return stage->buffers > 1; });
+  return fmt::format("agreed{}{}{}\n", shared ? " shared" : "",
+                     has_barrier(lowered->main) ? " barriers" : "", ahead ? " pipelines" : "");
 }
 
 }  // namespace
@@ -201,6 +207,7 @@ LaunchCounts compare_random_launches(std::uint64_t seed, std::int64_t wanted) {
       ++counts.agreed;
       counts.shared += line.find(" shared") != std::string::npos;
       counts.barriers += line.find(" barriers") != std::string::npos;
+      counts.pipelines += line.find(" pipelines") != std::string::npos;
     }
     if (!result.failure.empty()) {
       counts.failures.push_back(fmt::format("seed {}: {}", reached, result.failure));

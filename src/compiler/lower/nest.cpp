@@ -13,6 +13,7 @@
 #include "compiler/lower/tensor_call.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
+#include "compiler/schedule/pipelines.h"
 #include "compiler/schedule/tensor_match.h"
 
 namespace attune::lower {
@@ -176,7 +177,7 @@ Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, Stmt body) con
                                Expr(f.bounds.iters[loop]),
                                iter.kind,
                                {},
-                               iter.notes,
+                               schedule::with_pipelines(state_, f.stage, loop),
                                body});
 }
 

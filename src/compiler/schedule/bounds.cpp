@@ -11,6 +11,7 @@
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
+#include "compiler/schedule/pipelines.h"
 #include "compiler/schedule/read_ranges.h"
 #include "compiler/schedule/thread_ranges.h"
 
@@ -352,6 +353,7 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
   Inference inference{state, std::vector<StageBounds>(state.stages.size()),
                       std::vector<Region>(state.stages.size())};
   ATTUNE_RETURN_IF_ERROR(check_bindings(state));
+  ATTUNE_RETURN_IF_ERROR(check_pipelines(state));
   // Regions of shared stages begin where loops of the block say, not where those of a thread do.
   const bool linear = all_linear(state) && !has_shared(state);
   for (int i = static_cast<int>(state.stages.size()) - 1; i >= 0; --i) {

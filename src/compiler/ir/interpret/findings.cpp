@@ -20,6 +20,12 @@ std::string_view to_string(FindingKind kind) {
       return "out of scope";
     case FindingKind::Uninitialised:
       return "uninitialised";
+    case FindingKind::PendingCopy:
+      return "pending copy";
+    case FindingKind::UnwaitedCopy:
+      return "unwaited copy";
+    case FindingKind::Misaligned:
+      return "misaligned";
     case FindingKind::LaunchLimit:
       return "launch limit";
   }

@@ -16,6 +16,9 @@ enum class FindingKind : std::uint8_t {
   OutOfBounds,
   OutOfScope,     // memory of another thread or block
   Uninitialised,  // a read of what nobody wrote
+  PendingCopy,    // an access to an element that an asynchronous copy is under way to
+  UnwaitedCopy,   // asynchronous copies that nobody waited for
+  Misaligned,     // an asynchronous copy at no multiple of its length
   LaunchLimit,    // more threads or memory than the device has
 };
 std::string_view to_string(FindingKind kind);
