@@ -153,8 +153,8 @@ TEST_F(CudaSession, RecordsBetweenHostOperators) {
   const Operand before{6, DType::F32, {{kFloats}}}, after{8, DType::F32, {{kFloats}}};
   plan.body = {
       {Copy{.from = 0, .to = 2, .bytes = kBytes}}, {call(kDouble, {2, 3})},
-      {Copy{.from = 3, .to = 6, .bytes = kBytes}}, {HostCall{"Neg", {}, {there}, {there}, "neg"}},
-      {Copy{.from = 6, .to = 4, .bytes = kBytes}}, {call(kDouble, {4, 5})},
+      {Copy{.from = 3, .to = 6, .bytes = kBytes}}, {HostCall{"Neg", {}, {before}, {after}, "neg"}},
+      {Copy{.from = 8, .to = 4, .bytes = kBytes}}, {call(kDouble, {4, 5})},
       {Copy{.from = 5, .to = 1, .bytes = kBytes}}};
   Session session = session_of(plan);
   for (int x = 1; x < 6; ++x) EXPECT_EQ(third(session, static_cast<float>(x)), -4 * x);
