@@ -25,7 +25,8 @@ KernelCall call(Kernels kernel, std::vector<BufferId> buffers, const char* layer
   return {.kernel = kernel, .buffers = std::move(buffers), .layer = layer, .flops = 1};
 }
 
-// Buffers: 0 the input, 1 the output, 2 … 5 of the device's arena, 6 of the host's, 7 weights, 8 of the host's.
+// Buffers: 0 the input, 1 the output, 2 … 5 of the device's arena, 6 of the host's, 7 weights, 8 of
+// the host's.
 Plan empty_plan() {
   Plan plan;
   plan.model = "sample";
@@ -153,8 +154,8 @@ TEST_F(CudaSession, RecordsBetweenHostOperators) {
   const Operand before{6, DType::F32, {{kFloats}}}, after{8, DType::F32, {{kFloats}}};
   plan.body = {
       {Copy{.from = 0, .to = 2, .bytes = kBytes}}, {call(kDouble, {2, 3})},
-      {Copy{.from = 3, .to = 6, .bytes = kBytes}}, {HostCall{"Neg", {}, {there}, {there}, "neg"}},
-      {Copy{.from = 6, .to = 4, .bytes = kBytes}}, {call(kDouble, {4, 5})},
+      {Copy{.from = 3, .to = 6, .bytes = kBytes}}, {HostCall{"Neg", {}, {before}, {after}, "neg"}},
+      {Copy{.from = 8, .to = 4, .bytes = kBytes}}, {call(kDouble, {4, 5})},
       {Copy{.from = 5, .to = 1, .bytes = kBytes}}};
   Session session = session_of(plan);
   for (int x = 1; x < 6; ++x) EXPECT_EQ(third(session, static_cast<float>(x)), -4 * x);
@@ -166,13 +167,11 @@ TEST_F(CudaSession, RecordsBetweenHostOperators) {
 TEST_F(CudaSession, WaitsForWhatTheHostReads) {
   Plan plan = empty_plan();
   const Operand output{1, DType::F32, {{kFloats}}}, after{6, DType::F32, {{kFloats}}};
-  plan.body = {{Copy{.from = 0, .to = 2, .bytes = kBytes}},
-               {call(kDouble, {2, 3})},
-               {Copy{.from = 3, .to = 1, .bytes = kBytes}},
-               {HostCall{"Neg", {}, {output}, {after}, "neg"}},
-               {Copy{.from = 6, .to = 4, .bytes = kBytes}},
-               {call(kDouble, {4, 5})},
-               {Copy{.from = 5, .to = 1, .bytes = kBytes}}};
+  plan.body = {
+      {Copy{.from = 0, .to = 2, .bytes = kBytes}}, {call(kDouble, {2, 3})},
+      {Copy{.from = 3, .to = 1, .bytes = kBytes}}, {HostCall{"Neg", {}, {output}, {after}, "neg"}},
+      {Copy{.from = 6, .to = 4, .bytes = kBytes}}, {call(kDouble, {4, 5})},
+      {Copy{.from = 5, .to = 1, .bytes = kBytes}}};
   Session session = session_of(plan);
   for (int x = 1; x < 6; ++x) EXPECT_EQ(third(session, static_cast<float>(x)), -4 * x);
 }
