@@ -117,20 +117,6 @@ bool acceptable(const State& state) {
          cost->iterations * static_cast<double>(threads) <= 40 * kMostIterations;
 }
 
-struct Case {
-  Subject subject;
-  Trace trace;
-};
-
-Case case_of(std::uint64_t seed) {
-  Rng rng(seed);
-  target::Target target;
-  target.threads = 1;
-  Case made{random_subject(rng, target), {}};
-  made.trace = random_launch_trace(rng, made.subject.program);
-  return made;
-}
-
 bool has_barrier(const ir::Kernel& kernel) {
   bool found = false;
   ir::visit(
@@ -142,7 +128,7 @@ bool has_barrier(const ir::Kernel& kernel) {
 // One line: "agreed", with " shared", " barriers" and " pipelines" where they are; "none"; or
 // "wrong WHY".
 std::string verdict_of(std::uint64_t seed) {
-  const Case c = case_of(seed);
+  const LaunchCase c = random_launch_case(seed);
   if (c.trace.empty()) return "none\n";
   const auto describe = [&](const std::string& why) {
     return fmt::format("wrong seed {}: {}\n{}\n{}trace:\n{}", seed, c.subject.name, why,
@@ -186,6 +172,15 @@ Trace random_launch_trace(Rng& rng, const ir::Program& program) {
     attempt(rng.chance(0.1) ? random_step(rng, state) : LaunchStepMaker(rng, state).make());
   }
   return has_bound_loops(state) ? trace : Trace{};
+}
+
+LaunchCase random_launch_case(std::uint64_t seed) {
+  Rng rng(seed);
+  target::Target target;
+  target.threads = 1;
+  LaunchCase made{random_subject(rng, target), {}};
+  made.trace = random_launch_trace(rng, made.subject.program);
+  return made;
 }
 
 LaunchCounts compare_random_launches(std::uint64_t seed, std::int64_t wanted) {

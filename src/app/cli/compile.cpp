@@ -63,7 +63,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   const ConstantArguments constants(line);
   const MaximumArguments maxima(line);
   line.texts("--emit", "STAGES", emit,
-             "print stages: graph, tasks, te, trace, loops, llvm, asm, plan; or a pass");
+             "print stages: graph, tasks, te, trace, loops, llvm, asm, cuda, plan; or a pass");
   line.text("-o,--output", "FILE", options.output,
             "write the artifact, or the directory of C sources; of an operator a shared object "
             "unless FILE ends in .attune");

@@ -98,7 +98,7 @@ TEST(EmulatedCuda, TensorIntrinsics) {
     for i in 16 { a[i] = cast<f32>(i) }
     for i in 16 { b[i] = cast<f32>(i * 3) }
     for i in 16 { c[i] = 1.0f32 }
-    eval @mma_4x4x4_f32(c[0], 4, 1, a[0], 4, 1, b[0], 4, 1)
+    eval @mma_4x4x4_f32<i32>(c[0], 4, 1, a[0], 4, 1, b[0], 4, 1)
     for i in 16 { C[i] = c[i] }
   } } }
 })");

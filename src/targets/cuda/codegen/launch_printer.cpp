@@ -28,6 +28,7 @@ constexpr std::string_view kWords[] = {
     "warpSize",     "INFINITY",    "NAN",           "isnan",        "isinf",
     "NULL",         "ANY_LANE"};
 
+constexpr int kBaseAlignment = 64;                 // of buffers, in bytes
 constexpr std::int64_t kMostBlocksAcross = 65535;  // along y or z
 constexpr std::int64_t kMostThreadsDeep = 64;      // along z
 
@@ -67,12 +68,18 @@ PrintedLaunch LaunchPrinter::print() {
       [&](const Expr& e) {
         if (const auto* x = ir::as<ir::Load>(e)) touched.insert(x->buffer.get());
       });
+  const codegen::BufferSet in_runs = accessed_in_runs(body_);
   std::string parameters;
   for (const ir::BufferNode* buffer : buffers_) {
     if (!touched.contains(buffer)) continue;
-    parameters += fmt::format("{}{}{}* __restrict__ {}", parameters.empty() ? "" : ", ",
-                              stored_.contains(buffer) ? "" : "const ", memory_type(buffer->type),
-                              names_.of(buffer->name));
+    const std::string& name = names_.of(buffer->name);
+    const std::string type =
+        fmt::format("{}{}*", stored_.contains(buffer) ? "" : "const ", memory_type(buffer->type));
+    parameters += fmt::format("{}{} __restrict__ {}", parameters.empty() ? "" : ", ", type, name);
+    if (in_runs.contains(buffer)) {
+      text_.line(fmt::format("{0} = ({1})__builtin_assume_aligned({0}, {2});", name, type,
+                             kBaseAlignment));
+    }
     printed_.parameters.push_back(buffer);
   }
   share_memory();

@@ -8,8 +8,8 @@ namespace {
 // Every thread that may be resident has so much.
 constexpr std::int64_t kStackBytes = 32 << 10;
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
-// What ptxas takes a few seconds for.
-constexpr std::int64_t kMostExpressions = 200'000;
+// What takes more than a second to compile.
+constexpr std::int64_t kMostExpressions = 60'000;
 
 }  // namespace
 

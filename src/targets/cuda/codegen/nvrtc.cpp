@@ -59,13 +59,6 @@ struct Nvrtc::Functions {
   int (*ptx_size)(Program, std::size_t*) = nullptr;
   int (*ptx)(Program, char*) = nullptr;
 
-  Functions() = default;
-  Functions(const Functions&) = delete;
-  Functions& operator=(const Functions&) = delete;
-  ~Functions() {
-    if (library) ::dlclose(library);
-  }
-
   // Whether the library has them all.
   bool find() {
     bool all = true;
@@ -102,7 +95,9 @@ Result<Nvrtc> Nvrtc::open(const std::vector<std::string>& paths) {
     auto functions = std::make_shared<Functions>();
     functions->library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     int major = 0, minor = 0;
+    // Once it works it stays: threads of its own may outlast whoever opened it.
     if (!functions->library || !functions->find() || functions->version(&major, &minor) != 0) {
+      if (functions->library) ::dlclose(functions->library);
       continue;
     }
     Nvrtc nvrtc;

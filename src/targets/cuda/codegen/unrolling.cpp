@@ -1,7 +1,10 @@
 #include "targets/cuda/codegen/unrolling.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
+#include "compiler/codegen/index_facts.h"
 #include "compiler/codegen/walk.h"
 #include "compiler/ir/nodes/rewrite.h"
 
@@ -71,7 +74,35 @@ bool indexes_registers(const ir::For& loop) {
   return found;
 }
 
+void add_runs(const ir::Stmt& s, std::set<std::string>& unrolled, codegen::BufferSet& found) {
+  const auto access = [&](const ir::Buffer& buffer, const Expr& at) {
+    if (buffer->scope != ir::Scope::Global || !at.type().is_scalar()) return;
+    for (const auto& [term, coefficient] : codegen::linearize(at, {}).terms) {
+      const auto* v = ir::as<ir::Var>(term);
+      if (v && coefficient == 1 && unrolled.contains(v->name)) found.insert(buffer.get());
+    }
+  };
+  if (const auto* x = ir::as<ir::Store>(s)) access(x->buffer, x->index[0]);
+  const auto* loop = ir::as<ir::For>(s);
+  const bool added = loop && is_unrolled(*loop) && unrolled.insert(loop->var).second;
+  codegen::for_each_child(
+      s, [&](const ir::Stmt& child) { add_runs(child, unrolled, found); },
+      [&](const Expr& e) {
+        codegen::walk(e, [&](const Expr& part) {
+          if (const auto* x = ir::as<ir::Load>(part)) access(x->buffer, x->index[0]);
+        });
+      });
+  if (added) unrolled.erase(loop->var);
+}
+
 }  // namespace
+
+codegen::BufferSet accessed_in_runs(const ir::Stmt& s) {
+  std::set<std::string> unrolled;
+  codegen::BufferSet found;
+  add_runs(s, unrolled, found);
+  return found;
+}
 
 bool is_unrolled(const ir::For& loop) {
   const std::int64_t* extent = ir::as_int(loop.extent);
