@@ -350,7 +350,7 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
   if (const auto parts = cut_attention(graph, group)) {
     ATTUNE_ASSIGN(Task scores, make_task(graph, parts->scores, zeros));
     ATTUNE_ASSIGN(Task product, make_task(graph, parts->product, zeros));
-    return attention(graph, std::move(scores), std::move(product));
+    return attention(graph, std::move(scores), std::move(product), parts->weights);
   }
   std::optional<Anchor> anchor;
   bool has_fewer = false;  // algorithms than others with the same program
