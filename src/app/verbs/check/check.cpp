@@ -139,9 +139,8 @@ Result<CheckCase> check_alone(const CheckOptions& options) {
   const std::string name = model.name;
   const bool is_operator = model.is_operator();
   const ops::Precision precision = model.precision;
-  const Result<Bytes> bytes = run_isolated(name, [&] {
-    return packed(check_model(std::move(model), source, options.seed), precision);
-  });
+  const Result<Bytes> bytes = run_isolated(
+      name, [&] { return packed(check_model(std::move(model), source, options.seed), precision); });
   if (!bytes.ok() && !is_operator) return bytes.error();
   return unpacked(name, bytes);
 }

@@ -30,8 +30,7 @@ std::string lowered(Builder builder, std::vector<ValueId> outputs,
 TEST(LowerPrecision, CastsOnceAtTheBordersAndConvertsWeightsAhead) {
   Builder b("dense");
   const ValueId x = b.input("x", kRows);
-  const ValueId sum =
-      *b.add("add", {*b.add("matmul", {x, weights(b, 8, 6)}), weights(b, 1, 6)});
+  const ValueId sum = *b.add("add", {*b.add("matmul", {x, weights(b, 8, 6)}), weights(b, 1, 6)});
   const ValueId y = *b.add("matmul", {*b.add("relu", {sum}), weights(b, 6, 2)});
   EXPECT_EQ(lowered(std::move(b), {y}),
             "%1 = cast(%0) {to=f16}\n"
@@ -131,8 +130,7 @@ TEST(LowerPrecision, ConstantsBeyondTheTypeKeepTheirOperatorsWide) {
 TEST(LowerPrecision, IntegersAreUntouched) {
   Builder b("rows");
   const ValueId rows = b.input("rows", {ir::kI64, {3}, {}});
-  const ValueId taken =
-      *b.add("gather", {weights(b, 16, 8), rows}, {{"axis", std::int64_t{0}}});
+  const ValueId taken = *b.add("gather", {weights(b, 16, 8), rows}, {{"axis", std::int64_t{0}}});
   const ValueId y = *b.add("matmul", {taken, weights(b, 8, 2)});
   EXPECT_EQ(lowered(std::move(b), {y}),
             "%1 = gather(f16[16,8], %0) {axis=0}\n"

@@ -200,8 +200,8 @@ TEST_P(RandomGraphs, ComputeTheSame) {
   }
 }
 
-// Roundings of 16 bits may be all that is left where values cancel: what counts is that the graph is
-// whole, and that most results are near.
+// Roundings of 16 bits may be all that is left where values cancel: what counts is that the graph
+// is whole, and that most results are near.
 TEST_P(RandomGraphs, AreNearlyTheSameInSixteenBits) {
   for (const ops::Precision precision : {ops::Precision::F16, ops::Precision::BF16}) {
     int near = 0;

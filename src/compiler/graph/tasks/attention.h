@@ -29,7 +29,8 @@ bool may_attend(const Graph& graph, const AttentionNodes& nodes);
 // The groups of the two products; nothing when the group is no attention.
 struct AttentionParts {
   Group scores, product;
-  ValueId weights = kNoValue;  // that the second product reads: of the softmax, or rounded behind it
+  ValueId weights =
+      kNoValue;  // that the second product reads: of the softmax, or rounded behind it
 };
 std::optional<AttentionParts> cut_attention(const Graph& graph, const Group& group);
 // The task of the whole, from those of the two products.

@@ -33,9 +33,8 @@ Graph dense(ops::Precision precision) {
 std::vector<Task> products(const Graph& graph) {
   std::vector<Task> tasks;
   for (const Group& group : fuse(graph, find_pieces(graph))) {
-    const bool product =
-        std::any_of(group.nodes.begin(), group.nodes.end(),
-                    [&](int node) { return node_at(graph, node).op == "matmul"; });
+    const bool product = std::any_of(group.nodes.begin(), group.nodes.end(),
+                                     [&](int node) { return node_at(graph, node).op == "matmul"; });
     if (product) tasks.push_back(*make_task(graph, group));
   }
   return tasks;
@@ -75,8 +74,8 @@ TEST(Roundings, TolerancesGrowWithThem) {
 TEST(ProductOperands, AreRoundedToTenBits) {
   ir::Program program{"round", {}, {}, {}};
   const ir::Buffer x = ir::add_input(program, "x", ir::kF32, {5});
-  program.outputs = {ir::add_compute(program, "output", {{"i", 5}},
-                                     rounded_to_tf32(ir::load(x, {ir::var("i")})))};
+  program.outputs = {
+      ir::add_compute(program, "output", {{"i", 5}}, rounded_to_tf32(ir::load(x, {ir::var("i")})))};
   ir::Array values(ir::kF32, {5});
   const double given[] = {1, 1 + 0x1p-11, -1 - 0x1p-12, 3.14159265, 0};
   const double rounded[] = {1, 1 + 0x1p-10, -1, 3.140625, 0};

@@ -216,9 +216,8 @@ class GroupProgram {
     if (anchor.bias == kNoValue) return;
     const ir::Expr x = ir::load(value, frame_.variables());
     const ir::Expr sum = x + bias_at(anchor.bias, x.type());
-    results_[id] =
-        ir::add_compute(program_, next_name(last), frame_.axes,
-                        last ? ir::cast(graph_.value(id).type.dtype, sum) : sum);
+    results_[id] = ir::add_compute(program_, next_name(last), frame_.axes,
+                                   last ? ir::cast(graph_.value(id).type.dtype, sum) : sum);
   }
 
   ir::Expr bias_at(ValueId id, ir::DType type) {
