@@ -150,16 +150,12 @@ Result<CompileReport> compile(const CompileOptions& options) {
 }
 
 std::string to_json(const CompileReport& report) {
-  nlohmann::ordered_json json{{"model", report.model},
-                              {"precision", report.precision},
-                              {"nodes", report.nodes},
-                              {"kernels", report.kernels.size()},
-                              {"calls", report.calls},
-                              {"weight_bytes", report.weight_bytes},
-                              {"code_bytes", report.code_bytes},
-                              {"arena_bytes", report.arena_bytes},
-                              {"peak_bytes", report.peak_bytes},
-                              {"seconds", report.seconds}};
+  nlohmann::ordered_json json{
+      {"model", report.model},           {"precision", report.precision},
+      {"nodes", report.nodes},           {"kernels", report.kernels.size()},
+      {"calls", report.calls},           {"weight_bytes", report.weight_bytes},
+      {"code_bytes", report.code_bytes}, {"arena_bytes", report.arena_bytes},
+      {"peak_bytes", report.peak_bytes}, {"seconds", report.seconds}};
   json["look"] = {
       {"tasks", report.looked}, {"better", report.looked_better}, {"seconds", report.look_seconds}};
   json["fallbacks"] = model::fallbacks_json(report.fallbacks);

@@ -106,9 +106,8 @@ Result<RunReport> run(const RunOptions& options) {
 }
 
 std::string to_json(const RunReport& report) {
-  nlohmann::ordered_json json{{"model", report.model},
-                              {"precision", report.precision},
-                              {"schedule", report.schedule_text}};
+  nlohmann::ordered_json json{
+      {"model", report.model}, {"precision", report.precision}, {"schedule", report.schedule_text}};
   json["inputs"] = nlohmann::ordered_json::array();
   json["outputs"] = nlohmann::ordered_json::array();
   for (const tensor_files::TensorSummary& tensor : report.inputs)

@@ -112,10 +112,8 @@ class Tuner {
     ModelContest contest(tasks_, compile_options(), output_, inputs_, resources_, teller_);
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
     ATTUNE_RETURN_IF_ERROR(contest.deliver(report_, options_.sign));
-    for (std::size_t i = 0; i < reports_.size(); ++i) {
-      // A task without a round has what was known.
+    for (std::size_t i = 0; i < reports_.size(); ++i)  // without a round: what was known
       if (!reports_[i].best_us) name_known(known_[i].schedule, reports_[i]);
-    }
     add_reports(device_seconds(contest));
     return std::move(report_);
   }

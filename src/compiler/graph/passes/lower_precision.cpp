@@ -72,9 +72,7 @@ class Narrowing {
   }
 
  private:
-  bool is_f32(ValueId id) const {
-    return id != kNoValue && rewriter_.type(id).dtype == ir::kF32;
-  }
+  bool is_f32(ValueId id) const { return id != kNoValue && rewriter_.type(id).dtype == ir::kF32; }
   bool is_static(ValueId id) const { return id == kNoValue || rewriter_.type(id).is_static(); }
 
   // The operands of a node that would become narrow, by their places.
@@ -151,8 +149,7 @@ class Narrowing {
     if (!is_new) return found->second;
     const Node* cast = made_by(rewriter_, id, "cast");
     if (const ConstantPtr constant = rewriter_.constant_of(id)) {
-      found->second =
-          rewriter_.add_constant(narrowed(*constant, type_), rewriter_.value(id).name);
+      found->second = rewriter_.add_constant(narrowed(*constant, type_), rewriter_.value(id).name);
     } else if (cast != nullptr && rewriter_.type(cast->inputs[0]).dtype == type_) {
       found->second = cast->inputs[0];
     } else {
@@ -217,9 +214,9 @@ class Narrowing {
 
   Rewriter rewriter_;
   const ir::DType type_;
-  const int first_new_;                     // node
-  std::vector<bool> derived_, wanted_;      // by value
-  std::vector<bool> narrow_;                // by node
+  const int first_new_;                       // node
+  std::vector<bool> derived_, wanted_;        // by value
+  std::vector<bool> narrow_;                  // by node
   std::map<ValueId, ValueId> narrow_values_;  // of values in f32
 };
 
@@ -228,10 +225,9 @@ Graph marked(const Graph& graph) {
   Graph result = graph;
   for (Node& node : result.nodes) {
     const bool heavy = operator_of(node).kind == OpKind::Heavy;
-    const bool wide = heavy && std::all_of(node.inputs.begin(), node.inputs.begin() + kFactors,
-                                           [&](ValueId id) {
-                                             return graph.value(id).type.dtype == ir::kF32;
-                                           });
+    const bool wide =
+        heavy && std::all_of(node.inputs.begin(), node.inputs.begin() + kFactors,
+                             [&](ValueId id) { return graph.value(id).type.dtype == ir::kF32; });
     if (wide) node.attributes[std::string(kOperandsAttribute)] = std::string("tf32");
   }
   return result;

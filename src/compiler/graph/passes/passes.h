@@ -41,8 +41,8 @@ struct PassOptions {
   PassContext context = {};
 };
 
-// Runs the list again and again until nothing changes, a few times at most, and then the passes that
-// are last. A pass is left out while the graph is as it was when the pass last ran.
+// Runs the list again and again until nothing changes, a few times at most, and then the passes
+// that are last. A pass is left out while the graph is as it was when the pass last ran.
 Result<Graph> optimise(Graph graph, const PassOptions& options = {});
 
 }  // namespace attune::graph

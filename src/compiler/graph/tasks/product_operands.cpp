@@ -12,8 +12,7 @@ namespace {
 bool sums_products(const ir::Stage& stage) {
   if (stage.reduction != ir::Reduction::Sum || stage.values.size() != 1) return false;
   const auto* product = ir::as<ir::Binary>(stage.values[0]);
-  return product != nullptr && product->op == ir::BinOp::Mul &&
-         stage.values[0].type() == ir::kF32;
+  return product != nullptr && product->op == ir::BinOp::Mul && stage.values[0].type() == ir::kF32;
 }
 
 void round_operands(ir::Program& program) {

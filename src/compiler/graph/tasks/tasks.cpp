@@ -216,9 +216,8 @@ class GroupProgram {
     if (anchor.bias == kNoValue) return;
     const ir::Expr x = ir::load(value, frame_.variables());
     const ir::Expr sum = x + bias_at(anchor.bias, x.type());
-    results_[id] =
-        ir::add_compute(program_, next_name(last), frame_.axes,
-                        last ? ir::cast(graph_.value(id).type.dtype, sum) : sum);
+    results_[id] = ir::add_compute(program_, next_name(last), frame_.axes,
+                                   last ? ir::cast(graph_.value(id).type.dtype, sum) : sum);
   }
 
   ir::Expr bias_at(ValueId id, ir::DType type) {
@@ -350,7 +349,7 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
   if (const auto parts = cut_attention(graph, group)) {
     ATTUNE_ASSIGN(Task scores, make_task(graph, parts->scores, zeros));
     ATTUNE_ASSIGN(Task product, make_task(graph, parts->product, zeros));
-    return attention(graph, std::move(scores), std::move(product));
+    return attention(graph, std::move(scores), std::move(product), parts->weights);
   }
   std::optional<Anchor> anchor;
   bool has_fewer = false;  // algorithms than others with the same program

@@ -25,12 +25,12 @@ using Shapes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 using Constants = std::map<std::string, ops::ConstantPtr, std::less<>>;
 
 struct ModelOptions {
-  std::string model = {};      // an operator spec, a file or a name of the zoo
-  std::string target = "cpu";  // "cpu" alone is this machine
-  int threads = 0;             // 0: as the target says, else all cores
-  bool exact = false;          // direct algorithms only
+  std::string model = {};                        // an operator spec, a file or a name of the zoo
+  std::string target = "cpu";                    // "cpu" alone is this machine
+  int threads = 0;                               // 0: as the target says, else all cores
+  bool exact = false;                            // direct algorithms only
   std::optional<ops::Precision> precision = {};  // f32, unless given
-  Shapes shapes = {};          // of inputs of a file or a model of the zoo
+  Shapes shapes = {};                            // of inputs of a file or a model of the zoo
   // Inputs whose values are known while compiling; of an operator also its weights.
   Constants constants = {};
   // The largest values that inputs will have which only bound a size: --max NAME=N.

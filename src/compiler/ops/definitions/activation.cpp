@@ -96,8 +96,7 @@ Expr prelu_value(const OpCall& /*call*/, const Values& values) {
 constexpr OpTraits kKeepsZeros{.zeros = Zeros::First};
 constexpr OpTraits kKeepsZerosNarrow{.zeros = Zeros::First, .narrow = true};
 constexpr OpTraits kTame{.zeros = Zeros::First, .finite = true, .narrow = true};
-constexpr OpTraits kTameLink{
-    .zeros = Zeros::First, .finite = true, .narrow = true, .operands = 1};
+constexpr OpTraits kTameLink{.zeros = Zeros::First, .finite = true, .narrow = true, .operands = 1};
 
 std::vector<OpDef> functions() {
   return {
@@ -149,13 +148,13 @@ std::vector<OpDef> activations() {
       elementwise("hard_swish", infer_floats, of_one<hard_swish>, kTameLink),
       elementwise("leaky_relu", infer_floats, with_parameters<leaky_relu>, kTame),  // alpha
       elementwise("elu", infer_floats, with_parameters<elu>, kTame),                // alpha
-      elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZerosNarrow),        // alpha
-      elementwise("selu", infer_floats, with_parameters<selu>, kKeepsZerosNarrow),        // alpha, gamma
+      elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZerosNarrow),  // alpha
+      elementwise("selu", infer_floats, with_parameters<selu>, kKeepsZerosNarrow),  // alpha, gamma
       elementwise("hard_sigmoid", infer_floats, with_parameters<hard_sigmoid>,
                   {.finite = true, .never_negative = true, .narrow = true}),  // alpha, beta
       elementwise("thresholded_relu", infer_floats, with_parameters<thresholded_relu>,
                   kKeepsZerosNarrow),                                                 // alpha
-      elementwise("gelu", infer_floats, with_parameters<gelu>, kTame),          // approximate
+      elementwise("gelu", infer_floats, with_parameters<gelu>, kTame),                // approximate
       elementwise("swish", infer_floats, with_parameters<swish>, kKeepsZerosNarrow),  // alpha
   };
 }
