@@ -61,10 +61,12 @@ void add_trial(Kernel kernel, std::size_t inputs, std::map<std::string, Array>& 
   }
   trial.expected = trial.arrays;
   LaunchOptions options;
-  options.limits.shared_bytes = options.limits.register_bytes = 1 << 20;
+  constexpr std::int64_t kPlenty = 1 << 20;
+  options.limits = {kPlenty, kPlenty, kPlenty, kPlenty};
   const auto findings =
       run_launches(trial.kernel, trial.expected, static_cast<int>(inputs), options);
-  ASSERT_TRUE(findings.ok() && findings->empty()) << about;
+  ASSERT_TRUE(findings.ok()) << about << findings.error().message;
+  ASSERT_TRUE(findings->empty()) << about << findings->front().text;
   for (std::size_t i = inputs; i < trial.expected.size(); ++i) {
     arrays[trial.kernel.params[i]->name] = trial.expected[i];
   }

@@ -119,4 +119,17 @@ inline std::vector<Kernel> statement_kernels() {
   return kernels;
 }
 
+// The same kernels, each with its outermost loop over threads, where that has a constant length.
+inline std::vector<Kernel> on_threads(std::vector<Kernel> kernels) {
+  for (Kernel& kernel : kernels) {
+    const auto* loop = as<For>(kernel.body);
+    if (!loop || !as_int(loop->extent)) continue;
+    For bound = *loop;
+    bound.kind = LoopKind::Bound;
+    bound.axis = "thread.x";
+    kernel.body = make_stmt(std::move(bound));
+  }
+  return kernels;
+}
+
 }  // namespace attune::c_text

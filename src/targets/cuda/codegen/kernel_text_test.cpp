@@ -70,7 +70,6 @@ TEST(CudaText, RegisterTilesAreUnrolled) {
 
 extern "C" __global__ void __launch_bounds__(64)
 attune_sum(const float* __restrict__ A, float* __restrict__ B) {
-  A = (const float*)__builtin_assume_aligned(A, 64);
   B = (float*)__builtin_assume_aligned(B, 64);
   const int t = (int)threadIdx.x;
   {

@@ -76,7 +76,8 @@ PrintedLaunch LaunchPrinter::print() {
     const std::string type =
         fmt::format("{}{}*", stored_.contains(buffer) ? "" : "const ", memory_type(buffer->type));
     parameters += fmt::format("{}{} __restrict__ {}", parameters.empty() ? "" : ", ", type, name);
-    if (in_runs.contains(buffer)) {
+    // Of what is only read, this would hide from the compiler that it is.
+    if (in_runs.contains(buffer) && stored_.contains(buffer)) {
       text_.line(fmt::format("{0} = ({1})__builtin_assume_aligned({0}, {2});", name, type,
                              kBaseAlignment));
     }
