@@ -16,8 +16,9 @@ struct Inlined {
 };
 
 // `wasted_work`: nodes computed again per element, at most. What only moves values costs nothing.
-// The stages that `kept` names stay.
+// The stages that `kept` names stay. Conditions, such as where a border begins, are inlined into
+// reductions only where `conditions` says that they cost nothing there.
 Inlined inline_producers(const ir::Program& program, double wasted_work,
-                         const std::set<std::string>& kept = {});
+                         const std::set<std::string>& kept = {}, bool conditions = false);
 
 }  // namespace attune::templates

@@ -122,9 +122,10 @@ TEST(LaunchModel, RewardsWhatDevicesReward) {
     EXPECT_TRUE(scheduled.ok()) << scheduled.error().message;
     return scheduled.ok() ? model.predict_us(*scheduled) : 0;
   };
-  const double good = us("rows=8x8 columns=8x8 slab=16 groups=1 splits=1 staged=3 held=1");
-  EXPECT_LT(good, us("rows=8x8 columns=8x8 slab=16 groups=1 splits=1 staged=0 held=1"));
-  EXPECT_LT(good, us("rows=8x1 columns=8x1 slab=16 groups=1 splits=1 staged=3 held=1"));
+  const double good = us("rows=8x4 columns=8x4 slab=16 groups=4 splits=1 staged=3 held=1");
+  EXPECT_LT(good, us("rows=8x4 columns=8x4 slab=16 groups=4 splits=1 staged=0 held=1"));
+  EXPECT_LT(good, us("rows=8x1 columns=8x1 slab=16 groups=4 splits=1 staged=3 held=1"));
+  EXPECT_LT(good, us("rows=8x8 columns=8x8 slab=16 groups=1 splits=1 staged=3 held=1"));
 }
 
 }  // namespace

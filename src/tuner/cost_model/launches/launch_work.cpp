@@ -71,6 +71,7 @@ class StageWork {
     steps += stored.instructions;
     shared += stored.shared_words;
     bytes += stored.bytes;
+    if (shared_ && bytes > 0) steps += kIndexInstructions / vector_;
     const double all = serial_ * warps;
     work.instructions += steps * all;
     work.longest += steps * serial_;
@@ -81,7 +82,9 @@ class StageWork {
   }
 
  private:
-  static constexpr double kInFlight = 8;  // reads of a thread that are under way together
+  static constexpr double kInFlight = 2;  // steps of a thread whose reads are under way together
+  // Where an element that is fetched together lies is found anew for each.
+  static constexpr double kIndexInstructions = 8;
 
   // What an iteration does for one access, on average.
   struct Touch {
@@ -210,7 +213,8 @@ class StageWork {
     const double part = distinct(access);
     const double instructions = reads / vector_;
     if (made_by && schedule::is_shared(*made_by)) {
-      return {instructions, instructions * std::max(1.0, vector_ * part), 0};
+      // Half a warp's vectors at a time, at most, however many of them are the same.
+      return {instructions, instructions * std::max({1.0, vector_ / 2, vector_ * part}), 0};
     }
     const auto bytes = static_cast<double>(access.buffer->type.bytes());
     const Neighbours near = neighbours();

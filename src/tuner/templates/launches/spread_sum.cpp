@@ -5,10 +5,29 @@ namespace {
 
 constexpr std::int64_t kThreads = 128, kMostUnrolled = 64;
 
+// All parts of a thread's elements are under way together.
+bool read_at_once(LaunchWriter& writer, const std::string& sum, std::int64_t vector) {
+  schedule::Names order = writer.loops(sum, true);
+  if (writer.stage(sum).stage.reduce_axes[0].extent > kMostUnrolled) return true;
+  const auto extents = writer.axes(sum);
+  if (!extents) return false;
+  const schedule::Names own = writer.loops(sum, false);
+  order.insert(order.end(), own.begin(), own.end());
+  if (!writer.perform(schedule::Reorder{sum, order})) return false;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool last = i + 1 == order.size();
+    const bool lanes = last && vector > 1 && (*extents)[own.size() - 1] == vector;
+    const schedule::Step step = lanes ? schedule::Step(schedule::Vectorize{sum, order[i]})
+                                      : schedule::Step(schedule::Unroll{sum, order[i]});
+    if (!writer.perform(step)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool spread_sum(LaunchWriter& writer, const std::string& host, const std::string& sum) {
-  const ir::Stage& stage = writer.stage(host).stage;
+  const ir::Stage stage = writer.stage(host).stage;
   const std::int64_t vector = 16 / std::max<std::int64_t>(1, stage.outputs[0]->type.bytes());
   schedule::Names axes = writer.loops(host, false);
   const bool vectors = vector > 1 && stage.axes.back().extent % vector == 0;
@@ -26,16 +45,7 @@ bool spread_sum(LaunchWriter& writer, const std::string& host, const std::string
     return false;
   }
   if (vectors && !writer.perform(schedule::Vectorize{host, last + ".1"})) return false;
-  const ir::Stage& parts = writer.stage(sum).stage;
-  schedule::Names order = writer.loops(sum, true);
-  const bool few = parts.reduce_axes[0].extent <= kMostUnrolled;
-  for (const std::string& loop : order) {
-    if (few && !writer.perform(schedule::Unroll{sum, loop})) return false;
-  }
-  const schedule::Names own = writer.loops(sum, false);
-  order.insert(order.end(), own.begin(), own.end());
-  if (!writer.perform(schedule::Reorder{sum, order})) return false;
-  return true;
+  return read_at_once(writer, sum, vectors ? vector : 1);
 }
 
 }  // namespace attune::templates
