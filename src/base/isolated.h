@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -45,8 +46,9 @@ Status run_isolated(const IsolatedWork& all);
 // What an AnswerReader reads.
 template <typename T>
 void append_value(Bytes& bytes, const T& value) {
-  const char* first = reinterpret_cast<const char*>(&value);
-  bytes.insert(bytes.end(), first, first + sizeof(T));
+  const std::size_t end = bytes.size();
+  bytes.resize(end + sizeof(T));
+  std::memcpy(bytes.data() + end, &value, sizeof(T));
 }
 
 }  // namespace attune
