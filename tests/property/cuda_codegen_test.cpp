@@ -87,6 +87,11 @@ void add_trials(const LaunchCase& c, std::uint64_t seed, std::vector<Trial>& tri
   for (std::size_t i = 0; i < c.subject.program.inputs.size(); ++i) {
     arrays[c.subject.program.inputs[i].buffer->name] = reference->inputs[i];
   }
+  // No device gives a thread so much.
+  constexpr std::int64_t kMostBytes = 64 << 10;
+  for (const Launch& launch : launches_of(lowered->main)) {
+    if (launch.stack_bytes + launch.register_bytes > kMostBytes) return;
+  }
   const std::string about =
       fmt::format("seed {}: {}\n{}", seed, c.subject.name, schedule::to_string(c.trace));
   if (lowered->prepare) {

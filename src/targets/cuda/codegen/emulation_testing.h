@@ -11,6 +11,7 @@ inline constexpr const char* kEmulation = R"cpp(
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
+#include <memory>
 #include <vector>
 
 #define __global__
@@ -44,9 +45,10 @@ inline constexpr const char* kEmulation = R"cpp(
       return (T*)place;
     }
   };
+  constexpr size_t kStackBytes = 1 << 20;
   struct Thread {
     ucontext_t context;
-    std::vector<char> stack = std::vector<char>(256 << 10);
+    std::unique_ptr<char[]> stack{new char[kStackBytes]};
     bool done = false;
   };
   static std::vector<Thread> threads;
@@ -83,7 +85,7 @@ inline constexpr const char* kEmulation = R"cpp(
                   (unsigned)(b / grid[0] / grid[1])};
       for (unsigned t = 0; t < count; ++t) {
         getcontext(&threads[t].context);
-        threads[t].context.uc_stack = {threads[t].stack.data(), 0, threads[t].stack.size()};
+        threads[t].context.uc_stack = {threads[t].stack.get(), 0, kStackBytes};
         threads[t].context.uc_link = &turn;
         threads[t].done = false;
         makecontext(&threads[t].context, (void (*)())begin, 0);

@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "targets/cuda/codegen/prelude.h"
 
@@ -11,6 +14,23 @@ namespace attune::cuda {
 namespace {
 
 using Program = struct ProgramNode*;
+
+// Folders of CUDA toolkits: those that are named, then those that are installed, newest first.
+std::vector<std::string> toolkits() {
+  std::vector<std::string> named;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable); root && *root != 0) named.emplace_back(root);
+  }
+  named.emplace_back("/usr/local/cuda");
+  std::vector<std::string> installed;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/local", ignored)) {
+    if (entry.path().filename().string().starts_with("cuda-")) installed.push_back(entry.path());
+  }
+  std::sort(installed.rbegin(), installed.rend());
+  named.insert(named.end(), installed.begin(), installed.end());
+  return named;
+}
 
 std::vector<std::string> usual_paths() {
   std::vector<std::string> paths;
@@ -20,14 +40,7 @@ std::vector<std::string> usual_paths() {
   }
   const std::string names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   paths.assign(std::begin(names), std::end(names));
-  std::vector<std::string> roots;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable); root && *root != 0) roots.emplace_back(root);
-  }
-  for (const char* root : {"/usr/local/cuda", "/usr/local/cuda-13.0", "/opt/cuda"}) {
-    roots.emplace_back(root);
-  }
-  for (const std::string& root : roots) {
+  for (const std::string& root : toolkits()) {
     for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
       for (const std::string& name : names) paths.push_back(root + "/" + folder + "/" + name);
     }
