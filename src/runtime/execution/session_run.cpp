@@ -135,11 +135,14 @@ Status Session::State::run(const Copy& copy, std::int64_t iteration) {
                    "compile the model with larger bounds");
   }
   ATTUNE_RETURN_IF_ERROR(verify_constant(copy.from));
-  return move({plan().buffers[static_cast<std::size_t>(copy.to)].space,
-               addresses[static_cast<std::size_t>(copy.to)] + to},
-              {plan().buffers[static_cast<std::size_t>(copy.from)].space,
-               addresses[static_cast<std::size_t>(copy.from)] + from},
-              static_cast<std::size_t>(copy.bytes));
+  const Buffer& source = plan().buffers[static_cast<std::size_t>(copy.from)];
+  const Buffer& goal = plan().buffers[static_cast<std::size_t>(copy.to)];
+  ATTUNE_RETURN_IF_ERROR(move({goal.space, addresses[static_cast<std::size_t>(copy.to)] + to},
+                              {source.space, addresses[static_cast<std::size_t>(copy.from)] + from},
+                              static_cast<std::size_t>(copy.bytes)));
+  // The device still reads what is staged; host operators may write there again.
+  const bool is_read = source.place == Place::Output && goal.space == Space::Device;
+  return is_read && !output_staging.empty() ? stream->wait() : Status();
 }
 
 Status Session::State::move(const Location& to, const Location& from, std::size_t bytes) {

@@ -176,6 +176,20 @@ TEST_F(CudaSession, WaitsForWhatTheHostReads) {
   for (int x = 1; x < 6; ++x) EXPECT_EQ(third(session, static_cast<float>(x)), -4 * x);
 }
 
+// Two host operators write the same output, one after the other, each for the card to read.
+TEST_F(CudaSession, WaitsBeforeTheHostWritesAgain) {
+  Plan plan = empty_plan();
+  const Operand input{0, DType::F32, {{kFloats}}}, output{1, DType::F32, {{kFloats}}};
+  plan.body = {{HostCall{"Neg", {}, {input}, {output}, "neg"}},
+               {Copy{.from = 1, .to = 2, .bytes = kBytes}},
+               {HostCall{"Abs", {}, {input}, {output}, "abs"}},
+               {Copy{.from = 1, .to = 3, .bytes = kBytes}},
+               {call(kAdd, {2, 3, 4})},
+               {Copy{.from = 4, .to = 1, .bytes = kBytes}}};
+  Session session = session_of(plan);
+  for (int x = 1; x < 4; ++x) EXPECT_EQ(third(session, static_cast<float>(x)), 0);
+}
+
 // y = 2^5 x: buffers change hands from one iteration to the next.
 TEST_F(CudaSession, RecordsLoopsOfFixedLengthAsAWhole) {
   Plan plan = empty_plan();
