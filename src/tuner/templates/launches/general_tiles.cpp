@@ -80,6 +80,19 @@ std::string cut_steps(LaunchWriter& writer, const std::string& reduction, std::i
   return outer;
 }
 
+// Without tiles: every thread reduces one element.
+void reduce_by_element(LaunchWriter& writer, const std::string& host, const std::string& reduction,
+                       std::int64_t threads) {
+  writer.together([&] {
+    const std::string all = writer.fused(host, writer.loops(host, false));
+    return writer.perform(schedule::Split{host, all, {threads}}) &&
+           writer.perform(schedule::Bind{host, all + ".0", "block.x"}) &&
+           writer.perform(schedule::Bind{host, all + ".1", "thread.x"}) &&
+           writer.perform(schedule::ComputeAt{reduction, host, all + ".1"}) &&
+           writer.perform(schedule::SetScope{reduction, "register"});
+  });
+}
+
 }  // namespace
 
 void spread(LaunchWriter& writer, const std::string& stage, std::int64_t threads,
@@ -105,7 +118,10 @@ void tile(LaunchWriter& writer, const std::string& host, const std::string& redu
            writer.perform(schedule::ComputeAt{reduction, host, cut[0] + ".1"}) &&
            writer.perform(schedule::SetScope{reduction, "register"});
   });
-  if (!placed) return;
+  if (!placed) {
+    reduce_by_element(writer, host, reduction, tiling.threads_y * tiling.threads_x);
+    return;
+  }
   const std::string outer = cut_steps(writer, reduction, tiling.chunk);
   if (!tiling.shared) return;
   std::vector<std::string> tensors;

@@ -59,7 +59,7 @@ bool LaunchWriter::fits_device() const {
   if (!bounds.ok()) return false;
   const auto shapes = space::launch_shapes(state_, *bounds);
   return std::all_of(shapes.begin(), shapes.end(), [&](const space::LaunchShape& shape) {
-    return shape.thread_count() <= device_.threads_per_block &&
+    return !shape.too_many_blocks() && shape.thread_count() <= device_.threads_per_block &&
            shape.shared_bytes <= device_.shared_bytes &&
            shape.register_bytes <= device_.register_bytes;
   });

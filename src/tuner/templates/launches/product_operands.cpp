@@ -10,6 +10,7 @@ namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kVectorBytes = 16, kBanks = 32;
+constexpr std::int64_t kRowOffset = 4;      // by which rows are kept out of each other's banks
 constexpr std::int64_t kMostUnrolled = 16;  // fetches of a thread that are written out
 
 class OperandWriter {
@@ -217,7 +218,7 @@ bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPl
                     fmt::format("{}/{}", row, t.tile_m));
       break;
     }
-    const std::int64_t row_offset = along_sum && operand.tiles_k ? 4 : 0;
+    const std::int64_t row_offset = along_sum && operand.tiles_k ? kRowOffset : 0;
     if (!steps.stage_in_shared(contiguous, layout, row_offset, done)) return false;
   }
   return !t.held || steps.hold(contiguous);
@@ -248,7 +249,7 @@ bool fetch_right(LaunchWriter& writer, const ProductFacts& facts, const OperandP
   }
   if (t.stage_right || here) {
     const schedule::Names layout = sums_first(operand, names, columns);
-    const std::int64_t row_offset = columns >= 0 && contiguous != columns ? 1 : 0;
+    const std::int64_t row_offset = columns >= 0 && contiguous != columns ? kRowOffset : 0;
     if (!steps.stage_in_shared(contiguous, layout, row_offset, done)) return false;
     contiguous = columns;
   }
