@@ -99,9 +99,10 @@ void spread(LaunchWriter& writer, const std::string& stage, std::int64_t threads
             std::int64_t per_thread) {
   const schedule::Names axes = writer.loops(stage, false);
   if (axes.empty()) return;
-  writer.together([&] {
+  const std::int64_t most = std::min(threads, writer.device().threads_per_block);
+  writer.attempt([&] {
     const std::string all = writer.fused(stage, axes);
-    return writer.perform(schedule::Split{stage, all, {per_thread, threads}}) &&
+    return writer.perform(schedule::Split{stage, all, {per_thread, most}}) &&
            writer.perform(schedule::Bind{stage, all + ".0", "block.x"}) &&
            writer.perform(schedule::Bind{stage, all + ".2", "thread.x"});
   });

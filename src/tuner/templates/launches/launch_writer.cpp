@@ -46,9 +46,13 @@ bool LaunchWriter::perform(const schedule::Step& step) {
 }
 
 bool LaunchWriter::together(const std::function<bool()>& steps) {
+  return attempt([&] { return steps() && fits_device(); });
+}
+
+bool LaunchWriter::attempt(const std::function<bool()>& steps) {
   const schedule::State before = state_;
   const std::size_t length = trace_.size();
-  if (steps() && fits_device()) return true;
+  if (steps()) return true;
   state_ = before;
   trace_.resize(length);
   return false;
