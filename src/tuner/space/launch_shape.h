@@ -10,6 +10,9 @@
 
 namespace attune::space {
 
+// Of block.y and block.z; there is no such limit on block.x.
+inline constexpr std::int64_t kMostBlocks = 65535;
+
 struct LaunchShape {
   std::size_t root = 0;  // the stage whose launch it is
   // Of block.x … thread.z; each as long as its longest loop.
@@ -19,6 +22,7 @@ struct LaunchShape {
 
   std::int64_t block_count() const { return blocks[0] * blocks[1] * blocks[2]; }
   std::int64_t thread_count() const { return threads[0] * threads[1] * threads[2]; }
+  bool too_many_blocks() const { return blocks[1] > kMostBlocks || blocks[2] > kMostBlocks; }
 };
 
 // One for each root stage, in their order, those that are computed ahead of time included.

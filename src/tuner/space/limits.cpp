@@ -32,6 +32,7 @@ std::optional<std::string_view> find_launch_flaw(const schedule::State& state,
   for (const LaunchShape& shape : launch_shapes(state, bounds)) {
     const std::int64_t threads = shape.thread_count();
     if (threads > device.threads_per_block) return "too many threads in a block";
+    if (shape.too_many_blocks()) return "too many blocks along one axis";
     if (shape.shared_bytes > device.shared_bytes) return "too much shared memory in a block";
     const std::int64_t most =
         std::min(device.register_bytes, device.resident_register_bytes / threads);

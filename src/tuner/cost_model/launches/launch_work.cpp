@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "compiler/schedule/bindings.h"
 #include "tuner/cost_model/stage_cost.h"
 
 namespace attune::cost_model {
@@ -15,6 +14,11 @@ using schedule::StageState;
 using space::StageNest;
 
 constexpr double kSectorBytes = 32;
+
+// Computed by the threads of a block together.
+bool is_shared(const StageState& stage) {
+  return !stage.at_root() && stage.scope == ir::Scope::Shared;
+}
 
 // The hardware axis of every level of a nest, "" for those that are no bound loops.
 std::vector<std::string> axes_of_levels(const schedule::State& state, std::size_t index,
@@ -47,7 +51,7 @@ class StageWork {
         nest_(nests[index]),
         device_(device),
         axes_(axes_of_levels(state, index, nest_.own)),
-        shared_(schedule::is_shared(stage_)) {
+        shared_(is_shared(stage_)) {
     count_iterations();
     find_tail();
   }
@@ -207,12 +211,12 @@ class StageWork {
 
   Touch touch_of(const schedule::Access& access) const {
     const StageState* made_by = producer(access.buffer);
-    const bool by_thread = made_by && !made_by->at_root() && !schedule::is_shared(*made_by);
+    const bool by_thread = made_by && !made_by->at_root() && !is_shared(*made_by);
     if (by_thread) return {};
     const double reads = elements(access, first_of_tail_) / tail_;
     const double part = distinct(access);
     const double instructions = reads / vector_;
-    if (made_by && schedule::is_shared(*made_by)) {
+    if (made_by && is_shared(*made_by)) {
       // Half a warp's vectors at a time, at most, however many of them are the same.
       return {instructions, instructions * std::max({1.0, vector_ / 2, vector_ * part}), 0};
     }

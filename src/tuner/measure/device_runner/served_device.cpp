@@ -42,9 +42,9 @@ Result<ServedDevice> ServedDevice::open(const runtime::DeviceKind& kind, std::st
   return served;
 }
 
-Result<ServedDevice::Candidate*> ServedDevice::find(std::uint64_t id) {
-  const auto found = candidates_.find(id);
-  if (found == candidates_.end()) return invalid(fmt::format("there is no candidate {}", id));
+Result<ServedDevice::Loaded*> ServedDevice::find(std::uint64_t id) {
+  const auto found = loaded_.find(id);
+  if (found == loaded_.end()) return invalid(fmt::format("there is no candidate {}", id));
   return &found->second;
 }
 
@@ -76,7 +76,7 @@ Result<ServedDevice::Block> ServedDevice::output_block(const kernel::Parameter& 
 }
 
 Result<ServedDevice::Block> ServedDevice::contents(const kernel::Parameter& parameter,
-                                                   std::uint64_t seed, Candidate& of) {
+                                                   std::uint64_t seed, Loaded& of) {
   const bool prepared = parameter.kind == ParameterKind::Prepared;
   const std::uint64_t by = prepared && of.wanted.prepare ? of.wanted.prepare->id : 0;
   const Key key{
@@ -91,7 +91,7 @@ Result<ServedDevice::Block> ServedDevice::contents(const kernel::Parameter& para
 }
 
 // Unless another candidate had the same prepared.
-Status ServedDevice::prepare(Candidate& candidate) {
+Status ServedDevice::prepare(Loaded& candidate) {
   if (!candidate.wanted.prepare) return {};
   const measure::KernelCode& code = *candidate.wanted.prepare;
   ATTUNE_ASSIGN(const auto loaded, device_->load(*code.object));
@@ -122,7 +122,7 @@ Status ServedDevice::prepare(Candidate& candidate) {
   return {};
 }
 
-Status ServedDevice::add_arguments(Candidate& candidate, bool own_constants) {
+Status ServedDevice::add_arguments(Loaded& candidate, bool own_constants) {
   std::vector<void*> arguments;
   for (const kernel::Parameter& parameter : candidate.wanted.main.parameters) {
     Block block;
@@ -150,7 +150,7 @@ Status ServedDevice::add_arguments(Candidate& candidate, bool own_constants) {
   return {};
 }
 
-Status ServedDevice::call(Candidate& candidate, std::int64_t count) {
+Status ServedDevice::call(Loaded& candidate, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     ATTUNE_RETURN_IF_ERROR(stream_->launch(candidate.kernel, candidate.arguments[candidate.next]));
     candidate.next = (candidate.next + 1) % candidate.arguments.size();
@@ -158,7 +158,7 @@ Status ServedDevice::call(Candidate& candidate, std::int64_t count) {
   return stream_->wait();
 }
 
-Result<std::vector<double>> ServedDevice::read(const Candidate& candidate,
+Result<std::vector<double>> ServedDevice::read(const Loaded& candidate,
                                                const std::vector<Place>& places) {
   std::vector<probe::Buffer> buffers(candidate.outputs.size());
   std::vector<std::vector<std::byte>> copies(buffers.size());
@@ -191,7 +191,7 @@ Result<std::vector<double>> ServedDevice::read(const Candidate& candidate,
 Result<ServedDevice::FirstCall> ServedDevice::run(std::uint64_t id, Wanted wanted,
                                                   const TellPhase& tell) {
   tell(outcome::Phase::Load);
-  Candidate candidate;
+  Loaded candidate;
   candidate.wanted = std::move(wanted);
   ATTUNE_ASSIGN(candidate.code, device_->load(*candidate.wanted.main.object));
   ATTUNE_ASSIGN(candidate.kernel, candidate.code->kernel(candidate.wanted.main.symbol));
@@ -204,12 +204,12 @@ Result<ServedDevice::FirstCall> ServedDevice::run(std::uint64_t id, Wanted wante
   candidate.first_us = static_cast<double>(stream_->now_ns() - start) * 1e-3;
   ATTUNE_ASSIGN(std::vector<double> values, read(candidate, candidate.wanted.samples));
   FirstCall first{candidate.first_us, std::move(values)};
-  candidates_.insert_or_assign(id, std::move(candidate));
+  loaded_.insert_or_assign(id, std::move(candidate));
   return first;
 }
 
 Result<ServedDevice::Timed> ServedDevice::time(std::uint64_t id, const HowToTime& how) {
-  ATTUNE_ASSIGN(Candidate* const candidate, find(id));
+  ATTUNE_ASSIGN(Loaded* const candidate, find(id));
   if (candidate->wanted.cold) {
     std::int64_t bytes = 1;
     for (const kernel::Parameter& parameter : candidate->wanted.main.parameters) {
@@ -235,14 +235,14 @@ Result<ServedDevice::Timed> ServedDevice::time(std::uint64_t id, const HowToTime
 }
 
 Result<double> ServedDevice::repeat(std::uint64_t id, std::int64_t calls) {
-  ATTUNE_ASSIGN(Candidate* const candidate, find(id));
+  ATTUNE_ASSIGN(Loaded* const candidate, find(id));
   const std::int64_t start = stream_->now_ns();
   ATTUNE_RETURN_IF_ERROR(call(*candidate, calls));
   return static_cast<double>(stream_->now_ns() - start) * 1e-3 / static_cast<double>(calls);
 }
 
 Result<std::vector<double>> ServedDevice::fresh(std::uint64_t id) {
-  ATTUNE_ASSIGN(Candidate* const candidate, find(id));
+  ATTUNE_ASSIGN(Loaded* const candidate, find(id));
   std::vector<void*> arguments = candidate->arguments.front();
   std::vector<Block> blocks;
   const auto& parameters = candidate->wanted.main.parameters;

@@ -33,7 +33,7 @@ class ServedDevice {
   // Microseconds per call.
   Result<double> repeat(std::uint64_t id, std::int64_t calls);
   Result<std::vector<double>> fresh(std::uint64_t id);
-  void forget(std::uint64_t id) { candidates_.erase(id); }
+  void forget(std::uint64_t id) { loaded_.erase(id); }
 
  private:
   using Block = std::shared_ptr<runtime::DeviceMemory>;
@@ -41,7 +41,7 @@ class ServedDevice {
   // prepared, by which kernel.
   using Key = std::tuple<std::uint64_t, int, int, int, std::int64_t, std::uint64_t>;
 
-  struct Candidate {
+  struct Loaded {
     Wanted wanted;
     std::unique_ptr<runtime::LoadedCode> code;
     runtime::KernelHandle kernel = nullptr;
@@ -52,21 +52,21 @@ class ServedDevice {
     double first_us = 0;
   };
 
-  Result<Candidate*> find(std::uint64_t id);
-  Status prepare(Candidate& candidate);
-  Result<Block> contents(const kernel::Parameter& parameter, std::uint64_t seed, Candidate& of);
+  Result<Loaded*> find(std::uint64_t id);
+  Status prepare(Loaded& candidate);
+  Result<Block> contents(const kernel::Parameter& parameter, std::uint64_t seed, Loaded& of);
   Result<Block> filled(const kernel::Parameter& parameter, std::uint64_t seed);
   Result<Block> output_block(const kernel::Parameter& parameter);
-  Status add_arguments(Candidate& candidate, bool own_constants);
-  Status call(Candidate& candidate, std::int64_t count);
-  Result<std::vector<double>> read(const Candidate& candidate, const std::vector<Place>& places);
+  Status add_arguments(Loaded& candidate, bool own_constants);
+  Status call(Loaded& candidate, std::int64_t count);
+  Result<std::vector<double>> read(const Loaded& candidate, const std::vector<Place>& places);
   Result<Block> allocate(std::size_t bytes);
 
   std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::Stream> stream_;
   std::map<Key, Block> kept_;
   std::size_t kept_bytes_ = 0;
-  std::map<std::uint64_t, Candidate> candidates_;
+  std::map<std::uint64_t, Loaded> loaded_;
 };
 
 }  // namespace attune::device_runner

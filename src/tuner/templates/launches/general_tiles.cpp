@@ -80,15 +80,29 @@ std::string cut_steps(LaunchWriter& writer, const std::string& reduction, std::i
   return outer;
 }
 
+// Without tiles: every thread reduces one element.
+void reduce_by_element(LaunchWriter& writer, const std::string& host, const std::string& reduction,
+                       std::int64_t threads) {
+  writer.together([&] {
+    const std::string all = writer.fused(host, writer.loops(host, false));
+    return writer.perform(schedule::Split{host, all, {threads}}) &&
+           writer.perform(schedule::Bind{host, all + ".0", "block.x"}) &&
+           writer.perform(schedule::Bind{host, all + ".1", "thread.x"}) &&
+           writer.perform(schedule::ComputeAt{reduction, host, all + ".1"}) &&
+           writer.perform(schedule::SetScope{reduction, "register"});
+  });
+}
+
 }  // namespace
 
 void spread(LaunchWriter& writer, const std::string& stage, std::int64_t threads,
             std::int64_t per_thread) {
   const schedule::Names axes = writer.loops(stage, false);
   if (axes.empty()) return;
-  writer.together([&] {
+  const std::int64_t most = std::min(threads, writer.device().threads_per_block);
+  writer.attempt([&] {
     const std::string all = writer.fused(stage, axes);
-    return writer.perform(schedule::Split{stage, all, {per_thread, threads}}) &&
+    return writer.perform(schedule::Split{stage, all, {per_thread, most}}) &&
            writer.perform(schedule::Bind{stage, all + ".0", "block.x"}) &&
            writer.perform(schedule::Bind{stage, all + ".2", "thread.x"});
   });
@@ -105,7 +119,10 @@ void tile(LaunchWriter& writer, const std::string& host, const std::string& redu
            writer.perform(schedule::ComputeAt{reduction, host, cut[0] + ".1"}) &&
            writer.perform(schedule::SetScope{reduction, "register"});
   });
-  if (!placed) return;
+  if (!placed) {
+    reduce_by_element(writer, host, reduction, tiling.threads_y * tiling.threads_x);
+    return;
+  }
   const std::string outer = cut_steps(writer, reduction, tiling.chunk);
   if (!tiling.shared) return;
   std::vector<std::string> tensors;

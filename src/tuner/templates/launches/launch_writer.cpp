@@ -46,9 +46,13 @@ bool LaunchWriter::perform(const schedule::Step& step) {
 }
 
 bool LaunchWriter::together(const std::function<bool()>& steps) {
+  return attempt([&] { return steps() && fits_device(); });
+}
+
+bool LaunchWriter::attempt(const std::function<bool()>& steps) {
   const schedule::State before = state_;
   const std::size_t length = trace_.size();
-  if (steps() && fits_device()) return true;
+  if (steps()) return true;
   state_ = before;
   trace_.resize(length);
   return false;
@@ -59,7 +63,7 @@ bool LaunchWriter::fits_device() const {
   if (!bounds.ok()) return false;
   const auto shapes = space::launch_shapes(state_, *bounds);
   return std::all_of(shapes.begin(), shapes.end(), [&](const space::LaunchShape& shape) {
-    return shape.thread_count() <= device_.threads_per_block &&
+    return !shape.too_many_blocks() && shape.thread_count() <= device_.threads_per_block &&
            shape.shared_bytes <= device_.shared_bytes &&
            shape.register_bytes <= device_.register_bytes;
   });

@@ -31,6 +31,8 @@ class LaunchWriter {
   bool perform(const schedule::Step& step);
   // All of the steps, or none of them when one fails or the device has no room.
   bool together(const std::function<bool()>& steps);
+  // The same for steps that need no room: whether there is any is not looked at.
+  bool attempt(const std::function<bool()>& steps);
   // One loop of several; their name.
   std::string fused(const std::string& stage, const schedule::Names& loops);
 

@@ -94,6 +94,14 @@ int dimension_of(const ir::Load& load, const std::string& axis) {
   return -1;
 }
 
+// The dimension that moves with the axis, perhaps among others.
+int dimension_with(const ir::Load& load, const std::string& axis) {
+  for (std::size_t d = 0; d < load.index.size(); ++d) {
+    if (ir::uses_var(load.index[d], axis)) return static_cast<int>(d);
+  }
+  return -1;
+}
+
 }  // namespace
 
 std::optional<ProductFacts> product_of(const ir::Program& program, const ir::Stage& stage) {
@@ -124,10 +132,11 @@ std::optional<ProductFacts> product_of(const ir::Program& program, const ir::Sta
   facts.others /= facts.m * facts.n * facts.n_lanes;
   facts.other_k /= facts.k * facts.k_lanes;
   facts.element_bytes = left->buffer->type.bytes();
+  facts.left.tile = dimension_with(*left, facts.m_tile);
+  facts.right.tile = dimension_with(*right, facts.n_tile);
   for (const auto& [operand, load] : {std::pair(&facts.left, left), {&facts.right, right}}) {
     operand->lane = facts.k_lane.empty() ? -1 : dimension_of(*load, facts.k_lane);
-    operand->tiles_k =
-        dimension_of(*load, facts.k_tile) == static_cast<int>(load->index.size()) - 1;
+    operand->steps = dimension_of(*load, facts.k_tile);
   }
   return facts;
 }

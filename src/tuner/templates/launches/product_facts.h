@@ -17,8 +17,12 @@ struct ProductOperand {
   ir::Buffer buffer;
   std::vector<bool> sums = {};  // by dimension: whether it moves with the axes that are summed over
   std::vector<bool> own = {};   // whether it moves with the operand's own axes
-  int lane = -1;                // the dimension of the product's `k_lane`
-  bool tiles_k = false;         // the dimension of `k_tile` is its last
+  // The dimensions of the product's `k_lane`, of `k_tile`, and of the axis that its own tiles are
+  // cut along; -1: none.
+  int lane = -1, steps = -1, tile = -1;
+
+  // Steps of the sum lie side by side.
+  bool tiles_k() const { return steps == static_cast<int>(buffer->shape.size()) - 1; }
 };
 
 struct ProductFacts {

@@ -10,14 +10,19 @@ namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kVectorBytes = 16, kBanks = 32;
+constexpr std::int64_t kRowOffset = 4;      // by which rows are kept out of each other's banks
 constexpr std::int64_t kMostUnrolled = 16;  // fetches of a thread that are written out
 
 class OperandWriter {
  public:
-  OperandWriter(LaunchWriter& writer, const ProductOperand& operand, const OperandPlace& place)
+  // Of the operand's own tiles, a block has `of_block` elements and a thread `of_thread`.
+  OperandWriter(LaunchWriter& writer, const ProductOperand& operand, const OperandPlace& place,
+                std::int64_t of_block, std::int64_t of_thread)
       : writer_(writer),
         operand_(operand),
         place_(place),
+        of_block_(of_block),
+        of_thread_(of_thread),
         tensor_(operand.buffer->name),
         vector_(kVectorBytes / std::max<std::int64_t>(1, operand.buffer->type.bytes())) {}
 
@@ -52,12 +57,11 @@ class OperandWriter {
         !perform(schedule::SetScope{held, "register"})) {
       return false;
     }
-    const auto extents = writer_.axes(held);
-    if (!extents) return false;
+    const std::vector<std::int64_t> extents = extents_at(of_thread_, place_.steps);
     schedule::Names axes = writer_.loops(held, false);
     const auto last = static_cast<std::size_t>(std::max(contiguous, 0));
     const std::string lanes = axes[last];
-    const bool vectors = contiguous >= 0 && vector_ > 1 && (*extents)[last] % vector_ == 0 &&
+    const bool vectors = contiguous >= 0 && vector_ > 1 && extents[last] % vector_ == 0 &&
                          operand_.buffer->shape[last] % vector_ == 0;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       if (i == last && vectors) continue;
@@ -116,19 +120,33 @@ class OperandWriter {
         });
   }
 
+  // How much of each dimension is there at once: so much of its own tiles, and so many steps.
+  std::vector<std::int64_t> extents_at(std::int64_t own, std::int64_t steps) const {
+    std::vector<std::int64_t> extents;
+    const auto& shape = operand_.buffer->shape;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const int at = static_cast<int>(d);
+      std::int64_t extent = operand_.sums[d] ? shape[d] : 1;
+      if (at == operand_.tile) extent = own;
+      if (at == operand_.steps) extent = steps;
+      extents.push_back(std::min(extent, shape[d]));
+    }
+    return extents;
+  }
+
   // Neighbouring threads fetch what lies side by side, in vectors where a row is cut into whole
   // ones.
   bool share_fetches(int contiguous) {
-    const auto extents = writer_.axes(copy_);
-    if (!extents) return false;
+    const ProductTiling& t = place_.tiling;
+    const std::vector<std::int64_t> extents = extents_at(of_block_, t.groups * t.slab);
     schedule::Names axes = writer_.loops(copy_, false);
     std::int64_t elements = 1;
-    for (std::size_t i = 0; i < axes.size(); ++i) elements *= (*extents)[i];
+    for (const std::int64_t extent : extents) elements *= extent;
     bool vectors = false;
     if (contiguous >= 0) {
       const auto last = static_cast<std::size_t>(contiguous);
       const std::string lanes = axes[last];
-      vectors = vector_ > 1 && (*extents)[last] % vector_ == 0 &&
+      vectors = vector_ > 1 && extents[last] % vector_ == 0 &&
                 operand_.buffer->shape[last] % vector_ == 0;
       std::erase(axes, lanes);
       axes.push_back(lanes);
@@ -143,7 +161,6 @@ class OperandWriter {
       }
     }
     const std::string all = writer_.fused(copy_, axes);
-    const ProductTiling& t = place_.tiling;
     schedule::Numbers threads{t.threads_m, t.threads_n};
     schedule::Names bound{"thread.y", "thread.x"};
     if (t.groups > 1) {
@@ -161,6 +178,7 @@ class OperandWriter {
   LaunchWriter& writer_;
   const ProductOperand& operand_;
   const OperandPlace& place_;
+  const std::int64_t of_block_, of_thread_;
   const std::string tensor_;
   const std::int64_t vector_;
   std::string copy_;
@@ -197,7 +215,7 @@ schedule::Names sums_first(const ProductOperand& operand, const schedule::Names&
 bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPlace& place,
                 schedule::Names& done) {
   const ProductOperand& operand = facts.left;
-  OperandWriter steps(writer, operand, place);
+  OperandWriter steps(writer, operand, place, place.tiling.rows(), place.tiling.tile_m);
   const bool here = steps.is_computed_here();
   const int contiguous = contiguous_dimension(writer, operand, here);
   const ProductTiling& t = place.tiling;
@@ -210,14 +228,14 @@ bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPl
     for (std::size_t i = 0; i < layout.size() && along_sum; ++i) {
       const auto d = static_cast<std::size_t>(std::find(names.begin(), names.end(), layout[i]) -
                                               names.begin());
-      if (!operand.own[d] || operand.buffer->shape[d] != facts.m || t.tile_m == 1) continue;
+      if (static_cast<int>(d) != operand.tile || t.tile_m == 1) continue;
       const std::string row = layout[i];
       layout[i] = fmt::format("{}%{}", row, t.tile_m);
       layout.insert(layout.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                     fmt::format("{}/{}", row, t.tile_m));
       break;
     }
-    const std::int64_t row_offset = along_sum && operand.tiles_k ? 4 : 0;
+    const std::int64_t row_offset = along_sum && operand.tiles_k() ? kRowOffset : 0;
     if (!steps.stage_in_shared(contiguous, layout, row_offset, done)) return false;
   }
   return !t.held || steps.hold(contiguous);
@@ -226,20 +244,18 @@ bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPl
 bool fetch_right(LaunchWriter& writer, const ProductFacts& facts, const OperandPlace& place,
                  schedule::Names& done) {
   const ProductOperand& operand = facts.right;
-  OperandWriter steps(writer, operand, place);
-  const bool here = steps.is_computed_here();
   const ProductTiling& t = place.tiling;
+  const int columns = operand.tile;  // the dimension along which threads of a block have tiles
+  // Lanes that are no dimension of their own are part of it.
+  const auto whole = columns < 0 ? 0 : operand.buffer->shape[static_cast<std::size_t>(columns)];
+  const std::int64_t lanes = whole == facts.n * facts.n_lanes ? facts.n_lanes : 1;
+  OperandWriter steps(writer, operand, place, t.columns() * lanes, t.tile_n * lanes);
+  const bool here = steps.is_computed_here();
   const schedule::Names names = steps.dimensions();
-  int columns = -1;  // the dimension along which threads of a block have tiles
-  for (std::size_t d = 0; d < names.size(); ++d) {
-    if (operand.own[d] && operand.buffer->shape[d] == facts.n * facts.n_lanes) {
-      columns = static_cast<int>(d);
-    }
-  }
   int contiguous = contiguous_dimension(writer, operand, here);
   if (steps.is_prepared() && columns >= 0) {
     const std::string& name = names[static_cast<std::size_t>(columns)];
-    const std::int64_t block = t.columns() * facts.n_lanes;
+    const std::int64_t block = t.columns() * lanes;
     schedule::Names packed = sums_first(operand, names, columns);
     packed.back() = fmt::format("{}%{}", name, block);
     packed.insert(packed.begin(), fmt::format("{}/{}", name, block));
@@ -248,7 +264,7 @@ bool fetch_right(LaunchWriter& writer, const ProductFacts& facts, const OperandP
   }
   if (t.stage_right || here) {
     const schedule::Names layout = sums_first(operand, names, columns);
-    const std::int64_t row_offset = columns >= 0 && contiguous != columns ? 1 : 0;
+    const std::int64_t row_offset = columns >= 0 && contiguous != columns ? kRowOffset : 0;
     if (!steps.stage_in_shared(contiguous, layout, row_offset, done)) return false;
     contiguous = columns;
   }

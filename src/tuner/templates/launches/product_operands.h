@@ -11,6 +11,7 @@ namespace attune::templates {
 struct OperandPlace {
   std::string reader;
   std::string slab_loop, step_loop;
+  std::int64_t steps = 1;  // of the sum that a thread's registers hold
   const ProductTiling& tiling;
 };
 

@@ -240,6 +240,10 @@ class ProductWriter {
            perform(schedule::SetScope{computing_, "register"});
   }
 
+  std::int64_t vector_of_steps() const {
+    return 16 / std::max<std::int64_t>(1, facts_.element_bytes);
+  }
+
   // Slabs outermost, then single steps, and the tile of a thread inside of each.
   bool order_sum() {
     if (tiling_.groups == 1 && !perform(schedule::Split{computing_, k_, {tiling_.slab}})) {
@@ -253,8 +257,8 @@ class ProductWriter {
     order.insert(order.end(), steps.begin(), steps.end());
     step_ = inner_;
     schedule::Names unrolled;
-    const std::int64_t vector = 16 / std::max<std::int64_t>(1, facts_.element_bytes);
-    if (!lanes && vector > 1 && tiling_.slab % vector == 0 && facts_.left.tiles_k) {
+    const std::int64_t vector = vector_of_steps();
+    if (!lanes && vector > 1 && tiling_.slab % vector == 0 && facts_.left.tiles_k()) {
       if (!perform(schedule::Split{computing_, inner_, {vector}})) return false;
       step_ = inner_ + ".0";
       unrolled.push_back(inner_ + ".1");
@@ -271,7 +275,8 @@ class ProductWriter {
   }
 
   bool fetch(schedule::Names& done) {
-    const OperandPlace place{computing_, outer_, step_, tiling_};
+    const OperandPlace place{computing_, outer_, step_, step_ == inner_ ? 1 : vector_of_steps(),
+                             tiling_};
     return fetch_left(writer_, facts_, place, done) && fetch_right(writer_, facts_, place, done);
   }
 

@@ -69,5 +69,26 @@ TEST(LaunchProducts, TheDefaultGoesThroughSharedMemory) {
   }
 }
 
+// Groups add up in shared memory, blocks in a second launch.
+TEST(LaunchProducts, SumsAreSharedOutTwice) {
+  const ir::Program program = convolution(7, 16, 16, 3, 1);
+  const space::TemplateSpace space({{"gemm", program}}, launches(), launch_target());
+  const auto choices = space::parse_config(
+      space.knobs(0), "rows=4x7 columns=4x1 slab=2 groups=4 splits=3 staged=3 held=1");
+  ASSERT_TRUE(choices.ok()) << choices.error().message;
+  const space::Point point{0, *choices};
+  ASSERT_TRUE(space.schedule_of(point).ok()) << space.schedule_of(point).error().message;
+  schedule::Trace trace = space.trace_of(point);
+  const std::string text = schedule::to_string(trace);
+  for (const char* step :
+       {"rfactor anchor r.0", "bind rf.cache.rf.anchor r_1_1 thread.z",
+        "set_scope rf.cache.rf.anchor shared", "set_scope cache.rf.cache.rf.anchor register",
+        "set_scope anchor register", "vectorize output ob"}) {
+    EXPECT_NE(text.find(step), std::string::npos) << step << " in\n" << text;
+  }
+  trace.erase(trace.begin());  // the algorithm, which the program is
+  EXPECT_EQ(Launched(program).check(trace), "");
+}
+
 }  // namespace
 }  // namespace attune::templates
