@@ -71,6 +71,13 @@ TEST(Roundings, TolerancesGrowWithThem) {
   EXPECT_EQ(tolerance(ops::Precision::BF16), 1e-2);
 }
 
+// As an instruction for tf32 has to write its meaning.
+TEST(ProductOperands, AreRoundedInSoManyWords) {
+  const Task task = products(dense(ops::Precision::TF32)).front();
+  const ir::Stage& anchor = *task.op.program.find_stage("anchor");
+  EXPECT_EQ(ir::to_string(anchor.values[0]), "");
+}
+
 TEST(ProductOperands, AreRoundedToTenBits) {
   ir::Program program{"round", {}, {}, {}};
   const ir::Buffer x = ir::add_input(program, "x", ir::kF32, {5});
