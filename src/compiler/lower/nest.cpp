@@ -249,6 +249,16 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   };
   std::vector<Expr> guards = f.guards;
   guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
+  const LaunchAxes::Lanes lanes = axes_.lanes(f.index);
+  if (intrinsic.warp) {
+    if (lanes.count != intrinsic.warp->lanes) {
+      return wrong(fmt::format("thread.x has {} threads, and {} lanes run it together", lanes.count,
+                               intrinsic.warp->lanes));
+    }
+    for (const Expr& guard : guards) {
+      if (ir::uses_var(guard, lanes.variable)) return wrong("not all lanes of a warp take part");
+    }
+  }
   for (std::size_t i = position; i < f.stage.loops.size(); ++i) {
     const auto& iter = f.stage.iters[f.stage.loops[i]];
     const std::string variable = schedule::loop_variable(f.stage, f.stage.loops[i]);
@@ -265,6 +275,7 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
     }
   }
   TileAccesses tile;
+  if (intrinsic.warp) tile.lane = lanes.variable;
   for (int loop : match.loops) {
     tile.variables.push_back(loop < 0 ? "" : schedule::loop_variable(f.stage, loop));
   }
