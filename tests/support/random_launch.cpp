@@ -51,7 +51,7 @@ class LaunchStepMaker {
         return CacheWrite{name()};
       case 12:
       case 13:
-        return Pipeline{name(), rng_.between(2, 4)};
+        return pipeline();
       default:
         return Split{name(), loop(), {rng_.between(1, 9)}};
     }
@@ -81,6 +81,12 @@ class LaunchStepMaker {
     const bool outer = !found.at_root() && rng_.chance(0.3);
     const StageState& at = outer ? *state_.stages[state_.find(found.at_stage)] : found;
     return ComputeAt{name(), at.stage.name, loop_of(at)};
+  }
+  // Of a stage in shared memory, if there is one.
+  Step pipeline() {
+    const auto count = static_cast<int>(state_.stages.size());
+    for (int i = 0; i < count && !is_shared(stage()); ++i) index_ = (index_ + 1) % count;
+    return Pipeline{name(), rng_.between(2, 4)};
   }
   Step cache_read() {
     const auto& reads = stage().accesses;

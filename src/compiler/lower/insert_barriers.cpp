@@ -8,6 +8,7 @@
 //
 // Accesses to different slots of a pipeline are of different elements while its loop is in one
 // iteration: their first indices are the same variable with unlike constants, modulo their number.
+// The variable is that of a loop which all threads run in step, not one of the threads.
 //
 // A stage's own accesses need no barrier: one thread computes an element from its start to its end,
 // and the index says which one.
@@ -59,6 +60,19 @@ bool in_different_slots(const Access& a, const Access& b) {
   return a.slot && b.slot && a.slot->variable == b.slot->variable &&
          a.slot->count == b.slot->count &&
          ir::floor_mod(a.slot->offset - b.slot->offset, a.slot->count) != 0;
+}
+
+// Loops around a statement, but for those over threads.
+using Variables = std::vector<std::string>;
+
+// Slots by other variables mean nothing: they differ between threads, or between iterations of a
+// loop that the accesses are no longer in.
+void keep_slots(Accesses& accesses, const Variables& around) {
+  for (Access& access : accesses) {
+    const bool known = access.slot && std::find(around.begin(), around.end(),
+                                                access.slot->variable) != around.end();
+    if (!known) access.slot.reset();
+  }
 }
 
 bool in_conflict(const Accesses& before, const Accesses& after) {
@@ -135,13 +149,13 @@ struct Piece {
 
 Stmt barrier() { return ir::make_stmt(ir::Barrier{ir::Scope::Shared}); }
 
-Piece process(const Stmt& s);
+Piece process(const Stmt& s, const Variables& around);
 
-Piece sequence(const ir::Block& block) {
+Piece sequence(const ir::Block& block, const Variables& around) {
   Piece whole;
   std::vector<Stmt> stmts;
   for (const Stmt& child : block.stmts) {
-    Piece next = process(child);
+    Piece next = process(child, around);
     if (in_conflict(whole.exit, next.entry)) {
       stmts.push_back(barrier());
       whole.has_barrier = true;
@@ -157,17 +171,12 @@ Piece sequence(const ir::Block& block) {
   return whole;
 }
 
-// In other iterations of its loop a variable has other values.
-void forget_slots(Accesses& accesses, const std::string& variable) {
-  for (Access& access : accesses) {
-    if (access.slot && access.slot->variable == variable) access.slot.reset();
-  }
-}
-
-Piece loop(const ir::For& x) {
-  Piece body = process(x.body);
-  forget_slots(body.entry, x.var);
-  forget_slots(body.exit, x.var);
+Piece loop(const ir::For& x, const Variables& around) {
+  Variables inside = around;
+  if (x.kind != ir::LoopKind::Bound) inside.push_back(x.var);
+  Piece body = process(x.body, inside);
+  keep_slots(body.entry, around);
+  keep_slots(body.exit, around);
   if (x.kind != ir::LoopKind::Bound && in_conflict(body.exit, body.entry)) {
     body.stmt = ir::block({body.stmt, barrier()});
     body.exit.clear();
@@ -179,19 +188,20 @@ Piece loop(const ir::For& x) {
   return body;
 }
 
-Piece process(const Stmt& s) {
+Piece process(const Stmt& s, const Variables& around) {
   return std::visit(Match{
-                        [&](const ir::Block& x) { return sequence(x); },
-                        [&](const ir::For& x) { return loop(x); },
+                        [&](const ir::Block& x) { return sequence(x, around); },
+                        [&](const ir::For& x) { return loop(x, around); },
                         [&](const ir::Allocate& x) {
-                          Piece body = process(x.body);
+                          Piece body = process(x.body, around);
                           body.stmt = ir::allocate(x.buffer, body.stmt);
                           return body;
                         },
                         [&](const ir::LetStmt& x) {
-                          Piece body = process(x.body);
+                          Piece body = process(x.body, around);
                           Accesses read;
                           add_loads(x.value, nullptr, read);
+                          keep_slots(read, around);
                           add_all(body.entry, read);
                           if (!body.has_barrier) add_all(body.exit, read);
                           body.stmt = ir::let(x.var, x.value, body.stmt);
@@ -203,6 +213,7 @@ Piece process(const Stmt& s) {
                         [&](const auto&) {
                           Piece leaf{s, {}, {}, false};
                           add_accesses(s, leaf.entry);
+                          keep_slots(leaf.entry, around);
                           leaf.exit = leaf.entry;
                           return leaf;
                         },
@@ -224,6 +235,6 @@ bool has_shared_memory(const Stmt& s) {
 
 }  // namespace
 
-Stmt insert_barriers(const Stmt& s) { return has_shared_memory(s) ? process(s).stmt : s; }
+Stmt insert_barriers(const Stmt& s) { return has_shared_memory(s) ? process(s, {}).stmt : s; }
 
 }  // namespace attune::lower

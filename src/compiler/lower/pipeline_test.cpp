@@ -228,6 +228,21 @@ pipeline cache.x 2
   expect_same(kRow, trace);
 }
 
+// Initial values of sums are stored by loops of the same names, without copies.
+TEST(Pipeline, StandsInsideOfTheReduction) {
+  const std::string trace = R"(cache_write output
+split output i 2
+bind output i.0 thread.x
+compute_at cache.output output i.0
+reorder cache.output k i
+cache_read x cache.output
+compute_at cache.x cache.output i
+set_scope cache.x shared
+pipeline cache.x 2
+)";
+  expect_same(kRow, trace);
+}
+
 TEST(Pipeline, BuffersCountAsSharedMemory) {
   for (int buffers = 2; buffers <= 4; ++buffers) {
     const auto kernel = lowered(kRow, kRowTrace + "pipeline cache.x " + std::to_string(buffers));

@@ -43,7 +43,7 @@ struct Memory {
 };
 
 // Why a frame failed.
-enum class Fault : std::uint8_t { OutOfBounds, Uninitialised, Misaligned };
+enum class Fault : std::uint8_t { OutOfBounds, Uninitialised, Misaligned, Divergent };
 
 // Sees every access of threads that run side by side. A read or write is announced before it
 // happens; a fault ends the run.

@@ -14,6 +14,8 @@ std::string_view to_string(FindingKind kind) {
       return "block race";
     case FindingKind::DivergentBarrier:
       return "divergent barrier";
+    case FindingKind::DivergentWarp:
+      return "divergent warp";
     case FindingKind::OutOfBounds:
       return "out of bounds";
     case FindingKind::OutOfScope:

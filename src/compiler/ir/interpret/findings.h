@@ -13,6 +13,7 @@ enum class FindingKind : std::uint8_t {
   WriteRace,         // two threads of a block write different values, with no barrier between
   BlockRace,         // two blocks of a launch access an element, and one writes it
   DivergentBarrier,  // a barrier that not all threads of a block reach
+  DivergentWarp,     // an instruction of a warp that its lanes do not run as one
   OutOfBounds,
   OutOfScope,     // memory of another thread or block
   Uninitialised,  // a read of what nobody wrote

@@ -51,6 +51,8 @@ class LaunchRunner : public Watch {
   void allocate(const AllocateCode& x, const Threads& threads);
   void barrier(const Threads& threads);
   void evaluate(const EvaluateCode& x, const Work& work, const Threads& threads);
+  // An intrinsic that the lanes of each warp run together.
+  void by_warps(const TensorCall& call, const Work& work, const Threads& threads);
   void asynchronous(const AsyncCall& call, const Work& work, const Threads& threads);
   void find_unwaited();
   // Runs one statement for each of the threads, warp by warp.

@@ -49,6 +49,9 @@ void LaunchRunner::on_fault(Frame& frame, const Access& access, std::int64_t pos
   if (fault == Fault::Misaligned) {
     return findings_.add(FindingKind::Misaligned, name, message + where);
   }
+  if (fault == Fault::Divergent) {
+    return findings_.add(FindingKind::DivergentWarp, name, message + where);
+  }
   // Did another thread write it, in memory of its own?
   const bool own = access.buffer->scope != Scope::Global && access.buffer->scope != Scope::Shared;
   for (const Frame& other : frames_) {

@@ -7,11 +7,13 @@
 namespace attune::ir {
 namespace {
 
-// A place and its strides for every operand.
+// A place and its strides for every operand, and how far apart lanes lie for inputs of warps.
 IntrinsicDecl declaration_of(const TensorIntrinsic& intrinsic) {
   const Program program = intrinsic.program();
   std::size_t arguments = 1 + program.stages[0].axes.size();
-  for (const Input& input : program.inputs) arguments += 1 + input.buffer->shape.size();
+  for (const Input& input : program.inputs) {
+    arguments += 1 + input.buffer->shape.size() + (intrinsic.warp ? 1 : 0);
+  }
   return {intrinsic.name, static_cast<int>(arguments), false, 1, intrinsic.meaning};
 }
 
