@@ -18,11 +18,11 @@ function(attune_test name)
 endfunction()
 
 # attune_layer_sources(DIRECTORY out_sources out_tests): its files, without those of layers below it
-# and of folders that hold programs or kernels.
+# and of folders that hold programs, kernels or drivers.
 function(attune_layer_sources dir out_sources out_tests)
   set(top ${CMAKE_SOURCE_DIR}/src/${dir})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${top}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "^${top}/(.*/)?(program|test_kernels)/")
+  list(FILTER sources EXCLUDE REGEX "^${top}/(.*/)?(program|test_kernels|test_driver)/")
   get_property(others GLOBAL PROPERTY ATTUNE_LAYER_DIRECTORIES)
   foreach(other ${others})
     string(REPLACE "*" "[^/]*" other "${other}")

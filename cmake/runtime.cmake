@@ -113,3 +113,18 @@ function(attune_test_kernels test dir)
   endforeach()
   target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="${folder}")
 endfunction()
+
+# attune_test_driver(TEST dir): src/DIR/*.cpp become a shared library that stands for a device's driver;
+# the test program finds it at ATTUNE_TEST_DRIVER.
+function(attune_test_driver test dir)
+  string(REPLACE "/" "_" driver ${dir})
+  if(NOT TARGET ${driver})
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.cpp)
+    add_library(${driver} MODULE ${sources})
+    target_link_libraries(${driver} PRIVATE attune_flags)
+    set_target_properties(${driver} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_kernels/drivers)
+  endif()
+  add_dependencies(${test} ${driver})
+  target_compile_definitions(${test} PRIVATE ATTUNE_TEST_DRIVER="$<TARGET_FILE:${driver}>")
+endfunction()

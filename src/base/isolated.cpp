@@ -33,6 +33,12 @@ std::unique_ptr<ControlGroup> group_for(const IsolationLimits& limits) {
   return limited.ok() ? std::move(*group) : nullptr;
 }
 
+// As start_child() takes it.
+std::int64_t address_bytes(const IsolationLimits& limits) {
+  constexpr std::int64_t kAny = std::int64_t{1} << 60;
+  return limits.limits_addresses ? limits.memory_bytes : kAny;
+}
+
 // The children that run, and the answers that wait for those before them.
 class Crowd {
  public:
@@ -62,7 +68,7 @@ class Crowd {
 
   Status start(std::size_t index) {
     ATTUNE_ASSIGN(Child child,
-                  start_child([&] { return all_.work(index); }, all_.limits.memory_bytes));
+                  start_child([&] { return all_.work(index); }, address_bytes(all_.limits)));
     running_[index] = {std::move(child), clock_.now_ns()};
     return {};
   }
@@ -119,7 +125,7 @@ Result<Bytes> run_isolated(const std::string& what, const std::function<Result<B
                            const IsolationLimits& limits) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(Child child, start_child(work, limits.memory_bytes, group_for(limits)));
+  ATTUNE_ASSIGN(Child child, start_child(work, address_bytes(limits), group_for(limits)));
   do {
     const double left = limits.seconds - seconds_between(start, clock.now_ns());
     if (const std::string reason = excess(child, left, limits); !reason.empty()) {

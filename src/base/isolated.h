@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct IsolationLimits {
   double seconds = 3600;  // from its start
   // Addresses beyond what this process has; negative: what the machine has free.
   std::int64_t memory_bytes = -1;
+  // False where a driver reserves more addresses than there is memory; then only the control group
+  // limits it.
+  bool limits_addresses = true;
   std::size_t answer_bytes = std::size_t{8} << 30;
 };
 
@@ -42,8 +46,9 @@ Status run_isolated(const IsolatedWork& all);
 // What an AnswerReader reads.
 template <typename T>
 void append_value(Bytes& bytes, const T& value) {
-  const char* first = reinterpret_cast<const char*>(&value);
-  bytes.insert(bytes.end(), first, first + sizeof(T));
+  const std::size_t end = bytes.size();
+  bytes.resize(end + sizeof(T));
+  std::memcpy(bytes.data() + end, &value, sizeof(T));
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -125,6 +126,20 @@ TEST(Isolated, TimeAndMemoryHaveLimits) {
       {.memory_bytes = 32 << 20});
   ASSERT_TRUE(large.ok());
   EXPECT_EQ(large->size(), 1u);
+#endif
+}
+
+// As drivers of devices do, which use little of what they reserve.
+TEST(Isolated, AddressesNeedNotBeLimited) {
+  const auto reserve = []() -> Result<Bytes> {
+    constexpr std::size_t kMuch = std::size_t{1} << 43;
+    void* const address =
+        ::mmap(nullptr, kMuch, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return Bytes(address == MAP_FAILED ? 1 : 2);
+  };
+  EXPECT_EQ(run_isolated("the work", reserve, {.limits_addresses = false})->size(), 2u);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // no limits with these
+  EXPECT_EQ(run_isolated("the work", reserve)->size(), 1u);
 #endif
 }
 

@@ -1,9 +1,11 @@
 // What operators say of themselves (compiler/ops/op_traits.h) is true of their meanings.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "compiler/ops/precision.h"
 #include "tests/support/operator_samples.h"
 
 namespace attune::test {
@@ -106,6 +108,43 @@ TEST(Traits, WhatIsNeverNegativeIsNot) {
     }
   }
   EXPECT_GE(checked, 7);
+}
+
+// In the type of 16 bits, where operands are f32.
+Sample narrowed(Sample sample, ir::DType type) {
+  for (ops::ConstantPtr& operand : sample.operands) {
+    if (operand == nullptr || operand->type.dtype != ir::kF32) continue;
+    ir::Array array(type, operand->type.shape);
+    for (std::int64_t i = 0; i < array.count(); ++i) array.set_real(i, operand->real(i));
+    operand = ops::make_constant(std::move(array));
+  }
+  return sample;
+}
+
+TEST(Traits, WhatMayBeNarrowLosesLittle) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (!def.traits.narrow) continue;
+    for (const Sample& sample : samples_of(def.name)) {
+      if (sample.operands.empty() || sample.operands[0] == nullptr) continue;
+      const auto wide = meaning_of(sample);
+      ASSERT_TRUE(wide.ok()) << sample.text;
+      if (wide->front()->type.dtype != ir::kF32) continue;
+      const auto narrow = meaning_of(narrowed(sample, ir::kF16));
+      ASSERT_TRUE(narrow.ok()) << sample.text << ": " << narrow.error().message;
+      EXPECT_EQ(narrow->front()->type.dtype, ir::kF16) << sample.text;
+      double largest = 0, error = 0;
+      for (std::int64_t i = 0; i < wide->front()->type.elements(); ++i) {
+        const double wanted = wide->front()->real(i), got = narrow->front()->real(i);
+        if (!std::isfinite(wanted)) continue;
+        largest = std::max(largest, std::abs(wanted));
+        error = std::max(error, std::abs(wanted - got));
+      }
+      EXPECT_LE(error, 2 * ops::tolerance_of(ir::kF16) * largest) << sample.text;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 40);
 }
 
 // A call that says it does nothing gives its first operand.

@@ -292,7 +292,7 @@ TEST_F(Commands, DoctorDescribesTheMachine) {
   }
   EXPECT_GE(document.at("cores").get<int>(), 1);
   EXPECT_FALSE(document.at("cpu").get<std::string>().empty());
-  EXPECT_EQ(document.at("devices"), Json({"cpu", "sim"}));
+  EXPECT_EQ(document.at("devices"), Json({"cpu", "cuda", "sim"}));
   EXPECT_TRUE(document.at("sandbox").at("isolated_runner").get<bool>());
 }
 

@@ -168,6 +168,13 @@ TEST_F(CommandLines, OperatorSpecs) {
       {"tune conv2d:h=8,w=8,ic=16,oc=16,kh=3,kw=3,algo=winograd4 --exact", 2,
        "--exact allows direct algorithms only, but algo=winograd4 is asked for",
        "leave out one of the two"},
+      {"compile mlp --precision f8", 2, "there is no precision 'f8'",
+       "choose one of f32, tf32, f16 and bf16"},
+      {"submit mlp --precision half", 2, "there is no precision 'half'",
+       "choose one of f32, tf32, f16 and bf16"},
+      {"bench matmul:m=4,n=4,k=4 --precision bf16", 2,
+       "'matmul:m=4,n=4,k=4' is an operator, which says its type itself",
+       "write dtype=bf16 in it instead of --precision"},
       {"run resnet81", 2, "there is no model, file or operator 'resnet81'",
        "did you mean 'resnet18'? 'attune zoo' lists the models; an operator is written like "
        "matmul:m=1024,n=1024,k=1024"},

@@ -22,8 +22,8 @@ TEST(Launches, RandomBoundTracesKeepTheMeaning) {
   const LaunchCounts counts = compare_random_launches(seed, wanted);
   for (const std::string& failure : counts.failures) ADD_FAILURE() << failure;
   EXPECT_GE(counts.agreed, wanted);
-  fmt::print("{} launches agreed, {} of them with shared memory, {} with barriers\n", counts.agreed,
-             counts.shared, counts.barriers);
+  fmt::print("{} launches agreed, {} of them with shared memory, {} with barriers, {} pipelined\n",
+             counts.agreed, counts.shared, counts.barriers, counts.pipelines);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class LaunchStepMaker {
   }
 
   Step make() {
-    switch (rng_.below(14)) {
+    switch (rng_.below(16)) {
       case 0:
       case 1:
       case 2:
@@ -49,6 +49,9 @@ class LaunchStepMaker {
         return StorageAlign{name(), rng_.between(1, 9), rng_.between(0, 4)};
       case 11:
         return CacheWrite{name()};
+      case 12:
+      case 13:
+        return pipeline();
       default:
         return Split{name(), loop(), {rng_.between(1, 9)}};
     }
@@ -78,6 +81,12 @@ class LaunchStepMaker {
     const bool outer = !found.at_root() && rng_.chance(0.3);
     const StageState& at = outer ? *state_.stages[state_.find(found.at_stage)] : found;
     return ComputeAt{name(), at.stage.name, loop_of(at)};
+  }
+  // Of a stage in shared memory, if there is one.
+  Step pipeline() {
+    const auto count = static_cast<int>(state_.stages.size());
+    for (int i = 0; i < count && !is_shared(stage()); ++i) index_ = (index_ + 1) % count;
+    return Pipeline{name(), rng_.between(2, 4)};
   }
   Step cache_read() {
     const auto& reads = stage().accesses;
@@ -114,20 +123,6 @@ bool acceptable(const State& state) {
          cost->iterations * static_cast<double>(threads) <= 40 * kMostIterations;
 }
 
-struct Case {
-  Subject subject;
-  Trace trace;
-};
-
-Case case_of(std::uint64_t seed) {
-  Rng rng(seed);
-  target::Target target;
-  target.threads = 1;
-  Case made{random_subject(rng, target), {}};
-  made.trace = random_launch_trace(rng, made.subject.program);
-  return made;
-}
-
 bool has_barrier(const ir::Kernel& kernel) {
   bool found = false;
   ir::visit(
@@ -136,9 +131,10 @@ bool has_barrier(const ir::Kernel& kernel) {
   return found;
 }
 
-// One line: "agreed", with " shared" and " barriers" where they are; "none"; or "wrong WHY".
+// One line: "agreed", with " shared", " barriers" and " pipelines" where they are; "none"; or
+// "wrong WHY".
 std::string verdict_of(std::uint64_t seed) {
-  const Case c = case_of(seed);
+  const LaunchCase c = random_launch_case(seed);
   if (c.trace.empty()) return "none\n";
   const auto describe = [&](const std::string& why) {
     return fmt::format("wrong seed {}: {}\n{}\n{}trace:\n{}", seed, c.subject.name, why,
@@ -158,8 +154,10 @@ std::string verdict_of(std::uint64_t seed) {
   if (!status.ok()) return describe(status.error().message);
   const bool shared = std::any_of(state->stages.begin(), state->stages.end(),
                                   [](const auto& stage) { return is_shared(*stage); });
-  return fmt::format("agreed{}{}\n", shared ? " shared" : "",
-                     has_barrier(lowered->main) ? " barriers" : "");
+  const bool ahead = std::any_of(state->stages.begin(), state->stages.end(),
+                                 [](const auto& stage) { return stage->buffers > 1; });
+  return fmt::format("agreed{}{}{}\n", shared ? " shared" : "",
+                     has_barrier(lowered->main) ? " barriers" : "", ahead ? " pipelines" : "");
 }
 
 }  // namespace
@@ -182,6 +180,15 @@ Trace random_launch_trace(Rng& rng, const ir::Program& program) {
   return has_bound_loops(state) ? trace : Trace{};
 }
 
+LaunchCase random_launch_case(std::uint64_t seed) {
+  Rng rng(seed);
+  target::Target target;
+  target.threads = 1;
+  LaunchCase made{random_subject(rng, target), {}};
+  made.trace = random_launch_trace(rng, made.subject.program);
+  return made;
+}
+
 LaunchCounts compare_random_launches(std::uint64_t seed, std::int64_t wanted) {
   constexpr std::uint64_t kTogether = 20;  // cases of one child process
   LaunchCounts counts;
@@ -201,6 +208,7 @@ LaunchCounts compare_random_launches(std::uint64_t seed, std::int64_t wanted) {
       ++counts.agreed;
       counts.shared += line.find(" shared") != std::string::npos;
       counts.barriers += line.find(" barriers") != std::string::npos;
+      counts.pipelines += line.find(" pipelines") != std::string::npos;
     }
     if (!result.failure.empty()) {
       counts.failures.push_back(fmt::format("seed {}: {}", reached, result.failure));

@@ -17,10 +17,18 @@ namespace attune::test {
 // made none, or one that is not worth the time.
 schedule::Trace random_launch_trace(Rng& rng, const ir::Program& program);
 
+// A program and a trace as above, made from the seed alone.
+struct LaunchCase {
+  Subject subject;
+  schedule::Trace trace;
+};
+LaunchCase random_launch_case(std::uint64_t seed);
+
 struct LaunchCounts {
   std::int64_t agreed = 0;
-  std::int64_t shared = 0;    // of these, with memory shared by threads
-  std::int64_t barriers = 0;  // of these, with barriers
+  std::int64_t shared = 0;     // of these, with memory shared by threads
+  std::int64_t barriers = 0;   // of these, with barriers
+  std::int64_t pipelines = 0;  // of these, with copies that run ahead
   std::vector<std::string> failures;
 };
 // Cases from `seed` on, each made from its seed alone, until `wanted` agreed or something failed.

@@ -81,7 +81,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   line.example("bench resnet18.attune --layers", "a whole model, and where its time goes");
   line.example("bench softmax:m=64,n=1000 --default --json", "the default schedule, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.source.trust, trust.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
@@ -94,6 +94,7 @@ Result<int> run_bench(Words arguments, Console& console) {
     options.timeout_seconds =
         timeout.value_or(options.timeout_seconds + 2 * options.sampling.seconds);
     ATTUNE_ASSIGN(const verbs::BenchReport report, verbs::bench(options));
+    tell_precision(options.source.model, report.precision, console);
     if (report.kernel) console.detail(schedule::to_string(report.kernel->schedule.trace));
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));

@@ -33,7 +33,7 @@ Result<int> run_check(Words arguments, Console& console) {
   line.example("check --all --default --json", "the default schedules of all families");
   line.example("check cases/node --json", "a folder of ONNX test cases");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.source.trust, trust.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());

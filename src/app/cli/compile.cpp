@@ -63,7 +63,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   const ConstantArguments constants(line);
   const MaximumArguments maxima(line);
   line.texts("--emit", "STAGES", emit,
-             "print stages: graph, tasks, te, trace, loops, llvm, asm, plan; or a pass");
+             "print stages: graph, tasks, te, trace, loops, llvm, asm, cuda, plan; or a pass");
   line.text("-o,--output", "FILE", options.output,
             "write the artifact, or the directory of C sources; of an operator a shared object "
             "unless FILE ends in .attune");
@@ -77,6 +77,8 @@ Result<int> run_compile(Words arguments, Console& console) {
   line.flag("--no-look", no_look, "time nothing: default schedules where nothing is known");
   add_speech_options(line, speech, "print one JSON document");
   line.example("compile resnet18 -o resnet18.attune", "a model of the zoo as an artifact");
+  line.example("compile resnet18 --precision f16 -o half.attune",
+               "with weights and products in f16, half as large");
   line.example("compile mobilenet_v2 --format c -o mobilenet_c",
                "as C sources, with the command that compiles them in mobilenet_v2.h");
   line.example("compile model.onnx --shape x=1,3,224,224 --emit=graph,tasks",
@@ -86,7 +88,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   line.example("compile depthwise:h=56,w=56,c=64,k=3 --emit=asm --target 'cpu -mcpu=znver3'",
                "assembly for another CPU");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.format.sign, sign.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
@@ -96,6 +98,7 @@ Result<int> run_compile(Words arguments, Console& console) {
     options.emit = split_at_commas(emit);
     options.look = !no_look;
     ATTUNE_ASSIGN(const verbs::CompileReport report, verbs::compile(options));
+    tell_precision(options.source.model, report.precision, console);
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report.stages)));
     for (const verbs::PassTime& pass : report.passes) {

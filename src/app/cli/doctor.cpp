@@ -62,7 +62,11 @@ std::string page_of(const verbs::DoctorReport& r) {
   add_machine(r, row);
   row("target", r.target);
   row("llvm", r.llvm);
-  row("cuda", fmt::format("driver {}, nvrtc {}", found(r.cuda_driver), found(r.nvrtc)));
+  for (const verbs::DevicesHere& here : r.devices_here) {
+    row(here.kind, here.lines.empty() ? "none: " + here.why_none : here.lines.front());
+    for (std::size_t i = 1; i < here.lines.size(); ++i) row("", here.lines[i]);
+  }
+  row("nvrtc", found(r.nvrtc));
   row("opencl", found(r.opencl));
   const std::string isolation = r.isolated_runner ? "kernels run in processes of their own"
                                                   : "no isolation: " + r.isolation_failure;

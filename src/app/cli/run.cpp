@@ -88,7 +88,7 @@ Result<int> run_run(Words arguments, Console& console) {
   line.example("run matmul:m=64,n=64,k=64 --input a=x.npy --input b=y.npy --output out",
                "the product of two files, in out/output.npy");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.source.trust, trust.take());
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
@@ -107,6 +107,7 @@ Result<int> run_run(Words arguments, Console& console) {
     options.files.image.nearest = resize == "nearest";
     options.source.progress = compile_progress(console);
     ATTUNE_ASSIGN(const verbs::RunReport report, verbs::run(options));
+    tell_precision(options.source.model, report.precision, console);
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     tell_fallbacks(report.fallbacks, console);

@@ -24,11 +24,16 @@ ModelArguments::ModelArguments(CommandLine& line, bool required) {
   line.text("--target", "T", options_.target, "compile for T, e.g. 'cpu -mcpu=znver3' (this CPU)");
   line.number("--threads", "N", threads_, 1, 1024, "use N threads (one per core)");
   line.flag("--exact", options_.exact, "direct algorithms only, no Winograd");
+  line.text("--precision", "TYPE", precision_,
+            "compute products in f32, tf32, f16 or bf16, sums in f32 (f32)");
 }
 
-model::ModelOptions ModelArguments::take() const {
+Result<model::ModelOptions> ModelArguments::take() const {
   model::ModelOptions options = options_;
   if (threads_) options.threads = static_cast<int>(*threads_);
+  if (!precision_.empty()) {
+    ATTUNE_ASSIGN(options.precision, ops::parse_precision(precision_));
+  }
   return options;
 }
 
@@ -171,6 +176,13 @@ Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Co
   console.set_quiet(speech.quiet);
   console.set_verbose(speech.verbose);
   return action();
+}
+
+void tell_precision(const model::ModelOptions& options, std::string_view computed_in,
+                    Console& console) {
+  if (!options.precision || ops::name_of(*options.precision) == computed_in) return;
+  console.note(fmt::format("the target has no units for {}: it is computed in {}",
+                           ops::name_of(*options.precision), computed_in));
 }
 
 void tell_missing_cage_parts(Console& console) {

@@ -16,16 +16,17 @@
 
 namespace attune::cli {
 
-// MODEL, --target, --threads, --exact.
+// MODEL, --target, --threads, --exact, --precision.
 class ModelArguments {
  public:
   explicit ModelArguments(CommandLine& line, bool required = true);
-  model::ModelOptions take() const;
+  Result<model::ModelOptions> take() const;
   const std::string& model() const { return options_.model; }
 
  private:
   model::ModelOptions options_;
   std::optional<std::int64_t> threads_;
+  std::string precision_;
 };
 
 // --shape, for whole models.
@@ -113,6 +114,10 @@ void add_speech_options(CommandLine& line, Speech& speech, const std::string& js
 // Parses, prints the help page when that is what was asked for, and otherwise acts.
 Result<int> perform(CommandLine& line, Words arguments, const Speech& speech, Console& console,
                     const std::function<Result<int>()>& action);
+
+// That a target has no units for the precision asked for, where that is so.
+void tell_precision(const model::ModelOptions& options, std::string_view computed_in,
+                    Console& console);
 
 // What of the cage around kernels this system cannot have; nothing where all is well.
 void tell_missing_cage_parts(Console& console);

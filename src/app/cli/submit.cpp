@@ -126,7 +126,7 @@ Result<int> run_submit(Words arguments, Console& console) {
   line.example("submit model.onnx --until-latency 12ms --priority 2",
                "twice as important as others, until it is fast enough");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.model = model.take();
+    ATTUNE_ASSIGN(options.model, model.take());
     options.shapes = shapes.texts();
     options.constants = constants.texts();
     options.maxima = maxima.texts();

@@ -58,7 +58,7 @@ Result<int> run_tasks(Words arguments, Console& console) {
   line.example("tasks resnet18", "where the time of a model goes");
   line.example("tasks model.onnx --no-run --json", "the tasks alone, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    options.source.model = model.take();
+    ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.source.model.constants, constants.take());
     ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
@@ -67,6 +67,7 @@ Result<int> run_tasks(Words arguments, Console& console) {
     options.seconds = seconds.value_or(options.seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     ATTUNE_ASSIGN(const verbs::TasksReport report, verbs::tasks(options));
+    tell_precision(options.source.model, report.precision, console);
     ATTUNE_RETURN_IF_ERROR(
         console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report)));
     return 0;

@@ -80,6 +80,9 @@ std::string repeat_command(const whole_model::TuneOptions& options) {
   std::string command = options.model.model;
   if (options.model.threads > 0) command += fmt::format(" --threads {}", options.model.threads);
   if (options.model.target != "cpu") command += fmt::format(" --target '{}'", options.model.target);
+  if (options.model.precision) {
+    command += fmt::format(" --precision {}", ops::name_of(*options.model.precision));
+  }
   if (!options.records.empty()) command += fmt::format(" --records {}", options.records);
   return command;
 }
@@ -178,6 +181,7 @@ Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, 
   ATTUNE_ASSIGN(const whole_model::TuneReport report,
                 whole_model::tune(options, show, interrupt.requested()));
   console.clear_progress_line();  // what follows says more
+  tell_precision(options.model, report.precision, console);
   tell_history(report.history, console);
   const bool is_operator = report.output.empty();
   if (is_operator && !console.quiet()) tell_tasks(report, console);
@@ -220,6 +224,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   const SearchArguments search(line);
   line.example("tune resnet18 --seconds 120", "a whole model, to resnet18.attune");
   line.example("tune matmul:m=1024,n=1024,k=1024", "128 trials on all cores");
+  line.example("tune bert_tiny --precision bf16 --seconds 60", "products in bf16, sums in f32");
   line.example("tune conv2d:h=56,w=56,ic=64,oc=64,kh=3,kw=3,pad=1 --threads 1 --seconds 30 --json",
                "half a minute on one core, the result as JSON");
   line.example("tune mobilenet_v2 --seconds 300 --log run.jsonl",
@@ -235,7 +240,7 @@ Result<int> run_tune(Words arguments, Console& console) {
     options.trials = budget.trials();
     options.seconds = budget.seconds();
     ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());
-    options.model = model.take();
+    ATTUNE_ASSIGN(options.model, model.take());
     ATTUNE_ASSIGN(options.model.shapes, shapes.take());
     ATTUNE_ASSIGN(options.model.constants, constants.take());
     ATTUNE_ASSIGN(options.model.maxima, maxima.take());

@@ -126,7 +126,8 @@ class JobTuning {
     model::ModelOptions model{.model = places_.model,
                               .target = options_.target,
                               .threads = threads_,
-                              .exact = options_.exact};
+                              .exact = options_.exact,
+                              .precision = options_.precision};
     for (const std::string& text : options_.shapes) {
       ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
       model.shapes.insert(std::move(shape));

@@ -154,6 +154,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
   BenchReport report{.model = model.name,
                      .target = plan.target,
                      .threads = model.threads,
+                     .precision = plan.precision,
                      .schedule_text = model.schedule_text,
                      .fallbacks = model.fallbacks};
   if (model.is_operator) report.kernel = model.kernels.front();
@@ -178,7 +179,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
     return pack(found);
   };
   ATTUNE_ASSIGN(const Bytes answer,
-                run_isolated(model.name, work, {.seconds = options.timeout_seconds}));
+                run_isolated(model.name, work, model::limits_for(model, options.timeout_seconds)));
   ATTUNE_ASSIGN(Found found, unpack(answer));
   report.calls = found.samples.calls;
   report.latency = summarize(std::move(found.samples.call_us));
@@ -208,6 +209,7 @@ std::string to_json(const BenchReport& report) {
   }
   json["threads"] = report.threads;
   json["target"] = report.target;
+  json["precision"] = report.precision;
   if (report.kernel) {
     json["schedule"] = model::source_name(report.kernel->schedule.origin);
     json["trace"] = schedule::to_string(report.kernel->schedule.trace);

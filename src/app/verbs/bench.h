@@ -44,6 +44,7 @@ struct BenchReport {
   std::string model = {};
   std::string target = {};
   int threads = 1;
+  std::string precision = {};
   std::string schedule_text = {};                  // of where its schedules come from, for a person
   std::optional<model::KernelSource> kernel = {};  // of an operator
   model::Fallbacks fallbacks = {};                 // of compiling

@@ -119,7 +119,9 @@ Result<CompileReport> compile(const CompileOptions& options) {
       model::LoadedModel model,
       model::load_source(options.source.model, "is compiled already",
                          "name the model that it was compiled from", ErrorCode::InvalidArgument));
-  CompileReport report{.model = model.name, .target = model.target_text()};
+  CompileReport report{.model = model.name,
+                       .target = model.target_text(),
+                       .precision = std::string(ops::name_of(model.precision))};
   std::vector<std::string> emit = options.emit;
   std::replace(emit.begin(), emit.end(), std::string("graph"), std::string("layouts"));
   EmittedStages stages(emit);
@@ -148,15 +150,12 @@ Result<CompileReport> compile(const CompileOptions& options) {
 }
 
 std::string to_json(const CompileReport& report) {
-  nlohmann::ordered_json json{{"model", report.model},
-                              {"nodes", report.nodes},
-                              {"kernels", report.kernels.size()},
-                              {"calls", report.calls},
-                              {"weight_bytes", report.weight_bytes},
-                              {"code_bytes", report.code_bytes},
-                              {"arena_bytes", report.arena_bytes},
-                              {"peak_bytes", report.peak_bytes},
-                              {"seconds", report.seconds}};
+  nlohmann::ordered_json json{
+      {"model", report.model},           {"precision", report.precision},
+      {"nodes", report.nodes},           {"kernels", report.kernels.size()},
+      {"calls", report.calls},           {"weight_bytes", report.weight_bytes},
+      {"code_bytes", report.code_bytes}, {"arena_bytes", report.arena_bytes},
+      {"peak_bytes", report.peak_bytes}, {"seconds", report.seconds}};
   json["look"] = {
       {"tasks", report.looked}, {"better", report.looked_better}, {"seconds", report.look_seconds}};
   json["fallbacks"] = model::fallbacks_json(report.fallbacks);

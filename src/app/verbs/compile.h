@@ -16,7 +16,8 @@ namespace attune::verbs {
 struct CompileOptions {
   model::SourceOptions source = {};
   // What to print, in any order: graph (after all passes), layouts, the name of a graph pass,
-  // tasks; te, trace, nests, loops, llvm, asm or the name of a lowering pass, of every task; plan.
+  // tasks; te, trace, nests, loops, llvm, asm, cuda or the name of a lowering pass, of every task;
+  // plan.
   std::vector<std::string> emit = {};
   // Where the artifact or the C sources go; empty: nowhere. Of an operator it is a shared object
   // unless the name ends in .attune.
@@ -40,6 +41,7 @@ struct PassTime {
 struct CompileReport {
   std::string model = {};
   std::string target = {};
+  std::string precision = {};
   std::string schedule_text = {};         // of where its schedules come from, for a person
   std::vector<EmittedStage> stages = {};  // in the order in which they happen
   std::vector<PassTime> passes = {};

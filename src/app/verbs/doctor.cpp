@@ -55,6 +55,22 @@ std::vector<std::string> try_cage() {
   return missing;
 }
 
+std::vector<DevicesHere> look_for_devices() {
+  std::vector<DevicesHere> all;
+  for (const target::Kind* kind : targets::kinds()) {
+    if (kind->devices_here == nullptr) continue;
+    DevicesHere here{.kind = std::string(kind->name)};
+    auto found = kind->devices_here();
+    if (found.ok()) {
+      here.lines = std::move(found).value();
+    } else {
+      here.why_none = found.error().message;
+    }
+    all.push_back(std::move(here));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<DoctorReport> doctor(const DoctorOptions& options) {
@@ -91,6 +107,7 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   report.nvrtc = can_open("libnvrtc.so") || can_open("libnvrtc.so.12");
   report.opencl = can_open("libOpenCL.so.1");
   for (const target::Kind* kind : targets::kinds()) report.devices.emplace_back(kind->name);
+  report.devices_here = look_for_devices();
   report.bubblewrap = is_installed("bwrap");
   report.seconds = seconds_between(start, clock.now_ns());
   return report;
@@ -130,6 +147,11 @@ std::string to_json(const DoctorReport& report) {
   json["cpu"] = report.cpu;
   json["cores"] = report.cores;
   json["devices"] = report.devices;
+  json["devices_here"] = nlohmann::ordered_json::object();
+  for (const DevicesHere& here : report.devices_here) {
+    json["devices_here"][here.kind] = {{"devices", here.lines}};
+    if (!here.why_none.empty()) json["devices_here"][here.kind]["why_none"] = here.why_none;
+  }
   json["target"] = report.target;
   json["vector_units"] = report.vector_units;
   json["vector_bits"] = report.vector_bits;

@@ -11,6 +11,13 @@
 
 namespace attune::verbs {
 
+// What is here of a kind of device.
+struct DevicesHere {
+  std::string kind = {};
+  std::vector<std::string> lines = {};  // one each
+  std::string why_none = {};
+};
+
 struct DoctorReport {
   std::string version = {};
   std::string cpu = {};
@@ -25,6 +32,7 @@ struct DoctorReport {
   std::string machine_failure = {};  // why it is not what was measured now
   std::string llvm = {};
   bool cuda_driver = false, nvrtc = false, opencl = false;  // the library can be opened
+  std::vector<DevicesHere> devices_here = {};               // of kinds that are not the host
   std::vector<std::string> devices = {};                    // that programs can be compiled for
   bool isolated_runner = false;  // candidates can be measured in a child of their own
   std::string isolation_failure = {};

@@ -72,7 +72,7 @@ Result<Bytes> run_once(const model::RunnableModel& model, const std::vector<Tens
     ATTUNE_ASSIGN(const std::vector<Tensor> outputs, session.outputs());
     return pack(milliseconds, outputs);
   };
-  return run_isolated(model.name, work, {.seconds = timeout_seconds});
+  return run_isolated(model.name, work, model::limits_for(model, timeout_seconds));
 }
 
 }  // namespace
@@ -83,8 +83,10 @@ Result<RunReport> run(const RunOptions& options) {
   ATTUNE_ASSIGN(model::ModelWithInputs opened,
                 model::load_with_inputs(source, options.files, options.seed));
   const model::RunnableModel& model = opened.model;
-  RunReport report{
-      .model = model.name, .schedule_text = model.schedule_text, .fallbacks = model.fallbacks};
+  RunReport report{.model = model.name,
+                   .precision = model.plan().precision,
+                   .schedule_text = model.schedule_text,
+                   .fallbacks = model.fallbacks};
   report.inputs = std::move(opened.summaries);
   if (!options.output.empty()) ATTUNE_RETURN_IF_ERROR(tensor_files::make_directory(options.output));
   ATTUNE_ASSIGN(const Bytes answer, run_once(model, opened.inputs, options.timeout_seconds));
@@ -104,7 +106,8 @@ Result<RunReport> run(const RunOptions& options) {
 }
 
 std::string to_json(const RunReport& report) {
-  nlohmann::ordered_json json{{"model", report.model}, {"schedule", report.schedule_text}};
+  nlohmann::ordered_json json{
+      {"model", report.model}, {"precision", report.precision}, {"schedule", report.schedule_text}};
   json["inputs"] = nlohmann::ordered_json::array();
   json["outputs"] = nlohmann::ordered_json::array();
   for (const tensor_files::TensorSummary& tensor : report.inputs)

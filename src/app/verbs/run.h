@@ -24,6 +24,7 @@ struct RunOptions {
 
 struct RunReport {
   std::string model = {};
+  std::string precision = {};
   std::string schedule_text = {};
   model::Fallbacks fallbacks = {};  // of compiling
   std::vector<tensor_files::TensorSummary> inputs = {}, outputs = {};

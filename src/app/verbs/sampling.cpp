@@ -6,8 +6,10 @@
 namespace attune::verbs {
 namespace {
 
-// A sample is as many calls as take about this long: the clock itself costs some 50 ns.
-constexpr double kSampleUs = 10;
+// A sample is as many calls as take about this long, and so many times as long as the clock itself
+// takes: some 50 ns on a processor, several us where a device is asked.
+constexpr double kSampleUs = 10, kSampleOfClock = 20;
+constexpr std::int64_t kCallsOfShort = 32;
 constexpr std::size_t kMostSamples = 1'000'000;
 constexpr std::size_t kFewestSamples = 5;
 constexpr double kWarmUpSeconds = 0.05;
@@ -38,7 +40,14 @@ Result<Samples> sample(const std::function<Status()>& call, const Clock& clock,
   } while (seconds_between(start, wall.now_ns()) < kWarmUpSeconds);
 
   Samples samples;
-  const auto calls = std::max<std::int64_t>(1, std::llround(kSampleUs / std::max(call_us, 1e-3)));
+  const std::int64_t look = clock.now_ns();
+  const double clock_us = seconds_between(look, clock.now_ns()) * 1e6;
+  const double sample_us = std::max(kSampleUs, kSampleOfClock * clock_us);
+  if (call_us < kSampleOfClock * clock_us) {
+    // Mostly the way to the device and back, which calls that wait for nobody go once together.
+    ATTUNE_ASSIGN(call_us, time_calls(call, clock, kCallsOfShort));
+  }
+  const auto calls = std::max<std::int64_t>(1, std::llround(sample_us / std::max(call_us, 1e-3)));
   const std::int64_t begin = wall.now_ns();
   const auto wanted = static_cast<std::size_t>(options.repeats);
   const auto finished = [&] {

@@ -57,7 +57,7 @@ Result<std::map<std::string, double>> kernel_times(const model::RunnableModel& m
     append_value(bytes, times[""]);
     return bytes;
   };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work, model::limits_for(model)));
   AnswerReader reader(answer);
   std::map<std::string, double> times;
   for (const auto& kernel : model.plan().kernels) times[kernel.symbol] = reader.value<double>();
@@ -92,8 +92,10 @@ Status add_times(const model::CompiledModel& compiled, const TasksOptions& optio
 Result<TasksReport> tasks(const TasksOptions& options) {
   ATTUNE_ASSIGN(model::LoadedModel model, load(options.source));
   if (options.run) ATTUNE_RETURN_IF_ERROR(model::check_runs_here(model.target));
-  TasksReport report{
-      .model = model.name, .target = model.target_text(), .threads = model.target.threads};
+  TasksReport report{.model = model.name,
+                     .target = model.target_text(),
+                     .threads = model.target.threads,
+                     .precision = std::string(ops::name_of(model.precision))};
   ATTUNE_ASSIGN(model::PreparedModel prepared,
                 model::prepare_model(std::move(model), options.source));
   const model::ModelTasks& found = prepared.tasks;
@@ -113,8 +115,10 @@ Result<TasksReport> tasks(const TasksOptions& options) {
 }
 
 std::string to_json(const TasksReport& report) {
-  nlohmann::ordered_json json{
-      {"model", report.model}, {"target", report.target}, {"threads", report.threads}};
+  nlohmann::ordered_json json{{"model", report.model},
+                              {"target", report.target},
+                              {"threads", report.threads},
+                              {"precision", report.precision}};
   json["tasks"] = nlohmann::ordered_json::array();
   for (const TaskRow& row : report.tasks) {
     nlohmann::ordered_json task{{"key", row.key},     {"name", row.name},

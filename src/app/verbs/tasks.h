@@ -41,6 +41,7 @@ struct TasksReport {
   std::string model = {};
   std::string target = {};
   int threads = 1;
+  std::string precision = {};
   std::vector<TaskRow> tasks = {};           // by share of the time, else in the model's order
   std::optional<double> milliseconds = {};   // of one run, layer by layer
   std::optional<double> other_percent = {};  // of operators that run on the host

@@ -16,6 +16,14 @@ std::span<const codegen::CodeGenerator* const> code_generators() {
   return all;
 }
 
+Status check_compiles(const target::Target& target) {
+  for (const codegen::CodeGenerator* generator : code_generators()) {
+    if (generator->kind == target.kind) return {};
+  }
+  return unsupported("no code is generated for targets of kind '" + target.kind + "'",
+                     "choose another --target");
+}
+
 const codegen::CodeGenerator& code_generator_of(const target::Target& target) {
   for (const codegen::CodeGenerator* generator : code_generators()) {
     if (generator->kind == target.kind) return *generator;

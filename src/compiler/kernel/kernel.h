@@ -99,8 +99,10 @@ Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objec
 Result<codegen::Module> compile_module(std::span<const ir::Kernel> kernels,
                                        const target::Target& target);
 
-// One for every kind of target.
+// One for every kind of target that programs are compiled for.
 std::span<const codegen::CodeGenerator* const> code_generators();
+// An error where the target's kind has none.
+Status check_compiles(const target::Target& target);
 const codegen::CodeGenerator& code_generator_of(const target::Target& target);
 
 }  // namespace attune::kernel

@@ -6,13 +6,19 @@
 // a barrier, so that nothing is overwritten that the iteration before still reads. Conditions
 // differ between threads, so nothing is put inside of them.
 //
+// Accesses to different slots of a pipeline are of different elements while its loop is in one
+// iteration: their first indices are the same variable with unlike constants, modulo their number.
+// The variable is that of a loop which all threads run in step, not one of the threads.
+//
 // A stage's own accesses need no barrier: one thread computes an element from its start to its end,
 // and the index says which one.
 #include <algorithm>
+#include <optional>
 
 #include "base/match.h"
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
 #include "compiler/lower/statement_passes.h"
 
 namespace attune::lower {
@@ -21,11 +27,18 @@ namespace {
 using ir::Expr;
 using ir::Stmt;
 
+// The first index of an access, if it is (variable + offset) % count.
+struct SlotIndex {
+  std::string variable;
+  std::int64_t offset, count;
+};
+
 struct Access {
   ir::Buffer buffer;
   std::vector<Expr> index;
   bool write = false;
   bool own = false;  // at the index that its statement stores to, in shared memory
+  std::optional<SlotIndex> slot = {};
 };
 using Accesses = std::vector<Access>;
 
@@ -35,11 +48,39 @@ bool same_index(const std::vector<Expr>& a, const std::vector<Expr>& b) {
                     [](const Expr& x, const Expr& y) { return ir::equal(x, y); });
 }
 
+std::optional<SlotIndex> slot_of(const std::vector<Expr>& index) {
+  const auto* slot = index.empty() ? nullptr : ir::as<ir::Binary>(index[0]);
+  const auto* count = slot && slot->op == ir::BinOp::Mod ? ir::as_int(slot->rhs) : nullptr;
+  const auto sum = count ? ir::linear_of(slot->lhs) : std::nullopt;
+  if (!sum || sum->terms.size() != 1 || sum->terms[0].second != 1) return {};
+  return SlotIndex{sum->terms[0].first, sum->constant, *count};
+}
+
+bool in_different_slots(const Access& a, const Access& b) {
+  return a.slot && b.slot && a.slot->variable == b.slot->variable &&
+         a.slot->count == b.slot->count &&
+         ir::floor_mod(a.slot->offset - b.slot->offset, a.slot->count) != 0;
+}
+
+// Loops around a statement, but for those over threads.
+using Variables = std::vector<std::string>;
+
+// Slots by other variables mean nothing: they differ between threads, or between iterations of a
+// loop that the accesses are no longer in.
+void keep_slots(Accesses& accesses, const Variables& around) {
+  for (Access& access : accesses) {
+    const bool known = access.slot && std::find(around.begin(), around.end(),
+                                                access.slot->variable) != around.end();
+    if (!known) access.slot.reset();
+  }
+}
+
 bool in_conflict(const Accesses& before, const Accesses& after) {
   for (const Access& a : before) {
     for (const Access& b : after) {
       if (a.buffer != b.buffer || (!a.write && !b.write)) continue;
       if (a.own && b.own && same_index(a.index, b.index)) continue;
+      if (in_different_slots(a, b)) continue;
       return true;
     }
   }
@@ -54,11 +95,12 @@ void add_loads(const Expr& e, const ir::Store* within, Accesses& found) {
     if (!load || load->buffer->scope != ir::Scope::Shared) return;
     const bool own = within && within->buffer->scope == ir::Scope::Shared &&
                      same_index(load->index, within->index);
-    found.push_back({load->buffer, load->index, false, own});
+    found.push_back({load->buffer, load->index, false, own, slot_of(load->index)});
   });
 }
 
-// What an intrinsic is given it reads, and the first of it writes too.
+// What an intrinsic is given it reads, and the first of it writes too. Asynchronous copies write
+// elements of their own, like stores; the wait for them is whose business they are.
 void add_call(const ir::Opaque& call, Accesses& found) {
   const ir::IntrinsicDecl* declared = ir::find_intrinsic(call.name);
   if (!declared || declared->no_effect) return;
@@ -66,7 +108,10 @@ void add_call(const ir::Opaque& call, Accesses& found) {
     const std::size_t first = found.size();
     add_loads(call.args[i], nullptr, found);
     if (static_cast<int>(i) >= declared->written_args) continue;
-    for (std::size_t j = first; j < found.size(); ++j) found[j].write = true;
+    for (std::size_t j = first; j < found.size(); ++j) {
+      found[j].write = true;
+      found[j].own = call.name == ir::kAsyncCopy;
+    }
   }
 }
 
@@ -76,7 +121,7 @@ void add_accesses(const Stmt& s, Accesses& found) {
     for (const Expr& i : store->index) add_loads(i, nullptr, found);
     add_loads(store->value, store, found);
     if (store->buffer->scope == ir::Scope::Shared) {
-      found.push_back({store->buffer, store->index, true, true});
+      found.push_back({store->buffer, store->index, true, true, slot_of(store->index)});
     }
     return;
   }
@@ -104,13 +149,13 @@ struct Piece {
 
 Stmt barrier() { return ir::make_stmt(ir::Barrier{ir::Scope::Shared}); }
 
-Piece process(const Stmt& s);
+Piece process(const Stmt& s, const Variables& around);
 
-Piece sequence(const ir::Block& block) {
+Piece sequence(const ir::Block& block, const Variables& around) {
   Piece whole;
   std::vector<Stmt> stmts;
   for (const Stmt& child : block.stmts) {
-    Piece next = process(child);
+    Piece next = process(child, around);
     if (in_conflict(whole.exit, next.entry)) {
       stmts.push_back(barrier());
       whole.has_barrier = true;
@@ -126,8 +171,12 @@ Piece sequence(const ir::Block& block) {
   return whole;
 }
 
-Piece loop(const ir::For& x) {
-  Piece body = process(x.body);
+Piece loop(const ir::For& x, const Variables& around) {
+  Variables inside = around;
+  if (x.kind != ir::LoopKind::Bound) inside.push_back(x.var);
+  Piece body = process(x.body, inside);
+  keep_slots(body.entry, around);
+  keep_slots(body.exit, around);
   if (x.kind != ir::LoopKind::Bound && in_conflict(body.exit, body.entry)) {
     body.stmt = ir::block({body.stmt, barrier()});
     body.exit.clear();
@@ -139,19 +188,20 @@ Piece loop(const ir::For& x) {
   return body;
 }
 
-Piece process(const Stmt& s) {
+Piece process(const Stmt& s, const Variables& around) {
   return std::visit(Match{
-                        [&](const ir::Block& x) { return sequence(x); },
-                        [&](const ir::For& x) { return loop(x); },
+                        [&](const ir::Block& x) { return sequence(x, around); },
+                        [&](const ir::For& x) { return loop(x, around); },
                         [&](const ir::Allocate& x) {
-                          Piece body = process(x.body);
+                          Piece body = process(x.body, around);
                           body.stmt = ir::allocate(x.buffer, body.stmt);
                           return body;
                         },
                         [&](const ir::LetStmt& x) {
-                          Piece body = process(x.body);
+                          Piece body = process(x.body, around);
                           Accesses read;
                           add_loads(x.value, nullptr, read);
+                          keep_slots(read, around);
                           add_all(body.entry, read);
                           if (!body.has_barrier) add_all(body.exit, read);
                           body.stmt = ir::let(x.var, x.value, body.stmt);
@@ -163,6 +213,7 @@ Piece process(const Stmt& s) {
                         [&](const auto&) {
                           Piece leaf{s, {}, {}, false};
                           add_accesses(s, leaf.entry);
+                          keep_slots(leaf.entry, around);
                           leaf.exit = leaf.entry;
                           return leaf;
                         },
@@ -184,6 +235,6 @@ bool has_shared_memory(const Stmt& s) {
 
 }  // namespace
 
-Stmt insert_barriers(const Stmt& s) { return has_shared_memory(s) ? process(s).stmt : s; }
+Stmt insert_barriers(const Stmt& s) { return has_shared_memory(s) ? process(s, {}).stmt : s; }
 
 }  // namespace attune::lower

@@ -102,6 +102,13 @@ std::vector<Expr> LaunchAxes::conditions(int index) const {
   return conditions;
 }
 
+LaunchAxes::Lanes LaunchAxes::lanes(int stage) const {
+  if (!any_) return {};
+  const auto found = axes_of(stage).find("thread.x");
+  if (found == axes_of(stage).end()) return {};
+  return {found->second.variable, found->second.extent};
+}
+
 ir::Stmt LaunchAxes::launch(int root, ir::Stmt nest) const {
   if (!any_) return nest;
   const auto names = schedule::hardware_axes();

@@ -26,6 +26,12 @@ class LaunchAxes {
   ir::Ranges with_ranges(ir::Ranges ranges) const;
   // Under which conditions a thread takes part in computing a stage.
   std::vector<ir::Expr> conditions(int stage) const;
+  // A stage's threads along x, neighbours of which make a warp; an empty name where there are none.
+  struct Lanes {
+    std::string variable;
+    std::int64_t count = 1;
+  };
+  Lanes lanes(int stage) const;
   // The nest of a root stage inside of the loops over the axes of its launch, blocks first.
   ir::Stmt launch(int root, ir::Stmt nest) const;
 

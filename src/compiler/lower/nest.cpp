@@ -13,6 +13,7 @@
 #include "compiler/lower/tensor_call.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
+#include "compiler/schedule/pipelines.h"
 #include "compiler/schedule/tensor_match.h"
 
 namespace attune::lower {
@@ -76,7 +77,7 @@ class NestBuilder {
   Stmt loops_from(Frame& f, std::size_t position);
   Stmt init_nest(Frame& f, std::size_t position);
   Stmt with_attached(Frame& f, std::size_t position, Stmt body);
-  Stmt loop_over(const Frame& f, std::size_t position, Stmt body) const;
+  Stmt loop_over(const Frame& f, std::size_t position, schedule::Notes notes, Stmt body) const;
   Stmt update(Frame& f);
   Result<Stmt> tensor_call(Frame& f, std::size_t position) const;
   std::vector<Expr> store_index(const Frame& f) const;
@@ -167,7 +168,8 @@ std::vector<Expr> NestBuilder::store_index(const Frame& f) const {
   return storage_index(f.index, index);
 }
 
-Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, Stmt body) const {
+Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, schedule::Notes notes,
+                            Stmt body) const {
   const int loop = f.stage.loops[position];
   const auto& iter = f.stage.iters[loop];
   if (iter.kind == ir::LoopKind::Bound) return body;  // the loop stands around the whole launch
@@ -176,7 +178,7 @@ Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, Stmt body) con
                                Expr(f.bounds.iters[loop]),
                                iter.kind,
                                {},
-                               iter.notes,
+                               std::move(notes),
                                body});
 }
 
@@ -229,8 +231,9 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
     return guarded(f.guards, ir::block(std::move(stores)));
   }
   Stmt inner = init_nest(f, position + 1);
-  if (f.stage.iters[f.stage.loops[position]].reduce) return inner;
-  return loop_over(f, position, inner);
+  const auto& loop = f.stage.iters[f.stage.loops[position]];
+  if (loop.reduce) return inner;
+  return loop_over(f, position, loop.notes, inner);
 }
 
 // The loops from `position` inwards as one call, where all of them run whole.
@@ -246,6 +249,16 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   };
   std::vector<Expr> guards = f.guards;
   guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
+  const LaunchAxes::Lanes lanes = axes_.lanes(f.index);
+  if (intrinsic.warp) {
+    if (lanes.count != intrinsic.warp->lanes) {
+      return wrong(fmt::format("thread.x has {} threads, and {} lanes run it together", lanes.count,
+                               intrinsic.warp->lanes));
+    }
+    for (const Expr& guard : guards) {
+      if (ir::uses_var(guard, lanes.variable)) return wrong("not all lanes of a warp take part");
+    }
+  }
   for (std::size_t i = position; i < f.stage.loops.size(); ++i) {
     const auto& iter = f.stage.iters[f.stage.loops[i]];
     const std::string variable = schedule::loop_variable(f.stage, f.stage.loops[i]);
@@ -262,6 +275,7 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
     }
   }
   TileAccesses tile;
+  if (intrinsic.warp) tile.lane = lanes.variable;
   for (int loop : match.loops) {
     tile.variables.push_back(loop < 0 ? "" : schedule::loop_variable(f.stage, loop));
   }
@@ -285,7 +299,8 @@ Stmt NestBuilder::loops_from(Frame& f, std::size_t position) {
     return ir::block({init_nest(f, position), *call});
   }
   Stmt body = with_attached(f, position, loops_from(f, position + 1));
-  Stmt loop = loop_over(f, position, std::move(body));
+  const auto notes = schedule::with_pipelines(state_, f.stage, f.stage.loops[position]);
+  Stmt loop = loop_over(f, position, notes, std::move(body));
   const bool starts = f.stage.tensorized < 0 && starts_by_itself(f.stage);
   if (position != f.first_reduce || starts) return loop;
   return ir::block({init_nest(f, position), loop});

@@ -58,6 +58,8 @@ Pipeline vector_pipeline() {
 
 Pipeline launch_pipeline() {
   static constexpr Pass all[] = {
+      {"pipeline_copies", "copies to shared memory run ahead of those who read them",
+       on_body<pipeline_copies>},
       {"insert_barriers", "threads meet before they read what others wrote",
        on_body<insert_barriers>},
       {"simplify", "canonical indices, decided conditions", on_body<simplify_all>},

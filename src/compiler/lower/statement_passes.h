@@ -5,6 +5,8 @@
 
 namespace attune::lower {
 
+// Loops with pipelined copies fetch what later iterations work on while they work.
+ir::Stmt pipeline_copies(const ir::Stmt& s);
 // Barriers between threads of a block that write and read the same shared memory.
 ir::Stmt insert_barriers(const ir::Stmt& s);
 // Moves conditions out of the loops they do not depend on.

@@ -7,6 +7,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/text/names.h"
+#include "compiler/lower/warp_call.h"
 
 namespace attune::lower {
 namespace {
@@ -75,18 +76,28 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
   for (const std::string& variable : tile.variables) {
     if (!variable.empty()) at_start[variable] = Expr(0);
   }
+  if (intrinsic.warp) at_start[tile.lane] = Expr(0);  // inputs are the same tile for all lanes
   std::vector<Expr> arguments;
   for (std::size_t i = 0; i < tile.operands.size(); ++i) {
     const ir::IntrinsicOperand& operand = intrinsic.operands[i];
     const auto* load = ir::as<ir::Load>(tile.operands[i]);
     CHECK(load, "operands are loads");
     ATTUNE_RETURN_IF_ERROR(check_scope(intrinsic, operand, *load->buffer));
-    const auto flat = ir::linear_of(flat_index(*load, ranges));
     const auto wrong = [&](const char* why) {
       return invalid(fmt::format("operand '{}' of intrinsic '{}', '{}', {}", operand.name,
                                  intrinsic.name, load->buffer->name, why),
                      "choose another layout for it");
     };
+    Expr place = flat_index(*load, ranges);
+    std::int64_t step = 0;
+    if (intrinsic.warp && i == 0 && ir::uses_var(place, tile.lane)) {
+      return wrong("is at other places in other lanes of a warp");
+    }
+    if (intrinsic.warp && i > 0) {
+      ATTUNE_ASSIGN(step, lane_step(intrinsic, i, place, tile.lane, ranges));
+      place = ir::simplify(ir::substitute(place, {{tile.lane, Expr(0)}}), ranges);
+    }
+    const auto flat = ir::linear_of(place);
     if (!flat) return wrong("does not lie at even distances");
     std::vector<Expr> start;
     for (const Expr& index : load->index) {
@@ -102,6 +113,7 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
       }
       arguments.push_back(Expr(stride));
     }
+    if (intrinsic.warp && i > 0) arguments.push_back(Expr(step));
   }
   return ir::evaluate(ir::opaque(std::string(intrinsic.name), ir::kI32, std::move(arguments)));
 }

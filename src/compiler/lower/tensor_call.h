@@ -13,6 +13,7 @@ struct TileAccesses {
   std::vector<std::string> variables;  // of the loops, by axes and reduce axes of the meaning; ""
                                        // for an axis without a loop
   std::vector<ir::Expr> operands;      // the output, then the inputs
+  std::string lane = {};               // the variable of a warp's lanes, if they run it together
 };
 
 // The error says which operand is not where, or does not lie as, the intrinsic wants it.

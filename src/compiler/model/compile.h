@@ -13,6 +13,7 @@
 #include "compiler/model/model_tasks.h"
 #include "compiler/model/plan/weights.h"
 #include "compiler/model/schedules/schedules.h"
+#include "compiler/ops/precision.h"
 #include "compiler/target/target.h"
 #include "runtime/format/plan.h"
 #include "runtime/format/signature.h"
@@ -42,6 +43,7 @@ struct CompileOptions {
   std::string name;            // of the model
   ChooseSchedule choose = {};  // default schedules without it
   Algorithms algorithms = {};  // of default schedules
+  ops::Precision precision = ops::Precision::F32;
   // One operator alone: its graph is compiled as it is written, with these facts of its one task.
   std::optional<TaskFacts> operator_facts = {};
   // Told, before layouts are chosen, the tasks whose cost decides about them, one that moves a

@@ -1,5 +1,6 @@
 #include "compiler/model/kernel_store.h"
 
+#include "compiler/ir/nodes/launch.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/ahead.h"
 
@@ -15,6 +16,7 @@ Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule
   }
   ATTUNE_ASSIGN(CompiledTask compiled, compile_task(task, schedule, target_, symbol));
   if (auto& prepare = compiled.lowered.program.prepare) {
+    prepare->loops = ir::by_one_thread(prepare->loops);
     prepare->loops.name = symbol + "_prepare";
     ATTUNE_ASSIGN(const target::Target here, ahead_target(target_));
     ATTUNE_ASSIGN(compiled.prepare, kernel::compile(*prepare, here));

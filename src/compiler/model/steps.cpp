@@ -31,10 +31,20 @@ std::string symbol_of(const graph::Task& task, std::size_t index) {
 
 std::string graph_text(const Compilation& c) { return graph::to_string(c.graph); }
 
+// An operator is compiled as it is written, but for its precision.
+std::vector<std::string> disabled_passes(const CompileOptions& options) {
+  if (!options.operator_facts) return options.disabled_passes;
+  std::vector<std::string> names;
+  for (const graph::Pass& pass : graph::passes()) {
+    if (!pass.last) names.emplace_back(pass.name);
+  }
+  return names;
+}
+
 Status optimise(Compilation& c) {
-  if (c.options.operator_facts) return {};
+  if (c.options.operator_facts && c.options.precision == ops::Precision::F32) return {};
   graph::PassOptions passes;
-  passes.disabled = c.options.disabled_passes;
+  passes.disabled = disabled_passes(c.options);
   if (c.options.observe) {
     passes.observe = [&](std::string_view pass, const graph::Graph& graph, double ms) {
       c.options.observe({pass, ms, graph.nodes.size(), [&] { return graph::to_string(graph); }});
@@ -42,6 +52,7 @@ Status optimise(Compilation& c) {
   }
   passes.context.run_host = run_host_on_constants;
   passes.context.exact = c.options.algorithms.exact();
+  passes.context.precision = c.options.precision;
   ATTUNE_ASSIGN(c.graph, graph::optimise(std::move(c.graph), passes));
   return {};
 }
@@ -168,6 +179,7 @@ Status plan(Compilation& c) {
   runtime::Plan& plan = c.model.plan;
   plan.model = c.options.name;
   plan.target = target::to_string(target);
+  plan.precision = ops::name_of(c.options.precision);
   target::Requirements required = targets::kind_of(target).requirements(target);
   plan.device = target.kind;
   plan.architecture = std::move(required.architecture);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "compiler/ir/nodes/expr.h"
+#include "compiler/ops/precision.h"
 
 namespace attune::ops {
 
@@ -30,13 +31,6 @@ inline ir::DType result_of(ir::DType type) { return type.is_float() ? type : acc
 inline ir::Expr product(const ir::Expr& a, const ir::Expr& b) {
   const ir::DType type = accumulator_of(a.type());
   return ir::cast(type, a) * ir::cast(type, b);
-}
-
-// The largest error of a correct result, as a fraction of the largest magnitude in the reference.
-inline double tolerance_of(ir::DType type) {
-  if (!type.is_float()) return 0;
-  if (type == ir::kBF16) return 1e-2;
-  return type == ir::kF16 ? 2e-3 : 2e-5;
 }
 
 }  // namespace attune::ops

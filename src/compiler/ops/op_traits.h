@@ -43,6 +43,9 @@ struct OpTraits {
   bool never_negative = false;
   // An element of a channel is made of elements of the same channel.
   bool keeps_channels = false;
+  // Loses little where operands and results are kept in 16 bits: they are of like size, and what is
+  // computed between them is computed in f32 anyway.
+  bool narrow = false;
   // Operands are data however small they are beside the result.
   bool enlarges = false;
   PadValue pads_with = PadValue::None;

@@ -11,6 +11,7 @@
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
+#include "compiler/schedule/pipelines.h"
 #include "compiler/schedule/read_ranges.h"
 #include "compiler/schedule/thread_ranges.h"
 
@@ -46,13 +47,18 @@ class Collector {
 
   // The reads that follow are by another stage than before.
   void begin_reader() { general_.reset(); }
-  void add(const Access& access, const ir::Stage& reading, const Region& reader,
+  void add(const Access& access, const StageState& reader_stage, const Region& reader,
            const LazyHostValues& host, bool by_host) {
+    const ir::Stage& reading = reader_stage.stage;
     for (std::size_t d = 0; d < dims_.size(); ++d) {
       if (whole(d)) continue;
       const AccessDim& dim = access.dims[d];
       if (dim.linear) {
-        unite(d, image(dim, reader));
+        std::optional<Range> joined;
+        if (by_host && joins_fused(reader_stage, dim)) {
+          joined = host_image(to_expr(dim, reading), reading, *host);
+        }
+        unite(d, joined ? std::move(*joined) : image(dim, reader));
       } else {
         if (!general_) general_.emplace(reading, reader, *host);
         auto range = general_->image(dim.index);
@@ -149,7 +155,7 @@ class IterationRegions {
       for (const Access& access : stage.accesses) {
         const auto& outputs = definition.outputs;
         if (std::find(outputs.begin(), outputs.end(), access.buffer) == outputs.end()) continue;
-        collector.add(access, stage.stage, region, values_, reader == host);
+        collector.add(access, stage, region, values_, reader == host);
       }
     }
     return collector.take();
@@ -250,7 +256,7 @@ bool all_linear(const State& state) {
   for (const auto& stage : state.stages) {
     for (const Access& access : stage->accesses) {
       for (const AccessDim& dim : access.dims) {
-        if (!dim.linear) return false;
+        if (!dim.linear || joins_fused(*stage, dim)) return false;
       }
     }
   }
@@ -347,6 +353,7 @@ Result<std::vector<StageBounds>> infer_bounds(const State& state, Mins mins) {
   Inference inference{state, std::vector<StageBounds>(state.stages.size()),
                       std::vector<Region>(state.stages.size())};
   ATTUNE_RETURN_IF_ERROR(check_bindings(state));
+  ATTUNE_RETURN_IF_ERROR(check_pipelines(state));
   // Regions of shared stages begin where loops of the block say, not where those of a thread do.
   const bool linear = all_linear(state) && !has_shared(state);
   for (int i = static_cast<int>(state.stages.size()) - 1; i >= 0; --i) {

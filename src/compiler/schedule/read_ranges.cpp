@@ -1,5 +1,6 @@
 #include "compiler/schedule/read_ranges.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "compiler/ir/nodes/rewrite.h"
@@ -53,6 +54,31 @@ Range image(const AccessDim& dim, const Region& reader) {
     for (const auto& [host, factor] : from.terms) add_term(range, host, factor * coefficient);
   }
   return range;
+}
+
+bool joins_fused(const StageState& stage, const AccessDim& dim) {
+  if (!dim.linear || dim.terms.size() < 2) return false;
+  for (const Relation& relation : stage.relations) {
+    const auto* fuse = std::get_if<FuseRelation>(&relation);
+    if (!fuse) continue;
+    const auto joined = [&](const auto& term) {
+      return std::find(fuse->parents.begin(), fuse->parents.end(), term.first) !=
+             fuse->parents.end();
+    };
+    if (std::all_of(dim.terms.begin(), dim.terms.end(), joined)) return true;
+  }
+  return false;
+}
+
+ir::Expr to_expr(const AccessDim& dim, const ir::Stage& reader) {
+  ir::Expr sum = dim.constant;
+  for (const auto& [at, coefficient] : dim.terms) {
+    const auto i = static_cast<std::size_t>(at);
+    const std::size_t axes = reader.axes.size();
+    const ir::Axis& axis = i < axes ? reader.axes[i] : reader.reduce_axes[i - axes];
+    sum = sum + ir::axis_var(axis) * ir::Expr(coefficient);
+  }
+  return sum;
 }
 
 ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host) {

@@ -40,6 +40,11 @@ ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host);
 
 // The values that one dimension of a read takes over the reader's region.
 Range image(const AccessDim& dim, const Region& reader);
+// Whether an index adds up axes that are one loop now, as in oh * 56 + ow after oh and ow were
+// fused: it moves by less than its axes, each by itself, would make it.
+bool joins_fused(const StageState& stage, const AccessDim& dim);
+// The index of a linear dimension, by the names of the reader's axes.
+ir::Expr to_expr(const AccessDim& dim, const ir::Stage& reader);
 // The same for an index that is not linear: with the reader's axes written as begin + variable it
 // often simplifies to something that is ((o*4 + v) / 4 = o for v < 4).
 class GeneralReader {

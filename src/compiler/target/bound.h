@@ -1,6 +1,6 @@
 // The least time that a piece of work can take on a machine: what its cores must compute or what
-// memory must deliver, whichever takes longer, and one start of the cores (the roofline of
-// Williams, Waterman and Patterson 2009).
+// memory must deliver, whichever takes longer, and one start of the cores, or one launch (the
+// roofline of Williams, Waterman and Patterson 2009).
 #pragma once
 
 #include "compiler/target/target.h"

@@ -40,6 +40,11 @@ struct Kind {
   // Measures anew how fast this machine, which the target stands for, is, and remembers it for
   // those who resolve it later; null: it is stated.
   Result<Machine> (*measure)(const Target& resolved) = nullptr;
+  // The devices of this kind that are here, in a line each for a person, looked for anew; an error
+  // says why there are none. Null: it runs on the host.
+  Result<std::vector<std::string>> (*devices_here)() = nullptr;
+  // Whether it multiplies f32 matrices faster when factors are rounded to tf32; null: no.
+  bool (*has_tf32)(const Target& resolved) = nullptr;
 };
 
 }  // namespace attune::target

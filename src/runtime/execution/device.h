@@ -25,7 +25,7 @@ class LoadedCode {
   virtual Result<KernelHandle> kernel(const std::string& symbol) const = 0;
 };
 
-// A block of a device's own memory, aligned to 64 bytes.
+// A block of a device's own memory, aligned to 64 bytes. It ends when no stream has work on it.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
@@ -36,6 +36,12 @@ class DeviceMemory {
 struct Location {
   Space space = Space::Host;
   std::byte* address = nullptr;
+};
+
+// Launches and copies that a stream has noted, to be done again at once.
+class Recording {
+ public:
+  virtual ~Recording() = default;
 };
 
 // Work in order. For one thread at a time; its device outlives it.
@@ -49,8 +55,20 @@ class Stream {
   virtual Status copy(const Location& to, const Location& from, std::size_t bytes) = 0;
   // Until all that was asked for is done.
   virtual Status wait() = 0;
-  // The device's clock, in which its work is timed; from where it counts is its own affair.
+  // The device's clock, in which its work is timed, when all that was asked for is done; from where
+  // it counts is its own affair.
   virtual std::int64_t now_ns() const = 0;
+  // Launches, waits, and says what the kernel took, without the way to the device.
+  virtual Result<std::int64_t> launch_timed(KernelHandle kernel, std::span<void* const> arguments);
+
+  // Work that comes again on the same addresses: between the two calls launches and copies are
+  // noted, not done, and `replay` does all of them. Only where records() says so.
+  virtual bool records() const { return false; }
+  virtual Status begin_recording();
+  // After an error of a launch or copy too, which ends the recording.
+  virtual Result<std::unique_ptr<Recording>> end_recording();
+  // What goes to the host is there after the next wait.
+  virtual Status replay(const Recording& recording);
 };
 
 struct StreamOptions {
@@ -66,6 +84,9 @@ class Device {
   virtual Space space() const = 0;
   // Of its own memory; zeroed.
   virtual Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) = 0;
+  // Memory of the host that the device reaches by itself, for copies that are recorded; zeroed. It
+  // is read until the stream was waited for. Null: any memory is as good.
+  virtual Result<std::unique_ptr<DeviceMemory>> allocate_host(std::size_t bytes);
   virtual Result<std::unique_ptr<LoadedCode>> load(std::span<const std::byte> object) = 0;
   virtual Result<std::unique_ptr<Stream>> open_stream(const StreamOptions& options) = 0;
 };

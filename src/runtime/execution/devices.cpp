@@ -9,6 +9,23 @@
 
 namespace attune::runtime {
 
+Result<std::int64_t> Stream::launch_timed(KernelHandle kernel, std::span<void* const> arguments) {
+  const std::int64_t start = now_ns();
+  ATTUNE_RETURN_IF_ERROR(launch(kernel, arguments));
+  ATTUNE_RETURN_IF_ERROR(wait());
+  return now_ns() - start;
+}
+
+Status Stream::begin_recording() { CHECK(false, "this stream records nothing"); }
+Result<std::unique_ptr<Recording>> Stream::end_recording() {
+  CHECK(false, "this stream records nothing");
+}
+Status Stream::replay(const Recording&) { CHECK(false, "this stream records nothing"); }
+
+Result<std::unique_ptr<DeviceMemory>> Device::allocate_host(std::size_t) {
+  return std::unique_ptr<DeviceMemory>();
+}
+
 DeviceKinds devices() {
   static const DeviceKind* const list[] = {
 #define ATTUNE_DEVICE(kind) &kind::device_kind,

@@ -20,10 +20,13 @@ namespace attune::runtime {
 
 class Model {
  public:
+  // All of it, at once.
   static Result<std::shared_ptr<const Model>> load(const std::string& path,
                                                    DeviceKinds kinds = devices(),
                                                    const VerifyBytes& verify = {});
-  // Loads the kernels of an opened artifact.
+  // Loads the kernels of an opened artifact. Those for a device with memory of its own, and its
+  // weights, are loaded by the first session, in the process that makes it: such a device may not
+  // bear that its user forks.
   static Result<std::shared_ptr<const Model>> from(Artifact artifact);
   ~Model();
 
@@ -31,7 +34,7 @@ class Model {
   const Artifact& artifact() const;
 
   struct State;
-  const State& state() const { return *state_; }
+  State& state() const { return *state_; }
 
  private:
   explicit Model(std::unique_ptr<State> state);
@@ -84,8 +87,8 @@ class Session {
   Status run(std::span<const InputView> inputs, std::span<const OutputView> outputs,
              Profile* profile = nullptr);
   // The same work once more, on the memory that the last run was given, which must still be there
-  // and aligned to 64 bytes: nothing is checked or moved, nor to a device. For timing kernels by
-  // themselves.
+  // and aligned to 64 bytes: nothing is checked or moved, nor to a device. It may be under way on
+  // return; now_ns() waits for it. For timing kernels by themselves.
   Status run_again();
 
   // The extents of output `index` in the last successful run.

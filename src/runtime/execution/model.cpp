@@ -13,7 +13,20 @@ const Artifact& Model::artifact() const { return state_->artifact; }
 Result<std::shared_ptr<const Model>> Model::load(const std::string& path, DeviceKinds kinds,
                                                  const VerifyBytes& verify) {
   ATTUNE_ASSIGN(Artifact artifact, Artifact::open(path, kinds, verify));
-  return from(std::move(artifact));
+  ATTUNE_ASSIGN(std::shared_ptr<const Model> model, from(std::move(artifact)));
+  ATTUNE_RETURN_IF_ERROR(model->state().make_ready());
+  return model;
+}
+
+Status Model::State::make_ready() {
+  const std::lock_guard lock(mutex);
+  if (ready) return {};
+  code.clear();
+  kernels.clear();
+  ATTUNE_RETURN_IF_ERROR(load_kernels());
+  if (artifact.plan().kernel_space == Space::Device) ATTUNE_RETURN_IF_ERROR(load_weights());
+  ready = true;
+  return {};
 }
 
 Status Model::State::load_kernels() {
@@ -48,7 +61,7 @@ Status Model::State::load_weights() {
 }
 
 Result<std::shared_ptr<const Model>> Model::from(Artifact artifact) {
-  auto state = std::make_unique<State>(State{std::move(artifact), {}, {}, {}, {}});
+  std::unique_ptr<State> state(new State{std::move(artifact), {}, {}, {}, {}});
   const Plan& plan = state->artifact.plan();
   ATTUNE_ASSIGN(state->device, state->artifact.device().open(plan.target));
   if (state->device->space() != plan.kernel_space) {
@@ -57,8 +70,7 @@ Result<std::shared_ptr<const Model>> Model::from(Artifact artifact) {
                      "' does not work in",
                  "compile the model again"};
   }
-  ATTUNE_RETURN_IF_ERROR(state->load_kernels());
-  if (plan.kernel_space == Space::Device) ATTUNE_RETURN_IF_ERROR(state->load_weights());
+  if (plan.kernel_space == Space::Host) ATTUNE_RETURN_IF_ERROR(state->make_ready());
   return std::shared_ptr<const Model>(new Model(std::move(state)));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "runtime/execution/executor.h"
@@ -15,6 +16,11 @@ struct Model::State {
   std::vector<KernelHandle> kernels;              // as the plan's kernels
   std::unique_ptr<DeviceMemory> weights;          // where the device has memory of its own
 
+  std::mutex mutex = {};
+  bool ready = false;
+
+  // Loads code and weights unless that was done before; from any thread.
+  Status make_ready();
   Status load_kernels();
   Status load_weights();
 };

@@ -7,6 +7,7 @@
 
 #include "base/match.h"
 #include "runtime/execution/session_state.h"
+#include "runtime/execution/stretches.h"
 #include "runtime/memory/tensor.h"
 
 namespace attune::runtime {
@@ -46,6 +47,7 @@ struct Widest {
 void Profile::clear() { layers_.clear(); }
 
 Status Session::State::allocate() {
+  ATTUNE_RETURN_IF_ERROR(model->state().make_ready());
   ATTUNE_ASSIGN(arena, Memory::allocate(static_cast<std::size_t>(plan().arena_bytes), Pages::Huge));
   ATTUNE_ASSIGN(workspace,
                 Memory::allocate(static_cast<std::size_t>(plan().workspace_bytes), Pages::Huge));
@@ -70,12 +72,32 @@ Status Session::State::allocate() {
     std::byte* start = start_of(buffer);
     addresses.push_back(start != nullptr ? start + buffer.position : nullptr);
   }
+  ATTUNE_RETURN_IF_ERROR(stage_interface());
+  if (stream->records()) {
+    stretches = stretches_of(plan(), !input_staging.empty() || !output_staging.empty());
+  }
   Widest widest;
   widest.look_at(plan().body);
   arguments.resize(widest.buffers);
   host_inputs.resize(widest.inputs);
   host_outputs.resize(widest.outputs);
   return {};
+}
+
+// All of them or none: a device has such memory or has not.
+Status Session::State::stage_interface() {
+  if (plan().kernel_space == Space::Host) return {};
+  const auto stage = [&](const std::vector<std::size_t>& bytes, auto& staging) -> Status {
+    for (const std::size_t most : bytes) {
+      ATTUNE_ASSIGN(std::unique_ptr<DeviceMemory> memory,
+                    model->state().device->allocate_host(most));
+      if (memory == nullptr) return {};
+      staging.push_back(std::move(memory));
+    }
+    return {};
+  };
+  ATTUNE_RETURN_IF_ERROR(stage(input_bytes, input_staging));
+  return stage(output_bytes, output_staging);
 }
 
 // Of the memory that the buffer lies in; inputs and outputs are known when a run begins.
@@ -136,6 +158,11 @@ Status Session::State::bind_input(std::size_t index, const InputView& view) {
                    std::to_string(limit),
                "give less, or compile the model for more with --max");
   }
+  if (!input_staging.empty()) {
+    input_data[index] = input_staging[index]->address();
+    if (bytes > 0) std::memcpy(input_data[index], view.data, bytes);
+    return {};
+  }
   if (bytes == most && is_aligned(view.data)) {
     // Inputs are only read; the table has one type of address.
     input_data[index] = static_cast<std::byte*>(const_cast<void*>(view.data));
@@ -157,6 +184,10 @@ Status Session::State::bind_output(std::size_t index, const OutputView& view) {
     return invalid("output '" + tensor.name + "' has room for " + std::to_string(view.bytes) +
                        " bytes and needs " + std::to_string(most),
                    "make room for its largest shape");
+  }
+  if (!output_staging.empty()) {
+    output_data[index] = output_staging[index]->address();
+    return {};
   }
   if (is_aligned(view.data)) {
     output_data[index] = static_cast<std::byte*>(view.data);
@@ -238,7 +269,7 @@ Status Session::run_again() {
   state_->kernels_only = true;
   const Status done = state_->run(state_->plan().body, 0);
   state_->kernels_only = false;
-  return done.ok() ? state_->stream->wait() : done;
+  return done;
 }
 
 std::int64_t Session::now_ns() const { return state_->stream->now_ns(); }
@@ -255,6 +286,8 @@ std::size_t Session::bytes() const {
                       static_cast<std::size_t>(state_->plan().device_arena_bytes);
   for (const Memory& copy : state_->input_copies) total += copy.bytes();
   for (const Memory& copy : state_->output_copies) total += copy.bytes();
+  for (std::size_t i = 0; i < state_->input_staging.size(); ++i) total += state_->input_bytes[i];
+  for (std::size_t i = 0; i < state_->output_staging.size(); ++i) total += state_->output_bytes[i];
   return total;
 }
 

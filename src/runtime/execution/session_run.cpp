@@ -51,7 +51,15 @@ Status Session::State::run(const KernelCall& call) {
     arguments[i] = addresses[static_cast<std::size_t>(call.buffers[i])];
   }
   const KernelHandle kernel = model->state().kernels[static_cast<std::size_t>(call.kernel)];
-  const Status done = stream->launch(kernel, std::span(arguments).first(call.buffers.size()));
+  const auto given = std::span(arguments).first(call.buffers.size());
+  Status done;
+  if (profile == nullptr) {
+    done = stream->launch(kernel, given);
+  } else if (const auto took = stream->launch_timed(kernel, given); took.ok()) {
+    add_time(&call, *took);
+  } else {
+    done = took.error();
+  }
   if (done.ok()) return {};
   return Error{done.error().code, "layer '" + call.layer + "': " + done.error().message,
                done.error().hint};
@@ -127,11 +135,14 @@ Status Session::State::run(const Copy& copy, std::int64_t iteration) {
                    "compile the model with larger bounds");
   }
   ATTUNE_RETURN_IF_ERROR(verify_constant(copy.from));
-  return move({plan().buffers[static_cast<std::size_t>(copy.to)].space,
-               addresses[static_cast<std::size_t>(copy.to)] + to},
-              {plan().buffers[static_cast<std::size_t>(copy.from)].space,
-               addresses[static_cast<std::size_t>(copy.from)] + from},
-              static_cast<std::size_t>(copy.bytes));
+  const Buffer& source = plan().buffers[static_cast<std::size_t>(copy.from)];
+  const Buffer& goal = plan().buffers[static_cast<std::size_t>(copy.to)];
+  ATTUNE_RETURN_IF_ERROR(move({goal.space, addresses[static_cast<std::size_t>(copy.to)] + to},
+                              {source.space, addresses[static_cast<std::size_t>(copy.from)] + from},
+                              static_cast<std::size_t>(copy.bytes)));
+  // The device still reads what is staged; host operators may write there again.
+  const bool is_read = source.place == Place::Output && goal.space == Space::Device;
+  return is_read && !output_staging.empty() ? stream->wait() : Status();
 }
 
 Status Session::State::move(const Location& to, const Location& from, std::size_t bytes) {
@@ -187,29 +198,46 @@ Status Session::State::run(const If& branch, std::int64_t iteration) {
   return run(taken ? branch.then_block : branch.else_block, iteration);
 }
 
-template <typename Call>
-Status Session::State::timed(const Call& call) {
+Status Session::State::timed(const HostCall& call) {
   if (profile == nullptr) return run(call);
   const std::int64_t start = stream->now_ns();
-  Status status = run(call);
-  if (status.ok()) status = stream->wait();
-  LayerTime& layer = profile->layers_[profile_index.at(&call)];
-  const std::int64_t spent = stream->now_ns() - start;
-  layer.total_ns += spent;
-  layer.fastest_ns = layer.calls == 0 ? spent : std::min(layer.fastest_ns, spent);
-  ++layer.calls;
+  const Status status = run(call);
+  if (status.ok()) add_time(&call, stream->now_ns() - start);
   return status;
 }
 
+void Session::State::add_time(const void* call, std::int64_t ns) {
+  LayerTime& layer = profile->layers_[profile_index.at(call)];
+  layer.total_ns += ns;
+  layer.fastest_ns = layer.calls == 0 ? ns : std::min(layer.fastest_ns, ns);
+  ++layer.calls;
+}
+
+Status Session::State::run(const Instruction& instruction, std::int64_t iteration) {
+  return std::visit(Match{[&](const KernelCall& call) { return run(call); },
+                          [&](const HostCall& call) { return timed(call); },
+                          [&](const Copy& copy) { return run(copy, iteration); },
+                          [&](const If& branch) { return run(branch, iteration); },
+                          [&](const Loop& loop) { return run(loop); }},
+                    instruction.kind);
+}
+
+Status Session::State::run(std::span<const Instruction> instructions, std::int64_t iteration) {
+  for (const Instruction& instruction : instructions) {
+    ATTUNE_RETURN_IF_ERROR(run(instruction, iteration));
+  }
+  return {};
+}
+
 Status Session::State::run(const Block& block, std::int64_t iteration) {
-  for (const Instruction& instruction : block) {
-    ATTUNE_RETURN_IF_ERROR(
-        std::visit(Match{[&](const KernelCall& call) { return timed(call); },
-                         [&](const HostCall& call) { return timed(call); },
-                         [&](const Copy& copy) { return run(copy, iteration); },
-                         [&](const If& branch) { return run(branch, iteration); },
-                         [&](const Loop& loop) { return run(loop); }},
-                   instruction.kind));
+  if (stretches.empty()) return run(std::span(block), iteration);
+  for (std::size_t i = 0; i < block.size();) {
+    Stretch* const stretch = stretch_at(block[i]);
+    const std::size_t end = stretch != nullptr ? stretch->end : i + 1;
+    const auto some = std::span(block).subspan(i, end - i);
+    ATTUNE_RETURN_IF_ERROR(stretch != nullptr ? run(*stretch, some, iteration)
+                                              : run(some, iteration));
+    i = end;
   }
   return {};
 }

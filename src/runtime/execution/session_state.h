@@ -2,6 +2,7 @@
 // session.cpp, running instructions in session_run.cpp.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -12,12 +13,28 @@
 
 namespace attune::runtime {
 
+// Instructions of a block, up to `end`, that a stream can record: they ask the host for nothing,
+// and their addresses are the same in every run. The first run does them one by one, the second
+// records them.
+struct Stretch {
+  struct Take {
+    bool has_run = false, refused = false;
+    std::unique_ptr<Recording> recording;
+  };
+  std::size_t end = 0;
+  bool downloads = false;       // something goes to the host
+  std::array<Take, 2> takes{};  // as they are, and kernels only
+};
+
 struct Session::State {
   std::shared_ptr<const Model> model;
   ThreadPool* pool = nullptr;
   Memory arena;
   std::unique_ptr<DeviceMemory> device_arena;  // where the device has memory of its own
   Memory workspace;
+  // Copies of all inputs and outputs, where the device reaches certain memory of the host by
+  // itself.
+  std::vector<std::unique_ptr<DeviceMemory>> input_staging, output_staging;
   std::unique_ptr<Stream> stream;
   std::vector<std::byte*> addresses;      // of the plan's buffers
   std::vector<std::byte*> input_data;     // what the buffers of inputs point to in this run
@@ -34,11 +51,13 @@ struct Session::State {
   Profile* profile = nullptr;
   bool kernels_only = false;  // nothing moves between host and device
   std::unordered_map<const void*, std::size_t> profile_index;  // of each call, once asked for
+  std::unordered_map<const Instruction*, Stretch> stretches;   // by their first; see records()
 
   const Plan& plan() const { return model->plan(); }
   std::int64_t* extent_table() const { return static_cast<std::int64_t*>(extents.data()); }
 
   Status allocate();
+  Status stage_interface();
   std::byte* start_of(const Buffer& buffer) const;
   Status bind(std::span<const InputView> inputs, std::span<const OutputView> outputs);
   Status bind_input(std::size_t index, const InputView& view);
@@ -57,6 +76,10 @@ struct Session::State {
   Result<Shape> actual_shape(const std::vector<Dim>& dims) const;
   Status verify_constant(BufferId id) const;
   Status run(const Block& block, std::int64_t iteration);
+  Status run(const Instruction& instruction, std::int64_t iteration);
+  Status run(std::span<const Instruction> instructions, std::int64_t iteration);
+  Stretch* stretch_at(const Instruction& instruction);
+  Status run(Stretch& stretch, std::span<const Instruction> instructions, std::int64_t iteration);
   Status run(const KernelCall& call);
   Status run(const HostCall& call);
   Status run(const Copy& copy, std::int64_t iteration);
@@ -65,8 +88,8 @@ struct Session::State {
   void exchange(const Loop& loop);
   Status run(const If& branch, std::int64_t iteration);
   Status keep_extents(const HostCall& call);
-  template <typename Call>
-  Status timed(const Call& call);
+  Status timed(const HostCall& call);
+  void add_time(const void* call, std::int64_t ns);
 };
 
 }  // namespace attune::runtime

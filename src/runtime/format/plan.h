@@ -160,9 +160,10 @@ struct Instruction {
 
 struct Plan {
   std::string model;
-  std::string target;          // as the compiler writes it
-  std::string device = "cpu";  // the kind of device that runs it (runtime/execution/device.h)
-  std::string architecture;    // "x86_64", "aarch64"
+  std::string target;             // as the compiler writes it
+  std::string precision = "f32";  // that heavy operators compute in: for reports
+  std::string device = "cpu";     // the kind of device that runs it (runtime/execution/device.h)
+  std::string architecture;       // "x86_64", "aarch64"
   std::vector<std::string> features;  // CPU features the code uses, by their LLVM names
   std::int32_t threads = 1;           // how many workers the code was made for
   std::vector<InterfaceTensor> inputs;

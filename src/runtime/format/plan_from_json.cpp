@@ -258,6 +258,7 @@ Result<Plan> plan_from_json(std::string_view text) {
       reader.all(get("kernels"), [&](const Json& item) { return read_kernel(reader, item); });
   plan.body = read_block(reader, get("body"));
   plan.arena_bytes = reader.integer(get("arena_bytes"));
+  if (const Json* precision = json.find("precision")) plan.precision = reader.text(*precision);
   if (const Json* device = json.find("device")) {
     plan.device = reader.text(reader.member(*device, "kind"));
     if (const Json* arena = device->find("arena_bytes")) {

@@ -180,7 +180,8 @@ std::string plan_to_json(const Plan& plan) {
                     {"arena_bytes", plan.arena_bytes},
                     {"workspace_bytes", plan.workspace_bytes},
                     {"peak_bytes", plan.peak_bytes}};
-  // What is not said stays as it was before there were other devices.
+  // What is not said stays as it was before there were others.
+  if (plan.precision != Plan{}.precision) object.emplace_back("precision", plan.precision);
   if (plan.device != Plan{}.device || plan.kernel_space == Space::Device) {
     object.emplace_back("device", device_json(plan));
   }

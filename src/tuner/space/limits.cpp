@@ -1,5 +1,8 @@
 #include "tuner/space/limits.h"
 
+#include <algorithm>
+
+#include "tuner/space/launch_shape.h"
 #include "tuner/space/register_tile.h"
 
 namespace attune::space {
@@ -22,11 +25,30 @@ std::int64_t buffer_bytes(const StageState& stage, const StageBounds& bounds) {
   return bytes;
 }
 
+// What a device with blocks and threads has no room for.
+std::optional<std::string_view> find_launch_flaw(const schedule::State& state,
+                                                 const std::vector<StageBounds>& bounds,
+                                                 const target::LaunchFacts& device) {
+  for (const LaunchShape& shape : launch_shapes(state, bounds)) {
+    const std::int64_t threads = shape.thread_count();
+    if (threads > device.threads_per_block) return "too many threads in a block";
+    if (shape.too_many_blocks()) return "too many blocks along one axis";
+    if (shape.shared_bytes > device.shared_bytes) return "too much shared memory in a block";
+    const std::int64_t most =
+        std::min(device.register_bytes, device.resident_register_bytes / threads);
+    if (shape.register_bytes > most) return "too many registers in a thread";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string_view> find_flaw(const schedule::State& state,
                                           const std::vector<StageBounds>& bounds,
                                           const target::Target& target, const Limits& limits) {
+  if (target.launch.multiprocessors > 0) {
+    if (const auto flaw = find_launch_flaw(state, bounds, target.launch)) return flaw;
+  }
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     const StageState& stage = *state.stages[i];
     if (statements(stage, bounds[i]) > limits.unrolled_statements) return "too much unrolled code";

@@ -1,5 +1,6 @@
 // Schedules that are hopeless on a target whatever the rest looks like: register tiles that spill,
-// buffers larger than the memory, unrolled code that takes minutes to compile.
+// buffers larger than the memory, unrolled code that takes minutes to compile, blocks that a device
+// has no room for.
 #pragma once
 
 #include <optional>

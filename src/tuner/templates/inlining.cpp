@@ -28,7 +28,8 @@ bool has_condition(const ir::Stage& stage) {
 
 }  // namespace
 
-Inlined inline_producers(const ir::Program& program, double wasted_work) {
+Inlined inline_producers(const ir::Program& program, double wasted_work,
+                         const std::set<std::string>& kept, bool conditions) {
   const std::set<ir::Buffer> constants = constants_of(program);
   std::map<ir::Buffer, std::int64_t> length;  // of what is inlined
   std::vector<const ir::Stage*> chosen;
@@ -38,7 +39,7 @@ Inlined inline_producers(const ir::Program& program, double wasted_work) {
       const auto found = length.find(buffer);
       if (found != length.end()) own += count * found->second;
     }
-    if (reduces(stage) || is_output(program, stage)) continue;
+    if (reduces(stage) || is_output(program, stage) || kept.count(stage.name) > 0) continue;
     if (constants.count(stage.outputs[0]) > 0 && !only_moves(stage)) continue;
     double reads = 0;
     std::int64_t places = 0;
@@ -51,7 +52,7 @@ Inlined inline_producers(const ir::Program& program, double wasted_work) {
     }
     const double again = reads / iterations(stage) - 1;
     // A condition would cut the vectors of a reduction at the border, in every step.
-    if (reduced && again >= 1 && has_condition(stage)) continue;
+    if (!conditions && reduced && again >= 1 && has_condition(stage)) continue;
     const bool moves = only_moves(stage);
     if (!moves && static_cast<double>(own) * again > wasted_work) continue;
     if (places > 1 && own * places > kLongestValue) continue;

@@ -1,6 +1,9 @@
 // Inlining producers that do not reduce, as far as that does not compute much twice.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
 
@@ -13,6 +16,9 @@ struct Inlined {
 };
 
 // `wasted_work`: nodes computed again per element, at most. What only moves values costs nothing.
-Inlined inline_producers(const ir::Program& program, double wasted_work);
+// The stages that `kept` names stay. Conditions, such as where a border begins, are inlined into
+// reductions only where `conditions` says that they cost nothing there.
+Inlined inline_producers(const ir::Program& program, double wasted_work,
+                         const std::set<std::string>& kept = {}, bool conditions = false);
 
 }  // namespace attune::templates

@@ -18,7 +18,9 @@ Result<std::optional<TuneReport>> known_answer(const model::ModelOptions& option
   const model::KnownTask known = prepared.know(task);
   if (!known.recorded_us || *known.recorded_us * 1e-3 > until_latency_ms) return none;
   const target::Target& target = prepared.compile.target;
-  TuneReport report{.target = target::to_string(target), .threads = target.threads};
+  TuneReport report{.target = target::to_string(target),
+                    .precision = std::string(ops::name_of(prepared.compile.precision)),
+                    .threads = target.threads};
   ATTUNE_ASSIGN(report.records, model::records_path(records.records));
   report.until_latency_ms = until_latency_ms;
   report.latency_ms = *known.recorded_us * 1e-3;

@@ -57,6 +57,7 @@ class Tuner {
     ATTUNE_RETURN_IF_ERROR(resources_.open(model_.target));
     report_.threads = model_.target.threads;
     report_.target = model_.target_text();
+    report_.precision = ops::name_of(model_.precision);
     ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(resources_, model_.target));
     ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
       ATTUNE_ASSIGN(tasks_, model_.is_operator() ? prepare() : teller_.whole_stage("layouts", [&] {
@@ -111,10 +112,8 @@ class Tuner {
     ModelContest contest(tasks_, compile_options(), output_, inputs_, resources_, teller_);
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
     ATTUNE_RETURN_IF_ERROR(contest.deliver(report_, options_.sign));
-    for (std::size_t i = 0; i < reports_.size(); ++i) {
-      // A task without a round has what was known.
+    for (std::size_t i = 0; i < reports_.size(); ++i)  // without a round: what was known
       if (!reports_[i].best_us) name_known(known_[i].schedule, reports_[i]);
-    }
     add_reports(device_seconds(contest));
     return std::move(report_);
   }

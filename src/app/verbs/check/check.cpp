@@ -15,6 +15,7 @@
 #include "runtime/execution/affinity.h"
 #include "runtime/format/artifact.h"
 #include "targets/devices/devices.h"
+#include "targets/kinds.h"
 
 namespace attune::verbs {
 namespace {
@@ -26,6 +27,7 @@ Bytes pack(const CheckCase& result) {
   append_value(bytes, result.max_abs_error);
   append_value(bytes, result.max_rel_error);
   append_value(bytes, result.by_rounding);
+  append_value(bytes, result.precision);
   bytes.insert(bytes.end(), result.message.begin(), result.message.end());
   return bytes;
 }
@@ -37,6 +39,7 @@ Result<CheckCase> unpack(std::span<const char> bytes) {
   result.max_abs_error = reader.value<double>();
   result.max_rel_error = reader.value<double>();
   result.by_rounding = reader.value<std::int64_t>();
+  result.precision = reader.value<ops::Precision>();
   result.message.assign(reader.rest().begin(), reader.rest().end());
   ATTUNE_RETURN_IF_ERROR(reader.status());
   return result;
@@ -49,8 +52,9 @@ CheckCase failed(std::string name, const Error& error) {
           .message = error.message};
 }
 
-Result<Bytes> packed(const Result<CheckCase>& result) {
+Result<Bytes> packed(Result<CheckCase> result, ops::Precision precision) {
   if (!result.ok()) return result.error();
+  result->precision = precision;
   return pack(*result);
 }
 
@@ -95,12 +99,15 @@ Status check_cases(const CheckOptions& options,
   ATTUNE_ASSIGN(const target::Target target, model::resolve_target(options.source.model));
   if (!options.run_elsewhere) ATTUNE_RETURN_IF_ERROR(model::check_runs_here(target));
   const std::vector<Piece> pieces = pieces_of(cases);
+  const auto asked = options.source.model.precision.value_or(ops::Precision::F32);
   IsolatedWork all;
   all.count = pieces.size();
   all.at_once = runtime::allowed_cores().size();
   all.limits.seconds = options.timeout_seconds;
+  all.limits.limits_addresses = !targets::kind_of(target).requirements(target).own_memory;
   all.work = [&](std::size_t i) {
-    return packed(check_onnx_case(cases[pieces[i].number], pieces[i].data_set, options));
+    return packed(check_onnx_case(cases[pieces[i].number], pieces[i].data_set, options),
+                  model::precision_on(target, asked));
   };
   CheckCase whole{.status = CheckStatus::Pass};
   all.done = [&](std::size_t i, const Result<Bytes>& bytes) -> Status {
@@ -133,8 +140,12 @@ Result<CheckCase> check_alone(const CheckOptions& options) {
   ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model, model::Purpose::Tune));
   const std::string name = model.name;
   const bool is_operator = model.is_operator();
+  const bool own_memory = targets::kind_of(model.target).requirements(model.target).own_memory;
+  const ops::Precision precision = model.precision;
   const Result<Bytes> bytes = run_isolated(
-      name, [&] { return packed(check_model(std::move(model), source, options.seed)); });
+      name,
+      [&] { return packed(check_model(std::move(model), source, options.seed), precision); },
+      {.limits_addresses = !own_memory});
   if (!bytes.ok() && !is_operator) return bytes.error();
   return unpacked(name, bytes);
 }
@@ -178,6 +189,7 @@ std::string to_json(const CheckCase& result) {
   json["max_abs_error"] = result.max_abs_error;
   json["max_rel_error"] = result.max_rel_error;
   json["by_rounding"] = result.by_rounding;
+  json["precision"] = ops::name_of(result.precision);
   json["message"] = result.message;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

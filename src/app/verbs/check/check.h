@@ -27,6 +27,7 @@ struct CheckCase {
   // Elements of an ONNX test case that are right only by the rounding of the largest (compare.h).
   std::int64_t by_rounding = 0;
   std::string message = {};
+  ops::Precision precision = ops::Precision::F32;  // that it was computed in
 };
 
 // Runs a model that is not for this machine, or not for this process, on its inputs.

@@ -61,7 +61,7 @@ Tolerance tolerance_of(runtime::DType type) {
   if (type == DType::F16 || type == DType::BF16) return {1e-2, 1e-6, true};
   if (type == DType::I8 || type == DType::U8) return {0, 2, true};  // quantised: two steps
   if (!runtime::is_float(type)) return {0, 0, true};
-  return {1e-4, 1e-7, true};
+  return {ops::tolerance_of(ops::Precision::F32, 1), 1e-7, true};
 }
 
 // The outputs of one run, as the model gives them. This process is caged from then on.
@@ -75,7 +75,7 @@ Result<std::vector<Tensor>> run_once(const model::RunnableModel& runnable,
 
 // Every element of every output.
 Result<CheckCase> check_whole(const model::RunnableModel& runnable, const graph::Graph& graph,
-                              std::uint64_t seed) {
+                              ops::Precision precision, std::uint64_t seed) {
   const runtime::Plan& plan = runnable.plan();
   std::vector<Tensor> inputs;
   std::vector<ConstantPtr> constants;
@@ -100,7 +100,8 @@ Result<CheckCase> check_whole(const model::RunnableModel& runnable, const graph:
     // An operator says how exact it is.
     const Tolerance tolerance = runnable.is_operator
                                     ? Tolerance{runnable.kernels.front().tolerance, 0, true}
-                                    : tolerance_of(expected.tensor.type());
+                                    : tolerance_in(precision, graph, expected.tensor.type(),
+                                                   tolerance_of(expected.tensor.type()));
     (void)compare(expected, actual, tolerance, result);
     elements += expected.tensor.elements();
   }
@@ -158,6 +159,7 @@ Result<CheckCase> check_model(model::LoadedModel model, const model::SourceOptio
   const graph::Graph graph = model.graph;
   const std::string name = model.name;
   const bool is_operator = model.is_operator();
+  const ops::Precision precision = model.precision;
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
   ATTUNE_ASSIGN(const model::CompiledModel compiled, model::compile_prepared(std::move(prepared)));
   ATTUNE_ASSIGN(model::RunnableModel runnable, model::runnable_of(compiled));
@@ -173,7 +175,7 @@ Result<CheckCase> check_model(model::LoadedModel model, const model::SourceOptio
                     name, flops, flops / kFlopsPerSecond),
         "compare with reference outputs: 'attune check FOLDER'");
   }
-  return check_whole(runnable, graph, seed);
+  return check_whole(runnable, graph, precision, seed);
 }
 
 }  // namespace attune::verbs

@@ -138,6 +138,8 @@ Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions
   imported.model = test.model;
   ATTUNE_ASSIGN(model::LoadedModel loaded, import_case(imported, data));
   const model::SourceOptions source{.model = imported, .schedule = options.source.schedule};
+  const ops::Precision precision = loaded.precision;
+  const graph::Graph graph = loaded.graph;
   ATTUNE_ASSIGN(const Ran ran, options.run_elsewhere ? run_there(std::move(loaded), source, data,
                                                                  options.run_elsewhere)
                                                      : run_here(std::move(loaded), source, data));
@@ -150,7 +152,9 @@ Status check_data(const OnnxCase& test, const CaseData& data, const CheckOptions
     if (found == named.end()) return invalid(fmt::format("there is no output '{}'", expected.name));
     result.by_rounding +=
         compare(expected, ran.outputs[static_cast<std::size_t>(found - named.begin())],
-                tolerance_of(expected.tensor.type()), result);
+                tolerance_in(precision, graph, expected.tensor.type(),
+                             tolerance_of(expected.tensor.type())),
+                result);
     elements += expected.tensor.elements();
   }
   if (result.status == CheckStatus::Wrong) return {};

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/graph/depth.h"
+
 namespace attune::verbs {
 namespace {
 
@@ -36,6 +38,13 @@ void wrong(CheckCase& result, std::string why) {
 }
 
 }  // namespace
+
+Tolerance tolerance_in(ops::Precision precision, const graph::Graph& graph, runtime::DType type,
+                       const Tolerance& in_f32) {
+  if (precision == ops::Precision::F32 || !runtime::is_float(type)) return in_f32;
+  const double own = ops::tolerance_of(precision, graph::depth_of(graph));
+  return {std::max(own, in_f32.relative), in_f32.absolute, true};
+}
 
 std::int64_t compare(const NamedTensor& named, const Tensor& actual, const Tolerance& tolerance,
                      CheckCase& result) {

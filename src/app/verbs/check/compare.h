@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "app/verbs/check/check.h"
+#include "compiler/graph/graph.h"
+#include "compiler/ops/precision.h"
 #include "runtime/memory/tensor.h"
 
 namespace attune::verbs {
@@ -18,6 +20,10 @@ struct Tolerance {
   double absolute = 1e-7;
   bool of_largest = false;
 };
+
+// Of an output of type `type` of a model that is computed in another precision than f32.
+Tolerance tolerance_in(ops::Precision precision, const graph::Graph& graph, runtime::DType type,
+                       const Tolerance& in_f32);
 
 struct NamedTensor {
   std::string name = {};

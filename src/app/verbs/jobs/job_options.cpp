@@ -48,6 +48,11 @@ bool take(const std::string& key, const Json& value, JobOptions& options) {
   if (key == "constants") return texts(options.constants);
   if (key == "maxima") return texts(options.maxima);
   if (key == "inputs") return take_files(value, options.inputs);
+  if (key == "precision" && value.is_string()) {
+    const auto precision = ops::parse_precision(value.get<std::string>());
+    if (precision.ok()) options.precision = *precision;
+    return precision.ok();
+  }
   if (key != "exact" || !value.is_boolean()) return false;
   options.exact = value.get<bool>();
   return true;
@@ -62,8 +67,9 @@ std::string to_json(const JobOptions& options) {
             {"shapes", options.shapes},  {"constants", options.constants},
             {"inputs", inputs},          {"records", options.records},
             {"history", options.history}};
-  // Earlier programs do not know it.
+  // Earlier programs do not know these.
   if (!options.maxima.empty()) json["maxima"] = options.maxima;
+  if (options.precision) json["precision"] = ops::name_of(*options.precision);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

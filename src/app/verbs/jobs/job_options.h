@@ -2,17 +2,20 @@
 // Written when a job is submitted, read by the worker that tunes it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "compiler/model/load/input_files.h"
+#include "compiler/ops/precision.h"
 
 namespace attune::verbs {
 
 struct JobOptions {
   std::string target = "cpu";
   bool exact = false;
+  std::optional<ops::Precision> precision = {};
   std::vector<std::string> shapes = {};       // "input=1,3,224,224", as parse_shape reads them
   std::vector<std::string> maxima = {};       // "k=10", as parse_maximum reads them
   std::vector<std::string> constants = {};    // "k=3", as parse_constant reads them; files absolute

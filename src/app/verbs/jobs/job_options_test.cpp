@@ -8,6 +8,7 @@ namespace {
 TEST(JobOptions, ArriveAsTheyWere) {
   const JobOptions options{.target = "cpu -mcpu=znver3",
                            .exact = true,
+                           .precision = ops::Precision::BF16,
                            .shapes = {"x=1,3,8,8", "s="},
                            .maxima = {"n=10"},
                            .constants = {"k=3"},
@@ -30,6 +31,8 @@ TEST(JobOptions, RefusesWhatItDoesNotUnderstand) {
             "the options of the job cannot be read: 'colour' is not understood");
   EXPECT_EQ(message(R"({"exact": 1})"),
             "the options of the job cannot be read: 'exact' is not understood");
+  EXPECT_EQ(message(R"({"precision": "f8"})"),
+            "the options of the job cannot be read: 'precision' is not understood");
   EXPECT_EQ(message(R"({"inputs": ["x=/a.npy"]})"),
             "the options of the job cannot be read: 'inputs' is not understood");
   EXPECT_EQ(message("[]"), "the options of the job cannot be read: it is no JSON object");

@@ -154,6 +154,7 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
   ATTUNE_RETURN_IF_ERROR(model::history_path(options.history));
   JobOptions further{.target = options.model.target,
                      .exact = options.model.exact,
+                     .precision = options.model.precision,
                      .shapes = options.shapes,
                      .maxima = options.maxima,
                      .history = options.history};

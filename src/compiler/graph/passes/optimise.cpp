@@ -114,12 +114,30 @@ std::span<const Pass> passes() {
       {"combine_convolutions", "convolutions of one input become one", combine_convolutions,
        "conv"},
       {"remove_dead_code", "nodes and values that no output needs", remove_dead_code},
+      {.name = "lower_precision",
+       .meaning = "heavy operators and what lies between them in 16 bits, where that is asked for",
+       .run = lower_precision,
+       .last = true},
   };
   return all;
 }
 
-Result<Graph> optimise(Graph graph, const PassOptions& options) {
+namespace {
+
+Status run_timed(const Pass& pass, const PassOptions& options, Graph& graph, int& version) {
   using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  ATTUNE_ASSIGN(Graph result, run_everywhere(pass, graph, options.context));
+  if (!same_nodes(result, graph)) ++version;
+  graph = std::move(result);
+  const std::chrono::duration<double, std::milli> spent = Clock::now() - start;
+  if (options.observe) options.observe(pass.name, graph, spent.count());
+  return {};
+}
+
+}  // namespace
+
+Result<Graph> optimise(Graph graph, const PassOptions& options) {
   for (const std::string& name : options.disabled) {
     const bool known = std::any_of(passes().begin(), passes().end(),
                                    [&](const Pass& pass) { return pass.name == name; });
@@ -131,17 +149,18 @@ Result<Graph> optimise(Graph graph, const PassOptions& options) {
     const int before = version;
     for (const Pass& pass : passes()) {
       const auto last = seen.find(pass.name);
-      if (is_disabled(pass, options) || (last != seen.end() && last->second == version)) continue;
+      if (pass.last || is_disabled(pass, options) ||
+          (last != seen.end() && last->second == version)) {
+        continue;
+      }
       seen[pass.name] = version;
-      if (!concerns(pass, graph)) continue;
-      const auto start = Clock::now();
-      ATTUNE_ASSIGN(Graph result, run_everywhere(pass, graph, options.context));
-      if (!same_nodes(result, graph)) ++version;
-      graph = std::move(result);
-      const std::chrono::duration<double, std::milli> spent = Clock::now() - start;
-      if (options.observe) options.observe(pass.name, graph, spent.count());
+      if (concerns(pass, graph)) ATTUNE_RETURN_IF_ERROR(run_timed(pass, options, graph, version));
     }
     if (version == before) break;
+  }
+  for (const Pass& pass : passes()) {
+    if (!pass.last || is_disabled(pass, options)) continue;
+    ATTUNE_RETURN_IF_ERROR(run_timed(pass, options, graph, version));
   }
   return graph;
 }

@@ -45,8 +45,9 @@ TEST(Optimise, ReachesAFixedPoint) {
 TEST(Optimise, LeavesOutPassesByNameAndShowsTheRest) {
   std::vector<std::string> seen;
   PassOptions options;
-  for (const Pass& pass : passes()) options.disabled.emplace_back(pass.name);
-  options.disabled.pop_back();
+  for (const Pass& pass : passes()) {
+    if (pass.name != "remove_dead_code") options.disabled.emplace_back(pass.name);
+  }
   options.observe = [&](std::string_view pass, const Graph& graph, double ms) {
     seen.emplace_back(pass);
     EXPECT_TRUE(verify(graph).ok());

@@ -25,5 +25,6 @@ Result<Graph> merge_equal_nodes(const Graph& graph, const PassContext& context);
 Result<Graph> combine_products(const Graph& graph, const PassContext& context);
 Result<Graph> combine_convolutions(const Graph& graph, const PassContext& context);
 Result<Graph> remove_dead_code(const Graph& graph, const PassContext& context);
+Result<Graph> lower_precision(const Graph& graph, const PassContext& context);
 
 }  // namespace attune::graph

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "compiler/graph/builder.h"
+#include "compiler/ops/precision.h"
 
 namespace attune::graph {
 
 struct PassContext {
   Evaluate run_host = {};  // host operators on constants are left alone without it
   bool exact = false;      // no rewrites that add roundings, such as x / c to x * (1 / c)
+  ops::Precision precision = ops::Precision::F32;  // that the model is computed in
 };
 
 struct Pass {
@@ -26,6 +28,8 @@ struct Pass {
   // The operators, separated by spaces, of which a graph has one if the pass has anything to do;
   // empty: any.
   std::string_view operators = {};
+  // Runs once, when the others have nothing more to do.
+  bool last = false;
 };
 // The passes, in order.
 std::span<const Pass> passes();
@@ -37,8 +41,8 @@ struct PassOptions {
   PassContext context = {};
 };
 
-// Runs the list again and again until nothing changes, a few times at most. A pass is left out
-// while the graph is as it was when the pass last ran.
+// Runs the list again and again until nothing changes, a few times at most, and then the passes
+// that are last. A pass is left out while the graph is as it was when the pass last ran.
 Result<Graph> optimise(Graph graph, const PassOptions& options = {});
 
 }  // namespace attune::graph

@@ -31,6 +31,18 @@ bool is_product(const Graph& graph, const Node& node) {
   return anchor.ok() && anchor->has_value();
 }
 
+bool reads(const Node& node, std::string_view op, ValueId id) {
+  return node.op == op && !node.inputs.empty() && node.inputs[0] == id;
+}
+
+// The cast that rounds the weights of a softmax among nodes of a graph; -1: they stay as they are.
+int rounding_of(const Graph& graph, const std::vector<int>& nodes, ValueId weights) {
+  const auto cast = std::find_if(nodes.begin(), nodes.end(), [&](int node) {
+    return reads(node_at(graph, node), "cast", weights);
+  });
+  return cast == nodes.end() ? -1 : *cast;
+}
+
 // Keys of a part of a row, where rows are long: scores of some dozens of queries and so many keys
 // are a small part of a second cache.
 constexpr std::int64_t kMostKeys = 512;
@@ -45,10 +57,10 @@ bool may_attend(const Graph& graph, const AttentionNodes& nodes) {
       !is_product(graph, product)) {
     return false;
   }
-  const TensorType& type = graph.value(scores.outputs[0]).type;
-  return type == graph.value(softmax.outputs[0]).type &&
-         type == graph.value(product.inputs[0]).type &&
-         type.shape[type.shape.size() - 2] >= ops::kFewestQueries;
+  const auto& shape = graph.value(scores.outputs[0]).type.shape;
+  return shape == graph.value(softmax.outputs[0]).type.shape &&
+         shape == graph.value(product.inputs[0]).type.shape &&
+         shape[shape.size() - 2] >= ops::kFewestQueries;
 }
 
 std::optional<AttentionParts> cut_attention(const Graph& graph, const Group& group) {
@@ -56,22 +68,24 @@ std::optional<AttentionParts> cut_attention(const Graph& graph, const Group& gro
                                     [&](int node) { return node_at(graph, node).op == "softmax"; });
   if (softmax == group.nodes.end()) return std::nullopt;
   const ValueId weights = node_at(graph, *softmax).outputs[0];
+  const int rounding = rounding_of(graph, group.nodes, weights);
+  const ValueId read = rounding < 0 ? weights : node_at(graph, rounding).outputs[0];
   const bool multiplied = std::any_of(group.nodes.begin(), group.nodes.end(), [&](int node) {
-    const Node& member = node_at(graph, node);
-    return member.op == "matmul" && member.inputs[0] == weights;
+    return reads(node_at(graph, node), "matmul", read);
   });
   if (!multiplied) return std::nullopt;
   auto [scores, product] = divide(graph, group, weights);
   std::erase(scores.nodes, *softmax);
-  return AttentionParts{std::move(scores), std::move(product)};
+  std::erase(product.nodes, rounding);
+  return AttentionParts{std::move(scores), std::move(product), read};
 }
 
-Result<Task> attention(const Graph& graph, Task scores, Task product) {
+Result<Task> attention(const Graph& graph, Task scores, Task product, ValueId weights) {
   const auto softmax = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
     return node.inputs.size() == 1 && node.inputs[0] == scores.output && node.op == "softmax";
   });
   CHECK(softmax != graph.nodes.end(), "attention has a softmax of its scores");
-  const auto left = std::find(product.inputs.begin(), product.inputs.end(), softmax->outputs[0]);
+  const auto left = std::find(product.inputs.begin(), product.inputs.end(), weights);
   CHECK(left != product.inputs.end(), "attention multiplies the softmax of its scores");
   const auto position = static_cast<std::size_t>(left - product.inputs.begin());
 

@@ -22,15 +22,18 @@ struct AttentionNodes {
   int scores, softmax, product;
 };
 
-// Whether the three, each of which reads the one before it, can be one task.
+// Whether the three, each of which reads the one before it, can be one task. Casts may stand before
+// and behind the softmax.
 bool may_attend(const Graph& graph, const AttentionNodes& nodes);
 
 // The groups of the two products; nothing when the group is no attention.
 struct AttentionParts {
   Group scores, product;
+  ValueId weights =
+      kNoValue;  // that the second product reads: of the softmax, or rounded behind it
 };
 std::optional<AttentionParts> cut_attention(const Graph& graph, const Group& group);
 // The task of the whole, from those of the two products.
-Result<Task> attention(const Graph& graph, Task scores, Task product);
+Result<Task> attention(const Graph& graph, Task scores, Task product, ValueId weights);
 
 }  // namespace attune::graph

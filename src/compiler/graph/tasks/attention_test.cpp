@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "compiler/graph/builder.h"
+#include "compiler/graph/passes/passes.h"
 #include "compiler/ir/interpret/interpret.h"
 
 namespace attune::graph {
@@ -77,6 +79,24 @@ TEST(Attention, IsOneTaskWithAllThatIsDoneToScores) {
     EXPECT_EQ(task->op.flops, 2.0 * 2 * kBatch * kHeads * kQueries * kKeys * kTerms);
     EXPECT_TRUE(task->op.alternatives.empty());
   }
+}
+
+// Its softmax stays in f32 between products of 16 bits.
+TEST(Attention, IsOneTaskInSixteenBits) {
+  const Graph wide = model({.masked = true});
+  const auto graph = optimise(wide, {.context = {.precision = ops::Precision::BF16}});
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  std::vector<std::string> names;
+  for (const Group& group : groups_of(*graph)) {
+    const auto task = make_task(*graph, group);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    names.push_back(task->name.substr(0, task->name.find(' ')));
+    if (!names.back().starts_with("attention")) continue;
+    EXPECT_EQ(task->op.program.find_stage("scores.output")->outputs[0]->type, ir::kF32);
+    EXPECT_EQ(task->op.program.find_stage("output")->outputs[0]->type, ir::kF32);
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (std::vector<std::string>{"attention+cast+relu", "cast", "cast", "cast"}));
 }
 
 TEST(Attention, StaysApartWhereThatCostsNothingOrOthersLook) {

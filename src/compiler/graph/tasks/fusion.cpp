@@ -166,12 +166,22 @@ class Fusion {
     }
   }
 
+  // The node whose result this one rounds, if they are one group; else the node itself.
+  int behind_rounding(int node) {
+    if (node_at(graph_, node).op != "cast") return node;
+    const int producer = producer_of(node_at(graph_, node).inputs[0]);
+    const bool together = producer >= 0 && group_of_[static_cast<std::size_t>(producer)] ==
+                                               group_of_[static_cast<std::size_t>(node)];
+    return together ? producer : node;
+  }
+
   // The softmax of another product, where this node multiplies its rows with a matrix. Queries and
   // keys are read through movement of any kind: the whole of both is read again and again.
   void take_in_attention(int node) {
     const Node& product = node_at(graph_, node);
-    const int softmax = product.op == "matmul" ? producer_of(product.inputs[0]) : -1;
-    if (softmax < 0 || group(softmax).size() != 1) return;
+    const int weights = product.op == "matmul" ? producer_of(product.inputs[0]) : -1;
+    const int softmax = weights < 0 ? -1 : behind_rounding(weights);
+    if (softmax < 0 || group(softmax).size() != (softmax == weights ? 1U : 2U)) return;
     const ValueId scores = node_at(graph_, softmax).inputs[0];
     const int producer = producer_of(scores);
     if (producer < 0 || !only_reader(product.inputs[0], node) || !only_reader(scores, softmax)) {
@@ -179,7 +189,7 @@ class Fusion {
     }
     const int first = only_heavy(producer);
     if (first < 0 || has_reduction(producer) || group(producer).back() != producer ||
-        group(producer).size() + 2 > kLargestGroup) {
+        group(producer).size() + 3 > kLargestGroup) {
       return;
     }
     const AttentionNodes nodes{first, softmax, node};

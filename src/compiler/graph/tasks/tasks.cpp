@@ -14,6 +14,8 @@
 #include "compiler/graph/tasks/chain.h"
 #include "compiler/graph/tasks/group_frame.h"
 #include "compiler/graph/tasks/movement.h"
+#include "compiler/graph/tasks/product_operands.h"
+#include "compiler/graph/tasks/roundings.h"
 #include "compiler/graph/tasks/zeros.h"
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/simplify.h"
@@ -171,11 +173,11 @@ class GroupProgram {
     const Value& value = graph_.value(id);
     if (value.type.shape == frame.shape && buffer->shape.size() == frame.axes.size() &&
         value.layout.block == frame.block) {
-      return ir::load(buffer, frame.variables());
+      return ir::cast(value.type.dtype, ir::load(buffer, frame.variables()));
     }
-    return guarded(
-        read_element(buffer, value.layout, ops::broadcast_index(value.type.shape, frame.index)),
-        frame);
+    const ir::Expr element =
+        read_element(buffer, value.layout, ops::broadcast_index(value.type.shape, frame.index));
+    return guarded(ir::cast(value.type.dtype, element), frame);
   }
 
   // The constant in whole blocks, computed ahead.
@@ -206,19 +208,16 @@ class GroupProgram {
       return;
     }
     // The operator's own last stage becomes the first of those that are fused into the output.
-    ir::Buffer value = program_.outputs[0];
-    const ir::Stage& stage = *program_.producer(value);
+    const ir::Stage& stage = *program_.producer(program_.outputs[0]);
     CHECK(stage.name == "output", "operators end in the stage 'output'");
-    ir::Stage renamed = stage;
-    renamed.name = next_name(false);
-    renamed.outputs = {ir::make_buffer(renamed.name, value->type, value->shape)};
-    value = renamed.outputs[0];
-    program_.stages.back() = std::move(renamed);
+    program_.stages.back() = renamed_unrounded(stage, next_name(false));
+    const ir::Buffer value = program_.stages.back().outputs[0];
     results_[id] = value;
     if (anchor.bias == kNoValue) return;
     const ir::Expr x = ir::load(value, frame_.variables());
-    ir::Expr bias = bias_at(anchor.bias, x.type());
-    results_[id] = ir::add_compute(program_, next_name(last), frame_.axes, x + bias);
+    const ir::Expr sum = x + bias_at(anchor.bias, x.type());
+    results_[id] = ir::add_compute(program_, next_name(last), frame_.axes,
+                                   last ? ir::cast(graph_.value(id).type.dtype, sum) : sum);
   }
 
   ir::Expr bias_at(ValueId id, ir::DType type) {
@@ -258,7 +257,9 @@ class GroupProgram {
       }
       value = guarded(ir::cast(output.type.dtype, value), frame);
     }
-    value = ir::simplify(ir::cast(output.type.dtype, value), frame.ranges());
+    value = without_roundings(ir::cast(output.type.dtype, value));
+    if (!last && (def.traits.narrow || def.kind == OpKind::View)) value = before_rounding(value);
+    value = ir::simplify(value, frame.ranges());
     results_[node.outputs[0]] = ir::add_compute(program_, next_name(last), frame.axes, value);
     return {};
   }
@@ -294,8 +295,8 @@ class GroupProgram {
                                   ? known->second
                                   : input_buffer(id, physical_shape(value.type, value.layout));
     const Layout layout = value.layout;
-    return [buffer, layout](const std::vector<ir::Expr>& index) {
-      return read_element(buffer, layout, index);
+    return [buffer, layout, type = value.type.dtype](const std::vector<ir::Expr>& index) {
+      return ir::cast(type, read_element(buffer, layout, index));
     };
   }
 
@@ -348,7 +349,7 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
   if (const auto parts = cut_attention(graph, group)) {
     ATTUNE_ASSIGN(Task scores, make_task(graph, parts->scores, zeros));
     ATTUNE_ASSIGN(Task product, make_task(graph, parts->product, zeros));
-    return attention(graph, std::move(scores), std::move(product));
+    return attention(graph, std::move(scores), std::move(product), parts->weights);
   }
   std::optional<Anchor> anchor;
   bool has_fewer = false;  // algorithms than others with the same program
@@ -358,6 +359,7 @@ Result<Task> make_task(const Graph& graph, const Group& group, const std::vector
     if (!found) continue;
     const auto result = static_cast<std::size_t>(node_at(graph, member).outputs[0]);
     has_fewer = !zeros.empty() && zeros[result] && forget_mixing(found->op);
+    if (rounds_operands(graph, node_at(graph, member))) round_operands(found->op);
     builder.set_anchor(member, found->frame);
     anchor = std::move(found);
     break;

@@ -43,7 +43,7 @@ struct Memory {
 };
 
 // Why a frame failed.
-enum class Fault : std::uint8_t { OutOfBounds, Uninitialised };
+enum class Fault : std::uint8_t { OutOfBounds, Uninitialised, Misaligned, Divergent };
 
 // Sees every access of threads that run side by side. A read or write is announced before it
 // happens; a fault ends the run.
@@ -52,6 +52,11 @@ class Watch {
   virtual ~Watch() = default;
   virtual void on_read(Frame& frame, const Access& access, std::int64_t position) = 0;
   virtual void on_write(Frame& frame, const Access& access, std::int64_t position, Value value) = 0;
+  // A value that is copied asynchronously to an element; the end of a group of such copies; and
+  // waiting until all but the newest `groups` of them have arrived.
+  virtual void on_copy(Frame& frame, const Access& access, std::int64_t position, Value value) = 0;
+  virtual void on_commit(Frame& frame) = 0;
+  virtual void on_wait(Frame& frame, std::int64_t groups) = 0;
   virtual void on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,
                         const std::string& message) = 0;
 };

@@ -14,12 +14,20 @@ std::string_view to_string(FindingKind kind) {
       return "block race";
     case FindingKind::DivergentBarrier:
       return "divergent barrier";
+    case FindingKind::DivergentWarp:
+      return "divergent warp";
     case FindingKind::OutOfBounds:
       return "out of bounds";
     case FindingKind::OutOfScope:
       return "out of scope";
     case FindingKind::Uninitialised:
       return "uninitialised";
+    case FindingKind::PendingCopy:
+      return "pending copy";
+    case FindingKind::UnwaitedCopy:
+      return "unwaited copy";
+    case FindingKind::Misaligned:
+      return "misaligned";
     case FindingKind::LaunchLimit:
       return "launch limit";
   }

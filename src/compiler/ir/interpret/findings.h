@@ -13,9 +13,13 @@ enum class FindingKind : std::uint8_t {
   WriteRace,         // two threads of a block write different values, with no barrier between
   BlockRace,         // two blocks of a launch access an element, and one writes it
   DivergentBarrier,  // a barrier that not all threads of a block reach
+  DivergentWarp,     // an instruction of a warp that its lanes do not run as one
   OutOfBounds,
   OutOfScope,     // memory of another thread or block
   Uninitialised,  // a read of what nobody wrote
+  PendingCopy,    // an access to an element that an asynchronous copy is under way to
+  UnwaitedCopy,   // asynchronous copies that nobody waited for
+  Misaligned,     // an asynchronous copy at no multiple of its length
   LaunchLimit,    // more threads or memory than the device has
 };
 std::string_view to_string(FindingKind kind);

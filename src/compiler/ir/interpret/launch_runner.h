@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "compiler/ir/interpret/async_copies.h"
 #include "compiler/ir/interpret/launches.h"
 #include "compiler/ir/interpret/shadow.h"
 
@@ -26,6 +27,9 @@ class LaunchRunner : public Watch {
 
   void on_read(Frame& frame, const Access& access, std::int64_t position) override;
   void on_write(Frame& frame, const Access& access, std::int64_t position, Value value) override;
+  void on_copy(Frame& frame, const Access& access, std::int64_t position, Value value) override;
+  void on_commit(Frame& frame) override;
+  void on_wait(Frame& frame, std::int64_t groups) override;
   void on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,
                 const std::string& message) override;
 
@@ -46,6 +50,11 @@ class LaunchRunner : public Watch {
   void branch(const BranchCode& x, const Work& work, const Threads& threads);
   void allocate(const AllocateCode& x, const Threads& threads);
   void barrier(const Threads& threads);
+  void evaluate(const EvaluateCode& x, const Work& work, const Threads& threads);
+  // An intrinsic that the lanes of each warp run together.
+  void by_warps(const TensorCall& call, const Work& work, const Threads& threads);
+  void asynchronous(const AsyncCall& call, const Work& work, const Threads& threads);
+  void find_unwaited();
   // Runs one statement for each of the threads, warp by warp.
   void each(const Threads& threads, const Work& work, const std::function<void(Frame&)>& run_one,
             std::int64_t cycles = 0);
@@ -60,6 +69,8 @@ class LaunchRunner : public Watch {
   Moment now_;
   std::vector<Frame> frames_;                    // one per thread of the block
   std::vector<std::shared_ptr<Memory>> shared_;  // of the block, by slot
+  AsyncCopies copies_;                           // of the block
+  bool asynchronous_ = false;                    // the present statement is
   std::vector<Touched> touched_;                 // by the warp in its present statement
   std::vector<const Access*> touched_by_;
   std::size_t touched_count_ = 0;

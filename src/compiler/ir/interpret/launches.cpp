@@ -108,9 +108,11 @@ void LaunchRunner::run_block(const Front& front, const Frame& base, std::size_t 
   if (options_.meter) options_.meter->begin_block();
   make_threads(front, base, at);
   shared_.assign(base.memories.size(), nullptr);
+  copies_.begin_block(frames_.size());
   Threads all(frames_.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   run(*front.body, all);
+  find_unwaited();
   if (options_.meter) options_.meter->end_block();
 }
 

@@ -29,6 +29,7 @@ struct LaunchLimits {
 struct Touched {
   const BufferNode* buffer = nullptr;
   bool write = false;
+  bool asynchronous = false;  // nobody waits for it here
   std::vector<std::int64_t> positions;
 };
 
@@ -42,6 +43,9 @@ class Meter {
   virtual void step(int warp, const Work& work, std::span<const Touched> touched,
                     std::int64_t cycles) = 0;
   virtual void barrier() = 0;
+  // A warp closes a group of asynchronous copies, or waits for all but its newest ones.
+  virtual void commit(int warp) = 0;
+  virtual void wait(int warp, std::int64_t groups) = 0;
   virtual void end_block() = 0;
   virtual void end_launch() = 0;
 };

@@ -54,6 +54,15 @@ void add_missing_barrier(const BufferNode& buffer, std::int64_t position, int th
                   does, element_text(buffer, position), coordinates(other, now.threads), did));
 }
 
+void check_pending(const Shadow::Element& e, const BufferNode& buffer, std::int64_t position,
+                   int thread, const char* does, const Moment& now, Findings& findings) {
+  if (e.copies == 0 || findings.has(FindingKind::PendingCopy, buffer.name)) return;
+  findings.add(FindingKind::PendingCopy, buffer.name,
+               fmt::format("{} {} {}, to which thread {} copies without having waited",
+                           now.thread_text(thread), does, element_text(buffer, position),
+                           coordinates(e.copier, now.threads)));
+}
+
 }  // namespace
 
 std::string Moment::block_text() const { return coordinates(block, grid); }
@@ -75,6 +84,7 @@ void note_read(Shadow& shadow, const BufferNode& buffer, std::int64_t position, 
                const Moment& now, Findings& findings) {
   if (!in_scope(shadow, buffer, position, thread, now, findings)) return;
   auto& e = shadow.elements[static_cast<std::size_t>(position)];
+  check_pending(e, buffer, position, thread, "reads", now, findings);
   if (e.write_phase >= now.launch_phase && e.write_block != now.block) {
     add_block_race(buffer, position, thread, e.write_block, "reads", "wrote", now, findings);
   } else if (e.write_phase == now.phase && e.write_thread != thread) {
@@ -95,9 +105,11 @@ void note_read(Shadow& shadow, const BufferNode& buffer, std::int64_t position, 
   e.read_thread = thread;
 }
 
-void note_write(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
-                bool changes, const Moment& now, Findings& findings) {
-  if (!in_scope(shadow, buffer, position, thread, now, findings)) return;
+namespace {
+
+// A write against what is known of its element.
+void compare_write(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
+                   bool changes, const Moment& now, Findings& findings) {
   auto& e = shadow.elements[static_cast<std::size_t>(position)];
   const std::int64_t block = e.read_block != now.block ? e.read_block : e.other_block;
   const std::int32_t reader = e.read_thread != thread ? e.read_thread : e.other_thread;
@@ -117,6 +129,37 @@ void note_write(Shadow& shadow, const BufferNode& buffer, std::int64_t position,
                              now.thread_text(thread), element_text(buffer, position),
                              coordinates(e.write_thread, now.threads)));
   }
+  e.write_phase = now.phase;
+  e.write_block = now.block;
+  e.write_thread = thread;
+}
+
+}  // namespace
+
+void note_write(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
+                bool changes, const Moment& now, Findings& findings) {
+  if (!in_scope(shadow, buffer, position, thread, now, findings)) return;
+  check_pending(shadow.elements[static_cast<std::size_t>(position)], buffer, position, thread,
+                "writes", now, findings);
+  compare_write(shadow, buffer, position, thread, changes, now, findings);
+}
+
+void note_copy(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
+               Value value, bool changes, const Moment& now, Findings& findings) {
+  if (!in_scope(shadow, buffer, position, thread, now, findings)) return;
+  auto& e = shadow.elements[static_cast<std::size_t>(position)];
+  if (e.copies > 0 && e.arriving.i != value.i) {
+    check_pending(e, buffer, position, thread, "copies to", now, findings);
+  }
+  compare_write(shadow, buffer, position, thread, changes && e.copies == 0, now, findings);
+  ++e.copies;
+  e.copier = thread;
+  e.arriving = value;
+}
+
+void note_arrival(Shadow& shadow, std::int64_t position, int thread, const Moment& now) {
+  auto& e = shadow.elements[static_cast<std::size_t>(position)];
+  if (e.copies > 0) --e.copies;
   e.write_phase = now.phase;
   e.write_block = now.block;
   e.write_thread = thread;

@@ -22,6 +22,9 @@ struct Shadow {
     // Another reader in the phase, and another block in the launch; -1: none.
     std::int32_t other_thread = -1;
     std::int64_t other_block = -1;
+    // Asynchronous copies that are under way to it: how many, the last of which thread, of what.
+    std::int32_t copies = 0, copier = -1;
+    Value arriving{};
   };
   explicit Shadow(std::int64_t count) : elements(static_cast<std::size_t>(count)) {}
 
@@ -50,5 +53,9 @@ void note_read(Shadow& shadow, const BufferNode& buffer, std::int64_t position, 
 // `changes`: the value differs from what the element holds.
 void note_write(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
                 bool changes, const Moment& now, Findings& findings);
+// An asynchronous copy sets out as a write and arrives as one, in the phase of the wait for it.
+void note_copy(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
+               Value value, bool changes, const Moment& now, Findings& findings);
+void note_arrival(Shadow& shadow, std::int64_t position, int thread, const Moment& now);
 
 }  // namespace attune::ir

@@ -107,6 +107,8 @@ Result<CodePtr> StmtCompiler::effect(const Evaluate& x) {
   const auto* call = as<Opaque>(x.value);
   if (const TensorIntrinsic* intrinsic = call ? find_tensor_intrinsic(call->name) : nullptr) {
     ATTUNE_ASSIGN(code.call, TensorCall::compile(*call, *intrinsic, evaluator_));
+  } else if (call && AsyncCall::is_async(*call)) {
+    ATTUNE_ASSIGN(code.async, AsyncCall::compile(*call, evaluator_));
   } else {
     ATTUNE_ASSIGN(code.value, evaluator_.compile(x.value));
   }
@@ -174,6 +176,8 @@ Result<CodePtr> compile_statement(const Stmt& s, Evaluator& evaluator) {
 void run_evaluate(const EvaluateCode& x, Frame& frame) {
   if (x.call) {
     x.call->run(frame);
+  } else if (x.async) {
+    x.async->run(frame);
   } else {
     x.value->run(frame, 0);
   }

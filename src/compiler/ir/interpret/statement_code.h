@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/interpret/async_call.h"
 #include "compiler/ir/interpret/evaluate.h"
 #include "compiler/ir/interpret/tensor_call.h"
 #include "compiler/ir/nodes/stmt.h"
@@ -59,6 +60,7 @@ struct LetCode {
 struct EvaluateCode {
   const Node* value = nullptr;  // or
   std::optional<TensorCall> call;
+  std::optional<AsyncCall> async;
 };
 struct BarrierCode {};
 

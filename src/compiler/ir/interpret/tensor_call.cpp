@@ -2,39 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attune::ir {
-namespace {
-
-// Goes through all points of a box, the last dimension fastest.
-template <typename Each>
-void for_each_point(const std::vector<std::int64_t>& extents, Each&& each) {
-  std::vector<std::int64_t> point(extents.size(), 0);
-  while (true) {
-    each(point);
-    std::size_t d = extents.size();
-    while (d > 0 && ++point[d - 1] == extents[d - 1]) point[--d] = 0;
-    if (d == 0) return;
-  }
-}
-
-std::vector<std::int64_t> extents_of(const std::vector<Axis>& axes) {
-  std::vector<std::int64_t> extents;
-  for (const Axis& axis : axes) extents.push_back(axis.extent);
-  return extents;
-}
-
-}  // namespace
 
 Result<TensorCall> TensorCall::compile(const Opaque& call, const TensorIntrinsic& intrinsic,
                                        Evaluator& evaluator) {
-  const Program program = intrinsic.program();
-  const Stage& stage = program.stages[0];
   TensorCall compiled;
+  compiled.name_ = call.name;
   compiled.cycles_ = intrinsic.cycles;
-  compiled.axes_ = extents_of(stage.axes);
-  compiled.reduce_axes_ = extents_of(stage.reduce_axes);
-  std::vector<Buffer> buffers{stage.outputs[0]};
-  for (const Input& input : program.inputs) buffers.push_back(input.buffer);
+  compiled.lanes_ = intrinsic.warp ? intrinsic.warp->lanes : 0;
+  ATTUNE_ASSIGN(compiled.meaning_, TensorMeaning::compile(intrinsic));
   std::size_t next = 0;
   const auto wrong = [&] {
     return invalid(
@@ -42,94 +20,150 @@ Result<TensorCall> TensorCall::compile(const Opaque& call, const TensorIntrinsic
                     "with",
                     call.name));
   };
-  for (const Buffer& buffer : buffers) {
+  const auto number = [&](std::int64_t& to) {
+    const auto* constant = next < call.args.size() ? as_int(call.args[next++]) : nullptr;
+    if (constant) to = *constant;
+    return constant != nullptr;
+  };
+  for (const Buffer& buffer : compiled.meaning_.operands()) {
     const auto* place = next < call.args.size() ? as<Load>(call.args[next++]) : nullptr;
     if (!place || place->buffer->type != buffer->type) return wrong();
-    Operand operand{nullptr, {}, buffer->shape};
+    Operand operand{nullptr, std::vector<std::int64_t>(buffer->shape.size()), buffer->shape};
     ATTUNE_ASSIGN(operand.access, evaluator.compile_access(place->buffer, place->index));
-    for (std::size_t d = 0; d < buffer->shape.size(); ++d) {
-      const auto* stride = next < call.args.size() ? as_int(call.args[next++]) : nullptr;
-      if (!stride) return wrong();
-      operand.strides.push_back(*stride);
+    for (std::int64_t& stride : operand.strides) {
+      if (!number(stride)) return wrong();
     }
+    if (intrinsic.warp && !compiled.operands_.empty() && !number(operand.step)) return wrong();
     compiled.operands_.push_back(std::move(operand));
   }
-  compiled.meaning_ = std::make_shared<Evaluator>();
-  Evaluator& meaning = *compiled.meaning_;
-  for (const Axis& axis : stage.axes) meaning.push_variable(axis.name);
-  for (const Axis& axis : stage.reduce_axes) meaning.push_variable(axis.name);
-  compiled.accumulator_ = meaning.push_variable("accumulator");
-  for (const Buffer& buffer : buffers) meaning.add_buffer(buffer);
-  const Expr accumulator = var("accumulator", buffers[0]->type);
-  ATTUNE_ASSIGN(compiled.update_,
-                meaning.compile(combine(stage.reduction, accumulator, stage.values[0])));
+  if (intrinsic.warp) compiled.add_fragments(*intrinsic.warp);
   return compiled;
 }
 
-template <typename Each>
-bool TensorCall::visit(const Operand& operand, Frame& frame, const char* action,
-                       Each&& each) const {
+void TensorCall::add_fragments(const WarpForm& warp) {
+  for (std::size_t i = 1; i < operands_.size(); ++i) {
+    operands_[i].places = fragment_places(warp.fragments[i], warp.lanes);
+    operands_[i].own_steps = own_steps(warp.fragments[i], warp.lanes);
+  }
+}
+
+bool TensorCall::read(const Operand& operand, Frame& frame, std::int64_t position, Value& value) {
   const Access& access = *operand.access;
-  const std::int64_t base = access.locate(frame, 0, action);
-  std::int64_t number = 0;
   const std::int64_t count = element_count(*access.buffer);
+  if (position < 0 || position >= count) {
+    access.fail(frame, position, Fault::OutOfBounds,
+                fmt::format("load of '{}' at [{}] by an intrinsic, shape [{}], is out of bounds",
+                            access.buffer->name, position, count));
+    return false;
+  }
+  if (frame.watch) frame.watch->on_read(frame, access, position);
+  const Memory& memory = *frame.memories[access.slot];
+  const auto at = static_cast<std::size_t>(position);
+  if (!memory.written[at]) {
+    access.fail(
+        frame, position, Fault::Uninitialised,
+        fmt::format("load of '{}' at [{}] by an intrinsic reads an element that was never written",
+                    access.buffer->name, position));
+    return false;
+  }
+  value = memory.values[at];
+  return true;
+}
+
+// Calls `each` with the positions of all elements, until something failed.
+template <typename Each>
+void TensorCall::visit(const Operand& operand, Frame& frame, const char* action, Each&& each) {
+  const std::int64_t base = operand.access->locate(frame, 0, action);
   for_each_point(operand.shape, [&](const std::vector<std::int64_t>& point) {
     if (frame.failed()) return;
     std::int64_t position = base;
     for (std::size_t d = 0; d < point.size(); ++d) position += point[d] * operand.strides[d];
-    if (position < 0 || position >= count) {
-      access.fail(frame, position, Fault::OutOfBounds,
-                  fmt::format("{} of '{}' at [{}] by an intrinsic, shape [{}], is out of bounds",
-                              action, access.buffer->name, position, count));
-      return;
+    each(position);
+  });
+}
+
+bool TensorCall::read_all(const Operand& operand, Frame& frame, Tile& tile) const {
+  visit(operand, frame, "load", [&](std::int64_t position) {
+    tile.emplace_back();
+    if (read(operand, frame, position, tile.back()) && &operand != &operands_[0]) {
+      tile.back() = meaning_.rounded(tile.back());
     }
-    each(number++, position);
   });
   return !frame.failed();
 }
 
+void TensorCall::write_all(const Operand& operand, Frame& frame, const Tile& tile) const {
+  Memory& memory = *frame.memories[operand.access->slot];
+  std::size_t number = 0;
+  visit(operand, frame, "store", [&](std::int64_t position) {
+    const Value value = tile[number++];
+    if (frame.watch) frame.watch->on_write(frame, *operand.access, position, value);
+    memory.values[static_cast<std::size_t>(position)] = value;
+    memory.written[static_cast<std::size_t>(position)] = 1;
+  });
+}
+
 void TensorCall::run(Frame& frame) const {
-  std::optional<Error> failure;
-  Frame inner = meaning_->make_frame(failure);
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const Operand& operand = operands_[i];
-    std::int64_t elements = 1;
-    for (std::int64_t extent : operand.shape) elements *= extent;
-    auto tile = std::make_shared<Memory>(elements);
-    inner.memories[i] = tile;
-    const Memory& memory = *frame.memories[operand.access->slot];
-    const bool read = visit(operand, frame, "load", [&](std::int64_t number, std::int64_t at) {
-      if (frame.watch) frame.watch->on_read(frame, *operand.access, at);
-      if (!memory.written[static_cast<std::size_t>(at)]) {
-        operand.access->fail(
-            frame, at, Fault::Uninitialised,
-            fmt::format("load of '{}' at [{}] by an intrinsic reads an element that was never "
-                        "written",
-                        operand.access->buffer->name, at));
-      }
-      tile->values[static_cast<std::size_t>(number)] = memory.values[static_cast<std::size_t>(at)];
-      tile->written[static_cast<std::size_t>(number)] = 1;
-    });
-    if (!read) return;
+  if (lanes_ > 0) {
+    frame.fail(
+        fmt::format("'{}' is run by the lanes of a warp, but there are no threads here", name_));
+    return;
   }
-  std::vector<Value> results;
-  for_each_point(axes_, [&](const std::vector<std::int64_t>& point) {
-    for (std::size_t d = 0; d < point.size(); ++d) inner.variables[d].i = point[d];
-    Value sum = inner.memories[0]->values[results.size()];
-    for_each_point(reduce_axes_, [&](const std::vector<std::int64_t>& term) {
-      for (std::size_t d = 0; d < term.size(); ++d) inner.variables[axes_.size() + d].i = term[d];
-      inner.variables[accumulator_] = sum;
-      sum = update_->run(inner, 0);
-    });
-    results.push_back(sum);
-  });
-  Memory& output = *frame.memories[operands_[0].access->slot];
-  visit(operands_[0], frame, "store", [&](std::int64_t number, std::int64_t at) {
-    const Value value = results[static_cast<std::size_t>(number)];
-    if (frame.watch) frame.watch->on_write(frame, *operands_[0].access, at, value);
-    output.values[static_cast<std::size_t>(at)] = value;
-    output.written[static_cast<std::size_t>(at)] = 1;
-  });
+  std::vector<Tile> tiles(operands_.size());
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (!read_all(operands_[i], frame, tiles[i])) return;
+  }
+  write_all(operands_[0], frame, meaning_.compute(tiles));
+}
+
+bool TensorCall::gather(const Operand& operand, const std::vector<Frame*>& lanes,
+                        std::vector<Tile>& steps) const {
+  const Access& access = *operand.access;
+  std::int64_t elements = 1;
+  for (std::int64_t extent : operand.shape) elements *= extent;
+  const auto last = *std::max_element(operand.own_steps.begin(), operand.own_steps.end());
+  steps.assign(static_cast<std::size_t>(last) + 1, Tile(static_cast<std::size_t>(elements)));
+  const std::int64_t base = access.locate(*lanes[0], 0, "load");
+  for (std::size_t lane = 0; lane < lanes.size() && !lanes[lane]->failed(); ++lane) {
+    Frame& frame = *lanes[lane];
+    if (access.locate(frame, 0, "load") != base) {
+      access.fail(frame, base, Fault::Divergent,
+                  fmt::format("'{}' takes {} and other elements in other lanes of a warp", name_,
+                              access.place(frame, 0)));
+      return false;
+    }
+    for (const FragmentPlace& place : operand.places[lane]) {
+      std::int64_t position = base + place.step * operand.step, number = 0;
+      for (std::size_t d = 0; d < place.index.size(); ++d) {
+        position += place.index[d] * operand.strides[d];
+        number = number * operand.shape[d] + place.index[d];
+      }
+      Value value{};
+      if (!read(operand, frame, position, value)) return false;
+      steps[static_cast<std::size_t>(place.step)][static_cast<std::size_t>(number)] =
+          meaning_.rounded(value);
+    }
+  }
+  return !lanes[0]->failed();
+}
+
+void TensorCall::run(const std::vector<Frame*>& lanes) const {
+  std::vector<std::vector<Tile>> inputs(operands_.size());
+  for (std::size_t i = 1; i < operands_.size(); ++i) {
+    if (!gather(operands_[i], lanes, inputs[i])) return;
+  }
+  std::vector<Tile> results;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    std::vector<Tile> tiles(operands_.size());
+    if (!read_all(operands_[0], *lanes[lane], tiles[0])) return;
+    for (std::size_t i = 1; i < operands_.size(); ++i) {
+      tiles[i] = inputs[i][static_cast<std::size_t>(operands_[i].own_steps[lane])];
+    }
+    results.push_back(meaning_.compute(tiles));
+  }
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    write_all(operands_[0], *lanes[lane], results[lane]);
+  }
 }
 
 }  // namespace attune::ir

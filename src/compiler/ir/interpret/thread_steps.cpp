@@ -46,14 +46,17 @@ void LaunchRunner::run(const Code& code, const Threads& threads) {
                         [&](Frame& frame) { frame.variables[x.slot] = x.value->run(frame, 0); });
                    run(*x.body, threads);
                  },
-                 [&](const EvaluateCode& x) {
-                   each(
-                       threads, code.work, [&](Frame& frame) { run_evaluate(x, frame); },
-                       x.call ? x.call->cycles() : 0);
-                 },
+                 [&](const EvaluateCode& x) { evaluate(x, code.work, threads); },
                  [&](const BarrierCode&) { barrier(threads); },
              },
              code.kind);
+}
+
+void LaunchRunner::evaluate(const EvaluateCode& x, const Work& work, const Threads& threads) {
+  if (x.async) return asynchronous(*x.async, work, threads);
+  if (x.call && x.call->lanes() > 0) return by_warps(*x.call, work, threads);
+  each(
+      threads, work, [&](Frame& frame) { run_evaluate(x, frame); }, x.call ? x.call->cycles() : 0);
 }
 
 void LaunchRunner::loop(const LoopCode& x, const Work& work, const Threads& threads) {

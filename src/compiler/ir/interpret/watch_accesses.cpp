@@ -16,6 +16,7 @@ void LaunchRunner::touch(const Access& access, std::int64_t position, bool write
     touched_by_[i] = &access;
     touched_[i].buffer = access.buffer;
     touched_[i].write = write;
+    touched_[i].asynchronous = asynchronous_;
     touched_[i].positions.clear();
     ++touched_count_;
   }
@@ -44,6 +45,12 @@ void LaunchRunner::on_fault(Frame& frame, const Access& access, std::int64_t pos
   const std::string where = ", by " + now_.thread_text(frame.thread);
   if (fault == Fault::OutOfBounds) {
     return findings_.add(FindingKind::OutOfBounds, name, message + where);
+  }
+  if (fault == Fault::Misaligned) {
+    return findings_.add(FindingKind::Misaligned, name, message + where);
+  }
+  if (fault == Fault::Divergent) {
+    return findings_.add(FindingKind::DivergentWarp, name, message + where);
   }
   // Did another thread write it, in memory of its own?
   const bool own = access.buffer->scope != Scope::Global && access.buffer->scope != Scope::Shared;

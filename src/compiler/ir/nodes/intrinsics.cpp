@@ -7,11 +7,13 @@
 namespace attune::ir {
 namespace {
 
-// A place and its strides for every operand.
+// A place and its strides for every operand, and how far apart lanes lie for inputs of warps.
 IntrinsicDecl declaration_of(const TensorIntrinsic& intrinsic) {
   const Program program = intrinsic.program();
   std::size_t arguments = 1 + program.stages[0].axes.size();
-  for (const Input& input : program.inputs) arguments += 1 + input.buffer->shape.size();
+  for (const Input& input : program.inputs) {
+    arguments += 1 + input.buffer->shape.size() + (intrinsic.warp ? 1 : 0);
+  }
   return {intrinsic.name, static_cast<int>(arguments), false, 1, intrinsic.meaning};
 }
 
@@ -23,6 +25,9 @@ std::span<const IntrinsicDecl> intrinsics() {
         {kLaunder, 0, true, 0, "loads before it are not merged with loads after it"},
         {kPrefetch, 2, true, 0, "brings the cache line of a load near"},
         {kWorker, 0, false, 0, "number of the running worker of the enclosing parallel loop"},
+        {kAsyncCopy, 4, false, 1, "elements on their way from global to shared memory, or zeros"},
+        {kAsyncCommit, 0, false, 0, "closes a group of asynchronous copies"},
+        {kAsyncWait, 1, false, 0, "until all but the newest groups of copies have arrived"},
     };
     for (const TensorIntrinsic& tensor : tensor_intrinsics())
       list.push_back(declaration_of(tensor));

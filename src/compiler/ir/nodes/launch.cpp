@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/match.h"
 #include "compiler/ir/nodes/rewrite.h"
 
@@ -53,7 +54,25 @@ void collect(const Stmt& s, std::vector<Launch>& launches) {
   }
 }
 
+Stmt unbound(const Stmt& s) {
+  CHECK(!as<Barrier>(s), "threads that meet cannot run one after the other");
+  const Stmt inner = map_children(
+      s, [](const Stmt& child) { return unbound(child); }, [](const Expr& e) { return e; });
+  const auto* loop = as<For>(inner);
+  if (!loop || loop->kind != LoopKind::Bound) return inner;
+  For serial = *loop;
+  serial.kind = LoopKind::Serial;
+  serial.axis.clear();
+  return make_stmt(std::move(serial));
+}
+
 }  // namespace
+
+Kernel by_one_thread(const Kernel& kernel) {
+  Kernel serial = kernel;
+  if (serial.body) serial.body = unbound(kernel.body);
+  return serial;
+}
 
 HardwareAxis hardware_axis(std::string_view axis) {
   HardwareAxis found;

@@ -36,4 +36,8 @@ HardwareAxis hardware_axis(std::string_view axis);
 std::vector<Launch> launches_of(const Kernel& kernel);
 bool has_bound_loops(const Stmt& s);
 
+// The same by one thread, which does the work of all, one after the other. For kernels whose
+// threads share nothing.
+Kernel by_one_thread(const Kernel& kernel);
+
 }  // namespace attune::ir

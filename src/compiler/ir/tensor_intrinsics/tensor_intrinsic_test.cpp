@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "compiler/ir/nodes/intrinsics.h"
 
 namespace attune::ir {
@@ -18,12 +21,104 @@ TEST(TensorIntrinsics, AreDeclaredInFull) {
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
       EXPECT_EQ(intrinsic.operands[i + 1].name, program.inputs[i].buffer->name);
       arguments += 1 + static_cast<int>(program.inputs[i].buffer->shape.size());
+      arguments += intrinsic.warp ? 1 : 0;
     }
     EXPECT_GT(intrinsic.cycles, 0);
     const IntrinsicDecl* declared = find_intrinsic(intrinsic.name);
     ASSERT_NE(declared, nullptr) << intrinsic.name;
     EXPECT_EQ(declared->arg_count, arguments);
     EXPECT_EQ(declared->written_args, 1);
+  }
+}
+
+// Every element of a warp's tile is loaded by one lane, and every result held by the lane that
+// computes it.
+TEST(TensorIntrinsics, FragmentsCoverTheTile) {
+  for (const TensorIntrinsic& intrinsic : tensor_intrinsics()) {
+    if (!intrinsic.warp) continue;
+    const WarpForm& warp = *intrinsic.warp;
+    const Program program = intrinsic.program();
+    ASSERT_EQ(warp.fragments.size(), intrinsic.operands.size());
+    for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+      const Buffer& buffer = i == 0 ? program.stages[0].outputs[0] : program.inputs[i - 1].buffer;
+      std::map<std::vector<std::int64_t>, int> loaded;
+      const auto places = fragment_places(warp.fragments[i], warp.lanes);
+      for (std::size_t lane = 0; lane < places.size(); ++lane) {
+        for (const FragmentPlace& place : places[lane]) {
+          std::vector<std::int64_t> element = place.index;
+          element.push_back(i == 0 ? static_cast<std::int64_t>(lane) : place.step);
+          ++loaded[element];
+          for (std::size_t d = 0; d < place.index.size(); ++d) {
+            EXPECT_GE(place.index[d], 0);
+            EXPECT_LT(place.index[d], buffer->shape[d]);
+          }
+        }
+      }
+      const auto own = own_steps(warp.fragments[i], warp.lanes);
+      const std::int64_t steps =
+          i == 0 ? warp.lanes : *std::max_element(own.begin(), own.end()) + 1;
+      EXPECT_EQ(std::ssize(loaded), steps * element_count(*buffer)) << intrinsic.name << " " << i;
+      for (const auto& [element, times] : loaded) EXPECT_EQ(times, 1);
+    }
+  }
+}
+
+// The tables against the layouts of the PTX manual ("Matrix fragments for mma.m16n8k16" and
+// "… mma.m16n8k8"), rows and terms renumbered as the declarations say.
+TEST(TensorIntrinsics, FragmentsAreThoseOfTheInstruction) {
+  const auto row = [](std::int64_t step, std::int64_t i) { return step + 8 * i; };
+  for (const TensorIntrinsic& intrinsic : {mma_16x8x16_f16(), mma_16x8x16_bf16()}) {
+    const auto a = fragment_places(intrinsic.warp->fragments[1], 32);
+    const auto b = fragment_places(intrinsic.warp->fragments[2], 32);
+    const auto term = [](std::int64_t k) { return k / 4 * 2 + k / 2 % 2 * 8 + k % 2; };
+    for (int lane = 0; lane < 32; ++lane) {
+      const int group = lane / 4, thread = lane % 4;
+      for (int e = 0; e < 8; ++e) {
+        const FragmentPlace& at = a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
+        EXPECT_EQ(row(at.step, at.index[0]), (e < 2 || (e >= 4 && e < 6)) ? group : group + 8);
+        EXPECT_EQ(term(at.index[1]), thread * 2 + (e & 1) + (e >= 4 ? 8 : 0));
+      }
+      for (int e = 0; e < 4; ++e) {
+        const FragmentPlace& at = b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
+        EXPECT_EQ(term(at.index[0]), thread * 2 + (e & 1) + (e >= 2 ? 8 : 0));
+        EXPECT_EQ(at.step * 2 + at.index[1], group);
+      }
+    }
+  }
+  const TensorIntrinsic tf32 = mma_16x8x8_tf32();
+  const auto a = fragment_places(tf32.warp->fragments[1], 32);
+  const auto b = fragment_places(tf32.warp->fragments[2], 32);
+  const auto term = [](std::int64_t k) { return k / 2 + k % 2 * 4; };
+  for (int lane = 0; lane < 32; ++lane) {
+    const int group = lane / 4, thread = lane % 4;
+    for (int e = 0; e < 4; ++e) {
+      const FragmentPlace& at = a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
+      EXPECT_EQ(row(at.step, at.index[0]), (e == 0 || e == 2) ? group : group + 8);
+      EXPECT_EQ(term(at.index[1]), e < 2 ? thread : thread + 4);
+    }
+    for (int e = 0; e < 2; ++e) {
+      const FragmentPlace& at = b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
+      EXPECT_EQ(term(at.index[0]), thread + 4 * e);
+      EXPECT_EQ(at.step * 2 + at.index[1], group);
+    }
+  }
+}
+
+// Results of all of them: rows of the lane's step, columns two and two.
+TEST(TensorIntrinsics, ResultsAreTheLanesOwn) {
+  for (const TensorIntrinsic& intrinsic : tensor_intrinsics()) {
+    if (!intrinsic.warp) continue;
+    const auto c = fragment_places(intrinsic.warp->fragments[0], 32);
+    const auto rows = own_steps(intrinsic.warp->fragments[1], 32);
+    const auto columns = own_steps(intrinsic.warp->fragments[2], 32);
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+      for (std::size_t e = 0; e < 4; ++e) {
+        const auto group = static_cast<std::int64_t>(lane / 4);
+        EXPECT_EQ(rows[lane] + 8 * c[lane][e].index[0], e < 2 ? group : group + 8);
+        EXPECT_EQ(columns[lane] * 2 + c[lane][e].index[1],
+                  static_cast<std::int64_t>(lane % 4 * 2 + e % 2));
+      }
+    }
   }
 }
 

@@ -1,9 +1,13 @@
 // Running a whole model in a cage: an artifact is code, and may come from anywhere.
 #pragma once
 
+#include "base/isolated.h"
 #include "compiler/model/load/runnable_model.h"
 
 namespace attune::model {
+
+// What a child process that runs the model may take.
+IsolationLimits limits_for(const RunnableModel& model, double seconds = IsolationLimits().seconds);
 
 // To be called in the process that runs it (base/isolated.h), before its first run, when the
 // session with its threads is made and nothing is left to be opened: what the model's target needs

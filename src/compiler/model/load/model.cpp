@@ -12,12 +12,14 @@
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/frontend/zoo/zoo.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/kernel/kernel.h"
 #include "compiler/model/ahead.h"
 #include "runtime/format/artifact.h"
 #include "runtime/memory/fill.h"
 #include "runtime/memory/memory.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
+#include "tuner/tunings/tunings.h"
 
 namespace attune::model {
 namespace {
@@ -101,6 +103,11 @@ Result<Algorithms> algorithms_of(const op_spec::OpFacts& facts, bool exact) {
 }
 
 Status load_operator(const ModelOptions& options, LoadedModel& model) {
+  if (options.precision && ops::is_narrow(*options.precision)) {
+    return invalid(fmt::format("'{}' is an operator, which says its type itself", options.model),
+                   fmt::format("write dtype={} in it instead of --precision",
+                               ops::name_of(*options.precision)));
+  }
   const auto make_constant = [&](std::string_view name, const ops::TensorType& type,
                                  int index) -> Result<ops::ConstantPtr> {
     const auto given = options.constants.find(name);
@@ -116,6 +123,10 @@ Status load_operator(const ModelOptions& options, LoadedModel& model) {
   model.algorithms = std::move(*algorithms);
   model.name = op->facts.spec;
   model.operator_facts = TaskFacts{op->facts.spec, op->facts.flops, op->facts.tolerance};
+  if (model.precision == ops::Precision::TF32) {
+    double& tolerance = model.operator_facts->tolerance;
+    tolerance = std::max(tolerance, ops::tolerance_of(model.precision, 1));
+  }
   model.graph = std::move(op->graph);
   model.own_program = std::move(op->own);
   return {};
@@ -126,13 +137,16 @@ Result<onnx_proto::ModelFile> open_model(const std::string& text, ModelKind kind
   return onnx_proto::read_model(text);
 }
 
-bool has_cold_weights(const graph::Graph& graph, const target::Target& target) {
+bool has_cold_weights(const graph::Graph& graph, const target::Target& target,
+                      ops::Precision precision) {
   std::set<graph::ValueId> used;
   for (const graph::Node& node : graph.nodes) used.insert(node.inputs.begin(), node.inputs.end());
   used.erase(graph::kNoValue);
   std::int64_t bytes = 0;
   for (const graph::ValueId id : used) {
-    if (graph.value(id).constant != nullptr) bytes += graph.value(id).type.bytes();
+    ops::TensorType type = graph.value(id).type;
+    if (type.dtype == ir::kF32) type.dtype = ops::stored_type(precision);
+    if (graph.value(id).constant != nullptr) bytes += type.bytes();
   }
   return are_cold(bytes, target);
 }
@@ -152,7 +166,7 @@ Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& mo
   if (needed != nullptr) *needed = report.needed_constants;
   if (!graph.ok()) return graph.error();
   model.graph = std::move(*graph);
-  model.cold_weights = has_cold_weights(model.graph, model.target);
+  model.cold_weights = has_cold_weights(model.graph, model.target, model.precision);
   model.name = std::filesystem::path(options.model).stem().string();
   if (options.exact) model.algorithms = {"direct"};
   return {};
@@ -173,6 +187,7 @@ Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::str
     return unknown_model(options.model);
   }
   ATTUNE_ASSIGN(model.target, resolve_target(options));
+  model.precision = precision_on(model.target, options.precision.value_or(ops::Precision::F32));
   ATTUNE_RETURN_IF_ERROR(kind == ModelKind::Operator ? load_operator(options, model)
                                                      : import_graph(options, kind, model, needed));
   return model;
@@ -186,6 +201,12 @@ Result<LoadedModel> load_source(const ModelOptions& options, std::string_view wh
                std::string(instead)};
 }
 
+ops::Precision precision_on(const target::Target& target, ops::Precision asked) {
+  const target::Kind& kind = targets::kind_of(target);
+  const bool has_tf32 = kind.has_tf32 != nullptr && kind.has_tf32(target);
+  return asked == ops::Precision::TF32 && !has_tf32 ? ops::Precision::F32 : asked;
+}
+
 bool are_cold(std::int64_t weight_bytes, const target::Target& target) {
   // Others use the last cache too, and algorithms with fewer multiplications have more weights.
   return weight_bytes > target.l3_bytes / 3;
@@ -196,6 +217,7 @@ CompileOptions compile_options(const LoadedModel& model, const ModelOptions& opt
   compile.target = model.target;
   compile.name = model.name;
   compile.algorithms = model.algorithms;
+  compile.precision = model.precision;
   compile.operator_facts = model.operator_facts;
   compile.maxima = options.maxima;
   compile.disabled_passes = options.disabled_passes;
@@ -210,6 +232,8 @@ std::string artifact_name(const std::string& model) {
 Result<target::Target> resolve_target(const ModelOptions& options) {
   ATTUNE_ASSIGN(target::Target target, targets::parse(options.target));
   if (options.threads > 0) target.threads = options.threads;
+  ATTUNE_RETURN_IF_ERROR(kernel::check_compiles(target));
+  if (const auto tuning = tunings::find_tuning(target); !tuning.ok()) return tuning.error();
   return targets::resolve(target);
 }
 

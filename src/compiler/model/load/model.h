@@ -25,11 +25,12 @@ using Shapes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 using Constants = std::map<std::string, ops::ConstantPtr, std::less<>>;
 
 struct ModelOptions {
-  std::string model = {};      // an operator spec, a file or a name of the zoo
-  std::string target = "cpu";  // "cpu" alone is this machine
-  int threads = 0;             // 0: as the target says, else all cores
-  bool exact = false;          // direct algorithms only
-  Shapes shapes = {};          // of inputs of a file or a model of the zoo
+  std::string model = {};                        // an operator spec, a file or a name of the zoo
+  std::string target = "cpu";                    // "cpu" alone is this machine
+  int threads = 0;                               // 0: as the target says, else all cores
+  bool exact = false;                            // direct algorithms only
+  std::optional<ops::Precision> precision = {};  // f32, unless given
+  Shapes shapes = {};                            // of inputs of a file or a model of the zoo
   // Inputs whose values are known while compiling; of an operator also its weights.
   Constants constants = {};
   // The largest values that inputs will have which only bound a size: --max NAME=N.
@@ -48,6 +49,7 @@ struct LoadedModel {
   graph::Graph graph = {};
   target::Target target = {};  // resolved
   Algorithms algorithms = {};
+  ops::Precision precision = ops::Precision::F32;  // what the target has of the one asked for
   // Its weights exceed the last cache, so that each run reads them from memory; an operator by
   // itself keeps them as warm as it can.
   bool cold_weights = false;
@@ -68,6 +70,9 @@ Result<LoadedModel> load_model(const ModelOptions& options,
 // do.
 Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
                                 std::string_view instead, ErrorCode code = ErrorCode::Unsupported);
+
+// What a resolved target has of a precision: tf32 is f32 where there are no units for it.
+ops::Precision precision_on(const target::Target& target, ops::Precision asked);
 
 // Whether so many bytes of weights come from memory at every run.
 bool are_cold(std::int64_t weight_bytes, const target::Target& target);

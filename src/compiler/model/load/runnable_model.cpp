@@ -55,6 +55,11 @@ Result<RunnableModel> open_artifact(const SourceOptions& options) {
     return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),
                    "give --shape, --constant and --max when the model is compiled");
   }
+  if (options.model.precision) {
+    return invalid(
+        fmt::format("'{}' is an artifact, compiled in {}", path, runnable.plan().precision),
+        "give --precision when the model is compiled");
+  }
   runnable.schedule_text = "the kernels of the artifact";
   ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.model.threads));
   return runnable;

@@ -172,8 +172,11 @@ TaskShape shape_of(const ir::Program& direct) {
   TaskShape shape;
   const ir::Stage* anchor = anchor_of(direct);
   if (!anchor) return shape;
+  // Products of 16 bits are added up in f32.
+  const ir::DType read = direct.inputs.empty() ? ir::kF32 : direct.inputs.front().buffer->type;
+  const bool narrow = read == ir::kF16 || read == ir::kBF16;
   shape.family = fmt::format("{} {}", templates::template_for(direct).name,
-                             ir::to_string(anchor->outputs[0]->type));
+                             ir::to_string(narrow ? read : anchor->outputs[0]->type));
   for (const auto* axes : {&anchor->axes, &anchor->reduce_axes}) {
     for (const ir::Axis& axis : *axes) shape.extents.emplace_back(axis.name, axis.extent);
   }

@@ -92,10 +92,11 @@ Expr prelu_value(const OpCall& /*call*/, const Values& values) {
   return ir::cast(values[0].type(), ir::select(x < zero(x), x * widened(values[1]), x));
 }
 
-// Zeros stay zeros; and, in the second, results are finite.
+// Zeros stay zeros; and, in the others, results are finite and no larger than operands by much.
 constexpr OpTraits kKeepsZeros{.zeros = Zeros::First};
-constexpr OpTraits kTame{.zeros = Zeros::First, .finite = true};
-constexpr OpTraits kTameLink{.zeros = Zeros::First, .finite = true, .operands = 1};
+constexpr OpTraits kKeepsZerosNarrow{.zeros = Zeros::First, .narrow = true};
+constexpr OpTraits kTame{.zeros = Zeros::First, .finite = true, .narrow = true};
+constexpr OpTraits kTameLink{.zeros = Zeros::First, .finite = true, .narrow = true, .operands = 1};
 
 std::vector<OpDef> functions() {
   return {
@@ -129,27 +130,32 @@ std::vector<OpDef> activations() {
   constexpr auto numbers = infer_alike<TypeSet::Numbers>;
   return {
       elementwise("relu", numbers, relu_value,
-                  {.zeros = Zeros::First, .finite = true, .never_negative = true, .operands = 1}),
+                  {.zeros = Zeros::First,
+                   .finite = true,
+                   .never_negative = true,
+                   .narrow = true,
+                   .operands = 1}),
       elementwise("prelu", numbers, prelu_value,
-                  {.zeros = Zeros::First, .finite = true, .host = "PRelu"}),
+                  {.zeros = Zeros::First, .finite = true, .narrow = true, .host = "PRelu"}),
       elementwise("shrink", numbers, shrink_value, kKeepsZeros),  // lambd, bias
       elementwise("sigmoid", infer_floats, of_math<MathFn::Sigmoid>,
-                  {.finite = true, .never_negative = true, .operands = 1}),
-      elementwise("softplus", infer_floats, of_one<softplus>, {.never_negative = true}),
-      elementwise("softsign", infer_floats, of_one<softsign>, kKeepsZeros),
+                  {.finite = true, .never_negative = true, .narrow = true, .operands = 1}),
+      elementwise("softplus", infer_floats, of_one<softplus>,
+                  {.never_negative = true, .narrow = true}),
+      elementwise("softsign", infer_floats, of_one<softsign>, kKeepsZerosNarrow),
       elementwise("silu", infer_floats, of_one<silu>, kTameLink),
-      elementwise("mish", infer_floats, of_one<mish>, kKeepsZeros),
+      elementwise("mish", infer_floats, of_one<mish>, kKeepsZerosNarrow),
       elementwise("hard_swish", infer_floats, of_one<hard_swish>, kTameLink),
       elementwise("leaky_relu", infer_floats, with_parameters<leaky_relu>, kTame),  // alpha
       elementwise("elu", infer_floats, with_parameters<elu>, kTame),                // alpha
-      elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZeros),        // alpha
-      elementwise("selu", infer_floats, with_parameters<selu>, kKeepsZeros),        // alpha, gamma
+      elementwise("celu", infer_floats, with_parameters<celu>, kKeepsZerosNarrow),  // alpha
+      elementwise("selu", infer_floats, with_parameters<selu>, kKeepsZerosNarrow),  // alpha, gamma
       elementwise("hard_sigmoid", infer_floats, with_parameters<hard_sigmoid>,
-                  {.finite = true, .never_negative = true}),  // alpha, beta
+                  {.finite = true, .never_negative = true, .narrow = true}),  // alpha, beta
       elementwise("thresholded_relu", infer_floats, with_parameters<thresholded_relu>,
-                  kKeepsZeros),                                                 // alpha
-      elementwise("gelu", infer_floats, with_parameters<gelu>, kTame),          // approximate
-      elementwise("swish", infer_floats, with_parameters<swish>, kKeepsZeros),  // alpha
+                  kKeepsZerosNarrow),                                                 // alpha
+      elementwise("gelu", infer_floats, with_parameters<gelu>, kTame),                // approximate
+      elementwise("swish", infer_floats, with_parameters<swish>, kKeepsZerosNarrow),  // alpha
   };
 }
 

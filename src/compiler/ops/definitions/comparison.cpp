@@ -74,9 +74,9 @@ std::vector<OpDef> comparison_operators() {
       elementwise("not", logic, not_value),
       elementwise("is_nan", floats, is_nan_value, {.host = "IsNaN"}),
       elementwise("is_inf", floats, is_inf_value),  // detect_negative, detect_positive
-      elementwise("where", infer_where, where_value, {.zeros = Zeros::All}),
+      elementwise("where", infer_where, where_value, {.zeros = Zeros::All, .narrow = true}),
       elementwise("clip", infer_alike<TypeSet::Numbers>, clip_value,
-                  {.zeros = Zeros::Floor, .finite = true}),
+                  {.zeros = Zeros::Floor, .finite = true, .narrow = true}),
   };
 }
 

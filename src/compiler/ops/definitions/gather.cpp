@@ -106,11 +106,11 @@ ir::Expr gather_nd_element(const OpCall& call, const std::vector<Read>& inputs,
 
 std::vector<OpDef> gather_operators() {
   return {
-      by_element("gather", OpKind::Injective, infer_gather, gather_element),
+      by_element("gather", OpKind::Injective, infer_gather, gather_element, {.narrow = true}),
       by_element("gather_elements", OpKind::Injective, infer_gather_elements,
-                 gather_elements_element),
+                 gather_elements_element, {.narrow = true}),
       by_element("gather_nd", OpKind::Injective, infer_gather_nd, gather_nd_element,
-                 {.host = "GatherND"}),
+                 {.narrow = true, .host = "GatherND"}),
   };
 }
 

@@ -234,21 +234,28 @@ ir::Expr repeat_element(const OpCall& call, const std::vector<Read>& inputs, con
 std::vector<OpDef> movement_operators() {
   return {
       by_element("transpose", OpKind::Injective, infer_transpose, transpose_element,
-                 {.keeps_rows = keeps_last, .does_nothing = keeps_order}),
+                 {.narrow = true, .keeps_rows = keeps_last, .does_nothing = keeps_order}),
       by_element("slice", OpKind::Injective, infer_slice, slice_element,
                  {.keeps_channels = true,
+                  .narrow = true,
                   .keeps_rows = steps_by_one,
                   .does_nothing = from_start,
                   .host = kNoHost}),
-      by_element("concat", OpKind::Injective, infer_concat, concat_element,
-                 {.keeps_channels = true, .enlarges = true, .does_nothing = joins_one}),
+      by_element(
+          "concat", OpKind::Injective, infer_concat, concat_element,
+          {.keeps_channels = true, .narrow = true, .enlarges = true, .does_nothing = joins_one}),
       by_element("stack", OpKind::Injective, infer_stack, stack_element,
-                 {.enlarges = true, .host = kNoHost}),
+                 {.narrow = true, .enlarges = true, .host = kNoHost}),
       by_element("expand", OpKind::Injective, infer_expand, expand_element,
-                 {.does_nothing = always}),
-      by_element("tile", OpKind::Injective, infer_repeats, tile_element, {.does_nothing = once}),
+                 {.narrow = true, .does_nothing = always}),
+      by_element("tile", OpKind::Injective, infer_repeats, tile_element,
+                 {.narrow = true, .does_nothing = once}),
       by_element("repeat", OpKind::Injective, infer_repeats, repeat_element,
-                 {.keeps_channels = true, .enlarges = true, .does_nothing = once, .host = kNoHost}),
+                 {.keeps_channels = true,
+                  .narrow = true,
+                  .enlarges = true,
+                  .does_nothing = once,
+                  .host = kNoHost}),
   };
 }
 

@@ -82,8 +82,9 @@ ir::Expr pad_element(const OpCall& call, const std::vector<Read>& inputs, const 
 }  // namespace
 
 std::vector<OpDef> padding_operators() {
-  return {by_element("pad", OpKind::Injective, infer_pad, pad_element,
-                     {.keeps_channels = true, .does_nothing = pads_nothing, .host = kNoHost})};
+  return {by_element(
+      "pad", OpKind::Injective, infer_pad, pad_element,
+      {.keeps_channels = true, .narrow = true, .does_nothing = pads_nothing, .host = kNoHost})};
 }
 
 }  // namespace attune::ops

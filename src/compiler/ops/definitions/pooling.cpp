@@ -182,16 +182,16 @@ Result<ir::Buffer> global_average_stages(ir::Program& program, const OpCall& cal
 std::vector<OpDef> pooling_operators() {
   return {
       by_stages("max_pool", OpKind::Reduction, infer_pool, max_pool_stages,
-                {.zeros = Zeros::First, .pads_with = PadValue::Least}),
+                {.zeros = Zeros::First, .narrow = true, .pads_with = PadValue::Least}),
       by_stages("max_pool_indices", OpKind::Reduction, infer_indices, max_pool_indices_stages),
       by_stages("average_pool", OpKind::Reduction, infer_pool, average_pool_stages,
-                {.zeros = Zeros::First, .pads_with = PadValue::Zero}),
+                {.zeros = Zeros::First, .narrow = true, .pads_with = PadValue::Zero}),
       by_stages("lp_pool", OpKind::Reduction, infer_pool, lp_pool_stages,
                 {.zeros = Zeros::First, .pads_with = PadValue::Zero}),
       by_stages("global_average_pool", OpKind::Reduction, infer_global, global_average_stages,
-                {.zeros = Zeros::First}),
+                {.zeros = Zeros::First, .narrow = true}),
       by_stages("global_max_pool", OpKind::Reduction, infer_global, global_max_stages,
-                {.zeros = Zeros::First}),
+                {.zeros = Zeros::First, .narrow = true}),
   };
 }
 

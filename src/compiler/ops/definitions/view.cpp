@@ -61,7 +61,7 @@ std::vector<OpDef> view_operators() {
       by_element("reshape", OpKind::View, infer_reshape, reshape_element,
                  {.keeps_rows = cuts_rows, .does_nothing = always}),
       // The same tensor; its value lies in memory in another layout.
-      by_element("relayout", OpKind::Injective, infer_unchanged, same_element),
+      by_element("relayout", OpKind::Injective, infer_unchanged, same_element, {.narrow = true}),
       // A value under another name: outputs of models that are inputs or constants too.
       by_element("identity", OpKind::View, infer_unchanged, same_element,
                  {.keeps_rows = always, .does_nothing = always}),

@@ -13,9 +13,9 @@
 
 #include "base/check.h"
 #include "base/temporary_directory_testing.h"
+#include "compiler/codegen/c_text/names.h"
 #include "compiler/ir/nodes/array.h"
 #include "targets/c/codegen/kernel.h"
-#include "targets/c/codegen/names.h"
 
 namespace attune::c {
 
@@ -38,8 +38,8 @@ class CompiledC {
       for (std::size_t i = 0; i < kernel.params.size(); ++i) arguments += fmt::format(", b[{}]", i);
       source += fmt::format(
           "void call_{0}(const t_parallel* p, void* w, void** b) {{ (void)b; t_{0}(p, w{1}); }}\n",
-          identifier(kernel.name), arguments);
-      names_.push_back("call_" + identifier(kernel.name));
+          c_text::identifier(kernel.name), arguments);
+      names_.push_back("call_" + c_text::identifier(kernel.name));
       workspace_bytes_.push_back(printed.workspace_bytes);
     }
     for (const auto& [tag, lanes] : vectors) {

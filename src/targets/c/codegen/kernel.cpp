@@ -47,42 +47,6 @@ Status check_lowered(const ir::Kernel& kernel) {
 
 }  // namespace
 
-KernelPrinter::KernelPrinter(const ir::Kernel& kernel, const codegen::StoragePlan& plan,
-                             const PrintOptions& options)
-    : kernel_(kernel),
-      plan_(plan),
-      options_(options),
-      function_(options.prefix + "_" + identifier(kernel.name)) {
-  codegen::walk(
-      kernel.body,
-      [&](const ir::Stmt& s) {
-        if (const auto* x = ir::as<ir::Store>(s)) stored_.insert(x->buffer.get());
-      },
-      [](const Expr&) {});
-}
-
-PrintedKernel KernelPrinter::print() {
-  std::string parameters =
-      fmt::format("const {}_parallel* parallel, unsigned char* workspace", options_.prefix);
-  text_.line("(void)parallel;");
-  text_.line("(void)workspace;");
-  for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
-    const ir::Buffer& buffer = kernel_.params[i];
-    bound_.insert(buffer.get());
-    if (options_.shared.count(i) > 0) shared_.insert(buffer.get());
-    const std::string& name = names_.of(buffer->name);
-    parameters += fmt::format(", {} {}", parameter_type(*buffer), name);
-    text_.line(fmt::format("(void){};", name));
-  }
-  statement(kernel_.body);
-  PrintedKernel result;
-  result.declaration = fmt::format("void {}({})", function_, parameters);
-  result.definition = functions_ + fmt::format("{} {{\n{}}}\n", result.declaration, text_.str());
-  result.vectors = std::move(vectors_);
-  result.workspace_bytes = plan_.workspace_bytes;
-  return result;
-}
-
 Result<PrintedKernel> print_kernel(const ir::Kernel& kernel, const PrintOptions& options) {
   ATTUNE_RETURN_IF_ERROR(check_lowered(kernel));
   const codegen::StoragePlan plan = codegen::plan_storage(kernel, options.threads);

@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/nodes/stmt.h"
 
 namespace attune::c {
@@ -24,7 +24,7 @@ struct PrintOptions {
 };
 
 // Vector types by element tag and number of lanes; each needs a line VTYPE(tag, lanes).
-using VectorTypes = std::set<std::pair<std::string, int>>;
+using c_text::VectorTypes;
 
 struct PrintedKernel {
   std::string declaration;  // of the function, without a semicolon

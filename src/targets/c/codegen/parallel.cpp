@@ -9,6 +9,10 @@
 
 namespace attune::c {
 
+using c_text::memory_type;
+using c_text::Text;
+using c_text::value_type;
+
 std::string KernelPrinter::pointer_type(const ir::BufferNode& buffer) const {
   return fmt::format("{}{}*", stored_.contains(&buffer) ? "" : "const ", memory_type(buffer.type));
 }

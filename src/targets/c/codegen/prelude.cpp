@@ -1,21 +1,6 @@
 // The headers of prelude/, as they are, within the program.
+#include "compiler/codegen/c_text/embedded_text.h"
 #include "targets/c/codegen/kernel.h"
-
-#define ATTUNE_TEXT(symbol, file)                            \
-  __asm__(                                                   \
-      ".section .rodata\n"                                   \
-      ".global " #symbol "_begin, " #symbol                  \
-      "_end\n"                                               \
-      ".hidden " #symbol "_begin, " #symbol "_end\n" #symbol \
-      "_begin:\n"                                            \
-      ".incbin \"" ATTUNE_PRELUDE "/" file "\"\n" #symbol    \
-      "_end:\n"                                              \
-      ".byte 0\n"                                            \
-      ".previous\n");                                        \
-  extern "C" {                                               \
-  extern const char symbol##_begin[];                        \
-  extern const char symbol##_end[];                          \
-  }
 
 ATTUNE_TEXT(attune_c_vectors, "vectors.h")
 ATTUNE_TEXT(attune_c_scalars, "scalars.h")

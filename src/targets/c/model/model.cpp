@@ -6,10 +6,12 @@
 #include <set>
 
 #include "base/match.h"
-#include "targets/c/codegen/names.h"
+#include "compiler/codegen/c_text/names.h"
 #include "targets/c/model/parts.h"
 
 namespace attune::c {
+
+using c_text::identifier;
 namespace {
 
 // Files of kernels hold at most about this much text.

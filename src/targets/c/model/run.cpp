@@ -5,12 +5,16 @@
 #include <utility>
 
 #include "base/match.h"
-#include "targets/c/codegen/names.h"
-#include "targets/c/codegen/text.h"
-#include "targets/c/codegen/types.h"
+#include "compiler/codegen/c_text/names.h"
+#include "compiler/codegen/c_text/text.h"
+#include "compiler/codegen/c_text/types.h"
 #include "targets/c/model/parts.h"
 
 namespace attune::c {
+
+using c_text::identifier;
+using c_text::memory_type;
+using c_text::Text;
 namespace {
 
 using runtime::Block;

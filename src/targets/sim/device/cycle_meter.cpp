@@ -24,10 +24,14 @@ void CycleMeter::begin_launch(const ir::Launch& launch) {
   multiprocessors_.assign(static_cast<std::size_t>(machine_.multiprocessors), {});
   const std::int64_t warps = (threads + machine_.warp - 1) / machine_.warp;
   warps_.assign(static_cast<std::size_t>(warps), {});
+  arrivals_.resize(warps_.size());
+  copying_.resize(warps_.size());
 }
 
 void CycleMeter::begin_block() {
   std::fill(warps_.begin(), warps_.end(), Spent{});
+  std::fill(arrivals_.begin(), arrivals_.end(), std::deque<std::int64_t>{});
+  std::fill(copying_.begin(), copying_.end(), false);
   block_ = {};
 }
 
@@ -76,9 +80,34 @@ void CycleMeter::step(int warp, const ir::Work& work, std::span<const ir::Touche
   for (const ir::Touched& one : touched) {
     const Spent cost = access(one);
     spent.busy += cost.busy;
-    wait = std::max(wait, cost.waiting);
+    if (one.asynchronous) {
+      copying_[static_cast<std::size_t>(warp)] =
+          copying_[static_cast<std::size_t>(warp)] || cost.waiting > 0;
+    } else {
+      wait = std::max(wait, cost.waiting);
+    }
   }
   spent.waiting += wait;
+}
+
+std::int64_t CycleMeter::now(int warp) const {
+  const Spent& spent = warps_[static_cast<std::size_t>(warp)];
+  return block_.waiting + spent.busy + spent.waiting;
+}
+
+void CycleMeter::commit(int warp) {
+  const auto at = static_cast<std::size_t>(warp);
+  arrivals_[at].push_back(copying_[at] ? now(warp) + machine_.global_latency : 0);
+  copying_[at] = false;
+}
+
+void CycleMeter::wait(int warp, std::int64_t groups) {
+  auto& arrivals = arrivals_[static_cast<std::size_t>(warp)];
+  std::int64_t latest = 0;
+  for (; std::ssize(arrivals) > groups; arrivals.pop_front()) {
+    latest = std::max(latest, arrivals.front());
+  }
+  warps_[static_cast<std::size_t>(warp)].waiting += std::max<std::int64_t>(0, latest - now(warp));
 }
 
 void CycleMeter::end_phase() {

@@ -82,6 +82,40 @@ TEST(CycleMeter, BarriersAndDivisionsCost) {
   EXPECT_EQ(cycles_of(waiting) - cycles_of(plain), machine.barrier_cycles);
 }
 
+// Rows are summed up while the next one is on its way, or not.
+std::string rows(const char* at_first, const char* before, const char* after) {
+  return fmt::format(R"(kernel k(A: f32[512], B: f32[32]) {{
+  bound for t in 32 on thread.x {{
+    alloc S: f32[64] shared {{
+      B[t] = 0.0f32
+      {}
+      for i in 16 {{
+        {}
+        for j in 32 {{ B[t] = B[t] + S[i % 2 * 32 + j] }}
+        {}
+      }}
+    }}
+  }}
+}}
+)",
+                     at_first, before, after);
+}
+
+TEST(CycleMeter, AsynchronousCopiesHideLatency) {
+  const std::string store = rows("", "S[i % 2 * 32 + t] = A[i * 32 + t] barrier shared", "");
+  const std::string commit = "eval @async_commit<i32>() ", wait = "eval @async_wait<i32>(0) ";
+  const std::string copy = "eval @async_copy<i32>(S[i % 2 * 32 + t], A[i * 32 + t], 1, true) ";
+  const std::string at_once = rows("", (copy + commit + wait + "barrier shared").c_str(), "");
+  const std::string first = "eval @async_copy<i32>(S[t], A[t], 1, true) ";
+  const std::string next =
+      "if (i < 15) { eval @async_copy<i32>(S[(i + 1) % 2 * 32 + t], A[i * 32 + t + 32], 1, true) }";
+  const std::string ahead =
+      rows((first + commit).c_str(), (wait + "barrier shared " + next + commit).c_str(), "");
+  const Machine machine;
+  EXPECT_GE(cycles_of(at_once), cycles_of(store));
+  EXPECT_LT(cycles_of(ahead), cycles_of(at_once) - 14 * machine.global_latency);
+}
+
 TEST(CycleMeter, TransfersTakeTimeByTheirBytes) {
   EXPECT_EQ(transfer_cycles({}, 0), 0);
   EXPECT_EQ(transfer_cycles({}, 17), 2);

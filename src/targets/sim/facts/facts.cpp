@@ -9,6 +9,32 @@ namespace {
 constexpr std::array<std::string_view, 6> kNames = {
     "multiprocessors", "shared_kb", "warp", "threads_per_block", "register_bytes", "clock_mhz"};
 
+// Its rates as predictions ask for them. A warp's operation takes a cycle, and a multiply-add is
+// two; each segment of global memory takes its multiprocessor's time, wherever it lies.
+target::LaunchFacts launch_facts(const Machine& machine) {
+  const double ghz = static_cast<double>(machine.clock_mhz) * 1e-3;
+  const double bytes_per_cycle =
+      static_cast<double>(machine.segment_bytes) / static_cast<double>(machine.segment_cycles);
+  const double bandwidth = bytes_per_cycle * static_cast<double>(machine.multiprocessors) * ghz;
+  return {.multiprocessors = machine.multiprocessors,
+          .warp = machine.warp,
+          .threads_per_block = machine.threads_per_block,
+          .shared_bytes = machine.shared_kb << 10,
+          .register_bytes = machine.register_bytes,
+          .resident_threads = machine.resident_threads,
+          .resident_blocks = machine.resident_blocks,
+          .resident_shared_bytes = machine.shared_kb << 11,
+          .resident_register_bytes = machine.resident_threads * machine.register_bytes,
+          .ghz = ghz,
+          .fmas_per_cycle = static_cast<double>(machine.warp) / 2,
+          .l2_bandwidth = bandwidth,
+          .dram_bandwidth = bandwidth,
+          .l2_bytes = std::int64_t{1} << 32,
+          .global_latency_ns = static_cast<double>(machine.global_latency) / ghz,
+          .barrier_ns = static_cast<double>(machine.barrier_cycles) / ghz,
+          .launch_us = static_cast<double>(machine.launch_cycles) * 1e-3 / ghz};
+}
+
 Result<target::Target> resolve(const target::Target& target) {
   ATTUNE_ASSIGN(const Machine machine, machine_of(target));
   target::Target resolved = target;
@@ -21,6 +47,7 @@ Result<target::Target> resolve(const target::Target& target) {
   // Threads have no vector registers that tiles could spill from; the code generator counts bytes.
   resolved.vector_registers = 1 << 16;
   resolved.l1_bytes = machine.shared_kb << 10;
+  resolved.launch = launch_facts(machine);
   return resolved;
 }
 

@@ -2,20 +2,15 @@
 
 #include "base/host_calls.h"
 #include "targets/sim/facts/facts.h"
-#include "targets/sim/tuning/launch_template.h"
-#include "targets/sim/tuning/prior.h"
 #include "targets/sim/tuning/runner.h"
+#include "tuner/cost_model/launches/launch_model.h"
+#include "tuner/templates/launches/launches.h"
 
 namespace attune::sim {
 namespace {
 
-std::span<const space::Template> templates() {
-  static const space::Template list[] = {launches()};
-  return list;
-}
-
 std::unique_ptr<cost_model::CostModel> prior(const target::Target& target) {
-  return std::make_unique<Prior>(machine_of(target).value());
+  return std::make_unique<cost_model::LaunchModel>(target);
 }
 
 // Its time is counted: where it runs does not matter.
@@ -40,7 +35,7 @@ Result<double> peak_gflops(const target::Target& target) {
 extern const tuning::Tuning target_tuning;
 const tuning::Tuning target_tuning = {
     .kind = "sim",
-    .templates = templates,
+    .templates = templates::launches,
     .prior = prior,
     .plan_cores = plan_cores,
     .start_runner = start,

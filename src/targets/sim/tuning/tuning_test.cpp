@@ -7,10 +7,10 @@
 #include "compiler/kernel/kernel.h"
 #include "compiler/schedule/trace.h"
 #include "targets/kinds.h"
-#include "targets/sim/tuning/launch_template.h"
-#include "targets/sim/tuning/prior.h"
 #include "targets/sim/tuning/runner.h"
+#include "tuner/cost_model/launches/launch_model.h"
 #include "tuner/space/template_space.h"
+#include "tuner/templates/launches/launches.h"
 
 namespace attune::sim {
 namespace {
@@ -60,7 +60,7 @@ class SimTuning : public ::testing::Test {
 
 TEST_F(SimTuning, TheDefaultFetchesOperandsTogether) {
   const std::string trace =
-      schedule::to_string(space::default_trace(launches(), program_, target_));
+      schedule::to_string(space::default_trace(templates::launches().front(), program_, target_));
   for (const char* step : {"set_scope cache.a shared", "set_scope cache.b shared",
                            "set_scope anchor register", "thread.y", "block.x"}) {
     EXPECT_NE(trace.find(step), std::string::npos) << step << " in\n" << trace;
@@ -70,10 +70,9 @@ TEST_F(SimTuning, TheDefaultFetchesOperandsTogether) {
 // A device with hardly any shared memory gets a schedule that does without.
 TEST_F(SimTuning, SchedulesFitTheDevice) {
   const target::Target small = target_of("sim -shared_kb=1 -threads_per_block=64");
-  const auto trace = space::default_trace(launches(), program_, small);
+  const auto trace = space::default_trace(templates::launches().front(), program_, small);
   EXPECT_TRUE(kernel::build(program_, trace, small).ok());
-  const space::Template list[] = {launches()};
-  const space::TemplateSpace space({{"direct", program_}}, list, small);
+  const space::TemplateSpace space({{"direct", program_}}, templates::launches(), small);
   Rng rng(3);
   int built = 0;
   for (int i = 0; i < 40; ++i) {
@@ -93,7 +92,7 @@ TEST_F(SimTuning, CountsTheSameTimeEveryTime) {
       "bind output j.1 thread.x\ncompute_at anchor output j.1\nset_scope anchor register\n";
   EXPECT_EQ(time_us(many), time_us(many));
   EXPECT_LT(time_us(many), time_us(one));
-  const Prior prior{Machine{}};
+  const cost_model::LaunchModel prior(target_);
   const auto predicted = [&](const std::string& text) {
     schedule::State state = schedule::replay(program_, schedule::parse_trace(text).value()).value();
     auto bounds = schedule::infer_bounds(state, schedule::Mins::Leave).value();
@@ -104,14 +103,14 @@ TEST_F(SimTuning, CountsTheSameTimeEveryTime) {
 
 TEST_F(SimTuning, AWrongAnswerIsNoTiming) {
   measure::Expectation expected{.seed = 1, .elements = {{0, 7, 1e6}}, .magnitude = 1e6};
-  const auto trace = space::default_trace(launches(), program_, target_);
+  const auto trace = space::default_trace(templates::launches().front(), program_, target_);
   EXPECT_EQ(outcome::kind_of(measured(trace, expected)), "wrong_answer");
   expected.elements.clear();
   EXPECT_EQ(outcome::kind_of(measured(trace, expected)), "timing");
 }
 
 TEST_F(SimTuning, WhatTakesTooLongTimesOut) {
-  const auto trace = space::default_trace(launches(), program_, target_);
+  const auto trace = space::default_trace(templates::launches().front(), program_, target_);
   const auto outcome = measured(trace, {}, {.timeout_ms = 0.01});
   ASSERT_EQ(outcome::kind_of(outcome), "timed_out");
   EXPECT_EQ(std::get<outcome::TimedOut>(outcome).limit_ms, 0.01);
@@ -119,7 +118,7 @@ TEST_F(SimTuning, WhatTakesTooLongTimesOut) {
 
 // Memory that runs out is another thing than time.
 TEST_F(SimTuning, WhatDoesNotFitIsNotSlow) {
-  const auto trace = space::default_trace(launches(), program_, target_);
+  const auto trace = space::default_trace(templates::launches().front(), program_, target_);
   auto code = std::make_shared<measure::KernelCode>(code_of(program_, trace, target_));
   code->parameters[0].elements = std::int64_t{1} << 31;
   measure::BuiltCandidate candidate;

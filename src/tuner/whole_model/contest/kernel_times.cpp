@@ -113,7 +113,9 @@ Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& ar
     for (const KernelTimes& each : times) append_times(each, bytes);
     return bytes;
   };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work));
+  // The cage limits addresses, when the models are known.
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work,
+                                                 {.limits_addresses = false}));
   AnswerReader reader(answer);
   std::vector<KernelTimes> times(artifacts.size());
   for (KernelTimes& each : times) {
@@ -134,7 +136,7 @@ Result<KernelTimes> time_kernels(const model::RunnableModel& model, double secon
     append_times(profiled.times(), bytes);
     return bytes;
   };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work));
+  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work, model::limits_for(model)));
   AnswerReader reader(answer);
   KernelTimes times = take_times(reader);
   ATTUNE_RETURN_IF_ERROR(reader.status());

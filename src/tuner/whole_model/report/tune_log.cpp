@@ -90,6 +90,7 @@ void TuneLog::began(const model::ModelOptions& model, const TuneOptions& options
   json["unix_seconds"] = static_cast<double>(unix_time_ms()) * 1e-3;
   json["model"] = model.model;
   json["target"] = model.target;
+  json["precision"] = ops::name_of(model.precision.value_or(ops::Precision::F32));
   json["threads"] = model.threads > 0 ? Json(model.threads) : Json(nullptr);
   json["trials_budget"] = options.trials ? Json(*options.trials) : Json(nullptr);
   json["seconds_budget"] = or_null(options.seconds);

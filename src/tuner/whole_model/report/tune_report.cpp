@@ -157,6 +157,7 @@ std::string to_json(const TuneReport& report) {
   json["peak_gflops"] = report.peak_gflops;
   json["threads"] = report.threads;
   json["target"] = report.target;
+  json["precision"] = report.precision;
   json["records"] = report.records;
   json["history"] = {{"trials", report.history.trials},
                      {"tasks", report.history.tasks},

@@ -69,6 +69,7 @@ std::string_view name_of(Kept kept);
 struct TuneReport {
   std::vector<TunedTask> tasks = {};
   std::string target = {};
+  std::string precision = "f32";
   int threads = 1;
   std::vector<FailureKind> failures = {};  // the most frequent kind first
   double peak_gflops = 0;                  // of as many cores, measured at the start

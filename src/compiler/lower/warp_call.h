@@ -1,0 +1,18 @@
+// How the lanes of a warp lie in an operand of a tensor intrinsic that they run together.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+
+namespace attune::lower {
+
+// How far apart the steps of lanes lie in memory, of an input whose first element for a lane is at
+// `place`: in every lane it must be as many steps from that of lane 0 as the intrinsic declares.
+Result<std::int64_t> lane_step(const ir::TensorIntrinsic& intrinsic, std::size_t operand,
+                               const ir::Expr& place, const std::string& lane,
+                               const ir::Ranges& ranges);
+
+}  // namespace attune::lower

@@ -1,0 +1,81 @@
+#include "targets/cuda/codegen/codegen.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "targets/cuda/codegen/kernel_text.h"
+#include "targets/cuda/codegen/limits.h"
+#include "targets/cuda/codegen/nvrtc.h"
+#include "targets/cuda/codegen/ptxas_log.h"
+
+namespace attune::cuda {
+namespace {
+
+constexpr std::int64_t kRegisterBytes = 4;
+
+Result<Compiled> compile_text(const std::string& text, const target::Target& target) {
+  const Result<Nvrtc>& nvrtc = Nvrtc::here();
+  if (!nvrtc.ok()) return nvrtc.error();
+  return nvrtc->compile(text, std::string(target.attribute("arch")));
+}
+
+Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Target& target) {
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel));
+  ATTUNE_RETURN_IF_ERROR(check_limits(kernel.name, printed, target.launch));
+  ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
+  KernelImage image;
+  image.symbol = kernel.name;
+  image.architecture = target.attribute("arch");
+  image.parameters = std::ssize(kernel.params);
+  image.scratch_bytes = printed.scratch_bytes;
+  image.launches = std::move(printed.launches);
+  image.cubin = std::move(compiled.cubin);
+  // Text for an architecture with features of its own is of no use to any other card.
+  if (!image.architecture.ends_with('a')) image.ptx = std::move(compiled.ptx);
+  codegen::KernelObject object;
+  object.entry.symbol = kernel.name;
+  const PtxasFacts facts = parse_ptxas_log(compiled.log);
+  object.entry.vector_spills = static_cast<int>(facts.spill_bytes / kRegisterBytes);
+  for (const std::byte byte : write_image(image)) object.bytes.push_back(static_cast<char>(byte));
+  object.compile_ms = seconds_between(start, clock.now_ns()) * 1e3;
+  return object;
+}
+
+Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objects) {
+  std::vector<std::byte> code;
+  for (const codegen::KernelObject& object : objects) {
+    for (const char c : object.bytes) code.push_back(static_cast<std::byte>(c));
+  }
+  return code;
+}
+
+Result<std::string> cuda_text(const ir::Kernel& kernel, const target::Target&) {
+  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel));
+  return std::move(printed.text);
+}
+
+Result<std::string> ptx_text(const ir::Kernel& kernel, const target::Target& target) {
+  ATTUNE_ASSIGN(const KernelText printed, print_kernel(kernel));
+  ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
+  return std::move(compiled.ptx);
+}
+
+constexpr codegen::TextForm kTexts[] = {{"cuda", cuda_text}, {"ptx", ptx_text}};
+
+std::string version() { return Nvrtc::here().ok() ? Nvrtc::here()->version() : "none"; }
+
+}  // namespace
+
+const codegen::CodeGenerator code_generator = {
+    .kind = "cuda",
+    .pipeline = lower::launch_pipeline,
+    .compile = compile,
+    .link = link,
+    .texts = kTexts,
+    .compiler = "NVRTC",
+    .version = version,
+};
+
+}  // namespace attune::cuda

@@ -1,0 +1,221 @@
+#include "targets/cuda/codegen/kernel_text.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/ir/text/parse.h"
+#include "targets/cuda/codegen/codegen.h"
+#include "targets/cuda/codegen/limits.h"
+
+namespace attune::cuda {
+namespace {
+
+KernelText printed(const std::string& text) {
+  const auto kernel = ir::parse_kernel(text);
+  EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto result = print_kernel(*kernel);
+  EXPECT_TRUE(result.ok()) << result.error().message;
+  return *result;
+}
+
+std::string refusal(const std::string& text) {
+  const auto kernel = ir::parse_kernel(text);
+  EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto result = print_kernel(*kernel);
+  return result.ok() ? "none" : result.error().message;
+}
+
+TEST(CudaText, LaunchesAreFunctions) {
+  const KernelText text = printed(R"(kernel reverse(A: f32[8], B: f32[8]) {
+  bound for b in 2 on block.x {
+    bound for t in 4 on thread.x {
+      alloc S: f32[4] shared {
+        S[t] = A[b * 4 + t]
+        barrier shared
+        B[b * 4 + t] = S[3 - t]
+      }
+    }
+  }
+})");
+  EXPECT_EQ(text.text, R"(#include "attune.cuh"
+
+extern "C" __global__ void __launch_bounds__(4)
+attune_reverse(const float* __restrict__ A, float* __restrict__ B) {
+  __shared__ __align__(16) float S[4];
+  const int b = (int)blockIdx.x;
+  const int t = (int)threadIdx.x;
+  S[t] = A[b * 4 + t];
+  __syncthreads();
+  B[b * 4 + t] = S[t * -1 + 3];
+}
+)");
+  ASSERT_EQ(text.launches.size(), 1u);
+  EXPECT_EQ(text.launches[0].function, "attune_reverse");
+  EXPECT_EQ(text.launches[0].grid, (ir::Extents3{2, 1, 1}));
+  EXPECT_EQ(text.launches[0].block, (ir::Extents3{4, 1, 1}));
+  EXPECT_EQ(text.launches[0].shared_bytes, 0);
+  EXPECT_EQ(text.scratch_bytes, 0);
+}
+
+TEST(CudaText, RegisterTilesAreUnrolled) {
+  const KernelText text = printed(R"(kernel sum(A: f32[4096], B: f32[4096]) {
+  bound for t in 64 on thread.x {
+    alloc r: f32[4] register {
+      for i in 4 { r[i] = 0.0f32 }
+      for k in 1000 { for i in 4 { r[i] = r[i] + A[k * 4 + i] } }
+      for i in 4 { B[t * 4 + i] = max(r[i], 0.0f32) }
+    }
+  }
+})");
+  EXPECT_EQ(text.text, R"(#include "attune.cuh"
+
+extern "C" __global__ void __launch_bounds__(64)
+attune_sum(const float* __restrict__ A, float* __restrict__ B) {
+  B = (float*)__builtin_assume_aligned(B, 64);
+  const int t = (int)threadIdx.x;
+  {
+    float r[4];
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      r[i] = 0.0f;
+    }
+    for (int k = 0; k < 1000; ++k) {
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        r[i] = (r[i] + A[k * 4 + i]);
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      B[t * 4 + i] = at_max_f32(r[i], 0.0f);
+    }
+  }
+}
+)");
+}
+
+// 32 bits where they suffice, and divisions that mind no sign where there is none.
+TEST(CudaText, IndicesAreAsWideAsTheyMustBe) {
+  const std::string text = printed(R"(kernel k(A: f32[5000000000], B: f32[100]) {
+  bound for t in 100 on thread.x {
+    B[t / 7 * 7 + t % 7] = A[t * 50000000] + A[(t - 50) / 3 + 50] + A[t / 8 + t % 4]
+  }
+})")
+                               .text;
+  for (const char* part :
+       {"B[at_quotient(t, 7) * 7 + at_remainder(t, 7)]", "A[(int64_t)t * 50000000]",
+        "A[at_div_i32((t - 50), 3) + 50]", "A[(t >> 3) + (t & 3)]"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+}
+
+TEST(CudaText, AlignedLanesMoveTogether) {
+  const std::string text = printed(R"(kernel k(A: f32[1024], H: f16[1024], B: f32[1024]) {
+  bound for t in 32 on thread.x {
+    B[ramp(t * 4, 1, 4)] = A[ramp(t * 4, 1, 4)] + A[ramp(t * 2 + 2, 1, 4)] + A[ramp(t, 1, 4)]
+    B[ramp(t * 8, 1, 8)] = cast<f32x8>(H[ramp(t * 8, 1, 8)])
+  }
+})")
+                               .text;
+  for (const char* part :
+       {"VLOAD_WIDE(f32, 4, 16, at_t0, A + (t * 4));",
+        "VLOAD_WIDE(f32, 4, 8, at_t1, A + (t * 2 + 2));", "VLOAD(f32, 4, A + (t))",
+        "VSTORE_WIDE(f32, 4, 16, B + (t * 4),", "VLOAD_WIDE(u16, 8, 16, "}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+}
+
+TEST(CudaText, MemoryAroundLaunchesIsScratch) {
+  const KernelText text = printed(R"(kernel k(A: f32[100], B: f32[100]) {
+  alloc G: f32[100] global {
+    alloc H: f32[3] global {
+      bound for t in 100 on thread.x { G[t] = A[t] }
+      bound for t in 3 on thread.x { H[t] = G[t] }
+      bound for t in 100 on thread.x { B[t] = G[99 - t] + H[t % 3] }
+    }
+  }
+})");
+  EXPECT_EQ(text.scratch_bytes, 512 + 256);
+  ASSERT_EQ(text.launches.size(), 3u);
+  EXPECT_EQ(text.launches[2].function, "attune_k_2");
+  const auto& arguments = text.launches[2].arguments;
+  ASSERT_EQ(arguments.size(), 3u);  // B, G, H
+  EXPECT_FALSE(arguments[0].scratch);
+  EXPECT_EQ(arguments[0].at, 1);
+  EXPECT_TRUE(arguments[1].scratch);
+  EXPECT_EQ(arguments[1].at, 0);
+  EXPECT_TRUE(arguments[2].scratch);
+  EXPECT_EQ(arguments[2].at, 512);
+  EXPECT_NE(text.text.find("const float* __restrict__ G, const float* __restrict__ H"),
+            std::string::npos)
+      << text.text;
+}
+
+TEST(CudaText, MuchSharedMemoryIsAskedFor) {
+  const KernelText text = printed(R"(kernel k(A: f32[64], B: f32[64]) {
+  bound for t in 64 on thread.x {
+    alloc S: f32[10001] shared { alloc T: f16[9000] shared {
+      S[t] = A[t]
+      T[t] = cast<f16>(A[t])
+      barrier shared
+      B[t] = S[63 - t] + cast<f32>(T[63 - t])
+    } }
+  }
+})");
+  EXPECT_EQ(text.launches[0].shared_bytes, 40016 + 18000);
+  EXPECT_EQ(text.needs[0].shared_bytes, 40016 + 18000);
+  for (const char* part : {"extern __shared__ __align__(16) unsigned char at_shared[];",
+                           "float* const S = (float*)(at_shared + 0);",
+                           "uint16_t* const T = (uint16_t*)(at_shared + 40016);"}) {
+    EXPECT_NE(text.text.find(part), std::string::npos) << part << " in\n" << text.text;
+  }
+}
+
+// What is too long for an axis of the device goes along x.
+TEST(CudaText, LongAxesGoOneBehindTheOther) {
+  const KernelText text = printed(R"(kernel k(A: f32[400000], B: f32[400000]) {
+  bound for y in 100000 on block.y { bound for x in 2 on block.x {
+    bound for t in 2 on thread.x { B[y * 4 + x * 2 + t] = A[y * 4 + x * 2 + t] }
+  } }
+})");
+  EXPECT_EQ(text.launches[0].grid, (ir::Extents3{200000, 1, 1}));
+  EXPECT_NE(text.text.find("const int y = (int)(blockIdx.x / 2u % 100000u);"), std::string::npos)
+      << text.text;
+}
+
+TEST(CudaText, RefusesWhatIsNotLowered) {
+  EXPECT_EQ(
+      refusal("kernel k(B: f32[4]) { vectorized for i in 4 { B[i] = 0.0f32 } }"),
+      "kernel 'k' cannot be written as CUDA: loop 'i' is still marked vectorized or unrolled");
+  EXPECT_EQ(
+      refusal("kernel k(B: f32[4]) { for j in 2 { bound for i in 4 on thread.x { B[i] = "
+              "0.0f32 } } }"),
+      "kernel 'k' cannot be written as CUDA: loop 'i' is bound to thread.x, but stands inside "
+      "of other statements");
+  EXPECT_EQ(
+      refusal("kernel k(B: f32[2, 2]) { for j in 2 { B[j, j] = 0.0f32 } }"),
+      "kernel 'k' cannot be written as CUDA: a store to buffer 'B' has 2 indices, must have 1");
+}
+
+TEST(CudaLimits, RefuseWhatDoesNotFit) {
+  const KernelText text = printed(R"(kernel k(B: f32[64]) {
+  bound for t in 64 on thread.x { alloc S: f32[100] shared { alloc R: f32[8] register {
+    S[t] = 0.0f32
+    R[0] = S[t]
+    B[t] = R[0]
+  } } }
+})");
+  EXPECT_TRUE(check_limits("k", text, {}).ok());
+  const auto refused = [&](const target::LaunchFacts& facts) {
+    const Status status = check_limits("k", text, facts);
+    return status.ok() ? "none" : status.error().message;
+  };
+  EXPECT_EQ(refused({.threads_per_block = 32}),
+            "kernel 'k' needs 64 threads in a block, the device has 32");
+  EXPECT_EQ(refused({.shared_bytes = 128}),
+            "kernel 'k' needs 400 bytes of shared memory in a block, the device has 128");
+  EXPECT_EQ(refused({.register_bytes = 16}),
+            "kernel 'k' needs 32 bytes of registers in a thread, the device has 16");
+}
+
+}  // namespace
+}  // namespace attune::cuda

@@ -1,0 +1,136 @@
+#include "targets/cuda/codegen/launch_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/codegen/walk.h"
+#include "targets/cuda/codegen/unrolling.h"
+
+namespace attune::cuda {
+
+using c_text::memory_type;
+
+namespace {
+
+// Words of C++ and CUDA that C leaves to names.
+constexpr std::string_view kWords[] = {
+    "and",          "bitand",      "bitor",         "catch",        "class",
+    "compl",        "concept",     "const_cast",    "decltype",     "delete",
+    "explicit",     "export",      "friend",        "mutable",      "namespace",
+    "new",          "noexcept",    "not",           "operator",     "or",
+    "private",      "protected",   "public",        "requires",     "template",
+    "this",         "throw",       "try",           "typeid",       "typename",
+    "using",        "virtual",     "wchar_t",       "xor",          "final",
+    "override",     "static_cast", "static_assert", "thread_local", "reinterpret_cast",
+    "dynamic_cast", "threadIdx",   "blockIdx",      "blockDim",     "gridDim",
+    "warpSize",     "INFINITY",    "NAN",           "isnan",        "isinf",
+    "NULL",         "ANY_LANE"};
+
+constexpr int kBaseAlignment = 64;                 // of buffers, in bytes
+constexpr std::int64_t kMostBlocksAcross = 65535;  // along y or z
+constexpr std::int64_t kMostThreadsDeep = 64;      // along z
+
+// Everything is held in memory: arrays that are indexed by constants become registers anyway.
+const codegen::StoragePlan& no_plan() {
+  static const codegen::StoragePlan plan;
+  return plan;
+}
+
+std::int64_t product(const ir::Extents3& extents) { return extents[0] * extents[1] * extents[2]; }
+
+}  // namespace
+
+LaunchPrinter::LaunchPrinter(std::string function, const ir::Stmt& body, const ir::Launch& shape,
+                             const std::vector<const ir::BufferNode*>& buffers)
+    : Printer(body, no_plan(), kWords),
+      function_(std::move(function)),
+      body_(body),
+      shape_(shape),
+      buffers_(buffers) {
+  printed_.grid = shape.grid;
+  printed_.block = shape.block;
+  // What an axis of the device is too short for goes along x, where there is room.
+  if (std::max(shape.grid[1], shape.grid[2]) > kMostBlocksAcross) {
+    printed_.grid = {product(shape.grid), 1, 1};
+  }
+  if (shape.block[2] > kMostThreadsDeep) printed_.block = {product(shape.block), 1, 1};
+}
+
+PrintedLaunch LaunchPrinter::print() {
+  codegen::BufferSet touched;
+  codegen::walk(
+      body_,
+      [&](const ir::Stmt& s) {
+        if (const auto* x = ir::as<ir::Store>(s)) touched.insert(x->buffer.get());
+      },
+      [&](const Expr& e) {
+        if (const auto* x = ir::as<ir::Load>(e)) touched.insert(x->buffer.get());
+      });
+  const codegen::BufferSet in_runs = accessed_in_runs(body_);
+  std::string parameters;
+  for (const ir::BufferNode* buffer : buffers_) {
+    if (!touched.contains(buffer)) continue;
+    const std::string& name = names_.of(buffer->name);
+    const std::string type =
+        fmt::format("{}{}*", stored_.contains(buffer) ? "" : "const ", memory_type(buffer->type));
+    parameters += fmt::format("{}{} __restrict__ {}", parameters.empty() ? "" : ", ", type, name);
+    // Of what is only read, this would hide from the compiler that it is.
+    if (in_runs.contains(buffer) && stored_.contains(buffer)) {
+      text_.line(fmt::format("{0} = ({1})__builtin_assume_aligned({0}, {2});", name, type,
+                             kBaseAlignment));
+    }
+    printed_.parameters.push_back(buffer);
+  }
+  share_memory();
+  statement(body_);
+  printed_.text =
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), function_, parameters, text_.str());
+  return std::move(printed_);
+}
+
+std::string LaunchPrinter::macro(const char* name, int) const { return std::string("V") + name; }
+
+void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();"); }
+
+void LaunchPrinter::allocate(const ir::Allocate& s) {
+  // Shared memory is declared once, for the whole of the function.
+  if (s.buffer->scope == ir::Scope::Shared) return statement(s.body);
+  Printer::allocate(s);
+}
+
+void LaunchPrinter::declare(const ir::BufferNode& buffer) {
+  text_.line(fmt::format("{} {}[{}];", memory_type(buffer.type), names_.of(buffer.name),
+                         std::max<std::int64_t>(ir::element_count(buffer), 1)));
+}
+
+// "threadIdx.y", or the number of the y-th axis within x where the axes were put one behind the
+// other.
+std::string LaunchPrinter::place_on(const std::string& axis) const {
+  const ir::HardwareAxis hardware = ir::hardware_axis(axis);
+  const std::string base = hardware.block ? "blockIdx." : "threadIdx.";
+  const ir::Extents3& wanted = hardware.block ? shape_.grid : shape_.block;
+  const ir::Extents3& real = hardware.block ? printed_.grid : printed_.block;
+  const auto dimension = static_cast<std::size_t>(hardware.dimension);
+  if (wanted == real) return fmt::format("(int){}{}", base, "xyz"[dimension]);
+  std::int64_t before = 1;
+  for (std::size_t d = 0; d < dimension; ++d) before *= wanted[d];
+  return fmt::format("(int)({}x / {}u % {}u)", base, before, wanted[dimension]);
+}
+
+void LaunchPrinter::bound_loop(const ir::For& x) {
+  const std::string place = place_on(x.axis);
+  text_.line(fmt::format("const {} {} = {};", variable_type(ir::kIndex, facts_of(x)),
+                         names_.of(x.var),
+                         ir::is_const_int(x.min, 0) ? place : index(x.min) + " + " + place));
+  loop_body(x);
+}
+
+void LaunchPrinter::loop(const ir::For& x) {
+  if (x.kind == ir::LoopKind::Bound) return bound_loop(x);
+  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : "");
+}
+
+}  // namespace attune::cuda

@@ -1,0 +1,29 @@
+// The headers of prelude/, as they are, within the program.
+#include "targets/cuda/codegen/prelude.h"
+
+#include "compiler/codegen/c_text/embedded_text.h"
+
+ATTUNE_TEXT(attune_cuda_scalars, "scalars.h")
+ATTUNE_TEXT(attune_cuda_small_floats, "small_floats.h")
+ATTUNE_TEXT(attune_cuda_functions, "functions.h")
+ATTUNE_TEXT(attune_cuda_vectors, "vectors.h")
+
+namespace attune::cuda {
+
+const std::string& prelude() {
+  static const std::string text = [] {
+    std::string all;
+    for (const std::string_view part :
+         {std::string_view(attune_cuda_scalars_begin, attune_cuda_scalars_end),
+          std::string_view(attune_cuda_small_floats_begin, attune_cuda_small_floats_end),
+          std::string_view(attune_cuda_functions_begin, attune_cuda_functions_end),
+          std::string_view(attune_cuda_vectors_begin, attune_cuda_vectors_end)}) {
+      all += part;
+      all += "\n";
+    }
+    return all;
+  }();
+  return text;
+}
+
+}  // namespace attune::cuda

@@ -1,0 +1,83 @@
+#include "tuner/cost_model/launches/launch_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune::cost_model {
+namespace {
+
+// Besides what stages keep in registers: addresses, counters, what is under way.
+constexpr std::int64_t kOtherRegisterBytes = 40 * 4;
+// Cycles between two instructions of a warp that depend on each other hardly ever.
+constexpr double kIssueCycles = 2;
+// Starting, finding its place and storing: what a launch takes beside its loops, in empty ones.
+constexpr double kSetUp = 1.2;
+// Of the latency of memory, that of the second-level cache.
+constexpr double kCacheLatency = 0.5;
+constexpr double kBlockUs = 0.6e-3;         // to start one more block
+constexpr double kBlockInstructions = 200;  // of each warp, before its loops and behind them
+constexpr double kWarpsOfABarrier = 8;      // that meet as fast as two
+
+// Blocks of a launch that a multiprocessor holds at once.
+std::int64_t resident_blocks(const space::LaunchShape& shape, const target::LaunchFacts& device) {
+  const std::int64_t threads = std::max<std::int64_t>(1, shape.thread_count());
+  const std::int64_t warps = (threads + device.warp - 1) / device.warp;
+  std::int64_t blocks =
+      std::min(device.resident_blocks, device.resident_threads / (warps * device.warp));
+  if (shape.shared_bytes > 0) {
+    blocks = std::min(blocks, device.resident_shared_bytes / shape.shared_bytes);
+  }
+  const std::int64_t registers =
+      std::min(device.register_bytes, shape.register_bytes + kOtherRegisterBytes) * threads;
+  blocks = std::min(blocks, device.resident_register_bytes / std::max<std::int64_t>(1, registers));
+  return std::max<std::int64_t>(1, blocks);
+}
+
+}  // namespace
+
+LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device) {
+  const BlockWork& block = work.block;
+  const auto blocks = static_cast<double>(work.shape.block_count());
+  const auto processors = static_cast<double>(device.multiprocessors);
+  // Of the multiprocessor that has most; a few more blocks than processors make a second round.
+  const double most = std::ceil(blocks / processors);
+  const double resident = std::min(most, static_cast<double>(resident_blocks(work.shape, device)));
+  const double us_per_cycle = 1e-3 / device.ghz;
+  const double issued = device.fmas_per_cycle / static_cast<double>(device.warp);
+  const double instructions =
+      block.instructions +
+      kBlockInstructions * std::ceil(static_cast<double>(work.shape.thread_count()) /
+                                     static_cast<double>(device.warp));
+  LaunchCost cost;
+  cost.compute_us = most * instructions / issued * us_per_cycle;
+  cost.shared_us = most * block.shared_cycles * us_per_cycle;
+  // A processor alone does not draw more than its share.
+  const double busy = std::min(blocks, processors) / processors;
+  cost.l2_us = blocks * block.global_bytes / (device.l2_bandwidth * busy) * 1e-3;
+  if (work.tensor_bytes > static_cast<double>(device.l2_bytes)) {
+    cost.dram_us = work.tensor_bytes / device.dram_bandwidth * 1e-3;
+  }
+  // A block alone waits, and then computes; others that are resident compute meanwhile.
+  const double warps = static_cast<double>(work.shape.thread_count()) / kWarpsOfABarrier /
+                       static_cast<double>(device.warp);
+  const double latency_ns = device.global_latency_ns * (cost.dram_us > 0 ? 1 : kCacheLatency);
+  const double waited =
+      (block.waits * latency_ns + block.barriers * device.barrier_ns * (1 + warps)) * 1e-3;
+  const double computed = std::max(block.longest * kIssueCycles, instructions / issued);
+  cost.wait_us = std::ceil(most / resident) * (waited + computed * us_per_cycle);
+  const auto cube = [](double x) { return x * x * x; };
+  cost.us = device.launch_us * (1 + kSetUp) + kBlockUs * blocks * device.launch_us +
+            std::cbrt(cube(cost.compute_us) + cube(cost.shared_us) + cube(cost.l2_us) +
+                      cube(cost.dram_us) + cube(cost.wait_us));
+  return cost;
+}
+
+double LaunchModel::predict_us(const space::Scheduled& scheduled) const {
+  double us = 0;
+  for (LaunchWork& work : launch_works(scheduled.state, scheduled.bounds, device_)) {
+    if (!work.ahead) us += launch_cost(work, device_).us;
+  }
+  return us;
+}
+
+}  // namespace attune::cost_model

@@ -1,0 +1,307 @@
+#include "tuner/cost_model/launches/launch_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tuner/cost_model/stage_cost.h"
+
+namespace attune::cost_model {
+namespace {
+
+using schedule::StageBounds;
+using schedule::StageState;
+using space::StageNest;
+
+constexpr double kSectorBytes = 32;
+
+// Computed by the threads of a block together.
+bool is_shared(const StageState& stage) {
+  return !stage.at_root() && stage.scope == ir::Scope::Shared;
+}
+
+// The hardware axis of every level of a nest, "" for those that are no bound loops.
+std::vector<std::string> axes_of_levels(const schedule::State& state, std::size_t index,
+                                        std::size_t own) {
+  std::vector<std::string> axes;
+  const StageState& stage = *state.stages[index];
+  if (!stage.at_root()) {
+    const auto host = static_cast<std::size_t>(state.find(stage.at_stage));
+    const StageState& around = *state.stages[host];
+    const auto inside = static_cast<std::size_t>(around.find_loop(stage.at_loop) + 1);
+    axes = axes_of_levels(state, host, own - inside);
+    axes.resize(own);
+  }
+  for (const int loop : stage.loops) {
+    const schedule::Iter& iter = stage.iters[static_cast<std::size_t>(loop)];
+    axes.push_back(iter.kind == ir::LoopKind::Bound ? iter.axis : "");
+  }
+  return axes;
+}
+
+// One stage of a launch.
+class StageWork {
+ public:
+  StageWork(const schedule::State& state, const std::vector<StageBounds>& bounds,
+            const std::vector<StageNest>& nests, std::size_t index,
+            const target::LaunchFacts& device)
+      : state_(state),
+        stage_(*state.stages[index]),
+        bounds_(bounds[index]),
+        nest_(nests[index]),
+        device_(device),
+        axes_(axes_of_levels(state, index, nest_.own)),
+        shared_(is_shared(stage_)) {
+    count_iterations();
+    find_tail();
+  }
+
+  void add_to(BlockWork& work) const {
+    const double warps = std::ceil(threads_ / static_cast<double>(device_.warp));
+    double per_iteration = 0;
+    for (const ir::Expr& value : stage_.stage.values) per_iteration += arithmetic(value);
+    const bool reduces = stage_.stage.reduction != ir::Reduction::None;
+    double steps = per_iteration + (reduces && per_iteration < 1 ? 1 : 0);
+    double shared = 0, bytes = 0;
+    bool waits = false;
+    for (const schedule::Access& access : stage_.accesses) {
+      const Touch touch = touch_of(access);
+      steps += touch.instructions;
+      shared += touch.shared_words;
+      bytes += touch.bytes;
+      waits |= touch.bytes > 0;
+    }
+    const Touch stored = store();
+    steps += stored.instructions;
+    shared += stored.shared_words;
+    bytes += stored.bytes;
+    if (shared_ && bytes > 0) steps += kIndexInstructions / vector_;
+    const double all = serial_ * warps;
+    work.instructions += steps * all;
+    work.longest += steps * serial_;
+    work.shared_cycles += shared * all;
+    work.global_bytes += bytes * serial_ * threads_;
+    if (shared_) work.barriers += 2 * times_;
+    if (waits) work.waits += shared_ ? times_ : std::max(1.0, serial_ / tail_ / kInFlight);
+  }
+
+ private:
+  static constexpr double kInFlight = 2;  // steps of a thread whose reads are under way together
+  // Where an element that is fetched together lies is found anew for each.
+  static constexpr double kIndexInstructions = 8;
+
+  // What an iteration does for one access, on average.
+  struct Touch {
+    double instructions = 0, shared_words = 0, bytes = 0;
+  };
+
+  // How often a thread computes an element, how many threads do, and how often a block begins.
+  void count_iterations() {
+    for (std::size_t i = 0; i < nest_.levels.size(); ++i) {
+      const auto extent = static_cast<double>(nest_.levels[i].extent);
+      const bool own = i >= nest_.own;
+      if (axes_[i].starts_with("block.")) continue;
+      if (axes_[i].starts_with("thread.")) {
+        // What is shared is computed once by all threads together.
+        if (own || !shared_) threads_ *= extent;
+        continue;
+      }
+      serial_ *= extent;
+      if (!own) times_ *= extent;
+    }
+    serial_ *= nest_.useful;
+  }
+
+  // The innermost loops that are written out: what they read again is still in registers.
+  void find_tail() {
+    first_of_tail_ = nest_.levels.size();
+    while (first_of_tail_ > nest_.own) {
+      const space::Level& level = nest_.levels[first_of_tail_ - 1];
+      const bool written_out = level.kind == ir::LoopKind::Unrolled ||
+                               level.kind == ir::LoopKind::Vectorized || level.extent == 1;
+      if (!written_out || !axes_[first_of_tail_ - 1].empty()) break;
+      tail_ *= static_cast<double>(level.extent);
+      if (level.kind == ir::LoopKind::Vectorized) vector_ = static_cast<double>(level.extent);
+      --first_of_tail_;
+    }
+  }
+
+  double elements(const schedule::Access& access, std::size_t level) const {
+    if (level >= nest_.levels.size()) return 1;
+    double count = 1;
+    for (std::size_t d = 0; d < access.dims.size(); ++d) {
+      count *= static_cast<double>(
+          space::dim_span(access.dims[d], nest_.levels[level].spans, access.buffer->shape[d]));
+    }
+    return count;
+  }
+
+  // The part of a warp's lanes that read places of their own: an axis that the access does not move
+  // with makes its threads read the same.
+  double distinct(const schedule::Access& access) const {
+    double lanes = 1, own = 1;
+    for (const char* axis : {"thread.x", "thread.y", "thread.z"}) {
+      for (std::size_t i = 0; i < axes_.size(); ++i) {
+        if (axes_[i] != axis) continue;
+        const auto extent = std::min(static_cast<double>(nest_.levels[i].extent),
+                                     static_cast<double>(device_.warp) / lanes);
+        if (extent <= 1) continue;
+        lanes *= extent;
+        const bool moves = shared_ || elements(access, i) > elements(access, i + 1);
+        if (moves) own *= extent;
+      }
+    }
+    return own / lanes;
+  }
+
+  const StageState* producer(const ir::Buffer& buffer) const {
+    const int index = state_.producer_of(buffer);
+    return index < 0 ? nullptr : state_.stages[static_cast<std::size_t>(index)].get();
+  }
+
+  // The axis along which neighbouring threads work, and how far apart.
+  struct Neighbours {
+    std::size_t axis = 0;
+    double step = 1;
+    bool known = false;
+  };
+  Neighbours neighbours() const {
+    for (const int loop : stage_.loops) {
+      if (stage_.iters[static_cast<std::size_t>(loop)].axis != "thread.x") continue;
+      const std::size_t axes = stage_.stage.axes.size();
+      for (std::size_t a = 0; a < axes; ++a) {
+        const auto step = schedule::stride_of(stage_, bounds_.iters, loop, static_cast<int>(a));
+        if (step > 0) return {a, static_cast<double>(step), true};
+      }
+      return fused_neighbours();
+    }
+    return {};
+  }
+
+  // Of a loop that was fused, the last part moves with threads.
+  Neighbours fused_neighbours() const {
+    for (auto relation = stage_.relations.rbegin(); relation != stage_.relations.rend();
+         ++relation) {
+      const auto* fuse = std::get_if<schedule::FuseRelation>(&*relation);
+      if (!fuse) continue;
+      int part = fuse->parents.back();
+      double step = 1;
+      for (const schedule::Relation& other : stage_.relations) {
+        const auto* split = std::get_if<schedule::SplitRelation>(&other);
+        if (!split || split->children[0] != part) continue;
+        for (const std::int64_t factor : split->factors) step *= static_cast<double>(factor);
+        part = split->parent;
+      }
+      if (part < static_cast<int>(stage_.stage.axes.size())) {
+        return {static_cast<std::size_t>(part), step, true};
+      }
+    }
+    return {};
+  }
+
+  // Bytes that sectors bring for each byte that is asked for.
+  double waste(const ir::Buffer& buffer, std::int64_t stride, const Neighbours& near) const {
+    if (!near.known || stride == 0) return 1;
+    const double bytes = static_cast<double>(buffer->type.bytes());
+    const double most = std::max(1.0, kSectorBytes / (bytes * vector_));
+    if (stride < 0) return most;
+    const double apart = static_cast<double>(stride) * near.step / vector_;
+    return std::clamp(apart, 1.0, most);
+  }
+
+  Touch touch_of(const schedule::Access& access) const {
+    const StageState* made_by = producer(access.buffer);
+    const bool by_thread = made_by && !made_by->at_root() && !is_shared(*made_by);
+    if (by_thread) return {};
+    const double reads = elements(access, first_of_tail_) / tail_;
+    const double part = distinct(access);
+    const double instructions = reads / vector_;
+    if (made_by && is_shared(*made_by)) {
+      // Half a warp's vectors at a time, at most, however many of them are the same.
+      return {instructions, instructions * std::max({1.0, vector_ / 2, vector_ * part}), 0};
+    }
+    const auto bytes = static_cast<double>(access.buffer->type.bytes());
+    const Neighbours near = neighbours();
+    std::int64_t stride = 1;
+    if (near.known) {
+      static const std::vector<schedule::LayoutTerm> kRowMajor;
+      stride = space::memory_stride(stage_.stage, access, made_by ? made_by->layout : kRowMajor,
+                                    near.axis, 1);
+    }
+    return {instructions, 0, reads * bytes * part * waste(access.buffer, stride, near)};
+  }
+
+  // Of what the stage computes; once all is summed up where it reduces.
+  Touch store() const {
+    double sums = 1;
+    for (std::size_t a = 0; a < stage_.stage.reduce_axes.size(); ++a) {
+      sums *= static_cast<double>(bounds_.axes[stage_.stage.axes.size() + a]);
+    }
+    const double stores = 1 / sums, instructions = stores / vector_;
+    if (shared_) return {instructions, instructions * vector_, 0};
+    if (!stage_.at_root()) return {};
+    const Neighbours near = neighbours();
+    double stride = 1;
+    if (near.known && stage_.layout.empty()) {
+      for (std::size_t a = near.axis + 1; a < stage_.stage.axes.size(); ++a) {
+        stride *= static_cast<double>(stage_.stage.axes[a].extent);
+      }
+    }
+    const ir::Buffer& buffer = stage_.stage.outputs[0];
+    const double ratio = waste(buffer, static_cast<std::int64_t>(stride), near);
+    return {instructions, 0, stores * static_cast<double>(buffer->type.bytes()) * ratio};
+  }
+
+  const schedule::State& state_;
+  const StageState& stage_;
+  const StageBounds& bounds_;
+  const StageNest& nest_;
+  const target::LaunchFacts& device_;
+  const std::vector<std::string> axes_;
+  const bool shared_;
+  double serial_ = 1, threads_ = 1, times_ = 1;
+  std::size_t first_of_tail_ = 0;
+  double tail_ = 1, vector_ = 1;
+};
+
+// Of the tensors in global memory that a stage reads or writes.
+double global_bytes(const schedule::State& state, std::size_t index) {
+  const StageState& stage = *state.stages[index];
+  double bytes = 0;
+  const auto add = [&](const ir::Buffer& buffer) {
+    double all = static_cast<double>(buffer->type.bytes());
+    for (const std::int64_t extent : buffer->shape) all *= static_cast<double>(extent);
+    bytes += all;
+  };
+  for (const schedule::Access& access : stage.accesses) {
+    const int producer = state.producer_of(access.buffer);
+    if (producer < 0 || state.stages[static_cast<std::size_t>(producer)]->at_root()) {
+      add(access.buffer);
+    }
+  }
+  if (stage.at_root()) add(stage.stage.outputs[0]);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<LaunchWork> launch_works(const schedule::State& state,
+                                     const std::vector<StageBounds>& bounds,
+                                     const target::LaunchFacts& device) {
+  const std::vector<StageNest> nests = space::loop_nests(state, bounds);
+  std::vector<LaunchWork> works;
+  std::vector<std::size_t> place(state.stages.size());
+  for (space::LaunchShape& shape : space::launch_shapes(state, bounds)) {
+    place[shape.root] = works.size();
+    works.push_back({shape, {}, 0, nests[shape.root].ahead});
+  }
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    LaunchWork& work = works[place[nests[i].root]];
+    if (work.ahead) continue;
+    StageWork(state, bounds, nests, i, device).add_to(work.block);
+    work.tensor_bytes += global_bytes(state, i);
+  }
+  return works;
+}
+
+}  // namespace attune::cost_model

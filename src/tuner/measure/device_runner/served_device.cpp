@@ -1,0 +1,260 @@
+#include "tuner/measure/device_runner/served_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "runtime/memory/fill.h"
+#include "runtime/memory/memory.h"
+#include "tuner/measure/probe/timing_loop.h"
+#include "tuner/measure/probe/verification.h"
+
+namespace attune::device_runner {
+namespace {
+
+using kernel::ParameterKind;
+using runtime::Space;
+
+constexpr std::size_t kMostKept = std::size_t{8} << 30;
+constexpr std::int64_t kMostCopies = 64;
+
+// The device's own clock.
+class StreamClock final : public Clock {
+ public:
+  explicit StreamClock(const runtime::Stream& stream) : stream_(stream) {}
+  std::int64_t now_ns() const override { return stream_.now_ns(); }
+
+ private:
+  const runtime::Stream& stream_;
+};
+
+}  // namespace
+
+Result<ServedDevice> ServedDevice::open(const runtime::DeviceKind& kind, std::string_view target) {
+  ServedDevice served;
+  ATTUNE_ASSIGN(served.device_, kind.open(target));
+  if (served.device_->space() != Space::Device) {
+    return unsupported(fmt::format("'{}' has no memory of its own", kind.name),
+                       "measure it where its programs run");
+  }
+  ATTUNE_ASSIGN(served.stream_, served.device_->open_stream({}));
+  return served;
+}
+
+Result<ServedDevice::Loaded*> ServedDevice::find(std::uint64_t id) {
+  const auto found = loaded_.find(id);
+  if (found == loaded_.end()) return invalid(fmt::format("there is no candidate {}", id));
+  return &found->second;
+}
+
+Result<ServedDevice::Block> ServedDevice::allocate(std::size_t bytes) {
+  ATTUNE_ASSIGN(auto memory, device_->allocate(bytes));
+  return Block(std::move(memory));
+}
+
+Result<ServedDevice::Block> ServedDevice::filled(const kernel::Parameter& parameter,
+                                                 std::uint64_t seed) {
+  const auto bytes = static_cast<std::size_t>(parameter.bytes());
+  ATTUNE_ASSIGN(const Block block, allocate(bytes));
+  ATTUNE_ASSIGN(const runtime::Memory values, runtime::Memory::allocate(bytes));
+  runtime::fill(values.data(), parameter.type, parameter.elements, seed, parameter.index);
+  ATTUNE_RETURN_IF_ERROR(stream_->copy({Space::Device, block->address()},
+                                       {Space::Host, static_cast<std::byte*>(values.data())},
+                                       bytes));
+  return block;
+}
+
+// What is not written stays no number.
+Result<ServedDevice::Block> ServedDevice::output_block(const kernel::Parameter& parameter) {
+  const auto bytes = static_cast<std::size_t>(parameter.bytes());
+  ATTUNE_ASSIGN(const Block block, allocate(bytes));
+  std::vector<std::byte> poison(bytes, std::byte{0xff});
+  ATTUNE_RETURN_IF_ERROR(
+      stream_->copy({Space::Device, block->address()}, {Space::Host, poison.data()}, bytes));
+  return block;
+}
+
+Result<ServedDevice::Block> ServedDevice::contents(const kernel::Parameter& parameter,
+                                                   std::uint64_t seed, Loaded& of) {
+  const bool prepared = parameter.kind == ParameterKind::Prepared;
+  const std::uint64_t by = prepared && of.wanted.prepare ? of.wanted.prepare->id : 0;
+  const Key key{
+      seed, prepared, parameter.index, static_cast<int>(parameter.type), parameter.elements, by};
+  if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
+  if (prepared) return invalid("a constant that no kernel prepares");
+  if (kept_bytes_ > kMostKept) kept_.clear(), kept_bytes_ = 0;
+  ATTUNE_ASSIGN(const Block block, filled(parameter, seed));
+  kept_[key] = block;
+  kept_bytes_ += static_cast<std::size_t>(parameter.bytes());
+  return block;
+}
+
+// Unless another candidate had the same prepared.
+Status ServedDevice::prepare(Loaded& candidate) {
+  if (!candidate.wanted.prepare) return {};
+  const measure::KernelCode& code = *candidate.wanted.prepare;
+  ATTUNE_ASSIGN(const auto loaded, device_->load(*code.object));
+  ATTUNE_ASSIGN(const runtime::KernelHandle kernel, loaded->kernel(code.symbol));
+  std::vector<void*> arguments;
+  std::vector<std::pair<Key, Block>> made;
+  const std::uint64_t seed = candidate.wanted.seed;
+  for (const kernel::Parameter& parameter : code.parameters) {
+    if (parameter.is_input()) {
+      ATTUNE_ASSIGN(const Block block, contents(parameter, seed, candidate));
+      arguments.push_back(block->address());
+      continue;
+    }
+    ATTUNE_ASSIGN(const Block block, allocate(static_cast<std::size_t>(parameter.bytes())));
+    arguments.push_back(block->address());
+    made.push_back({{seed, true, parameter.index, static_cast<int>(parameter.type),
+                     parameter.elements, code.id},
+                    block});
+    kept_bytes_ += static_cast<std::size_t>(parameter.bytes());
+  }
+  const bool known = code.id != 0 && std::all_of(made.begin(), made.end(), [&](const auto& each) {
+                       return kept_.count(each.first) > 0;
+                     });
+  if (known) return {};
+  ATTUNE_RETURN_IF_ERROR(stream_->launch(kernel, arguments));
+  ATTUNE_RETURN_IF_ERROR(stream_->wait());
+  for (auto& [key, block] : made) kept_[key] = block;
+  return {};
+}
+
+Status ServedDevice::add_arguments(Loaded& candidate, bool own_constants) {
+  std::vector<void*> arguments;
+  for (const kernel::Parameter& parameter : candidate.wanted.main.parameters) {
+    Block block;
+    if (parameter.kind == ParameterKind::Output) {
+      const auto number = static_cast<std::size_t>(parameter.index);
+      if (candidate.outputs.size() <= number) candidate.outputs.resize(number + 1);
+      if (candidate.outputs[number] == nullptr) {
+        ATTUNE_ASSIGN(candidate.outputs[number], output_block(parameter));
+      }
+      block = candidate.outputs[number];
+    } else {
+      ATTUNE_ASSIGN(block, contents(parameter, candidate.wanted.seed, candidate));
+      if (own_constants && parameter.kind != ParameterKind::Input) {
+        const auto bytes = static_cast<std::size_t>(parameter.bytes());
+        ATTUNE_ASSIGN(const Block copy, allocate(bytes));
+        ATTUNE_RETURN_IF_ERROR(stream_->copy({Space::Device, copy->address()},
+                                             {Space::Device, block->address()}, bytes));
+        block = copy;
+      }
+    }
+    arguments.push_back(block->address());
+    candidate.blocks.push_back(std::move(block));
+  }
+  candidate.arguments.push_back(std::move(arguments));
+  return {};
+}
+
+Status ServedDevice::call(Loaded& candidate, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    ATTUNE_RETURN_IF_ERROR(stream_->launch(candidate.kernel, candidate.arguments[candidate.next]));
+    candidate.next = (candidate.next + 1) % candidate.arguments.size();
+  }
+  return stream_->wait();
+}
+
+Result<std::vector<double>> ServedDevice::read(const Loaded& candidate,
+                                               const std::vector<Place>& places) {
+  std::vector<probe::Buffer> buffers(candidate.outputs.size());
+  std::vector<std::vector<std::byte>> copies(buffers.size());
+  std::vector<const std::byte*> data(buffers.size());
+  for (const kernel::Parameter& parameter : candidate.wanted.main.parameters) {
+    if (parameter.kind != ParameterKind::Output) continue;
+    const auto number = static_cast<std::size_t>(parameter.index);
+    buffers[number] = {
+        .type = parameter.type, .elements = parameter.elements, .role = probe::Role::Output};
+    copies[number].resize(static_cast<std::size_t>(parameter.bytes()));
+    data[number] = copies[number].data();
+    ATTUNE_RETURN_IF_ERROR(stream_->copy({Space::Host, copies[number].data()},
+                                         {Space::Device, candidate.outputs[number]->address()},
+                                         copies[number].size()));
+  }
+  std::vector<probe::Sample> samples;
+  for (const Place& place : places) {
+    const auto number = static_cast<std::size_t>(place.output);
+    if (place.output < 0 || number >= buffers.size() || place.index < 0 ||
+        place.index >= buffers[number].elements) {
+      return invalid(fmt::format("output {} has no element {}", place.output, place.index));
+    }
+    samples.push_back({.buffer = place.output, .index = place.index});
+  }
+  std::vector<double> values(samples.size());
+  probe::read_samples(samples, buffers, data, values);
+  return values;
+}
+
+Result<ServedDevice::FirstCall> ServedDevice::run(std::uint64_t id, Wanted wanted,
+                                                  const TellPhase& tell) {
+  tell(outcome::Phase::Load);
+  Loaded candidate;
+  candidate.wanted = std::move(wanted);
+  ATTUNE_ASSIGN(candidate.code, device_->load(*candidate.wanted.main.object));
+  ATTUNE_ASSIGN(candidate.kernel, candidate.code->kernel(candidate.wanted.main.symbol));
+  if (candidate.wanted.prepare) tell(outcome::Phase::Prepare);
+  ATTUNE_RETURN_IF_ERROR(prepare(candidate));
+  ATTUNE_RETURN_IF_ERROR(add_arguments(candidate, false));
+  tell(outcome::Phase::Run);
+  const std::int64_t start = stream_->now_ns();
+  ATTUNE_RETURN_IF_ERROR(call(candidate, 1));
+  candidate.first_us = static_cast<double>(stream_->now_ns() - start) * 1e-3;
+  ATTUNE_ASSIGN(std::vector<double> values, read(candidate, candidate.wanted.samples));
+  FirstCall first{candidate.first_us, std::move(values)};
+  loaded_.insert_or_assign(id, std::move(candidate));
+  return first;
+}
+
+Result<ServedDevice::Timed> ServedDevice::time(std::uint64_t id, const HowToTime& how) {
+  ATTUNE_ASSIGN(Loaded* const candidate, find(id));
+  if (candidate->wanted.cold) {
+    std::int64_t bytes = 1;
+    for (const kernel::Parameter& parameter : candidate->wanted.main.parameters) {
+      const bool constant =
+          parameter.kind == ParameterKind::Constant || parameter.kind == ParameterKind::Prepared;
+      if (constant) bytes += parameter.bytes();
+    }
+    const std::int64_t copies = std::min(candidate->wanted.rotate_bytes / bytes + 1, kMostCopies);
+    while (static_cast<std::int64_t>(candidate->arguments.size()) < copies) {
+      ATTUNE_RETURN_IF_ERROR(add_arguments(*candidate, true));
+    }
+  }
+  Status failed;
+  const probe::Calls calls = [&](std::int64_t count) {
+    if (failed.ok()) failed = call(*candidate, count);
+  };
+  Timed timed{probe::time_kernel(StreamClock(*stream_), calls, candidate->first_us,
+                                 how.best_known_us, how.options),
+              {}};
+  ATTUNE_RETURN_IF_ERROR(failed);
+  ATTUNE_ASSIGN(timed.values, read(*candidate, candidate->wanted.samples));
+  return timed;
+}
+
+Result<double> ServedDevice::repeat(std::uint64_t id, std::int64_t calls) {
+  ATTUNE_ASSIGN(Loaded* const candidate, find(id));
+  const std::int64_t start = stream_->now_ns();
+  ATTUNE_RETURN_IF_ERROR(call(*candidate, calls));
+  return static_cast<double>(stream_->now_ns() - start) * 1e-3 / static_cast<double>(calls);
+}
+
+Result<std::vector<double>> ServedDevice::fresh(std::uint64_t id) {
+  ATTUNE_ASSIGN(Loaded* const candidate, find(id));
+  std::vector<void*> arguments = candidate->arguments.front();
+  std::vector<Block> blocks;
+  const auto& parameters = candidate->wanted.main.parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind != ParameterKind::Input) continue;
+    ATTUNE_ASSIGN(const Block block, filled(parameters[i], candidate->wanted.fresh_seed));
+    arguments[i] = block->address();
+    blocks.push_back(block);
+  }
+  ATTUNE_RETURN_IF_ERROR(stream_->launch(candidate->kernel, arguments));
+  ATTUNE_RETURN_IF_ERROR(stream_->wait());
+  return read(*candidate, candidate->wanted.fresh);
+}
+
+}  // namespace attune::device_runner
