@@ -1,5 +1,6 @@
 #include "compiler/model/kernel_store.h"
 
+#include "compiler/ir/nodes/launch.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/ahead.h"
 
@@ -16,6 +17,8 @@ Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule
   ATTUNE_ASSIGN(CompiledTask compiled, compile_task(task, schedule, target_, symbol));
   if (auto& prepare = compiled.lowered.program.prepare) {
     prepare->loops.name = symbol + "_prepare";
+    // Here, whatever the main kernel runs on.
+    prepare->loops.body = ir::as_plain_loops(prepare->loops.body);
     ATTUNE_ASSIGN(const target::Target here, ahead_target(target_));
     ATTUNE_ASSIGN(compiled.prepare, kernel::compile(*prepare, here));
   }

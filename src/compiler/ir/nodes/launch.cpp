@@ -53,6 +53,19 @@ void collect(const Stmt& s, std::vector<Launch>& launches) {
   }
 }
 
+Stmt as_loops(const Stmt& s, bool outermost) {
+  if (const auto* found = as<For>(s); found && found->kind == LoopKind::Bound) {
+    For loop = *found;
+    loop.kind = outermost ? LoopKind::Parallel : LoopKind::Serial;
+    loop.axis.clear();
+    loop.body = as_loops(loop.body, false);
+    return make_stmt(std::move(loop));
+  }
+  return map_children(
+      s, [&](const Stmt& child) { return as_loops(child, outermost); },
+      [](const Expr& e) { return e; });
+}
+
 }  // namespace
 
 HardwareAxis hardware_axis(std::string_view axis) {
@@ -80,5 +93,7 @@ bool has_bound_loops(const Stmt& s) {
       [](const Expr&) {});
   return found;
 }
+
+Stmt as_plain_loops(const Stmt& s) { return as_loops(s, true); }
 
 }  // namespace attune::ir
