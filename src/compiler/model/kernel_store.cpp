@@ -16,8 +16,9 @@ Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule
   }
   ATTUNE_ASSIGN(CompiledTask compiled, compile_task(task, schedule, target_, symbol));
   if (auto& prepare = compiled.lowered.program.prepare) {
-    prepare->loops = ir::by_one_thread(prepare->loops);
     prepare->loops.name = symbol + "_prepare";
+    // Here, whatever the main kernel runs on.
+    prepare->loops.body = ir::as_plain_loops(prepare->loops.body);
     ATTUNE_ASSIGN(const target::Target here, ahead_target(target_));
     ATTUNE_ASSIGN(compiled.prepare, kernel::compile(*prepare, here));
   }

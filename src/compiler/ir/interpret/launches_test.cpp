@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/text/parse.h"
+#include "compiler/ir/text/print.h"
 
 namespace attune::ir {
 namespace {
@@ -160,6 +161,25 @@ TEST(Launches, RefuseBoundLoopsInTheMiddle) {
                 .first,
             "error: loop 't' is bound to thread.x, but stands inside of other statements of its "
             "launch");
+}
+
+TEST(Launches, WithoutMeetingsAreLoops) {
+  const auto kernel = parse_kernel(R"(kernel double(A: f32[8], B: f32[8]) {
+  bound for b in 2 on block.x {
+    bound for t in 4 on thread.x {
+      B[b * 4 + t] = A[b * 4 + t] + A[b * 4 + t]
+    }
+  }
+}
+)");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  Kernel plain = *kernel;
+  plain.body = as_plain_loops(kernel->body);
+  EXPECT_TRUE(has_bound_loops(kernel->body));
+  EXPECT_FALSE(has_bound_loops(plain.body));
+  EXPECT_EQ(as<For>(plain.body)->kind, LoopKind::Parallel);
+  EXPECT_EQ(as<For>(as<For>(plain.body)->body)->kind, LoopKind::Serial);
+  EXPECT_EQ(to_string(plain).find(" on "), std::string::npos) << to_string(plain);
 }
 
 }  // namespace

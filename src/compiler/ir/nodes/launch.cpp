@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/match.h"
 #include "compiler/ir/nodes/rewrite.h"
 
@@ -54,25 +53,20 @@ void collect(const Stmt& s, std::vector<Launch>& launches) {
   }
 }
 
-Stmt unbound(const Stmt& s) {
-  CHECK(!as<Barrier>(s), "threads that meet cannot run one after the other");
-  const Stmt inner = map_children(
-      s, [](const Stmt& child) { return unbound(child); }, [](const Expr& e) { return e; });
-  const auto* loop = as<For>(inner);
-  if (!loop || loop->kind != LoopKind::Bound) return inner;
-  For serial = *loop;
-  serial.kind = LoopKind::Serial;
-  serial.axis.clear();
-  return make_stmt(std::move(serial));
+Stmt as_loops(const Stmt& s, bool outermost) {
+  if (const auto* found = as<For>(s); found && found->kind == LoopKind::Bound) {
+    For loop = *found;
+    loop.kind = outermost ? LoopKind::Parallel : LoopKind::Serial;
+    loop.axis.clear();
+    loop.body = as_loops(loop.body, false);
+    return make_stmt(std::move(loop));
+  }
+  return map_children(
+      s, [&](const Stmt& child) { return as_loops(child, outermost); },
+      [](const Expr& e) { return e; });
 }
 
 }  // namespace
-
-Kernel by_one_thread(const Kernel& kernel) {
-  Kernel serial = kernel;
-  if (serial.body) serial.body = unbound(kernel.body);
-  return serial;
-}
 
 HardwareAxis hardware_axis(std::string_view axis) {
   HardwareAxis found;
@@ -99,5 +93,7 @@ bool has_bound_loops(const Stmt& s) {
       [](const Expr&) {});
   return found;
 }
+
+Stmt as_plain_loops(const Stmt& s) { return as_loops(s, true); }
 
 }  // namespace attune::ir

@@ -35,9 +35,8 @@ HardwareAxis hardware_axis(std::string_view axis);
 // In order. Extents that are not constant count as 1.
 std::vector<Launch> launches_of(const Kernel& kernel);
 bool has_bound_loops(const Stmt& s);
-
-// The same by one thread, which does the work of all, one after the other. For kernels whose
-// threads share nothing.
-Kernel by_one_thread(const Kernel& kernel);
+// Launches whose threads have nothing to do with each other, as loops that cores of a host run: the
+// outermost of each launch in parallel. Their threads share no memory and meet at no barrier.
+Stmt as_plain_loops(const Stmt& s);
 
 }  // namespace attune::ir

@@ -87,7 +87,7 @@ const runtime::DeviceKind kBad = {
     }};
 
 // Not a test: what the process that a runner starts does.
-TEST(DeviceRunner, DISABLED_Serves) {
+TEST(DeviceServer, DISABLED_Serves) {
   std::vector<const runtime::DeviceKind*> kinds(targets::devices().begin(),
                                                 targets::devices().end());
   kinds.push_back(&kBad);
@@ -116,7 +116,7 @@ class DeviceRunner : public ::testing::Test {
                                 .target = std::move(target),
                                 .device = "a device",
                                 .command = {"/proc/self/exe", "--gtest_also_run_disabled_tests",
-                                            "--gtest_filter=DeviceRunner.DISABLED_Serves"}});
+                                            "--gtest_filter=DeviceServer.DISABLED_Serves"}});
   }
 
   const target::Target target_ = targets::resolve(targets::parse("sim").value()).value();

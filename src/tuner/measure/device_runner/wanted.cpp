@@ -63,9 +63,8 @@ Bytes numbered(std::uint64_t id, const Bytes& more) {
 }
 
 Bytes to_bytes(std::int64_t calls) {
-  Bytes bytes;
-  append_value(bytes, calls);
-  return bytes;
+  const char* first = reinterpret_cast<const char*>(&calls);
+  return {first, first + sizeof calls};
 }
 
 void append_text(Bytes& bytes, std::string_view text) {
