@@ -68,7 +68,7 @@ TEST_F(Simulated, ItsArtifactsRunInTheToolsAlone) {
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.error().message,
             "cannot load '" + artifact + "': it is made for the device 'sim', which is not here");
-  EXPECT_EQ(loaded.error().hint, "compile the model for one of: cpu");
+  EXPECT_EQ(loaded.error().hint, "compile the model for one of: cpu, cuda");
 }
 
 TEST_F(Simulated, SaysWhatATargetMayBe) {
