@@ -75,7 +75,9 @@ TEST(Roundings, TolerancesGrowWithThem) {
 TEST(ProductOperands, AreRoundedInSoManyWords) {
   const Task task = products(dense(ops::Precision::TF32)).front();
   const ir::Stage& anchor = *task.op.program.find_stage("anchor");
-  EXPECT_EQ(ir::to_string(anchor.values[0]), "");
+  EXPECT_EQ(ir::to_string(anchor.values[0]),
+            "bitcast<f32>(bitcast<i32>(data[i, k]) + 4096i32 & -8192i32) * "
+            "bitcast<f32>(bitcast<i32>(filter[k, j]) + 4096i32 & -8192i32)");
 }
 
 TEST(ProductOperands, AreRoundedToTenBits) {
