@@ -57,8 +57,11 @@ WarpCase random_warp_product(Rng& rng) {
   const Instruction& mma = kInstructions[rng.below(std::size(kInstructions))];
   const std::int64_t rows = rng.between(1, 2), columns = rng.between(1, 3);  // tiles of a warp
   const std::int64_t warps_y = rng.between(1, 2), warps_z = rng.between(1, 2);
-  const std::int64_t m = 16 * rows * warps_y * rng.between(1, 2);
-  const std::int64_t n = 8 * columns * warps_z * rng.between(1, 2);
+  // The instruction's rows along the rows of the result, or along its columns.
+  const bool turned = rng.chance(0.4);
+  const std::int64_t steps_i = turned ? 4 : 8, steps_j = turned ? 8 : 4;
+  const std::int64_t m = 2 * steps_i * rows * warps_y * rng.between(1, 2);
+  const std::int64_t n = 2 * steps_j * columns * warps_z * rng.between(1, 2);
   const std::int64_t block = rng.between(1, 2), k = mma.terms * block * rng.between(1, 4);
   const bool half = mma.terms == 16;
   const auto term = [&](const char* read) {
@@ -74,12 +77,14 @@ WarpCase random_warp_product(Rng& rng) {
       mma.type, m, n, k, transposed ? fmt::format("{}, {}", n, k) : fmt::format("{}, {}", k, n),
       term("a[i, k]"), term(transposed ? "b[j, k]" : "b[k, j]"));
   std::string& t = made.trace;
-  t = fmt::format("split output i {} 8 {}\nsplit output j {} 4 {}\n", warps_y, 2 * rows, warps_z,
-                  2 * columns);
-  t += "reorder output i.0 j.0 i.1 j.1 i.2 j.2 i.3 j.3\nfuse output i.2 j.2\n";
+  const std::string first = turned ? "j.2" : "i.2", second = turned ? "i.2" : "j.2";
+  t = fmt::format("split output i {} {} {}\nsplit output j {} {} {}\n", warps_y, steps_i, 2 * rows,
+                  warps_z, steps_j, 2 * columns);
+  t += fmt::format("reorder output i.0 j.0 i.1 j.1 {0} {1} i.3 j.3\nfuse output {0} {1}\n", first,
+                   second);
   t += "bind output i.0 block.y\nbind output j.0 block.x\nbind output i.1 thread.y\n";
-  t += "bind output j.1 thread.z\nbind output i.2*j.2 thread.x\n";
-  t += "compute_at anchor output i.2*j.2\nset_scope anchor register\n";
+  t += fmt::format("bind output j.1 thread.z\nbind output {0}*{1} thread.x\n", first, second);
+  t += fmt::format("compute_at anchor output {0}*{1}\nset_scope anchor register\n", first, second);
   t += fmt::format("split anchor i 2\nsplit anchor j 2\nsplit anchor k {} {}\n", block, mma.terms);
   t += "reorder anchor k.0 k.1 i.0 j.0 i.1 j.1 k.2\nunroll anchor i.0\nunroll anchor j.0\n";
   const std::int64_t buffers = rng.chance(0.6) ? rng.between(2, 4) : 1;

@@ -80,6 +80,7 @@ class NestBuilder {
   Stmt loop_over(const Frame& f, std::size_t position, schedule::Notes notes, Stmt body) const;
   Stmt update(Frame& f);
   Result<Stmt> tensor_call(Frame& f, std::size_t position) const;
+  TileAccesses accesses_of(Frame& f, const schedule::TensorMatch& match) const;
   std::vector<Expr> store_index(const Frame& f) const;
   Expr rewrite_reads(const Expr& e) const;
   std::vector<Expr> storage_index(int producer, const std::vector<Expr>& index) const;
@@ -240,7 +241,7 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
 Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   const ir::TensorIntrinsic& intrinsic = *ir::find_tensor_intrinsic(f.stage.intrinsic);
   ATTUNE_ASSIGN(
-      const schedule::TensorMatch match,
+      const std::vector<schedule::TensorMatch> matches,
       schedule::match_tensor(f.stage, f.bounds.iters, static_cast<int>(position), intrinsic));
   const auto wrong = [&](const std::string& why) {
     return invalid(fmt::format("stage '{}' does not fit intrinsic '{}': {}", f.stage.stage.name,
@@ -274,8 +275,19 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
       }
     }
   }
+  Status first;  // what is wrong with the first way
+  for (const schedule::TensorMatch& match : matches) {
+    TileAccesses tile = accesses_of(f, match);
+    if (intrinsic.warp) tile.lane = lanes.variable;
+    Result<Stmt> call = make_tensor_call(intrinsic, tile, ranges_);
+    if (call.ok()) return guarded(guards, std::move(*call));
+    if (first.ok()) first = call.error();
+  }
+  return first.error();
+}
+
+TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& match) const {
   TileAccesses tile;
-  if (intrinsic.warp) tile.lane = lanes.variable;
   for (int loop : match.loops) {
     tile.variables.push_back(loop < 0 ? "" : schedule::loop_variable(f.stage, loop));
   }
@@ -283,8 +295,7 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   for (const Expr& read : match.reads) {
     tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
   }
-  ATTUNE_ASSIGN(Stmt call, make_tensor_call(intrinsic, tile, ranges_));
-  return guarded(guards, std::move(call));
+  return tile;
 }
 
 Stmt NestBuilder::loops_from(Frame& f, std::size_t position) {

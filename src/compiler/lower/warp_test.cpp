@@ -75,21 +75,36 @@ TEST(Warp, LanesCallTogetherAndKeepTheirResults) {
 )");
 }
 
+// Steps of 8 along columns and of 4 along rows: b has the instruction's rows.
+TEST(Warp, OperandsMayBeEitherWayRound) {
+  std::string turned = kTile + kMma;
+  const auto replace = [&](const std::string& old, const std::string& with) {
+    for (auto at = turned.find(old); at != std::string::npos; at = turned.find(old)) {
+      turned.replace(at, old.size(), with);
+    }
+  };
+  replace("split output i 8 2\nsplit output j 4 4", "split output i 4 2\nsplit output j 8 2");
+  replace("i.1 j.1 i.2 j.2\nfuse output i.1 j.1", "j.1 i.1 i.2 j.2\nfuse output j.1 i.1");
+  replace("i.1*j.1", "j.1*i.1");
+  EXPECT_NE(text_of(product(32, 16, 24), turned)
+                .find("@mma_16x8x8_tf32<i32>(anchor[0], 1, 2, b[anchor_k_0 * 128], 1, 16, 2, "
+                      "a[output_block_y * 192 + anchor_k_0 * 8], 1, 24, 48)"),
+            std::string::npos)
+      << text_of(product(32, 16, 24), turned);
+}
+
 TEST(Warp, SaysWhatDoesNotFit) {
   // Rows that 16 does not divide.
   EXPECT_EQ(text_of(product(24, 16, 24), kTile + kMma),
             "stage 'anchor' does not fit intrinsic 'mma_16x8x8_tf32': not all lanes of a warp take "
             "part");
-  // Lanes along columns first.
+  // Lanes one after the other along rows.
   std::string turned = kTile + kMma;
-  turned.replace(turned.find("i.1 j.1 i.2 j.2\nfuse output i.1 j.1"), 35,
-                 "j.1 i.1 i.2 j.2\nfuse output j.1 i.1");
-  for (auto at = turned.find("i.1*j.1"); at != std::string::npos; at = turned.find("i.1*j.1")) {
-    turned.replace(at, 7, "j.1*i.1");
-  }
+  turned.replace(turned.find("split output i 8 2\nsplit output j 4 4"), 37,
+                 "split output i 16 1\nsplit output j 2 8");
   EXPECT_EQ(text_of(product(32, 16, 24), turned),
-            "operand 'a' of intrinsic 'mma_16x8x8_tf32' does not move with the lanes of a warp as "
-            "it must: lane 1 is at step 0 of it");
+            "stage 'anchor' does not fit intrinsic 'mma_16x8x8_tf32': its loops are j.1 2, "
+            "reduction k.1 8, those of the intrinsic i 2, j 2, reduction k 8");
   std::string narrow = kTile + kMma;
   narrow.replace(narrow.find("split output i 8 2"), 18, "split output i 4 2");
   EXPECT_EQ(text_of(product(32, 16, 24), narrow),

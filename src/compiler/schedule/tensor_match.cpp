@@ -97,7 +97,7 @@ class Matcher {
     }
   }
 
-  Result<TensorMatch> match() {
+  Result<std::vector<TensorMatch>> match() {
     if (stage_.stage.reduction != meaning_.reduction) return wrong("another reduction");
     ATTUNE_RETURN_IF_ERROR(check_kinds());
     const auto readings = all_reads(meaning_.values[0], stage_.stage.values[0]);
@@ -106,10 +106,12 @@ class Matcher {
                                ir::to_string(stage_.stage.values[0]),
                                ir::to_string(meaning_.values[0])));
     }
+    std::vector<TensorMatch> matches;
     for (const Reads& reads : readings) {
       std::vector<int> loops;
-      if (assign(reads, loops)) return found(reads, loops);
+      if (assign(reads, loops)) matches.push_back(found(reads, loops));
     }
+    if (!matches.empty()) return matches;
     return wrong(
         fmt::format("its loops are {}, those of the intrinsic {}", own_loops(), wanted_loops()));
   }
@@ -198,8 +200,8 @@ class Matcher {
 
 }  // namespace
 
-Result<TensorMatch> match_tensor(const StageState& stage, const Extents& iter_extents, int position,
-                                 const ir::TensorIntrinsic& intrinsic) {
+Result<std::vector<TensorMatch>> match_tensor(const StageState& stage, const Extents& iter_extents,
+                                              int position, const ir::TensorIntrinsic& intrinsic) {
   return Matcher(stage, iter_extents, position, intrinsic).match();
 }
 

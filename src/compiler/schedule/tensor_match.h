@@ -21,8 +21,9 @@ struct TensorMatch {
   std::vector<ir::Expr> reads;
 };
 
-// `position` is that of the outermost loop in question; the error says what does not fit.
-Result<TensorMatch> match_tensor(const StageState& stage, const Extents& iter_extents, int position,
-                                 const ir::TensorIntrinsic& intrinsic);
+// All ways to match, at least one: the operands of a product may be either way round. `position` is
+// that of the outermost loop in question; the error says what does not fit.
+Result<std::vector<TensorMatch>> match_tensor(const StageState& stage, const Extents& iter_extents,
+                                              int position, const ir::TensorIntrinsic& intrinsic);
 
 }  // namespace attune::schedule
