@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "targets/cuda/codegen/compile_process.h"
 #include "targets/cuda/codegen/kernel_text.h"
 #include "targets/cuda/codegen/limits.h"
 #include "targets/cuda/codegen/nvrtc.h"
@@ -16,7 +17,7 @@ constexpr std::int64_t kRegisterBytes = 4;
 Result<Compiled> compile_text(const std::string& text, const target::Target& target) {
   const Result<Nvrtc>& nvrtc = Nvrtc::here();
   if (!nvrtc.ok()) return nvrtc.error();
-  return nvrtc->compile(text, std::string(target.attribute("arch")));
+  return compile_apart(*nvrtc, text, std::string(target.attribute("arch")));
 }
 
 Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Target& target) {
