@@ -130,6 +130,11 @@ ATTUNE_API void attune_session_destroy(AttuneSession* session);
 ATTUNE_API AttuneStatus attune_session_run(AttuneSession* session, const AttuneInput* inputs,
                                            int32_t input_count, const AttuneOutput* outputs,
                                            int32_t output_count, AttuneError* error);
+/* How long the work of the last run takes by the clock of the device that does it, done so often
+ * once more: microseconds of one. Nothing is moved from or to the host. The memory of that run must
+ * still be there and be aligned to 64 bytes. */
+ATTUNE_API AttuneStatus attune_session_time(AttuneSession* session, int32_t calls,
+                                            double* microseconds, AttuneError* error);
 /* The actual shape of an output in the last run that succeeded. */
 ATTUNE_API AttuneStatus attune_session_output_shape(const AttuneSession* session, int32_t index,
                                                     int32_t* rank, int64_t shape[ATTUNE_MAX_RANK],

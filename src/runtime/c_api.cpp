@@ -224,6 +224,20 @@ AttuneStatus attune_session_run(AttuneSession* session, const AttuneInput* input
   });
 }
 
+AttuneStatus attune_session_time(AttuneSession* session, int32_t calls, double* microseconds,
+                                 AttuneError* error) {
+  return answer(error, [&]() -> Status {
+    if (session == nullptr || calls < 1 || microseconds == nullptr) {
+      return attune::invalid("there is no session or no room for the time, or no call to be timed");
+    }
+    const std::int64_t start = session->session.now_ns();
+    for (int32_t i = 0; i < calls; ++i) ATTUNE_RETURN_IF_ERROR(session->session.run_again());
+    const auto spent = static_cast<double>(session->session.now_ns() - start);
+    *microseconds = spent * 1e-3 / calls;
+    return {};
+  });
+}
+
 AttuneStatus attune_session_output_shape(const AttuneSession* session, int32_t index, int32_t* rank,
                                          int64_t shape[ATTUNE_MAX_RANK], AttuneError* error) {
   return answer(error, [&]() -> Status {

@@ -51,6 +51,10 @@ TEST_F(CApi, RunsAModel) {
   AttuneInput input = {x.data(), ATTUNE_F32, 1, shape};
   ASSERT_EQ(attune_session_run(session, &input, 1, &output, 1, &error), ATTUNE_OK);
   EXPECT_EQ(y[10], 22.0f);
+  double microseconds = -1;
+  ASSERT_EQ(attune_session_time(session, 3, &microseconds, &error), ATTUNE_OK) << error.message;
+  EXPECT_GE(microseconds, 0);
+  EXPECT_EQ(attune_session_time(session, 0, &microseconds, &error), ATTUNE_INVALID_ARGUMENT);
   int32_t rank = 0;
   int64_t actual[ATTUNE_MAX_RANK];
   ASSERT_EQ(attune_session_output_shape(session, 0, &rank, actual, &error), ATTUNE_OK);

@@ -1,5 +1,5 @@
 // Kernels with blocks and threads, printed as CUDA C++, compute what the interpreter computes:
-// those of random bound traces and of random points of the template for launches, on operators of
+// those of random bound traces and of random points of the templates for launches, on operators of
 // every family and type. They are compiled as C++ with an emulation of the device, many to a file.
 // ATTUNE_PROPERTY_CUDA says how many are compared, ATTUNE_PROPERTY_SEED where seeds begin.
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 #include "targets/cuda/codegen/emulated_testing.h"
 #include "targets/cuda/codegen/nvrtc.h"
 #include "targets/kinds.h"
-#include "targets/sim/tuning/launch_template.h"
 #include "tests/support/random_launch.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/space/template_space.h"
+#include "tuner/templates/launches/launches.h"
 
 namespace attune::test {
 namespace {
@@ -43,8 +43,8 @@ LaunchCase template_case(std::uint64_t seed) {
       targets::resolve(targets::parse("sim -shared_kb=96").value()).value();
   Rng rng(seed);
   LaunchCase made{random_operator(rng, target), {}};
-  const space::Template list[] = {sim::launches()};
-  const space::TemplateSpace space({{"direct", made.subject.program}}, list, target);
+  const space::TemplateSpace space({{"direct", made.subject.program}}, templates::launches(),
+                                   target);
   const space::Point point = space.sample(rng);
   if (space.schedule_of(point).ok()) made.trace = space.trace_of(point);
   return made;

@@ -6,6 +6,7 @@
 
 #include "compiler/codegen/tensor_loops.h"
 #include "compiler/codegen/walk.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "targets/cuda/codegen/launch_printer.h"
 #include "targets/cuda/codegen/prelude.h"
 #include "targets/cuda/codegen/unrolling.h"
@@ -43,6 +44,12 @@ std::string complaint(const ir::Stmt& s) {
 }
 
 std::string complaint(const ir::Expr& e) {
+  if (const auto* call = ir::as<ir::Opaque>(e)) {
+    const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(call->name);
+    if (intrinsic && intrinsic->warp) {
+      return fmt::format("instruction '{}' of a warp has no form in CUDA C++ yet", call->name);
+    }
+  }
   const auto* x = ir::as<ir::Load>(e);
   if (!x || x->index.size() == 1) return {};
   return fmt::format("a load of buffer '{}' has {} indices, must have 1", x->buffer->name,

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/check.h"
 #include "compiler/codegen/walk.h"
+#include "compiler/ir/nodes/intrinsics.h"
 #include "targets/cuda/codegen/unrolling.h"
 
 namespace attune::cuda {
@@ -94,6 +96,25 @@ PrintedLaunch LaunchPrinter::print() {
 std::string LaunchPrinter::macro(const char* name, int) const { return std::string("V") + name; }
 
 void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();"); }
+
+// Asynchronous copies (prelude/copies.h); all others are hints.
+void LaunchPrinter::opaque(const ir::Opaque& x) {
+  if (x.name == ir::kAsyncCommit) return text_.line("at_commit_copies();");
+  if (x.name == ir::kAsyncWait) {
+    return text_.line(fmt::format("at_wait_for_copies<{}>();", *ir::as_int(x.args[0])));
+  }
+  if (x.name != ir::kAsyncCopy) return;
+  const auto* to = ir::as<ir::Load>(x.args[0]);
+  const auto* from = ir::as<ir::Load>(x.args[1]);
+  const std::int64_t* count = ir::as_int(x.args[2]);
+  CHECK(to && from && count, "an asynchronous copy has two places and a constant length");
+  count_uses(x.args[3]);
+  const std::string valid = scalar(x.args[3]);
+  text_.line(
+      fmt::format("at_copy_async<{}>({}, {}, {});", *count * to->buffer->type.element_bytes(),
+                  address(*to->buffer, names_.of(to->buffer->name), to->index[0]),
+                  address(*from->buffer, names_.of(from->buffer->name), from->index[0]), valid));
+}
 
 void LaunchPrinter::allocate(const ir::Allocate& s) {
   // Shared memory is declared once, for the whole of the function.

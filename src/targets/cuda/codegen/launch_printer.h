@@ -34,7 +34,7 @@ class LaunchPrinter final : public c_text::Printer {
   void barrier(const ir::Barrier& x) override;
   void allocate(const ir::Allocate& s) override;
   void declare(const ir::BufferNode& buffer) override;
-  void opaque(const ir::Opaque&) override {}  // hints
+  void opaque(const ir::Opaque& x) override;
   void may_be_unused(const std::string&) override {}
   std::string macro(const char* name, int count) const override;
 

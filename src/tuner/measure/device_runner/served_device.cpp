@@ -18,6 +18,8 @@ using runtime::Space;
 
 constexpr std::size_t kMostKept = std::size_t{8} << 30;
 constexpr std::int64_t kMostCopies = 64;
+constexpr std::int64_t kRowCalls = 32;  // that are recorded together
+constexpr double kLongCallUs = 200;     // beyond which the device is what takes long
 
 // The device's own clock.
 class StreamClock final : public Clock {
@@ -150,7 +152,31 @@ Status ServedDevice::add_arguments(Loaded& candidate, bool own_constants) {
   return {};
 }
 
+// Launches of short kernels take the host longer than the device: a row of them, recorded, is asked
+// for at once.
+Status ServedDevice::record_row(Loaded& candidate) {
+  if (!stream_->records() || candidate.first_us > kLongCallUs) return {};
+  const auto sets = static_cast<std::int64_t>(candidate.arguments.size());
+  const std::int64_t calls = (kRowCalls + sets - 1) / sets * sets;
+  if (candidate.row != nullptr && candidate.row_calls == calls) return {};
+  ATTUNE_RETURN_IF_ERROR(stream_->begin_recording());
+  Status launched;
+  for (std::int64_t i = 0; i < calls && launched.ok(); ++i) {
+    launched =
+        stream_->launch(candidate.kernel, candidate.arguments[static_cast<std::size_t>(i % sets)]);
+  }
+  auto recorded = stream_->end_recording();
+  ATTUNE_RETURN_IF_ERROR(launched);
+  if (!recorded.ok()) return recorded.error();
+  candidate.row = std::move(recorded).value();
+  candidate.row_calls = calls;
+  return stream_->wait();
+}
+
 Status ServedDevice::call(Loaded& candidate, std::int64_t count) {
+  for (; candidate.row != nullptr && count >= candidate.row_calls; count -= candidate.row_calls) {
+    ATTUNE_RETURN_IF_ERROR(stream_->replay(*candidate.row));
+  }
   for (std::int64_t i = 0; i < count; ++i) {
     ATTUNE_RETURN_IF_ERROR(stream_->launch(candidate.kernel, candidate.arguments[candidate.next]));
     candidate.next = (candidate.next + 1) % candidate.arguments.size();
@@ -222,6 +248,7 @@ Result<ServedDevice::Timed> ServedDevice::time(std::uint64_t id, const HowToTime
       ATTUNE_RETURN_IF_ERROR(add_arguments(*candidate, true));
     }
   }
+  ATTUNE_RETURN_IF_ERROR(record_row(*candidate));
   Status failed;
   const probe::Calls calls = [&](std::int64_t count) {
     if (failed.ok()) failed = call(*candidate, count);
@@ -236,6 +263,7 @@ Result<ServedDevice::Timed> ServedDevice::time(std::uint64_t id, const HowToTime
 
 Result<double> ServedDevice::repeat(std::uint64_t id, std::int64_t calls) {
   ATTUNE_ASSIGN(Loaded* const candidate, find(id));
+  ATTUNE_RETURN_IF_ERROR(record_row(*candidate));
   const std::int64_t start = stream_->now_ns();
   ATTUNE_RETURN_IF_ERROR(call(*candidate, calls));
   return static_cast<double>(stream_->now_ns() - start) * 1e-3 / static_cast<double>(calls);

@@ -50,6 +50,8 @@ class ServedDevice {
     std::vector<Block> outputs;                 // by the number of the output
     std::size_t next = 0;
     double first_us = 0;
+    std::unique_ptr<runtime::Recording> row = {};  // of so many calls
+    std::int64_t row_calls = 0;
   };
 
   Result<Loaded*> find(std::uint64_t id);
@@ -58,6 +60,7 @@ class ServedDevice {
   Result<Block> filled(const kernel::Parameter& parameter, std::uint64_t seed);
   Result<Block> output_block(const kernel::Parameter& parameter);
   Status add_arguments(Loaded& candidate, bool own_constants);
+  Status record_row(Loaded& candidate);
   Status call(Loaded& candidate, std::int64_t count);
   Result<std::vector<double>> read(const Loaded& candidate, const std::vector<Place>& places);
   Result<Block> allocate(std::size_t bytes);
