@@ -143,8 +143,7 @@ Result<CheckCase> check_alone(const CheckOptions& options) {
   const bool own_memory = targets::kind_of(model.target).requirements(model.target).own_memory;
   const ops::Precision precision = model.precision;
   const Result<Bytes> bytes = run_isolated(
-      name,
-      [&] { return packed(check_model(std::move(model), source, options.seed), precision); },
+      name, [&] { return packed(check_model(std::move(model), source, options.seed), precision); },
       {.limits_addresses = !own_memory});
   if (!bytes.ok() && !is_operator) return bytes.error();
   return unpacked(name, bytes);

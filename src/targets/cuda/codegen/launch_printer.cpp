@@ -108,7 +108,6 @@ void LaunchPrinter::opaque(const ir::Opaque& x) {
   const auto* from = ir::as<ir::Load>(x.args[1]);
   const std::int64_t* count = ir::as_int(x.args[2]);
   CHECK(to && from && count, "an asynchronous copy has two places and a constant length");
-  count_uses(x.args[3]);
   const std::string valid = scalar(x.args[3]);
   text_.line(
       fmt::format("at_copy_async<{}>({}, {}, {});", *count * to->buffer->type.element_bytes(),

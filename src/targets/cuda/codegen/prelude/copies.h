@@ -4,10 +4,10 @@
 template <int bytes>
 __device__ __forceinline__ void at_copy_async(void* to, const void* from, bool valid) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(
-                   (unsigned)__cvta_generic_to_shared(to)),
-               "l"(__cvta_generic_to_global(from)), "n"(bytes), "r"(valid ? bytes : 0)
-               : "memory");
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+      "l"(__cvta_generic_to_global(from)), "n"(bytes), "r"(valid ? bytes : 0)
+      : "memory");
 #else
   for (int i = 0; i < bytes / 4; ++i) {
     ((unsigned*)to)[i] = valid ? ((const unsigned*)from)[i] : 0u;
