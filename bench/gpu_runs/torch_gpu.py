@@ -124,7 +124,7 @@ class Model(torch_engine.Torch):
         for name, value in self.constants.items():
             if value is None:
                 continue
-            if name in floats or value.is_floating_point():
+            if value.dim() > 0 and (name in floats or value.is_floating_point()):
                 value = value.to("cuda", TYPES[precision])
                 if channels_last and value.dim() == 4:
                     value = value.to(memory_format=torch.channels_last)

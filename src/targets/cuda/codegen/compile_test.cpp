@@ -128,7 +128,9 @@ TEST_F(CompiledCuda, FromSeveralThreads) {
 }
 
 TEST_F(CompiledCuda, AnArchitectureNobodyHasIsAnError) {
-  const auto object = code_generator.compile(c_text::statement_kernels()[0], target_for("sm_1234"));
+  target::Target target = target_for("sm_90a");
+  target.set("arch", "sm_1234");
+  const auto object = code_generator.compile(c_text::statement_kernels()[0], target);
   ASSERT_FALSE(object.ok());
   EXPECT_NE(object.error().message.find("does not compile the kernel for sm_1234"),
             std::string::npos)
