@@ -150,6 +150,16 @@ TEST(CudaText, MemoryAroundLaunchesIsScratch) {
       << text.text;
 }
 
+TEST(CudaText, WhatALaunchReadsBackIsNotCalledApart) {
+  const KernelText text = printed(R"(kernel k(A: f32[8], B: f32[8]) {
+  bound for t in 8 on thread.x {
+    B[t] = A[7 - t]
+    B[t] = select(A[t] < B[t], A[t], B[t])
+  }
+})");
+  EXPECT_EQ(text.text.find("__restrict__"), std::string::npos) << text.text;
+}
+
 TEST(CudaText, MuchSharedMemoryIsAskedFor) {
   const KernelText text = printed(R"(kernel k(A: f32[64], B: f32[64]) {
   bound for t in 64 on thread.x {

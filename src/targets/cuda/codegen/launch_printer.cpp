@@ -61,15 +61,22 @@ LaunchPrinter::LaunchPrinter(std::string function, const ir::Stmt& body, const i
 }
 
 PrintedLaunch LaunchPrinter::print() {
-  codegen::BufferSet touched;
+  codegen::BufferSet touched, loaded;
   codegen::walk(
       body_,
       [&](const ir::Stmt& s) {
         if (const auto* x = ir::as<ir::Store>(s)) touched.insert(x->buffer.get());
       },
       [&](const Expr& e) {
-        if (const auto* x = ir::as<ir::Load>(e)) touched.insert(x->buffer.get());
+        if (const auto* x = ir::as<ir::Load>(e)) loaded.insert(x->buffer.get());
       });
+  touched.insert(loaded.begin(), loaded.end());
+  // NVRTC makes one load of a choice between two, and takes the way past the caches for it when one
+  // of them may: what the launch itself wrote would be read as it was before.
+  const bool reads_back = std::any_of(buffers_.begin(), buffers_.end(), [&](const auto* buffer) {
+    return stored_.contains(buffer) && loaded.contains(buffer);
+  });
+  const char* const apart = reads_back ? "" : " __restrict__";
   const codegen::BufferSet in_runs = accessed_in_runs(body_);
   std::string parameters;
   for (const ir::BufferNode* buffer : buffers_) {
@@ -77,7 +84,7 @@ PrintedLaunch LaunchPrinter::print() {
     const std::string& name = names_.of(buffer->name);
     const std::string type =
         fmt::format("{}{}*", stored_.contains(buffer) ? "" : "const ", memory_type(buffer->type));
-    parameters += fmt::format("{}{} __restrict__ {}", parameters.empty() ? "" : ", ", type, name);
+    parameters += fmt::format("{}{}{} {}", parameters.empty() ? "" : ", ", type, apart, name);
     // Of what is only read, this would hide from the compiler that it is.
     if (in_runs.contains(buffer) && stored_.contains(buffer)) {
       text_.line(fmt::format("{0} = ({1})__builtin_assume_aligned({0}, {2});", name, type,
