@@ -106,7 +106,7 @@ TEST_F(CudaDevice, HandsOverInScratchMemory) {
   ASSERT_TRUE(launch("quadruple_all", both()).ok());
   EXPECT_EQ(card().calls["cuMemAlloc"], allocations);
   // 1000 bytes of shared memory for one launch, none for the other.
-  EXPECT_EQ(card().calls["cuFuncSetAttribute"], 2);
+  EXPECT_EQ(card().calls["cuFuncSetAttribute"], 1);
 }
 
 TEST_F(CudaDevice, GivesClearedMemoryAndKeepsWhatComesBack) {
