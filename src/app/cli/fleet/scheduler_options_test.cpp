@@ -1,4 +1,4 @@
-#include "app/cli/scheduler_options.h"
+#include "app/cli/fleet/scheduler_options.h"
 
 #include <gtest/gtest.h>
 

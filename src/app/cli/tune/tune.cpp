@@ -7,8 +7,8 @@
 #include "app/cli/search_arguments.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/signing_arguments.h"
-#include "app/cli/tune_progress.h"
-#include "app/cli/tune_texts.h"
+#include "app/cli/tune/tune_progress.h"
+#include "app/cli/tune/tune_texts.h"
 #include "app/cli/verbs.h"
 #include "tuner/whole_model/tune_replay.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "app/cli/jobs_view.h"
+#include "app/cli/fleet/jobs_view.h"
 
 namespace attune::cli {
 namespace {

@@ -1,9 +1,9 @@
-#include "app/cli/tune_progress.h"
+#include "app/cli/tune/tune_progress.h"
 
 #include <fmt/format.h>
 
 #include "app/cli/text_width.h"
-#include "app/cli/tune_table.h"
+#include "app/cli/tune/tune_table.h"
 
 namespace attune::cli {
 namespace {

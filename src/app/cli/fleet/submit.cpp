@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "app/cli/fleet/jobs_verbs.h"
+#include "app/cli/fleet/jobs_view.h"
+#include "app/cli/fleet/scheduler_options.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/jobs_verbs.h"
-#include "app/cli/jobs_view.h"
-#include "app/cli/scheduler_options.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 #include "app/verbs/jobs/fetch.h"

@@ -1,5 +1,5 @@
-#include "app/cli/scheduler_options.h"
-#include "app/cli/scheduler_verbs.h"
+#include "app/cli/fleet/scheduler_options.h"
+#include "app/cli/fleet/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
 #include "app/verbs/jobs/jobs.h"
 

@@ -1,4 +1,4 @@
-#include "app/cli/tune_progress.h"
+#include "app/cli/tune/tune_progress.h"
 
 #include <gtest/gtest.h>
 

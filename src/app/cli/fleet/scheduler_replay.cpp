@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "app/cli/scheduler_verbs.h"
+#include "app/cli/fleet/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
 #include "app/verbs/jobs/replay_jobs.h"
 

@@ -1,4 +1,4 @@
-#include "app/cli/tune_table.h"
+#include "app/cli/tune/tune_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/cli/tune_texts.h"
+#include "app/cli/tune/tune_texts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "app/cli/jobs_view.h"
+#include "app/cli/fleet/jobs_view.h"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 
 #include <charconv>
 
-#include "app/cli/scheduler_options.h"
-#include "app/cli/scheduler_verbs.h"
+#include "app/cli/fleet/scheduler_options.h"
+#include "app/cli/fleet/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 

@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include "app/calibration/calibrate.h"
-#include "app/cli/scheduler_options.h"
-#include "app/cli/scheduler_verbs.h"
+#include "app/cli/fleet/scheduler_options.h"
+#include "app/cli/fleet/scheduler_verbs.h"
 #include "app/cli/shared_options.h"
 
 namespace attune::cli {
