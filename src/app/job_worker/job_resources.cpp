@@ -39,6 +39,11 @@ Result<std::vector<measure::RunResult>> CoresRunner::compare(
   return runner->compare(requests, expectation, options);
 }
 
+std::string CoresRunner::condition() {
+  const std::lock_guard lock(mutex_);
+  return runners_.empty() ? "" : runners_.begin()->second->condition();
+}
+
 double CoresRunner::busy_seconds() const {
   const std::lock_guard lock(mutex_);
   double seconds = 0;

@@ -31,6 +31,7 @@ class CoresRunner final : public measure::Runner {
                                                   const measure::Expectation& expectation,
                                                   const measure::RunOptions& options) override;
   std::string device() const override { return tuning_.device(); }
+  std::string condition() override;
   double busy_seconds() const override;
 
  private:

@@ -97,6 +97,8 @@ class Device {
   virtual Result<std::unique_ptr<DeviceMemory>> allocate_host(std::size_t bytes);
   virtual Result<std::unique_ptr<LoadedCode>> load(std::span<const std::byte> object) = 0;
   virtual Result<std::unique_ptr<Stream>> open_stream(const StreamOptions& options) = 0;
+  // Its clocks, temperature and the like at this moment, for reports; empty where nobody knows.
+  virtual Result<std::string> condition() { return std::string(); }
 };
 
 struct DeviceKind {

@@ -346,6 +346,7 @@ class Tuner {
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
     add_usage(usage_, device_seconds, report_);
+    report_.device_condition = resources_.runner().condition();
     report_.seed = whole.seed;
     report_.stopped = stop_.load();
     report_.until_latency_ms = options_.until_latency_ms;

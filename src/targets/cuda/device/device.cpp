@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "targets/cuda/device/code.h"
+#include "targets/cuda/device/condition.h"
 #include "targets/cuda/device/context.h"
 #include "targets/cuda/device/image.h"
 #include "targets/cuda/device/pool.h"
@@ -41,6 +42,10 @@ class Device final : public runtime::Device {
   Result<std::unique_ptr<runtime::Stream>> open_stream(const runtime::StreamOptions&) override {
     ATTUNE_RETURN_IF_ERROR(start());
     return cuda::open_stream({context_, pool_, scratch_bytes_});
+  }
+  Result<std::string> condition() override {
+    ATTUNE_RETURN_IF_ERROR(start());
+    return condition_of(*context_);
   }
 
  private:

@@ -9,12 +9,13 @@ namespace attune::device_runner {
 
 enum class Kind : std::uint32_t {
   // What is asked for.
-  Open = 1,  // a device
-  Run,       // load a candidate, prepare it, call it once
-  Time,      // call it again and again
-  Repeat,    // so many calls in a row
-  Fresh,     // call it with inputs that it has not seen
-  Forget,    // give its memory back
+  Open = 1,   // a device
+  Run,        // load a candidate, prepare it, call it once
+  Time,       // call it again and again
+  Repeat,     // so many calls in a row
+  Fresh,      // call it with inputs that it has not seen
+  Forget,     // give its memory back
+  Condition,  // how the device is
   // What is answered: how far it is, and in the end one of two.
   Phase = 101,
   Done,

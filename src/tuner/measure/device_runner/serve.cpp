@@ -58,6 +58,11 @@ class Server {
         append_values(bytes, values);
         return bytes;
       }
+      case Kind::Condition: {
+        ATTUNE_ASSIGN(const std::string text, device_->condition());
+        append_text(bytes, text);
+        return bytes;
+      }
       case Kind::Forget:
         device_->forget(id);
         return bytes;

@@ -36,6 +36,7 @@ class ServedDevice {
   Result<double> repeat(std::uint64_t id, std::int64_t calls);
   Result<std::vector<double>> fresh(std::uint64_t id);
   void forget(std::uint64_t id) { loaded_.erase(id); }
+  Result<std::string> condition() { return device_->condition(); }
 
  private:
   using Block = std::shared_ptr<runtime::DeviceMemory>;

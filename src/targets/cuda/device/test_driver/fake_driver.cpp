@@ -129,6 +129,11 @@ FAKE int cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
   }
   return kSuccess;
 }
+FAKE int cuDeviceGetPCIBusId(char* text, int bytes, CuDevice) {
+  FAKE_CALL("cuDeviceGetPCIBusId", false);
+  std::strncpy(text, "0000:01:00.0", static_cast<std::size_t>(bytes));
+  return kSuccess;
+}
 FAKE int cuDeviceTotalMem_v2(std::size_t* bytes, CuDevice) {
   FAKE_CALL("cuDeviceTotalMem", false);
   *bytes = card.memory_bytes;
