@@ -84,6 +84,8 @@ Result<Compiled> perform(const Nvrtc& nvrtc, const Bytes& request) {
 // In the process of its own, until the other end is gone.
 [[noreturn]] void serve(const Nvrtc& nvrtc) {
   ::signal(SIGINT, SIG_IGN);  // of a terminal: whoever asked decides
+  constexpr int kBehind = 5;  // who feeds a card meanwhile, on the same cores
+  (void)!::nice(kBehind);
   LineMessage request;
   while (receive_message(kLine, request, kNoDeadline) == Heard::Message) {
     if (!send_message(kLine, {0, pack(perform(nvrtc, request.bytes))}, kNoDeadline)) break;

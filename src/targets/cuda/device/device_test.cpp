@@ -97,6 +97,11 @@ TEST_F(CudaDevice, ComputesInItsOwnMemory) {
             "the code for CUDA devices has no kernel 'absent'");
 }
 
+TEST_F(CudaDevice, SaysHowTheCardIs) {
+  open();
+  EXPECT_EQ(device_->condition().value(), "1980 MHz, memory 3201 MHz, 41 °C");
+}
+
 TEST_F(CudaDevice, HandsOverInScratchMemory) {
   open();
   fill(a_, 3);

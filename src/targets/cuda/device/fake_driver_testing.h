@@ -18,6 +18,7 @@ class FakeDriver {
  public:
   explicit FakeDriver(const std::string& path) {
     ::setenv("ATTUNE_LIBCUDA", path.c_str(), 1);
+    ::setenv("ATTUNE_LIBNVML", path.c_str(), 1);
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     CHECK(library != nullptr, "the fake driver is built with the tests");
     const auto make = reinterpret_cast<FakeCard* (*)()>(::dlsym(library, "attune_new_fake_card"));
