@@ -1,4 +1,4 @@
-#include "tuner/measure/device_runner/line.h"
+#include "base/message_line.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,14 +9,14 @@
 
 #include "base/clock.h"
 
-namespace attune::device_runner {
+namespace attune {
 namespace {
 
 constexpr std::uint32_t kMark = 0x41747431;  // in front of every message
 
 struct Header {
   std::uint32_t mark = kMark;
-  Kind kind = Kind::Failed;
+  std::uint32_t kind = 0;
   std::uint64_t bytes = 0;
 };
 
@@ -65,7 +65,7 @@ Heard receive_all(int line, char* data, std::size_t bytes, std::int64_t deadline
 
 }  // namespace
 
-bool send(int line, const Message& message, std::int64_t deadline_ns) {
+bool send_message(int line, const LineMessage& message, std::int64_t deadline_ns) {
   const Header header{.kind = message.kind, .bytes = message.bytes.size()};
   char raw[sizeof header];
   std::memcpy(raw, &header, sizeof header);
@@ -73,16 +73,16 @@ bool send(int line, const Message& message, std::int64_t deadline_ns) {
          send_all(line, message.bytes.data(), message.bytes.size(), deadline_ns);
 }
 
-Heard receive(int line, Message& message, std::int64_t deadline_ns) {
+Heard receive_message(int line, LineMessage& message, std::int64_t deadline_ns) {
   char raw[sizeof(Header)];
   Heard heard = receive_all(line, raw, sizeof raw, deadline_ns);
   if (heard != Heard::Message) return heard;
   Header header;
   std::memcpy(&header, raw, sizeof header);
-  if (header.mark != kMark || header.bytes > kMostBytes) return Heard::Gone;
+  if (header.mark != kMark || header.bytes > kMostMessageBytes) return Heard::Gone;
   message.kind = header.kind;
   message.bytes.resize(header.bytes);
   return receive_all(line, message.bytes.data(), message.bytes.size(), deadline_ns);
 }
 
-}  // namespace attune::device_runner
+}  // namespace attune
