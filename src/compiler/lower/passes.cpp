@@ -69,6 +69,7 @@ Pipeline launch_pipeline() {
       {"vectorize_loops", "vectorised loops as vector expressions", vectorize},
       {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
       {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},
+      {"decide_guards", "conditions that ranges decide", on_body<decide_guards>},
   };
   return all;
 }

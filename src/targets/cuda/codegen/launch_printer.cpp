@@ -157,7 +157,9 @@ void LaunchPrinter::bound_loop(const ir::For& x) {
 
 void LaunchPrinter::loop(const ir::For& x) {
   if (x.kind == ir::LoopKind::Bound) return bound_loop(x);
-  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : "");
+  const std::int64_t factor = unroll_factor(x);
+  const std::string part = factor > 1 ? fmt::format("#pragma unroll {}", factor) : "";
+  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : part);
 }
 
 }  // namespace attune::cuda
