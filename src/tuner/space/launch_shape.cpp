@@ -26,7 +26,7 @@ std::int64_t storage_bytes(const StageState& stage, const StageBounds& bounds) {
   const std::int64_t over = ((offset - row) % factor + factor) % factor;
   std::int64_t bytes = 0;
   for (const ir::Buffer& output : stage.stage.outputs) bytes += output->type.bytes();
-  return elements / std::max<std::int64_t>(row, 1) * (row + over) * bytes;
+  return elements / std::max<std::int64_t>(row, 1) * (row + over) * bytes * stage.buffers;
 }
 
 std::vector<LaunchShape> launch_shapes(const schedule::State& state,
