@@ -94,9 +94,11 @@ PrintedLaunch LaunchPrinter::print() {
   }
   share_memory();
   statement(body_);
+  // Where shared memory leaves room for few blocks anyway, registers need not be saved for more.
+  const char* const blocks = printed_.dynamic_bytes > 0 ? ", 1" : "";
   printed_.text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n{}}}\n",
-                  product(shape_.block), function_, parameters, text_.str());
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{})\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), blocks, function_, parameters, text_.str());
   return std::move(printed_);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using ir::Expr;
 
 // Statements that one thread runs in it.
-constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1024, kElsewhere = 64;
+constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1152, kElsewhere = 64;
 // Of a loop that is too long, so many iterations stand side by side at most.
 constexpr std::int64_t kMostTogether = 4;
 constexpr std::int64_t kEndless = std::int64_t{1} << 40;

@@ -1,5 +1,7 @@
 #include "tuner/templates/launches/product_schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tuner/templates/launches/product_operands.h"
@@ -79,17 +81,27 @@ class ProductWriter {
       return false;
     }
     partial_ = "rf." + sum_;
-    if (!perform(schedule::CacheWrite{partial_}) || !lay_out_last_first(partial_)) return false;
+    // With lanes, threads that store at once are a tile's rows apart: an odd number of vectors.
+    const std::int64_t rows = facts_.n_lane.empty() ? 0 : tiling_.rows() | 1;
+    if (!perform(schedule::CacheWrite{partial_}) || !lay_out_last_first(partial_, rows)) {
+      return false;
+    }
     computing_ = "cache." + partial_;
     outer_ = axis_name(k_ + ".0"), inner_ = axis_name(k_ + ".2");
     return true;
   }
 
-  // The last axis, which the partial sums differ in, becomes the slowest in memory.
-  bool lay_out_last_first(const std::string& stage) {
+  // The last axis, which the partial sums differ in, becomes the slowest in memory. There is room
+  // for so many rows of a tile, where that is not 0.
+  bool lay_out_last_first(const std::string& stage, std::int64_t rows = 0) {
     const std::vector<ir::Axis>& axes = writer_.stage(stage).stage.axes;
     schedule::Layout layout{stage, {axes.back().name}};
-    for (std::size_t i = 0; i + 1 < axes.size(); ++i) layout.terms.push_back(axes[i].name);
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      const std::string& name = axes[i].name;
+      const bool padded = rows > 0 && name == facts_.m_tile;
+      if (padded) layout.terms.push_back(fmt::format("{}/{}", name, rows));
+      layout.terms.push_back(padded ? fmt::format("{}%{}", name, rows) : name);
+    }
     return perform(layout);
   }
 

@@ -84,7 +84,7 @@ std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& t) {
                                                                   : 0;
   if (t.stage_left) elements += t.rows() * (terms + gap);
   if (t.stage_right) elements += columns * terms;
-  const std::int64_t sums = t.groups > 1 ? t.groups * t.rows() * columns * kSumBytes : 0;
+  const std::int64_t sums = t.groups > 1 ? t.groups * (t.rows() | 1) * columns * kSumBytes : 0;
   return elements * facts.element_bytes * t.buffers + sums;
 }
 
@@ -111,12 +111,16 @@ std::vector<ProductTiling> product_seeds(const ProductFacts& facts,
             .slab = slab,
             .groups = groups,
             .splits = splits};
-        // Weights that one row of threads reads go straight to it.
-        t.stage_right = t.stage_left = t.threads_m > 1;
         const std::int64_t slabs = ceil_div(part_of(facts, t), groups * slab);
-        if (t.stage_left) t.buffers = std::min(kBuffers, 1 + slabs);
+        t.buffers = std::min(kBuffers, 1 + slabs);
         while (t.buffers > 1 && shared_bytes(facts, t) > device.shared_bytes) --t.buffers;
-        if (shared_bytes(facts, t) > device.shared_bytes) continue;
+        if (shared_bytes(facts, t) <= device.shared_bytes) {
+          found.emplace_back(rough_us(facts, device, t), t);
+        }
+        if (t.threads_m > 1) continue;
+        // Weights that one row of threads reads may go straight to it.
+        t.stage_right = t.stage_left = false;
+        t.buffers = 1;
         found.emplace_back(rough_us(facts, device, t), t);
       }
     }
