@@ -76,16 +76,19 @@ std::int64_t terms_of_step(const ProductFacts& facts) { return facts.k_lanes * f
 std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& t) {
   const std::int64_t terms = t.groups * t.slab * terms_of_step(facts);
   const std::int64_t columns = t.columns() * facts.n_lanes;
-  std::int64_t elements = 0;
+  const std::int64_t bytes = facts.element_bytes * t.buffers;
   // Gaps between the rows of a thread, or a vector at the end of each.
+  const bool gaps = t.tile_m % 4 == 0 && t.threads_m > 1;
   const std::int64_t gap = facts.left.tiles_k()
                                ? 16 / std::max<std::int64_t>(1, facts.element_bytes)
-                           : t.tile_m % 4 == 0 && t.threads_m > 1 ? ceil_div(terms, 4)
-                                                                  : 0;
-  if (t.stage_left) elements += t.rows() * (terms + gap);
-  if (t.stage_right) elements += columns * terms;
+                           : gaps ? ceil_div(terms, 4)
+                                  : 0;
+  const std::int64_t left = t.stage_left ? t.rows() * (terms + gap) * bytes : 0;
+  const std::int64_t right = t.stage_right ? columns * terms * bytes : 0;
+  // What is added up lies where an operand did.
   const std::int64_t sums = t.groups > 1 ? t.groups * (t.rows() | 1) * columns * kSumBytes : 0;
-  return elements * facts.element_bytes * t.buffers + sums;
+  const std::int64_t lent = facts.element_bytes == kSumBytes ? std::max(left, right) : 0;
+  return left + right + std::max<std::int64_t>(0, sums - lent);
 }
 
 std::vector<ProductTiling> product_seeds(const ProductFacts& facts,
