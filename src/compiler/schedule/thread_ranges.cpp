@@ -39,15 +39,14 @@ bool ThreadRanges::collect(const ir::Expr& e, std::int64_t factor, Parts& parts)
 
 Range ThreadRanges::widen(const Range& range, const ir::Expr& begin, std::int64_t whole) const {
   const ir::Expr first = ir::simplify(begin, ranges_);
+  const auto variables = ir::free_vars(first);
+  const bool same = std::none_of(variables.begin(), variables.end(),
+                                 [&](const auto& name) { return threads_.count(name) > 0; });
+  if (same && range.extent < whole) return range;
   Parts parts;
-  if (!collect(first, 1, parts)) {
-    const auto variables = ir::free_vars(first);
-    const bool same = std::none_of(variables.begin(), variables.end(),
-                                   [&](const auto& name) { return threads_.count(name) > 0; });
-    return same ? range : Range{{}, {}, whole};
-  }
+  const bool summed = collect(first, 1, parts);
   const std::int64_t wide = range.extent + parts.differs.high - parts.differs.low;
-  if (wide >= whole) return {{}, {}, whole};
+  if (!summed || wide >= whole) return {{}, {}, whole};
   parts.kept.constant += parts.differs.low;
   return {{}, parts.kept, wide};
 }

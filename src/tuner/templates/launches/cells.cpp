@@ -1,9 +1,9 @@
 // Cells of recurrent networks (compiler/graph/tasks/cell.h) as one launch: a product with weights
 // whose columns are parts (gates), and the arithmetic that makes a state of them. A block has a few
 // columns with all their parts, so that what follows the product finds everything in shared memory.
-// The products of a step have few rows and read every weight once: threads take terms of the sum in
-// turns, neighbours read weights that lie side by side, many of them at once, and what each summed
-// up is added in shared memory.
+// The products of a step have few rows and read every weight once: groups of threads take a range
+// of terms each, neighbours read weights that lie side by side, many of them at once, and what each
+// summed up is added in shared memory.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -66,6 +66,11 @@ std::int64_t vector_of(const Shape& s) {
   return s.columns % 4 == 0 ? 4 : s.columns % 2 == 0 ? 2 : 1;
 }
 
+// Terms of one of so many groups.
+std::int64_t part_of(const Shape& s, std::int64_t groups) {
+  return (s.terms + groups - 1) / groups;
+}
+
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Shape s = shape_of(program);
   const std::int64_t vector = vector_of(s);
@@ -117,7 +122,7 @@ space::Settings default_values(const ir::Program& program, const target::Target&
 class CellWriter {
  public:
   CellWriter(LaunchWriter& writer, const Shape& shape, const space::Values& values)
-      : writer_(writer), values_(values), vector_(vector_of(shape)) {}
+      : writer_(writer), shape_(shape), values_(values), vector_(vector_of(shape)) {}
 
   bool write() {
     return pack_weights() && cut_output() && share_terms() && place_sums() && place_partial() &&
@@ -156,10 +161,11 @@ class CellWriter {
     return true;
   }
 
-  // Groups of threads take terms in turns.
+  // Every group of threads takes a range of terms.
   bool share_terms() {
-    return perform(schedule::Split{"anchor", "k", {values_["groups"]}}) &&
-           perform(schedule::Rfactor{"anchor", "k.1"}) &&
+    const std::int64_t part = part_of(shape_, values_["groups"]);
+    return perform(schedule::Split{"anchor", "k", {part}}) &&
+           perform(schedule::Rfactor{"anchor", "k.0"}) &&
            perform(schedule::CacheWrite{"rf.anchor"});
   }
 
@@ -227,6 +233,7 @@ class CellWriter {
   }
 
   LaunchWriter& writer_;
+  const Shape shape_;
   const space::Values& values_;
   const std::int64_t vector_;
   std::string block_;  // the loop of the output

@@ -74,7 +74,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
       if (count < 2 * stage.axes.back().extent) lanes.push_back(count);
     }
   }
-  for (const std::int64_t count : {1, 4, 8, 16, 32, 64, 128, 256}) {
+  for (const std::int64_t count : {1, 2, 4, 8, 16, 32, 64, 128, 256}) {
     if (count <= steps && count <= target.launch.threads_per_block) groups.push_back(count);
   }
   for (const std::int64_t count : {2, 4, 8, 16, 32, 64, 128}) {
@@ -95,10 +95,10 @@ space::Settings default_values(const ir::Program& program, const target::Target&
          extents_of(stage.reduce_axes) / splits >= 4096) {
     splits *= 2;
   }
-  return {{"lanes", {{lanes}}},
-          {"groups", {{std::max<std::int64_t>(1, 256 / lanes)}}},
-          {"splits", {{splits}}},
-          {"steps", {{4}}}};
+  const std::int64_t part = extents_of(stage.reduce_axes) / splits;
+  std::int64_t groups = 1;
+  while (2 * groups <= std::min(256 / lanes, part)) groups *= 2;
+  return {{"lanes", {{lanes}}}, {"groups", {{groups}}}, {"splits", {{splits}}}, {"steps", {{4}}}};
 }
 
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
@@ -108,7 +108,10 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   if (values["lanes"] * values["groups"] > target.launch.threads_per_block) {
     return "too many threads in a block";
   }
-  if (values["groups"] * values["splits"] >= 2 * steps) return "groups without work";
+  const std::int64_t part = (steps + values["splits"] - 1) / values["splits"];
+  if (part * (values["splits"] - 1) >= steps || values["groups"] > part) {
+    return "groups without work";
+  }
   return std::nullopt;
 }
 
@@ -172,10 +175,14 @@ class ReductionWriter {
     axes.back() = last + ".0";
     const std::string blocks = writer_.fused(host, axes);
     const std::string steps = writer_.fused(sum, writer_.loops(sum, true));
+    // Neighbouring threads take neighbouring steps where those lie side by side, ranges otherwise.
+    const std::int64_t all = extents_of(writer_.stage(sum).stage.reduce_axes);
+    const std::int64_t groups = values_["groups"];
+    const std::int64_t inner = along_steps_ ? groups : (all + groups - 1) / groups;
     if (!perform(schedule::Bind{host, blocks, "block.x"}) ||
         !perform(schedule::Bind{host, last + ".1", results}) ||
-        !perform(schedule::Split{sum, steps, {values_["groups"]}}) ||
-        !perform(schedule::Rfactor{sum, steps + ".1"})) {
+        !perform(schedule::Split{sum, steps, {inner}}) ||
+        !perform(schedule::Rfactor{sum, steps + (along_steps_ ? ".1" : ".0")})) {
       return false;
     }
     const std::string partial = "rf." + sum;
@@ -192,7 +199,7 @@ class ReductionWriter {
     return perform(schedule::Bind{partial, group, along_steps_ ? "thread.x" : "thread.y"}) &&
            perform(schedule::Bind{partial, result, along_steps_ ? "thread.y" : "thread.x"}) &&
            perform(schedule::Split{partial, steps, {values_["steps"]}}) &&
-           perform(schedule::Unroll{partial, steps + ".1"});
+           (values_["steps"] == 1 || perform(schedule::Unroll{partial, steps + ".1"}));
   }
 
   LaunchWriter& writer_;
