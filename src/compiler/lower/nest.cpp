@@ -9,6 +9,7 @@
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/launch_axes.h"
 #include "compiler/lower/reduction.h"
+#include "compiler/lower/skips.h"
 #include "compiler/lower/storage.h"
 #include "compiler/lower/tensor_call.h"
 #include "compiler/schedule/bindings.h"
@@ -28,7 +29,10 @@ using schedule::State;
 class NestBuilder {
  public:
   NestBuilder(const State& state, std::vector<StageBounds> bounds)
-      : state_(state), bounds_(std::move(bounds)), axes_(state, bounds_) {
+      : state_(state),
+        bounds_(std::move(bounds)),
+        axes_(state, bounds_),
+        skips_(find_skips(state, bounds_)) {
     for (std::size_t i = 0; i < state.stages.size(); ++i) {
       const StageState& stage = *state.stages[i];
       const auto shape = storage_shape(stage, bounds_[i]);
@@ -88,6 +92,7 @@ class NestBuilder {
   const State& state_;
   std::vector<StageBounds> bounds_;
   LaunchAxes axes_;
+  std::vector<std::vector<Skip>> skips_;  // by stage
   std::map<ir::Buffer, ir::Buffer> storage_;
   std::map<ir::Buffer, int> producer_;
   ir::Ranges ranges_;
@@ -174,9 +179,10 @@ Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, schedule::Note
   const int loop = f.stage.loops[position];
   const auto& iter = f.stage.iters[loop];
   if (iter.kind == ir::LoopKind::Bound) return body;  // the loop stands around the whole launch
+  const LoopPart part = part_of_loop(loop, skips_[f.index], f.stage.stage, f.bounds);
   return ir::make_stmt(ir::For{schedule::loop_variable(f.stage, loop),
-                               Expr(0),
-                               Expr(f.bounds.iters[loop]),
+                               ir::simplify(part.begin, ranges_),
+                               ir::simplify(part.end - part.begin, ranges_),
                                iter.kind,
                                {},
                                std::move(notes),
@@ -204,7 +210,8 @@ Stmt NestBuilder::update(Frame& f) {
   const ir::Stage& stage = f.stage.stage;
   std::vector<Expr> values;
   for (const Expr& value : stage.values) {
-    values.push_back(rewrite_reads(ir::substitute(value, f.axes)));
+    const Expr needed = without_skipped(value, stage, skips_[f.index]);
+    values.push_back(rewrite_reads(ir::substitute(needed, f.axes)));
   }
   std::vector<ir::Buffer> buffers = buffers_of(f.index);
   const auto index = store_index(f);
@@ -327,23 +334,6 @@ Stmt NestBuilder::nest(int index) {
                       "tensorize comes last");
   }
   return loops_from(f, 0);
-}
-
-// Per stage: reads, through all its producers, constants only.
-std::vector<bool> constant_stages(const State& state) {
-  std::vector<bool> constant;
-  for (const auto& stage : state.stages) {
-    const bool all = std::all_of(
-        stage->accesses.begin(), stage->accesses.end(), [&](const schedule::Access& access) {
-          const int producer = state.producer_of(access.buffer);
-          if (producer >= 0) return static_cast<bool>(constant[producer]);
-          return std::any_of(state.inputs.begin(), state.inputs.end(), [&](const ir::Input& input) {
-            return input.buffer == access.buffer && input.constant;
-          });
-        });
-    constant.push_back(all);
-  }
-  return constant;
 }
 
 // Buffers that are filled ahead of time outlive the kernel that fills them.
