@@ -79,6 +79,7 @@ attune_sum(const float* __restrict__ A, float* __restrict__ B) {
     for (int i = 0; i < 4; ++i) {
       r[i] = 0.0f;
     }
+    #pragma unroll 4
     for (int k = 0; k < 1000; ++k) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -92,6 +93,23 @@ attune_sum(const float* __restrict__ A, float* __restrict__ B) {
   }
 }
 )");
+}
+
+// Of loops around registers that are too long to be written out, some iterations stand side by
+// side, as many as divide their number; those of a loop with barriers do not.
+TEST(CudaText, LongLoopsAroundRegistersAreUnrolledInPart) {
+  const auto with = [](const std::string& loop, const std::string& first) {
+    return printed(
+               "kernel k(A: f32[9000], B: f32[64]) { bound for t in 64 on thread.x { alloc r: "
+               "f32[300] register { alloc S: f32[64] shared { for i in 300 { r[i] = 0.0f32 } " +
+               loop + " { " + first +
+               " for i in 300 { r[i] = r[i] + A[k * 300 + i] } } B[t] = r[7] } } } }")
+        .text;
+  };
+  EXPECT_NE(with("for k in 9", "").find("#pragma unroll 3\n"), std::string::npos);
+  EXPECT_EQ(with("for k in 7", "").find("#pragma unroll 3\n"), std::string::npos);
+  EXPECT_EQ(with("for k in 9", "S[t] = 1.0f32 barrier shared").find("#pragma unroll 3\n"),
+            std::string::npos);
 }
 
 // 32 bits where they suffice, and divisions that mind no sign where there is none.

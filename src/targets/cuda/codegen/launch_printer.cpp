@@ -139,9 +139,11 @@ PrintedLaunch LaunchPrinter::print() {
   }
   if (!binds(body_)) wait();
   statement(body_);
+  // Where shared memory leaves room for few blocks anyway, registers need not be saved for more.
+  const char* const blocks = printed_.dynamic_bytes > 0 ? ", 1" : "";
   printed_.text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n{}}}\n",
-                  product(shape_.block), function_, parameters, text_.str());
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{})\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), blocks, function_, parameters, text_.str());
   return std::move(printed_);
 }
 
@@ -212,7 +214,9 @@ void LaunchPrinter::before(const ir::Stmt& s) {
 
 void LaunchPrinter::loop(const ir::For& x) {
   if (x.kind == ir::LoopKind::Bound) return bound_loop(x);
-  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : "");
+  const std::int64_t factor = unroll_factor(x);
+  const std::string part = factor > 1 ? fmt::format("#pragma unroll {}", factor) : "";
+  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : part);
 }
 
 }  // namespace attune::cuda
