@@ -42,6 +42,7 @@ class Printer {
           std::span<const std::string_view> words = {});
 
   // What languages differ in.
+  virtual void before(const ir::Stmt&) {}  // what comes in front of a statement
   virtual void loop(const ir::For& x);
   virtual void barrier(const ir::Barrier& x);
   virtual void allocate(const ir::Allocate& s);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "compiler/ir/nodes/rewrite.h"
@@ -359,11 +360,13 @@ class StageWork {
   double tail_ = 1, vector_ = 1;
 };
 
-// Of the tensors in global memory that a stage reads or writes.
+// Of the tensors in global memory that a stage reads or writes, in however many places.
 double global_bytes(const schedule::State& state, std::size_t index) {
   const StageState& stage = *state.stages[index];
   double bytes = 0;
+  std::set<ir::Buffer> counted;
   const auto add = [&](const ir::Buffer& buffer) {
+    if (!counted.insert(buffer).second) return;
     double all = static_cast<double>(buffer->type.bytes());
     for (const std::int64_t extent : buffer->shape) all *= static_cast<double>(extent);
     bytes += all;

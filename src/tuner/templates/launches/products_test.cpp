@@ -65,7 +65,7 @@ TEST(LaunchProducts, SeesAConvolutionAsAProduct) {
 TEST(LaunchProducts, TheDefaultGoesThroughSharedMemory) {
   const ir::Program program = convolution(14, 64, 64, 3, 1);
   const std::string trace =
-      schedule::to_string(space::default_trace(launches().front(), program, launch_target()));
+      schedule::to_string(space::default_trace(launch_products(), program, launch_target()));
   for (const char* step : {"set_scope columns shared", "set_scope cache.filter.gemm shared",
                            "vectorize columns ib", "block.x", "thread.x"}) {
     EXPECT_NE(trace.find(step), std::string::npos) << step << " in\n" << trace;
