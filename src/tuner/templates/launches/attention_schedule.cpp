@@ -4,6 +4,7 @@
 
 #include "tuner/templates/attention_facts.h"
 #include "tuner/templates/dataflow.h"
+#include "tuner/templates/launches/lane_sums.h"
 #include "tuner/templates/launches/product_facts.h"
 #include "tuner/templates/program_facts.h"
 
@@ -135,25 +136,12 @@ class AttentionWriter {
            perform(schedule::Bind{stage, i + ".0", "thread.y"});
   }
 
-  // Every lane reduces its own keys, and one thread of a row what they found.
   bool share_rows(const std::string& stage) {
-    const std::string keys = writer_.fused(stage, writer_.loops(stage, true));
-    if (!perform(schedule::Split{stage, keys, {std::min(tiles_.lanes, kReducingLanes)}}) ||
-        !perform(schedule::Rfactor{stage, keys + ".1"})) {
-      return false;
-    }
-    const std::string partial = "rf." + stage;
-    if (!in_block(stage) || !in_block(partial)) return false;
     const std::string i = writer_.loops(stage, false).back();
-    const std::string lane = writer_.loops(partial, false).back();
-    if (!cut_queries(stage, i) || !cut_queries(partial, i) ||
-        !perform(schedule::Bind{partial, lane, "thread.x"})) {
-      return false;
-    }
-    for (const std::string& loop : writer_.loops(stage, true)) {
-      if (!perform(schedule::Unroll{stage, loop})) return false;
-    }
-    return true;
+    const LanePlace place{"output", block_, [&](const std::string& each, std::size_t) {
+                            return cut_queries(each, i);
+                          }};
+    return reduce_by_lanes(writer_, stage, std::min(tiles_.lanes, kReducingLanes), place);
   }
 
   bool place_exponentials() {
