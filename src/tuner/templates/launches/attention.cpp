@@ -74,25 +74,24 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   return std::nullopt;
 }
 
-// As many queries as leave every multiprocessor a block, in a block of some warps.
+// Lanes for all keys of a row, in a block of some warps; as many queries as leave every
+// multiprocessor a block or two.
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
+  constexpr std::int64_t kThreads = 256, kMostLanes = 128;
   const AttentionShape s = attention_shape(program);
-  AttentionTiles best{.rows = 1};
-  for (const std::int64_t rows : {2, 4, 8}) {
-    const AttentionTiles tiles{.rows = rows};
-    const std::int64_t blocks = s.batch * ((s.queries + rows - 1) / rows);
-    if (rows < 2 * s.queries && shared_bytes(s, tiles) <= target.launch.shared_bytes / 2 &&
-        2 * blocks >= target.launch.multiprocessors) {
-      best = tiles;
-    }
-  }
-  best.lanes = best.rows >= 8 ? 16 : best.rows >= 4 ? 32 : 64;
-  while (best.lanes > 1 && best.lanes * best.keys >= 2 * s.keys) best.lanes /= 2;
-  return {{"queries", {{best.rows, best.each}}},
-          {"lanes", {{best.lanes}}},
-          {"keys", {{best.keys}}},
-          {"terms", {{best.terms}}},
-          {"steps", {{best.steps}}}};
+  AttentionTiles t{.rows = 1, .each = 4, .lanes = 1};
+  while (t.lanes < kMostLanes && 2 * t.lanes * t.keys < 2 * s.keys) t.lanes *= 2;
+  t.rows = std::max<std::int64_t>(1, std::min(kThreads, target.launch.threads_per_block) / t.lanes);
+  const auto fits_in = [&] { return shared_bytes(s, t) <= target.launch.shared_bytes / 2; };
+  const auto blocks = [&] { return s.batch * ((s.queries + t.queries() - 1) / t.queries()); };
+  const std::int64_t wanted = target.launch.multiprocessors;
+  while (t.each > 1 && (blocks() < 2 * wanted || !fits_in())) t.each /= 2;
+  while (t.rows > 1 && (blocks() < wanted || !fits_in())) t.rows /= 2;
+  return {{"queries", {{t.rows, t.each}}},
+          {"lanes", {{t.lanes}}},
+          {"keys", {{t.keys}}},
+          {"terms", {{t.terms}}},
+          {"steps", {{t.steps}}}};
 }
 
 Inlined inlined_of(const ir::Program& program) {
