@@ -7,7 +7,10 @@
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/simplify.h"
+#include "compiler/lower/beyond_ends.h"
+#include "compiler/lower/conditions.h"
 #include "compiler/lower/launch_axes.h"
+#include "compiler/lower/prepared.h"
 #include "compiler/lower/reduction.h"
 #include "compiler/lower/skips.h"
 #include "compiler/lower/storage.h"
@@ -73,11 +76,14 @@ class NestBuilder {
     ir::Bindings axes;                // axis name -> value
     std::vector<Expr> guards;         // of the axes
     std::vector<Expr> reduce_guards;  // of the reduce axes
+    std::vector<Expr> zero_guards;    // where they fail, the stage is zero
     std::size_t first_reduce;         // position of the first reduction loop
+    bool goes_on = false;             // beyond the ends of its axes
   };
 
-  Frame frame(int index);
+  Frame frame(int index) const;
   void add_guards(Frame& f) const;
+  bool goes_on(const Frame& f) const;
   Stmt loops_from(Frame& f, std::size_t position);
   Stmt init_nest(Frame& f, std::size_t position);
   Stmt with_attached(Frame& f, std::size_t position, Stmt body);
@@ -99,9 +105,9 @@ class NestBuilder {
   Status status_;
 };
 
-NestBuilder::Frame NestBuilder::frame(int index) {
+NestBuilder::Frame NestBuilder::frame(int index) const {
   const StageState& stage = *state_.stages[index];
-  Frame f{index, stage, bounds_[index], {}, {}, {}, {}, stage.loops.size()};
+  Frame f{index, stage, bounds_[index], {}, {}, {}, {}, {}, stage.loops.size()};
   f.values.resize(stage.iters.size());
   for (std::size_t i = 0; i < stage.loops.size(); ++i) {
     const int loop = stage.loops[i];
@@ -129,16 +135,33 @@ void NestBuilder::add_guards(Frame& f) const {
   const auto reduce =
       schedule::split_guards(f.stage, f.bounds.iters, f.values, schedule::Loops::Reduce);
   const auto is_reduce = [&](const Expr& e) {
-    return std::any_of(reduce.begin(), reduce.end(),
-                       [&](const Expr& r) { return ir::equal(r, e); });
+    return std::ranges::any_of(reduce, [&](const Expr& r) { return ir::equal(r, e); });
   };
   for (const Expr& condition : axes_.conditions(f.index)) add(f.guards, condition);
   for (const Expr& guard : all) add(is_reduce(guard) ? f.reduce_guards : f.guards, guard);
+  std::vector<Expr> ends;
   for (const ir::Axis& axis : f.stage.stage.axes) {
     const Expr& value = f.axes.at(axis.name);
-    add(f.guards, value >= Expr(0));
-    add(f.guards, value < Expr(axis.extent));
+    add(ends, value >= Expr(0));
+    add(ends, value < Expr(axis.extent));
   }
+  if ((f.goes_on = ends.empty() || goes_on(f))) return;
+  const bool zero = axes_.any() && beyond_ends(state_, f.index) == Beyond::Zero;
+  auto& guards = zero ? f.zero_guards : f.guards;
+  guards.insert(guards.end(), ends.begin(), ends.end());
+}
+
+// Whether all that a stage reads is within the memory of stages that have values there.
+bool NestBuilder::goes_on(const Frame& f) const {
+  const auto has_values = [&](const schedule::Access& access) {
+    const int producer = producer_.at(access.buffer);
+    const Beyond beyond = beyond_ends(state_, producer);
+    return beyond == Beyond::Zero || (beyond == Beyond::Free && frame(producer).goes_on);
+  };
+  const auto& reads = f.stage.accesses;
+  return beyond_ends(state_, f.index) == Beyond::Free && axes_.any() &&
+         std::all_of(reads.begin(), reads.end(), has_values) &&
+         reads_inside(ir::substitute(f.stage.stage.values[0], f.axes), state_, bounds_, ranges_);
 }
 
 std::vector<Expr> NestBuilder::storage_index(int producer, const std::vector<Expr>& index) const {
@@ -209,9 +232,13 @@ Stmt NestBuilder::with_attached(Frame& f, std::size_t position, Stmt body) {
 Stmt NestBuilder::update(Frame& f) {
   const ir::Stage& stage = f.stage.stage;
   std::vector<Expr> values;
-  for (const Expr& value : stage.values) {
-    const Expr needed = without_skipped(value, stage, skips_[f.index]);
-    values.push_back(rewrite_reads(ir::substitute(needed, f.axes)));
+  for (const Expr& each : stage.values) {
+    Expr value = ir::substitute(without_skipped(each, stage, skips_[f.index]), f.axes);
+    if (goes_on(f)) {
+      value = product_beyond(value, stage.reduction, f.reduce_guards, ranges_).value_or(value);
+    }
+    value = rewrite_reads(value);
+    values.push_back(zero_unless(f.zero_guards, value));
   }
   std::vector<ir::Buffer> buffers = buffers_of(f.index);
   const auto index = store_index(f);
@@ -336,20 +363,6 @@ Stmt NestBuilder::nest(int index) {
   return loops_from(f, 0);
 }
 
-// Buffers that are filled ahead of time outlive the kernel that fills them.
-Status require_global(const ir::BufferNode& buffer) {
-  if (buffer.scope == ir::Scope::Global) return {};
-  return invalid(
-      fmt::format("stage '{}' is computed ahead of time and must be in global memory", buffer.name),
-      "compute it at a loop of its consumer to keep it on the stack or in registers");
-}
-
-Stmt with_buffers(std::vector<Stmt> stmts, const std::vector<ir::Buffer>& buffers) {
-  Stmt body = ir::block(std::move(stmts));
-  for (auto b = buffers.rbegin(); b != buffers.rend(); ++b) body = ir::allocate(*b, body);
-  return body;
-}
-
 }  // namespace
 
 Result<Nests> build_nests(const State& state) {
@@ -365,10 +378,9 @@ Result<Nests> build_nests(const State& state) {
     if (!state.stages[i]->at_root()) continue;
     (prepared(i) ? prepare : main).push_back(builder.root_nest(i));
     ATTUNE_RETURN_IF_ERROR(builder.status());
-    bool read_by_main = false;
-    for (int consumer : state.consumers_of(i)) {
-      read_by_main |= !prepared(schedule::root_of(state, consumer));
-    }
+    const bool read_by_main = std::ranges::any_of(state.consumers_of(i), [&](int consumer) {
+      return !prepared(schedule::root_of(state, consumer));
+    });
     for (const ir::Buffer& buffer : builder.buffers_of(i)) {
       const auto& outputs = state.outputs;
       if (std::find(outputs.begin(), outputs.end(), buffer) != outputs.end()) continue;
