@@ -1,14 +1,14 @@
-// Masks of attention that are constants become a rule: where the keys that a query sees are those
-// of a band (all up to its own place, or a window around it), the sum with the mask, or the choice
-// by it, is a `band_mask`. Nothing of the size of the scores is read then, and kernels know which
-// keys they need not look at.
+// Masks of attention that are made of constants become a rule: where the keys that a query sees are
+// those of a band (all up to its own place, or a window around it), the sum with the mask, or the
+// choice by it, is a `band_mask`. Nothing of the size of the scores is read then, and kernels know
+// which keys they need not look at.
 //   softmax(add(x, C))            -> softmax(band_mask(x)), C = 0 inside, very low outside
 //   softmax(where(C, x, low))     -> softmax(band_mask(x))
 //   softmax(add(x, add(C, y)))    -> softmax(band_mask(add(x, y))), C = minus infinity outside
-#include <cmath>
+#include <algorithm>
 #include <limits>
-#include <map>
 
+#include "compiler/graph/passes/mask_rules.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 
@@ -22,14 +22,6 @@ constexpr double kExcluded = -1e9;
 struct Band {
   std::int64_t low, high;  // of column less row
 };
-
-// Which elements of a row are seen: those from `first` to `last`.
-struct Seen {
-  std::int64_t first = -1, last = -1;
-};
-
-// What the elements of a mask mean: seen, excluded, or something else.
-enum class Mark { Seen, Excluded, Other };
 
 class Masks {
  public:
@@ -63,35 +55,32 @@ class Masks {
     for (const std::size_t i : {0U, 1U}) {
       const ValueId x = sum.inputs[i], mask = sum.inputs[1 - i];
       if (rewriter_.type(x) != type) continue;
-      if (const ConstantPtr constant = rewriter_.constant_of(mask)) {
-        const auto band = band_of(*constant, type, is_product(x) ? kExcluded : -kInfinity);
-        if (band) return replace(sum, x, *band);
-        continue;
-      }
+      const auto band = added_band(mask, type, is_product(x) ? kExcluded : -kInfinity);
+      if (band) return replace(sum, x, *band);
       const Node* parts = made_by(rewriter_, mask, "add");
-      const auto operands = parts ? constant_operand(rewriter_, *parts) : std::nullopt;
-      if (!operands) continue;
-      const auto band = band_of(*rewriter_.constant_of(operands->constant), type, -kInfinity);
-      if (!band) continue;
-      return replace(sum, rewriter_.add("add", {x, operands->other}, {}, sum.name), *band);
+      for (const std::size_t k : {0U, 1U}) {
+        const auto own = parts ? added_band(parts->inputs[k], type, -kInfinity) : std::nullopt;
+        if (!own) continue;
+        const ValueId rest = rewriter_.add("add", {x, parts->inputs[1 - k]}, {}, sum.name);
+        return replace(sum, rest, *own);
+      }
     }
     return false;
   }
 
   bool replace_choice(const Node& choice) {
     const TensorType type = rewriter_.type(choice.outputs[0]);
-    const ConstantPtr condition = rewriter_.constant_of(choice.inputs[0]);
-    if (condition == nullptr) return false;
     for (const bool kept : {true, false}) {
       const ValueId x = choice.inputs[kept ? 1 : 2], other = choice.inputs[kept ? 2 : 1];
-      if (rewriter_.type(x) != type || rewriter_.constant_of(other) == nullptr ||
-          rewriter_.type(other).elements() != 1 ||
-          rewriter_.constant_of(other)->real(0) > (is_product(x) ? kExcluded : -kInfinity)) {
+      if (rewriter_.type(x) != type) continue;
+      const auto number = mask_rule(rewriter_, other);
+      if (!number || !number->is_uniform() ||
+          number->inside > (is_product(x) ? kExcluded : -kInfinity)) {
         continue;
       }
-      const auto band = find_band(*condition, type, [&](std::int64_t at) {
-        return (condition->integer(at) != 0) == kept ? Mark::Seen : Mark::Excluded;
-      });
+      const auto band = find_band(
+          choice.inputs[0], type, [&](double value) { return (value != 0) == kept; },
+          [&](double value) { return (value != 0) != kept; });
       if (band) return replace(choice, x, *band);
     }
     return false;
@@ -110,58 +99,32 @@ class Masks {
     return made_by(rewriter_, id, "matmul") != nullptr;
   }
 
-  static std::optional<Band> band_of(const Constant& mask, const TensorType& type,
-                                     double excluded) {
-    return find_band(mask, type, [&](std::int64_t at) {
-      const double value = mask.real(at);
-      if (value == 0) return Mark::Seen;
-      return value <= excluded ? Mark::Excluded : Mark::Other;
-    });
+  // The band of a mask that is added.
+  std::optional<Band> added_band(ValueId mask, const TensorType& type, double excluded) const {
+    return find_band(
+        mask, type, [](double value) { return value == 0; },
+        [&](double value) { return value <= excluded; });
   }
 
-  // The band of elements that are seen, of which every row has one.
-  template <typename MarkOf>
-  static std::optional<Band> find_band(const Constant& mask, const TensorType& type,
-                                       const MarkOf& mark) {
-    const Shape& shape = mask.type.shape;
-    if (shape.size() < 2 || mask.type.elements() == 0) return std::nullopt;
-    const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
-    if (mask.type.elements() != rows * columns || columns != type.shape.back() ||
-        rows != type.shape[type.shape.size() - 2]) {
+  // The band of elements that are seen, where all others are excluded, and every row sees one.
+  template <typename IsSeen, typename IsExcluded>
+  std::optional<Band> find_band(ValueId mask, const TensorType& type, const IsSeen& is_seen,
+                                const IsExcluded& is_excluded) const {
+    const Shape& shape = rewriter_.shape(mask);
+    const auto rank = type.shape.size();
+    if (shape.size() < 2 || shape.back() != type.shape.back() ||
+        shape[shape.size() - 2] != type.shape[rank - 2]) {
       return std::nullopt;
     }
-    std::vector<Seen> seen(static_cast<std::size_t>(rows));
+    auto rule = mask_rule(rewriter_, mask);
+    if (!rule || rule->kind != MaskRule::Kind::Band || rule->is_uniform()) return std::nullopt;
+    if (!is_seen(rule->inside)) rule = complement(*rule);
+    if (!rule || !is_seen(rule->inside) || !is_excluded(rule->outside)) return std::nullopt;
+    const std::int64_t rows = type.shape[rank - 2], columns = type.shape.back();
+    const Band band{std::max(rule->low, -(rows - 1)), std::min(rule->high, columns - 1)};
     for (std::int64_t row = 0; row < rows; ++row) {
-      Seen& own = seen[static_cast<std::size_t>(row)];
-      for (std::int64_t column = 0; column < columns; ++column) {
-        const Mark found = mark(row * columns + column);
-        if (found == Mark::Other) return std::nullopt;
-        if (found == Mark::Excluded) continue;
-        if (own.first >= 0 && own.last != column - 1) return std::nullopt;
-        if (own.first < 0) own.first = column;
-        own.last = column;
-      }
-      if (own.first < 0) return std::nullopt;
-    }
-    return band_through(seen, columns);
-  }
-
-  // Nothing where rows are no band, or see everything.
-  static std::optional<Band> band_through(const std::vector<Seen>& seen, std::int64_t columns) {
-    const auto rows = static_cast<std::int64_t>(seen.size());
-    Band band{-(rows - 1), columns - 1};
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const Seen& own = seen[static_cast<std::size_t>(row)];
-      if (own.first > 0) band.low = own.first - row;
-      if (own.last < columns - 1) band.high = own.last - row;
-    }
-    if (band.low == -(rows - 1) && band.high == columns - 1) return std::nullopt;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const Seen& own = seen[static_cast<std::size_t>(row)];
-      if (own.first != std::max<std::int64_t>(0, row + band.low) ||
-          own.last != std::min(columns - 1, row + band.high)) {
-        return std::nullopt;
-      }
+      const std::int64_t first = std::max<std::int64_t>(0, row + band.low);
+      if (first > std::min(columns - 1, row + band.high)) return std::nullopt;
     }
     return band;
   }

@@ -1,8 +1,8 @@
 // Constant masks that are bands become a rule, and mean the same; others stay.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "compiler/graph/passes/interpret_for_test.h"
 #include "compiler/graph/passes/passes.h"
@@ -99,6 +99,110 @@ TEST(RecogniseMasks, SumsOfMasks) {
   const ValueId padding = m.input("padding", {2, 1, kColumns});
   EXPECT_EQ(m.recognised(m("add", {m.scores, m("add", {m.mask(-9, 0, 0, -kInfinity), padding})})),
             "add band_mask -4..0");
+}
+
+// Masks that exporters write out, too large to be computed while passes run.
+class WrittenOut {
+ private:
+  static constexpr std::int64_t kRowsHere = 300, kColumnsHere = 310;
+  Builder builder_{"written_out"};
+
+ public:
+  ValueId scores;
+
+  WrittenOut() {
+    const ValueId x = builder_.input("x", {ir::kF32, {1, kRowsHere, 2}, {}});
+    const ValueId y = builder_.input("y", {ir::kF32, {1, 2, kColumnsHere}, {}});
+    scores = *builder_.add("matmul", {x, y});
+  }
+  ValueId operator()(const std::string& op, std::vector<ValueId> inputs,
+                     ops::Attributes attributes = {}) {
+    return *builder_.add(op, std::move(inputs), std::move(attributes));
+  }
+  ValueId number(double value, ir::DType type = ir::kF32) {
+    return builder_.constant(ops::scalar_constant(type, value));
+  }
+  ValueId full(double value, ir::DType type = ir::kF32) {
+    return (*this)("expand", {number(value, type)}, {{"shape", Shape{kRowsHere, kColumnsHere}}});
+  }
+  // 0, 1, … along rows, as a column, or along columns, as a row.
+  ValueId positions(bool of_rows) {
+    const std::int64_t count = of_rows ? kRowsHere : kColumnsHere;
+    Shape values(static_cast<std::size_t>(count));
+    std::iota(values.begin(), values.end(), 0);
+    const ValueId line = builder_.constant(ops::make_constant(values));
+    if (!of_rows) return line;
+    return (*this)("reshape", {line}, {{"shape", Shape{count, 1}}});
+  }
+  // The band that is found, "" for none.
+  std::string band(ValueId masked) {
+    const ValueId weights = *builder_.add("softmax", {masked}, {{"axis", std::int64_t{2}}});
+    const Graph graph = std::move(builder_).finish({weights});
+    const auto after = optimise(graph);
+    EXPECT_TRUE(after.ok()) << after.error().message;
+    EXPECT_EQ(difference(graph, *after), "");
+    for (const Node& node : after->nodes) {
+      if (node.op != "band_mask") continue;
+      for (const char* left : {"add", "where", "trilu", "expand", "less", "and"}) {
+        EXPECT_EQ(to_string(*after).find(std::string(" = ") + left), std::string::npos)
+            << to_string(*after);
+      }
+      return std::to_string(std::get<std::int64_t>(node.attributes.at("low"))) + ".." +
+             std::to_string(std::get<std::int64_t>(node.attributes.at("high")));
+    }
+    return "";
+  }
+};
+
+TEST(RecogniseMasks, TrianglesThatAreWrittenOut) {
+  {  // where(tril(ones), 0, -inf), as scaled_dot_product_attention is exported
+    WrittenOut m;
+    const ValueId lower =
+        m("trilu", {m.full(1), m.number(0, ir::kI64)}, {{"upper", std::int64_t{0}}});
+    const ValueId seen = m("cast", {lower}, {{"to", std::string("bool")}});
+    const ValueId mask = m("where", {seen, m.number(0), m.number(-kInfinity)});
+    EXPECT_EQ(m.band(m("add", {m.scores, mask})), "-299..0");
+  }
+  {  // triu(full(lowest), 1)
+    WrittenOut m;
+    const ValueId upper = m("trilu", {m.full(-3.4028234663852886e38), m.number(1, ir::kI64)},
+                            {{"upper", std::int64_t{1}}});
+    EXPECT_EQ(m.band(m("add", {m.scores, upper})), "-299..0");
+  }
+  {  // (1 - tril(ones)) * -1e9
+    WrittenOut m;
+    const ValueId lower =
+        m("trilu", {m.full(1), m.number(3, ir::kI64)}, {{"upper", std::int64_t{0}}});
+    const ValueId mask = m("mul", {m("sub", {m.number(1), lower}), m.number(-1e9)});
+    EXPECT_EQ(m.band(m("add", {m.scores, mask})), "-299..3");
+  }
+}
+
+TEST(RecogniseMasks, ComparisonsOfPositions) {
+  {  // where(column <= row + 10, scores, -inf)
+    WrittenOut m;
+    const ValueId rows = m("add", {m.positions(true), m.number(10, ir::kI64)});
+    const ValueId seen = m("less_or_equal", {m.positions(false), rows});
+    EXPECT_EQ(m.band(m("where", {seen, m.scores, m.number(-kInfinity)})), "-299..10");
+  }
+  {  // where(column > row, -inf, scores)
+    WrittenOut m;
+    const ValueId hidden = m("greater", {m.positions(false), m.positions(true)});
+    EXPECT_EQ(m.band(m("where", {hidden, m.number(-kInfinity), m.scores})), "-299..0");
+  }
+  {  // a window: row - 8 <= column and column < row + 1
+    WrittenOut m;
+    const ValueId from = m("sub", {m.positions(true), m.number(8, ir::kI64)});
+    const ValueId to = m("add", {m.positions(true), m.number(1, ir::kI64)});
+    const ValueId seen = m("and", {m("less_or_equal", {from, m.positions(false)}),
+                                   m("less", {m.positions(false), to})});
+    EXPECT_EQ(m.band(m("where", {seen, m.scores, m.number(-kInfinity)})), "-8..0");
+  }
+  {  // row < column sees nothing but what lies ahead; the last rows see it still
+    WrittenOut m;
+    const ValueId seen = m("less", {m.positions(true), m.positions(false)});
+    EXPECT_EQ(m.band(m("where", {seen, m.scores, m.number(-kInfinity)})), "1..309");
+  }
 }
 
 TEST(RecogniseMasks, LeavesOthersAlone) {
