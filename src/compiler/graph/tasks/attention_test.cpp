@@ -87,20 +87,22 @@ TEST(Attention, IsOneTaskWithAllThatIsDoneToScores) {
 
 // Its softmax stays in f32 between products of 16 bits.
 TEST(Attention, IsOneTaskInSixteenBits) {
-  const Graph wide = model({.masked = true});
-  const auto graph = optimise(wide, {.context = {.precision = ops::Precision::BF16}});
-  ASSERT_TRUE(graph.ok()) << graph.error().message;
-  std::vector<std::string> names;
-  for (const Group& group : groups_of(*graph)) {
-    const auto task = make_task(*graph, group);
-    ASSERT_TRUE(task.ok()) << task.error().message;
-    names.push_back(task->name.substr(0, task->name.find(' ')));
-    if (!names.back().starts_with("attention")) continue;
-    EXPECT_EQ(task->op.program.find_stage("scores.output")->outputs[0]->type, ir::kF32);
-    EXPECT_EQ(task->op.program.find_stage("output")->outputs[0]->type, ir::kF32);
+  for (const bool causal : {false, true}) {
+    const Graph wide = model({.masked = true, .causal = causal});
+    const auto graph = optimise(wide, {.context = {.precision = ops::Precision::BF16}});
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    std::vector<std::string> names;
+    for (const Group& group : groups_of(*graph)) {
+      const auto task = make_task(*graph, group);
+      ASSERT_TRUE(task.ok()) << task.error().message;
+      names.push_back(task->name.substr(0, task->name.find(' ')));
+      if (!names.back().starts_with("attention")) continue;
+      EXPECT_EQ(task->op.program.find_stage("scores.output")->outputs[0]->type, ir::kF32);
+      EXPECT_EQ(task->op.program.find_stage("output")->outputs[0]->type, ir::kF32);
+    }
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"attention+cast+relu", "cast", "cast", "cast"}));
   }
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"attention+cast+relu", "cast", "cast", "cast"}));
 }
 
 TEST(Attention, StaysApartWhereThatCostsNothingOrOthersLook) {
