@@ -1,5 +1,4 @@
-// The memory of a stage: its shape, rows padded, where it lives when the schedule does not say, and
-// whether it can be filled ahead of time.
+// The memory of a stage: its shape, rows padded, and where it lives when the schedule does not say.
 #pragma once
 
 #include <cstdint>
