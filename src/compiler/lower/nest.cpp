@@ -11,6 +11,7 @@
 #include "compiler/lower/reduction.h"
 #include "compiler/lower/storage.h"
 #include "compiler/lower/tensor_call.h"
+#include "compiler/lower/warp_call.h"
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/loop_values.h"
 #include "compiler/schedule/pipelines.h"
@@ -293,6 +294,7 @@ TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& mat
   }
   tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
   for (const Expr& read : match.reads) {
+    tile.rounded.push_back(is_rounded(state_, *ir::find_tensor_intrinsic(f.stage.intrinsic), read));
     tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
   }
   return tile;

@@ -14,6 +14,7 @@ struct TileAccesses {
                                        // for an axis without a loop
   std::vector<ir::Expr> operands;      // the output, then the inputs
   std::string lane = {};               // the variable of a warp's lanes, if they run it together
+  std::vector<bool> rounded = {};      // inputs that are known to be rounded as the intrinsic would
 };
 
 // The error says which operand is not where, or does not lie as, the intrinsic wants it.

@@ -50,6 +50,7 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
                                      static_cast<double>(device.warp));
   LaunchCost cost;
   cost.compute_us = most * instructions / issued * us_per_cycle;
+  cost.matrix_us = most * block.matrix_cycles * us_per_cycle;
   cost.shared_us = most * block.shared_cycles * us_per_cycle;
   // A processor alone does not draw more than its share.
   const double busy = std::min(blocks, processors) / processors;
@@ -67,8 +68,8 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
   cost.wait_us = std::ceil(most / resident) * (waited + computed * us_per_cycle);
   const auto cube = [](double x) { return x * x * x; };
   cost.us = device.launch_us * (1 + kSetUp) + kBlockUs * blocks * device.launch_us +
-            std::cbrt(cube(cost.compute_us) + cube(cost.shared_us) + cube(cost.l2_us) +
-                      cube(cost.dram_us) + cube(cost.wait_us));
+            std::cbrt(cube(cost.compute_us) + cube(cost.matrix_us) + cube(cost.shared_us) +
+                      cube(cost.l2_us) + cube(cost.dram_us) + cube(cost.wait_us));
   return cost;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/cost_model/stage_cost.h"
 
 namespace attune::cost_model {
@@ -57,6 +58,7 @@ class StageWork {
   }
 
   void add_to(BlockWork& work) const {
+    if (stage_.tensorized >= 0 && add_matrix_calls(work)) return;
     const double warps = std::ceil(threads_ / static_cast<double>(device_.warp));
     double per_iteration = 0;
     for (const ir::Expr& value : stage_.stage.values) per_iteration += arithmetic(value);
@@ -251,6 +253,50 @@ class StageWork {
     const double ratio = waste(buffer, static_cast<std::int64_t>(stride), near);
     return {instructions, 0, stores * static_cast<double>(buffer->type.bytes()) * ratio};
   }
+
+  // Calls of an instruction that the lanes of a warp run together.
+  bool add_matrix_calls(BlockWork& work) const {
+    const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(stage_.intrinsic);
+    const auto unit = std::find_if(device_.matrix_units.begin(), device_.matrix_units.end(),
+                                   [&](const auto& u) { return u.intrinsic == stage_.intrinsic; });
+    if (!intrinsic || !intrinsic->warp || unit == device_.matrix_units.end()) return false;
+    const auto position = std::find(stage_.loops.begin(), stage_.loops.end(), stage_.tensorized);
+    const auto tile_level = nest_.own + static_cast<std::size_t>(position - stage_.loops.begin());
+    double tile = 1, together = 1;  // elements of one call, and calls between two of its steps
+    std::size_t first = tile_level;
+    for (std::size_t i = tile_level; i < nest_.levels.size(); ++i) {
+      tile *= static_cast<double>(nest_.levels[i].extent);
+    }
+    while (first > nest_.own && !is_reduce(first - 1)) {
+      together *= static_cast<double>(nest_.levels[--first].extent);
+    }
+    const double calls = serial_ / tile, warps = threads_ / static_cast<double>(device_.warp);
+    // What a call loads is used again by others of its step.
+    double loads = 0;
+    for (const schedule::Access& access : stage_.accesses) {
+      loads += kLoadsOfFragment * elements(access, first) / elements(access, tile_level) / together;
+    }
+    const double conversions = intrinsic->rounding.empty() ? 0 : kConversions * loads;
+    const double each = intrinsic->warp->instructions + loads + conversions;
+    work.instructions += each * calls * warps;
+    work.shared_cycles += loads * kLoadCycles * calls * warps;
+    const double fmas = tile * static_cast<double>(device_.warp);
+    work.matrix_cycles += calls * warps * fmas / unit->fmas_per_cycle;
+    // A warp alone has a quarter of the units, and waits for results that it adds to.
+    const double alone = std::max(4 * fmas / unit->fmas_per_cycle,
+                                  kMatrixLatency * intrinsic->warp->instructions / together);
+    work.longest += calls * (loads + conversions + alone / 2);
+    return true;
+  }
+
+  bool is_reduce(std::size_t level) const {
+    const int loop = stage_.loops[level - nest_.own];
+    return stage_.iters[static_cast<std::size_t>(loop)].reduce;
+  }
+
+  // Of 16 bytes each, of a lane; registers that each fills and that must be rounded, half of them.
+  static constexpr double kLoadsOfFragment = 1.5, kConversions = 2, kLoadCycles = 4;
+  static constexpr double kMatrixLatency = 18;  // cycles
 
   const schedule::State& state_;
   const StageState& stage_;
