@@ -110,7 +110,7 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const std::int64_t panels = ceil_div(facts.product.k, facts.shape.panel);
   const std::int64_t cut = t.splits * t.groups * t.panels;
   // Panels of zeros that would be multiplied.
-  if (cut > 1 && ceil_div(panels, cut) * cut > panels + std::max<std::int64_t>(1, panels / 4)) {
+  if (cut > 1 && ceil_div(panels, cut) * cut > panels + std::max<std::int64_t>(1, panels / 2)) {
     return "groups without work";
   }
   if (2 * t.tiles_m > facts.product.m) return "threads without rows";
