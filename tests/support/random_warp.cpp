@@ -20,12 +20,10 @@ struct Instruction {
   const char* name;
   std::int64_t terms;
 };
-constexpr Instruction kInstructions[] = {{"f16", "mma_16x8x16_f16", 16},
-                                         {"bf16", "mma_16x8x16_bf16", 16},
-                                         {"f32", "mma_16x8x8_tf32", 8},
-                                         {"f16", "mma_16x8x32_f16", 32},
-                                         {"bf16", "mma_16x8x32_bf16", 32},
-                                         {"f32", "mma_16x8x16_tf32", 16}};
+constexpr Instruction kInstructions[] = {
+    {"f16", "mma_16x8x16_f16", 16},   {"bf16", "mma_16x8x16_bf16", 16},
+    {"f32", "mma_16x8x8_tf32", 8},    {"f16", "mma_16x8x32_f16", 32},
+    {"bf16", "mma_16x8x32_bf16", 32}, {"f32", "mma_16x8x16_tf32", 16}};
 
 // A copy of a tile by all threads, some elements at once.
 std::string fetch(Rng& rng, const std::string& operand, std::int64_t warps, bool turned,

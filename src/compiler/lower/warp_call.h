@@ -1,5 +1,5 @@
-// How the lanes of a warp lie in an operand of a tensor intrinsic that they run together, and what is
-// known of its elements.
+// How the lanes of a warp lie in an operand of a tensor intrinsic that they run together, and what
+// is known of its elements.
 #pragma once
 
 #include <string>

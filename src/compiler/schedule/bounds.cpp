@@ -315,7 +315,7 @@ struct Inference {
     const auto& axes = state.stages[index]->stage.axes;
     Region& region = placed[static_cast<std::size_t>(index)];
     for (std::size_t d = 0; d < axes.size(); ++d) {
-      region[d] = threads.widen(begin_of(region[d], begin), region[d].extent, axes[d].extent);
+      region[d] = threads.widen(region[d], begin_of(region[d], begin), axes[d].extent);
     }
   }
 

@@ -112,11 +112,11 @@ inline constexpr const char* kEmulation = R"cpp(
   }  // namespace emulation
   static uint32_t at_round_tf32(uint32_t x) { return (x + 0x1000u) & 0xffffe000u; }
 #define AT_EMULATED_MMA(name, pairs, value)                                                    \
-  static void at_mma_##name(float& c0, float& c1, float& c2, float& c3, uint32_t a0,           \
-                            uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) { \
-    emulation::multiply({&c0, &c1, &c2, &c3}, {a0, a1, a2, a3}, {b0, b1}, pairs,               \
-                        emulation::value);                                                     \
-  }
+    static void at_mma_##name(float& c0, float& c1, float& c2, float& c3, uint32_t a0,           \
+                              uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) { \
+      emulation::multiply({&c0, &c1, &c2, &c3}, {a0, a1, a2, a3}, {b0, b1}, pairs,               \
+                          emulation::value);                                                     \
+    }
   AT_EMULATED_MMA(m16n8k16_f16, 2, from_half)
   AT_EMULATED_MMA(m16n8k16_bf16, 2, from_bf16)
   AT_EMULATED_MMA(m16n8k8_tf32, 1, from_tf32)

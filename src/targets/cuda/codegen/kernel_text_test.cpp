@@ -5,6 +5,7 @@
 #include "compiler/ir/text/parse.h"
 #include "targets/cuda/codegen/codegen.h"
 #include "targets/cuda/codegen/limits.h"
+#include "targets/cuda/codegen/waiting.h"
 #include "targets/cuda/codegen/warp_kernels_testing.h"
 
 namespace attune::cuda {
@@ -79,6 +80,7 @@ attune_sum(const float* __restrict__ A, float* __restrict__ B) {
     for (int i = 0; i < 4; ++i) {
       r[i] = 0.0f;
     }
+    #pragma unroll 4
     for (int k = 0; k < 1000; ++k) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -92,6 +94,23 @@ attune_sum(const float* __restrict__ A, float* __restrict__ B) {
   }
 }
 )");
+}
+
+// Of loops around registers that are too long to be written out, some iterations stand side by
+// side, as many as divide their number; those of a loop with barriers do not.
+TEST(CudaText, LongLoopsAroundRegistersAreUnrolledInPart) {
+  const auto with = [](const std::string& loop, const std::string& first) {
+    return printed(
+               "kernel k(A: f32[9000], B: f32[64]) { bound for t in 64 on thread.x { alloc r: "
+               "f32[300] register { alloc S: f32[64] shared { for i in 300 { r[i] = 0.0f32 } " +
+               loop + " { " + first +
+               " for i in 300 { r[i] = r[i] + A[k * 300 + i] } } B[t] = r[7] } } } }")
+        .text;
+  };
+  EXPECT_NE(with("for k in 9", "").find("#pragma unroll 3\n"), std::string::npos);
+  EXPECT_EQ(with("for k in 7", "").find("#pragma unroll 3\n"), std::string::npos);
+  EXPECT_EQ(with("for k in 9", "S[t] = 1.0f32 barrier shared").find("#pragma unroll 3\n"),
+            std::string::npos);
 }
 
 // 32 bits where they suffice, and divisions that mind no sign where there is none.
@@ -264,6 +283,50 @@ TEST(CudaLimits, RefuseWhatDoesNotFit) {
             "kernel 'k' needs 400 bytes of shared memory in a block, the device has 128");
   EXPECT_EQ(refused({.register_bytes = 16}),
             "kernel 'k' needs 32 bytes of registers in a thread, the device has 16");
+}
+
+// It waits when threads know their place, before it touches memory; room for the next is where it
+// begins, or where all is computed.
+TEST(CudaText, WaitsForTheWorkBeforeIt) {
+  const auto kernel = ir::parse_kernel(R"(kernel k(A: f32[512], B: f32[64]) {
+  bound for b in 2 on block.x { bound for t in 32 on thread.x {
+    alloc sum: f32[1] register {
+      sum[0] = 0.0f32
+      for i in 8 { sum[0] = sum[0] + A[b * 256 + t * 8 + i] }
+      B[b * 32 + t] = sum[0]
+    }
+  } }
+}
+)");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const KernelText waiting = print_kernel(*kernel, true).value();
+  EXPECT_TRUE(waiting.launches[0].waits);
+  std::size_t before = 0;
+  for (const char* part :
+       {"int at_overlap) {", "if (at_overlap == 1) at_let_next_begin();", "threadIdx.x",
+        "at_await_work_before();", "A[", "if (at_overlap == 2) at_let_next_begin();", "B["}) {
+    const std::size_t at = waiting.text.find(part, before);
+    ASSERT_NE(at, std::string::npos) << part << " in\n" << waiting.text;
+    before = at;
+  }
+  EXPECT_EQ(waiting.text.find("A["), waiting.text.find("A[", waiting.text.find("await")));
+  const KernelText plain = print_kernel(*kernel).value();
+  EXPECT_FALSE(plain.launches[0].waits);
+  EXPECT_EQ(plain.text.find("at_overlap"), std::string::npos) << plain.text;
+}
+
+TEST(CudaText, PtxShowsWhetherItWaitsFirst) {
+  const std::string head =
+      ".visible .entry f(\n\t.param .u64 f_0\n)\n{\n\tld.param.u64 %rd1, [f_0];\n";
+  EXPECT_TRUE(waits_before_memory(head + "\t// begin inline asm\n\tgriddepcontrol.wait;\n"
+                                         "\tld.global.nc.f32 %f1, [%rd1];\n}\n"));
+  EXPECT_FALSE(waits_before_memory(head + "\t@%p1 ld.global.nc.f32 %f1, [%rd1];\n"
+                                          "\tgriddepcontrol.wait;\n}\n"));
+  EXPECT_FALSE(waits_before_memory(head + "\tst.global.f32 [%rd1], %f1;\n}\n"));
+  EXPECT_TRUE(waits_before_memory(head + "\tret;\n}\n"));
+  // Every function of a text.
+  EXPECT_FALSE(waits_before_memory(head + "\tgriddepcontrol.wait;\n}\n" + head +
+                                   "\tred.global.add.f32 [%rd1], %f1;\n}\n"));
 }
 
 }  // namespace

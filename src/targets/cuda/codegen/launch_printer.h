@@ -25,8 +25,9 @@ struct PrintedLaunch {
 class LaunchPrinter final : public c_text::Printer {
  public:
   // `buffers` are those that the launch may find in global memory, in the order of parameters.
+  // One that waits may overlap with others: see LaunchImage.
   LaunchPrinter(std::string function, const ir::Stmt& body, const ir::Launch& shape,
-                const std::vector<const ir::BufferNode*>& buffers);
+                const std::vector<const ir::BufferNode*>& buffers, bool waits);
 
   PrintedLaunch print();
 
@@ -37,6 +38,7 @@ class LaunchPrinter final : public c_text::Printer {
   void declare(const ir::BufferNode& buffer) override;
   void opaque(const ir::Opaque& x) override;
   void may_be_unused(const std::string&) override {}
+  void before(const ir::Stmt& s) override;
   std::string macro(const char* name, int count) const override;
 
   // memory.cpp
@@ -62,6 +64,7 @@ class LaunchPrinter final : public c_text::Printer {
   std::string variable_type(DType type, const codegen::VarFacts& facts) const override;
   std::string scalar_division(const Expr& e) override;
 
+  void wait();
   void bound_loop(const ir::For& x);
   std::string place_on(const std::string& axis) const;
 
@@ -69,8 +72,10 @@ class LaunchPrinter final : public c_text::Printer {
   const ir::Stmt& body_;
   const ir::Launch& shape_;
   const std::vector<const ir::BufferNode*>& buffers_;
+  const bool waits_;
   PrintedLaunch printed_;
-  std::string lane_;  // the variable of thread.x
+  std::string lane_;                    // the variable of thread.x
+  const ir::StmtNode* room_ = nullptr;  // before it, the next launch may begin
 };
 
 }  // namespace attune::cuda

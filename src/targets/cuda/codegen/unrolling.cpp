@@ -15,7 +15,9 @@ namespace {
 using ir::Expr;
 
 // Statements that one thread runs in it.
-constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1024, kElsewhere = 64;
+constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1152, kElsewhere = 64;
+// Of a loop that is too long, so many iterations stand side by side at most.
+constexpr std::int64_t kMostTogether = 4;
 constexpr std::int64_t kEndless = std::int64_t{1} << 40;
 
 // What an instruction of a warp is worth, with the loads of its operands.
@@ -116,15 +118,25 @@ codegen::BufferSet accessed_in_runs(const ir::Stmt& s) {
   return found;
 }
 
+std::int64_t unroll_factor(const ir::For& loop) {
+  const std::int64_t* extent = ir::as_int(loop.extent);
+  if (loop.kind == ir::LoopKind::Bound || !extent || *extent <= 1) return 1;
+  const Facts facts = facts_of(loop.body);
+  if (facts.barrier || facts.statements >= kEndless) return 1;
+  const bool indexes = indexes_registers(loop);
+  const std::int64_t most = indexes           ? kOverRegisters
+                            : facts.registers ? kAroundRegisters
+                                              : kElsewhere;
+  if (facts.statements * *extent <= most) return *extent;
+  if (indexes || !facts.registers) return 1;
+  std::int64_t factor = std::min(kMostTogether, most / std::max<std::int64_t>(1, facts.statements));
+  while (factor > 1 && *extent % factor != 0) --factor;
+  return std::max<std::int64_t>(1, factor);
+}
+
 bool is_unrolled(const ir::For& loop) {
   const std::int64_t* extent = ir::as_int(loop.extent);
-  if (loop.kind == ir::LoopKind::Bound || !extent || *extent <= 1) return false;
-  const Facts facts = facts_of(loop.body);
-  if (facts.barrier) return false;
-  const std::int64_t most = indexes_registers(loop) ? kOverRegisters
-                            : facts.registers       ? kAroundRegisters
-                                                    : kElsewhere;
-  return facts.statements < kEndless && facts.statements * *extent <= most;
+  return extent && *extent > 1 && unroll_factor(loop) == *extent;
 }
 
 std::int64_t unrolled_expressions(const ir::Stmt& s) {
@@ -133,7 +145,7 @@ std::int64_t unrolled_expressions(const ir::Stmt& s) {
       s, [&](const ir::Stmt& child) { count += unrolled_expressions(child); },
       [&](const Expr& e) { codegen::walk(e, [&](const Expr&) { ++count; }); });
   const auto* loop = ir::as<ir::For>(s);
-  return std::min(loop && is_unrolled(*loop) ? count * *ir::as_int(loop->extent) : count, kEndless);
+  return std::min(loop ? count * unroll_factor(*loop) : count, kEndless);
 }
 
 }  // namespace attune::cuda

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
-#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "tuner/cost_model/launches/matrix_work.h"
 #include "tuner/cost_model/stage_cost.h"
 
 namespace attune::cost_model {
@@ -58,7 +60,7 @@ class StageWork {
   }
 
   void add_to(BlockWork& work) const {
-    if (stage_.tensorized >= 0 && add_matrix_calls(work)) return;
+    if (add_matrix_calls(stage_, nest_, serial_, threads_, device_, work)) return;
     const double warps = std::ceil(threads_ / static_cast<double>(device_.warp));
     double per_iteration = 0;
     for (const ir::Expr& value : stage_.stage.values) per_iteration += arithmetic(value);
@@ -74,23 +76,80 @@ class StageWork {
       waits |= touch.bytes > 0;
     }
     const Touch stored = store();
-    steps += stored.instructions;
+    // A copy that runs beside the rest is one instruction.
+    const bool ahead = shared_ && stage_.buffers > 1;
+    if (!ahead) steps += stored.instructions;
     shared += stored.shared_words;
     bytes += stored.bytes;
-    if (shared_ && bytes > 0) steps += kIndexInstructions / vector_;
+    if (shared_ && bytes > 0) steps += index_instructions() / vector_;
     const double all = serial_ * warps;
     work.instructions += steps * all;
     work.longest += steps * serial_;
     work.shared_cycles += shared * all;
     work.global_bytes += bytes * serial_ * threads_;
-    if (shared_) work.barriers += 2 * times_;
-    if (waits) work.waits += shared_ ? times_ : std::max(1.0, serial_ / tail_ / kInFlight);
+    if (shared_) work.barriers += (ahead ? 1 : 2) * times_ / together();
+    if (ahead && waits) {
+      work.fetches = std::max(work.fetches, times_);
+      work.ahead = std::max(work.ahead, static_cast<double>(stage_.buffers - 1));
+    } else if (waits) {
+      work.waits += shared_ ? times_ / together() : std::max(1.0, serial_ / tail_ / kInFlight);
+    }
   }
 
  private:
   static constexpr double kInFlight = 2;  // steps of a thread whose reads are under way together
-  // Where an element that is fetched together lies is found anew for each.
-  static constexpr double kIndexInstructions = 8;
+  // To move an address along, and to find it anew from counters with a condition on each.
+  static constexpr double kNextAddress = 3, kNewAddress = 14;
+
+  // Stages that are fetched at the same loop wait and meet once.
+  double together() const {
+    double count = 0;
+    for (const auto& other : state_.stages) {
+      count += is_shared(*other) && other->at_stage == stage_.at_stage &&
+               other->at_loop == stage_.at_loop;
+    }
+    return std::max(1.0, count);
+  }
+
+  // Of each fetch. Places that are no linear function of the loops are found anew, unless what is
+  // fetched at once is a whole number of their turns: then they are the same each time.
+  double index_instructions() const {
+    for (const schedule::Access& access : stage_.accesses) {
+      for (const schedule::AccessDim& dim : access.dims) {
+        if (!dim.linear && !repeats(dim.index)) return kNewAddress;
+      }
+    }
+    return kNextAddress;
+  }
+
+  // Whether the extent of every axis that the index divides is a multiple of the divisor.
+  bool repeats(const ir::Expr& index) const {
+    bool whole = true;
+    ir::visit(index, [&](const ir::Expr& e) {
+      const auto* division = ir::as<ir::Binary>(e);
+      if (!division || (division->op != ir::BinOp::Div && division->op != ir::BinOp::Mod)) return;
+      const auto* divisor = ir::as_int(division->rhs);
+      if (!divisor) return;
+      for (std::size_t a = 0; a < stage_.stage.axes.size(); ++a) {
+        // An axis that its host does not step along stays where it is.
+        const std::int64_t extent = bounds_.axes[a];
+        const bool steps = steps_along(a) && ir::uses_var(e, stage_.stage.axes[a].name);
+        whole &= !steps || extent % *divisor == 0;
+      }
+    });
+    return whole;
+  }
+
+  // Whether where an axis begins moves with serial loops around the stage.
+  bool steps_along(std::size_t axis) const {
+    for (std::size_t i = 0; i < nest_.own; ++i) {
+      if (!axes_[i].empty() || nest_.levels[i].extent == 1) continue;
+      const auto& outer = nest_.levels[i].spans;
+      const auto& inner = i + 1 < nest_.levels.size() ? nest_.levels[i + 1].spans : outer;
+      if (outer[axis] != inner[axis]) return true;
+    }
+    return false;
+  }
 
   // What an iteration does for one access, on average.
   struct Touch {
@@ -254,50 +313,6 @@ class StageWork {
     return {instructions, 0, stores * static_cast<double>(buffer->type.bytes()) * ratio};
   }
 
-  // Calls of an instruction that the lanes of a warp run together.
-  bool add_matrix_calls(BlockWork& work) const {
-    const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(stage_.intrinsic);
-    const auto unit = std::find_if(device_.matrix_units.begin(), device_.matrix_units.end(),
-                                   [&](const auto& u) { return u.intrinsic == stage_.intrinsic; });
-    if (!intrinsic || !intrinsic->warp || unit == device_.matrix_units.end()) return false;
-    const auto position = std::find(stage_.loops.begin(), stage_.loops.end(), stage_.tensorized);
-    const auto tile_level = nest_.own + static_cast<std::size_t>(position - stage_.loops.begin());
-    double tile = 1, together = 1;  // elements of one call, and calls between two of its steps
-    std::size_t first = tile_level;
-    for (std::size_t i = tile_level; i < nest_.levels.size(); ++i) {
-      tile *= static_cast<double>(nest_.levels[i].extent);
-    }
-    while (first > nest_.own && !is_reduce(first - 1)) {
-      together *= static_cast<double>(nest_.levels[--first].extent);
-    }
-    const double calls = serial_ / tile, warps = threads_ / static_cast<double>(device_.warp);
-    // What a call loads is used again by others of its step.
-    double loads = 0;
-    for (const schedule::Access& access : stage_.accesses) {
-      loads += kLoadsOfFragment * elements(access, first) / elements(access, tile_level) / together;
-    }
-    const double conversions = intrinsic->rounding.empty() ? 0 : kConversions * loads;
-    const double each = intrinsic->warp->instructions + loads + conversions;
-    work.instructions += each * calls * warps;
-    work.shared_cycles += loads * kLoadCycles * calls * warps;
-    const double fmas = tile * static_cast<double>(device_.warp);
-    work.matrix_cycles += calls * warps * fmas / unit->fmas_per_cycle;
-    // A warp alone has a quarter of the units, and waits for results that it adds to.
-    const double alone = std::max(4 * fmas / unit->fmas_per_cycle,
-                                  kMatrixLatency * intrinsic->warp->instructions / together);
-    work.longest += calls * (loads + conversions + alone / 2);
-    return true;
-  }
-
-  bool is_reduce(std::size_t level) const {
-    const int loop = stage_.loops[level - nest_.own];
-    return stage_.iters[static_cast<std::size_t>(loop)].reduce;
-  }
-
-  // Of 16 bytes each, of a lane; registers that each fills and that must be rounded, half of them.
-  static constexpr double kLoadsOfFragment = 1.5, kConversions = 2, kLoadCycles = 4;
-  static constexpr double kMatrixLatency = 18;  // cycles
-
   const schedule::State& state_;
   const StageState& stage_;
   const StageBounds& bounds_;
@@ -310,11 +325,13 @@ class StageWork {
   double tail_ = 1, vector_ = 1;
 };
 
-// Of the tensors in global memory that a stage reads or writes.
+// Of the tensors in global memory that a stage reads or writes, in however many places.
 double global_bytes(const schedule::State& state, std::size_t index) {
   const StageState& stage = *state.stages[index];
   double bytes = 0;
+  std::set<ir::Buffer> counted;
   const auto add = [&](const ir::Buffer& buffer) {
+    if (!counted.insert(buffer).second) return;
     double all = static_cast<double>(buffer->type.bytes());
     for (const std::int64_t extent : buffer->shape) all *= static_cast<double>(extent);
     bytes += all;
