@@ -267,8 +267,7 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
   }
   Stmt inner = init_nest(f, position + 1);
   const auto& loop = f.stage.iters[f.stage.loops[position]];
-  if (loop.reduce) return inner;
-  return loop_over(f, position, loop.notes, inner);
+  return loop.reduce ? inner : loop_over(f, position, loop.notes, inner);
 }
 
 // The loops from `position` inwards as one call, where all of them run whole.
@@ -327,6 +326,7 @@ TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& mat
   }
   tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
   for (const Expr& read : match.reads) {
+    tile.rounded.push_back(is_rounded(state_, *ir::find_tensor_intrinsic(f.stage.intrinsic), read));
     tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
   }
   return tile;

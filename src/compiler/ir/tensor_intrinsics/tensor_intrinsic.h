@@ -9,6 +9,9 @@
 // written as the tile's first element, the same in all lanes, its strides, and how far apart its
 // steps lie. What a lane loads of a tile is not what it computes with: that is the instruction's
 // business, and Fragment says which elements go into which of its registers.
+//
+// The call of an intrinsic that rounds its inputs ends with one more number: bit i is set where
+// input i is known to be rounded already, and a code generator need not do it again.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +48,9 @@ struct WarpForm {
   int lanes = 32;
   std::vector<Fragment> fragments;  // by operand
   std::string_view instruction;     // as assemblers name it
+  // How many of them, one behind the other: each takes as many of a lane's input registers, in
+  // order, and adds to the same results.
+  int instructions = 1;
 };
 
 struct TensorIntrinsic {
@@ -59,6 +65,8 @@ struct TensorIntrinsic {
   std::string_view rounding = {};
 
   Program program() const;
+  // The element that `value` is the rounding of, if it is that: an expression that holds one load.
+  Expr before_rounding(const Expr& value) const;
 };
 
 // By lane: the elements of a fragment that it loads or holds, in the order of its registers.
@@ -73,6 +81,9 @@ TensorIntrinsic dot_4_f32();
 TensorIntrinsic mma_16x8x16_f16();
 TensorIntrinsic mma_16x8x16_bf16();
 TensorIntrinsic mma_16x8x8_tf32();
+TensorIntrinsic mma_16x8x32_f16();
+TensorIntrinsic mma_16x8x32_bf16();
+TensorIntrinsic mma_16x8x16_tf32();
 
 std::span<const TensorIntrinsic> tensor_intrinsics();
 const TensorIntrinsic* find_tensor_intrinsic(std::string_view name);

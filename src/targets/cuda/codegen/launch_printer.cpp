@@ -151,8 +151,11 @@ std::string LaunchPrinter::macro(const char* name, int) const { return std::stri
 
 void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();"); }
 
-// Asynchronous copies (prelude/copies.h); all others are hints.
+// Instructions of warps, and asynchronous copies (prelude/copies.h); all others are hints.
 void LaunchPrinter::opaque(const ir::Opaque& x) {
+  if (const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(x.name)) {
+    return warp_call(x, *intrinsic);
+  }
   if (x.name == ir::kAsyncCommit) return text_.line("at_commit_copies();");
   if (x.name == ir::kAsyncWait) {
     return text_.line(fmt::format("at_wait_for_copies<{}>();", *ir::as_int(x.args[0])));
@@ -196,6 +199,7 @@ std::string LaunchPrinter::place_on(const std::string& axis) const {
 
 void LaunchPrinter::bound_loop(const ir::For& x) {
   const std::string place = place_on(x.axis);
+  if (x.axis == "thread.x") lane_ = x.var;
   text_.line(fmt::format("const {} {} = {};", variable_type(ir::kIndex, facts_of(x)),
                          names_.of(x.var),
                          ir::is_const_int(x.min, 0) ? place : index(x.min) + " + " + place));

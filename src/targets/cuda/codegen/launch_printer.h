@@ -10,6 +10,7 @@
 
 #include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/nodes/launch.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::cuda {
 
@@ -53,6 +54,11 @@ class LaunchPrinter final : public c_text::Printer {
   int piece_bytes(const ir::BufferNode& buffer, const Expr& first, int count) const;
   void share_memory();
 
+  // warp_calls.cpp
+  void warp_call(const ir::Opaque& x, const ir::TensorIntrinsic& intrinsic);
+  std::vector<std::string> fragment(const ir::Load& tile, const std::vector<Expr>& places);
+  std::string packed(const ir::Load& tile, const std::vector<Expr>& places, std::size_t first);
+
   // indices.cpp
   bool is_narrow(const Expr& e) const override;
   std::string variable_type(DType type, const codegen::VarFacts& facts) const override;
@@ -68,6 +74,7 @@ class LaunchPrinter final : public c_text::Printer {
   const std::vector<const ir::BufferNode*>& buffers_;
   const bool waits_;
   PrintedLaunch printed_;
+  std::string lane_;                    // the variable of thread.x
   const ir::StmtNode* room_ = nullptr;  // before it, the next launch may begin
 };
 

@@ -132,6 +132,15 @@ Status set_numbers(const target::Target& target, Description& description) {
   return {};
 }
 
+// The matrix instructions that warps have since sm_80.
+void add_matrix_units(const MultiprocessorFacts& facts, target::LaunchFacts& launch) {
+  const auto rate = static_cast<double>(facts.matrix_fmas_per_cycle);
+  if (rate == 0) return;
+  launch.matrix_units = {{"mma_16x8x32_f16", rate},      {"mma_16x8x16_f16", rate},
+                         {"mma_16x8x32_bf16", rate},     {"mma_16x8x16_bf16", rate},
+                         {"mma_16x8x16_tf32", rate / 2}, {"mma_16x8x8_tf32", rate / 2}};
+}
+
 target::LaunchFacts launch_facts(const Description& card, const MultiprocessorFacts& facts) {
   // Of the stated bandwidth, what copies reach.
   constexpr double kReached = 0.95;
@@ -155,6 +164,7 @@ target::LaunchFacts launch_facts(const Description& card, const MultiprocessorFa
   launch.global_latency_ns = 600;
   launch.barrier_ns = 20;
   launch.launch_us = 1;
+  add_matrix_units(facts, launch);
   return launch;
 }
 
