@@ -28,6 +28,9 @@ struct Template {
   // the trace is made, so it is the cheapest place to say no.
   std::optional<std::string> (*reject)(const ir::Program&, const target::Target&,
                                        const Values&) = nullptr;
+  // Whether it schedules the program for the target too, beside the first that fits it; may be
+  // null.
+  bool (*beside)(const ir::Program&, const target::Target&) = nullptr;
 };
 
 // The trace of the default choice, as the knobs can express it.

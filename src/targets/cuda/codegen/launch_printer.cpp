@@ -94,9 +94,14 @@ PrintedLaunch LaunchPrinter::print() {
   }
   share_memory();
   statement(body_);
+  const ir::Extents3& cluster = printed_.cluster;
+  const std::string together =
+      product(cluster) == 1
+          ? std::string()
+          : fmt::format(" __cluster_dims__({}, {}, {})", cluster[0], cluster[1], cluster[2]);
   printed_.text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({})\n{}({}) {{\n{}}}\n",
-                  product(shape_.block), function_, parameters, text_.str());
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}){}\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), together, function_, parameters, text_.str());
   return std::move(printed_);
 }
 
@@ -106,6 +111,7 @@ void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();")
 
 // Asynchronous copies (prelude/copies.h); all others are hints.
 void LaunchPrinter::opaque(const ir::Opaque& x) {
+  if (warpgroup_call(x)) return;
   if (x.name == ir::kAsyncCommit) return text_.line("at_commit_copies();");
   if (x.name == ir::kAsyncWait) {
     return text_.line(fmt::format("at_wait_for_copies<{}>();", *ir::as_int(x.args[0])));
