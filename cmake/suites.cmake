@@ -32,7 +32,8 @@ function(attune_add_suites)
   target_link_libraries(onnx_mutations PRIVATE attune_model attune_onnx)
 endfunction()
 
-# Every sample of every operator on every target, in parts that run side by side; its own suite.
+# Every sample of every operator on every target, in parts that run side by side; its own suite. A
+# sample of each on the CUDA device that is here, in the suite of devices.
 function(attune_full_conformance)
   set(parts 4)
   foreach(part RANGE 1 ${parts})
@@ -41,6 +42,10 @@ function(attune_full_conformance)
     set_tests_properties(conformance_all_${part} PROPERTIES LABELS conformance TIMEOUT 3600
       ENVIRONMENT
       "ATTUNE_MACHINE=stated;ATTUNE_CONFORMANCE=all;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    add_test(NAME conformance_on_card_${part} COMMAND conformance_every_operator_test)
+    set_tests_properties(conformance_on_card_${part} PROPERTIES LABELS device TIMEOUT 3600
+      ENVIRONMENT
+      "ATTUNE_CONFORMANCE=card;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
 

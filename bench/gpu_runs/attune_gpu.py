@@ -1,7 +1,9 @@
 """Attune's side of bench/cuda: tunes, compiles, and times artifacts in this process by the clock of
 the device, through the C interface."""
+import contextlib
 import ctypes
 import json
+import os
 import statistics
 import subprocess
 
@@ -9,7 +11,11 @@ import numpy
 
 import attune_engine
 
-REPLAYS = 15
+REPLAYS, WARM = 15, 3
+# How launches make room for those behind them (src/targets/cuda/device/image.h). What is tuned as a
+# whole has chosen for each.
+WAYS = {"plain": "0", "early": "1", "mid": "2", "early alone": "3", "mid alone": "4"}
+MODEL_WAYS = {"plain": "0", "as tuned": ""}
 
 
 class Program:
@@ -42,36 +48,69 @@ class Program:
 
 
 class Timed(attune_engine.Attune):
-    def inputs_of(self, path):
-        """Random-normal values for every input of the artifact."""
-        import os
+    """A session that has run once."""
 
+    def __init__(self, path, inputs=None):
+        self.load(path, inputs or inputs_of(path), 1)
+        self.run()
+
+    def close(self):
+        for name, what in (("session", self.session), ("model", self.model),
+                           ("thread_pool", self.pool)):
+            getattr(self.library, f"attune_{name}_destroy")(what)
+
+
+class Interface(attune_engine.Attune):
+    """What an artifact takes, and nothing else of it."""
+
+    def __init__(self, path):
         self.library = ctypes.CDLL(os.environ["ATTUNE_RUNTIME_LIBRARY"])
         self.error, self.model = attune_engine.Error(), ctypes.c_void_p()
         self.call("attune_model_load", path.encode(), ctypes.byref(self.model))
-        rng = numpy.random.default_rng(1)
-        found = {}
-        for info in self.infos("input"):
-            shape = tuple(info.shape[:info.rank])
-            kind = attune_engine.TYPES[info.type]
-            values = rng.standard_normal(shape) if kind.startswith("float") else numpy.zeros(shape)
-            found[info.name.decode()] = values.astype(kind)
-        return found
-
-    def us(self, calls):
-        """The median time of a call in a row of so many, on the device."""
-        self.run()
-        spent = ctypes.c_double()
-        times = []
-        for turn in range(REPLAYS + 3):
-            self.call("attune_session_time", self.session, ctypes.c_int32(calls),
-                      ctypes.byref(spent))
-            if turn >= 3:
-                times.append(spent.value)
-        return statistics.median(times)
+        self.inputs = list(self.infos("input"))
 
 
-def artifact_us(path, calls, inputs=None):
-    timed = Timed()
-    timed.load(path, inputs or timed.inputs_of(path), 1)
-    return timed.us(calls), timed
+def inputs_of(path):
+    """Random-normal values for every input of the artifact."""
+    rng, found, interface = numpy.random.default_rng(1), {}, Interface(path)
+    for info in interface.inputs:
+        shape = tuple(info.shape[:info.rank])
+        kind = attune_engine.TYPES[info.type]
+        values = rng.standard_normal(shape) if kind.startswith("float") else numpy.zeros(shape)
+        found[info.name.decode()] = values.astype(kind)
+    interface.library.attune_model_destroy(interface.model)
+    return found
+
+
+@contextlib.contextmanager
+def launched(way):
+    """Artifacts that are loaded within have their launches in this way; empty: as they say."""
+    os.environ["ATTUNE_CUDA_WAY"] = way
+    try:
+        yield
+    finally:
+        del os.environ["ATTUNE_CUDA_WAY"]
+
+
+def sequence_us(paths, calls):
+    """The median time of all artifacts, one after the other, each with inputs and weights of its
+    own, in a graph of so many calls."""
+    timed = [Timed(path) for path in paths]
+    sessions = (ctypes.c_void_p * len(timed))(*(one.session for one in timed))
+    spent, times = ctypes.c_double(), []
+    for turn in range(REPLAYS + WARM):
+        timed[0].call("attune_sessions_time", sessions, ctypes.c_int32(len(timed)),
+                      ctypes.c_int32(calls), ctypes.byref(spent))
+        if turn >= WARM:
+            times.append(spent.value)
+    for one in timed:
+        one.close()
+    return statistics.median(times)
+
+
+def ways_us(paths, calls, ways=None):
+    found = {}
+    for name, way in (ways or WAYS).items():
+        with launched(way):
+            found[name] = sequence_us(paths, calls)
+    return found

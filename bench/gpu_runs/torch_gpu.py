@@ -1,15 +1,33 @@
 """cuDNN and cuBLAS through PyTorch: operators and models in CUDA graphs, timed by events."""
 import statistics
+import subprocess
 
 import torch
 
 import torch_engine
-from workloads import Conv, Depthwise
+from workloads import CALLS, Conv, Depthwise
 
-CALLS = 50     # of an operator in a graph
 REPLAYS = 15   # of which the median counts
 TYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16,
          "bf16": torch.bfloat16}
+
+
+def card_now():
+    """Clocks, temperature and power of the card, as its own tool says; nothing where that is not."""
+    wanted = "driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw"
+    try:
+        run = subprocess.run(["nvidia-smi", f"--query-gpu={wanted}", "--format=csv,noheader"],
+                             capture_output=True, text=True, check=True, timeout=20)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return dict(zip(wanted.split(","), run.stdout.splitlines()[0].split(", ")))
+
+
+def facts():
+    device = torch.cuda.get_device_properties(0)
+    return {"card": device.name, "torch": torch.__version__,
+            "cudnn": torch.backends.cudnn.version(), "cuda": torch.version.cuda,
+            "now": card_now()}
 
 
 def use(precision):
@@ -46,29 +64,44 @@ def graph_us(run, calls):
     return statistics.median(times)
 
 
+LAYOUTS = {"NCHW": torch.contiguous_format, "NHWC": torch.channels_last}
+
+
+def convolution(work, precision, layout):
+    """A function that calls it on an input and weights of its own."""
+    depthwise = isinstance(work, Depthwise)
+    inputs, outputs = (work.channels,) * 2 if depthwise else (work.inputs, work.outputs)
+    groups, kernel = (work.channels, 3) if depthwise else (1, work.kernel)
+    x = normal((1, inputs, work.size, work.size), precision).to(memory_format=layout)
+    w = normal((outputs, inputs // groups, kernel, kernel), precision).to(memory_format=layout)
+    return lambda: torch.nn.functional.conv2d(x, w, None, work.stride, kernel // 2, 1, groups)
+
+
+def fastest(found):
+    best = min(found, key=found.get)
+    return found[best], best
+
+
+@torch.inference_mode()
+def sequence_us(works, precision):
+    use(precision)
+    found = {}
+    for name, layout in LAYOUTS.items():
+        calls = [convolution(work, precision, layout) for work in works]
+        found[name] = graph_us(lambda: [call() for call in calls], 1)
+    return fastest(found)
+
+
 @torch.inference_mode()
 def operator_us(work, precision):
     """The fastest of the layouts that the library offers, and which that is."""
     use(precision)
     if isinstance(work, (Conv, Depthwise)):
-        groups = work.channels if isinstance(work, Depthwise) else 1
-        inputs = work.channels if isinstance(work, Depthwise) else work.inputs
-        outputs = work.channels if isinstance(work, Depthwise) else work.outputs
-        kernel = 3 if isinstance(work, Depthwise) else work.kernel
-        x = normal((1, inputs, work.size, work.size), precision)
-        w = normal((outputs, inputs // groups, kernel, kernel), precision)
-        found = {}
-        for name, layout in (("NCHW", torch.contiguous_format), ("NHWC", torch.channels_last)):
-            a, b = x.to(memory_format=layout), w.to(memory_format=layout)
-            found[name] = graph_us(lambda: torch.nn.functional.conv2d(
-                a, b, None, work.stride, kernel // 2, 1, groups), CALLS)
-        best = min(found, key=found.get)
-        return found[best], best
+        return fastest({name: graph_us(convolution(work, precision, layout), CALLS)
+                        for name, layout in LAYOUTS.items()})
     a, b = normal((work.m, work.k), precision), normal((work.k, work.n), precision)
     by_rows = b.t().contiguous().t()
-    found = {"NN": graph_us(lambda: a @ b, CALLS), "NT": graph_us(lambda: a @ by_rows, CALLS)}
-    best = min(found, key=found.get)
-    return found[best], best
+    return fastest({"NN": graph_us(lambda: a @ b, CALLS), "NT": graph_us(lambda: a @ by_rows, CALLS)})
 
 
 def folded(graph, constants):
@@ -140,5 +173,4 @@ def model_us(path, inputs, precision):
     for name, channels_last in (("NCHW", False), ("NHWC", True)):
         model = Model(path, inputs, precision, channels_last)
         found[name] = graph_us(model.run, 1)
-    best = min(found, key=found.get)
-    return found[best], best
+    return fastest(found)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -49,6 +50,10 @@ void append_value(Bytes& bytes, const T& value) {
   const std::size_t end = bytes.size();
   bytes.resize(end + sizeof(T));
   std::memcpy(bytes.data() + end, &value, sizeof(T));
+}
+inline void append_text(Bytes& bytes, std::string_view text) {
+  append_value(bytes, text.size());
+  bytes.insert(bytes.end(), text.begin(), text.end());
 }
 
 }  // namespace attune

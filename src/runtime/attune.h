@@ -131,10 +131,16 @@ ATTUNE_API AttuneStatus attune_session_run(AttuneSession* session, const AttuneI
                                            int32_t input_count, const AttuneOutput* outputs,
                                            int32_t output_count, AttuneError* error);
 /* How long the work of the last run takes by the clock of the device that does it, done so often
- * once more: microseconds of one. Nothing is moved from or to the host. The memory of that run must
- * still be there and be aligned to 64 bytes. */
+ * once more: microseconds of one. A device that can is asked for all of it at once, as one CUDA
+ * graph of so many calls. Nothing is moved from or to the host. The memory of that run must still
+ * be there and be aligned to 64 bytes. */
 ATTUNE_API AttuneStatus attune_session_time(AttuneSession* session, int32_t calls,
                                             double* microseconds, AttuneError* error);
+/* The same of several sessions of models for one device, one after the other in each call:
+ * microseconds of a call of all of them. */
+ATTUNE_API AttuneStatus attune_sessions_time(AttuneSession* const* sessions, int32_t session_count,
+                                             int32_t calls, double* microseconds,
+                                             AttuneError* error);
 /* The actual shape of an output in the last run that succeeded. */
 ATTUNE_API AttuneStatus attune_session_output_shape(const AttuneSession* session, int32_t index,
                                                     int32_t* rank, int64_t shape[ATTUNE_MAX_RANK],

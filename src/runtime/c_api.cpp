@@ -230,10 +230,20 @@ AttuneStatus attune_session_time(AttuneSession* session, int32_t calls, double* 
     if (session == nullptr || calls < 1 || microseconds == nullptr) {
       return attune::invalid("there is no session or no room for the time, or no call to be timed");
     }
-    const std::int64_t start = session->session.now_ns();
-    for (int32_t i = 0; i < calls; ++i) ATTUNE_RETURN_IF_ERROR(session->session.run_again());
-    const auto spent = static_cast<double>(session->session.now_ns() - start);
-    *microseconds = spent * 1e-3 / calls;
+    ATTUNE_ASSIGN(*microseconds, session->session.time_again(calls));
+    return {};
+  });
+}
+
+AttuneStatus attune_sessions_time(AttuneSession* const* sessions, int32_t session_count,
+                                  int32_t calls, double* microseconds, AttuneError* error) {
+  return answer(error, [&]() -> Status {
+    if (sessions == nullptr || session_count < 1 || calls < 1 || microseconds == nullptr) {
+      return attune::invalid("there is no session or no room for the time, or no call to be timed");
+    }
+    std::vector<Session*> all;
+    for (int32_t i = 0; i < session_count; ++i) all.push_back(&sessions[i]->session);
+    ATTUNE_ASSIGN(*microseconds, Session::time_together(all, calls));
     return {};
   });
 }

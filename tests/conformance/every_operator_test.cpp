@@ -2,11 +2,13 @@
 // way of every model with its default schedules, gives what the interpreter gives, and so do random
 // legal schedules of its kernels; other algorithms of a kernel give what its direct form gives. By
 // itself the test takes one type and target for each line of samples, another for the next;
-// ATTUNE_CONFORMANCE=all takes all of them (./test conformance).
+// ATTUNE_CONFORMANCE=all takes all of them (./test conformance), ATTUNE_CONFORMANCE=card one type
+// of each line on the CUDA device that is here (./test device).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
 
 #include "compiler/ir/interpret/interpret.h"
@@ -19,10 +21,11 @@
 namespace attune::test {
 namespace {
 
-bool is_full() {
+bool is_wanted(std::string_view what) {
   const char* wanted = std::getenv("ATTUNE_CONFORMANCE");
-  return wanted != nullptr && std::string_view(wanted) == "all";
+  return wanted != nullptr && std::string_view(wanted) == what;
 }
+bool is_full() { return is_wanted("all"); }
 
 // Random schedules per kernel, and how many points may be tried for them.
 int wanted_schedules() { return is_full() ? 3 : 1; }
@@ -130,8 +133,7 @@ void check_sample(const Sample& sample, const ConformanceTarget& target) {
 }
 
 // Of each line one sample on one target, types and targets in turn.
-void check_some(const std::vector<Sample>& samples) {
-  const std::vector<ConformanceTarget>& targets = conformance_targets();
+void check_some(const std::vector<Sample>& samples, std::span<const ConformanceTarget> targets) {
   for (std::size_t begin = 0, end = 0; begin < samples.size(); begin = end) {
     while (end < samples.size() && samples[end].line == samples[begin].line) ++end;
     const auto line = static_cast<std::size_t>(samples[begin].line);
@@ -145,8 +147,15 @@ TEST_P(EveryOperator, MeansTheSameOnEveryTarget) {
   const std::vector<Sample> samples = samples_of(GetParam());
   ASSERT_FALSE(samples.empty()) << "operator '" << GetParam()
                                 << "' has no line in tests/conformance/operators.txt";
-  if (!is_full()) return check_some(samples);
-  for (const ConformanceTarget& target : conformance_targets()) {
+  const std::vector<ConformanceTarget>& targets = conformance_targets();
+  if (is_wanted("card")) {
+    if (const auto card = card_here(); !card.ok()) {
+      GTEST_SKIP() << "no CUDA device: " << card.error().message;
+    }
+    return check_some(samples, {&targets.back(), 1});
+  }
+  if (!is_full()) return check_some(samples, targets);
+  for (const ConformanceTarget& target : targets) {
     for (const Sample& sample : samples) check_sample(sample, target);
   }
 }

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/tune_texts.h"
+#include "app/cli/tune/tune_texts.h"
 #include "base/temporary_directory_testing.h"
 #include "tests/support/tiny_onnx.h"
 #include "tuner/whole_model/tune.h"

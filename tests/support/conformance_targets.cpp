@@ -91,10 +91,18 @@ std::vector<ConformanceTarget> processors() {
 
 }  // namespace
 
+Result<target::Target> card_here() {
+  ATTUNE_ASSIGN(const target::Target asked, targets::parse("cuda"));
+  ATTUNE_ASSIGN(target::Target card, targets::resolve(asked));
+  ATTUNE_RETURN_IF_ERROR(targets::kind_of(card).check_runs_here(card));
+  return card;
+}
+
 const std::vector<ConformanceTarget>& conformance_targets() {
   static const std::vector<ConformanceTarget> all = [] {
     std::vector<ConformanceTarget> list = processors();
     list.push_back(here(targets::resolve(targets::parse("sim").value()).value(), Way::Launched));
+    if (const auto card = card_here(); card.ok()) list.push_back(here(*card, Way::OnDevice));
     return list;
   }();
   return all;

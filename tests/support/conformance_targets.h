@@ -31,6 +31,8 @@ struct ConformanceTarget {
       check;
 };
 
+// The CUDA device of this machine; why there is none.
+Result<target::Target> card_here();
 // Those that can run here, this machine's own first.
 const std::vector<ConformanceTarget>& conformance_targets();
 

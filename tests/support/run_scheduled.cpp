@@ -19,6 +19,7 @@
 #include "runtime/memory/memory.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "tests/support/emulated.h"
+#include "tests/support/run_on_device.h"
 
 namespace attune::test {
 namespace {
@@ -138,6 +139,9 @@ Status run(const ir::Kernel& kernel, std::size_t inputs, const target::Target& t
     case Way::Launched:
       ran = run_launched(kernel, inputs, arguments);
       break;
+    case Way::OnDevice:
+      ran = run_on_device(kernel, target, arguments);
+      break;
   }
   ATTUNE_RETURN_IF_ERROR(ran);
   for (std::size_t i = inputs; i < arguments.size(); ++i) {
@@ -167,7 +171,8 @@ Status compare(const std::string& name, const Array& expected, const Array& actu
 Result<lower::Lowered> lower_and_verify(const schedule::State& state, Way way) {
   Status broken;
   lower::Options options;
-  if (way == Way::Launched) options.pipeline = lower::launch_pipeline();
+  const bool launches = way == Way::Launched || way == Way::OnDevice;
+  if (launches) options.pipeline = lower::launch_pipeline();
   options.observe = [&](std::string_view pass, const ir::Kernel& kernel) {
     const Status verified = ir::verify(kernel);
     if (broken.ok() && !verified.ok()) {

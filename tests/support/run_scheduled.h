@@ -1,6 +1,6 @@
 // Runs a scheduled program on random inputs and compares it with the interpreter, the reference:
-// as lowered loops or launches in the interpreter, as machine code, or as machine code of another
-// architecture.
+// as lowered loops or launches in the interpreter, as machine code, as machine code of another
+// architecture, or on a device.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,9 @@ struct InputRange {
 Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed,
                                  InputRange range = {});
 
-// Launched: lowered for blocks and threads, and run by the interpreter of launches.
-enum class Way { Interpreted, Compiled, Emulated, Launched };
+// Launched: lowered for blocks and threads, and run by the interpreter of launches. OnDevice: the
+// same as code, on the device that the target describes.
+enum class Way { Interpreted, Compiled, Emulated, Launched, OnDevice };
 
 // Replays the trace on `program`, which may be another algorithm than the reference's, lowers it,
 // runs it and compares. `tolerance` is a fraction of the largest magnitude of the result. The error

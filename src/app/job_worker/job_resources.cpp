@@ -4,12 +4,19 @@
 #include <utility>
 
 #include "runtime/execution/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
 namespace attune::job_worker {
 
+CoresRunner::CoresRunner(const tuning::Tuning& tuning, target::Target target)
+    : tuning_(tuning),
+      target_(std::move(target)),
+      is_apart_(targets::kind_of(target_).requirements(target_).own_memory) {}
+
 Result<measure::Runner*> CoresRunner::here() {
-  const std::vector<int> cores = runtime::allowed_cores();
+  // A device of its own is the same from whichever core it is asked.
+  const std::vector<int> cores = is_apart_ ? std::vector<int>() : runtime::allowed_cores();
   const std::lock_guard lock(mutex_);
   std::unique_ptr<measure::Runner>& runner = runners_[cores];
   if (!runner) {
@@ -30,6 +37,11 @@ Result<std::vector<measure::RunResult>> CoresRunner::compare(
     const measure::RunOptions& options) {
   ATTUNE_ASSIGN(measure::Runner * runner, here());
   return runner->compare(requests, expectation, options);
+}
+
+std::string CoresRunner::condition() {
+  const std::lock_guard lock(mutex_);
+  return runners_.empty() ? "" : runners_.begin()->second->condition();
 }
 
 double CoresRunner::busy_seconds() const {

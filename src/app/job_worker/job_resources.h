@@ -19,12 +19,11 @@
 
 namespace attune::job_worker {
 
-// Measures on the cores of the calling thread, with measuring children for each such set. Sets that
-// do not meet measure side by side.
+// Measures on the cores of the calling thread, with measuring children for each such set; sets that
+// do not meet measure side by side. Or on a device of its own, of which there is one.
 class CoresRunner final : public measure::Runner {
  public:
-  CoresRunner(const tuning::Tuning& tuning, target::Target target)
-      : tuning_(tuning), target_(std::move(target)) {}
+  CoresRunner(const tuning::Tuning& tuning, target::Target target);
   Result<std::vector<measure::RunResult>> measure(std::span<const measure::RunRequest> requests,
                                                   const measure::Expectation& expectation,
                                                   const measure::RunOptions& options) override;
@@ -32,6 +31,7 @@ class CoresRunner final : public measure::Runner {
                                                   const measure::Expectation& expectation,
                                                   const measure::RunOptions& options) override;
   std::string device() const override { return tuning_.device(); }
+  std::string condition() override;
   double busy_seconds() const override;
 
  private:
@@ -39,6 +39,7 @@ class CoresRunner final : public measure::Runner {
 
   const tuning::Tuning& tuning_;
   const target::Target target_;
+  const bool is_apart_;  // from the cores
   mutable std::mutex mutex_;
   std::map<std::vector<int>, std::unique_ptr<measure::Runner>> runners_;  // by their cores
 };

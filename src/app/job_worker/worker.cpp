@@ -17,6 +17,7 @@
 #include "fleet/server/local_workers.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/worker/link.h"
+#include "targets/kinds.h"
 
 namespace attune::job_worker {
 namespace {
@@ -162,6 +163,17 @@ Result<std::string> ask_for_token(const std::string& state, double patience_seco
   return client::Client({.state = state, .patience_seconds = patience_seconds}).token(true);
 }
 
+// Those that this machine has, by what jobs call them: its own cores, and cards with a driver.
+std::vector<std::string> devices_here() {
+  std::vector<std::string> keys = {"cpu"};
+  for (const target::Kind* kind : targets::kinds()) {
+    if (kind->devices_here == nullptr) continue;
+    if (const auto found = kind->devices_here(); !found.ok() || found->empty()) continue;
+    keys.emplace_back(kind->device);
+  }
+  return keys;
+}
+
 }  // namespace
 
 Status work(const WorkerOptions& options) {
@@ -172,7 +184,7 @@ Status work(const WorkerOptions& options) {
       .version = version(),
       .name = options.name.empty() ? fmt::format("worker-{}", ::getpid()) : options.name,
       .token = handed_token(),
-      .devices = {"cpu"},
+      .devices = devices_here(),
       .patience_seconds = options.patience_seconds};
   const auto place = find_control_group("cpuset");
   const auto groups = place.ok() ? server::CoreGroups::around(*place) : nullptr;

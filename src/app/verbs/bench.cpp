@@ -17,11 +17,6 @@ namespace {
 
 using runtime::Tensor;
 
-void append_text(Bytes& bytes, const std::string& text) {
-  append_value(bytes, text.size());
-  bytes.insert(bytes.end(), text.begin(), text.end());
-}
-
 // What the child finds out.
 struct Found {
   Samples samples = {};

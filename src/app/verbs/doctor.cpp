@@ -104,7 +104,9 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   report.triad_gbps_all = peaks.triad_gbps_all;
   report.llvm = kernel::code_generator_of(target).version();
   report.cuda_driver = can_open("libcuda.so.1");
-  report.nvrtc = can_open("libnvrtc.so") || can_open("libnvrtc.so.12");
+  for (const codegen::CodeGenerator* generator : kernel::code_generators()) {
+    if (generator->compiler == "NVRTC") report.nvrtc = generator->version() != "none";
+  }
   report.opencl = can_open("libOpenCL.so.1");
   for (const target::Kind* kind : targets::kinds()) report.devices.emplace_back(kind->name);
   report.devices_here = look_for_devices();

@@ -5,6 +5,7 @@
 #include "compiler/ir/text/parse.h"
 #include "compiler/ir/text/print.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/statement_passes.h"
 #include "compiler/schedule/trace.h"
 
 namespace attune::lower {
@@ -165,6 +166,51 @@ TEST(Tensorize, SaysWhatDoesNotFit) {
       text_of(kProduct, tiles + "unroll anchor j.1\ntensorize anchor i.1 mma_4x4x4_f32"),
       "line 6 of the trace: stage 'anchor' does not fit intrinsic 'mma_4x4x4_f32': loop 'j.1' "
       "is annotated");
+}
+
+std::string overlaid(const std::string& body) {
+  const auto kernel = ir::parse_kernel("kernel k(x: f32[8], y: f32[8]) {\n" + body + "\n}\n");
+  CHECK(kernel.ok(), kernel.error().message);
+  ir::Kernel changed = *kernel;
+  changed.body = overlay_shared(kernel->body);
+  return ir::to_string(changed);
+}
+
+constexpr const char* kSlab =
+    "alloc B: f32[16] shared { B[t] = x[t] barrier shared y[t] = B[7 - t] }";
+
+// What is done with lends its place, behind a barrier.
+TEST(Launch, SharedMemoryIsUsedAgain) {
+  EXPECT_EQ(overlaid(std::string("bound for t in 8 on thread.x { alloc A: f32[8] shared { ") +
+                     kSlab + " A[t] = y[t] barrier shared y[t] = A[7 - t] } }"),
+            R"(kernel k(x: f32[8], y: f32[8]) {
+  bound for t in 8 on thread.x {
+    alloc A: f32[16] shared {
+      A[t] = x[t]
+      barrier shared
+      y[t] = A[7 - t]
+      barrier shared
+      A[t] = y[t]
+      barrier shared
+      y[t] = A[7 - t]
+    }
+  }
+}
+)");
+}
+
+// Not what is still used, what is used in every turn of a loop, nor what threads use by themselves.
+TEST(Launch, SharedMemoryInUseIsKept) {
+  const std::string slab = kSlab, ends = " A[t] = y[t] barrier shared y[t] = A[7 - t] } }";
+  const std::string begins = "bound for t in 8 on thread.x { ";
+  for (const std::string& body :
+       {begins + "alloc A: f32[8] shared { A[t] = x[t] " + slab + ends,
+        begins + "for i in 2 { alloc A: f32[8] shared { " + slab + ends + " }",
+        begins + "alloc A: f32[8] shared { if (t < 3) { " + slab + " }" + ends,
+        begins + "alloc A: f32[8] shared { alloc B: f32[8] shared { B[t] = x[t] }" + ends,
+        begins + "alloc A: i32[8] shared { " + slab + " A[t] = 1i32 } }"}) {
+    EXPECT_NE(overlaid(body).find("alloc B"), std::string::npos) << body;
+  }
 }
 
 }  // namespace

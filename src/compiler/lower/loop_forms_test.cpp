@@ -46,6 +46,23 @@ for k in 2 {
 }
 
 // Two loops that were fused: rows of seven, in parts of four.
+TEST(DecideGuards, KeepsWhatRangesLeaveOpen) {
+  const std::string text = after(decide_guards, R"(
+for i in 4 {
+  for j in 8 {
+    if (i * 8 + j < 32) { B[i * 8 + j] = A[i * 8 + j] }
+    if (i * 8 + j < 20) { B[i * 8 + j] = A[i] }
+    if (i * 8 + j < 0) { B[0] = A[j] } else { B[1] = A[2] }
+    if (j < 3) { if (j < 5) { B[j] = A[3] } }
+  }
+})");
+  EXPECT_EQ(text.find("< 32"), std::string::npos) << text;
+  EXPECT_NE(text.find("< 20"), std::string::npos) << text;
+  EXPECT_EQ(text.find("B[0] ="), std::string::npos) << text;
+  EXPECT_NE(text.find("B[1] ="), std::string::npos) << text;
+  EXPECT_EQ(text.find("< 5"), std::string::npos) << text;
+}
+
 TEST(NameParts, LetsConditionsOnFusedLoopsBeDecidedOnce) {
   const std::string fused = R"(
 parallel for f in 6 {

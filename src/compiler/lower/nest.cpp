@@ -7,8 +7,12 @@
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/simplify.h"
+#include "compiler/lower/beyond_ends.h"
+#include "compiler/lower/conditions.h"
 #include "compiler/lower/launch_axes.h"
+#include "compiler/lower/prepared.h"
 #include "compiler/lower/reduction.h"
+#include "compiler/lower/skips.h"
 #include "compiler/lower/storage.h"
 #include "compiler/lower/tensor_call.h"
 #include "compiler/schedule/bindings.h"
@@ -28,7 +32,10 @@ using schedule::State;
 class NestBuilder {
  public:
   NestBuilder(const State& state, std::vector<StageBounds> bounds)
-      : state_(state), bounds_(std::move(bounds)), axes_(state, bounds_) {
+      : state_(state),
+        bounds_(std::move(bounds)),
+        axes_(state, bounds_),
+        skips_(find_skips(state, bounds_)) {
     for (std::size_t i = 0; i < state.stages.size(); ++i) {
       const StageState& stage = *state.stages[i];
       const auto shape = storage_shape(stage, bounds_[i]);
@@ -69,11 +76,14 @@ class NestBuilder {
     ir::Bindings axes;                // axis name -> value
     std::vector<Expr> guards;         // of the axes
     std::vector<Expr> reduce_guards;  // of the reduce axes
+    std::vector<Expr> zero_guards;    // where they fail, the stage is zero
     std::size_t first_reduce;         // position of the first reduction loop
+    bool goes_on = false;             // beyond the ends of its axes
   };
 
-  Frame frame(int index);
+  Frame frame(int index) const;
   void add_guards(Frame& f) const;
+  bool goes_on(const Frame& f) const;
   Stmt loops_from(Frame& f, std::size_t position);
   Stmt init_nest(Frame& f, std::size_t position);
   Stmt with_attached(Frame& f, std::size_t position, Stmt body);
@@ -88,15 +98,16 @@ class NestBuilder {
   const State& state_;
   std::vector<StageBounds> bounds_;
   LaunchAxes axes_;
+  std::vector<std::vector<Skip>> skips_;  // by stage
   std::map<ir::Buffer, ir::Buffer> storage_;
   std::map<ir::Buffer, int> producer_;
   ir::Ranges ranges_;
   Status status_;
 };
 
-NestBuilder::Frame NestBuilder::frame(int index) {
+NestBuilder::Frame NestBuilder::frame(int index) const {
   const StageState& stage = *state_.stages[index];
-  Frame f{index, stage, bounds_[index], {}, {}, {}, {}, stage.loops.size()};
+  Frame f{index, stage, bounds_[index], {}, {}, {}, {}, {}, stage.loops.size()};
   f.values.resize(stage.iters.size());
   for (std::size_t i = 0; i < stage.loops.size(); ++i) {
     const int loop = stage.loops[i];
@@ -124,16 +135,33 @@ void NestBuilder::add_guards(Frame& f) const {
   const auto reduce =
       schedule::split_guards(f.stage, f.bounds.iters, f.values, schedule::Loops::Reduce);
   const auto is_reduce = [&](const Expr& e) {
-    return std::any_of(reduce.begin(), reduce.end(),
-                       [&](const Expr& r) { return ir::equal(r, e); });
+    return std::ranges::any_of(reduce, [&](const Expr& r) { return ir::equal(r, e); });
   };
   for (const Expr& condition : axes_.conditions(f.index)) add(f.guards, condition);
   for (const Expr& guard : all) add(is_reduce(guard) ? f.reduce_guards : f.guards, guard);
+  std::vector<Expr> ends;
   for (const ir::Axis& axis : f.stage.stage.axes) {
     const Expr& value = f.axes.at(axis.name);
-    add(f.guards, value >= Expr(0));
-    add(f.guards, value < Expr(axis.extent));
+    add(ends, value >= Expr(0));
+    add(ends, value < Expr(axis.extent));
   }
+  if ((f.goes_on = ends.empty() || goes_on(f))) return;
+  const bool zero = axes_.any() && beyond_ends(state_, f.index) == Beyond::Zero;
+  auto& guards = zero ? f.zero_guards : f.guards;
+  guards.insert(guards.end(), ends.begin(), ends.end());
+}
+
+// Whether all that a stage reads is within the memory of stages that have values there.
+bool NestBuilder::goes_on(const Frame& f) const {
+  const auto has_values = [&](const schedule::Access& access) {
+    const int producer = producer_.at(access.buffer);
+    const Beyond beyond = beyond_ends(state_, producer);
+    return beyond == Beyond::Zero || (beyond == Beyond::Free && frame(producer).goes_on);
+  };
+  const auto& reads = f.stage.accesses;
+  return beyond_ends(state_, f.index) == Beyond::Free && axes_.any() &&
+         std::all_of(reads.begin(), reads.end(), has_values) &&
+         reads_inside(ir::substitute(f.stage.stage.values[0], f.axes), state_, bounds_, ranges_);
 }
 
 std::vector<Expr> NestBuilder::storage_index(int producer, const std::vector<Expr>& index) const {
@@ -166,9 +194,10 @@ Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, schedule::Note
   const int loop = f.stage.loops[position];
   const auto& iter = f.stage.iters[loop];
   if (iter.kind == ir::LoopKind::Bound) return body;  // the loop stands around the whole launch
+  const LoopPart part = part_of_loop(loop, skips_[f.index], f.stage.stage, f.bounds);
   return ir::make_stmt(ir::For{schedule::loop_variable(f.stage, loop),
-                               Expr(0),
-                               Expr(f.bounds.iters[loop]),
+                               ir::simplify(part.begin, ranges_),
+                               ir::simplify(part.end - part.begin, ranges_),
                                iter.kind,
                                {},
                                std::move(notes),
@@ -195,8 +224,13 @@ Stmt NestBuilder::with_attached(Frame& f, std::size_t position, Stmt body) {
 Stmt NestBuilder::update(Frame& f) {
   const ir::Stage& stage = f.stage.stage;
   std::vector<Expr> values;
-  for (const Expr& value : stage.values) {
-    values.push_back(rewrite_reads(ir::substitute(value, f.axes)));
+  for (const Expr& each : stage.values) {
+    Expr value = ir::substitute(without_skipped(each, stage, skips_[f.index]), f.axes);
+    if (goes_on(f)) {
+      value = product_beyond(value, stage.reduction, f.reduce_guards, ranges_).value_or(value);
+    }
+    value = rewrite_reads(value);
+    values.push_back(zero_unless(f.zero_guards, value));
   }
   std::vector<ir::Buffer> buffers = buffers_of(f.index);
   const auto index = store_index(f);
@@ -225,8 +259,7 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
   }
   Stmt inner = init_nest(f, position + 1);
   const auto& loop = f.stage.iters[f.stage.loops[position]];
-  if (loop.reduce) return inner;
-  return loop_over(f, position, loop.notes, inner);
+  return loop.reduce ? inner : loop_over(f, position, loop.notes, inner);
 }
 
 // The loops from `position` inwards as one call, where all of them run whole.
@@ -285,6 +318,7 @@ TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& mat
   }
   tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
   for (const Expr& read : match.reads) {
+    tile.rounded.push_back(is_rounded(state_, *ir::find_tensor_intrinsic(f.stage.intrinsic), read));
     tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
   }
   return tile;
@@ -321,37 +355,6 @@ Stmt NestBuilder::nest(int index) {
   return loops_from(f, 0);
 }
 
-// Per stage: reads, through all its producers, constants only.
-std::vector<bool> constant_stages(const State& state) {
-  std::vector<bool> constant;
-  for (const auto& stage : state.stages) {
-    const bool all = std::all_of(
-        stage->accesses.begin(), stage->accesses.end(), [&](const schedule::Access& access) {
-          const int producer = state.producer_of(access.buffer);
-          if (producer >= 0) return static_cast<bool>(constant[producer]);
-          return std::any_of(state.inputs.begin(), state.inputs.end(), [&](const ir::Input& input) {
-            return input.buffer == access.buffer && input.constant;
-          });
-        });
-    constant.push_back(all);
-  }
-  return constant;
-}
-
-// Buffers that are filled ahead of time outlive the kernel that fills them.
-Status require_global(const ir::BufferNode& buffer) {
-  if (buffer.scope == ir::Scope::Global) return {};
-  return invalid(
-      fmt::format("stage '{}' is computed ahead of time and must be in global memory", buffer.name),
-      "compute it at a loop of its consumer to keep it on the stack or in registers");
-}
-
-Stmt with_buffers(std::vector<Stmt> stmts, const std::vector<ir::Buffer>& buffers) {
-  Stmt body = ir::block(std::move(stmts));
-  for (auto b = buffers.rbegin(); b != buffers.rend(); ++b) body = ir::allocate(*b, body);
-  return body;
-}
-
 }  // namespace
 
 Result<Nests> build_nests(const State& state) {
@@ -367,10 +370,9 @@ Result<Nests> build_nests(const State& state) {
     if (!state.stages[i]->at_root()) continue;
     (prepared(i) ? prepare : main).push_back(builder.root_nest(i));
     ATTUNE_RETURN_IF_ERROR(builder.status());
-    bool read_by_main = false;
-    for (int consumer : state.consumers_of(i)) {
-      read_by_main |= !prepared(schedule::root_of(state, consumer));
-    }
+    const bool read_by_main = std::ranges::any_of(state.consumers_of(i), [&](int consumer) {
+      return !prepared(schedule::root_of(state, consumer));
+    });
     for (const ir::Buffer& buffer : builder.buffers_of(i)) {
       const auto& outputs = state.outputs;
       if (std::find(outputs.begin(), outputs.end(), buffer) != outputs.end()) continue;

@@ -69,9 +69,11 @@ Pipeline launch_pipeline() {
       {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
       {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},
       {"flatten", "one index per access", anywhere<flatten>},
+      {"overlay_shared", "shared memory that is done with is used again", on_body<overlay_shared>},
       {"vectorize_loops", "vectorised loops as vector expressions", vectorize},
       {"simplify_vectors", "canonical vector indices", on_body<simplify_all>},
       {"unroll_loops", "unrolled loops written out", on_body<unroll_loops>},
+      {"decide_guards", "conditions that ranges decide", on_body<decide_guards>},
   };
   return all;
 }

@@ -27,6 +27,10 @@ ir::Stmt prefetch_loads(const ir::Stmt& s);
 ir::Stmt claim_stores(const ir::Stmt& s);
 // Writes unrolled loops out.
 ir::Stmt unroll_loops(const ir::Stmt& s);
+// Takes conditions away that the ranges of the loops around them decide.
+ir::Stmt decide_guards(const ir::Stmt& s);
+// Shared memory that is done with lends its place to what comes after it; after flattening.
+ir::Stmt overlay_shared(const ir::Stmt& s);
 // Turns vectorised loops into vector expressions.
 struct VectorForm {
   // Tails of loops over elements of at least so many bytes are one vector, whatever their number of

@@ -8,6 +8,7 @@
 #include "compiler/graph/program.h"
 #include "compiler/kernel/element_type.h"
 #include "compiler/kernel/kernel.h"
+#include "compiler/model/kernels.h"
 #include "compiler/model/plan/host_operators.h"
 #include "runtime/host/host.h"
 #include "runtime/memory/memory.h"
@@ -108,7 +109,7 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
 
 Result<target::Target> ahead_target(const target::Target& target) {
   ATTUNE_ASSIGN(target::Target here, targets::resolve({}));
-  here.threads = std::max(1, std::min(target.threads, here.threads));
+  here.threads = std::max(1, std::min(compiling_threads(target), here.threads));
   return here;
 }
 

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "compiler/kernel/kernel.h"
+#include "runtime/execution/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
 namespace attune::model {
@@ -80,6 +82,11 @@ Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& sched
   auto compiled = first_that_works<CompiledTask>(task, schedule, target, failed, compile);
   if (compiled.ok()) compiled->lowered.fallbacks = std::move(failed);
   return compiled;
+}
+
+int compiling_threads(const target::Target& target) {
+  if (!targets::kind_of(target).requirements(target).own_memory) return target.threads;
+  return static_cast<int>(runtime::allowed_cores().size());
 }
 
 Status run_parallel(std::size_t count, int threads,

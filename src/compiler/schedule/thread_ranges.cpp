@@ -37,10 +37,15 @@ bool ThreadRanges::collect(const ir::Expr& e, std::int64_t factor, Parts& parts)
   return by && collect(sum->lhs, factor * *by, parts);
 }
 
-Range ThreadRanges::widen(const ir::Expr& begin, std::int64_t extent, std::int64_t whole) const {
+Range ThreadRanges::widen(const Range& range, const ir::Expr& begin, std::int64_t whole) const {
+  const ir::Expr first = ir::simplify(begin, ranges_);
+  const auto variables = ir::free_vars(first);
+  const bool same = std::none_of(variables.begin(), variables.end(),
+                                 [&](const auto& name) { return threads_.count(name) > 0; });
+  if (same && range.extent < whole) return range;
   Parts parts;
-  const bool summed = collect(ir::simplify(begin, ranges_), 1, parts);
-  const std::int64_t wide = extent + parts.differs.high - parts.differs.low;
+  const bool summed = collect(first, 1, parts);
+  const std::int64_t wide = range.extent + parts.differs.high - parts.differs.low;
   if (!summed || wide >= whole) return {{}, {}, whole};
   parts.kept.constant += parts.differs.low;
   return {{}, parts.kept, wide};

@@ -14,9 +14,10 @@ class ThreadRanges {
  public:
   // A loop around the read.
   void add(const StageState& stage, int loop, std::int64_t extent);
-  // The values [begin, begin + extent) over all threads, of an axis with `whole` values. The whole
-  // axis where the beginning mixes threads with other loops in a way that is no sum.
-  Range widen(const ir::Expr& begin, std::int64_t extent, std::int64_t whole) const;
+  // The values of a range that begins at `begin`, over all threads, of an axis with `whole` values:
+  // the range itself where it begins alike for all of them, the whole axis where the beginning
+  // mixes threads with other loops in a way that is no sum.
+  Range widen(const Range& range, const ir::Expr& begin, std::int64_t whole) const;
 
  private:
   struct Parts {

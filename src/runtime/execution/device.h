@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "runtime/execution/thread_pool.h"
@@ -23,6 +26,11 @@ class LoadedCode {
  public:
   virtual ~LoadedCode() = default;
   virtual Result<KernelHandle> kernel(const std::string& symbol) const = 0;
+  // In how many ways each launch of a kernel may be asked for, all of which compute the same; what
+  // each is, is the device's affair. Nothing where there is no choice.
+  virtual std::vector<int> launch_ways(KernelHandle) const { return {}; }
+  // From now on; recordings stay as they were.
+  virtual Status choose_way(KernelHandle kernel, std::size_t launch, int way);
 };
 
 // A block of a device's own memory, aligned to 64 bytes. It ends when no stream has work on it.
@@ -89,6 +97,8 @@ class Device {
   virtual Result<std::unique_ptr<DeviceMemory>> allocate_host(std::size_t bytes);
   virtual Result<std::unique_ptr<LoadedCode>> load(std::span<const std::byte> object) = 0;
   virtual Result<std::unique_ptr<Stream>> open_stream(const StreamOptions& options) = 0;
+  // Its clocks, temperature and the like at this moment, for reports; empty where nobody knows.
+  virtual Result<std::string> condition() { return std::string(); }
 };
 
 struct DeviceKind {
@@ -97,6 +107,10 @@ struct DeviceKind {
   Status (*check)(const Plan& plan, std::span<const std::span<const std::byte>> objects);
   // The device that a target in text describes.
   Result<std::unique_ptr<Device>> (*open)(std::string_view target);
+  // The object with other ways of launching in it, by the symbol of the kernel; null: it has none.
+  using Ways = std::map<std::string, std::vector<int>, std::less<>>;
+  Result<std::vector<std::byte>> (*with_ways)(std::span<const std::byte> object,
+                                              const Ways& ways) = nullptr;
 };
 using DeviceKinds = std::span<const DeviceKind* const>;
 

@@ -90,6 +90,15 @@ class Session {
   // and aligned to 64 bytes: nothing is checked or moved, nor to a device. It may be under way on
   // return; now_ns() waits for it. For timing kernels by themselves.
   Status run_again();
+  // The same so many times, by the clock of the device: microseconds of one. Where the device can
+  // record all of it, it is asked for at once, so that what is timed is the device's work alone.
+  Result<double> time_again(std::int64_t runs);
+  // Of several sessions, on one device, one after the other in each of so many runs: microseconds
+  // of a run.
+  static Result<double> time_together(std::span<Session* const> sessions, std::int64_t runs);
+  // What was recorded is recorded anew: to be called when launches are to be asked for in another
+  // way (LoadedCode::choose_way).
+  void forget_recordings();
 
   // The extents of output `index` in the last successful run.
   std::span<const std::int64_t> output_shape(std::size_t index) const;

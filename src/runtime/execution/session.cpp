@@ -265,11 +265,12 @@ Status Session::run(std::span<const InputView> inputs, std::span<const OutputVie
 
 Status Session::run_again() {
   ATTUNE_RETURN_IF_ERROR(state_->model->artifact().check_unchanged());
-  state_->start_profile(nullptr);
-  state_->kernels_only = true;
-  const Status done = state_->run(state_->plan().body, 0);
-  state_->kernels_only = false;
-  return done;
+  return state_->run_kernels();
+}
+
+void Session::forget_recordings() {
+  state_->row = {};
+  for (auto& [first, stretch] : state_->stretches) stretch.takes = {};
 }
 
 std::int64_t Session::now_ns() const { return state_->stream->now_ns(); }

@@ -22,8 +22,16 @@ struct Stretch {
     std::unique_ptr<Recording> recording;
   };
   std::size_t end = 0;
+  std::int64_t calls = 0;       // of kernels
   bool downloads = false;       // something goes to the host
   std::array<Take, 2> takes{};  // as they are, and kernels only
+};
+
+// Runs of whole plans that were recorded as one piece of work.
+struct Row {
+  std::vector<const void*> sessions = {};  // that run one after the other
+  std::int64_t runs = 0;                   // of all of them
+  std::unique_ptr<Recording> recording;    // null: they cannot be
 };
 
 struct Session::State {
@@ -52,6 +60,7 @@ struct Session::State {
   bool kernels_only = false;  // nothing moves between host and device
   std::unordered_map<const void*, std::size_t> profile_index;  // of each call, once asked for
   std::unordered_map<const Instruction*, Stretch> stretches;   // by their first; see records()
+  Row row;                                                     // kernels only, as last asked for
 
   const Plan& plan() const { return model->plan(); }
   std::int64_t* extent_table() const { return static_cast<std::int64_t*>(extents.data()); }
@@ -80,6 +89,11 @@ struct Session::State {
   Status run(std::span<const Instruction> instructions, std::int64_t iteration);
   Stretch* stretch_at(const Instruction& instruction);
   Status run(Stretch& stretch, std::span<const Instruction> instructions, std::int64_t iteration);
+  // In timing.cpp: kernels alone, one by one on a stream that may be another's, or as they run
+  // here.
+  Status launch_kernels(std::unique_ptr<Stream>& on);
+  Status run_kernels();
+  std::int64_t recordable_calls();
   Status run(const KernelCall& call);
   Status run(const HostCall& call);
   Status run(const Copy& copy, std::int64_t iteration);

@@ -9,9 +9,6 @@
 namespace attune::runtime {
 namespace {
 
-// What is recorded costs memory for each launch.
-constexpr std::int64_t kMostCalls = 16'384;
-
 class Finder {
  public:
   Finder(const Plan& plan, bool staged) : plan_(plan), staged_(staged) {}
@@ -68,7 +65,7 @@ class Finder {
     }
     // Copies count too where nothing else does.
     const auto times = static_cast<std::int64_t>(loop.body.size()) + all.calls;
-    if (times > 0 && loop.trip_count > kMostCalls / times) return {};
+    if (times > 0 && loop.trip_count > kMostRecordedCalls / times) return {};
     all.calls *= loop.trip_count;
     return all;
   }
@@ -85,15 +82,14 @@ class Finder {
   void look_at(const Block& block) {
     for (std::size_t i = 0; i < block.size();) {
       Stretch stretch{.end = i};
-      std::int64_t calls = 0;
       for (; stretch.end < block.size(); ++stretch.end) {
         const Work work = work_of(block[stretch.end], depth_ > 0);
-        if (!work.recordable || calls + work.calls > kMostCalls) break;
-        calls += work.calls;
+        if (!work.recordable || stretch.calls + work.calls > kMostRecordedCalls) break;
+        stretch.calls += work.calls;
         stretch.downloads |= work.downloads;
       }
       const std::size_t end = stretch.end;
-      if (calls > 0) found_.emplace(&block[i], std::move(stretch));
+      if (stretch.calls > 0) found_.emplace(&block[i], std::move(stretch));
       if (end == i) look_within(block[i]);
       i = std::max(end, i + 1);
     }
@@ -130,6 +126,14 @@ std::unordered_map<const Instruction*, Stretch> stretches_of(const Plan& plan, b
   return Finder(plan, staged).find();
 }
 
+Result<std::unique_ptr<Recording>> record(Stream& stream, const std::function<Status()>& work) {
+  ATTUNE_RETURN_IF_ERROR(stream.begin_recording());
+  const Status noted = work();
+  auto recording = stream.end_recording();
+  ATTUNE_RETURN_IF_ERROR(noted);
+  return recording;
+}
+
 Stretch* Session::State::stretch_at(const Instruction& instruction) {
   if (profile != nullptr) return nullptr;
   const auto found = stretches.find(&instruction);
@@ -141,12 +145,8 @@ Status Session::State::run(Stretch& stretch, std::span<const Instruction> instru
   Stretch::Take& take = stretch.takes[kernels_only ? 1 : 0];
   if (take.has_run && take.recording == nullptr && !take.refused) {
     // What cannot be recorded is done one by one, and then says what is wrong with it.
-    Status noted = stream->begin_recording();
-    if (noted.ok()) {
-      noted = run(instructions, iteration);
-      auto recording = stream->end_recording();
-      if (noted.ok() && recording.ok()) take.recording = std::move(recording).value();
-    }
+    auto recorded = record(*stream, [&] { return run(instructions, iteration); });
+    if (recorded.ok()) take.recording = std::move(recorded).value();
     take.refused = take.recording == nullptr;
   }
   if (take.recording == nullptr) {

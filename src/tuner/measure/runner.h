@@ -114,6 +114,8 @@ class Runner {
                                                  const RunOptions& options) = 0;
   // What it runs on, for the records.
   virtual std::string device() const = 0;
+  // Its clocks, temperature and the like at this moment, for reports; empty where nobody knows.
+  virtual std::string condition() { return {}; }
   // How long the device has worked so far, pauses and waiting not counted.
   virtual double busy_seconds() const = 0;
 };

@@ -38,8 +38,9 @@ TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
                              Rejection rejection)
     : target_(std::move(target)), rejection_(rejection), first_index_{0} {
   for (const NamedProgram& named : programs) {
-    const auto fitting = std::find_if(templates.begin(), templates.end(),
-                                      [&](const Template& t) { return t.fits(named.program); });
+    const auto fitting = std::find_if(templates.begin(), templates.end(), [&](const Template& t) {
+      return t.fits_on(named.program, target_);
+    });
     if (fitting == templates.end()) continue;
     add(named, *fitting);
     for (const Template& other : templates) {

@@ -95,8 +95,8 @@ class Look {
   Status collect() {
     const auto& distinct = prepared_.tasks.distinct;
     std::vector<model::Schedule> schedules(distinct.size());
-    ATTUNE_RETURN_IF_ERROR(
-        model::run_parallel(distinct.size(), target_.threads, [&](std::size_t i) -> Status {
+    ATTUNE_RETURN_IF_ERROR(model::run_parallel(
+        distinct.size(), model::compiling_threads(target_), [&](std::size_t i) -> Status {
           schedules[i] = prepared_.know(distinct[i]).schedule;
           return {};
         }));
@@ -159,11 +159,11 @@ class Look {
 
   Status look_at(const std::vector<Looked*>& some) {
     std::vector<std::vector<model::Schedule>> others(some.size());
-    ATTUNE_RETURN_IF_ERROR(
-        model::run_parallel(some.size(), target_.threads, [&](std::size_t i) -> Status {
-          others[i] = others_of(*some[i]);
-          return {};
-        }));
+    ATTUNE_RETURN_IF_ERROR(model::run_parallel(some.size(), model::compiling_threads(target_),
+                                               [&](std::size_t i) -> Status {
+                                                 others[i] = others_of(*some[i]);
+                                                 return {};
+                                               }));
     std::vector<Trial> trials;
     for (std::size_t i = 0; i < some.size(); ++i) {
       trials.push_back({some[i], some[i]->schedule});

@@ -310,8 +310,8 @@ class Tuner {
 
   void note_compiled(const ModelContest& contest) {
     const double compiles = contest.is_known_due() ? 2 : 1;
-    finish_seconds_ =
-        compiles * contest.compile_seconds() + RaceOptions{}.seconds + reserve_inside(contest);
+    finish_seconds_ = compiles * contest.compile_seconds() + RaceOptions{}.seconds +
+                      1.5 * contest.overlap_seconds() + reserve_inside(contest);
   }
 
   // What is kept of the budget for choosing inside the model; nothing where that is not enough.
@@ -346,6 +346,7 @@ class Tuner {
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
     add_usage(usage_, device_seconds, report_);
+    report_.device_condition = resources_.runner().condition();
     report_.seed = whole.seed;
     report_.stopped = stop_.load();
     report_.until_latency_ms = options_.until_latency_ms;

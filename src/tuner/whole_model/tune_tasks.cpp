@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/version.h"
+#include "compiler/model/kernels.h"
 #include "tuner/session/explorer_search.h"
 #include "tuner/tunings/tunings.h"
 #include "tuner/whole_model/anchor_hints.h"
@@ -93,6 +94,12 @@ void tune_among_others(const TuneOptions& options, const model::LoadedModel& mod
 std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
                                        const model::LoadedModel& model, const TuneOptions& options,
                                        int window) {
+  // They are remembered.
+  (void)model::run_parallel(
+      tasks.distinct.size(), model::compiling_threads(model.target), [&](std::size_t i) -> Status {
+        (void)model::default_schedule(tasks.distinct[i], model.target, model.algorithms);
+        return {};
+      });
   std::vector<TunableTask> result;
   for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
     const graph::Task& task = tasks.distinct[i];

@@ -68,6 +68,14 @@ std::string Printer::slot(const ir::BufferNode& buffer, const Expr& at) {
 }
 
 std::string Printer::load_scalar(const ir::Load& x, DType type) {
+  const std::string text = load_element(x, type);
+  if (type.is_bool()) return fmt::format("({} != 0)", text);
+  if (!is_small_float(type)) return text;
+  return fmt::format("at_f32_from_{}({})", ir::to_string(type), text);
+}
+
+// As it lies in memory.
+std::string Printer::load_element(const ir::Load& x, DType type) {
   const ir::BufferNode& buffer = *x.buffer;
   const Expr& at = x.index[0];
   std::string text;
@@ -86,9 +94,7 @@ std::string Printer::load_scalar(const ir::Load& x, DType type) {
       text = value;
     }
   }
-  if (type.is_bool()) return fmt::format("({} != 0)", text);
-  if (!is_small_float(type)) return text;
-  return fmt::format("at_f32_from_{}({})", ir::to_string(type), text);
+  return text;
 }
 
 std::string Printer::load_lanes(const ir::Load& x, DType type) {
@@ -201,7 +207,11 @@ void Printer::store(const ir::Store& s) {
   uses_.clear();
   count_uses(value);
   std::string text;
-  if (skip && value.type().is_scalar()) {
+  const auto* copied = is_small_float(type) ? ir::as<ir::Load>(value) : nullptr;
+  if (copied && copied->buffer->type == buffer.type) {
+    text = value.type().is_scalar() ? load_element(*copied, type.element())
+                                    : load_lanes(*copied, value.type());
+  } else if (skip && value.type().is_scalar()) {
     text = fmt::format("at_{}_from_f32({})", ir::to_string(type.element()), scalar(cast->value));
   } else if (skip) {
     const std::string name = vector_name(cast->value);

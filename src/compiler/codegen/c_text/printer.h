@@ -42,6 +42,7 @@ class Printer {
           std::span<const std::string_view> words = {});
 
   // What languages differ in.
+  virtual void before(const ir::Stmt&) {}  // what comes in front of a statement
   virtual void loop(const ir::For& x);
   virtual void barrier(const ir::Barrier& x);
   virtual void allocate(const ir::Allocate& s);
@@ -128,7 +129,8 @@ class Printer {
 
   // memory.cpp
   std::string load_scalar(const ir::Load& x, DType type);
-  std::string load_lanes(const ir::Load& x, DType type);  // of memory type
+  std::string load_element(const ir::Load& x, DType type);  // of memory type
+  std::string load_lanes(const ir::Load& x, DType type);    // of memory type
   std::string load_lanes_if(const ir::Load& x, DType type);
   std::string from_memory(const std::string& text, DType type);  // of lanes, but for bool
   std::string slot(const ir::BufferNode& buffer, const Expr& at);

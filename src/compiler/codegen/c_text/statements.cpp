@@ -69,6 +69,7 @@ bool Printer::is_shared(const Expr& e) const {
 void Printer::statement(const ir::Stmt& s) {
   memo_.clear();
   uses_.clear();
+  before(s);
   std::visit(Match{
                  [&](const ir::For& x) { loop(x); },
                  [&](const ir::Store& x) { store(x); },

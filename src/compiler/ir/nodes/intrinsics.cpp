@@ -7,10 +7,11 @@
 namespace attune::ir {
 namespace {
 
-// A place and its strides for every operand, and how far apart lanes lie for inputs of warps.
+// A place and its strides for every operand, how far apart lanes lie for inputs of warps, and which
+// inputs are rounded already.
 IntrinsicDecl declaration_of(const TensorIntrinsic& intrinsic) {
   const Program program = intrinsic.program();
-  std::size_t arguments = 1 + program.stages[0].axes.size();
+  std::size_t arguments = 1 + program.stages[0].axes.size() + (intrinsic.rounding.empty() ? 0 : 1);
   for (const Input& input : program.inputs) {
     arguments += 1 + input.buffer->shape.size() + (intrinsic.warp ? 1 : 0);
   }

@@ -12,6 +12,7 @@ std::span<const TensorIntrinsic> tensor_intrinsics() {
     std::vector<TensorIntrinsic> list = {
         mma_4x4x4_f32(),   mma_8x8x4_f32(),    dot_4_f32(),
         mma_16x8x16_f16(), mma_16x8x16_bf16(), mma_16x8x8_tf32(),
+        mma_16x8x32_f16(), mma_16x8x32_bf16(), mma_16x8x16_tf32(),
     };
     for (const auto wgmma : {wgmma_f16, wgmma_bf16, wgmma_tf32}) {
       for (const int columns : {32, 64, 96, 128, 192, 256}) list.push_back(wgmma(columns));
@@ -41,6 +42,17 @@ bool calls_warpgroups(const Stmt& s) {
 }
 
 Program TensorIntrinsic::program() const { return parse_program(meaning).value(); }
+
+Expr TensorIntrinsic::before_rounding(const Expr& value) const {
+  if (rounding.empty()) return {};
+  Expr element;
+  visit(value, [&](const Expr& e) {
+    if (!element && as<Load>(e)) element = e;
+  });
+  if (!element) return {};
+  const Expr rounded = substitute(parse_expr(rounding).value(), {{"x", element}});
+  return equal(rounded, value) ? element : Expr();
+}
 
 namespace {
 

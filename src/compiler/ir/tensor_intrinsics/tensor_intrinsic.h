@@ -10,6 +10,9 @@
 // steps lie. What a lane loads of a tile is not what it computes with: that is the instruction's
 // business, and Fragment says which elements go into which of its registers.
 //
+// The call of an intrinsic that rounds its inputs ends with one more number: bit i is set where
+// input i is known to be rounded already, and a code generator need not do it again.
+//
 // An intrinsic of a warpgroup is called by the lanes of four warps together, and its meaning is
 // that of one lane too. It reads its inputs from shared memory by itself, after the call: nobody
 // may write them, nor touch the results, before the lanes waited for it (intrinsics.h). An input
@@ -53,6 +56,9 @@ struct WarpForm {
   int lanes = 32;
   std::vector<Fragment> fragments;  // by operand
   std::string_view instruction;     // as assemblers name it
+  // How many of them, one behind the other: each takes as many of a lane's input registers, in
+  // order, and adds to the same results.
+  int instructions = 1;
 };
 
 // A matrix that a warpgroup reads from shared memory.
@@ -87,6 +93,8 @@ struct TensorIntrinsic {
   Program program() const;
   // How many neighbouring threads run it together; 1: each for itself.
   int lanes() const { return warp ? warp->lanes : warpgroup ? warpgroup->lanes : 1; }
+  // The element that `value` is the rounding of, if it is that: an expression that holds one load.
+  Expr before_rounding(const Expr& value) const;
 };
 
 // By lane: the elements of a fragment that it loads or holds, in the order of its registers.
@@ -119,6 +127,9 @@ TensorIntrinsic dot_4_f32();
 TensorIntrinsic mma_16x8x16_f16();
 TensorIntrinsic mma_16x8x16_bf16();
 TensorIntrinsic mma_16x8x8_tf32();
+TensorIntrinsic mma_16x8x32_f16();
+TensorIntrinsic mma_16x8x32_bf16();
+TensorIntrinsic mma_16x8x16_tf32();
 TensorIntrinsic wgmma_f16(int columns);
 TensorIntrinsic wgmma_bf16(int columns);
 TensorIntrinsic wgmma_tf32(int columns);

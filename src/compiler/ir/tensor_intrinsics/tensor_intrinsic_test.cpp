@@ -23,6 +23,7 @@ TEST(TensorIntrinsics, AreDeclaredInFull) {
       arguments += 1 + static_cast<int>(program.inputs[i].buffer->shape.size());
       arguments += intrinsic.warp ? 1 : 0;
     }
+    arguments += intrinsic.rounding.empty() ? 0 : 1;
     EXPECT_GT(intrinsic.cycles, 0);
     const IntrinsicDecl* declared = find_intrinsic(intrinsic.name);
     ASSERT_NE(declared, nullptr) << intrinsic.name;
@@ -67,39 +68,54 @@ TEST(TensorIntrinsics, FragmentsCoverTheTile) {
 // "… mma.m16n8k8"), rows and terms renumbered as the declarations say.
 TEST(TensorIntrinsics, FragmentsAreThoseOfTheInstruction) {
   const auto row = [](std::int64_t step, std::int64_t i) { return step + 8 * i; };
-  for (const TensorIntrinsic& intrinsic : {mma_16x8x16_f16(), mma_16x8x16_bf16()}) {
+  for (const TensorIntrinsic& intrinsic :
+       {mma_16x8x16_f16(), mma_16x8x16_bf16(), mma_16x8x32_f16(), mma_16x8x32_bf16()}) {
     const auto a = fragment_places(intrinsic.warp->fragments[1], 32);
     const auto b = fragment_places(intrinsic.warp->fragments[2], 32);
-    const auto term = [](std::int64_t k) { return k / 4 * 2 + k / 2 % 2 * 8 + k % 2; };
+    const int count = intrinsic.warp->instructions;
+    // Of a number of terms, which instruction has it and as which of its own.
+    const auto of = [&](std::int64_t k) { return k % (4 * count) / 4; };
+    const auto term = [&](std::int64_t k) { return k / (4 * count) * 2 + k / 2 % 2 * 8 + k % 2; };
     for (int lane = 0; lane < 32; ++lane) {
       const int group = lane / 4, thread = lane % 4;
-      for (int e = 0; e < 8; ++e) {
-        const FragmentPlace& at = a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
+      for (int n = 0; n < 8 * count; ++n) {
+        const int e = n % 8;
+        const FragmentPlace& at = a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(n)];
         EXPECT_EQ(row(at.step, at.index[0]), (e < 2 || (e >= 4 && e < 6)) ? group : group + 8);
+        EXPECT_EQ(of(at.index[1]), n / 8);
         EXPECT_EQ(term(at.index[1]), thread * 2 + (e & 1) + (e >= 4 ? 8 : 0));
       }
-      for (int e = 0; e < 4; ++e) {
-        const FragmentPlace& at = b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
+      for (int n = 0; n < 4 * count; ++n) {
+        const int e = n % 4;
+        const FragmentPlace& at = b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(n)];
+        EXPECT_EQ(of(at.index[0]), n / 4);
         EXPECT_EQ(term(at.index[0]), thread * 2 + (e & 1) + (e >= 2 ? 8 : 0));
         EXPECT_EQ(at.step * 2 + at.index[1], group);
       }
     }
   }
-  const TensorIntrinsic tf32 = mma_16x8x8_tf32();
-  const auto a = fragment_places(tf32.warp->fragments[1], 32);
-  const auto b = fragment_places(tf32.warp->fragments[2], 32);
-  const auto term = [](std::int64_t k) { return k / 2 + k % 2 * 4; };
-  for (int lane = 0; lane < 32; ++lane) {
-    const int group = lane / 4, thread = lane % 4;
-    for (int e = 0; e < 4; ++e) {
-      const FragmentPlace& at = a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
-      EXPECT_EQ(row(at.step, at.index[0]), (e == 0 || e == 2) ? group : group + 8);
-      EXPECT_EQ(term(at.index[1]), e < 2 ? thread : thread + 4);
-    }
-    for (int e = 0; e < 2; ++e) {
-      const FragmentPlace& at = b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(e)];
-      EXPECT_EQ(term(at.index[0]), thread + 4 * e);
-      EXPECT_EQ(at.step * 2 + at.index[1], group);
+  for (const TensorIntrinsic& tf32 : {mma_16x8x8_tf32(), mma_16x8x16_tf32()}) {
+    const auto a = fragment_places(tf32.warp->fragments[1], 32);
+    const auto b = fragment_places(tf32.warp->fragments[2], 32);
+    const int count = tf32.warp->instructions;
+    const auto of = [&](std::int64_t k) { return k % (2 * count) / 2; };
+    const auto term = [&](std::int64_t k) { return k / (2 * count) + k % 2 * 4; };
+    for (int lane = 0; lane < 32; ++lane) {
+      const int group = lane / 4, thread = lane % 4;
+      for (int n = 0; n < 4 * count; ++n) {
+        const int e = n % 4;
+        const FragmentPlace& at = a[static_cast<std::size_t>(lane)][static_cast<std::size_t>(n)];
+        EXPECT_EQ(row(at.step, at.index[0]), (e == 0 || e == 2) ? group : group + 8);
+        EXPECT_EQ(of(at.index[1]), n / 4);
+        EXPECT_EQ(term(at.index[1]), e < 2 ? thread : thread + 4);
+      }
+      for (int n = 0; n < 2 * count; ++n) {
+        const int e = n % 2;
+        const FragmentPlace& at = b[static_cast<std::size_t>(lane)][static_cast<std::size_t>(n)];
+        EXPECT_EQ(of(at.index[0]), n / 2);
+        EXPECT_EQ(term(at.index[0]), thread + 4 * e);
+        EXPECT_EQ(at.step * 2 + at.index[1], group);
+      }
     }
   }
 }

@@ -68,6 +68,9 @@ class ModelSession final : public Clock {
   Status run(const std::vector<runtime::Tensor>& inputs, runtime::Profile* profile = nullptr);
   // The kernels alone, once more on what the last run was given.
   Status run_again() { return session_->run_again(); }
+  // The same so many times: microseconds of one.
+  Result<double> time_again(std::int64_t runs) { return session_->time_again(runs); }
+  void forget_recordings() { session_->forget_recordings(); }
   // Of the last run, with the shapes they have.
   Result<std::vector<runtime::Tensor>> outputs() const;
   std::int64_t now_ns() const override { return session_->now_ns(); }

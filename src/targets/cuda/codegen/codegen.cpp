@@ -8,11 +8,14 @@
 #include "targets/cuda/codegen/limits.h"
 #include "targets/cuda/codegen/nvrtc.h"
 #include "targets/cuda/codegen/ptxas_log.h"
+#include "targets/cuda/codegen/waiting.h"
+#include "targets/cuda/device/architecture.h"
 
 namespace attune::cuda {
 namespace {
 
 constexpr std::int64_t kRegisterBytes = 4;
+constexpr int kFirstThatWaits = 9;
 
 Result<Compiled> compile_text(const std::string& text, const target::Target& target) {
   const Result<Nvrtc>& nvrtc = Nvrtc::here();
@@ -20,12 +23,23 @@ Result<Compiled> compile_text(const std::string& text, const target::Target& tar
   return compile_apart(*nvrtc, text, std::string(target.attribute("arch")));
 }
 
+// Whether launches can wait for the work before them.
+bool waits(const target::Target& target) {
+  const auto architecture = parse_architecture(target.attribute("arch"));
+  return architecture && architecture->major >= kFirstThatWaits;
+}
+
 Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Target& target) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel));
+  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target)));
   ATTUNE_RETURN_IF_ERROR(check_limits(kernel.name, printed, target.launch));
   ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
+  // What is only read may be read at any time, for all that NVRTC knows.
+  if (waits(target) && !waits_before_memory(compiled.ptx)) {
+    ATTUNE_ASSIGN(printed, print_kernel(kernel, false));
+    ATTUNE_ASSIGN(compiled, compile_text(printed.text, target));
+  }
   const PtxasFacts facts = parse_ptxas_log(compiled.log);
   if (!facts.serialised.empty()) {
     return unsupported(fmt::format("kernel '{}' has instructions of warpgroups that wait for each "
@@ -58,13 +72,13 @@ Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objec
   return code;
 }
 
-Result<std::string> cuda_text(const ir::Kernel& kernel, const target::Target&) {
-  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel));
+Result<std::string> cuda_text(const ir::Kernel& kernel, const target::Target& target) {
+  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target)));
   return std::move(printed.text);
 }
 
 Result<std::string> ptx_text(const ir::Kernel& kernel, const target::Target& target) {
-  ATTUNE_ASSIGN(const KernelText printed, print_kernel(kernel));
+  ATTUNE_ASSIGN(const KernelText printed, print_kernel(kernel, waits(target)));
   ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
   return std::move(compiled.ptx);
 }

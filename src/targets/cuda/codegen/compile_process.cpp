@@ -1,7 +1,7 @@
 #include "targets/cuda/codegen/compile_process.h"
 
 #include <fmt/format.h>
-#include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,69 +14,13 @@
 
 #include "base/answer_reader.h"
 #include "base/clock.h"
-#include "base/isolated.h"
+#include "base/message_line.h"
 
 namespace attune::cuda {
 namespace {
 
 constexpr double kMostSeconds = 120;  // for one kernel
-constexpr std::size_t kMostBytes = std::size_t{1} << 28;
-constexpr int kLine = 3;  // where a process finds its end of the line
-
-bool write_all(int line, const char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t written = ::send(line, bytes, count, MSG_NOSIGNAL);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
-// False at the end of the line, or when nothing came until then; negative: there is no such time.
-bool read_all(int line, char* bytes, std::size_t count, std::int64_t deadline_ns) {
-  const SteadyClock clock;
-  while (count > 0) {
-    const std::int64_t left = deadline_ns - clock.now_ns();
-    if (deadline_ns >= 0 && left <= 0) return false;
-    pollfd ready{line, POLLIN, 0};
-    const int timeout = deadline_ns < 0 ? -1 : static_cast<int>(left / 1'000'000 + 1);
-    const int found = ::poll(&ready, 1, timeout);
-    if (found < 0 && errno != EINTR) return false;
-    if (found <= 0) continue;
-    const ssize_t taken = ::recv(line, bytes, count, 0);
-    if (taken < 0 && errno == EINTR) continue;
-    if (taken <= 0) return false;
-    bytes += taken;
-    count -= static_cast<std::size_t>(taken);
-  }
-  return true;
-}
-
-// Messages have their length in front.
-bool write_message(int line, const Bytes& message) {
-  const std::uint64_t length = message.size();
-  char head[sizeof length];
-  std::memcpy(head, &length, sizeof length);
-  return write_all(line, head, sizeof head) && write_all(line, message.data(), message.size());
-}
-
-std::optional<Bytes> read_message(int line, std::int64_t deadline_ns) {
-  std::uint64_t length = 0;
-  char head[sizeof length];
-  if (!read_all(line, head, sizeof head, deadline_ns)) return std::nullopt;
-  std::memcpy(&length, head, sizeof length);
-  if (length > kMostBytes) return std::nullopt;
-  Bytes message(length);
-  if (!read_all(line, message.data(), message.size(), deadline_ns)) return std::nullopt;
-  return message;
-}
-
-void append_text(Bytes& bytes, std::string_view text) {
-  append_value(bytes, text.size());
-  bytes.insert(bytes.end(), text.begin(), text.end());
-}
+constexpr int kLine = 3;              // where a process finds its end of the line
 
 Bytes pack(const Result<Compiled>& compiled) {
   Bytes bytes;
@@ -113,13 +57,38 @@ Result<Compiled> unpack(const Bytes& bytes) {
   return compiled;
 }
 
+// The cores of the thread that asks go along: a process is a fork of some thread, of whose cores
+// it would make use for ever.
+Bytes request_for(const std::string& text, const std::string& architecture) {
+  Bytes request;
+  append_text(request, text);
+  append_text(request, architecture);
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  (void)::sched_getaffinity(0, sizeof cores, &cores);
+  append_value(request, cores);
+  return request;
+}
+
+Result<Compiled> perform(const Nvrtc& nvrtc, const Bytes& request) {
+  AnswerReader reader(request);
+  const std::string text = reader.text(), architecture = reader.text();
+  cpu_set_t cores;
+  const std::span<const char> raw = reader.take(sizeof cores);
+  ATTUNE_RETURN_IF_ERROR(reader.status());
+  std::memcpy(&cores, raw.data(), sizeof cores);
+  if (CPU_COUNT(&cores) > 0) (void)::sched_setaffinity(0, sizeof cores, &cores);
+  return nvrtc.compile(text, architecture);
+}
+
 // In the process of its own, until the other end is gone.
 [[noreturn]] void serve(const Nvrtc& nvrtc) {
   ::signal(SIGINT, SIG_IGN);  // of a terminal: whoever asked decides
-  while (const std::optional<Bytes> request = read_message(kLine, -1)) {
-    AnswerReader reader(*request);
-    const std::string text = reader.text(), architecture = reader.text();
-    if (!write_message(kLine, pack(nvrtc.compile(text, architecture)))) break;
+  constexpr int kBehind = 5;  // who feeds a card meanwhile, on the same cores
+  (void)!::nice(kBehind);
+  LineMessage request;
+  while (receive_message(kLine, request, kNoDeadline) == Heard::Message) {
+    if (!send_message(kLine, {0, pack(perform(nvrtc, request.bytes))}, kNoDeadline)) break;
   }
   ::_exit(0);
 }
@@ -189,14 +158,11 @@ Result<Compiled> compile_apart(const Nvrtc& nvrtc, const std::string& text,
   if (!process) {
     ATTUNE_ASSIGN(process, start(nvrtc));
   }
-  Bytes request;
-  append_text(request, text);
-  append_text(request, architecture);
   const SteadyClock clock;
   const auto deadline = clock.now_ns() + static_cast<std::int64_t>(kMostSeconds * 1e9);
-  std::optional<Bytes> answer;
-  if (write_message(process->line, request)) answer = read_message(process->line, deadline);
-  if (!answer) {
+  LineMessage answer;
+  const bool asked = send_message(process->line, {0, request_for(text, architecture)}, deadline);
+  if (!asked || receive_message(process->line, answer, deadline) != Heard::Message) {
     end(*process);
     return unsupported(clock.now_ns() >= deadline
                            ? fmt::format("NVRTC took more than {} s for a kernel", kMostSeconds)
@@ -204,7 +170,7 @@ Result<Compiled> compile_apart(const Nvrtc& nvrtc, const std::string& text,
                        "try another schedule, e.g. with --default");
   }
   idle.give(*process);
-  return unpack(*answer);
+  return unpack(answer.bytes);
 #endif
 }
 

@@ -27,7 +27,7 @@ class EmulatedKernels {
     directory_.write(std::string(kPreludeName), prelude());
     std::string source = kEmulation;
     for (const ir::Kernel& kernel : kernels) {
-      kernels_.push_back(print_kernel(kernel).value());
+      kernels_.push_back(print_kernel(kernel, true).value());
       source += for_this_machine(kernels_.back().text);
       for (const LaunchImage& launch : kernels_.back().launches) source += caller_of(launch);
     }
@@ -89,8 +89,9 @@ class EmulatedKernels {
   static std::string caller_of(const LaunchImage& launch) {
     std::string arguments;
     for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-      arguments += fmt::format("{}emulation::Address{{a[{}]}}", i > 0 ? ", " : "", i);
+      arguments += fmt::format("emulation::Address{{a[{}]}}, ", i);
     }
+    arguments += "1";  // the next may begin early
     return fmt::format("\nextern \"C\" void call_{0}(void** a) {{ {0}({1}); }}\n", launch.function,
                        arguments);
   }

@@ -45,16 +45,25 @@ std::string complaint(const ir::Stmt& s) {
 }
 
 std::string complaint(const ir::Expr& e) {
-  if (const auto* call = ir::as<ir::Opaque>(e)) {
-    const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(call->name);
-    if (intrinsic && intrinsic->warp) {
-      return fmt::format("instruction '{}' of a warp has no form in CUDA C++ yet", call->name);
-    }
-  }
   const auto* x = ir::as<ir::Load>(e);
   if (!x || x->index.size() == 1) return {};
   return fmt::format("a load of buffer '{}' has {} indices, must have 1", x->buffer->name,
                      x->index.size());
+}
+
+// Instructions of warps are run by the threads along x.
+std::string complaint_about_warps(const ir::Stmt& s, const ir::Launch& shape) {
+  std::string why;
+  codegen::walk(
+      s, [](const ir::Stmt&) {},
+      [&](const ir::Expr& e) {
+        const auto* call = ir::as<ir::Opaque>(e);
+        const auto* intrinsic = call ? ir::find_tensor_intrinsic(call->name) : nullptr;
+        if (!intrinsic || !intrinsic->warp || shape.block[0] == intrinsic->warp->lanes) return;
+        why = fmt::format("'{}' is run by {} lanes together, and thread.x has {}", call->name,
+                          intrinsic->warp->lanes, shape.block[0]);
+      });
+  return why;
 }
 
 // Bound loops come first, with nothing but memory between them, and are as long as their axis.
@@ -85,8 +94,8 @@ std::string complaint_about_launch(const ir::Stmt& s, const ir::Launch& shape) {
 
 class KernelSplitter {
  public:
-  KernelSplitter(const ir::Kernel& kernel, const ir::Stmt& body)
-      : name_(kernel.name), body_(body), shapes_(ir::launches_of(kernel)) {
+  KernelSplitter(const ir::Kernel& kernel, const ir::Stmt& body, bool waits)
+      : name_(kernel.name), body_(body), waits_(waits), shapes_(ir::launches_of(kernel)) {
     for (std::size_t i = 0; i < kernel.params.size(); ++i) {
       buffers_.push_back({kernel.params[i].get(), {false, static_cast<std::int64_t>(i)}});
     }
@@ -123,13 +132,14 @@ class KernelSplitter {
   void launch(const ir::Stmt& s) {
     const ir::Launch& shape = shapes_[text_.launches.size()];
     if (why_.empty()) why_ = complaint_about_launch(s, shape);
+    if (why_.empty()) why_ = complaint_about_warps(s, shape);
     if (!why_.empty()) return;
     std::string function = "attune_" + c_text::identifier(name_);
     if (shapes_.size() > 1) function += fmt::format("_{}", text_.launches.size());
     std::vector<const ir::BufferNode*> buffers;
     for (const GlobalBuffer& global : buffers_) buffers.push_back(global.buffer);
-    const PrintedLaunch printed = LaunchPrinter(function, s, shape, buffers).print();
-    LaunchImage image{function, printed.grid, printed.block, printed.dynamic_bytes, {}};
+    const PrintedLaunch printed = LaunchPrinter(function, s, shape, buffers, waits_).print();
+    LaunchImage image{function, printed.grid, printed.block, printed.dynamic_bytes, {}, waits_};
     for (const ir::BufferNode* parameter : printed.parameters) {
       const auto found = std::find_if(buffers_.begin(), buffers_.end(),
                                       [&](const auto& b) { return b.buffer == parameter; });
@@ -142,6 +152,7 @@ class KernelSplitter {
 
   const std::string& name_;
   const ir::Stmt& body_;
+  const bool waits_;
   std::vector<ir::Launch> shapes_;
   std::vector<GlobalBuffer> buffers_;  // in scope
   KernelText text_;
@@ -150,9 +161,9 @@ class KernelSplitter {
 
 }  // namespace
 
-Result<KernelText> print_kernel(const ir::Kernel& kernel) {
+Result<KernelText> print_kernel(const ir::Kernel& kernel, bool waits) {
   const ir::Stmt body = codegen::expand_tensor_calls(kernel.body);
-  return KernelSplitter(kernel, body).split();
+  return KernelSplitter(kernel, body, waits).split();
 }
 
 }  // namespace attune::cuda

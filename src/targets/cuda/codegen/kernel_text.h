@@ -26,6 +26,7 @@ struct KernelText {
 };
 
 // The kernel must have gone through lower::launch_pipeline().
-Result<KernelText> print_kernel(const ir::Kernel& kernel);
+// Launches that wait for the work before them may overlap with it: see LaunchImage.
+Result<KernelText> print_kernel(const ir::Kernel& kernel, bool waits = false);
 
 }  // namespace attune::cuda

@@ -5,6 +5,8 @@
 #include "compiler/ir/text/parse.h"
 #include "targets/cuda/codegen/codegen.h"
 #include "targets/cuda/codegen/limits.h"
+#include "targets/cuda/codegen/waiting.h"
+#include "targets/cuda/codegen/warp_kernels_testing.h"
 
 namespace attune::cuda {
 namespace {
@@ -78,6 +80,7 @@ attune_sum(const float* __restrict__ A, float* __restrict__ B) {
     for (int i = 0; i < 4; ++i) {
       r[i] = 0.0f;
     }
+    #pragma unroll 4
     for (int k = 0; k < 1000; ++k) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -91,6 +94,23 @@ attune_sum(const float* __restrict__ A, float* __restrict__ B) {
   }
 }
 )");
+}
+
+// Of loops around registers that are too long to be written out, some iterations stand side by
+// side, as many as divide their number; those of a loop with barriers do not.
+TEST(CudaText, LongLoopsAroundRegistersAreUnrolledInPart) {
+  const auto with = [](const std::string& loop, const std::string& first) {
+    return printed(
+               "kernel k(A: f32[9000], B: f32[64]) { bound for t in 64 on thread.x { alloc r: "
+               "f32[300] register { alloc S: f32[64] shared { for i in 300 { r[i] = 0.0f32 } " +
+               loop + " { " + first +
+               " for i in 300 { r[i] = r[i] + A[k * 300 + i] } } B[t] = r[7] } } } }")
+        .text;
+  };
+  EXPECT_NE(with("for k in 9", "").find("#pragma unroll 3\n"), std::string::npos);
+  EXPECT_EQ(with("for k in 7", "").find("#pragma unroll 3\n"), std::string::npos);
+  EXPECT_EQ(with("for k in 9", "S[t] = 1.0f32 barrier shared").find("#pragma unroll 3\n"),
+            std::string::npos);
 }
 
 // 32 bits where they suffice, and divisions that mind no sign where there is none.
@@ -192,6 +212,44 @@ TEST(CudaText, LongAxesGoOneBehindTheOther) {
       << text.text;
 }
 
+// A lane's terms are loaded at once where they lie side by side, rounded where they are not yet.
+TEST(CudaText, InstructionsOfWarps) {
+  const ir::TensorIntrinsic& tf32 = *ir::find_tensor_intrinsic("mma_16x8x16_tf32");
+  const auto text = print_kernel(warp_kernel(tf32, false));
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_NE(text->text.find(R"(
+    {
+      const uint4 at_t0 = *(const uint4*)(a + ((t >> 2) * 32 + (t & 3) * 4));
+      const uint4 at_t1 = *(const uint4*)(a + ((t >> 2) * 32 + (t & 3) * 4 + 16));
+      const uint4 at_t2 = *(const uint4*)(b + ()"),
+            std::string::npos)
+      << text->text;
+  EXPECT_NE(text->text.find("at_mma_m16n8k8_tf32(c[0], c[1], c[2], c[3], at_round_tf32(at_t0.x), "
+                            "at_round_tf32(at_t1.x), at_round_tf32(at_t0.y), "
+                            "at_round_tf32(at_t1.y), at_round_tf32(at_t2.x), "
+                            "at_round_tf32(at_t2.y));"),
+            std::string::npos)
+      << text->text;
+  const auto rounded = print_kernel(warp_kernel(tf32, false, true));
+  EXPECT_NE(rounded->text.find("c[3], at_t0.z, at_t1.z, at_t0.w, at_t1.w, at_t2.z, at_t2.w);"),
+            std::string::npos)
+      << rounded->text;
+  EXPECT_EQ(rounded->text.find("at_round"), std::string::npos) << rounded->text;
+  const auto halves =
+      print_kernel(warp_kernel(*ir::find_tensor_intrinsic("mma_16x8x16_f16"), true));
+  EXPECT_NE(halves->text.find("| (uint32_t)a["), std::string::npos) << halves->text;
+}
+
+TEST(CudaText, InstructionsOfWarpsNeedWholeWarps) {
+  EXPECT_EQ(refusal(R"(kernel k(A: f32[256], B: f32[256], C: f32[4]) {
+  bound for t in 16 on thread.x { alloc c: f32[4] register {
+    eval @mma_16x8x8_tf32<i32>(c[0], 2, 1, A[0], 8, 1, 16, B[0], 1, 8, 16, 0)
+  } }
+})"),
+            "kernel 'k' cannot be written as CUDA: 'mma_16x8x8_tf32' is run by 32 lanes together, "
+            "and thread.x has 16");
+}
+
 TEST(CudaText, RefusesWhatIsNotLowered) {
   EXPECT_EQ(
       refusal("kernel k(B: f32[4]) { vectorized for i in 4 { B[i] = 0.0f32 } }"),
@@ -225,6 +283,50 @@ TEST(CudaLimits, RefuseWhatDoesNotFit) {
             "kernel 'k' needs 400 bytes of shared memory in a block, the device has 128");
   EXPECT_EQ(refused({.register_bytes = 16}),
             "kernel 'k' needs 32 bytes of registers in a thread, the device has 16");
+}
+
+// It waits when threads know their place, before it touches memory; room for the next is where it
+// begins, or where all is computed.
+TEST(CudaText, WaitsForTheWorkBeforeIt) {
+  const auto kernel = ir::parse_kernel(R"(kernel k(A: f32[512], B: f32[64]) {
+  bound for b in 2 on block.x { bound for t in 32 on thread.x {
+    alloc sum: f32[1] register {
+      sum[0] = 0.0f32
+      for i in 8 { sum[0] = sum[0] + A[b * 256 + t * 8 + i] }
+      B[b * 32 + t] = sum[0]
+    }
+  } }
+}
+)");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const KernelText waiting = print_kernel(*kernel, true).value();
+  EXPECT_TRUE(waiting.launches[0].waits);
+  std::size_t before = 0;
+  for (const char* part :
+       {"int at_overlap) {", "if (at_overlap == 1) at_let_next_begin();", "threadIdx.x",
+        "at_await_work_before();", "A[", "if (at_overlap == 2) at_let_next_begin();", "B["}) {
+    const std::size_t at = waiting.text.find(part, before);
+    ASSERT_NE(at, std::string::npos) << part << " in\n" << waiting.text;
+    before = at;
+  }
+  EXPECT_EQ(waiting.text.find("A["), waiting.text.find("A[", waiting.text.find("await")));
+  const KernelText plain = print_kernel(*kernel).value();
+  EXPECT_FALSE(plain.launches[0].waits);
+  EXPECT_EQ(plain.text.find("at_overlap"), std::string::npos) << plain.text;
+}
+
+TEST(CudaText, PtxShowsWhetherItWaitsFirst) {
+  const std::string head =
+      ".visible .entry f(\n\t.param .u64 f_0\n)\n{\n\tld.param.u64 %rd1, [f_0];\n";
+  EXPECT_TRUE(waits_before_memory(head + "\t// begin inline asm\n\tgriddepcontrol.wait;\n"
+                                         "\tld.global.nc.f32 %f1, [%rd1];\n}\n"));
+  EXPECT_FALSE(waits_before_memory(head + "\t@%p1 ld.global.nc.f32 %f1, [%rd1];\n"
+                                          "\tgriddepcontrol.wait;\n}\n"));
+  EXPECT_FALSE(waits_before_memory(head + "\tst.global.f32 [%rd1], %f1;\n}\n"));
+  EXPECT_TRUE(waits_before_memory(head + "\tret;\n}\n"));
+  // Every function of a text.
+  EXPECT_FALSE(waits_before_memory(head + "\tgriddepcontrol.wait;\n}\n" + head +
+                                   "\tred.global.add.f32 [%rd1], %f1;\n}\n"));
 }
 
 }  // namespace

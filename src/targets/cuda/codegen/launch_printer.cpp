@@ -28,7 +28,7 @@ constexpr std::string_view kWords[] = {
     "override",     "static_cast", "static_assert", "thread_local", "reinterpret_cast",
     "dynamic_cast", "threadIdx",   "blockIdx",      "blockDim",     "gridDim",
     "warpSize",     "INFINITY",    "NAN",           "isnan",        "isinf",
-    "NULL",         "ANY_LANE"};
+    "NULL",         "ANY_LANE",    "at_overlap"};
 
 constexpr int kBaseAlignment = 64;                 // of buffers, in bytes
 constexpr std::int64_t kMostBlocksAcross = 65535;  // along y or z
@@ -40,17 +40,56 @@ const codegen::StoragePlan& no_plan() {
   return plan;
 }
 
+// What stands within memory that is allocated around it.
+const ir::Stmt& within_memory(const ir::Stmt& s) {
+  const auto* storage = ir::as<ir::Allocate>(s);
+  return storage != nullptr ? within_memory(storage->body) : s;
+}
+
+// Whether a loop over hardware comes next.
+bool binds(const ir::Stmt& s) {
+  const auto* loop = ir::as<ir::For>(within_memory(s));
+  return loop != nullptr && loop->kind == ir::LoopKind::Bound;
+}
+
+bool writes_global(const ir::Stmt& s) {
+  bool found = false;
+  codegen::walk(
+      s,
+      [&](const ir::Stmt& part) {
+        const auto* x = ir::as<ir::Store>(part);
+        found |= x != nullptr && x->buffer->scope == ir::Scope::Global;
+      },
+      [](const ir::Expr&) {});
+  return found;
+}
+
+// Of the statements that all threads run one after the other, the first that writes what others
+// read; null where nothing comes before it.
+const ir::StmtNode* first_writing(const ir::Stmt& s) {
+  const ir::Stmt& inner = within_memory(s);
+  if (binds(inner)) return first_writing(ir::as<ir::For>(inner)->body);
+  const auto* list = ir::as<ir::Block>(inner);
+  if (list == nullptr) return nullptr;
+  for (const ir::Stmt& child : list->stmts) {
+    if (!writes_global(child)) continue;
+    return &child == &list->stmts.front() ? first_writing(child) : &*child;
+  }
+  return nullptr;
+}
+
 std::int64_t product(const ir::Extents3& extents) { return extents[0] * extents[1] * extents[2]; }
 
 }  // namespace
 
 LaunchPrinter::LaunchPrinter(std::string function, const ir::Stmt& body, const ir::Launch& shape,
-                             const std::vector<const ir::BufferNode*>& buffers)
+                             const std::vector<const ir::BufferNode*>& buffers, bool waits)
     : Printer(body, no_plan(), kWords),
       function_(std::move(function)),
       body_(body),
       shape_(shape),
-      buffers_(buffers) {
+      buffers_(buffers),
+      waits_(waits) {
   printed_.grid = shape.grid;
   printed_.block = shape.block;
   // What an axis of the device is too short for goes along x, where there is room.
@@ -93,15 +132,23 @@ PrintedLaunch LaunchPrinter::print() {
     printed_.parameters.push_back(buffer);
   }
   share_memory();
+  if (waits_) {
+    parameters += fmt::format("{}int at_overlap", parameters.empty() ? "" : ", ");
+    text_.line("if (at_overlap == 1) at_let_next_begin();");
+    room_ = first_writing(body_);
+  }
+  if (!binds(body_)) wait();
   statement(body_);
   const ir::Extents3& cluster = printed_.cluster;
   const std::string together =
       product(cluster) == 1
           ? std::string()
           : fmt::format(" __cluster_dims__({}, {}, {})", cluster[0], cluster[1], cluster[2]);
+  // Where shared memory leaves room for few blocks anyway, registers need not be saved for more.
+  const char* const blocks = printed_.dynamic_bytes > 0 ? ", 1" : "";
   printed_.text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({}){}\n{}({}) {{\n{}}}\n",
-                  product(shape_.block), together, function_, parameters, text_.str());
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}){}\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), blocks, together, function_, parameters, text_.str());
   return std::move(printed_);
 }
 
@@ -109,9 +156,12 @@ std::string LaunchPrinter::macro(const char* name, int) const { return std::stri
 
 void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();"); }
 
-// Asynchronous copies (prelude/copies.h); all others are hints.
+// Instructions of warps, and asynchronous copies (prelude/copies.h); all others are hints.
 void LaunchPrinter::opaque(const ir::Opaque& x) {
   if (warpgroup_call(x)) return;
+  if (const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(x.name)) {
+    return warp_call(x, *intrinsic);
+  }
   if (x.name == ir::kAsyncCommit) return text_.line("at_commit_copies();");
   if (x.name == ir::kAsyncWait) {
     return text_.line(fmt::format("at_wait_for_copies<{}>();", *ir::as_int(x.args[0])));
@@ -155,15 +205,28 @@ std::string LaunchPrinter::place_on(const std::string& axis) const {
 
 void LaunchPrinter::bound_loop(const ir::For& x) {
   const std::string place = place_on(x.axis);
+  if (x.axis == "thread.x") lane_ = x.var;
   text_.line(fmt::format("const {} {} = {};", variable_type(ir::kIndex, facts_of(x)),
                          names_.of(x.var),
                          ir::is_const_int(x.min, 0) ? place : index(x.min) + " + " + place));
+  if (!binds(x.body)) wait();
   loop_body(x);
+}
+
+// Where a thread knows its place, and has touched no memory.
+void LaunchPrinter::wait() {
+  if (waits_) text_.line("at_await_work_before();");
+}
+
+void LaunchPrinter::before(const ir::Stmt& s) {
+  if (&*s == room_) text_.line("if (at_overlap == 2) at_let_next_begin();");
 }
 
 void LaunchPrinter::loop(const ir::For& x) {
   if (x.kind == ir::LoopKind::Bound) return bound_loop(x);
-  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : "");
+  const std::int64_t factor = unroll_factor(x);
+  const std::string part = factor > 1 ? fmt::format("#pragma unroll {}", factor) : "";
+  serial_loop(x, is_unrolled(x) ? "#pragma unroll" : part);
 }
 
 }  // namespace attune::cuda

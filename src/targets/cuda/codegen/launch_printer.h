@@ -10,6 +10,7 @@
 
 #include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/nodes/launch.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::cuda {
 
@@ -25,8 +26,9 @@ struct PrintedLaunch {
 class LaunchPrinter final : public c_text::Printer {
  public:
   // `buffers` are those that the launch may find in global memory, in the order of parameters.
+  // One that waits may overlap with others: see LaunchImage.
   LaunchPrinter(std::string function, const ir::Stmt& body, const ir::Launch& shape,
-                const std::vector<const ir::BufferNode*>& buffers);
+                const std::vector<const ir::BufferNode*>& buffers, bool waits);
 
   PrintedLaunch print();
 
@@ -37,6 +39,7 @@ class LaunchPrinter final : public c_text::Printer {
   void declare(const ir::BufferNode& buffer) override;
   void opaque(const ir::Opaque& x) override;
   void may_be_unused(const std::string&) override {}
+  void before(const ir::Stmt& s) override;
   std::string macro(const char* name, int count) const override;
 
   // memory.cpp
@@ -52,6 +55,11 @@ class LaunchPrinter final : public c_text::Printer {
   int piece_bytes(const ir::BufferNode& buffer, const Expr& first, int count) const;
   void share_memory();
 
+  // warp_calls.cpp
+  void warp_call(const ir::Opaque& x, const ir::TensorIntrinsic& intrinsic);
+  std::vector<std::string> fragment(const ir::Load& tile, const std::vector<Expr>& places);
+  std::string packed(const ir::Load& tile, const std::vector<Expr>& places, std::size_t first);
+
   // indices.cpp
   bool is_narrow(const Expr& e) const override;
   std::string variable_type(DType type, const codegen::VarFacts& facts) const override;
@@ -61,6 +69,7 @@ class LaunchPrinter final : public c_text::Printer {
   bool warpgroup_call(const ir::Opaque& x);
   void bulk_call(const ir::Opaque& x);
 
+  void wait();
   void bound_loop(const ir::For& x);
   std::string place_on(const std::string& axis) const;
 
@@ -68,7 +77,10 @@ class LaunchPrinter final : public c_text::Printer {
   const ir::Stmt& body_;
   const ir::Launch& shape_;
   const std::vector<const ir::BufferNode*>& buffers_;
+  const bool waits_;
   PrintedLaunch printed_;
+  std::string lane_;                    // the variable of thread.x
+  const ir::StmtNode* room_ = nullptr;  // before it, the next launch may begin
 };
 
 }  // namespace attune::cuda

@@ -7,6 +7,7 @@
 #include "compiler/codegen/index_facts.h"
 #include "compiler/codegen/walk.h"
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::cuda {
 namespace {
@@ -14,8 +15,18 @@ namespace {
 using ir::Expr;
 
 // Statements that one thread runs in it.
-constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1024, kElsewhere = 64;
+constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1152, kElsewhere = 64;
+// Of a loop that is too long, so many iterations stand side by side at most.
+constexpr std::int64_t kMostTogether = 4;
 constexpr std::int64_t kEndless = std::int64_t{1} << 40;
+
+// What an instruction of a warp is worth, with the loads of its operands.
+constexpr std::int64_t kOfWarpCall = 4;
+
+bool is_warp_call(const Expr& e) {
+  const auto* call = ir::as<ir::Opaque>(e);
+  return call && ir::find_tensor_intrinsic(call->name) != nullptr;
+}
 
 bool is_private(const ir::BufferNode& buffer) {
   return buffer.scope == ir::Scope::Register || buffer.scope == ir::Scope::Stack;
@@ -46,6 +57,9 @@ Facts facts_of(const ir::Stmt& s) {
   if (const auto* x = ir::as<ir::Store>(s)) {
     note(*x->buffer);
     ++facts.statements;
+  }
+  if (const auto* x = ir::as<ir::Evaluate>(s); x && is_warp_call(x->value)) {
+    facts.statements += kOfWarpCall;
   }
   facts.barrier |= ir::as<ir::Barrier>(s) != nullptr;
   if (const auto* loop = ir::as<ir::For>(s)) {
@@ -104,15 +118,25 @@ codegen::BufferSet accessed_in_runs(const ir::Stmt& s) {
   return found;
 }
 
+std::int64_t unroll_factor(const ir::For& loop) {
+  const std::int64_t* extent = ir::as_int(loop.extent);
+  if (loop.kind == ir::LoopKind::Bound || !extent || *extent <= 1) return 1;
+  const Facts facts = facts_of(loop.body);
+  if (facts.barrier || facts.statements >= kEndless) return 1;
+  const bool indexes = indexes_registers(loop);
+  const std::int64_t most = indexes           ? kOverRegisters
+                            : facts.registers ? kAroundRegisters
+                                              : kElsewhere;
+  if (facts.statements * *extent <= most) return *extent;
+  if (indexes || !facts.registers) return 1;
+  std::int64_t factor = std::min(kMostTogether, most / std::max<std::int64_t>(1, facts.statements));
+  while (factor > 1 && *extent % factor != 0) --factor;
+  return std::max<std::int64_t>(1, factor);
+}
+
 bool is_unrolled(const ir::For& loop) {
   const std::int64_t* extent = ir::as_int(loop.extent);
-  if (loop.kind == ir::LoopKind::Bound || !extent || *extent <= 1) return false;
-  const Facts facts = facts_of(loop.body);
-  if (facts.barrier) return false;
-  const std::int64_t most = indexes_registers(loop) ? kOverRegisters
-                            : facts.registers       ? kAroundRegisters
-                                                    : kElsewhere;
-  return facts.statements < kEndless && facts.statements * *extent <= most;
+  return extent && *extent > 1 && unroll_factor(loop) == *extent;
 }
 
 std::int64_t unrolled_expressions(const ir::Stmt& s) {
@@ -121,7 +145,7 @@ std::int64_t unrolled_expressions(const ir::Stmt& s) {
       s, [&](const ir::Stmt& child) { count += unrolled_expressions(child); },
       [&](const Expr& e) { codegen::walk(e, [&](const Expr&) { ++count; }); });
   const auto* loop = ir::as<ir::For>(s);
-  return std::min(loop && is_unrolled(*loop) ? count * *ir::as_int(loop->extent) : count, kEndless);
+  return std::min(loop ? count * unroll_factor(*loop) : count, kEndless);
 }
 
 }  // namespace attune::cuda

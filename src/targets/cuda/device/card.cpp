@@ -34,6 +34,7 @@ Result<Card> read_card(const Driver& driver, CuDevice device) {
   ATTUNE_ASSIGN(card.multiprocessors, attribute(kMultiprocessors));
   ATTUNE_ASSIGN(const int clock_khz, attribute(kClockKhz));
   ATTUNE_ASSIGN(card.shared_bytes, attribute(kSharedBytesOfBlock));
+  ATTUNE_ASSIGN(card.resident_shared_bytes, attribute(kSharedBytesOfMultiprocessor));
   ATTUNE_ASSIGN(card.l2_bytes, attribute(kL2Bytes));
   ATTUNE_ASSIGN(const int memory_khz, attribute(kMemoryClockKhz));
   ATTUNE_ASSIGN(const int bus_bits, attribute(kMemoryBusBits));

@@ -16,7 +16,8 @@ struct Card {
   Architecture compute;  // its compute capability
   std::int64_t multiprocessors = 0;
   std::int64_t clock_mhz = 0;
-  std::int64_t shared_bytes = 0;  // that a block may ask for
+  std::int64_t shared_bytes = 0;           // that a block may ask for
+  std::int64_t resident_shared_bytes = 0;  // of a multiprocessor
   std::int64_t l2_bytes = 0;
   std::int64_t dram_gbps = 0;  // 0: the driver does not say
   std::int64_t memory_bytes = 0;

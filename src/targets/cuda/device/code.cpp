@@ -1,6 +1,7 @@
 #include "targets/cuda/device/code.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace attune::cuda {
 namespace {
@@ -9,13 +10,20 @@ bool has_machine_code_for(const KernelImage& image, const Architecture& card) {
   return !image.cubin.empty() && runs_on(*parse_architecture(image.architecture), card);
 }
 
-// The most that any launch of a function asks for.
-std::int64_t shared_bytes_of(const std::string& function, const KernelImage& image) {
-  std::int64_t most = 0;
-  for (const LaunchImage& launch : image.launches) {
-    if (launch.function == function) most = std::max(most, launch.shared_bytes);
-  }
-  return most;
+// What a block asks for at launch when no other fits beside it.
+unsigned bytes_alone(const Card& card, unsigned declared) {
+  constexpr std::int64_t kMore = 128;  // than half of it
+  const std::int64_t wanted = card.resident_shared_bytes / 2 + kMore - declared;
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>(wanted, 0, std::max<std::int64_t>(0, card.shared_bytes - declared)));
+}
+
+// Of kWays for all launches, whatever images say, where $ATTUNE_CUDA_WAY is set: for comparing
+// them. Negative: none.
+int way_wished() {
+  const char* const wish = std::getenv("ATTUNE_CUDA_WAY");
+  if (wish == nullptr || *wish < '0' || *wish >= '0' + static_cast<int>(kWays.size())) return -1;
+  return *wish - '0';
 }
 
 std::array<unsigned, 3> extents(const std::array<std::int64_t, 3>& image) {
@@ -69,7 +77,7 @@ Status Code::add(const KernelImage& image) {
   kernel.parameters = static_cast<std::size_t>(image.parameters);
   kernel.scratch_bytes = static_cast<std::size_t>(image.scratch_bytes);
   for (const LaunchImage& launch : image.launches) {
-    ATTUNE_ASSIGN(LoadedLaunch found, find_launch(launch, image, module));
+    ATTUNE_ASSIGN(LoadedLaunch found, find_launch(launch, module));
     kernel.launches.push_back(std::move(found));
   }
   return {};
@@ -96,21 +104,66 @@ Result<CuModule> Code::load_module(const KernelImage& image) {
   return error;
 }
 
-Result<LoadedLaunch> Code::find_launch(const LaunchImage& launch, const KernelImage& image,
-                                       CuModule module) const {
+Result<LoadedLaunch> Code::find_launch(const LaunchImage& launch, CuModule module) {
   const Driver& call = context_->driver();
-  LoadedLaunch loaded{nullptr, extents(launch.grid), extents(launch.block),
-                      static_cast<unsigned>(launch.shared_bytes), launch.arguments};
+  LoadedLaunch loaded{nullptr,
+                      extents(launch.grid),
+                      extents(launch.block),
+                      static_cast<unsigned>(launch.shared_bytes),
+                      launch.arguments,
+                      launch.waits};
   ATTUNE_RETURN_IF_ERROR(call("looking for function '" + launch.function + "'",
                               call.module_function, &loaded.function, module,
                               launch.function.c_str()));
-  const std::int64_t shared_bytes = shared_bytes_of(launch.function, image);
-  if (shared_bytes == 0) return loaded;
-  ATTUNE_RETURN_IF_ERROR(call("asking for " + std::to_string(shared_bytes) +
-                                  " bytes of shared memory for '" + launch.function + "'",
-                              call.function_set, loaded.function, kMostDynamicSharedBytes,
-                              static_cast<int>(shared_bytes)));
+  int declared = 0;
+  ATTUNE_RETURN_IF_ERROR(call("asking what function '" + launch.function + "' has",
+                              call.function_get, &declared, kStaticSharedBytes, loaded.function));
+  loaded.alone_bytes =
+      std::max(loaded.shared_bytes, bytes_alone(context_->card(), static_cast<unsigned>(declared)));
+  std::int64_t way = way_wished();
+  if (way < 0 || !loaded.waits) way = launch.way;
+  if (way >= ways_of(loaded)) way -= static_cast<std::int64_t>(kWays.size() - kWaysTogether);
+  ATTUNE_RETURN_IF_ERROR(choose(loaded, kWays[static_cast<std::size_t>(way)]));
   return loaded;
+}
+
+Status Code::choose(LoadedLaunch& launch, const Way& way) {
+  const unsigned bytes = way.alone ? launch.alone_bytes : launch.shared_bytes;
+  if (bytes > reserved_[launch.function]) {
+    const Driver& call = context_->driver();
+    ATTUNE_RETURN_IF_ERROR(call("asking for " + std::to_string(bytes) + " bytes of shared memory",
+                                call.function_set, launch.function, kMostDynamicSharedBytes,
+                                static_cast<int>(bytes)));
+    reserved_[launch.function] = bytes;
+  }
+  launch.overlap = way.overlap;
+  launch.asked_bytes = bytes;
+  return {};
+}
+
+// Blocks can be alone where each has a multiprocessor of its own and needs not all of it.
+int Code::ways_of(const LoadedLaunch& launch) const {
+  if (!launch.waits) return 1;
+  const Card& card = context_->card();
+  const std::int64_t blocks = std::int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  const bool fits = blocks <= card.multiprocessors && launch.alone_bytes > launch.shared_bytes;
+  return static_cast<int>(fits ? kWays.size() : kWaysTogether);
+}
+
+std::vector<int> Code::launch_ways(runtime::KernelHandle kernel) const {
+  std::vector<int> ways;
+  for (const LoadedLaunch& launch : static_cast<const LoadedKernel*>(kernel)->launches) {
+    ways.push_back(ways_of(launch));
+  }
+  return ways;
+}
+
+Status Code::choose_way(runtime::KernelHandle kernel, std::size_t launch, int way) {
+  LoadedKernel& found = kernels_.at(static_cast<const LoadedKernel*>(kernel)->symbol);
+  CHECK(launch < found.launches.size() && way >= 0 && way < ways_of(found.launches[launch]),
+        "a way of those there are");
+  ATTUNE_RETURN_IF_ERROR(context_->enter());
+  return choose(found.launches[launch], kWays[static_cast<std::size_t>(way)]);
 }
 
 Result<runtime::KernelHandle> Code::kernel(const std::string& symbol) const {

@@ -20,6 +20,10 @@ struct LoadedLaunch {
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;
   std::vector<Argument> arguments = {};
+  bool waits = false;
+  Overlap overlap = Overlap::None;  // as chosen
+  unsigned asked_bytes = 0;         // of shared memory, as chosen
+  unsigned alone_bytes = 0;         // the same where blocks are to be alone
 };
 
 struct LoadedKernel {
@@ -44,6 +48,8 @@ class Code final : public runtime::LoadedCode {
 
   // A LoadedKernel.
   Result<runtime::KernelHandle> kernel(const std::string& symbol) const override;
+  std::vector<int> launch_ways(runtime::KernelHandle kernel) const override;
+  Status choose_way(runtime::KernelHandle kernel, std::size_t launch, int way) override;
   // The most that one of its kernels asks for.
   std::size_t scratch_bytes() const;
 
@@ -51,11 +57,13 @@ class Code final : public runtime::LoadedCode {
   explicit Code(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
   Status add(const KernelImage& image);
   Result<CuModule> load_module(const KernelImage& image);
-  Result<LoadedLaunch> find_launch(const LaunchImage& launch, const KernelImage& image,
-                                   CuModule module) const;
+  Result<LoadedLaunch> find_launch(const LaunchImage& launch, CuModule module);
+  Status choose(LoadedLaunch& launch, const Way& way);
+  int ways_of(const LoadedLaunch& launch) const;
 
   const std::shared_ptr<const Context> context_;
   std::vector<CuModule> modules_;
+  std::map<CuFunction, unsigned> reserved_;  // the most shared memory that each was asked for
   std::map<std::string, LoadedKernel> kernels_;
 };
 

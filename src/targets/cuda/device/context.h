@@ -21,6 +21,7 @@ class Context {
 
   const Driver& driver() const { return *driver_; }
   const Card& card() const { return card_; }
+  CuDevice device() const { return device_; }
   // Makes it the one that the calling thread works with; to be called before all else.
   Status enter() const;
   // Held by those who make calls that may wait for all that the card does, and by those who let it

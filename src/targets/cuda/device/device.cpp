@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "targets/cuda/device/code.h"
+#include "targets/cuda/device/condition.h"
 #include "targets/cuda/device/context.h"
 #include "targets/cuda/device/image.h"
 #include "targets/cuda/device/pool.h"
@@ -41,6 +42,10 @@ class Device final : public runtime::Device {
   Result<std::unique_ptr<runtime::Stream>> open_stream(const runtime::StreamOptions&) override {
     ATTUNE_RETURN_IF_ERROR(start());
     return cuda::open_stream({context_, pool_, scratch_bytes_});
+  }
+  Result<std::string> condition() override {
+    ATTUNE_RETURN_IF_ERROR(start());
+    return condition_of(*context_);
   }
 
  private:
@@ -103,8 +108,26 @@ Result<std::unique_ptr<runtime::Device>> open(std::string_view) {
   return std::unique_ptr<runtime::Device>(new Device(std::move(driver)));
 }
 
+Result<std::vector<std::byte>> with_ways(std::span<const std::byte> object,
+                                         const runtime::DeviceKind::Ways& ways) {
+  ATTUNE_ASSIGN(std::vector<KernelImage> images, read_images(object));
+  std::vector<std::byte> changed;
+  for (KernelImage& image : images) {
+    if (const auto found = ways.find(image.symbol); found != ways.end()) {
+      CHECK(found->second.size() == image.launches.size(), "a way for each launch");
+      for (std::size_t i = 0; i < image.launches.size(); ++i) {
+        image.launches[i].way = found->second[i];
+      }
+    }
+    const std::vector<std::byte> bytes = write_image(image);
+    changed.insert(changed.end(), bytes.begin(), bytes.end());
+  }
+  return changed;
+}
+
 }  // namespace
 
-const runtime::DeviceKind device_kind = {.name = "cuda", .check = check, .open = open};
+const runtime::DeviceKind device_kind = {
+    .name = "cuda", .check = check, .open = open, .with_ways = with_ways};
 
 }  // namespace attune::cuda

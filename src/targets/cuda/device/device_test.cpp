@@ -97,6 +97,11 @@ TEST_F(CudaDevice, ComputesInItsOwnMemory) {
             "the code for CUDA devices has no kernel 'absent'");
 }
 
+TEST_F(CudaDevice, SaysHowTheCardIs) {
+  open();
+  EXPECT_EQ(device_->condition().value(), "1980 MHz, memory 3201 MHz, 41 °C");
+}
+
 TEST_F(CudaDevice, HandsOverInScratchMemory) {
   open();
   fill(a_, 3);
@@ -106,7 +111,7 @@ TEST_F(CudaDevice, HandsOverInScratchMemory) {
   ASSERT_TRUE(launch("quadruple_all", both()).ok());
   EXPECT_EQ(card().calls["cuMemAlloc"], allocations);
   // 1000 bytes of shared memory for one launch, none for the other.
-  EXPECT_EQ(card().calls["cuFuncSetAttribute"], 2);
+  EXPECT_EQ(card().calls["cuFuncSetAttribute"], 1);
 }
 
 TEST_F(CudaDevice, GivesClearedMemoryAndKeepsWhatComesBack) {

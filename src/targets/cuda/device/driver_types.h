@@ -18,6 +18,20 @@ using CuEvent = struct CuEventState*;
 using CuGraph = struct CuGraphState*;
 using CuGraphExec = struct CuGraphExecState*;
 
+// A property of a launch besides its shape: an identifier, and a value of up to 64 bytes.
+struct CuLaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  alignas(8) int value[16] = {};
+};
+struct CuLaunch {
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  CuStream stream = nullptr;
+  CuLaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
 // Results with a hint of their own; others are told by CUDA's words.
 inline constexpr CuResult kSuccess = 0, kOutOfMemory = 2, kNotInitialized = 3, kNoDevice = 100,
                           kInvalidImage = 200, kNoBinaryForGpu = 209, kUnsupportedPtx = 222,
@@ -27,9 +41,11 @@ inline constexpr CuResult kSuccess = 0, kOutOfMemory = 2, kNotInitialized = 3, k
 // Attributes of devices.
 inline constexpr int kClockKhz = 13, kMultiprocessors = 16, kMemoryClockKhz = 36,
                      kMemoryBusBits = 37, kL2Bytes = 38, kMajor = 75, kMinor = 76,
-                     kSharedBytesOfBlock = 97;
-// An attribute of functions.
-inline constexpr int kMostDynamicSharedBytes = 8;
+                     kSharedBytesOfMultiprocessor = 81, kSharedBytesOfBlock = 97;
+// Attributes of functions.
+inline constexpr int kStaticSharedBytes = 1, kMostDynamicSharedBytes = 8;
+// An attribute of launches: it may begin before the launch in front of it has ended.
+inline constexpr int kMayBeginEarly = 6;
 // An option of loading modules: where to put what went wrong, and how many bytes there are.
 inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 

@@ -18,6 +18,7 @@ class FakeDriver {
  public:
   explicit FakeDriver(const std::string& path) {
     ::setenv("ATTUNE_LIBCUDA", path.c_str(), 1);
+    ::setenv("ATTUNE_LIBNVML", path.c_str(), 1);
     void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     CHECK(library != nullptr, "the fake driver is built with the tests");
     const auto make = reinterpret_cast<FakeCard* (*)()>(::dlsym(library, "attune_new_fake_card"));
@@ -51,7 +52,8 @@ inline KernelImage fake_kernel(const std::string& function, std::int64_t floats)
   KernelImage image{function, "sm_90a"};
   image.cubin = fake_code();
   LaunchImage launch{function, {floats / 4, 1, 1}, {4, 1, 1}, 0, {}};
-  image.parameters = function == "add_all" ? 3 : function == "fault" ? 1 : 2;
+  launch.waits = function.ends_with("_waiting");
+  image.parameters = function.starts_with("add") ? 3 : function == "fault" ? 1 : 2;
   for (std::int64_t i = 0; i < image.parameters; ++i) launch.arguments.push_back({false, i});
   image.launches = {launch};
   return image;

@@ -14,7 +14,8 @@ namespace {
 // An image begins with these bytes, a version and its length in bytes. Numbers are little endian;
 // texts and blobs begin with their length.
 constexpr std::string_view kMagic = "ATCUDA";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kWithoutWays = 1;  // as 2, but launches say nothing of waiting
 
 constexpr std::int64_t kMostTextBytes = 1024;
 constexpr std::int64_t kMostParameters = 4096, kMostArguments = 512, kMostLaunches = 4096;
@@ -136,9 +137,11 @@ void write_launch(const LaunchImage& launch, Writer& writer) {
     writer.number(std::int64_t{argument.scratch});
     writer.number(argument.at);
   }
+  writer.number(std::int64_t{launch.waits});
+  writer.number(launch.way);
 }
 
-LaunchImage read_launch(Reader& reader, const KernelImage& kernel) {
+LaunchImage read_launch(Reader& reader, const KernelImage& kernel, std::uint16_t version) {
   constexpr std::int64_t kArgumentBytes = 16;
   LaunchImage launch;
   launch.function = reader.text("a function's name");
@@ -163,10 +166,14 @@ LaunchImage read_launch(Reader& reader, const KernelImage& kernel) {
         reader.number(scratch ? "a place in scratch memory" : "a parameter", 0, room - 1);
     launch.arguments.push_back({scratch, at});
   }
+  if (version == kWithoutWays) return launch;
+  launch.waits = reader.number("a word on waiting", 0, 1) == 1;
+  const auto most = launch.waits ? static_cast<std::int64_t>(kWays.size()) - 1 : 0;
+  launch.way = reader.number("a way of launching", 0, most);
   return launch;
 }
 
-KernelImage read_image(Reader& reader) {
+KernelImage read_image(Reader& reader, std::uint16_t version) {
   constexpr std::int64_t kLaunchBytes = 9 * 8;
   KernelImage image;
   image.symbol = reader.text("a kernel's name");
@@ -179,7 +186,7 @@ KernelImage read_image(Reader& reader) {
   const std::int64_t launches =
       reader.count("a number of launches", 1, kMostLaunches, kLaunchBytes);
   for (std::int64_t i = 0; i < launches && !reader.failed(); ++i) {
-    image.launches.push_back(read_launch(reader, image));
+    image.launches.push_back(read_launch(reader, image, version));
   }
   const auto cubin = reader.take(reader.number("a size of machine code", 0, reader.left()));
   image.cubin.assign(cubin.begin(), cubin.end());
@@ -223,8 +230,8 @@ Result<std::vector<KernelImage>> read_images(std::span<const std::byte> bytes) {
     if (magic.empty() || std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) {
       return corrupt("does not begin as such code does");
     }
-    if (const std::uint16_t version = header.small_number();
-        !header.failed() && version != kVersion) {
+    const std::uint16_t version = header.small_number();
+    if (!header.failed() && (version < kWithoutWays || version > kVersion)) {
       return corrupt("has the form " + std::to_string(version) + ", this program reads " +
                      std::to_string(kVersion));
     }
@@ -232,7 +239,7 @@ Result<std::vector<KernelImage>> read_images(std::span<const std::byte> bytes) {
         header.number("a length", kHeaderBytes, static_cast<std::int64_t>(bytes.size()));
     if (header.failed()) return corrupt(header.what());
     Reader reader(bytes.subspan(kHeaderBytes, static_cast<std::size_t>(length - kHeaderBytes)));
-    KernelImage image = read_image(reader);
+    KernelImage image = read_image(reader, version);
     if (reader.failed()) return corrupt(reader.what());
     if (!symbols.insert(image.symbol).second) {
       return corrupt("has two kernels '" + image.symbol + "'");

@@ -20,12 +20,32 @@ struct Argument {
   std::int64_t at = 0;  // the parameter's number, or bytes from where scratch memory begins
 };
 
+// How a launch makes room for the one behind it: that may begin when this one has ended, when all
+// its blocks have begun (early), or when they have computed what they will write (mid). Blocks that
+// are alone on a multiprocessor do not pile up where others have just ended.
+enum class Overlap : std::uint8_t { None, Early, Mid };
+struct Way {
+  Overlap overlap = Overlap::None;
+  bool alone = false;
+};
+// Images and those who tune say which by its number.
+inline constexpr std::array<Way, 5> kWays = {{{Overlap::None, false},
+                                              {Overlap::Early, false},
+                                              {Overlap::Mid, false},
+                                              {Overlap::Early, true},
+                                              {Overlap::Mid, true}}};
+inline constexpr std::size_t kWaysTogether = 3;  // the first so many, where blocks share
+
 struct LaunchImage {
   std::string function;
   std::array<std::int64_t, 3> grid{1, 1, 1};   // blocks: x, y, z
   std::array<std::int64_t, 3> block{1, 1, 1};  // threads of a block
   std::int64_t shared_bytes = 0;               // asked for at launch
   std::vector<Argument> arguments = {};
+  // Its function waits for the work before it by itself, before it touches any memory, and takes
+  // an Overlap, an int, behind the arguments.
+  bool waits = false;
+  std::int64_t way = 0;  // of kWays; others than the first only where it waits
 };
 
 struct KernelImage {

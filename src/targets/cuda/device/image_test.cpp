@@ -38,6 +38,8 @@ void expect_same(const KernelImage& a, const KernelImage& b) {
     EXPECT_EQ(x.grid, y.grid);
     EXPECT_EQ(x.block, y.block);
     EXPECT_EQ(x.shared_bytes, y.shared_bytes);
+    EXPECT_EQ(x.waits, y.waits);
+    EXPECT_EQ(x.way, y.way);
     ASSERT_EQ(x.arguments.size(), y.arguments.size());
     for (std::size_t k = 0; k < x.arguments.size(); ++k) {
       EXPECT_EQ(x.arguments[k].scratch, y.arguments[k].scratch);
@@ -50,6 +52,8 @@ TEST(CudaImage, ReadsWhatItWrites) {
   KernelImage other = sample();
   other.symbol = "conv_2";
   other.ptx.clear();
+  other.launches[0].waits = true;
+  other.launches[0].way = 4;
   std::vector<std::byte> bytes = write_image(sample());
   const std::vector<std::byte> second = write_image(other);
   bytes.insert(bytes.end(), second.begin(), second.end());
@@ -61,6 +65,30 @@ TEST(CudaImage, ReadsWhatItWrites) {
   EXPECT_TRUE(read_images({}).value().empty());
 }
 
+// As it was before launches could wait: shorter by two numbers each.
+TEST(CudaImage, ReadsTheFormBefore) {
+  const KernelImage image = sample();
+  std::vector<std::byte> bytes = write_image(image);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<std::size_t> ends;
+  std::size_t from = 0;
+  for (const LaunchImage& launch : image.launches) {
+    from = text.find(launch.function, from) + launch.function.size() + 8 * (3 + 3 + 1 + 1) +
+           16 * launch.arguments.size();
+    ends.push_back(from);
+  }
+  for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+    const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(*end);
+    bytes.erase(first, first + 16);
+  }
+  bytes[6] = std::byte{1};
+  const std::size_t length = bytes.size();
+  for (std::size_t i = 0; i < 8; ++i) bytes[8 + i] = static_cast<std::byte>(length >> 8 * i);
+  const auto read = read_images(bytes);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  expect_same(read->front(), image);
+}
+
 TEST(CudaImage, SaysWhichNumberIsWrong) {
   const auto changed = [](const auto& change) {
     KernelImage image = sample();
@@ -70,6 +98,13 @@ TEST(CudaImage, SaysWhichNumberIsWrong) {
   const std::string start = "the code for CUDA devices ";
   EXPECT_EQ(changed([](KernelImage& i) { i.launches[0].grid[1] = 65536; }),
             start + "has an extent of a grid of 65536, it may be 1 to 65535");
+  EXPECT_EQ(changed([](KernelImage& i) { i.launches[0].way = 1; }),
+            start + "has a way of launching of 1, it may be 0 to 0");
+  EXPECT_EQ(changed([](KernelImage& i) {
+              i.launches[0].waits = true;
+              i.launches[0].way = 5;
+            }),
+            start + "has a way of launching of 5, it may be 0 to 4");
   EXPECT_EQ(changed([](KernelImage& i) { i.launches[0].grid[0] = 0; }),
             start + "has an extent of a grid of 0, it may be 1 to 2147483647");
   EXPECT_EQ(changed([](KernelImage& i) {
@@ -113,7 +148,7 @@ TEST(CudaImage, SaysWhatIsWrongWithTheWhole) {
   EXPECT_EQ(failure(bytes), start + "does not begin as such code does");
   bytes = whole;
   bytes[6] = std::byte{9};
-  EXPECT_EQ(failure(bytes), start + "has the form 9, this program reads 1");
+  EXPECT_EQ(failure(bytes), start + "has the form 9, this program reads 2");
   bytes = whole;
   bytes.insert(bytes.end(), whole.begin(), whole.end());
   EXPECT_EQ(failure(bytes), start + "has two kernels 'conv_1'");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <thread>
 
 #include "base/clock.h"
@@ -219,6 +220,102 @@ TEST_F(CudaOnCard, AGraphIsOneLaunch) {
   EXPECT_LT(profile.layers()[7].fastest_ns, 100'000);
   std::printf("a kernel by itself: %lld ns\n",
               static_cast<long long>(profile.layers()[7].fastest_ns));
+}
+
+// double_waiting: B = 2 A, as our code generator writes it.
+constexpr const char* kWaitingPtx = R"(
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry double_waiting(.param .u64 a, .param .u64 b, .param .u32 overlap) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .f32 %f<3>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u64 %rd2, [b];
+  ld.param.u32 %r5, [overlap];
+  setp.ne.s32 %p1, %r5, 1;
+  @%p1 bra PLACE;
+  griddepcontrol.launch_dependents;
+PLACE:
+  cvta.to.global.u64 %rd3, %rd1;
+  cvta.to.global.u64 %rd4, %rd2;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  mul.wide.s32 %rd5, %r4, 4;
+  add.s64 %rd6, %rd3, %rd5;
+  add.s64 %rd7, %rd4, %rd5;
+  griddepcontrol.wait;
+  ld.global.nc.f32 %f1, [%rd6];
+  add.f32 %f2, %f1, %f1;
+  setp.ne.s32 %p2, %r5, 2;
+  @%p2 bra WRITE;
+  griddepcontrol.launch_dependents;
+WRITE:
+  st.global.f32 [%rd7], %f2;
+  ret;
+}
+)";
+
+// Each launch reads what the one before it wrote, in a recording and without.
+TEST_F(CudaOnCard, LaunchesKeepTheirOrderInEveryWay) {
+  if (read_cards(**open_driver()).value().front().compute.major < 9) {
+    GTEST_SKIP() << "skipped: launches of this card do not overlap";
+  }
+  constexpr std::int64_t kBlocks = 100, kSome = 256 * kBlocks;
+  constexpr int kLaunches = 60, kReplays = 20;
+  KernelImage image{"double_waiting", "sm_90", 2};
+  image.ptx = kWaitingPtx;
+  image.launches = {{"double_waiting", {kBlocks, 1, 1}, {256, 1, 1}, 0, {{false, 0}, {false, 1}}}};
+  image.launches[0].waits = true;
+  const auto device = device_kind.open("cuda").value();
+  const auto code = device->load(write_image(image)).value();
+  const auto kernel = code->kernel("double_waiting").value();
+  ASSERT_EQ(code->launch_ways(kernel), std::vector<int>{5});
+  const auto stream = device->open_stream({}).value();
+  const Memory a = device->allocate(4 * kSome).value(), b = device->allocate(4 * kSome).value();
+  std::vector<float> values(kSome);
+  const Location host{Space::Host, reinterpret_cast<std::byte*>(values.data())};
+  const auto launch_all = [&] {
+    for (int i = 0; i < kLaunches; ++i) {
+      const std::vector<void*> there{a->address(), b->address()};
+      const std::vector<void*> back{b->address(), a->address()};
+      ASSERT_TRUE(stream->launch(kernel, i % 2 == 0 ? there : back).ok());
+    }
+  };
+  for (int way = 0; way < 5; ++way) {
+    ASSERT_TRUE(code->choose_way(kernel, 0, way).ok());
+    const auto expect_doubled = [&](const std::function<void()>& work) {
+      std::fill(values.begin(), values.end(), 1.0F);
+      ASSERT_TRUE(stream->copy({Space::Device, a->address()}, host, 4 * kSome).ok());
+      work();
+      ASSERT_TRUE(stream->copy(host, {Space::Device, a->address()}, 4 * kSome).ok());
+      for (const float value : values) ASSERT_EQ(value, std::ldexp(1.0F, kLaunches)) << way;
+    };
+    expect_doubled(launch_all);
+    ASSERT_TRUE(stream->begin_recording().ok());
+    launch_all();
+    const auto recording = stream->end_recording();
+    ASSERT_TRUE(recording.ok()) << recording.error().message;
+    double fastest = 1e9;
+    for (int i = 0; i < kReplays; ++i) {
+      expect_doubled([&] {
+        const std::int64_t start = stream->now_ns();
+        ASSERT_TRUE(stream->replay(**recording).ok());
+        fastest = std::min(fastest, static_cast<double>(stream->now_ns() - start));
+      });
+    }
+    std::printf("way %d: %.2f us a launch\n", way, fastest * 1e-3 / kLaunches);
+  }
+}
+
+TEST_F(CudaOnCard, SaysHowItIs) {
+  const auto condition = device_kind.open("cuda").value()->condition();
+  ASSERT_TRUE(condition.ok()) << condition.error().message;
+  std::printf("the card: %s\n", condition->c_str());
 }
 
 // Nothing works on the card after it, so it comes last.

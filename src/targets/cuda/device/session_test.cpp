@@ -134,6 +134,47 @@ TEST_F(CudaSession, RunsKernelsAgainAsAGraphOfTheirOwn) {
   EXPECT_EQ(card().calls["cuGraphInstantiate"], 2);
 }
 
+TEST_F(CudaSession, TimesManyRunsAsOneGraph) {
+  Session session = session_of(straight_plan());
+  EXPECT_EQ(third(session, 1), 20);
+  for (int turn = 1; turn < 4; ++turn) {
+    EXPECT_NEAR(session.time_again(50).value(), 4, 1e-3);  // launches of 1 us each
+    EXPECT_EQ(card().calls["cuGraphLaunch"], turn);
+    EXPECT_EQ(card().calls["cuGraphInstantiate"], 1);
+  }
+  EXPECT_NEAR(session.time_again(7).value(), 4, 1e-3);
+  EXPECT_EQ(card().calls["cuGraphInstantiate"], 2);
+  EXPECT_EQ(third(session, 2), 28);
+}
+
+TEST_F(CudaSession, TimesSeveralSessionsAsOneGraph) {
+  Session one = session_of(straight_plan()), two = session_of(straight_plan());
+  EXPECT_EQ(third(one, 1), 20);
+  EXPECT_EQ(third(two, 2), 28);
+  Session* const both[] = {&one, &two, &one};
+  for (int turn = 1; turn < 3; ++turn) {
+    EXPECT_NEAR(Session::time_together(both, 5).value(), 12, 1e-3);
+    EXPECT_EQ(card().calls["cuGraphLaunch"], turn);
+    EXPECT_EQ(card().calls["cuGraphInstantiate"], 1);
+  }
+  EXPECT_EQ(third(one, 3), 36);
+  EXPECT_EQ(third(two, 4), 44);
+}
+
+// What the host does between two runs is between them when they are timed, too.
+TEST_F(CudaSession, TimesRunsOneByOneWhereTheHostHasAPart) {
+  Plan plan = empty_plan();
+  const Operand input{0, DType::F32, {{kFloats}}}, other{6, DType::F32, {{kFloats}}};
+  plan.body = {{HostCall{"Neg", {}, {input}, {other}, "neg"}},
+               {Copy{.from = 6, .to = 2, .bytes = kBytes}},
+               {call(kDouble, {2, 3})},
+               {Copy{.from = 3, .to = 1, .bytes = kBytes}}};
+  Session session = session_of(plan);
+  EXPECT_EQ(third(session, 1), -2);
+  EXPECT_NEAR(session.time_again(8).value(), 1, 1e-3);
+  EXPECT_EQ(third(session, 3), -6);
+}
+
 TEST_F(CudaSession, ProfilesKernelByKernel) {
   Session session = session_of(straight_plan());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(third(session, 1), 20);

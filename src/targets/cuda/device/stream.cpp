@@ -64,8 +64,10 @@ class Stream final : public runtime::Stream {
     {
       const auto alone = shared_.context->alone();
       const bool gated = gate_ && kernel.launched && gate_->close(stream_.get());
+      makes_room_ = false;
       Status asked = call_(kTiming, call_.event_record, begin_.get(), stream_.get());
       if (asked.ok()) asked = enqueue(kernel, arguments);
+      makes_room_ = false;
       if (asked.ok()) asked = call_(kTiming, call_.event_record, end_.get(), stream_.get());
       if (gated) gate_->open();
       ATTUNE_RETURN_IF_ERROR(asked);
@@ -79,6 +81,7 @@ class Stream final : public runtime::Stream {
 
   Status copy(const Location& to, const Location& from, std::size_t bytes) override {
     if (bytes == 0) return {};
+    makes_room_ = false;
     ATTUNE_RETURN_IF_ERROR(shared_.context->enter());
     if (to.space == Space::Host) return copy_to_host(to.address, from.address, bytes);
     if (from.space == Space::Device) return copy_within(to.address, from.address, bytes);
@@ -94,6 +97,7 @@ class Stream final : public runtime::Stream {
   // Time is added up from one look to the next: the driver tells it in single precision. Where
   // something went wrong it stands still; the next call says what it was.
   std::int64_t now_ns() const override {
+    makes_room_ = false;
     float milliseconds = 0;
     const bool told =
         shared_.context->enter().ok() &&
@@ -111,6 +115,7 @@ class Stream final : public runtime::Stream {
   Result<std::unique_ptr<runtime::Recording>> end_recording() override;
   Status replay(const runtime::Recording& recording) override {
     ATTUNE_RETURN_IF_ERROR(shared_.context->enter());
+    makes_room_ = false;
     return call_("launching a graph", call_.graph_launch,
                  static_cast<const Graph&>(recording).get(), stream_.get());
   }
@@ -141,18 +146,36 @@ class Stream final : public runtime::Stream {
         addresses_.push_back(
             address_of(argument.scratch ? scratch_.back()->address() + at : arguments[at]));
       }
-      pointers_.clear();
-      for (CuAddress& address : addresses_) pointers_.push_back(&address);
-      const CuResult result =
-          call_.launch.function(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
-                                launch.block[0], launch.block[1], launch.block[2],
-                                launch.shared_bytes, stream_.get(), pointers_.data(), nullptr);
-      if (result != kSuccess) {
-        return call_.error_of(call_.launch.symbol, result, "kernel '" + kernel.symbol + "'");
-      }
+      ATTUNE_RETURN_IF_ERROR(enqueue(launch, kernel));
     }
     kernel.launched.store(true, std::memory_order_relaxed);
     return {};
+  }
+
+  // What is in addresses_ goes along. It begins before the work in front of it has ended only where
+  // that is a launch that makes room, and where it waits by itself.
+  Status enqueue(const LoadedLaunch& launch, const LoadedKernel& kernel) {
+    pointers_.clear();
+    for (CuAddress& address : addresses_) pointers_.push_back(&address);
+    auto overlap = static_cast<int>(launch.overlap);
+    if (launch.waits) pointers_.push_back(&overlap);
+    const auto& [gx, gy, gz] = launch.grid;
+    const auto& [bx, by, bz] = launch.block;
+    const bool early = makes_room_ && launch.waits;
+    CuResult result = kSuccess;
+    if (early) {
+      CuLaunchAttribute attribute{.id = kMayBeginEarly, .value = {1}};
+      const CuLaunch asked{{gx, gy, gz},  {bx, by, bz}, launch.asked_bytes,
+                           stream_.get(), &attribute,   1};
+      result = call_.launch_with.function(&asked, launch.function, pointers_.data(), nullptr);
+    } else {
+      result = call_.launch.function(launch.function, gx, gy, gz, bx, by, bz, launch.asked_bytes,
+                                     stream_.get(), pointers_.data(), nullptr);
+    }
+    makes_room_ = result == kSuccess && launch.waits && launch.overlap != Overlap::None;
+    if (result == kSuccess) return {};
+    return call_.error_of(early ? call_.launch_with.symbol : call_.launch.symbol, result,
+                          "kernel '" + kernel.symbol + "'");
   }
 
   Status copy_to_host(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -187,6 +210,7 @@ class Stream final : public runtime::Stream {
   EventHandle begin_, end_;  // of a timed launch
   std::optional<Gate> gate_;
   bool recording_ = false;
+  mutable bool makes_room_ = false;  // what was asked for last is a launch that lets the next begin
   // Of the launch that is being asked for.
   std::vector<CuAddress> addresses_;
   std::vector<void*> pointers_;
@@ -198,6 +222,7 @@ Status Stream::begin_recording() {
   ATTUNE_RETURN_IF_ERROR(
       call_("beginning a graph", call_.capture_begin, stream_.get(), kCaptureThisThread));
   recording_ = true;
+  makes_room_ = false;
   return {};
 }
 
@@ -205,6 +230,7 @@ Result<std::unique_ptr<runtime::Recording>> Stream::end_recording() {
   constexpr std::string_view kMaking = "making a graph";
   CHECK(recording_, "a recording was begun");
   recording_ = false;
+  makes_room_ = false;
   ATTUNE_RETURN_IF_ERROR(shared_.context->enter());
   CuGraph graph = nullptr;
   ATTUNE_RETURN_IF_ERROR(call_(kMaking, call_.capture_end, stream_.get(), &graph));

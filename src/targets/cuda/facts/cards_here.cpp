@@ -11,18 +11,14 @@
 namespace attune::cuda {
 namespace {
 
-void append_text(Bytes& bytes, const std::string& text) {
-  append_value(bytes, text.size());
-  bytes.insert(bytes.end(), text.begin(), text.end());
-}
-
 void append_card(Bytes& bytes, const Card& card) {
   append_text(bytes, card.name);
   append_value(bytes, card.compute.major);
   append_value(bytes, card.compute.minor);
   append_value(bytes, card.driver);
-  for (const std::int64_t number : {card.multiprocessors, card.clock_mhz, card.shared_bytes,
-                                    card.l2_bytes, card.dram_gbps, card.memory_bytes}) {
+  for (const std::int64_t number :
+       {card.multiprocessors, card.clock_mhz, card.shared_bytes, card.resident_shared_bytes,
+        card.l2_bytes, card.dram_gbps, card.memory_bytes}) {
     append_value(bytes, number);
   }
 }
@@ -33,8 +29,9 @@ Card take_card(AnswerReader& reader) {
   card.compute.major = reader.value<int>();
   card.compute.minor = reader.value<int>();
   card.driver = reader.value<int>();
-  for (std::int64_t* number : {&card.multiprocessors, &card.clock_mhz, &card.shared_bytes,
-                               &card.l2_bytes, &card.dram_gbps, &card.memory_bytes}) {
+  for (std::int64_t* number :
+       {&card.multiprocessors, &card.clock_mhz, &card.shared_bytes, &card.resident_shared_bytes,
+        &card.l2_bytes, &card.dram_gbps, &card.memory_bytes}) {
     *number = reader.value<std::int64_t>();
   }
   return card;

@@ -132,6 +132,15 @@ Status set_numbers(const target::Target& target, Description& description) {
   return {};
 }
 
+// The matrix instructions that warps have since sm_80.
+void add_matrix_units(const MultiprocessorFacts& facts, target::LaunchFacts& launch) {
+  const auto rate = static_cast<double>(facts.matrix_fmas_per_cycle);
+  if (rate == 0) return;
+  launch.matrix_units = {{"mma_16x8x32_f16", rate},      {"mma_16x8x16_f16", rate},
+                         {"mma_16x8x32_bf16", rate},     {"mma_16x8x16_bf16", rate},
+                         {"mma_16x8x16_tf32", rate / 2}, {"mma_16x8x8_tf32", rate / 2}};
+}
+
 // Instructions of warpgroups, which one architecture has: twice as many of halves as of tf32.
 void add_warpgroup_units(const Architecture& architecture, target::LaunchFacts& launch) {
   static constexpr std::string_view kHalves[] = {
@@ -171,6 +180,7 @@ target::LaunchFacts launch_facts(const Description& card, const MultiprocessorFa
   launch.global_latency_ns = 600;
   launch.barrier_ns = 20;
   launch.launch_us = 1;
+  add_matrix_units(facts, launch);
   add_warpgroup_units(card.architecture, launch);
   return launch;
 }

@@ -28,6 +28,7 @@ Result<std::unique_ptr<measure::Runner>> start_runner(const tuning::RunnerOption
       {.kind = "cuda",
        .target = target::to_string(target),
        .device = architecture.empty() ? "cuda" : "cuda " + std::string(architecture),
+       .launch_us = target.launch.launch_us,
        .rotate_bytes = 2 * target.launch.l2_bytes});
 }
 

@@ -50,6 +50,7 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
                                      static_cast<double>(device.warp));
   LaunchCost cost;
   cost.compute_us = most * instructions / issued * us_per_cycle;
+  cost.matrix_us = most * block.matrix_cycles * us_per_cycle;
   cost.shared_us = most * block.shared_cycles * us_per_cycle;
   // A processor alone does not draw more than its share.
   const double busy = std::min(blocks, processors) / processors;
@@ -61,14 +62,20 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
   const double warps = static_cast<double>(work.shape.thread_count()) / kWarpsOfABarrier /
                        static_cast<double>(device.warp);
   const double latency_ns = device.global_latency_ns * (cost.dram_us > 0 ? 1 : kCacheLatency);
-  const double waited =
-      (block.waits * latency_ns + block.barriers * device.barrier_ns * (1 + warps)) * 1e-3;
-  const double computed = std::max(block.longest * kIssueCycles, instructions / issued);
-  cost.wait_us = std::ceil(most / resident) * (waited + computed * us_per_cycle);
+  const double computed_us =
+      std::max(block.longest * kIssueCycles, instructions / issued) * us_per_cycle;
+  double waits = block.waits * latency_ns;
+  if (block.fetches > 0) {
+    // The first is waited for; of the others, what the slabs before them do not last for.
+    const double slab_ns = computed_us * 1e3 / block.fetches;
+    waits += latency_ns + (block.fetches - 1) * std::max(0.0, latency_ns / block.ahead - slab_ns);
+  }
+  const double waited = (waits + block.barriers * device.barrier_ns * (1 + warps)) * 1e-3;
+  cost.wait_us = std::ceil(most / resident) * (waited + computed_us);
   const auto cube = [](double x) { return x * x * x; };
   cost.us = device.launch_us * (1 + kSetUp) + kBlockUs * blocks * device.launch_us +
-            std::cbrt(cube(cost.compute_us) + cube(cost.shared_us) + cube(cost.l2_us) +
-                      cube(cost.dram_us) + cube(cost.wait_us));
+            std::cbrt(cube(cost.compute_us) + cube(cost.matrix_us) + cube(cost.shared_us) +
+                      cube(cost.l2_us) + cube(cost.dram_us) + cube(cost.wait_us));
   return cost;
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
+#include "compiler/ir/nodes/rewrite.h"
+#include "tuner/cost_model/launches/matrix_work.h"
 #include "tuner/cost_model/stage_cost.h"
 
 namespace attune::cost_model {
@@ -57,6 +60,7 @@ class StageWork {
   }
 
   void add_to(BlockWork& work) const {
+    if (add_matrix_calls(stage_, nest_, serial_, threads_, device_, work)) return;
     const double warps = std::ceil(threads_ / static_cast<double>(device_.warp));
     double per_iteration = 0;
     for (const ir::Expr& value : stage_.stage.values) per_iteration += arithmetic(value);
@@ -72,23 +76,80 @@ class StageWork {
       waits |= touch.bytes > 0;
     }
     const Touch stored = store();
-    steps += stored.instructions;
+    // A copy that runs beside the rest is one instruction.
+    const bool ahead = shared_ && stage_.buffers > 1;
+    if (!ahead) steps += stored.instructions;
     shared += stored.shared_words;
     bytes += stored.bytes;
-    if (shared_ && bytes > 0) steps += kIndexInstructions / vector_;
+    if (shared_ && bytes > 0) steps += index_instructions() / vector_;
     const double all = serial_ * warps;
     work.instructions += steps * all;
     work.longest += steps * serial_;
     work.shared_cycles += shared * all;
     work.global_bytes += bytes * serial_ * threads_;
-    if (shared_) work.barriers += 2 * times_;
-    if (waits) work.waits += shared_ ? times_ : std::max(1.0, serial_ / tail_ / kInFlight);
+    if (shared_) work.barriers += (ahead ? 1 : 2) * times_ / together();
+    if (ahead && waits) {
+      work.fetches = std::max(work.fetches, times_);
+      work.ahead = std::max(work.ahead, static_cast<double>(stage_.buffers - 1));
+    } else if (waits) {
+      work.waits += shared_ ? times_ / together() : std::max(1.0, serial_ / tail_ / kInFlight);
+    }
   }
 
  private:
   static constexpr double kInFlight = 2;  // steps of a thread whose reads are under way together
-  // Where an element that is fetched together lies is found anew for each.
-  static constexpr double kIndexInstructions = 8;
+  // To move an address along, and to find it anew from counters with a condition on each.
+  static constexpr double kNextAddress = 3, kNewAddress = 14;
+
+  // Stages that are fetched at the same loop wait and meet once.
+  double together() const {
+    double count = 0;
+    for (const auto& other : state_.stages) {
+      count += is_shared(*other) && other->at_stage == stage_.at_stage &&
+               other->at_loop == stage_.at_loop;
+    }
+    return std::max(1.0, count);
+  }
+
+  // Of each fetch. Places that are no linear function of the loops are found anew, unless what is
+  // fetched at once is a whole number of their turns: then they are the same each time.
+  double index_instructions() const {
+    for (const schedule::Access& access : stage_.accesses) {
+      for (const schedule::AccessDim& dim : access.dims) {
+        if (!dim.linear && !repeats(dim.index)) return kNewAddress;
+      }
+    }
+    return kNextAddress;
+  }
+
+  // Whether the extent of every axis that the index divides is a multiple of the divisor.
+  bool repeats(const ir::Expr& index) const {
+    bool whole = true;
+    ir::visit(index, [&](const ir::Expr& e) {
+      const auto* division = ir::as<ir::Binary>(e);
+      if (!division || (division->op != ir::BinOp::Div && division->op != ir::BinOp::Mod)) return;
+      const auto* divisor = ir::as_int(division->rhs);
+      if (!divisor) return;
+      for (std::size_t a = 0; a < stage_.stage.axes.size(); ++a) {
+        // An axis that its host does not step along stays where it is.
+        const std::int64_t extent = bounds_.axes[a];
+        const bool steps = steps_along(a) && ir::uses_var(e, stage_.stage.axes[a].name);
+        whole &= !steps || extent % *divisor == 0;
+      }
+    });
+    return whole;
+  }
+
+  // Whether where an axis begins moves with serial loops around the stage.
+  bool steps_along(std::size_t axis) const {
+    for (std::size_t i = 0; i < nest_.own; ++i) {
+      if (!axes_[i].empty() || nest_.levels[i].extent == 1) continue;
+      const auto& outer = nest_.levels[i].spans;
+      const auto& inner = i + 1 < nest_.levels.size() ? nest_.levels[i + 1].spans : outer;
+      if (outer[axis] != inner[axis]) return true;
+    }
+    return false;
+  }
 
   // What an iteration does for one access, on average.
   struct Touch {
@@ -264,11 +325,13 @@ class StageWork {
   double tail_ = 1, vector_ = 1;
 };
 
-// Of the tensors in global memory that a stage reads or writes.
+// Of the tensors in global memory that a stage reads or writes, in however many places.
 double global_bytes(const schedule::State& state, std::size_t index) {
   const StageState& stage = *state.stages[index];
   double bytes = 0;
+  std::set<ir::Buffer> counted;
   const auto add = [&](const ir::Buffer& buffer) {
+    if (!counted.insert(buffer).second) return;
     double all = static_cast<double>(buffer->type.bytes());
     for (const std::int64_t extent : buffer->shape) all *= static_cast<double>(extent);
     bytes += all;

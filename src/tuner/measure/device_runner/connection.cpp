@@ -37,6 +37,7 @@ Status Connection::ensure_open() {
   Bytes bytes;
   append_text(bytes, options_.kind);
   append_text(bytes, options_.target);
+  append_value(bytes, options_.launch_us);
   const auto fail = [&](std::string why) {
     renew();
     return Error{ErrorCode::Io,
@@ -62,12 +63,12 @@ Reply Connection::ask(Kind kind, std::uint64_t id, const Bytes& more, Phase phas
   if (const Status open = ensure_open(); !open.ok()) {
     return {.failure = outcome::InfrastructureLost{phase, open.error().message}};
   }
-  const Message message{kind, numbered(id, more)};
-  if (message.bytes.size() > kMostBytes) {
+  Message message{kind, numbered(id, more)};
+  if (message.bytes.size() > kMostMessageBytes) {
     return {.failure = outcome::RunCrashed{
                 Phase::Load, 0, fmt::format("{} bytes of code are too many", more.size())}};
   }
-  if (!send(process_->line(), message, after_ms(options_.set_up_ms))) {
+  if (!send(process_->line(), std::move(message), after_ms(options_.set_up_ms))) {
     return {.failure = blame_end(phase)};
   }
   return await_answer(phase, timeout_ms);

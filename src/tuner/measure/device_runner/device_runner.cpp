@@ -207,6 +207,12 @@ class DeviceRunner final : public measure::Runner {
   }
 
   std::string device() const override { return options_.device; }
+  std::string condition() override {
+    const std::lock_guard lock(mutex_);
+    constexpr double kPatienceMs = 5000;
+    const Reply reply = connection_.ask(Kind::Condition, 0, {}, Phase::Load, kPatienceMs);
+    return reply.failure ? "" : AnswerReader(reply.done).text();
+  }
   double busy_seconds() const override { return busy_seconds_; }
 
  private:

@@ -19,6 +19,7 @@ struct DeviceRunnerOptions {
   std::string device = {};  // what it is called in records
   // Starts the process that serves: our own program, and the verb for it.
   std::vector<std::string> command = {"/proc/self/exe", "serve-device"};
+  double launch_us = 1;       // what the device takes to start a kernel
   double open_ms = 60'000;    // for the device to open,
   double set_up_ms = 30'000;  // and for a candidate's code and constants to get there
   // Copies of constants that are to be cold exceed the caches by that.

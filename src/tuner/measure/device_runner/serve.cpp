@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <limits>
 #include <optional>
 #include <thread>
 
@@ -13,8 +12,6 @@
 namespace attune::device_runner {
 namespace {
 
-constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
-
 class Server {
  public:
   Server(int line, runtime::DeviceKinds kinds) : line_(line), kinds_(kinds) {}
@@ -22,11 +19,11 @@ class Server {
   bool answer(const Message& asked) {
     AnswerReader reader(asked.bytes);
     Result<Bytes> done = perform(asked.kind, reader);
-    if (done.ok()) return send(line_, {Kind::Done, std::move(*done)}, kForever);
+    if (done.ok()) return send(line_, {Kind::Done, std::move(*done)}, kNoDeadline);
     Bytes why;
     append_value(why, done.error().code);
     append_text(why, done.error().message);
-    return send(line_, {Kind::Failed, std::move(why)}, kForever);
+    return send(line_, {Kind::Failed, std::move(why)}, kNoDeadline);
   }
 
  private:
@@ -61,6 +58,11 @@ class Server {
         append_values(bytes, values);
         return bytes;
       }
+      case Kind::Condition: {
+        ATTUNE_ASSIGN(const std::string text, device_->condition());
+        append_text(bytes, text);
+        return bytes;
+      }
       case Kind::Forget:
         device_->forget(id);
         return bytes;
@@ -71,9 +73,10 @@ class Server {
 
   Result<Bytes> open(AnswerReader& reader) {
     const std::string kind = reader.text(), target = reader.text();
+    const auto launch_us = reader.value<double>();
     ATTUNE_RETURN_IF_ERROR(reader.status());
     ATTUNE_ASSIGN(const runtime::DeviceKind* const found, runtime::find_device(kinds_, kind));
-    ATTUNE_ASSIGN(ServedDevice device, ServedDevice::open(*found, target));
+    ATTUNE_ASSIGN(ServedDevice device, ServedDevice::open(*found, target, launch_us));
     device_.emplace(std::move(device));
     return Bytes();
   }
@@ -82,7 +85,7 @@ class Server {
     return [this](outcome::Phase phase) {
       Bytes bytes;
       append_value(bytes, phase);
-      (void)send(line_, {Kind::Phase, std::move(bytes)}, kForever);
+      (void)send(line_, {Kind::Phase, std::move(bytes)}, kNoDeadline);
     };
   }
 
@@ -105,7 +108,7 @@ int serve(int line, runtime::DeviceKinds kinds) {
   std::thread([line] { end_with(line); }).detach();
   Server server(line, kinds);
   Message asked;
-  while (receive(line, asked, kForever) == Heard::Message) {
+  while (receive(line, asked, kNoDeadline) == Heard::Message) {
     if (!server.answer(asked)) break;
   }
   return 0;

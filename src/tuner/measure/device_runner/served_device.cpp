@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/clock.h"
 #include "runtime/memory/fill.h"
@@ -18,8 +19,12 @@ using runtime::Space;
 
 constexpr std::size_t kMostKept = std::size_t{8} << 30;
 constexpr std::int64_t kMostCopies = 64;
-constexpr std::int64_t kRowCalls = 32;  // that are recorded together
-constexpr double kLongCallUs = 200;     // beyond which the device is what takes long
+// A row of calls begins later than it is asked for, by some starts of a kernel; a call by itself by
+// one. A row is so long, and calls that are not recorded are, that it is no more than this part of
+// what is timed.
+constexpr double kMostStart = 0.005, kRowStarts = 4;
+constexpr std::int64_t kMostRowCalls = 512;
+constexpr double kHopelessUs = 20'000;  // of a first call, though it waits for much besides
 
 // The device's own clock.
 class StreamClock final : public Clock {
@@ -33,8 +38,10 @@ class StreamClock final : public Clock {
 
 }  // namespace
 
-Result<ServedDevice> ServedDevice::open(const runtime::DeviceKind& kind, std::string_view target) {
+Result<ServedDevice> ServedDevice::open(const runtime::DeviceKind& kind, std::string_view target,
+                                        double launch_us) {
   ServedDevice served;
+  served.launch_us_ = launch_us;
   ATTUNE_ASSIGN(served.device_, kind.open(target));
   if (served.device_->space() != Space::Device) {
     return unsupported(fmt::format("'{}' has no memory of its own", kind.name),
@@ -70,10 +77,16 @@ Result<ServedDevice::Block> ServedDevice::filled(const kernel::Parameter& parame
 // What is not written stays no number.
 Result<ServedDevice::Block> ServedDevice::output_block(const kernel::Parameter& parameter) {
   const auto bytes = static_cast<std::size_t>(parameter.bytes());
+  if (poison_ == nullptr || poison_bytes_ < bytes) {
+    ATTUNE_ASSIGN(poison_, allocate(bytes));
+    poison_bytes_ = bytes;
+    std::vector<std::byte> values(bytes, std::byte{0xff});
+    ATTUNE_RETURN_IF_ERROR(
+        stream_->copy({Space::Device, poison_->address()}, {Space::Host, values.data()}, bytes));
+  }
   ATTUNE_ASSIGN(const Block block, allocate(bytes));
-  std::vector<std::byte> poison(bytes, std::byte{0xff});
   ATTUNE_RETURN_IF_ERROR(
-      stream_->copy({Space::Device, block->address()}, {Space::Host, poison.data()}, bytes));
+      stream_->copy({Space::Device, block->address()}, {Space::Device, poison_->address()}, bytes));
   return block;
 }
 
@@ -85,17 +98,30 @@ Result<ServedDevice::Block> ServedDevice::contents(const kernel::Parameter& para
       seed, prepared, parameter.index, static_cast<int>(parameter.type), parameter.elements, by};
   if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
   if (prepared) return invalid("a constant that no kernel prepares");
-  if (kept_bytes_ > kMostKept) kept_.clear(), kept_bytes_ = 0;
   ATTUNE_ASSIGN(const Block block, filled(parameter, seed));
   kept_[key] = block;
   kept_bytes_ += static_cast<std::size_t>(parameter.bytes());
   return block;
 }
 
+ServedDevice::Key ServedDevice::prepared_key(const kernel::Parameter& parameter,
+                                             const measure::KernelCode& by, std::uint64_t seed) {
+  return {seed, true, parameter.index, static_cast<int>(parameter.type), parameter.elements, by.id};
+}
+
+bool ServedDevice::is_prepared(const measure::KernelCode& code, std::uint64_t seed) const {
+  return code.id != 0 && std::all_of(code.parameters.begin(), code.parameters.end(),
+                                     [&](const kernel::Parameter& each) {
+                                       return each.is_input() ||
+                                              kept_.count(prepared_key(each, code, seed)) > 0;
+                                     });
+}
+
 // Unless another candidate had the same prepared.
 Status ServedDevice::prepare(Loaded& candidate) {
   if (!candidate.wanted.prepare) return {};
   const measure::KernelCode& code = *candidate.wanted.prepare;
+  if (is_prepared(code, candidate.wanted.seed)) return {};
   ATTUNE_ASSIGN(const auto loaded, device_->load(*code.object));
   ATTUNE_ASSIGN(const runtime::KernelHandle kernel, loaded->kernel(code.symbol));
   std::vector<void*> arguments;
@@ -109,15 +135,9 @@ Status ServedDevice::prepare(Loaded& candidate) {
     }
     ATTUNE_ASSIGN(const Block block, allocate(static_cast<std::size_t>(parameter.bytes())));
     arguments.push_back(block->address());
-    made.push_back({{seed, true, parameter.index, static_cast<int>(parameter.type),
-                     parameter.elements, code.id},
-                    block});
+    made.push_back({prepared_key(parameter, code, seed), block});
     kept_bytes_ += static_cast<std::size_t>(parameter.bytes());
   }
-  const bool known = code.id != 0 && std::all_of(made.begin(), made.end(), [&](const auto& each) {
-                       return kept_.count(each.first) > 0;
-                     });
-  if (known) return {};
   ATTUNE_RETURN_IF_ERROR(stream_->launch(kernel, arguments));
   ATTUNE_RETURN_IF_ERROR(stream_->wait());
   for (auto& [key, block] : made) kept_[key] = block;
@@ -152,13 +172,24 @@ Status ServedDevice::add_arguments(Loaded& candidate, bool own_constants) {
   return {};
 }
 
+// A call when all of it is at hand, without the way there.
+Result<double> ServedDevice::second_us(Loaded& candidate) {
+  ATTUNE_ASSIGN(const std::int64_t ns,
+                stream_->launch_timed(candidate.kernel, candidate.arguments.front()));
+  return std::max(static_cast<double>(ns) * 1e-3, launch_us_);
+}
+
 // Launches of short kernels take the host longer than the device: a row of them, recorded, is asked
 // for at once.
 Status ServedDevice::record_row(Loaded& candidate) {
-  if (!stream_->records() || candidate.first_us > kLongCallUs) return {};
+  if (!stream_->records() || candidate.first_us > kHopelessUs) return {};
   const auto sets = static_cast<std::int64_t>(candidate.arguments.size());
-  const std::int64_t calls = (kRowCalls + sets - 1) / sets * sets;
-  if (candidate.row != nullptr && candidate.row_calls == calls) return {};
+  if (candidate.row != nullptr && candidate.row_calls % sets == 0) return {};
+  ATTUNE_ASSIGN(const double call_us, second_us(candidate));
+  if (call_us * kMostStart > launch_us_) return {};
+  const double wanted = std::ceil(kRowStarts * launch_us_ / (kMostStart * call_us));
+  const auto least = static_cast<std::int64_t>(std::clamp(wanted, 1.0, double{kMostRowCalls}));
+  const std::int64_t calls = (least + sets - 1) / sets * sets;
   ATTUNE_RETURN_IF_ERROR(stream_->begin_recording());
   Status launched;
   for (std::int64_t i = 0; i < calls && launched.ok(); ++i) {
@@ -217,6 +248,7 @@ Result<std::vector<double>> ServedDevice::read(const Loaded& candidate,
 Result<ServedDevice::FirstCall> ServedDevice::run(std::uint64_t id, Wanted wanted,
                                                   const TellPhase& tell) {
   tell(outcome::Phase::Load);
+  if (kept_bytes_ > kMostKept) kept_.clear(), kept_bytes_ = 0;
   Loaded candidate;
   candidate.wanted = std::move(wanted);
   ATTUNE_ASSIGN(candidate.code, device_->load(*candidate.wanted.main.object));
@@ -276,7 +308,8 @@ Result<std::vector<double>> ServedDevice::fresh(std::uint64_t id) {
   const auto& parameters = candidate->wanted.main.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].kind != ParameterKind::Input) continue;
-    ATTUNE_ASSIGN(const Block block, filled(parameters[i], candidate->wanted.fresh_seed));
+    ATTUNE_ASSIGN(const Block block,
+                  contents(parameters[i], candidate->wanted.fresh_seed, *candidate));
     arguments[i] = block->address();
     blocks.push_back(block);
   }

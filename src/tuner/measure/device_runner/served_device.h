@@ -18,7 +18,9 @@ using TellPhase = std::function<void(outcome::Phase)>;
 
 class ServedDevice {
  public:
-  static Result<ServedDevice> open(const runtime::DeviceKind& kind, std::string_view target);
+  // `launch_us`: what the device takes to start a kernel.
+  static Result<ServedDevice> open(const runtime::DeviceKind& kind, std::string_view target,
+                                   double launch_us);
 
   struct FirstCall {
     double us = 0;
@@ -34,6 +36,7 @@ class ServedDevice {
   Result<double> repeat(std::uint64_t id, std::int64_t calls);
   Result<std::vector<double>> fresh(std::uint64_t id);
   void forget(std::uint64_t id) { loaded_.erase(id); }
+  Result<std::string> condition() { return device_->condition(); }
 
  private:
   using Block = std::shared_ptr<runtime::DeviceMemory>;
@@ -60,6 +63,10 @@ class ServedDevice {
   Result<Block> filled(const kernel::Parameter& parameter, std::uint64_t seed);
   Result<Block> output_block(const kernel::Parameter& parameter);
   Status add_arguments(Loaded& candidate, bool own_constants);
+  static Key prepared_key(const kernel::Parameter& parameter, const measure::KernelCode& by,
+                          std::uint64_t seed);
+  bool is_prepared(const measure::KernelCode& code, std::uint64_t seed) const;
+  Result<double> second_us(Loaded& candidate);
   Status record_row(Loaded& candidate);
   Status call(Loaded& candidate, std::int64_t count);
   Result<std::vector<double>> read(const Loaded& candidate, const std::vector<Place>& places);
@@ -67,6 +74,9 @@ class ServedDevice {
 
   std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::Stream> stream_;
+  double launch_us_ = 1;
+  Block poison_;  // what outputs hold before they are written
+  std::size_t poison_bytes_ = 0;
   std::map<Key, Block> kept_;
   std::size_t kept_bytes_ = 0;
   std::map<std::uint64_t, Loaded> loaded_;

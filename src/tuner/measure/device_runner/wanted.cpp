@@ -67,11 +67,6 @@ Bytes to_bytes(std::int64_t calls) {
   return {first, first + sizeof calls};
 }
 
-void append_text(Bytes& bytes, std::string_view text) {
-  append_value(bytes, text.size());
-  bytes.insert(bytes.end(), text.begin(), text.end());
-}
-
 void append_values(Bytes& bytes, const std::vector<double>& values) {
   append_value(bytes, values.size());
   for (const double value : values) append_value(bytes, value);

@@ -33,7 +33,6 @@ Result<Wanted> wanted_from(AnswerReader& reader);
 // What asks about a candidate by its number, and so much more.
 Bytes numbered(std::uint64_t id, const Bytes& more);
 Bytes to_bytes(std::int64_t calls);
-void append_text(Bytes& bytes, std::string_view text);
 void append_values(Bytes& bytes, const std::vector<double>& values);
 std::vector<double> values_from(AnswerReader& reader);
 

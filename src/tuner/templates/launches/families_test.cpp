@@ -54,6 +54,17 @@ TEST(LaunchFamilies, Windows) {
   }
 }
 
+// Weights are read as vectors of channels, pixels once each.
+TEST(LaunchFamilies, WindowsReadFirst) {
+  const schedule::Trace trace =
+      space::default_trace(launch_windows(), depthwise(9, 8, 1), launch_target());
+  const std::string text = schedule::to_string(trace);
+  for (const char* step : {"layout filter c/4 kh kw c%4", "set_scope pad register",
+                           "vectorize pad cb", "vectorize anchor cb"}) {
+    EXPECT_NE(text.find(step), std::string::npos) << step << " in\n" << text;
+  }
+}
+
 TEST(LaunchFamilies, Rows) {
   const ir::Program softmax = ops::build_softmax({.m = 7, .n = 50}).value();
   EXPECT_EQ(template_of(softmax), "rows");
@@ -82,6 +93,27 @@ TEST(LaunchFamilies, Moves) {
   options.n = 24;
   options.chain = ops::parse_chain("add+relu").value();
   expect_right(ops::build_elementwise(options).value(), "elementwise", 12, 2);
+}
+
+TEST(LaunchFamilies, Reductions) {
+  for (const bool few : {true, false}) {
+    ir::Program program{"columns", {}, {}, {}};
+    const std::int64_t columns = few ? 3 : 20;
+    const ir::Buffer data = ir::add_input(program, "data", ir::kF32, {2, 150, columns});
+    const ir::Buffer sum = ir::add_reduce(
+        program, "anchor", {{"b", 2}, {"c", columns}}, {{"r", 150}}, ir::Reduction::Sum,
+        ir::load(data, {ir::var("b"), ir::var("r"), ir::var("c")}));
+    program.outputs = {
+        ir::add_compute(program, "output", {{"b", 2}, {"c", columns}},
+                        ir::load(sum, {ir::var("b"), ir::var("c")}) * ir::float_imm(0.5))};
+    expect_right(program, "columns", 8, few ? 1 : 2);
+  }
+  ir::Program whole{"whole", {}, {}, {}};
+  const ir::Buffer data = ir::add_input(whole, "data", ir::kF32, {13, 50});
+  whole.outputs = {ir::add_reduce(whole, "anchor", {}, {{"r", 13}, {"s", 50}}, ir::Reduction::Max,
+                                  ir::load(data, {ir::var("r"), ir::var("s")}))};
+  EXPECT_EQ(template_of(whole), "reductions");
+  expect_right(whole, "whole", 8, 3);
 }
 
 TEST(LaunchFamilies, AllElse) {

@@ -6,6 +6,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
 
@@ -14,11 +15,15 @@ namespace {
 
 constexpr std::int64_t kMostLanes = 16;
 
-// The load that an expression is, conversions aside.
+// The load that an expression is, conversions and roundings of it aside.
 const ir::Load* load_of(const ir::Expr& value) {
   const ir::Expr* at = &value;
   while (const auto* conversion = ir::as<ir::Cast>(*at)) at = &conversion->value;
-  return ir::as<ir::Load>(*at);
+  if (const auto* load = ir::as<ir::Load>(*at)) return load;
+  for (const ir::TensorIntrinsic& intrinsic : ir::tensor_intrinsics()) {
+    if (const ir::Expr rounded = intrinsic.before_rounding(*at)) return ir::as<ir::Load>(rounded);
+  }
+  return nullptr;
 }
 
 bool uses(const ir::Load& load, const std::string& axis) {
@@ -102,6 +107,43 @@ int dimension_with(const ir::Load& load, const std::string& axis) {
   return -1;
 }
 
+// What the axis is divided by where the index is axis / a, axis % b or axis / a % b: how many steps
+// each of its parts takes to start again.
+void add_turns(const ir::Expr& index, const std::string& axis, std::set<std::int64_t>& turns) {
+  ir::visit(index, [&](const ir::Expr& e) {
+    const auto* outer = ir::as<ir::Binary>(e);
+    if (!outer || (outer->op != ir::BinOp::Div && outer->op != ir::BinOp::Mod)) return;
+    const auto* divisor = ir::as_int(outer->rhs);
+    if (!divisor) return;
+    std::int64_t steps = *divisor;
+    const ir::Expr* of = &outer->lhs;
+    if (const auto* inner = ir::as<ir::Binary>(*of); inner && inner->op == ir::BinOp::Div) {
+      const auto* factor = ir::as_int(inner->rhs);
+      if (!factor) return;
+      steps *= *factor;
+      of = &inner->lhs;
+    }
+    const auto* variable = ir::as<ir::Var>(*of);
+    if (variable && variable->name == axis && steps > 1) turns.insert(steps);
+  });
+}
+
+// Of the stage that computes the operand as it is fetched.
+std::vector<std::int64_t> turns_of(const ir::Program& program, const ProductOperand& operand) {
+  std::set<std::int64_t> turns;
+  const ir::Stage* stage = program.find_stage(operand.buffer->name);
+  if (!stage || operand.steps < 0) return {};
+  const std::string& axis = stage->axes[static_cast<std::size_t>(operand.steps)].name;
+  for (const ir::Expr& value : stage->values) {
+    ir::visit(value, [&](const ir::Expr& e) {
+      const auto* load = ir::as<ir::Load>(e);
+      if (!load) return;
+      for (const ir::Expr& index : load->index) add_turns(index, axis, turns);
+    });
+  }
+  return {turns.begin(), turns.end()};
+}
+
 }  // namespace
 
 std::optional<ProductFacts> product_of(const ir::Program& program, const ir::Stage& stage) {
@@ -138,6 +180,7 @@ std::optional<ProductFacts> product_of(const ir::Program& program, const ir::Sta
     operand->lane = facts.k_lane.empty() ? -1 : dimension_of(*load, facts.k_lane);
     operand->steps = dimension_of(*load, facts.k_tile);
   }
+  facts.turns = turns_of(program, facts.left);
   return facts;
 }
 

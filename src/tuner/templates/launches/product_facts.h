@@ -39,6 +39,9 @@ struct ProductFacts {
   double multiplications = 1;
   std::int64_t others = 1;   // axes of the result that are no tiles: pairs in a batch, images
   std::int64_t other_k = 1;  // further axes that are summed over
+  // Where steps stand for several counters, as the taps of a window and its channels, the numbers
+  // of steps after which one of them starts again: 3 and 9. Slabs of so many are found easily.
+  std::vector<std::int64_t> turns = {};
 
   std::int64_t element_bytes = 4;
 };

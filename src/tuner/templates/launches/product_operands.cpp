@@ -9,8 +9,9 @@
 namespace attune::templates {
 namespace {
 
-constexpr std::int64_t kVectorBytes = 16, kBanks = 32;
-constexpr std::int64_t kRowOffset = 4;      // by which rows are kept out of each other's banks
+// What a thread reads at once from shared memory, and how many such pieces its banks hold side by
+// side.
+constexpr std::int64_t kVectorBytes = 16, kPieces = 8;
 constexpr std::int64_t kMostUnrolled = 16;  // fetches of a thread that are written out
 
 class OperandWriter {
@@ -28,7 +29,8 @@ class OperandWriter {
 
   // A copy in shared memory. `contiguous` is the dimension whose neighbours lie side by side where
   // it is fetched from, -1: none.
-  bool stage_in_shared(int contiguous, const schedule::Names& layout, std::int64_t row_offset,
+  // `odd_rows`: the last dimension is as long as an odd number of vectors.
+  bool stage_in_shared(int contiguous, const schedule::Names& layout, bool odd_rows,
                        schedule::Names& done) {
     if (is_computed_here()) {
       copy_ = tensor_;
@@ -42,9 +44,9 @@ class OperandWriter {
       return false;
     }
     if (!layout.empty() && !perform(schedule::Layout{copy_, layout})) return false;
-    if (row_offset > 0 && !perform(schedule::StorageAlign{copy_, kBanks, row_offset})) {
-      return false;
-    }
+    if (odd_rows && !perform(schedule::StorageAlign{copy_, 2 * vector_, vector_})) return false;
+    const std::int64_t buffers = place_.tiling.buffers;
+    if (buffers > 1 && !perform(schedule::Pipeline{copy_, buffers})) return false;
     return share_fetches(contiguous);
   }
 
@@ -61,20 +63,25 @@ class OperandWriter {
     schedule::Names axes = writer_.loops(held, false);
     const auto last = static_cast<std::size_t>(std::max(contiguous, 0));
     const std::string lanes = axes[last];
-    const bool vectors = contiguous >= 0 && vector_ > 1 && extents[last] % vector_ == 0 &&
-                         operand_.buffer->shape[last] % vector_ == 0;
+    const std::int64_t vector = contiguous < 0 ? 1 : vector_along(last, extents[last]);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      if (i == last && vectors) continue;
+      if (i == last && vector > 1) continue;
       if (!perform(schedule::Unroll{held, axes[i]})) return false;
     }
-    if (!vectors) return true;
+    if (vector == 1) return true;
     std::erase(axes, lanes);
-    if (!perform(schedule::Split{held, lanes, {vector_}})) return false;
+    if (!perform(schedule::Split{held, lanes, {vector}})) return false;
     axes.push_back(lanes + ".0");
     axes.push_back(lanes + ".1");
     return perform(schedule::Reorder{held, axes}) &&
            perform(schedule::Unroll{held, lanes + ".0"}) &&
            perform(schedule::Vectorize{held, lanes + ".1"});
+  }
+
+  // How many of a tile's elements are read at once, of those that lie side by side.
+  std::int64_t vector_of_tile() const {
+    return operand_.tile < 0 ? 1
+                             : vector_along(static_cast<std::size_t>(operand_.tile), of_thread_);
   }
 
   // The names of the operand's dimensions.
@@ -120,6 +127,16 @@ class OperandWriter {
         });
   }
 
+  // The longest vector that cuts both a dimension and what is read of it into whole ones.
+  std::int64_t vector_along(std::size_t dimension, std::int64_t extent) const {
+    std::int64_t vector = vector_;
+    while (vector > 1 &&
+           (extent % vector != 0 || operand_.buffer->shape[dimension] % vector != 0)) {
+      vector /= 2;
+    }
+    return vector;
+  }
+
   // How much of each dimension is there at once: so much of its own tiles, and so many steps.
   std::vector<std::int64_t> extents_at(std::int64_t own, std::int64_t steps) const {
     std::vector<std::int64_t> extents;
@@ -135,31 +152,55 @@ class OperandWriter {
   }
 
   // Neighbouring threads fetch what lies side by side, in vectors where a row is cut into whole
-  // ones.
+  // ones. Whole turns of a window are a thread's own: what differs within them are constants then.
   bool share_fetches(int contiguous) {
     const ProductTiling& t = place_.tiling;
     const std::vector<std::int64_t> extents = extents_at(of_block_, t.groups * t.slab);
-    schedule::Names axes = writer_.loops(copy_, false);
+    schedule::Names axes = writer_.loops(copy_, false), inner;
     std::int64_t elements = 1;
     for (const std::int64_t extent : extents) elements *= extent;
-    bool vectors = false;
+    std::int64_t vector = 1;
+    std::string steps = operand_.steps < 0 ? "" : axes[static_cast<std::size_t>(operand_.steps)];
     if (contiguous >= 0) {
       const auto last = static_cast<std::size_t>(contiguous);
       const std::string lanes = axes[last];
-      vectors = vector_ > 1 && extents[last] % vector_ == 0 &&
-                operand_.buffer->shape[last] % vector_ == 0;
+      vector = vector_along(last, extents[last]);
       std::erase(axes, lanes);
       axes.push_back(lanes);
-      if (!perform(schedule::Reorder{copy_, axes})) return false;
-      if (vectors) {
-        if (!perform(schedule::Split{copy_, lanes, {vector_}}) ||
-            !perform(schedule::Vectorize{copy_, lanes + ".1"})) {
-          return false;
-        }
+      if (vector > 1) {
+        if (!perform(schedule::Split{copy_, lanes, {vector}})) return false;
         axes.back() = lanes + ".0";
-        elements /= vector_;
+        inner.push_back(lanes + ".1");
       }
     }
+    const std::int64_t turn = turn_of_thread(elements / vector);
+    if (turn > 1) {
+      if (!perform(schedule::Split{copy_, steps, {turn}})) return false;
+      std::replace(axes.begin(), axes.end(), steps, steps + ".0");
+      inner.insert(inner.begin(), steps + ".1");
+    }
+    schedule::Names order(axes);
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (!perform(schedule::Reorder{copy_, order})) return false;
+    if (turn > 1 && !perform(schedule::Unroll{copy_, steps + ".1"})) return false;
+    if (vector > 1 && !perform(schedule::Vectorize{copy_, inner.back()})) return false;
+    return bind_fetches(axes, elements / vector / turn);
+  }
+
+  // Steps that a thread fetches one after the other: a turn, while there is something left for most
+  // threads, and while the contiguous dimension is not that of the steps.
+  std::int64_t turn_of_thread(std::int64_t fetches) const {
+    const ProductTiling& t = place_.tiling;
+    std::int64_t found = 1;
+    for (const std::int64_t turn : place_.turns) {
+      const bool whole = t.groups * t.slab % turn == 0;
+      if (whole && 4 * fetches / turn >= 3 * t.threads() && turn <= kMostUnrolled) found = turn;
+    }
+    return found;
+  }
+
+  bool bind_fetches(const schedule::Names& axes, std::int64_t fetches) {
+    const ProductTiling& t = place_.tiling;
     const std::string all = writer_.fused(copy_, axes);
     schedule::Numbers threads{t.threads_m, t.threads_n};
     schedule::Names bound{"thread.y", "thread.x"};
@@ -171,7 +212,7 @@ class OperandWriter {
     for (std::size_t i = 0; i < bound.size(); ++i) {
       if (!perform(schedule::Bind{copy_, fmt::format("{}.{}", all, i + 1), bound[i]})) return false;
     }
-    const bool few = elements <= kMostUnrolled * t.threads();
+    const bool few = fetches <= kMostUnrolled * t.threads();
     return !few || perform(schedule::Unroll{copy_, all + ".0"});
   }
 
@@ -210,6 +251,34 @@ schedule::Names sums_first(const ProductOperand& operand, const schedule::Names&
   return first;
 }
 
+// A dimension of which each of `threads` has `own` elements side by side and reads `unit` of them
+// at once, as it lies in shared memory: what neighbours read at the same time lies side by side, so
+// that no two meet in a bank. `apart`: what is written side by side goes to different banks too,
+// for which there are gaps. An odd number of pieces does both by itself.
+schedule::Names spread_terms(const std::string& axis, std::int64_t own, std::int64_t threads,
+                             std::int64_t unit, bool apart) {
+  if (own % unit != 0) return {axis};
+  const std::int64_t pieces = own / unit;
+  if (pieces % 2 != 0 || threads == 1) return {axis};
+  std::int64_t stride = threads;
+  const std::int64_t step = std::max<std::int64_t>(1, kPieces / pieces);
+  while (apart && pieces > 2 && stride / step % 2 == 0) ++stride;
+  schedule::Names terms;
+  if (stride > threads) terms.push_back(fmt::format("{}/{}", axis, own * stride));
+  terms.push_back(unit > 1 ? fmt::format("{}/{}%{}", axis, unit, pieces)
+                           : fmt::format("{}%{}", axis, pieces));
+  terms.push_back(stride > threads ? fmt::format("{}/{}%{}", axis, own, stride)
+                                   : fmt::format("{}/{}", axis, own));
+  if (unit > 1) terms.push_back(fmt::format("{}%{}", axis, unit));
+  return terms;
+}
+
+void replace_term(schedule::Names& layout, const std::string& axis, const schedule::Names& terms) {
+  const auto at = std::find(layout.begin(), layout.end(), axis);
+  if (at == layout.end()) return;
+  layout.insert(layout.erase(at), terms.begin(), terms.end());
+}
+
 }  // namespace
 
 bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPlace& place,
@@ -217,26 +286,19 @@ bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPl
   const ProductOperand& operand = facts.left;
   OperandWriter steps(writer, operand, place, place.tiling.rows(), place.tiling.tile_m);
   const bool here = steps.is_computed_here();
-  const int contiguous = contiguous_dimension(writer, operand, here);
+  int contiguous = contiguous_dimension(writer, operand, here);
   const ProductTiling& t = place.tiling;
   if (t.stage_left || here) {
-    // Rows of a thread's tile lie apart, the same row of its neighbours side by side: no two
-    // threads that read at once meet in a bank.
     const bool along_sum = contiguous >= 0 && operand.sums[static_cast<std::size_t>(contiguous)];
-    schedule::Names names = steps.dimensions();
+    const schedule::Names names = steps.dimensions();
     schedule::Names layout = sums_first(operand, names, along_sum ? contiguous : -1);
-    for (std::size_t i = 0; i < layout.size() && along_sum; ++i) {
-      const auto d = static_cast<std::size_t>(std::find(names.begin(), names.end(), layout[i]) -
-                                              names.begin());
-      if (static_cast<int>(d) != operand.tile || t.tile_m == 1) continue;
-      const std::string row = layout[i];
-      layout[i] = fmt::format("{}%{}", row, t.tile_m);
-      layout.insert(layout.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                    fmt::format("{}/{}", row, t.tile_m));
-      break;
+    const bool odd_rows = along_sum && operand.tiles_k();
+    if (along_sum && operand.tile >= 0) {
+      const std::string& row = names[static_cast<std::size_t>(operand.tile)];
+      replace_term(layout, row, spread_terms(row, t.tile_m, t.threads_m, 1, !odd_rows));
     }
-    const std::int64_t row_offset = along_sum && operand.tiles_k() ? kRowOffset : 0;
-    if (!steps.stage_in_shared(contiguous, layout, row_offset, done)) return false;
+    if (!steps.stage_in_shared(contiguous, layout, odd_rows, done)) return false;
+    if (!along_sum) contiguous = operand.tile;
   }
   return !t.held || steps.hold(contiguous);
 }
@@ -249,7 +311,9 @@ bool fetch_right(LaunchWriter& writer, const ProductFacts& facts, const OperandP
   // Lanes that are no dimension of their own are part of it.
   const auto whole = columns < 0 ? 0 : operand.buffer->shape[static_cast<std::size_t>(columns)];
   const std::int64_t lanes = whole == facts.n * facts.n_lanes ? facts.n_lanes : 1;
-  OperandWriter steps(writer, operand, place, t.columns() * lanes, t.tile_n * lanes);
+  const std::int64_t own = t.tile_n * lanes;
+  const OperandPlace plain{place.reader, place.slab_loop, place.step_loop, place.steps, t, {}};
+  OperandWriter steps(writer, operand, plain, t.columns() * lanes, own);
   const bool here = steps.is_computed_here();
   const schedule::Names names = steps.dimensions();
   int contiguous = contiguous_dimension(writer, operand, here);
@@ -263,9 +327,14 @@ bool fetch_right(LaunchWriter& writer, const ProductFacts& facts, const OperandP
     contiguous = columns;
   }
   if (t.stage_right || here) {
-    const schedule::Names layout = sums_first(operand, names, columns);
-    const std::int64_t row_offset = columns >= 0 && contiguous != columns ? kRowOffset : 0;
-    if (!steps.stage_in_shared(contiguous, layout, row_offset, done)) return false;
+    schedule::Names layout = sums_first(operand, names, columns);
+    const bool odd_rows = columns >= 0 && contiguous != columns;
+    if (columns >= 0 && !odd_rows) {
+      const std::string& name = names[static_cast<std::size_t>(columns)];
+      replace_term(layout, name,
+                   spread_terms(name, own, t.threads_n, steps.vector_of_tile(), false));
+    }
+    if (!steps.stage_in_shared(contiguous, layout, odd_rows, done)) return false;
     contiguous = columns;
   }
   return !t.held || steps.hold(contiguous);

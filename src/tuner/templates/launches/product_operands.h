@@ -13,6 +13,7 @@ struct OperandPlace {
   std::string slab_loop, step_loop;
   std::int64_t steps = 1;  // of the sum that a thread's registers hold
   const ProductTiling& tiling;
+  std::vector<std::int64_t> turns = {};  // of the window that the left one is computed from
 };
 
 // False when a step failed. Stages of the program that are computed right into shared memory are

@@ -1,5 +1,7 @@
 #include "tuner/templates/launches/product_schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tuner/templates/launches/product_operands.h"
@@ -54,7 +56,7 @@ class ProductWriter {
 
   // Partial sums of whole ranges of steps go through global memory, one image of the result each.
   bool split_over_blocks() {
-    const std::int64_t part = ceil_div(facts_.k, tiling_.splits);
+    const std::int64_t part = part_of(facts_, tiling_);
     if (!perform(schedule::Split{sum_, k_, {part}}) ||
         !perform(schedule::Rfactor{sum_, k_ + ".0"})) {
       return false;
@@ -79,17 +81,27 @@ class ProductWriter {
       return false;
     }
     partial_ = "rf." + sum_;
-    if (!perform(schedule::CacheWrite{partial_}) || !lay_out_last_first(partial_)) return false;
+    // With lanes, threads that store at once are a tile's rows apart: an odd number of vectors.
+    const std::int64_t rows = facts_.n_lane.empty() ? 0 : tiling_.rows() | 1;
+    if (!perform(schedule::CacheWrite{partial_}) || !lay_out_last_first(partial_, rows)) {
+      return false;
+    }
     computing_ = "cache." + partial_;
     outer_ = axis_name(k_ + ".0"), inner_ = axis_name(k_ + ".2");
     return true;
   }
 
-  // The last axis, which the partial sums differ in, becomes the slowest in memory.
-  bool lay_out_last_first(const std::string& stage) {
+  // The last axis, which the partial sums differ in, becomes the slowest in memory. There is room
+  // for so many rows of a tile, where that is not 0.
+  bool lay_out_last_first(const std::string& stage, std::int64_t rows = 0) {
     const std::vector<ir::Axis>& axes = writer_.stage(stage).stage.axes;
     schedule::Layout layout{stage, {axes.back().name}};
-    for (std::size_t i = 0; i + 1 < axes.size(); ++i) layout.terms.push_back(axes[i].name);
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+      const std::string& name = axes[i].name;
+      const bool padded = rows > 0 && name == facts_.m_tile;
+      if (padded) layout.terms.push_back(fmt::format("{}/{}", name, rows));
+      layout.terms.push_back(padded ? fmt::format("{}%{}", name, rows) : name);
+    }
     return perform(layout);
   }
 
@@ -128,9 +140,8 @@ class ProductWriter {
   bool cut_tiles(const schedule::Names& rest, const std::string& m, const std::string& n,
                  const schedule::Names& lanes) {
     const std::int64_t rows = tiling_.rows();
-    const std::int64_t each = ceil_div(rows, tiling_.groups * tiling_.threads_m);
-    schedule::Numbers within{each};
-    if (tiling_.groups > 1) within = {tiling_.threads_m, each};
+    schedule::Numbers within{tiling_.tile_m};
+    if (tiling_.groups > 1) within = rows_of_threads();
     const std::int64_t vector = vector_of_columns();
     schedule::Numbers columns{tiling_.tile_n};
     if (vector > 1) columns = {tiling_.tile_n / vector, vector};
@@ -156,6 +167,20 @@ class ProductWriter {
       return false;
     }
     return bind_tiles(m, n) && finish_tiles(unrolled, vector > 1 ? n + ".1.2" : "", lanes);
+  }
+
+  // Groups share out the rows that are stored, as far as they do it evenly: what is read beyond the
+  // tile would have to be computed too. How many threads of a group take some, and how many each.
+  schedule::Numbers rows_of_threads() const {
+    const std::int64_t rows = tiling_.rows();
+    schedule::Numbers best{1, rows};
+    for (std::int64_t groups = 1; groups <= tiling_.groups; ++groups) {
+      for (std::int64_t threads = 1; threads <= tiling_.threads_m; ++threads) {
+        const std::int64_t each = rows / (groups * threads);
+        if (rows % (groups * threads) == 0 && each < best[1]) best = {threads, each};
+      }
+    }
+    return best;
   }
 
   bool bind_tiles(const std::string& m, const std::string& n) {
@@ -203,10 +228,24 @@ class ProductWriter {
         !perform(schedule::SetScope{partial_, "shared"})) {
       return false;
     }
-    for (const std::string& loop : writer_.loops(sum_, true)) {
-      if (!perform(schedule::Unroll{sum_, loop})) return false;
+    return add_up_groups() && cut_partial();
+  }
+
+  // All that a thread adds up is read before it is added.
+  bool add_up_groups() {
+    schedule::Names order = writer_.loops(sum_, true);
+    const schedule::Names own = writer_.loops(sum_, false);
+    order.insert(order.end(), own.begin(), own.end());
+    if (!perform(schedule::Reorder{sum_, order})) return false;
+    const bool lanes = !facts_.n_lane.empty() && own.back() == facts_.n_lane;
+    for (const std::string& loop : order) {
+      const bool vector = lanes && loop == own.back();
+      if (!perform(vector ? schedule::Step(schedule::Vectorize{sum_, loop})
+                          : schedule::Step(schedule::Unroll{sum_, loop}))) {
+        return false;
+      }
     }
-    return cut_partial();
+    return true;
   }
 
   bool cut_partial() {
@@ -275,8 +314,8 @@ class ProductWriter {
   }
 
   bool fetch(schedule::Names& done) {
-    const OperandPlace place{computing_, outer_, step_, step_ == inner_ ? 1 : vector_of_steps(),
-                             tiling_};
+    const OperandPlace place{
+        computing_, outer_, step_, step_ == inner_ ? 1 : vector_of_steps(), tiling_, facts_.turns};
     return fetch_left(writer_, facts_, place, done) && fetch_right(writer_, facts_, place, done);
   }
 
@@ -290,6 +329,14 @@ class ProductWriter {
 };
 
 }  // namespace
+
+std::int64_t part_of(const ProductFacts& facts, const ProductTiling& tiling) {
+  std::int64_t whole = 1;
+  for (const std::int64_t turn : facts.turns) {
+    if (tiling.slab % turn == 0) whole = turn;
+  }
+  return std::min(facts.k, ceil_div(ceil_div(facts.k, tiling.splits), whole) * whole);
+}
 
 bool write_product(LaunchWriter& writer, const ProductFacts& facts, const std::string& host,
                    const std::vector<schedule::Names>& read_at, const ProductTiling& tiling,

@@ -18,12 +18,16 @@ struct ProductTiling {
   std::int64_t groups = 1;  // of threads that take steps in turn
   std::int64_t splits = 1;  // blocks that take a part of the sum each
   bool stage_left = true, stage_right = true;  // through shared memory
-  bool held = true;  // what a thread multiplies next is fetched into registers first
+  std::int64_t buffers = 1;  // there, for slabs that are on their way while one is multiplied
+  bool held = true;          // what a thread multiplies next is fetched into registers first
 
   std::int64_t rows() const { return threads_m * tile_m; }
   std::int64_t columns() const { return threads_n * tile_n; }
   std::int64_t threads() const { return threads_m * threads_n * groups; }
 };
+
+// Steps of the sum that a block takes. Where slabs are whole turns, parts are too.
+std::int64_t part_of(const ProductFacts& facts, const ProductTiling& tiling);
 
 // `host` reads the product at the axes `read_at` names, one list for each of the product's; "" when
 // the product is stored by itself. False when it cannot be scheduled so; nothing was written then.

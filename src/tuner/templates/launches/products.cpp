@@ -3,12 +3,12 @@
 // that is shared out among groups of threads and among blocks where the result alone has too little
 // work for a device. Products of a few rows are the same with many groups and narrow tiles.
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/inlining.h"
 #include "tuner/templates/launches/launches.h"
-#include "tuner/templates/launches/product_schedule.h"
+#include "tuner/templates/launches/product_seeds.h"
 #include "tuner/templates/launches/whole_program.h"
 
 namespace attune::templates {
@@ -41,21 +41,34 @@ std::vector<std::int64_t> up_to(std::vector<std::int64_t> numbers, std::int64_t 
   return numbers;
 }
 
+// Steps of a group between two fetches: powers of two, and whole turns of a window.
+std::vector<std::int64_t> slabs(const ProductFacts& facts) {
+  constexpr std::int64_t kMostTerms = 64, kMostTermsOfTurns = 196;
+  const std::int64_t terms = terms_of_step(facts);
+  std::set<std::int64_t> all{1};
+  for (std::int64_t slab = 2; slab <= 32 && slab * terms <= kMostTerms; slab *= 2) all.insert(slab);
+  for (const std::int64_t turn : facts.turns) {
+    for (const std::int64_t slab : {turn, 2 * turn}) {
+      if (slab * terms <= kMostTermsOfTurns) all.insert(slab);
+    }
+  }
+  return up_to({all.begin(), all.end()}, facts.k);
+}
+
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&) {
   const ProductFacts facts = *main_product(program);
-  const std::int64_t steps = facts.k_lanes * facts.other_k;  // of the sum, in one of `k_tile`
   const std::vector<std::int64_t> columns =
       facts.n_lanes > 1 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 2, 4, 8};
   return {tiles("rows", facts.m, {1, 2, 4, 6, 7, 8}, kMostRows),
           tiles("columns", facts.n, columns, kMostColumns / facts.n_lanes),
-          // Steps of a group between two fetches.
-          space::choice_of("slab", up_to({1, 2, 4, 8, 16, 32},
-                                         std::min(facts.k, std::max<std::int64_t>(1, 64 / steps)))),
-          space::choice_of("groups", up_to({1, 2, 4, 8, 16, 32}, facts.k)),
-          space::choice_of("splits",
-                           up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32}, facts.k * steps / 32)),
+          space::choice_of("slab", slabs(facts)),
+          space::choice_of("groups", up_to({1, 2, 3, 4, 6, 8, 16, 32, 64}, facts.k)),
+          space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32},
+                                           facts.k * terms_of_step(facts) / 32)),
           // Which operands go through shared memory.
-          space::choice_of("staged", {kBoth, kLeft, kNeither}), space::choice_of("held", {1, 0})};
+          space::choice_of("staged", {kBoth, kLeft, kNeither}),
+          // Slabs that are there or on their way at a time.
+          space::choice_of("buffers", {1, 2, 3, 4}), space::choice_of("held", {1, 0})};
 }
 
 ProductTiling tiling_of(const space::Values& values) {
@@ -69,6 +82,7 @@ ProductTiling tiling_of(const space::Values& values) {
           .splits = values["splits"],
           .stage_left = staged != kNeither,
           .stage_right = staged == kBoth,
+          .buffers = values["buffers"],
           .held = values["held"] == 1};
 }
 
@@ -78,52 +92,18 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const target::LaunchFacts& device = target.launch;
   const ProductTiling t = tiling_of(values);
   if (t.threads() > device.threads_per_block) return "too many threads in a block";
-  const std::int64_t part = ceil_div(facts.k, t.splits);
+  const std::int64_t part = part_of(facts, t);
   if (part * (t.splits - 1) >= facts.k) return "a block without a part of the sum";
   if (t.groups * t.slab >= 2 * part && t.groups * t.slab > 1) return "groups without work";
+  if (t.buffers > 1 && !t.stage_left) return "buffers for nothing";
+  if (t.buffers > 1 + ceil_div(part, t.groups * t.slab)) return "more buffers than slabs";
+  if (shared_bytes(facts, t) > device.shared_bytes) return "too much shared memory";
   const std::int64_t results = t.tile_m * t.tile_n * facts.n_lanes * 4;
   const std::int64_t most =
       std::min(device.register_bytes, device.resident_register_bytes / t.threads());
   if (results > most) return "too many registers in a thread";
   return std::nullopt;
 }
-
-// A rough measure, to choose a beginning by: how long blocks take that share the device, each as
-// fast as its threads or its multiprocessor can multiply.
-double rough_us(const ProductFacts& facts, const target::LaunchFacts& device,
-                const ProductTiling& t) {
-  constexpr double kThreadFmas = 0.5;    // of a thread in a cycle, waiting included
-  constexpr double kSecondLaunches = 2;  // that adding up the parts of blocks is worth
-  const double steps = static_cast<double>(facts.k * facts.k_lanes * facts.other_k);
-  const double blocks = static_cast<double>(
-      ceil_div(facts.m, t.rows()) * ceil_div(facts.n, t.columns()) * facts.others * t.splits);
-  const double work = static_cast<double>(t.rows() * t.columns() * facts.n_lanes) * steps /
-                      static_cast<double>(t.splits);
-  const double together = std::clamp(
-      std::floor(static_cast<double>(device.resident_threads) / static_cast<double>(t.threads())),
-      1.0, std::ceil(blocks / static_cast<double>(device.multiprocessors)));
-  // Every multiplication of a tile takes a part of the loads of its rows and columns.
-  const double rows = static_cast<double>(t.tile_m);
-  const double columns = static_cast<double>(t.tile_n * facts.n_lanes);
-  const double useful = rows * columns / (rows * columns + rows + columns);
-  const double rate = useful * std::min(device.fmas_per_cycle,
-                                        kThreadFmas * static_cast<double>(t.threads()) * together);
-  const double fetched = static_cast<double>(t.rows() + t.columns() * facts.n_lanes) * steps *
-                         static_cast<double>(facts.element_bytes) / static_cast<double>(t.splits);
-  const double rounds =
-      std::ceil(blocks / (static_cast<double>(device.multiprocessors) * together)) * together;
-  const double us =
-      rounds * work / rate / device.ghz * 1e-3 + blocks * fetched / device.l2_bandwidth * 1e-3;
-  const double groups = 0.02 * std::log2(static_cast<double>(t.groups)) * device.launch_us;
-  return us + groups + (t.splits > 1 ? kSecondLaunches * device.launch_us : 0);
-}
-
-// Tiles that hand-written kernels do well with; columns count lanes.
-constexpr struct {
-  std::int64_t threads_m, tile_m, columns, tile_columns;
-} kSeeds[] = {{4, 7, 32, 4},  {8, 7, 32, 4},  {8, 4, 32, 4},   {8, 8, 32, 4},  {8, 8, 64, 4},
-              {8, 7, 64, 4},  {16, 8, 64, 8}, {16, 8, 128, 8}, {16, 6, 64, 8}, {1, 1, 128, 4},
-              {1, 4, 128, 4}, {1, 8, 64, 4},  {2, 8, 64, 4},   {4, 4, 16, 4},  {2, 2, 8, 4}};
 
 space::Settings settings_of(const ProductTiling& t) {
   const std::int64_t staged = t.stage_right ? kBoth : t.stage_left ? kLeft : kNeither;
@@ -133,39 +113,20 @@ space::Settings settings_of(const ProductTiling& t) {
           {"groups", {{t.groups}}},
           {"splits", {{t.splits}}},
           {"staged", {{staged}}},
+          {"buffers", {{t.buffers}}},
           {"held", {{1}}}};
 }
 
+// The seed that is fastest by a rough measure, of those that the knobs can express.
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const ProductFacts facts = *main_product(program);
   const std::vector<space::Knob> list = knobs(program, target);
-  const std::int64_t steps = facts.k_lanes * facts.other_k;
-  space::Settings best;
-  double least = 0;
-  for (const auto& seed : kSeeds) {
-    for (const std::int64_t groups : {1, 2, 4, 8}) {
-      for (const std::int64_t splits : {1, 2, 4, 8, 16}) {
-        const std::int64_t tile_n = std::max<std::int64_t>(1, seed.tile_columns / facts.n_lanes);
-        ProductTiling t{
-            .threads_m = seed.threads_m,
-            .tile_m = seed.tile_m,
-            .threads_n = std::max<std::int64_t>(1, seed.columns / (tile_n * facts.n_lanes)),
-            .tile_n = tile_n,
-            .slab = std::max<std::int64_t>(1, 16 / steps),
-            .groups = groups,
-            .splits = splits};
-        t.stage_right = t.threads_m > 1;
-        // As the knobs have it.
-        const space::Settings settings = settings_of(t);
-        const space::Config config = space::nearest_config(list, settings);
-        const space::Values values(list, config);
-        if (reject(program, target, values)) continue;
-        const double us = rough_us(facts, target.launch, tiling_of(values));
-        if (best.empty() || us < least) least = us, best = settings;
-      }
-    }
+  for (const ProductTiling& seed : product_seeds(facts, target.launch)) {
+    const space::Settings settings = settings_of(seed);
+    const space::Values values(list, space::nearest_config(list, settings));
+    if (!reject(program, target, values)) return settings;
   }
-  return best.empty() ? settings_of({}) : best;
+  return settings_of({});
 }
 
 schedule::Trace trace(const ir::Program& program, const target::Target& target,

@@ -2,6 +2,7 @@
 // what a template promises of its schedules.
 #include <gtest/gtest.h>
 
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ops/algorithms/conv2d_gemm.h"
 #include "compiler/ops/forms/matmul.h"
 #include "tuner/templates/launches/launched_testing.h"
@@ -53,6 +54,7 @@ TEST(LaunchProducts, SeesAConvolutionAsAProduct) {
   EXPECT_EQ(facts->n_lane, "ob");
   EXPECT_EQ(facts->k_tile, "r");
   EXPECT_EQ(facts->k_lane, "ib");
+  EXPECT_EQ(facts->turns, (std::vector<std::int64_t>{3, 9}));
   const auto read =
       axes_read_at(*program.find_stage("output"), program.find_stage("anchor")->outputs[0]);
   ASSERT_TRUE(read.has_value());
@@ -62,7 +64,7 @@ TEST(LaunchProducts, SeesAConvolutionAsAProduct) {
 TEST(LaunchProducts, TheDefaultGoesThroughSharedMemory) {
   const ir::Program program = convolution(14, 64, 64, 3, 1);
   const std::string trace =
-      schedule::to_string(space::default_trace(launches().front(), program, launch_target()));
+      schedule::to_string(space::default_trace(launch_products(), program, launch_target()));
   for (const char* step : {"set_scope columns shared", "set_scope cache.filter.gemm shared",
                            "vectorize columns ib", "block.x", "thread.x"}) {
     EXPECT_NE(trace.find(step), std::string::npos) << step << " in\n" << trace;
@@ -74,7 +76,7 @@ TEST(LaunchProducts, SumsAreSharedOutTwice) {
   const ir::Program program = convolution(7, 16, 16, 3, 1);
   const space::TemplateSpace space({{"gemm", program}}, launches(), launch_target());
   const auto choices = space::parse_config(
-      space.knobs(0), "rows=4x7 columns=4x1 slab=2 groups=4 splits=3 staged=3 held=1");
+      space.knobs(0), "rows=4x7 columns=4x1 slab=2 groups=4 splits=3 staged=3 buffers=1 held=1");
   ASSERT_TRUE(choices.ok()) << choices.error().message;
   const space::Point point{0, *choices};
   ASSERT_TRUE(space.schedule_of(point).ok()) << space.schedule_of(point).error().message;
@@ -88,6 +90,106 @@ TEST(LaunchProducts, SumsAreSharedOutTwice) {
   }
   trace.erase(trace.begin());  // the algorithm, which the program is
   EXPECT_EQ(Launched(program).check(trace), "");
+}
+
+schedule::Trace trace_of(const ir::Program& program, const std::string& config) {
+  const space::TemplateSpace space({{"direct", program}}, launches(), launch_target());
+  const auto choices = space::parse_config(space.knobs(0), config);
+  EXPECT_TRUE(choices.ok()) << choices.error().message;
+  if (!choices.ok()) return {};
+  const auto scheduled = space.schedule_of({0, *choices});
+  EXPECT_TRUE(scheduled.ok()) << scheduled.error().message;
+  return space.trace_of({0, *choices});
+}
+
+ir::Kernel lowered(const ir::Program& program, const schedule::Trace& trace) {
+  const auto state = schedule::replay(program, trace);
+  EXPECT_TRUE(state.ok()) << state.error().message;
+  lower::Options options;
+  options.pipeline = lower::launch_pipeline();
+  const auto kernels = lower::lower(*state, options);
+  EXPECT_TRUE(kernels.ok()) << kernels.error().message;
+  return kernels->main;
+}
+
+// Stores of products to registers, those under conditions alone or all.
+int products_in(const ir::Stmt& s, bool conditional, bool inside = false) {
+  int found = 0;
+  if (const auto* store = ir::as<ir::Store>(s)) {
+    bool multiplies = false;
+    ir::visit(store->value, [&](const ir::Expr& e) {
+      const auto* x = ir::as<ir::Binary>(e);
+      multiplies |= x && x->op == ir::BinOp::Mul && e.type().is_float();
+    });
+    const bool kept = store->buffer->scope == ir::Scope::Register;
+    found += multiplies && kept && (inside || !conditional);
+  }
+  const bool within = inside || ir::as<ir::If>(s) != nullptr;
+  ir::map_children(
+      s,
+      [&](const ir::Stmt& child) {
+        found += products_in(child, conditional, within);
+        return child;
+      },
+      [](const ir::Expr& e) { return e; });
+  return found;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+// Slabs of whole windows are copied by 16 bytes, and whether a copy lies within the image does not
+// depend on which slab it is.
+TEST(LaunchProducts, SlabsOfWholeWindowsAreCopiedAhead) {
+  const ir::Program program = convolution(8, 32, 16, 3, 1);
+  const schedule::Trace trace =
+      trace_of(program, "rows=4x4 columns=4x1 slab=9 groups=2 splits=1 staged=3 buffers=3 held=1");
+  EXPECT_EQ(Launched(program).check(trace), "");
+  const std::string text = ir::to_string(lowered(program, trace));
+  EXPECT_GT(count(text, "async_copy"), 1u) << text;
+  for (auto at = text.find("@async_copy("); at != std::string::npos;
+       at = text.find("@async_copy(", at + 1)) {
+    const std::string line = text.substr(at, text.find('\n', at) - at);
+    EXPECT_NE(line.find(", 4, "), std::string::npos) << line;
+  }
+  EXPECT_EQ(text.find("/ 9"), std::string::npos) << text;
+}
+
+// Tiles that are not whole, along rows, columns and the sum, are filled with zeros, and multiplied
+// like all others. Parts of a sum that other blocks have are still left out.
+TEST(LaunchProducts, RaggedTilesAreMultipliedWithoutConditions) {
+  const ir::Program program = ops::build_dense({.m = 39, .n = 44, .k = 134}).value();
+  for (const char* staged : {"staged=3 buffers=1", "staged=3 buffers=3", "staged=0 buffers=1"}) {
+    for (const char* groups : {"groups=1", "groups=2"}) {
+      const schedule::Trace trace = trace_of(
+          program,
+          fmt::format("rows=4x4 columns=4x4 slab=4 {} splits=1 {} held=1", groups, staged));
+      EXPECT_EQ(Launched(program).check(trace), "");
+      const ir::Stmt body = lowered(program, trace).body;
+      EXPECT_GT(products_in(body, false), 0);
+      EXPECT_EQ(products_in(body, true), 0) << staged << " " << groups;
+    }
+  }
+  const schedule::Trace split =
+      trace_of(program, "rows=4x4 columns=4x4 slab=4 groups=2 splits=4 staged=3 buffers=2 held=1");
+  EXPECT_EQ(Launched(program).check(split), "");
+  EXPECT_GT(products_in(lowered(program, split).body, true), 0);
+}
+
+// Threads that read at the same time read side by side; what is written side by side is kept apart
+// by gaps where a thread's tile is as long as that.
+TEST(LaunchProducts, TilesDoNotMeetInBanks) {
+  const ir::Program program = convolution(16, 16, 32, 3, 1);
+  const std::string rows = schedule::to_string(
+      trace_of(program, "rows=8x8 columns=4x2 slab=4 groups=1 splits=1 staged=3 buffers=2 held=1"));
+  EXPECT_NE(rows.find("layout columns r n p/72 p%8 p/8%9 ib"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("layout cache.filter.gemm r ib oc/4%2 oc/8 oc%4"), std::string::npos) << rows;
+  const std::string odd = schedule::to_string(
+      trace_of(program, "rows=8x7 columns=4x1 slab=4 groups=1 splits=1 staged=3 buffers=2 held=1"));
+  EXPECT_NE(odd.find("layout columns r n p ib"), std::string::npos) << odd;
 }
 
 }  // namespace

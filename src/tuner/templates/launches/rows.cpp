@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kWastedWork = 60;
 constexpr std::int64_t kShortestRow = 16, kMostUnrolled = 64;
+constexpr std::int64_t kFewRows = 64, kLongRow = 16384;
 
 std::int64_t row_of(const ir::Stage& stage) {
   std::int64_t length = 1;
@@ -65,7 +66,19 @@ std::optional<Rows> rows_of(const ir::Program& program) {
 
 Inlined inlined_of(const ir::Program& program) { return inline_producers(program, kWastedWork); }
 
-bool fits(const ir::Program& program) { return rows_of(inlined_of(program).program).has_value(); }
+// Of a few long ones, blocks had better share each: that is what `reductions` does.
+bool are_few(const Rows& rows) {
+  std::int64_t count = 1;
+  for (const ir::Axis& axis : rows.reductions.front()->axes) count *= axis.extent;
+  return rows.reductions.size() == 1 && count <= kFewRows &&
+         row_of(*rows.reductions.front()) >= kLongRow;
+}
+
+bool fits(const ir::Program& program) {
+  const Inlined inlined = inlined_of(program);
+  const auto rows = rows_of(inlined.program);
+  return rows && !are_few(*rows);
+}
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Inlined inlined = inlined_of(program);

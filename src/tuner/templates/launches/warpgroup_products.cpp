@@ -209,7 +209,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
 }  // namespace
 
 space::Template launch_warpgroup_products() {
-  return {"warpgroup_products", fits, knobs, trace, default_values, reject, beside};
+  return {"warpgroup_products", fits, knobs, trace, default_values, reject, nullptr, beside};
 }
 
 }  // namespace attune::templates

@@ -10,6 +10,7 @@
 #include "compiler/model/kernel_store.h"
 #include "runtime/format/artifact.h"
 #include "tuner/whole_model/contest/kernel_times.h"
+#include "tuner/whole_model/contest/launch_ways.h"
 #include "tuner/whole_model/contest/model_variants.h"
 #include "tuner/whole_model/contest/race.h"
 #include "tuner/whole_model/report/model_teller.h"
@@ -128,7 +129,25 @@ Status ModelContest::race_tuned(std::vector<std::vector<model::Schedule>> schedu
     const Kept kind = i == 0 && as_known ? Kept::Known : Kept::Tuned;
     entries.push_back({variants.paths()[i], kind, variants.fallbacks(i), i == 0 ? 0 : changed});
   }
-  return race_all(std::move(entries), RaceOptions{}.seconds);
+  ATTUNE_RETURN_IF_ERROR(race_all(std::move(entries), RaceOptions{}.seconds));
+  return overlap_launches();
+}
+
+// The fastest with its launches overlapping, where that gains, takes part in one more race.
+Status ModelContest::overlap_launches() {
+  if (overlap_seconds() == 0) return {};
+  const TemporaryFile file(fmt::format("{}.{}.overlapped", output_, getpid()));
+  Entry entry =
+      best_ && !untuned_wins_ ? *best_ : Entry{untuned_.path(), Kept::Default, untuned_fallbacks_};
+  ArtifactWays found;
+  ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
+    ATTUNE_ASSIGN(found, choose_ways(entry.path, inputs_, kOverlapSeconds));
+    return {};
+  }));
+  if (found.ways.empty()) return {};
+  ATTUNE_RETURN_IF_ERROR(write_with_ways(entry.path, found.ways, file.path()));
+  entry.path = file.path();
+  return race_all({std::move(entry)}, RaceOptions{}.seconds / 2);
 }
 
 // Times schedules of all tasks inside the model. When that says that others than the first are
@@ -182,6 +201,10 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
                                               })
                            : entries.begin() + static_cast<std::ptrdiff_t>(result.winner - 1);
   return keep(std::move(*fastest));
+}
+
+double ModelContest::overlap_seconds() const {
+  return leaves_choice(compile_.target.kind) ? kOverlapSeconds : 0;
 }
 
 double ModelContest::best_ms() const { return untuned_wins_ ? untuned_ms_ : best_->latency_ms; }

@@ -24,6 +24,7 @@ class ModelTeller;
 class ModelVariants;
 class TuningResources;
 
+inline constexpr double kOverlapSeconds = 3;    // of choosing how launches overlap
 inline constexpr double kVariantSeconds = 0.6;  // of timing one artifact kernel by kernel
 
 class ModelContest {
@@ -58,6 +59,8 @@ class ModelContest {
   double compile_seconds() const { return compile_seconds_.load(); }  // of the whole model
   double device_seconds() const { return device_seconds_; }           // of racing
   double inside_seconds() const { return inside_seconds_; }           // of choosing inside
+  // What choosing how launches overlap takes, where the device leaves a choice.
+  double overlap_seconds() const;
 
  private:
   struct Entry {
@@ -70,6 +73,7 @@ class ModelContest {
   Status compile_stage(const std::function<Status()>& work);
   Status race_stage(const std::function<Status()>& work);
   Status keep_known();
+  Status overlap_launches();
   std::int64_t choose_inside(ModelVariants& variants, std::size_t count);
   Status race_all(std::vector<Entry> entries, double seconds);
   Status keep(Entry entry);

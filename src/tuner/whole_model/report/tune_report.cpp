@@ -148,6 +148,7 @@ std::string to_json(const TuneReport& report) {
   }
   json["trials_per_second"] = report.trials_per_second;
   json["device_busy"] = report.device_busy;
+  if (!report.device_condition.empty()) json["device_condition"] = report.device_condition;
   json["search_share"] = report.search_share;
   json["stage_seconds"] = report.stage_seconds;
   json["latency_ms"] = or_null(report.latency_ms);

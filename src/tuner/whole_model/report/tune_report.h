@@ -74,7 +74,8 @@ struct TuneReport {
   std::vector<FailureKind> failures = {};  // the most frequent kind first
   double peak_gflops = 0;                  // of as many cores, measured at the start
   double trials_per_second = 0;
-  double device_busy = 0;   // the share of the time in which something ran on the measuring cores
+  double device_busy = 0;  // the share of the time in which something ran on the measuring cores
+  std::string device_condition = {};  // of the device at the end: clocks, temperature, power
   double search_share = 0;  // the share in which candidates were chosen and results learned
   std::map<std::string, double> stage_seconds = {};  // by stage; some run side by side
   std::optional<double> latency_ms = {}, default_latency_ms = {};  // after and before

@@ -8,7 +8,7 @@
 namespace attune::cuda {
 namespace {
 
-constexpr CuResult kInvalidContext = 201, kCaptureUnsupported = 900;
+constexpr CuResult kInvalidValue = 1, kInvalidContext = 201, kCaptureUnsupported = 900;
 
 thread_local const CuContextState* current_context = nullptr;
 
@@ -35,10 +35,12 @@ FakeCard& fake_card() {
 }
 
 CuFunctionState* fake_function(const std::string& name) {
-  static std::array<CuFunctionState, 3> all = {{
+  static std::array<CuFunctionState, 5> all = {{
       {"double_all", 2, double_all},
       {"add_all", 3, add_all},
       {"fault", 1, nullptr},
+      {"double_waiting", 2, double_all, true},
+      {"add_waiting", 3, add_all, true},
   }};
   for (CuFunctionState& function : all) {
     if (name == function.name) return &function;
@@ -75,6 +77,16 @@ bool FakeCard::is_pinned(const void* address) const {
 
 CuResult FakeCard::ask(CuStreamState* stream, FakeWork work) {
   (stream->capturing ? stream->captured : stream->pending).push_back(std::move(work));
+  stream->ends_in_launch = false;
+  return kSuccess;
+}
+
+CuResult FakeCard::ask_launch(CuStreamState* stream, FakeWork work, bool early, bool waits) {
+  if (early && !stream->ends_in_launch) return kInvalidValue;
+  std::vector<FakeWork>& list = stream->capturing ? stream->captured : stream->pending;
+  const bool overtakes = early && !waits && !list.empty();
+  list.insert(list.end() - (overtakes ? 1 : 0), std::move(work));
+  stream->ends_in_launch = true;
   return kSuccess;
 }
 

@@ -29,13 +29,15 @@ struct CuFunctionState {
   const char* name = "";
   std::size_t arguments = 0;
   void (*run)(const FakeLaunch& launch) = nullptr;  // null: it goes out of its memory
-  int shared_bytes = 0;                             // that were asked for
+  bool waits = false;    // for the work before it; it takes an Overlap behind its arguments
+  int shared_bytes = 0;  // that were asked for
 };
 using FakeWork = std::function<CuResult()>;
 struct CuStreamState {
   std::vector<FakeWork> pending = {};
   bool capturing = false;
   std::vector<FakeWork> captured = {};
+  bool ends_in_launch = false;  // what was asked for last
 };
 struct CuEventState {
   CuStreamState* stream = nullptr;
@@ -54,7 +56,7 @@ struct FakeCard {
   // As a test wants it.
   std::string name = "Fake H200";
   int major = 9, minor = 0, cards = 1, version = 12080;
-  int shared_bytes = 227 << 10;
+  int shared_bytes = 227 << 10, resident_shared_bytes = 228 << 10;
   std::size_t memory_bytes = std::size_t{64} << 20;
   std::string failing_call = {};  // the n-th of these from now on gives `failure`
   int failing_in = 0;
@@ -68,6 +70,8 @@ struct FakeCard {
   std::map<CuAddress, std::size_t> blocks = {};  // of the card's memory
   std::size_t bytes_in_use = 0;
   std::map<const void*, std::size_t> pinned_bytes = {};  // memory of the host that it reaches
+  std::int64_t last_shared_bytes = 0;                    // that a launch asked for
+  std::vector<std::string> launched = {};  // in the order in which they ran: "double_all early 1"
   int things = 0;  // streams, events, graphs and modules that were not destroyed
 
   CuContextState context = {};
@@ -77,6 +81,8 @@ struct FakeCard {
   bool is_own(CuAddress address, std::size_t bytes) const;
   bool is_pinned(const void* address) const;
   CuResult ask(CuStreamState* stream, FakeWork work);
+  // A launch. One that may begin early and does not wait for the work before it runs before that.
+  CuResult ask_launch(CuStreamState* stream, FakeWork work, bool early, bool waits);
   // Does all that was asked for.
   CuResult finish(CuStreamState* stream);
 };

@@ -31,6 +31,41 @@ CuResult copy_later(FakeCard& card, CuStreamState* stream, void* to, const void*
   });
 }
 
+std::int64_t threads_of(const CuLaunch& launch) {
+  std::int64_t threads = 1;
+  for (const unsigned extent : launch.grid) threads *= extent;
+  for (const unsigned extent : launch.block) threads *= extent;
+  return threads;
+}
+
+CuResult launch_later(FakeCard& card, const CuFunctionState* function, const CuLaunch& asked,
+                      void** arguments) {
+  if (asked.shared_bytes > static_cast<unsigned>(function->shared_bytes)) return kInvalidValue;
+  card.last_shared_bytes = asked.shared_bytes;
+  FakeLaunch launch{threads_of(asked)};
+  for (std::size_t i = 0; i < function->arguments; ++i) {
+    launch.arguments.push_back(*static_cast<CuAddress*>(arguments[i]));
+  }
+  const int overlap = function->waits ? *static_cast<int*>(arguments[function->arguments]) : 0;
+  bool early = false;
+  for (unsigned i = 0; i < asked.attribute_count; ++i) {
+    early |= asked.attributes[i].id == kMayBeginEarly && asked.attributes[i].value[0] == 1;
+  }
+  const auto work = [&card, function, launch, early, overlap]() -> CuResult {
+    for (const CuAddress address : launch.arguments) {
+      const auto bytes = static_cast<std::size_t>(launch.threads) * sizeof(float);
+      if (!card.is_own(address, bytes)) return kIllegalAddress;
+    }
+    if (function->run == nullptr) return kIllegalAddress;
+    function->run(launch);
+    card.launched.push_back(std::string(function->name) + (early ? " early" : "") + " " +
+                            std::to_string(overlap));
+    card.now_ns += kLaunchNs;
+    return kSuccess;
+  };
+  return card.ask_launch(asked.stream, work, early, function->waits);
+}
+
 }  // namespace
 
 // As new.
@@ -80,14 +115,23 @@ FAKE int cuDeviceGetName(char* name, int bytes, CuDevice) {
 }
 FAKE int cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
   FAKE_CALL("cuDeviceGetAttribute", false);
-  const std::pair<int, int> all[] = {
-      {kClockKhz, 1'980'000},       {kMultiprocessors, 132},
-      {kMemoryClockKhz, 3'201'000}, {kMemoryBusBits, 6144},
-      {kL2Bytes, 60 << 20},         {kMajor, card.major},
-      {kMinor, card.minor},         {kSharedBytesOfBlock, card.shared_bytes}};
+  const std::pair<int, int> all[] = {{kClockKhz, 1'980'000},
+                                     {kMultiprocessors, 132},
+                                     {kMemoryClockKhz, 3'201'000},
+                                     {kMemoryBusBits, 6144},
+                                     {kL2Bytes, 60 << 20},
+                                     {kMajor, card.major},
+                                     {kMinor, card.minor},
+                                     {kSharedBytesOfBlock, card.shared_bytes},
+                                     {kSharedBytesOfMultiprocessor, card.resident_shared_bytes}};
   for (const auto& [name, known] : all) {
     if (name == attribute) *value = known;
   }
+  return kSuccess;
+}
+FAKE int cuDeviceGetPCIBusId(char* text, int bytes, CuDevice) {
+  FAKE_CALL("cuDeviceGetPCIBusId", false);
+  std::strncpy(text, "0000:01:00.0", static_cast<std::size_t>(bytes));
   return kSuccess;
 }
 FAKE int cuDeviceTotalMem_v2(std::size_t* bytes, CuDevice) {
@@ -220,26 +264,22 @@ FAKE int cuFuncSetAttribute(CuFunction function, int attribute, int value) {
   function->shared_bytes = value;
   return kSuccess;
 }
-FAKE int cuLaunchKernel(CuFunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+FAKE int cuFuncGetAttribute(int* value, int attribute, CuFunction) {
+  FAKE_CALL("cuFuncGetAttribute", true);
+  *value = 0;
+  return attribute == kStaticSharedBytes ? kSuccess : kInvalidValue;
+}
+FAKE int cuLaunchKernel(CuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         CuStream stream, void** arguments, void**) {
   FAKE_CALL("cuLaunchKernel", true);
-  const CuFunctionState* const function = handle;
-  if (shared_bytes > static_cast<unsigned>(function->shared_bytes)) return kInvalidValue;
-  FakeLaunch launch{std::int64_t{grid_x} * grid_y * grid_z * block_x * block_y * block_z};
-  for (std::size_t i = 0; i < function->arguments; ++i) {
-    launch.arguments.push_back(*static_cast<CuAddress*>(arguments[i]));
-  }
-  return card.ask(stream, [&card, function, launch] {
-    for (const CuAddress address : launch.arguments) {
-      const auto bytes = static_cast<std::size_t>(launch.threads) * sizeof(float);
-      if (!card.is_own(address, bytes)) return kIllegalAddress;
-    }
-    if (function->run == nullptr) return kIllegalAddress;
-    function->run(launch);
-    card.now_ns += kLaunchNs;
-    return kSuccess;
-  });
+  return launch_later(card, function,
+                      {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream},
+                      arguments);
+}
+FAKE int cuLaunchKernelEx(const CuLaunch* launch, CuFunction function, void** arguments, void**) {
+  FAKE_CALL("cuLaunchKernelEx", true);
+  return launch_later(card, function, *launch, arguments);
 }
 
 FAKE int cuStreamCreate(CuStream* stream, unsigned) {

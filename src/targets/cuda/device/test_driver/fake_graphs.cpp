@@ -38,11 +38,12 @@ FAKE int cuEventElapsedTime(float* milliseconds, CuEvent start, CuEvent end) {
 FAKE int cuStreamBeginCapture_v2(CuStream stream, int) {
   FAKE_CALL("cuStreamBeginCapture", true);
   stream->capturing = true;
+  stream->ends_in_launch = false;
   stream->captured.clear();
   return kSuccess;
 }
 FAKE int cuStreamEndCapture(CuStream stream, CuGraph* graph) {
-  stream->capturing = false;
+  stream->capturing = stream->ends_in_launch = false;
   FAKE_CALL("cuStreamEndCapture", true);
   ++card.things;
   *graph = new CuGraphState{std::exchange(stream->captured, {})};

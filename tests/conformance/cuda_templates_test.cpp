@@ -1,0 +1,116 @@
+// Every template for blocks and threads makes kernels that NVRTC compiles, for three architectures:
+// default schedules of operators that each of them is meant for, and random ones. Where there is no
+// NVRTC, these tests say so and end.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/kernel/kernel.h"
+#include "targets/kinds.h"
+#include "tuner/space/template_space.h"
+#include "tuner/tunings/tunings.h"
+
+namespace attune::test {
+namespace {
+
+constexpr const char* kArchitectures[] = {"sm_80", "sm_89", "sm_90a"};
+
+// The template, and an operator that it schedules, on sizes that divide little.
+struct Example {
+  const char* schedule_template;
+  const char* spec;
+  const char* algorithm = "direct";
+};
+constexpr Example kExamples[] = {
+    {"attention", "attention:heads=2,m=40,n=72,d=32"},
+    {"winograd", "conv2d:h=15,w=15,ic=24,oc=20,kh=3,kw=3,pad=1", "winograd4"},
+    {"products", "conv2d:h=14,w=14,ic=24,oc=36,kh=3,kw=3,stride=2,pad=1", "gemm"},
+    {"products", "dense:m=3,n=100,k=136"},
+    {"rows", "layernorm:m=12,n=200"},
+    {"rows", "softmax:m=7,n=1000"},
+    {"windows", "depthwise:h=15,w=15,c=20,k=3,stride=2"},
+    {"windows", "maxpool:h=15,w=15,c=12,k=3,stride=2,pad=1"},
+    {"moves", "transpose:d0=3,d1=50,d2=70,perm=021"},
+    {"moves", "elementwise:m=33,n=64,op=add+relu"},
+    {"launches", "conv2d:h=9,w=9,ic=8,oc=8,kh=3,kw=3,pad=1,groups=2"},
+};
+
+target::Target target_for(const char* architecture) {
+  return targets::resolve(targets::parse(fmt::format("cuda -arch={}", architecture)).value())
+      .value();
+}
+
+const ir::Program& program_of(const op_spec::OpTask& task, const std::string& algorithm) {
+  for (const ops::AlgorithmDef& each : task.alternatives) {
+    if (each.name == algorithm) return each.program;
+  }
+  return task.program;
+}
+
+class CudaTemplates : public ::testing::TestWithParam<Example> {
+ protected:
+  void SetUp() override {
+    const Status compiles = kernel::check_compiles(target_for("sm_90a"));
+    if (!compiles.ok()) GTEST_SKIP() << compiles.error().message;
+  }
+
+  // As its own prepare part, too.
+  static void expect_compiled(const ir::Program& program, const space::Space& space,
+                              const space::Point& point) {
+    schedule::Trace trace = space.trace_of(point);
+    if (!trace.empty() && std::get_if<schedule::Algorithm>(&trace.front())) {
+      trace.erase(trace.begin());
+    }
+    const auto built = kernel::build(program, trace, space.target());
+    EXPECT_TRUE(built.ok()) << space.to_string(point) << " on " << to_string(space.target()) << ": "
+                            << built.error().message << "\n"
+                            << to_string(trace);
+    if (!built.ok() || !built->lowered.prepare) return;
+    const auto prepare = kernel::compile(*built->lowered.prepare, space.target());
+    EXPECT_TRUE(prepare.ok()) << prepare.error().message;
+  }
+};
+
+TEST_P(CudaTemplates, MakeKernelsThatCompile) {
+  const Example& example = GetParam();
+  Rng rng(5);
+  for (const char* architecture : kArchitectures) {
+    const target::Target target = target_for(architecture);
+    const auto task = op_spec::parse_op_spec(example.spec, target);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    const ir::Program& program = program_of(*task, example.algorithm);
+    const space::TemplateSpace space({{example.algorithm, program}},
+                                     tunings::tuning_of(target).templates(), target);
+    EXPECT_EQ(tunings::template_for(program, target).name, example.schedule_template);
+    ASSERT_TRUE(space.schedule_of(space.defaults().front()).ok())
+        << space.schedule_of(space.defaults().front()).error().message;
+    expect_compiled(program, space, space.defaults().front());
+    for (int tries = 0; tries < 200; ++tries) {
+      const space::Point point = space.sample(rng);
+      if (!space.schedule_of(point).ok()) continue;
+      expect_compiled(program, space, point);
+      break;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaTemplates, ::testing::ValuesIn(kExamples), [](const auto& test) {
+  std::string name = test.param.spec;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+// The table leaves nobody out.
+TEST(CudaTemplateTable, HoldsEveryTemplate) {
+  std::set<std::string_view> listed;
+  for (const Example& example : kExamples) listed.insert(example.schedule_template);
+  for (const space::Template& each : tunings::tuning_of(target_for("sm_90a")).templates()) {
+    EXPECT_EQ(listed.count(each.name), 1u) << "template '" << each.name << "' has no example";
+  }
+}
+
+}  // namespace
+}  // namespace attune::test
