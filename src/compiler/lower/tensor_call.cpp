@@ -9,6 +9,7 @@
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/text/names.h"
 #include "compiler/lower/warp_call.h"
+#include "compiler/lower/warpgroup_call.h"
 
 namespace attune::lower {
 namespace {
@@ -132,7 +133,8 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
   for (const std::string& variable : tile.variables) {
     if (!variable.empty()) at_start[variable] = Expr(0);
   }
-  if (intrinsic.warp) at_start[tile.lane] = Expr(0);  // inputs are the same tile for all lanes
+  const bool together = intrinsic.lanes() > 1;
+  if (together) at_start[tile.lane] = Expr(0);  // inputs are the same tile for all lanes
   std::vector<Expr> arguments;
   for (std::size_t i = 0; i < tile.operands.size(); ++i) {
     const ir::IntrinsicOperand& operand = intrinsic.operands[i];
@@ -146,20 +148,29 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
     };
     Expr place = flat_index(*load, ranges);
     std::int64_t step = 0;
-    if (intrinsic.warp && i == 0 && ir::uses_var(place, tile.lane)) {
+    if (together && i == 0 && ir::uses_var(place, tile.lane)) {
       return wrong("is at other places in other lanes of a warp");
     }
     if (intrinsic.warp && i > 0) {
       ATTUNE_ASSIGN(step, lane_step(intrinsic, i, place, tile.lane, ranges));
       place = ir::simplify(ir::substitute(place, {{tile.lane, Expr(0)}}), ranges);
     }
-    const auto strides = strides_of(place, tile, dims[i], extents, ranges);
-    if (!strides) return wrong("does not lie at even distances");
     std::vector<Expr> start;
     for (const Expr& index : load->index) {
       start.push_back(ir::simplify(ir::substitute(index, at_start), ranges));
     }
     arguments.push_back(ir::load(load->buffer, std::move(start)));
+    if (intrinsic.warpgroup && i > 0) {
+      std::vector<std::string> variables;
+      for (const std::size_t axis : dims[i]) variables.push_back(tile.variables[axis]);
+      ATTUNE_ASSIGN(const MatrixDistances matrix,
+                    matrix_distances(intrinsic, i, place, {tile.lane, variables}, ranges));
+      arguments.emplace_back(matrix.lead);
+      arguments.emplace_back(matrix.group);
+      continue;
+    }
+    const auto strides = strides_of(place, tile, dims[i], extents, ranges);
+    if (!strides) return wrong("does not lie at even distances");
     for (std::size_t d = 0; d < dims[i].size(); ++d) {
       const std::string& variable = tile.variables[dims[i][d]];
       const std::int64_t stride = (*strides)[d];

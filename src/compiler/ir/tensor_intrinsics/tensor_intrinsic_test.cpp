@@ -138,5 +138,46 @@ TEST(TensorIntrinsics, ResultsAreTheLanesOwn) {
   }
 }
 
+// The PTX manual's layout of accumulators of wgmma, and of matrices without a swizzle: rows of 16
+// bytes, eight of which are one piece. Rows and columns of a tile are the instruction's when they
+// are renumbered as declarations say.
+TEST(TensorIntrinsics, WarpgroupsHoldAndReadWhatTheInstructionDoes) {
+  for (const TensorIntrinsic& intrinsic : tensor_intrinsics()) {
+    if (!intrinsic.warpgroup) continue;
+    const WarpgroupForm& form = *intrinsic.warpgroup;
+    const Program program = intrinsic.program();
+    const auto names = dimension_names(program);
+    const std::int64_t terms = program.inputs[0].buffer->shape[1];
+    const std::int64_t columns = program.inputs[1].buffer->shape[1] * 4;
+    const std::int64_t unit = 16 / program.inputs[0].buffer->type.element_bytes();
+    const auto rows_at = own_steps(form.inputs[0], form.lanes);
+    const auto columns_at = own_steps(form.inputs[1], form.lanes);
+    const auto held = fragment_places(form.result, 1)[0];
+    ASSERT_EQ(std::ssize(held), columns / 2);
+    EXPECT_NE(form.instruction.find("m64n" + std::to_string(columns) + "k" + std::to_string(terms)),
+              std::string::npos);
+    const MatrixPlaces a(form.inputs[0], names[1]), b(form.inputs[1], names[2]);
+    constexpr std::int64_t kLead = 100'000, kGroup = 1000;
+    const auto place = [&](std::int64_t row, std::int64_t k) {
+      return row / 8 * kGroup + row % 8 * unit + k / unit * kLead + k % unit;
+    };
+    for (std::size_t lane = 0; lane < 128; lane += 5) {
+      const auto warp = static_cast<std::int64_t>(lane / 32);
+      const auto at = static_cast<std::int64_t>(lane % 32);
+      for (std::size_t e = 0; e < held.size(); e += 3) {
+        const auto number = static_cast<std::int64_t>(e);
+        const std::int64_t row = 16 * warp + at / 4 + (number / 2 % 2) * 8;
+        const std::int64_t column = at % 4 * 2 + number / 4 * 8 + number % 2;
+        for (const std::int64_t k : {std::int64_t{0}, unit - 1, unit, terms - 1}) {
+          EXPECT_EQ(a.at(rows_at[lane], {held[e].index[0], k}, kLead, kGroup), place(row, k))
+              << intrinsic.name;
+          EXPECT_EQ(b.at(columns_at[lane], {k, held[e].index[1]}, kLead, kGroup), place(column, k))
+              << intrinsic.name;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attune::ir

@@ -10,6 +10,7 @@
 #include "targets/cuda/codegen/launch_printer.h"
 #include "targets/cuda/codegen/prelude.h"
 #include "targets/cuda/codegen/unrolling.h"
+#include "targets/cuda/codegen/warpgroups.h"
 
 namespace attune::cuda {
 namespace {
@@ -98,7 +99,7 @@ class KernelSplitter {
     for (std::size_t i = 0; i < kernel.params.size(); ++i) {
       buffers_.push_back({kernel.params[i].get(), {false, static_cast<std::int64_t>(i)}});
     }
-    text_.text = fmt::format("#include \"{}\"\n", kPreludeName);
+    text_.text = fmt::format("#include \"{}\"\n", kPreludeName) + warpgroup_functions(body);
   }
 
   Result<KernelText> split() {

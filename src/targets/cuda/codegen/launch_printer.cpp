@@ -139,11 +139,16 @@ PrintedLaunch LaunchPrinter::print() {
   }
   if (!binds(body_)) wait();
   statement(body_);
+  const ir::Extents3& cluster = printed_.cluster;
+  const std::string together =
+      product(cluster) == 1
+          ? std::string()
+          : fmt::format(" __cluster_dims__({}, {}, {})", cluster[0], cluster[1], cluster[2]);
   // Where shared memory leaves room for few blocks anyway, registers need not be saved for more.
   const char* const blocks = printed_.dynamic_bytes > 0 ? ", 1" : "";
   printed_.text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{})\n{}({}) {{\n{}}}\n",
-                  product(shape_.block), blocks, function_, parameters, text_.str());
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}){}\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), blocks, together, function_, parameters, text_.str());
   return std::move(printed_);
 }
 
@@ -153,6 +158,7 @@ void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();")
 
 // Instructions of warps, and asynchronous copies (prelude/copies.h); all others are hints.
 void LaunchPrinter::opaque(const ir::Opaque& x) {
+  if (warpgroup_call(x)) return;
   if (const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(x.name)) {
     return warp_call(x, *intrinsic);
   }

@@ -18,6 +18,7 @@ struct PrintedLaunch {
   std::string text;
   ir::Extents3 grid{1, 1, 1}, block{1, 1, 1};     // as it is to be launched
   std::vector<const ir::BufferNode*> parameters;  // in order
+  ir::Extents3 cluster{1, 1, 1};                  // neighbouring blocks that share copies
   std::int64_t shared_bytes = 0;                  // all that a block has
   std::int64_t dynamic_bytes = 0;                 // of these, what is asked for at launch
 };
@@ -63,6 +64,10 @@ class LaunchPrinter final : public c_text::Printer {
   bool is_narrow(const Expr& e) const override;
   std::string variable_type(DType type, const codegen::VarFacts& facts) const override;
   std::string scalar_division(const Expr& e) override;
+
+  // warpgroup_calls.cpp: whether it is about instructions of warpgroups
+  bool warpgroup_call(const ir::Opaque& x);
+  void bulk_call(const ir::Opaque& x);
 
   void wait();
   void bound_loop(const ir::For& x);

@@ -10,6 +10,8 @@ ATTUNE_TEXT(attune_cuda_vectors, "vectors.h")
 ATTUNE_TEXT(attune_cuda_copies, "copies.h")
 ATTUNE_TEXT(attune_cuda_matrices, "matrices.h")
 ATTUNE_TEXT(attune_cuda_overlap, "overlap.h")
+ATTUNE_TEXT(attune_cuda_warpgroups, "warpgroups.h")
+ATTUNE_TEXT(attune_cuda_bulk_copies, "bulk_copies.h")
 
 namespace attune::cuda {
 
@@ -23,7 +25,9 @@ const std::string& prelude() {
           std::string_view(attune_cuda_vectors_begin, attune_cuda_vectors_end),
           std::string_view(attune_cuda_copies_begin, attune_cuda_copies_end),
           std::string_view(attune_cuda_matrices_begin, attune_cuda_matrices_end),
-          std::string_view(attune_cuda_overlap_begin, attune_cuda_overlap_end)}) {
+          std::string_view(attune_cuda_overlap_begin, attune_cuda_overlap_end),
+          std::string_view(attune_cuda_warpgroups_begin, attune_cuda_warpgroups_end),
+          std::string_view(attune_cuda_bulk_copies_begin, attune_cuda_bulk_copies_end)}) {
       all += part;
       all += "\n";
     }
