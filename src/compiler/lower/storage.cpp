@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace attune::lower {
 namespace {
 
@@ -93,22 +91,6 @@ Status check_storage(const schedule::State& state,
     }
   }
   return {};
-}
-
-std::vector<bool> constant_stages(const schedule::State& state) {
-  std::vector<bool> constant;
-  for (const auto& stage : state.stages) {
-    const bool all = std::all_of(
-        stage->accesses.begin(), stage->accesses.end(), [&](const schedule::Access& access) {
-          const int producer = state.producer_of(access.buffer);
-          if (producer >= 0) return static_cast<bool>(constant[producer]);
-          return std::any_of(state.inputs.begin(), state.inputs.end(), [&](const ir::Input& input) {
-            return input.buffer == access.buffer && input.constant;
-          });
-        });
-    constant.push_back(all);
-  }
-  return constant;
 }
 
 }  // namespace attune::lower

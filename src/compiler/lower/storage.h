@@ -1,5 +1,4 @@
-// The memory of a stage: its shape, rows padded, where it lives when the schedule does not say, and
-// whether it can be filled ahead of time.
+// The memory of a stage: its shape, rows padded, and where it lives when the schedule does not say.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,5 @@ ir::Scope storage_scope(const schedule::StageState& stage, const std::vector<std
 // Layouts may ask for blocks far larger than the axes they hold.
 Status check_storage(const schedule::State& state,
                      const std::vector<schedule::StageBounds>& bounds);
-// Per stage: whether it reads, through all its producers, constants only, and so may be computed
-// ahead of time.
-std::vector<bool> constant_stages(const schedule::State& state);
 
 }  // namespace attune::lower

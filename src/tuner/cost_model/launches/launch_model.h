@@ -1,7 +1,9 @@
 // The analytic model of devices with blocks and threads: every launch takes its start, and then as
-// long as the busiest multiprocessor computes, as shared memory, the second-level cache or memory
-// deliver, or as its blocks wait one after the other, whichever is longest, smoothed. What is
-// resident at once hides waiting. It needs nothing but the schedule and target.launch.
+// long as the busiest multiprocessor computes and waits, or as shared memory, the second-level
+// cache or memory deliver, whichever is longest, smoothed. Fetches that run ahead are waited for
+// where the slabs before them end too early. It needs nothing but the schedule and target.launch;
+// its constants are ratios, fitted to 180 kernels of 37 convolutions and products on one card, of
+// which 25 are no layers that tests or benches name.
 #pragma once
 
 #include "compiler/target/target.h"

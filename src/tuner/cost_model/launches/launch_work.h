@@ -19,6 +19,7 @@ struct BlockWork {
   double global_bytes = 0;   // read and written, with what sectors bring along
   double waits = 0;          // for global memory, one after the other
   double barriers = 0;
+  double awaited_bytes = 0;  // of these, what nothing is computed beside
   // Fetches that run beside what the block computes, and how many of them are on their way at once.
   double fetches = 0, ahead = 0;
 };

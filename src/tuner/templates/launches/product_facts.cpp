@@ -47,6 +47,13 @@ std::optional<Roles> roles_of(const ir::Stage& stage, const ir::Load& left, cons
     if (!uses(left, axis.name) || !uses(right, axis.name)) return std::nullopt;
     roles.k.push_back(axis);
   }
+  // The only row of a product, which neither operand moves with.
+  const auto single = std::find_if(roles.batch.begin(), roles.batch.end(),
+                                   [](const ir::Axis& axis) { return axis.extent == 1; });
+  if (roles.m.empty() && single != roles.batch.end()) {
+    roles.m.push_back(*single);
+    roles.batch.erase(single);
+  }
   if (roles.m.empty() || roles.n.empty() || roles.k.empty()) return std::nullopt;
   return roles;
 }
