@@ -108,10 +108,9 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   if (t.buffers > 1 && !t.stage_left) return "buffers for nothing";
   if (t.buffers > 1 + ceil_div(part, t.groups * t.slab)) return "more buffers than slabs";
   if (shared_bytes(facts, t) > device.shared_bytes) return "too much shared memory";
-  const std::int64_t results = t.tile_m * t.tile_n * facts.n_lanes * 4;
   const std::int64_t most =
       std::min(device.register_bytes, device.resident_register_bytes / t.threads());
-  if (results > most) return "too many registers in a thread";
+  if (register_bytes(facts, t) > most) return "too many registers in a thread";
   return std::nullopt;
 }
 
