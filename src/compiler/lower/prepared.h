@@ -1,4 +1,4 @@
-// The buffers around root stages, and of those that are computed ahead of time.
+// Stages that are computed ahead of time, what is made of constants alone, and their buffers.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,8 @@
 
 namespace attune::lower {
 
+// Per stage: reads, through all its producers, constants only.
+std::vector<bool> constant_stages(const schedule::State& state);
 // Buffers that are filled ahead of time outlive the kernel that fills them.
 Status require_global(const ir::BufferNode& buffer);
 

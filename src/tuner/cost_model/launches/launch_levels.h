@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/schedule/state.h"
+#include "tuner/space/nest.h"
 
 namespace attune::cost_model {
 

@@ -58,6 +58,7 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
   const double instructions = slot * block.instructions + kBlockInstructions * warps;
   LaunchCost cost;
   cost.compute_us = most * instructions / issued * us_per_cycle;
+  cost.matrix_us = most * block.matrix_cycles * us_per_cycle;
   cost.shared_us = most * block.shared_cycles * us_per_cycle;
   // A processor alone does not draw more than its share.
   const double busy = std::min(blocks, processors) / processors;
@@ -79,8 +80,8 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
   cost.wait_us = waited / std::pow(resident, kHiding);
   const double alone_us = rounds * block.longest * us_per_cycle + waited;
   double sum = 0;
-  for (const double part : {std::max(cost.compute_us + cost.wait_us, alone_us), cost.shared_us,
-                            cost.l2_us, cost.dram_us}) {
+  for (const double part : {std::max(cost.compute_us + cost.wait_us, alone_us), cost.matrix_us,
+                            cost.shared_us, cost.l2_us, cost.dram_us}) {
     sum += std::pow(part, kOverlap);
   }
   cost.us = device.launch_us * (1 + kSetUp) + kBlockUs * blocks * device.launch_us +

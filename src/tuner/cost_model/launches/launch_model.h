@@ -14,7 +14,7 @@ namespace attune::cost_model {
 
 // Where the time of a launch goes if each part had the device for itself, and all of it.
 struct LaunchCost {
-  double compute_us = 0, shared_us = 0, l2_us = 0, dram_us = 0, wait_us = 0;
+  double compute_us = 0, matrix_us = 0, shared_us = 0, l2_us = 0, dram_us = 0, wait_us = 0;
   double us = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "tuner/cost_model/launches/launch_levels.h"
+#include "tuner/cost_model/launches/matrix_work.h"
 #include "tuner/cost_model/stage_cost.h"
 
 namespace attune::cost_model {
@@ -36,6 +37,7 @@ class StageWork {
   }
 
   void add_to(BlockWork& work) const {
+    if (add_matrix_calls(stage_, nest_, serial_, threads_, device_, work)) return;
     const double warps = std::ceil(threads_ / static_cast<double>(device_.warp));
     double per_iteration = 0;
     for (const ir::Expr& value : stage_.stage.values) per_iteration += arithmetic(value);

@@ -81,6 +81,19 @@ TEST(LaunchFamilies, Rows) {
   }
 }
 
+// Every block has its own rows, however many there are.
+TEST(LaunchFamilies, ManyRowsAreOneLaunch) {
+  for (const ir::Program& program : {ops::build_softmax({.m = 300, .n = 64}).value(),
+                                     ops::build_layernorm({.m = 300, .n = 64}).value()}) {
+    const schedule::Trace trace = space::default_trace(launch_rows(), program, launch_target());
+    const auto state = schedule::replay(program, trace);
+    ASSERT_TRUE(state.ok()) << state.error().message;
+    for (const auto& stage : state->stages) {
+      EXPECT_EQ(stage->at_root(), stage->stage.name == "output") << schedule::to_string(trace);
+    }
+  }
+}
+
 TEST(LaunchFamilies, Moves) {
   for (const std::int64_t columns : {36, 21}) {
     const ir::Program transpose =

@@ -6,6 +6,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
 
@@ -14,11 +15,15 @@ namespace {
 
 constexpr std::int64_t kMostLanes = 16;
 
-// The load that an expression is, conversions aside.
+// The load that an expression is, conversions and roundings of it aside.
 const ir::Load* load_of(const ir::Expr& value) {
   const ir::Expr* at = &value;
   while (const auto* conversion = ir::as<ir::Cast>(*at)) at = &conversion->value;
-  return ir::as<ir::Load>(*at);
+  if (const auto* load = ir::as<ir::Load>(*at)) return load;
+  for (const ir::TensorIntrinsic& intrinsic : ir::tensor_intrinsics()) {
+    if (const ir::Expr rounded = intrinsic.before_rounding(*at)) return ir::as<ir::Load>(rounded);
+  }
+  return nullptr;
 }
 
 bool uses(const ir::Load& load, const std::string& axis) {
