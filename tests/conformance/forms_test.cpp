@@ -50,6 +50,7 @@ std::vector<Form> forms() {
       {"dense", "m=5 n=19 k=7", "matmul(T[5,7], T[7,19]) : f32 bf16 u8"},
       {"batch_matmul", "b=3 m=5 n=9 k=7", "matmul(T[3,5,7], T[3,7,9]) : f32 i8"},
       {"attention", "heads=4 m=9 n=7 d=5 kv=2", ""},
+      {"attention", "heads=2 m=9 n=11 d=5 causal=yes", ""},
       {"conv2d", "h=9 w=7 ic=12 oc=20 kh=3 kw=3 pad=1",
        conv("T[1,12,9,7], T[20,12,3,3]", "3,3", "1,1", "1,1,1,1", 1, "f32 f16 i8")},
       {"conv2d", "n=2 h=14 w=14 ic=16 oc=16 kh=3 kw=3 pad=1",

@@ -110,6 +110,33 @@ TEST(Traits, WhatIsNeverNegativeIsNot) {
   EXPECT_GE(checked, 7);
 }
 
+// Another element of the first operand changes no element but the one at its own place.
+TEST(Traits, WhatStaysInPlaceDoes) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (!def.traits.stays_in_place) continue;
+    for (const Sample& sample : samples_of(def.name)) {
+      const auto before = meaning_of(sample);
+      ASSERT_TRUE(before.ok()) << sample.text;
+      ASSERT_EQ(before->front()->type, sample.operands[0]->type) << sample.text;
+      for (std::int64_t place = 0; place < sample.operands[0]->type.elements(); ++place) {
+        Sample changed = sample;
+        ir::Array array = ops::to_array(*sample.operands[0]);
+        array.set_real(place, array.real(place) + 1);
+        changed.operands[0] = ops::make_constant(std::move(array));
+        const auto after = meaning_of(changed);
+        ASSERT_TRUE(after.ok()) << sample.text;
+        for (std::int64_t i = 0; i < before->front()->type.elements(); ++i) {
+          if (i == place) continue;
+          EXPECT_EQ(after->front()->real(i), before->front()->real(i)) << sample.text << " " << i;
+        }
+      }
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 3);
+}
+
 // In the type of 16 bits, where operands are f32.
 Sample narrowed(Sample sample, ir::DType type) {
   for (ops::ConstantPtr& operand : sample.operands) {

@@ -144,8 +144,23 @@ constexpr const char* kVolume = R"(program volume {
 }
 )";
 
-constexpr const char* const kAll[] = {kStencils, kReaders, kOdd,      kPairs,   kMasked,  kChain,
-                                      kScalar,   kBlocked, kGathered, kReduced, kScalars, kVolume};
+constexpr const char* kSeen = R"(program seen {
+  input x: f32[11, 13]
+  input v: f32[13, 5]
+  stage s(i: 11, k: 13) = select(k <= i + 1 && i <= k + 6, x[i, k] * 0.5f32, -inf:f32)
+  stage m(i: 11) = max(k: 13) select(k <= i + 1 && i <= k + 6, s[i, k], -inf:f32)
+  stage e(i: 11, k: 13) = select(k <= i + 1 && i <= k + 6, exp(s[i, k] - m[i]), 0.0f32)
+  stage t(i: 11) = sum(k: 13) select(k <= i + 1 && i <= k + 6, e[i, k], 0.0f32)
+  stage anchor(i: 11, j: 5) = sum(k: 13) select(k <= i + 1 && i <= k + 6, e[i, k] * v[k, j], )"
+                              R"(0.0f32)
+  stage 'output'(i: 11, j: 5) = anchor[i, j] / t[i]
+  output 'output'
+}
+)";
+
+constexpr const char* const kAll[] = {kStencils, kReaders, kOdd,     kPairs,    kMasked,
+                                      kChain,    kScalar,  kBlocked, kGathered, kReduced,
+                                      kScalars,  kVolume,  kSeen};
 
 }  // namespace
 

@@ -155,6 +155,7 @@ class StepMaker {
   }
 
   Step annotation() {
+    if (rng_.chance(0.4)) return Annotate{name(), "*", "skip", "masked"};
     if (rng_.chance(0.7)) return Annotate{name(), "*", "init", "select"};
     if (rng_.chance(0.8)) return Annotate{name(), loop(), "launder", "on"};
     return Annotate{name(), loop(), "color", "red"};

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ir/text/parse.h"
+#include "compiler/model/load/prepared_model.h"
 #include "compiler/ops/forms/family.h"
 #include "tests/support/own_programs.h"
 #include "tuner/templates/fused_testing.h"
@@ -116,7 +117,30 @@ void fuse_some(Rng& rng, Subject& subject) {
   subject.tolerance = std::max(subject.tolerance, 1e-5);
 }
 
+// Attention as graphs make it: one task of several stages.
+Subject random_attention(Rng& rng, const target::Target& target) {
+  const std::int64_t kv = rng.between(1, 2), queries = rng.between(8, 40);
+  const bool long_rows = rng.chance(0.15), causal = rng.chance(0.7);
+  const std::int64_t keys = long_rows ? rng.between(1024, 1050) : queries + rng.between(0, 30);
+  model::SourceOptions source;
+  source.model.model =
+      fmt::format("attention:heads={},kv={},m={},n={},d={},e={},causal={}", kv * rng.between(1, 2),
+                  kv, queries, keys, rng.between(1, 5), rng.between(1, 20), causal ? "yes" : "no");
+  source.model.target = target::to_string(target);
+  source.schedule.use_default = true;
+  const auto prepared = model::prepare_model(model::load_model(source.model).value(), source);
+  CHECK(prepared.ok(), prepared.ok() ? "" : prepared.error().message);
+  const graph::Task& task = prepared->tasks.distinct.front();
+  Subject subject{source.model.model, task.op.program, task.op.program, task.op.tolerance};
+  if (!task.op.alternatives.empty() && rng.chance(0.7)) {
+    subject.name += " algorithm " + task.op.alternatives[0].name;
+    subject.program = task.op.alternatives[0].program;
+  }
+  return subject;
+}
+
 Subject random_operator(Rng& rng, const target::Target& target) {
+  if (rng.chance(0.1)) return random_attention(rng, target);
   const std::string spec = random_op_spec(rng, target);
   op_spec::OpTask task = op_spec::parse_op_spec(spec, target).value();
   Subject subject{spec, task.program, task.program, task.tolerance};

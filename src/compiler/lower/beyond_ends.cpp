@@ -82,8 +82,7 @@ std::optional<ir::Expr> product_beyond(const ir::Expr& value, ir::Reduction redu
   };
   std::erase_if(conditions, is_end);
   std::erase_if(guards, is_end);
-  if (conditions.empty()) return product;
-  return ir::select(conjunction(conditions), product, ir::zero_of(product.type()));
+  return zero_unless(conditions, product);
 }
 
 }  // namespace attune::lower

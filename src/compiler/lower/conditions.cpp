@@ -18,6 +18,11 @@ ir::Expr conjunction(const std::vector<ir::Expr>& conditions) {
   return all;
 }
 
+ir::Expr zero_unless(const std::vector<ir::Expr>& conditions, const ir::Expr& value) {
+  if (conditions.empty()) return value;
+  return ir::select(conjunction(conditions), value, ir::zero_of(value.type()));
+}
+
 bool reads_memory(const ir::Expr& condition) {
   bool found = false;
   ir::visit(condition, [&](const ir::Expr& node) { found |= ir::as<ir::Load>(node) != nullptr; });

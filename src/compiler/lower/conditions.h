@@ -14,6 +14,8 @@ namespace attune::lower {
 std::vector<ir::Expr> conjuncts(const ir::Expr& condition);
 // Empty list: empty expression.
 ir::Expr conjunction(const std::vector<ir::Expr>& conditions);
+// The value where all conditions hold, and zero elsewhere.
+ir::Expr zero_unless(const std::vector<ir::Expr>& conditions, const ir::Expr& value);
 
 // What a loop's body writes may change such a condition, and reading may need the guards around it.
 bool reads_memory(const ir::Expr& condition);

@@ -12,6 +12,7 @@
 #include "compiler/lower/launch_axes.h"
 #include "compiler/lower/prepared.h"
 #include "compiler/lower/reduction.h"
+#include "compiler/lower/skips.h"
 #include "compiler/lower/storage.h"
 #include "compiler/lower/tensor_call.h"
 #include "compiler/schedule/bindings.h"
@@ -31,7 +32,10 @@ using schedule::State;
 class NestBuilder {
  public:
   NestBuilder(const State& state, std::vector<StageBounds> bounds)
-      : state_(state), bounds_(std::move(bounds)), axes_(state, bounds_) {
+      : state_(state),
+        bounds_(std::move(bounds)),
+        axes_(state, bounds_),
+        skips_(find_skips(state, bounds_)) {
     for (std::size_t i = 0; i < state.stages.size(); ++i) {
       const StageState& stage = *state.stages[i];
       const auto shape = storage_shape(stage, bounds_[i]);
@@ -94,6 +98,7 @@ class NestBuilder {
   const State& state_;
   std::vector<StageBounds> bounds_;
   LaunchAxes axes_;
+  std::vector<std::vector<Skip>> skips_;  // by stage
   std::map<ir::Buffer, ir::Buffer> storage_;
   std::map<ir::Buffer, int> producer_;
   ir::Ranges ranges_;
@@ -130,8 +135,7 @@ void NestBuilder::add_guards(Frame& f) const {
   const auto reduce =
       schedule::split_guards(f.stage, f.bounds.iters, f.values, schedule::Loops::Reduce);
   const auto is_reduce = [&](const Expr& e) {
-    return std::any_of(reduce.begin(), reduce.end(),
-                       [&](const Expr& r) { return ir::equal(r, e); });
+    return std::ranges::any_of(reduce, [&](const Expr& r) { return ir::equal(r, e); });
   };
   for (const Expr& condition : axes_.conditions(f.index)) add(f.guards, condition);
   for (const Expr& guard : all) add(is_reduce(guard) ? f.reduce_guards : f.guards, guard);
@@ -167,15 +171,7 @@ std::vector<Expr> NestBuilder::storage_index(int producer, const std::vector<Exp
   for (std::size_t i = 0; i < index.size(); ++i) {
     local.push_back(ir::simplify(index[i] - bounds_[producer].min[i], ranges_));
   }
-  if (stage.layout.empty()) return local;
-  std::vector<Expr> stored;
-  for (const auto& term : stage.layout) {
-    Expr e = local[term.axis];
-    if (term.divide > 1) e = e / Expr(term.divide);
-    if (term.modulo > 0) e = e % Expr(term.modulo);
-    stored.push_back(ir::simplify(e, ranges_));
-  }
-  return stored;
+  return storage_place(stage, bounds_[producer], std::move(local), ranges_);
 }
 
 Expr NestBuilder::rewrite_reads(const Expr& e) const {
@@ -198,9 +194,10 @@ Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, schedule::Note
   const int loop = f.stage.loops[position];
   const auto& iter = f.stage.iters[loop];
   if (iter.kind == ir::LoopKind::Bound) return body;  // the loop stands around the whole launch
+  const LoopPart part = part_of_loop(loop, skips_[f.index], f.stage.stage, f.bounds);
   return ir::make_stmt(ir::For{schedule::loop_variable(f.stage, loop),
-                               Expr(0),
-                               Expr(f.bounds.iters[loop]),
+                               ir::simplify(part.begin, ranges_),
+                               ir::simplify(part.end - part.begin, ranges_),
                                iter.kind,
                                {},
                                std::move(notes),
@@ -228,15 +225,12 @@ Stmt NestBuilder::update(Frame& f) {
   const ir::Stage& stage = f.stage.stage;
   std::vector<Expr> values;
   for (const Expr& each : stage.values) {
-    Expr value = ir::substitute(each, f.axes);
+    Expr value = ir::substitute(without_skipped(each, stage, skips_[f.index]), f.axes);
     if (goes_on(f)) {
       value = product_beyond(value, stage.reduction, f.reduce_guards, ranges_).value_or(value);
     }
     value = rewrite_reads(value);
-    if (!f.zero_guards.empty()) {
-      value = ir::select(conjunction(f.zero_guards), value, ir::zero_of(value.type()));
-    }
-    values.push_back(value);
+    values.push_back(zero_unless(f.zero_guards, value));
   }
   std::vector<ir::Buffer> buffers = buffers_of(f.index);
   const auto index = store_index(f);
@@ -265,8 +259,7 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
   }
   Stmt inner = init_nest(f, position + 1);
   const auto& loop = f.stage.iters[f.stage.loops[position]];
-  if (loop.reduce) return inner;
-  return loop_over(f, position, loop.notes, inner);
+  return loop.reduce ? inner : loop_over(f, position, loop.notes, inner);
 }
 
 // The loops from `position` inwards as one call, where all of them run whole.
@@ -283,10 +276,10 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   std::vector<Expr> guards = f.guards;
   guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
   const LaunchAxes::Lanes lanes = axes_.lanes(f.index);
-  if (intrinsic.warp) {
-    if (lanes.count != intrinsic.warp->lanes) {
+  if (intrinsic.lanes() > 1) {
+    if (lanes.count != intrinsic.lanes()) {
       return wrong(fmt::format("thread.x has {} threads, and {} lanes run it together", lanes.count,
-                               intrinsic.warp->lanes));
+                               intrinsic.lanes()));
     }
     for (const Expr& guard : guards) {
       if (ir::uses_var(guard, lanes.variable)) return wrong("not all lanes of a warp take part");
@@ -310,7 +303,7 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   Status first;  // what is wrong with the first way
   for (const schedule::TensorMatch& match : matches) {
     TileAccesses tile = accesses_of(f, match);
-    if (intrinsic.warp) tile.lane = lanes.variable;
+    if (intrinsic.lanes() > 1) tile.lane = lanes.variable;
     Result<Stmt> call = make_tensor_call(intrinsic, tile, ranges_);
     if (call.ok()) return guarded(guards, std::move(*call));
     if (first.ok()) first = call.error();
@@ -325,6 +318,7 @@ TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& mat
   }
   tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
   for (const Expr& read : match.reads) {
+    tile.rounded.push_back(is_rounded(state_, *ir::find_tensor_intrinsic(f.stage.intrinsic), read));
     tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
   }
   return tile;
@@ -376,10 +370,9 @@ Result<Nests> build_nests(const State& state) {
     if (!state.stages[i]->at_root()) continue;
     (prepared(i) ? prepare : main).push_back(builder.root_nest(i));
     ATTUNE_RETURN_IF_ERROR(builder.status());
-    bool read_by_main = false;
-    for (int consumer : state.consumers_of(i)) {
-      read_by_main |= !prepared(schedule::root_of(state, consumer));
-    }
+    const bool read_by_main = std::ranges::any_of(state.consumers_of(i), [&](int consumer) {
+      return !prepared(schedule::root_of(state, consumer));
+    });
     for (const ir::Buffer& buffer : builder.buffers_of(i)) {
       const auto& outputs = state.outputs;
       if (std::find(outputs.begin(), outputs.end(), buffer) != outputs.end()) continue;

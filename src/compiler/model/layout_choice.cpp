@@ -51,7 +51,7 @@ class LayoutChooser {
   LayoutChooser(const graph::Graph& graph, const CompileOptions& options)
       : graph_(graph),
         options_(options),
-        lanes_(options.target.lanes(4)),
+        lanes_(options.target.channel_block(ops::is_narrow(options.precision) ? 2 : 4)),
         moved_per_us_(usual_speed(options.target)) {}
 
   Result<graph::LayoutPlan> choose() {

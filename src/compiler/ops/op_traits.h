@@ -49,6 +49,9 @@ struct OpTraits {
   // Operands are data however small they are beside the result.
   bool enlarges = false;
   PadValue pads_with = PadValue::None;
+  // Each element is made of the element of the first operand at the same place, and of nothing
+  // else but that place.
+  bool stays_in_place = false;
   // Set for operators that put each element of their only operand at one place at most: whether
   // elements next to each other in the last dimension of the result were so before.
   bool (*keeps_rows)(const OpCall&) = nullptr;

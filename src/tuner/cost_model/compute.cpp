@@ -97,13 +97,26 @@ double page_stalls(const Body& body, const schedule::Access& access,
   return stalls;
 }
 
+// Steps of a reduction along one of its axes: a vector of terms is one.
+double steps_along(const Body& body, std::size_t axis, std::int64_t span) {
+  const bool vector = static_cast<int>(axis) == body.tile.vector_axis;
+  return static_cast<double>(vector ? (span + body.tile.lanes - 1) / body.tile.lanes : span);
+}
+
+// Halvings that make one number of the lanes of a vector, each a shuffle and a combination; none
+// where lanes are results.
+double halvings(const Body& body) {
+  const auto axes = static_cast<int>(body.stage.stage.axes.size());
+  return body.tile.vector_axis < axes ? 0 : std::log2(static_cast<double>(body.tile.lanes));
+}
+
 Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
   Reads reads;
   Spans step = spans;
   double steps = 1;
   for (std::size_t i = body.stage.stage.axes.size(); i < step.size; ++i) {
-    steps *= static_cast<double>(step[i]);
-    step[i] = 1;
+    steps *= steps_along(body, i, spans[i]);
+    step[i] = static_cast<int>(i) == body.tile.vector_axis ? std::min(step[i], body.tile.lanes) : 1;
   }
   const double load = body.machine.load_cycles(vector_bytes(body));
   const double element = body.machine.load_cycles(0);
@@ -152,7 +165,7 @@ double body_cycles(const Body& body, const Spans& spans) {
   double steps = 1;
   for (std::size_t i = 0; i < spans.size; ++i) {
     if (i >= stage.stage.axes.size()) {
-      steps *= static_cast<double>(spans[i]);
+      steps *= steps_along(body, i, spans[i]);
     } else {
       const bool vector = static_cast<int>(i) == body.tile.vector_axis;
       results *= vector ? (spans[i] + body.tile.lanes - 1) / body.tile.lanes : spans[i];
@@ -165,7 +178,9 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double spilled = steps * static_cast<double>(body.spilled);
   const double stores = (in_memory ? count : 0) + spilled;
   const double reloads = (in_memory && reduces ? count : 0) + spilled;
-  const double work = count * steps * body.arithmetic;
+  // Terms in vectors are combined pairwise, then the lanes of what is left.
+  const double across = 2 * halvings(body);
+  const double work = count * (steps * body.arithmetic + across);
   const double pipes = work * machine.fma_cycles(bytes);
   const double loads = reads.cycles + reloads * machine.load_cycles(bytes);
   const double issue =
@@ -176,7 +191,8 @@ double body_cycles(const Body& body, const Spans& spans) {
   // is waited for by what is computed of it.
   const double tile_length = (work + reads.instructions) * body.rounds;
   const double overlap = in_memory ? 1 : std::max(1.0, machine.reorder_window / tile_length);
-  const double latency = body.chained ? (steps * machine.fma_latency + round_trip) / overlap : 1;
+  const double depth = across > 0 ? std::log2(steps) + across : steps;
+  const double latency = body.chained ? (depth * machine.fma_latency + round_trip) / overlap : 1;
   const double sum = eighth_power(pipes) + eighth_power(loads) + eighth_power(issue) +
                      eighth_power(latency) +
                      eighth_power(stores * machine.store_cycles(bytes) * lines);

@@ -15,6 +15,7 @@ namespace attune::templates {
 namespace {
 
 constexpr std::int64_t kMostVectors = 4;  // of queries in a block
+constexpr double kEven = 1.05;            // that some threads may have more to do than others
 
 struct Shape {
   std::int64_t batch, queries, keys, columns, terms;  // keys of a part; terms of a score
@@ -264,6 +265,14 @@ void place_masks(const Block& b, const std::vector<Mask>& masks, std::int64_t qu
   }
 }
 
+// Keys that no query of the block sees are left out.
+void skip_unseen(const Block& b) {
+  for (const std::string& stage :
+       {std::string("rf.anchor"), "cache." + kSum, kExp, "cache." + kMax, kScores}) {
+    b.t.annotate(stage, "*", "skip", "masked");
+  }
+}
+
 // What the parts of rows are put together by: little beside the products.
 void place_total(const Block& b, const ir::Program& program) {
   const auto along_columns = [&](const ir::Stage& stage) {
@@ -287,6 +296,32 @@ void place_total(const Block& b, const ir::Program& program) {
   b.t.reorder(kParts, {c, i});
 }
 
+// The loop over blocks of queries, of all matrices, that threads share. Neighbouring blocks go to
+// one thread, unless some see fewer keys than others and matrices do not divide among the threads:
+// then they are dealt out one by one.
+std::string block_loop(TraceWriter& t, const ir::Program& program, const Shape& s,
+                       const target::Target& target, std::int64_t queries) {
+  const schedule::Names axes = names_of(*program.find_stage("output"));
+  const std::string i = axes[axes.size() - 2];
+  const bool batched = axes.size() == 3;
+  const std::int64_t blocks = (s.queries + queries - 1) / queries;
+  const bool dealt = sees_by_place(program) && target.threads > 1 && blocks >= 2 * target.threads &&
+                     imbalance(s.batch, target) > kEven;
+  schedule::Names loops{i + ".0"};
+  if (dealt) {
+    t.split("output", i, {target.threads, queries});
+    loops = {i + ".1", i + ".0"};
+    if (batched) loops.insert(loops.begin() + 1, axes[0]);
+    t.reorder("output", loops);
+  } else {
+    t.split("output", i, {queries});
+    if (batched) loops.insert(loops.begin(), axes[0]);
+  }
+  if (loops.size() == 1) return loops[0];
+  t.fuse("output", loops);
+  return fused_name(loops);
+}
+
 schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   TraceWriter t;
@@ -298,15 +333,10 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   t.split("anchor", "k", {values["kc"]});
   t.rfactor("anchor", "k.0");
 
-  schedule::Names axes = names_of(*program.find_stage("output"));
-  const std::string j = axes.back(), i = axes[axes.size() - 2];
-  t.split("output", i, {values["queries"] * s.lanes});
+  const std::string j = program.find_stage("output")->axes.back().name;
+  const std::string loop = block_loop(t, program, s, target, values["queries"] * s.lanes);
   t.split("output", j, {s.lanes});
-  Block whole{t, s.lanes, "output", i + ".0"};
-  if (axes.size() == 3) {
-    t.fuse("output", {axes[0], i + ".0"});
-    whole.loop = fused_name({axes[0], i + ".0"});
-  }
+  const Block whole{t, s.lanes, "output", loop};
   fused.attach(t, target, whole.loop);
   Block inner = whole;
   if (const ir::Stage* parts = program.find_stage(kParts)) {
@@ -319,6 +349,7 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
   run_along_queries(inner, program, *program.find_stage(kExp));
   place_reduction(inner, program, *program.find_stage(kMax));
   place_scores(inner, program, values);
+  if (sees_by_place(program)) skip_unseen(inner);
   place_masks(inner, masks_of(program, queries), values["queries"] * s.lanes);
   place_queries(whole, queries);
   t.parallel("output", whole.loop);

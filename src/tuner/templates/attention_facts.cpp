@@ -60,6 +60,11 @@ std::vector<Mask> masks_of(const ir::Program& program, const Queries& queries) {
   return masks;
 }
 
+bool sees_by_place(const ir::Program& program) {
+  // Sums of rows in whole have no other condition.
+  return ir::as<ir::Select>(program.find_stage(kSum)->values[0]) != nullptr;
+}
+
 std::vector<const ir::Stage*> inlined_stages(const ir::Program& program, const Queries& queries) {
   std::vector<const ir::Stage*> stages;
   const std::set<ir::Buffer> constants = constants_of(program);

@@ -30,6 +30,9 @@ struct Mask {
 };
 std::vector<Mask> masks_of(const ir::Program& program, const Queries& queries);
 
+// Whether which keys a query sees is a rule about its place (graph/tasks/attention_program.h).
+bool sees_by_place(const ir::Program& program);
+
 // Stages of the first half that are not scheduled one by one.
 std::vector<const ir::Stage*> inlined_stages(const ir::Program& program, const Queries& queries);
 

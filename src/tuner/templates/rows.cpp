@@ -118,7 +118,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
   return {{"vectors", {{4}}},
           {"again", {{kComputedAgain[0]}}},
-          {"row", {{2, lanes_of(program.stages.back(), target)}}},
+          {"row", {{kMostVectors, lanes_of(program.stages.back(), target)}}},
           {"row_loops", {{1, 2}}},
           {"parallel", {{1}}}};
 }
@@ -145,8 +145,11 @@ bool reduce_in_vectors(TraceWriter& t, const ir::Stage& stage, const target::Tar
   if (stage.outputs.size() != 1) return false;
   const std::int64_t lanes = lanes_of(stage, target);
   const std::string& j = stage.reduce_axes[0].name;
-  if (stage.reduce_axes[0].extent < 2 * lanes * vectors) {
-    // A short row: each vector is combined into the result at once.
+  const std::int64_t extent = stage.reduce_axes[0].extent;
+  // Partial results of a short row are fewer.
+  while (vectors > 1 && lanes * vectors >= extent) vectors /= 2;
+  if (lanes >= extent) {
+    // A single vector is combined into the result at once.
     t.split(stage.name, j, {lanes});
     t.vectorize(stage.name, j + ".1");
     return false;

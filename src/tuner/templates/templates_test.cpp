@@ -320,7 +320,7 @@ std::string trace_with(const ir::Program& program, const space::Settings& settin
 TEST(Templates, RowsRunAsTheirKnobsSay) {
   const ir::Program softmax = ops::build_softmax({.m = 5, .n = 1000}).value();
   const std::string usual = trace_with(softmax, {});
-  EXPECT_NE(usual.find("split output j 2 8\nunroll output j.1\nvectorize output j.2\n"),
+  EXPECT_NE(usual.find("split output j 8 8\nunroll output j.1\nvectorize output j.2\n"),
             std::string::npos)
       << usual;
   EXPECT_NE(usual.find("parallel output i"), std::string::npos) << usual;

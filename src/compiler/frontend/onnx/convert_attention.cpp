@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "compiler/frontend/onnx/converters.h"
 #include "compiler/frontend/onnx/import.h"
@@ -29,9 +30,11 @@ class Attention {
       const ValueId limit = scalar(cap);
       capped = make("mul", {limit, make("tanh", {make("div", {scores, limit})})});
     }
+    in_band_ = !node_.has(6) && !node_.failed() && node_.type(capped).is_static();
     ATTUNE_ASSIGN(const ValueId bias, bias_of());
-    const ValueId biased = bias == kNoValue ? capped : make("add", {capped, bias});
-    const ValueId weights = softmax(biased, bias != kNoValue);
+    const ValueId added = bias == kNoValue ? capped : make("add", {capped, bias});
+    const ValueId biased = banded(added);
+    const ValueId weights = softmax(biased, biased != capped);
     const ValueId y = make("matmul", {weights, grouped(value_, true)});
     if (node_.failed()) return std::vector{kNoValue};
     const std::int64_t mode = node_.integer("qk_matmul_output_mode", 0);
@@ -162,7 +165,8 @@ class Attention {
       ATTUNE_ASSIGN(lengths, node_.reshape(lengths, {batch_, 1, 1, 1}));
       terms.push_back(allowed(make("less", {positions(keys_, 0, false), lengths})));
     }
-    ATTUNE_RETURN_IF_ERROR(add_windows(lengths, terms));
+    ATTUNE_RETURN_IF_ERROR(read_windows());
+    if (!in_band_) add_windows(lengths, terms);
     ValueId bias = kNoValue;
     for (const ValueId term : terms) bias = bias == kNoValue ? term : make("add", {bias, term});
     if (bias == kNoValue || node_.failed()) return kNoValue;
@@ -171,34 +175,44 @@ class Attention {
 
   // Which keys a query sees by its own place among them: none behind it (is_causal), none that are
   // further away than the windows are wide.
-  Status add_windows(ValueId lengths, std::vector<ValueId>& terms) {
+  Status read_windows() {
     const std::int64_t left = node_.integer("left_window_size", -1);
     const std::int64_t right = node_.integer("right_window_size", -1);
     if (left < -1 || right < -1) {
       return invalid(
           fmt::format("windows of {} and {} keys, a size is -1 or not negative", left, right));
     }
-    const bool causal = node_.flag("is_causal");
-    if (!causal && left < 0 && right < 0) return {};
+    // No key is further away than all of them and those before the first.
+    const std::int64_t furthest = keys_ + rows_ + past_;
+    if (left >= 0) left_ = std::min(left, furthest);
+    if (right >= 0) right_ = std::min(right, furthest);
+    if (node_.flag("is_causal")) right_ = 0;
+    return {};
+  }
+
+  // The windows around places that are known now.
+  ValueId banded(ValueId scores) {
+    if (!in_band_ || (!left_ && !right_)) return scores;
+    return make(
+        "band_mask", {scores},
+        {{"low", left_ ? past_ - *left_ : -rows_}, {"high", right_ ? past_ + *right_ : keys_}});
+  }
+
+  // The same where that depends on data.
+  void add_windows(ValueId lengths, std::vector<ValueId>& terms) {
+    if (!left_ && !right_) return;
     ValueId place = positions(rows_, past_, true);
     if (lengths != kNoValue) {  // the last query stands at the end of what is not padding
-      const ValueId shift = make("sub", {lengths, node_.scalar(ir::kI64, rows_)});
+      const auto rows = static_cast<double>(rows_);
+      const ValueId shift = make("sub", {lengths, node_.scalar(ir::kI64, rows)});
       place = make("add", {positions(rows_, 0, true), shift});
     }
     const ValueId key = positions(keys_, 0, false);
     const auto moved = [&](std::int64_t distance) {
       return make("add", {place, node_.scalar(ir::kI64, static_cast<double>(distance))});
     };
-    if (causal) terms.push_back(allowed(make("less_or_equal", {key, place})));
-    // No key is further away than all of them and those before the first.
-    const std::int64_t furthest = keys_ + rows_ + past_;
-    if (left >= 0) {
-      terms.push_back(allowed(make("less_or_equal", {moved(-std::min(left, furthest)), key})));
-    }
-    if (right >= 0) {
-      terms.push_back(allowed(make("less_or_equal", {key, moved(std::min(right, furthest))})));
-    }
-    return {};
+    if (left_) terms.push_back(allowed(make("less_or_equal", {moved(-*left_), key})));
+    if (right_) terms.push_back(allowed(make("less_or_equal", {key, moved(*right_)})));
   }
 
   // A mask of bool or numbers; columns that it lacks are not to be seen.
@@ -239,6 +253,8 @@ class Attention {
   NodeContext& node_;
   ir::DType type_ = ir::kF32;
   bool flat_ = false;
+  bool in_band_ = false;  // the keys that a query sees by its place are known now
+  std::optional<std::int64_t> left_, right_;  // how far a query sees, where that is limited
   ValueId query_ = kNoValue, key_ = kNoValue, value_ = kNoValue;
   std::int64_t batch_ = 0, heads_ = 0, groups_ = 0, rows_ = 0, keys_ = 0, size_ = 0, past_ = 0;
 };

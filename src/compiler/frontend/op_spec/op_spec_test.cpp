@@ -101,6 +101,7 @@ TEST(OpSpec, ReadsEveryOperator) {
       {"maxpool:h=112,w=112,c=64,k=3,stride=2,pad=1", 56.0 * 56 * 64 * 9},
       {"avgpool:h=8,w=8,c=64,k=2", 4.0 * 4 * 64 * 4},
       {"attention:heads=4,m=16,n=20,d=8,kv=2", 2.0 * 4 * 16 * 20 * 16},
+      {"attention:heads=4,m=16,n=20,d=8,causal=yes", 2.0 * 4 * (16 * 20 - 16 * 15 / 2) * 16},
       {"softmax:m=10,n=20", 1000},
       {"layernorm:m=10,n=20", 1600},
       {"reduce:m=10,n=20,op=argmax", 200},

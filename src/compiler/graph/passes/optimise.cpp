@@ -96,6 +96,7 @@ std::span<const Pass> passes() {
       {"merge_equal_nodes", "equal nodes and equal constants become one", merge_equal_nodes},
       {"recognise_rows", "softmax and normalisations that are written out", recognise_rows,
        "reduce_mean reduce_sum layer_norm rms_norm softmax"},
+      {"recognise_masks", "masks that are bands become a rule", recognise_masks, "softmax"},
       {"recognise_pools", "means of whole images are global pools", recognise_pools,
        "reduce_mean reduce_max"},
       {"expand_einsum", "sums of products by labels are matrix products", expand_einsum, "einsum"},

@@ -13,6 +13,7 @@ Result<Graph> simplify_views(const Graph& graph, const PassContext& context);
 Result<Graph> simplify_arithmetic(const Graph& graph, const PassContext& context);
 Result<Graph> recognise_activations(const Graph& graph, const PassContext& context);
 Result<Graph> recognise_rows(const Graph& graph, const PassContext& context);
+Result<Graph> recognise_masks(const Graph& graph, const PassContext& context);
 Result<Graph> recognise_pools(const Graph& graph, const PassContext& context);
 Result<Graph> expand_einsum(const Graph& graph, const PassContext& context);
 Result<Graph> expand_batch_norm(const Graph& graph, const PassContext& context);

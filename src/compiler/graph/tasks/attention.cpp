@@ -43,6 +43,24 @@ int rounding_of(const Graph& graph, const std::vector<int>& nodes, ValueId weigh
   return cast == nodes.end() ? -1 : *cast;
 }
 
+// The part of all scores that count: those of the band of a band_mask.
+double seen_part(const Graph& graph, ValueId scores) {
+  const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& each) {
+    return each.op == "band_mask" && each.outputs[0] == scores;
+  });
+  if (node == graph.nodes.end()) return 1;
+  const ops::OpCall call = call_of(graph, *node);
+  const auto& shape = graph.value(scores).type.shape;
+  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  double seen = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t first = std::max<std::int64_t>(0, row + call.integer("low"));
+    const std::int64_t last = std::min(columns - 1, row + call.integer("high"));
+    seen += static_cast<double>(std::max<std::int64_t>(0, last - first + 1));
+  }
+  return seen / static_cast<double>(rows * columns);
+}
+
 // Keys of a part of a row, where rows are long: scores of some dozens of queries and so many keys
 // are a small part of a second cache.
 constexpr std::int64_t kMostKeys = 512;
@@ -106,7 +124,7 @@ Result<Task> attention(const Graph& graph, Task scores, Task product, ValueId we
   task.name = "attention" + task.name.substr(task.name.find_first_of("+ "));
   task.inputs = std::move(scores.inputs);
   task.op.program = std::move(program);
-  task.op.flops += scores.op.flops;
+  task.op.flops = (task.op.flops + scores.op.flops) * seen_part(graph, scores.output);
   task.op.tolerance += scores.op.tolerance;
   for (ops::AlgorithmDef& other : alternatives) other.tolerance = task.op.tolerance;
   task.op.alternatives = std::move(alternatives);

@@ -5,6 +5,8 @@
 //   scores.anchor, …, scores.output   the first product with all that is done to it
 //   weights.max, weights.exp, weights.sum   of each row
 //   anchor, …, output                 the second product, divided by the sum of its row
+// Where keys count by their place alone (band_mask), the max, the exponentials, the sum and the
+// second product say so too, and who computes them may leave out the others (lower/skips.h).
 // Rows of many keys may also be computed in parts (algorithm `parts`, attention_program.h).
 // Rows are divided by their sums behind the second product, which has fewer columns (Milakov and
 // Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",

@@ -1,6 +1,6 @@
 #include "compiler/graph/tasks/attention_program.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "base/check.h"
 #include "compiler/graph/program.h"
@@ -21,6 +21,54 @@ Index with(Index index, std::initializer_list<Expr> more) {
   index.insert(index.end(), more);
   return index;
 }
+
+// Which scores count, by their place: those of a band (the operator band_mask); all where there is
+// no condition. Reductions say so too: who computes a block of queries can leave out the keys that
+// none of them sees.
+class Seen {
+ public:
+  explicit Seen(const ir::Program& scores) : axes_(scores.producer(scores.outputs[0])->axes) {
+    Expr value = scores.producer(scores.outputs[0])->values[0];
+    while (const auto* rounded = ir::as<ir::Cast>(value)) value = rounded->value;
+    const auto* choice = ir::as<ir::Select>(value);
+    if (!choice || !ir::equal(choice->if_false, lowest(value.type()))) return;
+    bool by_place = true;
+    ir::visit(choice->condition,
+              [&](const Expr& e) { by_place &= ir::as<ir::Load>(e) == nullptr; });
+    if (by_place) condition_ = choice->condition;
+  }
+
+  static Expr lowest(ir::DType type) { return ir::identity_of(ir::Reduction::Max, type); }
+
+  // `value`, or `otherwise` where the score at the index does not count.
+  Expr at(const Index& index, const Expr& value, const Expr& otherwise) const {
+    if (!condition_) return value;
+    ir::Bindings bindings;
+    for (std::size_t d = 0; d < axes_.size(); ++d) bindings[axes_[d].name] = index[d];
+    return ir::select(ir::substitute(condition_, bindings), value, otherwise);
+  }
+
+  // The same for a stage that reads the scores, or something of each of them, from `buffer`.
+  void limit(ir::Program& program, const char* name, const Buffer& buffer) const {
+    const auto stage = std::find_if(program.stages.begin(), program.stages.end(),
+                                    [&](const ir::Stage& each) { return each.name == name; });
+    CHECK(stage != program.stages.end(), "attention has the stages of a softmax and a product");
+    Expr& value = stage->values[0];
+    Index index;
+    ir::visit(value, [&](const Expr& e) {
+      const auto* load = ir::as<ir::Load>(e);
+      if (load && load->buffer == buffer) index = load->index;
+    });
+    CHECK(index.size() == axes_.size(), "each stage reads the scores");
+    const ir::DType type = value.type();
+    const bool greatest = stage->reduction == ir::Reduction::Max;
+    value = at(index, value, greatest ? lowest(type) : ir::zero_of(type));
+  }
+
+ private:
+  std::vector<ir::Axis> axes_;
+  Expr condition_;
+};
 
 // The softmax of rows of `scores`, without the division by their sums.
 Result<ir::Program> weights_of(const Buffer& scores, bool masked) {
@@ -61,6 +109,7 @@ class PartedRows {
   PartedRows(AttentionPrograms parts, std::int64_t keys)
       : product_(std::move(parts.product)),
         left_(product_.inputs[parts.weights].buffer),
+        seen_(parts.scores),
         masked_(parts.masked),
         part_{"c", 0},
         key_{"jj", keys} {
@@ -105,22 +154,26 @@ class PartedRows {
     return ir::select(at(key) < Expr(scores_->shape.back()), value, otherwise);
   }
 
+  // The same for keys that the query does not see.
+  Expr if_seen(const Expr& key, const Expr& value, const Expr& otherwise) const {
+    return if_key(key, seen_.at(with(row_, {at(key)}), value, otherwise), otherwise);
+  }
+
   void add_weights() {
-    const Expr key = ir::axis_var(key_);
+    const Expr key = ir::axis_var(key_), zero = ir::zero_of(type_);
     const Index place = with(row_, {part()});
     const Expr score = ir::cast(type_, ir::load(scores_, with(row_, {at(key)})));
-    greatest_ =
-        ir::add_reduce(program_, "weights.max", part_axes_, {key_}, ir::Reduction::Max,
-                       if_key(key, score, number(type_, -std::numeric_limits<double>::infinity())));
+    greatest_ = ir::add_reduce(program_, "weights.max", part_axes_, {key_}, ir::Reduction::Max,
+                               if_seen(key, score, Seen::lowest(type_)));
     // A part may have nothing but masked keys.
     const Expr top = ops::finite_greatest(ir::load(greatest_, place));
     std::vector<ir::Axis> axes = part_axes_;
     axes.push_back(key_);
-    power_ =
-        ir::add_compute(program_, "weights.exp", axes,
-                        if_key(key, ir::math(ir::MathFn::Exp, {score - top}), number(type_, 0)));
-    sum_ = ir::add_reduce(program_, "weights.sum", part_axes_, {key_}, ir::Reduction::Sum,
-                          ir::load(power_, with(place, {key})));
+    power_ = ir::add_compute(program_, "weights.exp", axes,
+                             if_seen(key, ir::math(ir::MathFn::Exp, {score - top}), zero));
+    sum_ =
+        ir::add_reduce(program_, "weights.sum", part_axes_, {key_}, ir::Reduction::Sum,
+                       seen_.at(with(row_, {at(key)}), ir::load(power_, with(place, {key})), zero));
   }
 
   // The anchor of the second product for each part, and what stands before it.
@@ -140,7 +193,7 @@ class PartedRows {
     value = ir::replace_loads(value, left_, [&](const Index&) {
       return ir::cast(left_->type, ir::load(power_, with(row_, {part(), k})));
     });
-    value = if_key(k, value, ir::zero_of(value.type()));
+    value = if_seen(k, value, ir::zero_of(value.type()));
     const Buffer anchor =
         ir::add_reduce(program_, "anchor", axes, stage.reduce_axes, ir::Reduction::Sum, value);
     // The maximum and the sum of a part follow its columns.
@@ -178,6 +231,7 @@ class PartedRows {
 
   ir::Program program_, product_;
   Buffer left_, scores_, greatest_, power_, sum_, parts_, total_, mixed_;
+  Seen seen_;
   bool masked_;
   ir::Axis part_, key_, columns_ = {};
   std::vector<ir::Axis> row_axes_, part_axes_;
@@ -189,6 +243,7 @@ class PartedRows {
 }  // namespace
 
 Result<ir::Program> whole_rows(AttentionPrograms parts) {
+  const Seen seen(parts.scores);
   ir::Program program = with_prefix(parts.scores, "scores.");
   const Buffer between = program.outputs[0];
   const Buffer read = parts.product.inputs[parts.weights].buffer;
@@ -210,6 +265,8 @@ Result<ir::Program> whole_rows(AttentionPrograms parts) {
   }
   splice(program, std::move(parts.product), parts.weights,
          [&](const Index& index) { return ir::cast(read->type, ir::load(power, index)); });
+  for (const char* name : {"weights.max", "weights.exp"}) seen.limit(program, name, between);
+  for (const char* name : {"weights.sum", "anchor"}) seen.limit(program, name, power);
   program.name = "attention";
   ATTUNE_RETURN_IF_ERROR(ir::verify(program));
   return program;

@@ -26,6 +26,7 @@ struct Wanted {
   bool by_columns = false;  // softmax along the queries
   bool zeroed = false;      // rows whose mask excludes everything are 0
   std::int64_t keys = kKeys;
+  bool causal = false;  // each query sees one key more than the one before, the first one sees one
 };
 
 Graph model(const Wanted& wanted) {
@@ -49,6 +50,9 @@ Graph model(const Wanted& wanted) {
   if (wanted.masked) {
     const ValueId mask = builder.input("mask", {ir::kF32, {kBatch, 1, 1, 1, wanted.keys}, {}});
     scores = *builder.add("add", {scores, mask});
+  }
+  if (wanted.causal) {
+    scores = *builder.add("band_mask", {scores}, {{"low", -wanted.queries}, {"high", 0L}});
   }
   ops::Attributes along{{"axis", std::int64_t{wanted.by_columns ? 3 : 4}}};
   if (wanted.zeroed) along["masked"] = std::int64_t{1};
@@ -83,20 +87,22 @@ TEST(Attention, IsOneTaskWithAllThatIsDoneToScores) {
 
 // Its softmax stays in f32 between products of 16 bits.
 TEST(Attention, IsOneTaskInSixteenBits) {
-  const Graph wide = model({.masked = true});
-  const auto graph = optimise(wide, {.context = {.precision = ops::Precision::BF16}});
-  ASSERT_TRUE(graph.ok()) << graph.error().message;
-  std::vector<std::string> names;
-  for (const Group& group : groups_of(*graph)) {
-    const auto task = make_task(*graph, group);
-    ASSERT_TRUE(task.ok()) << task.error().message;
-    names.push_back(task->name.substr(0, task->name.find(' ')));
-    if (!names.back().starts_with("attention")) continue;
-    EXPECT_EQ(task->op.program.find_stage("scores.output")->outputs[0]->type, ir::kF32);
-    EXPECT_EQ(task->op.program.find_stage("output")->outputs[0]->type, ir::kF32);
+  for (const bool causal : {false, true}) {
+    const Graph wide = model({.masked = true, .causal = causal});
+    const auto graph = optimise(wide, {.context = {.precision = ops::Precision::BF16}});
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    std::vector<std::string> names;
+    for (const Group& group : groups_of(*graph)) {
+      const auto task = make_task(*graph, group);
+      ASSERT_TRUE(task.ok()) << task.error().message;
+      names.push_back(task->name.substr(0, task->name.find(' ')));
+      if (!names.back().starts_with("attention")) continue;
+      EXPECT_EQ(task->op.program.find_stage("scores.output")->outputs[0]->type, ir::kF32);
+      EXPECT_EQ(task->op.program.find_stage("output")->outputs[0]->type, ir::kF32);
+    }
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"attention+cast+relu", "cast", "cast", "cast"}));
   }
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"attention+cast+relu", "cast", "cast", "cast"}));
 }
 
 TEST(Attention, StaysApartWhereThatCostsNothingOrOthersLook) {
@@ -162,6 +168,62 @@ TEST(Attention, MeansWhatItsNodesMean) {
     ASSERT_EQ(static_cast<std::size_t>((*computed)[0].count()), wanted.size());
     for (std::size_t n = 0; n < wanted.size(); ++n) {
       EXPECT_NEAR((*computed)[0].real(static_cast<std::int64_t>(n)), wanted[n], 1e-5) << n;
+    }
+  }
+}
+
+// Where the keys that count are known by their place, each stage says so; whole rows and rows in
+// parts mean the same as the nodes.
+TEST(Attention, KnowsWhichKeysCount) {
+  constexpr std::int64_t kMany = 1030;
+  for (const std::int64_t keys : {kKeys, kMany}) {
+    const Graph graph = model({.keys = keys, .causal = true});
+    const Graph all = model({.keys = keys});
+    const auto groups = groups_of(graph);
+    ASSERT_EQ(groups.size(), 1U);
+    const auto task = make_task(graph, groups[0]), plain = make_task(all, groups_of(all)[0]);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    ASSERT_TRUE(plain.ok()) << plain.error().message;
+    double seen = 0;
+    for (std::int64_t i = 0; i < kQueries; ++i) seen += static_cast<double>(std::min(i + 1, keys));
+    EXPECT_NEAR(task->op.flops / plain->op.flops, seen / static_cast<double>(kQueries * keys),
+                1e-9);
+    ASSERT_EQ(task->op.alternatives.size(), keys == kMany ? 1U : 0U);
+    std::vector<ir::Array> inputs;
+    int number = 0;
+    for (const ir::Input& input : task->op.program.inputs) {
+      inputs.emplace_back(input.buffer->type, input.buffer->shape);
+      for (std::int64_t n = 0; n < inputs.back().count(); ++n) {
+        inputs.back().set_real(n, std::sin(0.7 * ++number));
+      }
+    }
+    std::vector<const ir::Program*> programs{&task->op.program};
+    for (const auto& other : task->op.alternatives) programs.push_back(&other.program);
+    std::vector<std::vector<ir::Array>> results;
+    for (const ir::Program* program : programs) {
+      for (const char* name : {"weights.max", "weights.exp", "weights.sum", "anchor"}) {
+        EXPECT_NE(ir::as<ir::Select>(program->find_stage(name)->values[0]), nullptr) << name;
+      }
+      auto computed = ir::interpret(*program, inputs);
+      ASSERT_TRUE(computed.ok()) << computed.error().message;
+      results.push_back(std::move(*computed));
+    }
+    // The first query sees the first key alone: its result is the value of that key.
+    const auto named = std::find_if(task->inputs.begin(), task->inputs.end(),
+                                    [&](ValueId id) { return graph.value(id).name == "v"; });
+    const ir::Array& values = inputs[static_cast<std::size_t>(named - task->inputs.begin())];
+    for (std::int64_t b = 0; b < kBatch * kHeads; ++b) {
+      for (std::int64_t c = 0; c < kTerms; ++c) {
+        const double value = std::max(0.0, values.real((b * keys) * kTerms + c));
+        for (const auto& result : results) {
+          EXPECT_NEAR(result[0].real((b * kQueries) * kTerms + c), value, 1e-5) << b << " " << c;
+        }
+      }
+    }
+    for (const auto& result : results) {
+      for (std::int64_t n = 0; n < result[0].count(); ++n) {
+        EXPECT_NEAR(result[0].real(n), results[0][0].real(n), 1e-5) << n;
+      }
     }
   }
 }

@@ -133,7 +133,8 @@ class Fusion {
     const Value& value = graph_.value(id);
     const Value& result = graph_.value(node_at(graph_, node).outputs[0]);
     const bool same_place = value.type.shape == result.type.shape && value.layout == result.layout;
-    if (to == OpKind::Elementwise && same_place) {
+    const bool in_place = operator_of(node_at(graph_, node)).traits.stays_in_place;
+    if ((to == OpKind::Elementwise || in_place) && same_place) {
       // Both sides of a sum may be reductions: one stays outside.
       return !((has_heavy(node) || has_reduction(node)) &&
                (has_heavy(producer) || has_reduction(producer)));

@@ -243,7 +243,9 @@ class GroupProgram {
       if (!def.traits.finite) value = guarded(ir::cast(output.type.dtype, value), frame);
     } else {
       std::vector<Read> reads;
-      for (const ValueId id : node.inputs) reads.push_back(read_of(id));
+      for (const ValueId id : node.inputs) {
+        reads.push_back(def.traits.stays_in_place ? read_in_place(id, frame) : read_of(id));
+      }
       if (def.element != nullptr) {
         value = def.element(call, reads, frame.index);
       } else {
@@ -278,6 +280,11 @@ class GroupProgram {
     stage.name = "output";
     stage.outputs = {ir::make_buffer("output", buffer->type, buffer->shape)};
     return stage.outputs[0];
+  }
+
+  // For those who ask for the element at their own place alone.
+  Read read_in_place(ValueId id, const Frame& frame) {
+    return [e = operand_at(id, frame)](const std::vector<ir::Expr>&) { return e; };
   }
 
   Read read_of(ValueId id) {

@@ -1,8 +1,11 @@
-// Operators that choose each element by its place: triangles, one-hot vectors, reversed sequences,
-// updated caches, grids of affine maps.
+// Operators that choose each element by its place: triangles, bands, one-hot vectors, reversed
+// sequences, updated caches, grids of affine maps.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "compiler/ops/definitions/indexing.h"
+#include "compiler/ops/definitions/pointwise.h"
 #include "compiler/ops/op_def.h"
 
 namespace attune::ops {
@@ -29,6 +32,34 @@ ir::Expr trilu_element(const OpCall& call, const std::vector<Read>& inputs, cons
   }
   const ir::Expr kept = call.integer("upper") != 0 ? offset >= diagonal : offset <= diagonal;
   return ir::select(kept, inputs[0](index), ir::zero_of(call.inputs[0].dtype));
+}
+
+// {low, high}: data, which stays where column less row lies within both, and is minus infinity
+// elsewhere: scores of the keys that a query must not see.
+Types infer_band_mask(const OpCall& call) {
+  ATTUNE_RETURN_IF_ERROR(check_same_types(call, TypeSet::Floats));
+  ATTUNE_RETURN_IF_ERROR(require_static(call));
+  if (call.inputs[0].rank() < 2) return does_not_fit(call, "needs two dimensions at least");
+  return std::vector{call.inputs[0]};
+}
+
+ir::Expr band_mask_element(const OpCall& call, const std::vector<Read>& inputs,
+                           const Index& index) {
+  const ir::DType type = call.inputs[0].dtype;
+  const std::int64_t rows = call.inputs[0].shape[index.size() - 2];
+  const std::int64_t columns = call.inputs[0].shape.back();
+  const std::int64_t low = call.integer("low"), high = call.integer("high");
+  const ir::Expr& row = index[index.size() - 2];
+  const ir::Expr& column = index.back();
+  ir::Expr seen;
+  if (high < columns - 1) seen = column <= row + ir::Expr(high);
+  if (low > -(rows - 1)) {
+    const ir::Expr begun = row + ir::Expr(low) <= column;
+    seen = seen ? seen && begun : begun;
+  }
+  const ir::Expr element = inputs[0](index);
+  if (!seen) return element;
+  return ir::select(seen, element, imm(type, -std::numeric_limits<double>::infinity()));
 }
 
 // {axis, depth}: indices, [off, on].
@@ -147,6 +178,8 @@ ir::Expr affine_grid_element(const OpCall& call, const std::vector<Read>& inputs
 std::vector<OpDef> selection_operators() {
   return {
       by_element("trilu", OpKind::Injective, infer_trilu, trilu_element),
+      by_element("band_mask", OpKind::Injective, infer_band_mask, band_mask_element,
+                 {.stays_in_place = true}),
       by_element("one_hot", OpKind::Injective, infer_one_hot, one_hot_element),
       by_element("reverse_sequence", OpKind::Injective, infer_reverse_sequence,
                  reverse_sequence_element),

@@ -20,8 +20,16 @@ Status check(const AttentionOptions& options) {
     return invalid(fmt::format("heads={} is no multiple of kv={}", options.heads, options.kv),
                    "each head of keys and values serves equally many heads of queries");
   }
+  if (options.causal && options.n < options.m) {
+    return invalid(fmt::format("n={} is less than m={}, and the first queries see no key",
+                               options.n, options.m),
+                   "causal attention has as many keys as queries at least");
+  }
   return check_dtype("attention", options.dtype, kFloatTypes);
 }
+
+// Columns less rows that count, where it is causal.
+std::int64_t last_seen(const AttentionOptions& options) { return options.n - options.m; }
 
 double scale_of(const AttentionOptions& options) {
   return 1 / std::sqrt(static_cast<double>(options.d));
@@ -35,6 +43,7 @@ AttentionOptions options_from(const Arguments& arguments) {
           .n = arguments.number("n"),
           .d = arguments.number("d"),
           .e = arguments.number("e"),
+          .causal = arguments.word("causal") == "yes",
           .dtype = arguments.dtype};
 }
 
@@ -43,18 +52,27 @@ SpecGraph graph_of(const Arguments& arguments) {
   const AttentionOptions s = options_from(arguments);
   const std::int64_t rows = s.heads / s.kv;
   const std::vector<std::int64_t> turned{0, 1, 2, 4, 3};
-  return {{{"transpose", {{"k", {s.b, s.kv, 1, s.n, s.d}}}, {{"perm", turned}}},
-           {.op = "matmul", .operands = {{"q", {s.b, s.kv, rows, s.m, s.d}}}, .result_at = 1},
-           {.op = "mul", .numbers = {scale_of(s)}},
-           {"softmax", {}, {{"axis", std::int64_t{4}}}},
-           {"matmul", {{"v", {s.b, s.kv, 1, s.n, s.e}}}}}};
+  SpecGraph graph{
+      {{"transpose", {{"k", {s.b, s.kv, 1, s.n, s.d}}}, {{"perm", turned}}},
+       {.op = "matmul", .operands = {{"q", {s.b, s.kv, rows, s.m, s.d}}}, .result_at = 1},
+       {.op = "mul", .numbers = {scale_of(s)}},
+       {"softmax", {}, {{"axis", std::int64_t{4}}}},
+       {"matmul", {{"v", {s.b, s.kv, 1, s.n, s.e}}}}}};
+  if (s.causal) {
+    graph.nodes.insert(graph.nodes.begin() + 3,
+                       {"band_mask", {}, {{"low", -s.m}, {"high", last_seen(s)}}});
+  }
+  return graph;
 }
 
 }  // namespace
 
 double flops(const AttentionOptions& options) {
-  return 2.0 * static_cast<double>(options.b * options.heads) * static_cast<double>(options.m) *
-         static_cast<double>(options.n) * static_cast<double>(options.d + options.e);
+  auto seen = static_cast<double>(options.m) * static_cast<double>(options.n);
+  if (options.causal)
+    seen -= static_cast<double>(options.m) * static_cast<double>(options.m - 1) / 2;
+  return 2.0 * static_cast<double>(options.b * options.heads) * seen *
+         static_cast<double>(options.d + options.e);
 }
 
 Result<ir::Program> build_attention(const AttentionOptions& s) {
@@ -77,7 +95,11 @@ Result<ir::Program> build_attention(const AttentionOptions& s) {
   const ir::Buffer dots =
       ir::add_reduce(program, "dots", with(keys), {{"t", s.d}}, ir::Reduction::Sum,
                      wide(ir::load(q, {b, g, h, i, t})) * wide(ir::load(k, {b, g, none, j, t})));
-  const ir::Expr x = ir::load(dots, {b, g, h, i, j}) * ir::float_imm(scale_of(s));
+  ir::Expr x = ir::load(dots, {b, g, h, i, j}) * ir::float_imm(scale_of(s));
+  if (s.causal) {
+    x = ir::select(j <= i + ir::Expr(last_seen(s)), x,
+                   ir::identity_of(ir::Reduction::Max, ir::kF32));
+  }
   const ir::Buffer greatest = ir::add_reduce(program, "max", lead, {keys}, ir::Reduction::Max, x);
   const ir::Buffer power =
       ir::add_compute(program, "exp", with(keys),
@@ -102,7 +124,8 @@ Family attention_family() {
            {"n", KeyKind::Number, "=m"},
            {"e", KeyKind::Number, "=d"},
            {"kv", KeyKind::Number, "=heads"},
-           {"b", KeyKind::Number, "1"}},
+           {"b", KeyKind::Number, "1"},
+           {"causal", KeyKind::Word, "no", {"no", "yes"}}},
           [](const Arguments& arguments) -> Result<Operator> {
             const AttentionOptions options = options_from(arguments);
             ATTUNE_ASSIGN(ir::Program program, build_attention(options));

@@ -11,8 +11,24 @@ struct Entry {
   std::int64_t l3_kib;
 };
 
-// Of the second level, what one core uses alone, or the whole where a cluster shares it.
+// Of the second level, what one core uses alone, or the whole where a cluster shares it; of the
+// third, what the cores of one complex share.
 constexpr Entry kTable[] = {
+    {"x86_64", "haswell", 32, 256, 8192},
+    {"x86_64", "broadwell", 32, 256, 8192},
+    {"x86_64", "skylake", 32, 256, 8192},
+    {"x86_64", "skylake-avx512", 32, 1024, 25344},  // 18 cores
+    {"x86_64", "cascadelake", 32, 1024, 25344},
+    {"x86_64", "icelake-server", 48, 1280, 36864},  // 24 cores
+    {"x86_64", "sapphirerapids", 48, 2048, 61440},  // 32 cores
+    {"x86_64", "emeraldrapids", 48, 2048, 163840},  // 32 cores
+    {"x86_64", "graniterapids", 48, 2048, 294912},  // 72 cores
+    {"x86_64", "alderlake", 48, 1280, 30720},
+    {"x86_64", "znver1", 32, 512, 8192},
+    {"x86_64", "znver2", 32, 512, 16384},
+    {"x86_64", "znver3", 32, 512, 32768},
+    {"x86_64", "znver4", 32, 1024, 32768},
+    {"x86_64", "znver5", 48, 1024, 32768},
     {"aarch64", "generic", 32, 512, 2048},
     {"aarch64", "cortex-a53", 32, 512, 512},  // Raspberry Pi 3
     {"aarch64", "cortex-a55", 32, 128, 1024},

@@ -86,6 +86,12 @@ ProductTiling tiling_of(const space::Values& values) {
           .held = values["held"] == 1};
 }
 
+// A tile that is longer than its axis has no room for zeros behind the end, so that a thread has a
+// condition for each of its elements.
+bool cut_within_threads(std::int64_t extent, std::int64_t tile, std::int64_t of_thread) {
+  return tile > extent && extent % of_thread != 0;
+}
+
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const ProductFacts facts = *main_product(program);
@@ -95,6 +101,10 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const std::int64_t part = part_of(facts, t);
   if (part * (t.splits - 1) >= facts.k) return "a block without a part of the sum";
   if (t.groups * t.slab >= 2 * part && t.groups * t.slab > 1) return "groups without work";
+  if (cut_within_threads(facts.m, t.rows(), t.tile_m) ||
+      cut_within_threads(facts.n, t.columns(), t.tile_n)) {
+    return "a tile that ends within a thread's";
+  }
   if (t.buffers > 1 && !t.stage_left) return "buffers for nothing";
   if (t.buffers > 1 + ceil_div(part, t.groups * t.slab)) return "more buffers than slabs";
   if (shared_bytes(facts, t) > device.shared_bytes) return "too much shared memory";

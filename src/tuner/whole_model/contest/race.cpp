@@ -5,6 +5,7 @@
 #include "base/answer_reader.h"
 #include "base/isolated.h"
 #include "compiler/model/load/caged_model.h"
+#include "tuner/whole_model/contest/burst.h"
 #include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/contest/standings.h"
 
@@ -23,19 +24,8 @@ struct Runner {
     return seconds_between(start, end) * 1e3;
   }
 
-  // The median call within the time given; one at least, after one that warms up.
   Result<double> take_turn(double seconds) {
-    const SteadyClock clock;
-    const std::int64_t start = clock.now_ns();
-    if (const Result<double> warm_up = run_ms(); !warm_up.ok()) return warm_up.error();
-    std::vector<double> calls_ms;
-    do {
-      ATTUNE_ASSIGN(const double call_ms, run_ms());
-      calls_ms.push_back(call_ms);
-    } while (seconds_between(start, clock.now_ns()) < seconds);
-    const auto middle = calls_ms.begin() + std::ssize(calls_ms) / 2;
-    std::nth_element(calls_ms.begin(), middle, calls_ms.end());
-    return *middle;
+    return burst_ms([&] { return run_ms(); }, SteadyClock(), seconds);
   }
 };
 
