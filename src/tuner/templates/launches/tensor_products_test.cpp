@@ -5,6 +5,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/ops/algorithms/conv2d_gemm.h"
+#include "compiler/ops/algorithms/winograd.h"
 #include "compiler/ops/forms/matmul.h"
 #include "tuner/templates/launches/launched_testing.h"
 
@@ -71,6 +72,18 @@ TEST(TensorProducts, ConvolutionsOverColumns) {
     expect_right(convolution(type, 6, 20, 13, 1, 1), "1x1", 8, 3, tensor_target());
     expect_right(convolution(type, 9, 3, 8, 3, 2), "plain input", 8, 4, tensor_target());
   }
+}
+
+// Forms whose products these units do not multiply, or not as they lie, have the other template.
+TEST(TensorProducts, WinogradHasProductsOfItsOwn) {
+  ops::Conv2dOptions options;
+  options.ic = options.oc = 8;
+  options.h = options.w = {
+      .size = 8, .kernel = 3, .stride = 1, .pad_before = 1, .pad_after = 1, .dilation = 1};
+  options.block = 4;
+  const ir::Program program = ops::build_winograd(options, 2).value();
+  expect_right(program, "f32", 2, 1, tensor_target());
+  expect_right(in_tf32(program), "tf32", 2, 2, tensor_target());
 }
 
 // Groups add up in shared memory, blocks in a second launch; copies run ahead.

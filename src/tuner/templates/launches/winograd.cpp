@@ -66,9 +66,9 @@ Cut cut_of(const ir::Program& program) {
 }
 
 // What schedules the products.
-const space::Template& template_of(const ir::Program& products) {
+const space::Template& template_of(const ir::Program& products, const target::Target& target) {
   for (const space::Template& each : launches()) {
-    if (each.name != "winograd" && each.fits(products)) return each;
+    if (each.name != "winograd" && each.fits_on(products, target)) return each;
   }
   return launches().back();
 }
@@ -102,7 +102,7 @@ std::vector<std::int64_t> lanes_of(const ir::Program& program) {
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const ir::Program products = cut_of(program).products;
-  std::vector<space::Knob> list = template_of(products).knobs(products, target);
+  std::vector<space::Knob> list = template_of(products, target).knobs(products, target);
   std::vector<std::int64_t> threads;
   for (const std::int64_t count : {32, 64, 128, 256}) {
     if (count <= target.launch.threads_per_block) threads.push_back(count);
@@ -115,7 +115,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
 
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const ir::Program products = cut_of(program).products;
-  space::Settings settings = template_of(products).default_values(products, target);
+  space::Settings settings = template_of(products, target).default_values(products, target);
   settings.push_back({kThreads, {{128}}});
   settings.push_back({kLanes, {{1}}});
   return settings;
@@ -124,7 +124,7 @@ space::Settings default_values(const ir::Program& program, const target::Target&
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const ir::Program products = cut_of(program).products;
-  const space::Template& schedule_template = template_of(products);
+  const space::Template& schedule_template = template_of(products, target);
   if (schedule_template.reject == nullptr) return std::nullopt;
   return schedule_template.reject(products, target, values);
 }
@@ -290,7 +290,8 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Cut cut = cut_of(program);
   LaunchWriter writer(program, cut.steps, target.launch);
-  for (const schedule::Step& step : template_of(cut.products).trace(cut.products, target, values)) {
+  for (const schedule::Step& step :
+       template_of(cut.products, target).trace(cut.products, target, values)) {
     writer.perform(step);
   }
   std::set<std::string> done{"cache.input.wino"};
