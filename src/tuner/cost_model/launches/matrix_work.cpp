@@ -69,7 +69,7 @@ bool add_matrix_calls(const schedule::StageState& stage, const space::StageNest&
   // A warp alone has its scheduler's units, and waits for the results that it adds to.
   const double alone =
       std::max(kSchedulers * fmas / unit->fmas_per_cycle, kMatrixLatency * instructions / together);
-  work.longest += calls * (loads + conversions + alone / 2);
+  work.longest += calls * (loads + conversions + alone);
   return true;
 }
 
