@@ -14,7 +14,7 @@ import attune_engine
 REPLAYS, WARM = 15, 3
 # How launches make room for those behind them (src/targets/cuda/device/image.h). What is tuned as a
 # whole has chosen for each.
-WAYS = {"plain": "0", "early": "1", "mid": "2", "early alone": "3", "mid alone": "4"}
+WAYS = {"plain": "0", "early": "1", "mid": "2", "end": "3", "early alone": "4", "mid alone": "5"}
 MODEL_WAYS = {"plain": "0", "as tuned": ""}
 
 

@@ -20,9 +20,10 @@ struct Instruction {
   const char* name;
   std::int64_t terms;
 };
-constexpr Instruction kInstructions[] = {{"f16", "mma_16x8x16_f16", 16},
-                                         {"bf16", "mma_16x8x16_bf16", 16},
-                                         {"f32", "mma_16x8x8_tf32", 8}};
+constexpr Instruction kInstructions[] = {
+    {"f16", "mma_16x8x16_f16", 16},   {"bf16", "mma_16x8x16_bf16", 16},
+    {"f32", "mma_16x8x8_tf32", 8},    {"f16", "mma_16x8x32_f16", 32},
+    {"bf16", "mma_16x8x32_bf16", 32}, {"f32", "mma_16x8x16_tf32", 16}};
 
 // A copy of a tile by all threads, some elements at once.
 std::string fetch(Rng& rng, const std::string& operand, std::int64_t warps, bool turned,
@@ -63,7 +64,7 @@ WarpCase random_warp_product(Rng& rng) {
   const std::int64_t m = 2 * steps_i * rows * warps_y * rng.between(1, 2);
   const std::int64_t n = 2 * steps_j * columns * warps_z * rng.between(1, 2);
   const std::int64_t block = rng.between(1, 2), k = mma.terms * block * rng.between(1, 4);
-  const bool half = mma.terms == 16;
+  const bool half = std::string_view(mma.type) != "f32";
   const auto term = [&](const char* read) {
     return half ? fmt::format("cast<f32>({})", read) : std::string(read);
   };
@@ -129,7 +130,7 @@ std::string compare(const ir::Array& got, const ir::Array& wanted, double tolera
 std::string run_case(const WarpCase& c, const ir::Program& program, const ir::Kernel& kernel,
                      std::uint64_t seed, bool exact) {
   Rng rng(seed + 7);
-  const Arrays inputs = inputs_of(program, rng, exact, c.intrinsic == "mma_16x8x8_tf32");
+  const Arrays inputs = inputs_of(program, rng, exact, c.intrinsic.ends_with("tf32"));
   const auto expected = ir::interpret(program, inputs.rounded);
   if (!expected.ok()) return expected.error().message;
   std::vector<ir::Array> arrays = inputs.given;
@@ -175,7 +176,7 @@ WarpCounts compare_random_warps(std::uint64_t seed, std::int64_t wanted) {
       continue;
     }
     ++counts.agreed;
-    (c.intrinsic == "mma_16x8x8_tf32" ? counts.tf32 : counts.halves) += 1;
+    (c.intrinsic.ends_with("tf32") ? counts.tf32 : counts.halves) += 1;
     counts.pipelined += c.trace.find("pipeline") != std::string::npos;
   }
   return counts;

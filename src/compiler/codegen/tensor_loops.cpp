@@ -76,7 +76,7 @@ ir::Stmt expand_tensor_calls(const ir::Stmt& s) {
   const auto* call = x ? ir::as<ir::Opaque>(x->value) : nullptr;
   if (call) {
     const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(call->name);
-    return intrinsic && !intrinsic->warp ? loops_of(*call, *intrinsic) : s;
+    return intrinsic && intrinsic->lanes() == 1 ? loops_of(*call, *intrinsic) : s;
   }
   return ir::map_children(
       s, [](const ir::Stmt& child) { return expand_tensor_calls(child); },

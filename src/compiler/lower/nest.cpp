@@ -171,15 +171,7 @@ std::vector<Expr> NestBuilder::storage_index(int producer, const std::vector<Exp
   for (std::size_t i = 0; i < index.size(); ++i) {
     local.push_back(ir::simplify(index[i] - bounds_[producer].min[i], ranges_));
   }
-  if (stage.layout.empty()) return local;
-  std::vector<Expr> stored;
-  for (const auto& term : stage.layout) {
-    Expr e = local[term.axis];
-    if (term.divide > 1) e = e / Expr(term.divide);
-    if (term.modulo > 0) e = e % Expr(term.modulo);
-    stored.push_back(ir::simplify(e, ranges_));
-  }
-  return stored;
+  return storage_place(stage, bounds_[producer], std::move(local), ranges_);
 }
 
 Expr NestBuilder::rewrite_reads(const Expr& e) const {
@@ -267,8 +259,7 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
   }
   Stmt inner = init_nest(f, position + 1);
   const auto& loop = f.stage.iters[f.stage.loops[position]];
-  if (loop.reduce) return inner;
-  return loop_over(f, position, loop.notes, inner);
+  return loop.reduce ? inner : loop_over(f, position, loop.notes, inner);
 }
 
 // The loops from `position` inwards as one call, where all of them run whole.
@@ -285,10 +276,10 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   std::vector<Expr> guards = f.guards;
   guards.insert(guards.end(), f.reduce_guards.begin(), f.reduce_guards.end());
   const LaunchAxes::Lanes lanes = axes_.lanes(f.index);
-  if (intrinsic.warp) {
-    if (lanes.count != intrinsic.warp->lanes) {
+  if (intrinsic.lanes() > 1) {
+    if (lanes.count != intrinsic.lanes()) {
       return wrong(fmt::format("thread.x has {} threads, and {} lanes run it together", lanes.count,
-                               intrinsic.warp->lanes));
+                               intrinsic.lanes()));
     }
     for (const Expr& guard : guards) {
       if (ir::uses_var(guard, lanes.variable)) return wrong("not all lanes of a warp take part");
@@ -312,7 +303,7 @@ Result<Stmt> NestBuilder::tensor_call(Frame& f, std::size_t position) const {
   Status first;  // what is wrong with the first way
   for (const schedule::TensorMatch& match : matches) {
     TileAccesses tile = accesses_of(f, match);
-    if (intrinsic.warp) tile.lane = lanes.variable;
+    if (intrinsic.lanes() > 1) tile.lane = lanes.variable;
     Result<Stmt> call = make_tensor_call(intrinsic, tile, ranges_);
     if (call.ok()) return guarded(guards, std::move(*call));
     if (first.ok()) first = call.error();
@@ -327,6 +318,7 @@ TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& mat
   }
   tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
   for (const Expr& read : match.reads) {
+    tile.rounded.push_back(is_rounded(state_, *ir::find_tensor_intrinsic(f.stage.intrinsic), read));
     tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
   }
   return tile;

@@ -60,8 +60,11 @@ Pipeline launch_pipeline() {
   static constexpr Pass all[] = {
       {"pipeline_copies", "copies to shared memory run ahead of those who read them",
        on_body<pipeline_copies>},
+      {"group_matrices", "instructions of warpgroups are waited for", on_body<group_matrices>},
       {"insert_barriers", "threads meet before they read what others wrote",
        on_body<insert_barriers>},
+      {"fence_matrices", "warpgroups find what threads wrote to shared memory",
+       on_body<fence_matrices>},
       {"simplify", "canonical indices, decided conditions", on_body<simplify_all>},
       {"hoist_guards", "conditions leave the loops they do not depend on", on_body<hoist_guards>},
       {"tighten_loops", "conditions become loop ranges", on_body<tighten_loops>},

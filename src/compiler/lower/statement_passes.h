@@ -7,6 +7,10 @@ namespace attune::lower {
 
 // Loops with pipelined copies fetch what later iterations work on while they work.
 ir::Stmt pipeline_copies(const ir::Stmt& s);
+// Instructions of warpgroups that nothing waits for yet are closed in groups and waited for.
+ir::Stmt group_matrices(const ir::Stmt& s);
+// What threads write to shared memory is fenced, before barriers, for instructions of warpgroups.
+ir::Stmt fence_matrices(const ir::Stmt& s);
 // Barriers between threads of a block that write and read the same shared memory.
 ir::Stmt insert_barriers(const ir::Stmt& s);
 // Moves conditions out of the loops they do not depend on.

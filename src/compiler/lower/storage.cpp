@@ -10,8 +10,11 @@ constexpr std::int64_t kStackBytes = 16 << 10;
 
 }  // namespace
 
-std::vector<std::int64_t> storage_shape(const schedule::StageState& stage,
-                                        const schedule::StageBounds& bounds) {
+namespace {
+
+// By dimension of the layout.
+std::vector<std::int64_t> layout_shape(const schedule::StageState& stage,
+                                       const schedule::StageBounds& bounds) {
   std::vector<std::int64_t> shape;
   if (stage.layout.empty()) {
     shape.assign(bounds.axes.begin(),
@@ -26,6 +29,40 @@ std::vector<std::int64_t> storage_shape(const schedule::StageState& stage,
     shape.back() += ir::floor_mod(offset - shape.back(), factor);
   }
   return shape;
+}
+
+bool has_gaps(const schedule::StageState& stage, const std::vector<std::int64_t>& shape) {
+  return stage.gap > 0 && shape.size() > 1;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> storage_shape(const schedule::StageState& stage,
+                                        const schedule::StageBounds& bounds) {
+  std::vector<std::int64_t> shape = layout_shape(stage, bounds);
+  if (!has_gaps(stage, shape)) return shape;
+  std::int64_t rest = 1;
+  for (std::size_t d = 1; d < shape.size(); ++d) rest *= shape[d];
+  return {shape[0], rest + stage.gap};
+}
+
+std::vector<ir::Expr> storage_place(const schedule::StageState& stage,
+                                    const schedule::StageBounds& bounds,
+                                    std::vector<ir::Expr> index, const ir::Ranges& ranges) {
+  std::vector<ir::Expr> stored;
+  for (const auto& term : stage.layout) {
+    ir::Expr e = index[term.axis];
+    if (term.divide > 1) e = e / ir::Expr(term.divide);
+    if (term.modulo > 0) e = e % ir::Expr(term.modulo);
+    stored.push_back(ir::simplify(e, ranges));
+  }
+  if (stage.layout.empty()) stored = std::move(index);
+  const std::vector<std::int64_t> shape = layout_shape(stage, bounds);
+  if (!has_gaps(stage, shape)) return stored;
+  // Behind indices of the first dimension there are gaps, so all others are one.
+  ir::Expr rest = stored[1];
+  for (std::size_t d = 2; d < shape.size(); ++d) rest = rest * ir::Expr(shape[d]) + stored[d];
+  return {stored[0], ir::simplify(rest, ranges)};
 }
 
 ir::Scope storage_scope(const schedule::StageState& stage, const std::vector<std::int64_t>& shape,

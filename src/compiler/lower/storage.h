@@ -5,12 +5,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/ir/simplify/simplify.h"
 #include "compiler/schedule/bounds.h"
 
 namespace attune::lower {
 
 std::vector<std::int64_t> storage_shape(const schedule::StageState& stage,
                                         const schedule::StageBounds& bounds);
+// An element's place in memory of that shape, from its index along the axes that are stored.
+std::vector<ir::Expr> storage_place(const schedule::StageState& stage,
+                                    const schedule::StageBounds& bounds,
+                                    std::vector<ir::Expr> index, const ir::Ranges& ranges);
 // `by_threads`: the program is for a device with blocks and threads.
 ir::Scope storage_scope(const schedule::StageState& stage, const std::vector<std::int64_t>& shape,
                         bool by_threads);

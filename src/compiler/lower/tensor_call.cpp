@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/text/names.h"
 #include "compiler/lower/warp_call.h"
+#include "compiler/lower/warpgroup_call.h"
 
 namespace attune::lower {
 namespace {
@@ -54,6 +56,56 @@ Expr flat_index(const ir::Load& load, const ir::Ranges& ranges) {
   return ir::simplify(sum, ranges);
 }
 
+// How far apart elements of an operand lie along each of its dimensions, if that is the same for
+// all of them: by a linear form, or else element by element.
+std::optional<std::vector<std::int64_t>> strides_of(const Expr& place, const TileAccesses& tile,
+                                                    const std::vector<std::size_t>& dims,
+                                                    const std::vector<std::int64_t>& extents,
+                                                    const ir::Ranges& ranges) {
+  std::vector<std::int64_t> strides(dims.size(), 0);
+  if (const auto flat = ir::linear_of(place)) {
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const std::string& variable = tile.variables[dims[d]];
+      if (!variable.empty()) strides[d] = flat->coefficient(variable);
+    }
+    return strides;
+  }
+  std::vector<std::int64_t> point(dims.size(), 0);
+  const auto at = [&] {
+    ir::Bindings bindings;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const std::string& variable = tile.variables[dims[d]];
+      if (!variable.empty()) bindings[variable] = Expr(point[d]);
+    }
+    return ir::simplify(ir::substitute(place, bindings), ranges);
+  };
+  const Expr first = at();
+  const auto distance = [&]() -> std::optional<std::int64_t> {
+    const Expr apart = ir::simplify(at() - first, ranges);
+    const auto* elements = ir::as_int(apart);
+    return elements ? std::optional(*elements) : std::nullopt;
+  };
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (tile.variables[dims[d]].empty() || extents[dims[d]] == 1) continue;
+    point[d] = 1;
+    const auto step = distance();
+    point[d] = 0;
+    if (!step) return std::nullopt;
+    strides[d] = *step;
+  }
+  for (bool more = true; more;) {
+    std::int64_t wanted = 0;
+    for (std::size_t d = 0; d < dims.size(); ++d) wanted += strides[d] * point[d];
+    if (distance() != wanted) return std::nullopt;
+    more = false;
+    for (std::size_t d = dims.size(); d-- > 0 && !more;) {
+      more = ++point[d] < extents[dims[d]];
+      if (!more) point[d] = 0;
+    }
+  }
+  return strides;
+}
+
 Status check_scope(const ir::TensorIntrinsic& intrinsic, const ir::IntrinsicOperand& operand,
                    const ir::BufferNode& buffer) {
   const auto& scopes = operand.scopes;
@@ -71,12 +123,18 @@ Status check_scope(const ir::TensorIntrinsic& intrinsic, const ir::IntrinsicOper
 
 Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const TileAccesses& tile,
                                   const ir::Ranges& ranges) {
-  const auto dims = dimensions(intrinsic.program());
+  const ir::Program program = intrinsic.program();
+  const auto dims = dimensions(program);
+  std::vector<std::int64_t> extents;  // of the meaning's axes
+  for (const auto* axes : {&program.stages[0].axes, &program.stages[0].reduce_axes}) {
+    for (const ir::Axis& axis : *axes) extents.push_back(axis.extent);
+  }
   ir::Bindings at_start;
   for (const std::string& variable : tile.variables) {
     if (!variable.empty()) at_start[variable] = Expr(0);
   }
-  if (intrinsic.warp) at_start[tile.lane] = Expr(0);  // inputs are the same tile for all lanes
+  const bool together = intrinsic.lanes() > 1;
+  if (together) at_start[tile.lane] = Expr(0);  // inputs are the same tile for all lanes
   std::vector<Expr> arguments;
   for (std::size_t i = 0; i < tile.operands.size(); ++i) {
     const ir::IntrinsicOperand& operand = intrinsic.operands[i];
@@ -90,23 +148,32 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
     };
     Expr place = flat_index(*load, ranges);
     std::int64_t step = 0;
-    if (intrinsic.warp && i == 0 && ir::uses_var(place, tile.lane)) {
+    if (together && i == 0 && ir::uses_var(place, tile.lane)) {
       return wrong("is at other places in other lanes of a warp");
     }
     if (intrinsic.warp && i > 0) {
       ATTUNE_ASSIGN(step, lane_step(intrinsic, i, place, tile.lane, ranges));
       place = ir::simplify(ir::substitute(place, {{tile.lane, Expr(0)}}), ranges);
     }
-    const auto flat = ir::linear_of(place);
-    if (!flat) return wrong("does not lie at even distances");
     std::vector<Expr> start;
     for (const Expr& index : load->index) {
       start.push_back(ir::simplify(ir::substitute(index, at_start), ranges));
     }
     arguments.push_back(ir::load(load->buffer, std::move(start)));
+    if (intrinsic.warpgroup && i > 0) {
+      std::vector<std::string> variables;
+      for (const std::size_t axis : dims[i]) variables.push_back(tile.variables[axis]);
+      ATTUNE_ASSIGN(const MatrixDistances matrix,
+                    matrix_distances(intrinsic, i, place, {tile.lane, variables}, ranges));
+      arguments.emplace_back(matrix.lead);
+      arguments.emplace_back(matrix.group);
+      continue;
+    }
+    const auto strides = strides_of(place, tile, dims[i], extents, ranges);
+    if (!strides) return wrong("does not lie at even distances");
     for (std::size_t d = 0; d < dims[i].size(); ++d) {
       const std::string& variable = tile.variables[dims[i][d]];
-      const std::int64_t stride = variable.empty() ? 0 : flat->coefficient(variable);
+      const std::int64_t stride = (*strides)[d];
       const bool last = d + 1 == dims[i].size();
       if (operand.dense_rows && last && !variable.empty() && stride != 1) {
         return wrong("has rows whose elements do not lie side by side");
@@ -114,6 +181,11 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
       arguments.push_back(Expr(stride));
     }
     if (intrinsic.warp && i > 0) arguments.push_back(Expr(step));
+  }
+  if (!intrinsic.rounding.empty()) {
+    std::int64_t rounded = 0;
+    for (std::size_t i = 0; i < tile.rounded.size(); ++i) rounded |= tile.rounded[i] ? 1 << i : 0;
+    arguments.push_back(Expr(rounded));
   }
   return ir::evaluate(ir::opaque(std::string(intrinsic.name), ir::kI32, std::move(arguments)));
 }

@@ -5,6 +5,7 @@
 #include "compiler/ir/nodes/stmt.h"
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+#include "compiler/lower/warp_call.h"
 
 namespace attune::lower {
 
@@ -14,6 +15,7 @@ struct TileAccesses {
                                        // for an axis without a loop
   std::vector<ir::Expr> operands;      // the output, then the inputs
   std::string lane = {};               // the variable of a warp's lanes, if they run it together
+  std::vector<bool> rounded = {};      // inputs that are known to be rounded as the intrinsic would
 };
 
 // The error says which operand is not where, or does not lie as, the intrinsic wants it.

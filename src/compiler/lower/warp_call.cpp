@@ -29,4 +29,20 @@ Result<std::int64_t> lane_step(const ir::TensorIntrinsic& intrinsic, std::size_t
   return step;
 }
 
+bool is_rounded(const schedule::State& state, const ir::TensorIntrinsic& intrinsic,
+                const Expr& read) {
+  const int producer = state.producer_of(ir::as<ir::Load>(read)->buffer);
+  if (producer < 0) return false;
+  const ir::Stage& stage = state.stages[static_cast<std::size_t>(producer)]->stage;
+  if (stage.reduction != ir::Reduction::None || stage.values.size() != 1) return false;
+  Expr value = stage.values[0];
+  while (const auto* select = ir::as<ir::Select>(value)) {
+    if (!ir::equal(select->if_false, ir::zero_of(value.type()))) return false;
+    const Expr inside = select->if_true;
+    value = inside;
+  }
+  if (ir::as<ir::Load>(value)) return is_rounded(state, intrinsic, value);
+  return static_cast<bool>(intrinsic.before_rounding(value));
+}
+
 }  // namespace attune::lower

@@ -59,7 +59,7 @@ TEST(Warp, LanesCallTogetherAndKeepTheirResults) {
           }
           for anchor_k_0 in 3 {
             for anchor_j_0 in 2 {
-              eval @mma_16x8x8_tf32<i32>(anchor[anchor_j_0 * 2], 4, 1, a[output_block_y * 384 + anchor_k_0 * 8], 24, 1, 48, b[anchor_k_0 * 128 + anchor_j_0 * 2], 16, 1, 4)
+              eval @mma_16x8x8_tf32<i32>(anchor[anchor_j_0 * 2], 4, 1, a[output_block_y * 384 + anchor_k_0 * 8], 24, 1, 48, b[anchor_k_0 * 128 + anchor_j_0 * 2], 16, 1, 4, 0)
             }
           }
           for output_i_2 in 2 {
@@ -88,7 +88,7 @@ TEST(Warp, OperandsMayBeEitherWayRound) {
   replace("i.1*j.1", "j.1*i.1");
   EXPECT_NE(text_of(product(32, 16, 24), turned)
                 .find("@mma_16x8x8_tf32<i32>(anchor[0], 1, 2, b[anchor_k_0 * 128], 1, 16, 2, "
-                      "a[output_block_y * 192 + anchor_k_0 * 8], 1, 24, 48)"),
+                      "a[output_block_y * 192 + anchor_k_0 * 8], 1, 24, 48, 0)"),
             std::string::npos)
       << text_of(product(32, 16, 24), turned);
 }

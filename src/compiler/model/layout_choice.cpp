@@ -51,7 +51,7 @@ class LayoutChooser {
   LayoutChooser(const graph::Graph& graph, const CompileOptions& options)
       : graph_(graph),
         options_(options),
-        lanes_(options.target.lanes(4)),
+        lanes_(options.target.channel_block(ops::is_narrow(options.precision) ? 2 : 4)),
         moved_per_us_(usual_speed(options.target)) {}
 
   Result<graph::LayoutPlan> choose() {
@@ -88,7 +88,8 @@ class LayoutChooser {
 
   // The tasks of all convolutions, with what is fused into them, when all have blocks of this size.
   Result<ConvolutionTasks> tasks_with(const graph::Layouts& layouts, std::int64_t block) const {
-    ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(graph::lay_out(graph_, {block}).graph));
+    ATTUNE_ASSIGN(ModelTasks tasks,
+                  collect_tasks(graph::lay_out(graph_, {block}).graph, options_.target));
     const std::set<graph::ValueId> convolutions(layouts.convolutions.begin(),
                                                 layouts.convolutions.end());
     ConvolutionTasks result;
@@ -132,7 +133,7 @@ class LayoutChooser {
                        .nodes = {{"relayout", "relayout", {0}, {1}}},
                        .inputs = {0},
                        .outputs = {1}};
-    ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(std::move(alone)));
+    ATTUNE_ASSIGN(ModelTasks tasks, collect_tasks(std::move(alone), options_.target));
     CHECK(tasks.distinct.size() == 1, "moving a value is one task");
     return std::optional<Move>(Move{link->moved, std::move(tasks.distinct.front())});
   }

@@ -18,6 +18,8 @@ using graph::ValueId;
 
 class Collector {
  public:
+  explicit Collector(const graph::FusionRules& rules) : rules_(rules) {}
+
   Result<ModelTasks> run(Graph graph) {
     ATTUNE_ASSIGN(tasks_.main, collect(std::make_shared<const Graph>(std::move(graph)), 1));
     if (!problems_.empty()) {
@@ -50,7 +52,7 @@ class Collector {
     result->graph = graph;
     result->pieces = graph::find_pieces(*graph, is_body);
     const std::vector<bool> zeros = graph::values_with_exact_zeros(*graph);
-    for (graph::Group& group : graph::fuse(*graph, result->pieces)) {
+    for (graph::Group& group : graph::fuse(*graph, result->pieces, rules_)) {
       const Node& last = graph->nodes[static_cast<std::size_t>(group.last())];
       const ops::OpKind kind = graph::operator_of(last).kind;
       ModelGroup model_group{std::move(group)};
@@ -93,6 +95,7 @@ class Collector {
     return {};
   }
 
+  const graph::FusionRules rules_;
   ModelTasks tasks_;
   std::unordered_map<std::string, std::size_t> by_key_;
   std::vector<std::string> problems_;
@@ -111,6 +114,12 @@ bool runs_on_host(const Graph& graph, const Node& node) {
          std::any_of(node.outputs.begin(), node.outputs.end(), is_dynamic);
 }
 
-Result<ModelTasks> collect_tasks(Graph graph) { return Collector().run(std::move(graph)); }
+graph::FusionRules fusion_rules(const target::Target& target) {
+  return {.chains = target.launch.multiprocessors == 0};
+}
+
+Result<ModelTasks> collect_tasks(Graph graph, const target::Target& target) {
+  return Collector(fusion_rules(target)).run(std::move(graph));
+}
 
 }  // namespace attune::model

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/graph/tasks/tasks.h"
+#include "compiler/target/target.h"
 
 namespace attune::model {
 
@@ -33,8 +34,11 @@ struct ModelTasks {
   std::vector<std::int64_t> uses;
 };
 
+// What is fused for a target. Blocks of a launch keep nothing for those of the next one.
+graph::FusionRules fusion_rules(const target::Target& target);
+
 // Layouts must be assigned. Fails with one error that lists all nodes that cannot run.
-Result<ModelTasks> collect_tasks(graph::Graph graph);
+Result<ModelTasks> collect_tasks(graph::Graph graph, const target::Target& target);
 
 // Whether the runtime runs the node as a host operator: one by nature, or one that has tensors
 // whose size depends on data.

@@ -84,7 +84,7 @@ Status name_operator(const TaskFacts& facts, const std::string& only, ModelTasks
 }
 
 Status cut(Compilation& c) {
-  ATTUNE_ASSIGN(c.own_tasks, collect_tasks(std::move(c.graph)));
+  ATTUNE_ASSIGN(c.own_tasks, collect_tasks(std::move(c.graph), c.options.target));
   c.tasks = &c.own_tasks;
   if (!c.options.operator_facts) return {};
   return name_operator(*c.options.operator_facts, c.options.algorithms.only, c.own_tasks);

@@ -14,12 +14,16 @@ struct Key {
 // "select" starts a reduction by a select in its first iteration instead of a loop before it;
 // prefetch: the loop asks for what it will read in the next iteration of a loop around it; claim:
 // the loop takes possession of the memory that what follows it will write; skip: the stage leaves
-// out what conditions on places make nothing of.
-constexpr std::array<Key, 5> kKeys{{{"launder", "on"},
+// out what conditions on places make nothing of; bulk: a pipelined copy of one piece of memory is
+// left to the device, by one thread of so many blocks that want the same.
+constexpr std::array<Key, 8> kKeys{{{"launder", "on"},
                                     {"init", "select"},
                                     {"prefetch", "next"},
                                     {"claim", "stores"},
-                                    {"skip", "masked"}}};
+                                    {"skip", "masked"},
+                                    {"bulk", "1"},
+                                    {"bulk", "2"},
+                                    {"bulk", "4"}}};
 
 void set_note(Notes& notes, const std::string& key, const std::string& value) {
   for (auto& [name, old] : notes) {
@@ -40,8 +44,8 @@ Status apply_step(State& state, const Annotate& step) {
   if (!known) {
     return invalid(
         fmt::format("unknown annotation '{} {}' on stage '{}'", step.key, step.value, step.stage),
-        "annotations are 'launder on', 'init select', 'prefetch next', 'claim stores' and 'skip "
-        "masked'");
+        "annotations are 'launder on', 'init select', 'prefetch next', 'claim stores', 'skip "
+        "masked' and 'bulk 1', 2 or 4");
   }
   if (step.loop == "*") {
     set_note(state.edit(index).notes, step.key, step.value);

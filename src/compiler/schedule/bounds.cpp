@@ -56,7 +56,11 @@ class Collector {
       if (dim.linear) {
         std::optional<Range> joined;
         if (by_host && joins_fused(reader_stage, dim)) {
-          joined = host_image(to_expr(dim, reading), reading, *host);
+          if (const auto whole_loop = fused_loop(reader_stage, dim)) {
+            joined = image(*whole_loop, reader);
+          } else {
+            joined = host_image(to_expr(dim, reading), reading, *host);
+          }
         }
         unite(d, joined ? std::move(*joined) : image(dim, reader));
       } else {
@@ -129,9 +133,11 @@ class IterationRegions {
         first_(wanted),
         regions_(static_cast<std::size_t>(host - wanted) + 1) {
     const StageState& outer = *state.stages[host];
-    const Extents spans = axis_spans(outer, bounds[host].iters, at + 1);
-    for (std::size_t axis = 0; axis < spans.size(); ++axis) {
-      regions_.back().push_back({{{static_cast<int>(axis), 1}}, {}, spans[axis]});
+    // Of the axes, and of loops that were fused of them.
+    const int end = static_cast<int>(outer.loops.size());
+    const Extents spans = iter_spans(outer, bounds[host].iters, at + 1, end, Overrun::Cut);
+    for (std::size_t iter = 0; iter < spans.size(); ++iter) {
+      regions_.back().push_back({{{static_cast<int>(iter), 1}}, {}, spans[iter]});
     }
     add_variables(outer, bounds[host], at + 1);
     for (int i = host - 1; i > wanted; --i) {
@@ -179,7 +185,7 @@ class IterationRegions {
     const int position = outer.find_loop(state_.stages[stage]->at_loop);
     if (position + 1 < begin) return;
     const Extents moves =
-        axis_spans(outer, bounds[around].iters, begin, position + 1, Overrun::Keep);
+        iter_spans(outer, bounds[around].iters, begin, position + 1, Overrun::Keep);
     // Where the stage around it begins moves too, unless that is the host.
     Region starts = of(around);
     const bool fixed = around == first_ + static_cast<int>(regions_.size()) - 1;
@@ -239,7 +245,8 @@ Status check_consumers(const State& state, int stage, int host, int at) {
   return {};
 }
 
-// Where the host's axes begin in an iteration of the loop at position `at`, as expressions.
+// Where the host's axes, and loops made of them, begin in an iteration of the loop at position
+// `at`, as expressions.
 std::vector<ir::Expr> host_begin(const StageState& host, const StageBounds& bounds, int at) {
   std::vector<ir::Expr> values(host.iters.size());
   for (int i = 0; i <= at; ++i) {
@@ -248,7 +255,6 @@ std::vector<ir::Expr> host_begin(const StageState& host, const StageBounds& boun
   fill_beginnings(host, bounds.iters, at + 1, values);
   const std::size_t axes = host.stage.axes.size();
   for (std::size_t i = 0; i < axes; ++i) values[i] = bounds.min[i] + values[i];
-  values.resize(axes + host.stage.reduce_axes.size());
   return values;
 }
 

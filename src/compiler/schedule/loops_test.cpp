@@ -127,7 +127,8 @@ TEST(Annotate, KeepsNotesOfLoopsAndStages) {
   EXPECT_EQ(find_note(anchor.iters[2].notes, "init"), nullptr);
   EXPECT_EQ(loops_after("anchor", "annotate anchor k color red"),
             "line 1 of the trace: unknown annotation 'color red' on stage 'anchor' / annotations "
-            "are 'launder on', 'init select', 'prefetch next', 'claim stores' and 'skip masked'");
+            "are 'launder on', 'init select', 'prefetch next', 'claim stores', 'skip masked' and "
+            "'bulk 1', 2 or 4");
   EXPECT_EQ(loops_after("anchor", "annotate anchor x launder on"),
             "line 1 of the trace: stage 'anchor' has no loop 'x' / loops are i, j, k");
 }

@@ -80,6 +80,7 @@ Notes with_pipelines(const State& state, const StageState& host, int loop) {
     if (stage->buffers == 1 || !computed_at(*stage, host, iter.name)) continue;
     if (text.empty()) text = fmt::format("{}", stage->buffers);
     text += " " + stage->stage.outputs[0]->name;
+    if (const std::string* blocks = find_note(stage->notes, kBulkNote)) text += "=" + *blocks;
   }
   if (!text.empty()) notes.emplace_back(kPipelineNote, text);
   return notes;

@@ -9,8 +9,10 @@ namespace attune::schedule {
 
 inline constexpr int kMostBuffers = 8;
 
-// The note of a loop with pipelined stages: the number of buffers, then the names of the stages.
+// The note of a loop with pipelined stages: the number of buffers, then the names of the stages,
+// those that are to be bulk copies with "=" and for how many blocks.
 inline constexpr std::string_view kPipelineNote = "pipeline";
+inline constexpr std::string_view kBulkNote = "bulk";
 
 // What single steps cannot know, since later ones may mend it: bounds inference asks for it.
 Status check_pipelines(const State& state);

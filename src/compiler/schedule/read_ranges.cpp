@@ -70,6 +70,33 @@ bool joins_fused(const StageState& stage, const AccessDim& dim) {
   return false;
 }
 
+std::optional<AccessDim> fused_loop(const StageState& stage, const AccessDim& dim) {
+  if (!stage.at_root()) return {};
+  for (const Relation& relation : stage.relations) {
+    const auto* fuse = std::get_if<FuseRelation>(&relation);
+    if (!fuse) continue;
+    // The index counts iterations when every axis moves it by as many as those inside of it have.
+    std::int64_t radix = 1;
+    std::size_t found = 0;
+    bool counts = true;
+    for (auto parent = fuse->parents.rbegin(); parent != fuse->parents.rend(); ++parent) {
+      const auto at = static_cast<std::size_t>(*parent);
+      if (at >= stage.stage.axes.size()) return {};
+      const auto term = std::find_if(dim.terms.begin(), dim.terms.end(),
+                                     [&](const auto& t) { return t.first == *parent; });
+      found += term != dim.terms.end();
+      const std::int64_t extent = stage.stage.axes[at].extent;
+      counts &= extent == 1 || (term != dim.terms.end() && term->second == radix);
+      radix *= extent;
+    }
+    if (!counts || found != dim.terms.size()) continue;
+    AccessDim loop = dim;
+    loop.terms = {{fuse->child, 1}};
+    return loop;
+  }
+  return {};
+}
+
 ir::Expr to_expr(const AccessDim& dim, const ir::Stage& reader) {
   ir::Expr sum = dim.constant;
   for (const auto& [at, coefficient] : dim.terms) {
@@ -91,7 +118,8 @@ ir::Expr begin_of(const Range& range, const std::vector<ir::Expr>& host) {
 
 GeneralReader::GeneralReader(const ir::Stage& stage, const Region& reader, const HostValues& host)
     : ranges_(host.ranges) {
-  for (std::size_t i = 0; i < reader.size(); ++i) {
+  const std::size_t axes = stage.axes.size() + stage.reduce_axes.size();
+  for (std::size_t i = 0; i < std::min(axes, reader.size()); ++i) {
     const bool reduce = i >= stage.axes.size();
     const ir::Axis& axis = reduce ? stage.reduce_axes[i - stage.axes.size()] : stage.axes[i];
     ir::Expr value = begin_of(reader[i], host.begin);

@@ -43,6 +43,9 @@ Range image(const AccessDim& dim, const Region& reader);
 // Whether an index adds up axes that are one loop now, as in oh * 56 + ow after oh and ow were
 // fused: it moves by less than its axes, each by itself, would make it.
 bool joins_fused(const StageState& stage, const AccessDim& dim);
+// Where that is the loop itself, for a stage at root: the dimension in terms of this loop (an
+// iter).
+std::optional<AccessDim> fused_loop(const StageState& stage, const AccessDim& dim);
 // The index of a linear dimension, by the names of the reader's axes.
 ir::Expr to_expr(const AccessDim& dim, const ir::Stage& reader);
 // The same for an index that is not linear: with the reader's axes written as begin + variable it

@@ -81,7 +81,7 @@ bool StageState::untouched() const {
     return iter.kind == ir::LoopKind::Serial && iter.notes.empty();
   });
   return plain && relations.empty() && at_root() && !scope && layout.empty() &&
-         padding.factor == 1 && tensorized < 0 && notes.empty() &&
+         padding.factor == 1 && gap == 0 && tensorized < 0 && notes.empty() &&
          std::is_sorted(loops.begin(), loops.end());
 }
 

@@ -75,6 +75,7 @@ struct StageState {
   std::optional<ir::Scope> scope;
   std::vector<LayoutTerm> layout;  // empty: row-major
   RowPadding padding;
+  std::int64_t gap = 0;   // elements between what lies under indices of the first dimension
   int buffers = 1;        // more: it is fetched that many iterations less one ahead
   int tensorized = -1;    // the outermost loop (an iter) that is part of an intrinsic
   std::string intrinsic;  // its name

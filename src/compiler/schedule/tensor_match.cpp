@@ -20,41 +20,47 @@ bool commutes(ir::BinOp op) {
          op == ir::BinOp::Max;
 }
 
-// Whether a value has the form of the meaning, with a read of its own for each input.
-bool unify(const Expr& meaning, const Expr& value, Reads& reads) {
+// Whether a value has the form of the meaning, with a read of its own for each input: as it is, or
+// rounded as the intrinsic would do it.
+bool unify(const Expr& meaning, const Expr& value, const ir::TensorIntrinsic& intrinsic,
+           Reads& reads) {
   if (meaning.type() != value.type()) return false;
   if (const auto* input = ir::as<ir::Load>(meaning)) {
-    if (!ir::as<ir::Load>(value)) return false;
-    const auto [at, added] = reads.emplace(input->buffer->name, value);
-    return added || ir::equal(at->second, value);
+    const Expr read = ir::as<ir::Load>(value) ? value : intrinsic.before_rounding(value);
+    if (!read) return false;
+    const auto [at, added] = reads.emplace(input->buffer->name, read);
+    return added || ir::equal(at->second, read);
   }
   if (const auto* wanted = ir::as<ir::Binary>(meaning)) {
     const auto* found = ir::as<ir::Binary>(value);
     if (!found || found->op != wanted->op) return false;
     Reads tried = reads;
-    if (unify(wanted->lhs, found->lhs, tried) && unify(wanted->rhs, found->rhs, tried)) {
+    if (unify(wanted->lhs, found->lhs, intrinsic, tried) &&
+        unify(wanted->rhs, found->rhs, intrinsic, tried)) {
       reads = std::move(tried);
       return true;
     }
-    return commutes(wanted->op) && unify(wanted->lhs, found->rhs, reads) &&
-           unify(wanted->rhs, found->lhs, reads);
+    return commutes(wanted->op) && unify(wanted->lhs, found->rhs, intrinsic, reads) &&
+           unify(wanted->rhs, found->lhs, intrinsic, reads);
   }
   if (const auto* wanted = ir::as<ir::Cast>(meaning)) {
     const auto* found = ir::as<ir::Cast>(value);
-    return found && unify(wanted->value, found->value, reads);
+    return found && unify(wanted->value, found->value, intrinsic, reads);
   }
   return ir::equal(meaning, value);
 }
 
 // The forms that reads can take: operands of a product are also tried the other way round.
-std::vector<Reads> all_reads(const Expr& meaning, const Expr& value) {
+std::vector<Reads> all_reads(const Expr& meaning, const Expr& value,
+                             const ir::TensorIntrinsic& intrinsic) {
   std::vector<Reads> found;
   Reads reads;
-  if (unify(meaning, value, reads)) found.push_back(reads);
+  if (unify(meaning, value, intrinsic, reads)) found.push_back(reads);
   const auto* product = ir::as<ir::Binary>(value);
   if (product && commutes(product->op)) {
     Reads swapped;
-    if (unify(meaning, ir::binary(product->op, product->rhs, product->lhs), swapped)) {
+    const Expr turned = ir::binary(product->op, product->rhs, product->lhs);
+    if (unify(meaning, turned, intrinsic, swapped)) {
       found.push_back(swapped);
     }
   }
@@ -100,7 +106,7 @@ class Matcher {
   Result<std::vector<TensorMatch>> match() {
     if (stage_.stage.reduction != meaning_.reduction) return wrong("another reduction");
     ATTUNE_RETURN_IF_ERROR(check_kinds());
-    const auto readings = all_reads(meaning_.values[0], stage_.stage.values[0]);
+    const auto readings = all_reads(meaning_.values[0], stage_.stage.values[0], intrinsic_);
     if (readings.empty()) {
       return wrong(fmt::format("'{}' does not have the form '{}'",
                                ir::to_string(stage_.stage.values[0]),

@@ -3,8 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace attune::target {
+
+// A tensor intrinsic that the device runs, and how fast.
+struct MatrixUnit {
+  std::string_view intrinsic;  // its name
+  double fmas_per_cycle = 0;   // of a multiprocessor
+};
 
 struct LaunchFacts {
   std::int64_t multiprocessors = 0;  // 0: the target has no blocks and threads
@@ -23,6 +31,8 @@ struct LaunchFacts {
   std::int64_t l2_bytes = 4 << 20;
   double global_latency_ns = 500, barrier_ns = 20;
   double launch_us = 1;  // of a kernel that returns at once
+
+  std::vector<MatrixUnit> matrix_units = {};
 };
 
 }  // namespace attune::target

@@ -33,8 +33,11 @@ struct Target {
   LaunchFacts launch = {};
 
   int lanes(int element_bytes) const { return vector_bytes / element_bytes; }
-  // Channels of one block of activations: a vector of the type that sums are kept in.
-  int channel_block() const { return lanes(4); }
+  // Channels of one block of activations, whose elements have so many bytes: a vector of the type
+  // that sums are kept in; what one access moves where threads of a block do.
+  int channel_block(int element_bytes) const {
+    return lanes(launch.multiprocessors > 0 ? element_bytes : 4);
+  }
 
   // "" for one that is not there.
   std::string_view attribute(std::string_view name) const;

@@ -10,8 +10,9 @@ using schedule::StageBounds;
 using schedule::StageState;
 
 std::int64_t storage_bytes(const StageState& stage, const StageBounds& bounds) {
-  std::int64_t elements = 1, row = 1;
+  std::int64_t elements = 1, row = 1, first = 0;
   const auto add = [&](std::int64_t extent) {
+    if (first == 0) first = extent;
     elements *= extent;
     row = extent;
   };
@@ -26,7 +27,9 @@ std::int64_t storage_bytes(const StageState& stage, const StageBounds& bounds) {
   const std::int64_t over = ((offset - row) % factor + factor) % factor;
   std::int64_t bytes = 0;
   for (const ir::Buffer& output : stage.stage.outputs) bytes += output->type.bytes();
-  return elements / std::max<std::int64_t>(row, 1) * (row + over) * bytes * stage.buffers;
+  const std::int64_t all =
+      elements / std::max<std::int64_t>(row, 1) * (row + over) + first * stage.gap;
+  return all * bytes * stage.buffers;
 }
 
 namespace {

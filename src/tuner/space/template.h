@@ -28,6 +28,15 @@ struct Template {
   // the trace is made, so it is the cheapest place to say no.
   std::optional<std::string> (*reject)(const ir::Program&, const target::Target&,
                                        const Values&) = nullptr;
+  // Of one that not all targets have the units for: whether this one has; null: all have.
+  bool (*fits_target)(const ir::Program&, const target::Target&) = nullptr;
+  // Whether it schedules the program for the target too, beside the first that fits it; may be
+  // null.
+  bool (*beside)(const ir::Program&, const target::Target&) = nullptr;
+
+  bool fits_on(const ir::Program& program, const target::Target& target) const {
+    return fits(program) && (fits_target == nullptr || fits_target(program, target));
+  }
 };
 
 // The trace of the default choice, as the knobs can express it.

@@ -37,18 +37,24 @@ TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
                              std::span<const Template> templates, target::Target target,
                              Rejection rejection)
     : target_(std::move(target)), rejection_(rejection), first_index_{0} {
-  for (NamedProgram& named : programs) {
-    const auto fitting = std::find_if(templates.begin(), templates.end(),
-                                      [&](const Template& t) { return t.fits(named.program); });
+  for (const NamedProgram& named : programs) {
+    const auto fitting = std::find_if(templates.begin(), templates.end(), [&](const Template& t) {
+      return t.fits_on(named.program, target_);
+    });
     if (fitting == templates.end()) continue;
-    auto knobs = fitting->knobs(named.program, target_);
-    first_index_.push_back(first_index_.back() + config_count(knobs));
-    auto replays = std::make_unique<ReplayCache>(schedule::initial_state(named.program));
-    const double effort_us = effort_of(named.program);
-    if (named.name.empty()) named.name = "direct";
-    alternatives_.push_back({std::move(named.name), std::move(named.program), std::move(replays),
-                             *fitting, std::move(knobs), effort_us});
+    add(named, *fitting);
+    for (const Template& other : templates) {
+      if (other.beside && other.beside(named.program, target_)) add(named, other);
+    }
   }
+}
+
+void TemplateSpace::add(const NamedProgram& named, const Template& schedule_template) {
+  auto knobs = schedule_template.knobs(named.program, target_);
+  first_index_.push_back(first_index_.back() + config_count(knobs));
+  alternatives_.push_back({named.name.empty() ? "direct" : named.name, named.program,
+                           std::make_unique<ReplayCache>(schedule::initial_state(named.program)),
+                           schedule_template, std::move(knobs), effort_of(named.program)});
 }
 
 Point TemplateSpace::point_at(std::uint64_t index) const {

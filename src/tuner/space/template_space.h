@@ -1,5 +1,6 @@
 // The space of a task by templates: every algorithm (a program that computes the same) is an
-// alternative, scheduled by the first template that fits it.
+// alternative, scheduled by the first template that fits it, and once more by each of those that
+// have something for it beside that.
 #pragma once
 
 #include <memory>
@@ -57,6 +58,7 @@ class TemplateSpace : public Space {
     std::vector<Knob> knobs;
     double effort_us;
   };
+  void add(const NamedProgram& named, const Template& schedule_template);
   const Alternative& of(const Point& point) const { return alternatives_[point.alternative]; }
 
   target::Target target_;

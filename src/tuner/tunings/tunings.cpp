@@ -37,7 +37,7 @@ tuning::CorePlan plan_cores(const target::Target& target) {
 const space::Template& template_for(const ir::Program& program, const target::Target& target) {
   const auto templates = tuning_of(target).templates();
   for (const space::Template& candidate : templates) {
-    if (candidate.fits(program)) return candidate;
+    if (candidate.fits_on(program, target)) return candidate;
   }
   CHECK(false, "the last template fits every program");
   return templates.back();

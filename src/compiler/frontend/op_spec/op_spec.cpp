@@ -160,8 +160,8 @@ Result<Read> read(std::string_view text, const target::Target& resolved) {
   const std::vector<ops::Key> keys = keys_of(*family);
   ATTUNE_RETURN_IF_ERROR(check_keys(*family, keys, given));
   ATTUNE_ASSIGN(Parsed parsed, parse_values(*family, keys, given));
-  // Blocks hold one vector of the type that sums are kept in.
-  parsed.arguments.block = resolved.lanes(4);
+  const int bytes = parsed.arguments.dtype.bytes();
+  parsed.arguments.block = resolved.channel_block(bytes == 2 ? 2 : 4);
   ATTUNE_ASSIGN(ops::Operator op, family->build(parsed.arguments));
   const auto algorithm = parsed.arguments.words.find("algo");
   OpFacts facts{

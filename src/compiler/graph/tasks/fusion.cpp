@@ -20,8 +20,12 @@ constexpr std::size_t kLargestGroup = 24;
 
 class Fusion {
  public:
-  Fusion(const Graph& graph, const Pieces& pieces)
-      : graph_(graph), pieces_(pieces), producers_(producers(graph)), consumers_(consumers(graph)) {
+  Fusion(const Graph& graph, const Pieces& pieces, const FusionRules& rules)
+      : graph_(graph),
+        pieces_(pieces),
+        rules_(rules),
+        producers_(producers(graph)),
+        consumers_(consumers(graph)) {
     group_of_.resize(graph.nodes.size());
     std::iota(group_of_.begin(), group_of_.end(), 0);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -113,7 +117,9 @@ class Fusion {
   // Whether `node` alone may become the second part of a chain whose first part ends in `producer`.
   bool is_chain(int producer, int node, ValueId id) {
     const Node& reader = node_at(graph_, node);
-    if (group(node).size() > 1 || reader.inputs[0] != id || has_reduction(producer)) return false;
+    if (!rules_.chains || group(node).size() > 1 || reader.inputs[0] != id ||
+        has_reduction(producer))
+      return false;
     const int first = only_heavy(producer);
     return first >= 0 && may_chain(graph_, node_at(graph_, first), reader);
   }
@@ -264,6 +270,7 @@ class Fusion {
 
   const Graph& graph_;
   const Pieces& pieces_;
+  const FusionRules rules_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
   std::vector<int> group_of_;
@@ -273,8 +280,8 @@ class Fusion {
 
 }  // namespace
 
-std::vector<Group> fuse(const Graph& graph, const Pieces& pieces) {
-  return Fusion(graph, pieces).take();
+std::vector<Group> fuse(const Graph& graph, const Pieces& pieces, const FusionRules& rules) {
+  return Fusion(graph, pieces, rules).take();
 }
 
 std::pair<Group, Group> divide(const Graph& graph, const Group& group, ValueId value) {

@@ -21,9 +21,14 @@ inline const Node& node_at(const Graph& graph, int node) {
   return graph.nodes[static_cast<std::size_t>(node)];
 }
 
+struct FusionRules {
+  // Chains pay where a core keeps in its cache what lies between the two.
+  bool chains = true;
+};
+
 // All nodes, each in one group; groups in an order in which they can run. Nodes that need no kernel
 // stand alone.
-std::vector<Group> fuse(const Graph& graph, const Pieces& pieces);
+std::vector<Group> fuse(const Graph& graph, const Pieces& pieces, const FusionRules& rules = {});
 
 // The members that `value` is computed from, and the others.
 std::pair<Group, Group> divide(const Graph& graph, const Group& group, ValueId value);

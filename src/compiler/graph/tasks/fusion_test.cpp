@@ -113,6 +113,12 @@ TEST(Fusion, ChainsProductsWithDepthwiseConvolutions) {
   EXPECT_TRUE(ir::verify(task->op.program).ok());
 }
 
+TEST(Fusion, ChainsAreLeftOutWhereTheyDoNotPay) {
+  const Graph graph = separable(false);
+  EXPECT_EQ(fuse(graph, find_pieces(graph), {.chains = false}).size(),
+            fuse(graph, find_pieces(graph)).size() + 1);
+}
+
 TEST(Fusion, ResultsThatOthersReadAreNotChained) {
   EXPECT_EQ(
       operators_of(separable(true)),

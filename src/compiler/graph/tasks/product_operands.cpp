@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/graph/tasks/anchors.h"
+#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ops/precision.h"
 
 namespace attune::graph {
@@ -15,11 +16,60 @@ bool sums_products(const ir::Stage& stage) {
   return product != nullptr && product->op == ir::BinOp::Mul && stage.values[0].type() == ir::kF32;
 }
 
+ir::Stage* producer_of(ir::Program& program, const ir::Buffer& buffer) {
+  for (ir::Stage& stage : program.stages) {
+    if (stage.outputs[0] == buffer) return &stage;
+  }
+  return nullptr;
+}
+
+bool reads(const ir::Stage& stage, const ir::Buffer& buffer) {
+  bool found = false;
+  for (const ir::Expr& value : stage.values) {
+    ir::visit(value, [&](const ir::Expr& e) {
+      const auto* load = ir::as<ir::Load>(e);
+      found |= load != nullptr && load->buffer == buffer;
+    });
+  }
+  return found;
+}
+
+// Whether all that a stage reads is constant.
+bool is_constant(ir::Program& program, const ir::Stage& stage) {
+  bool constant = true;
+  for (const ir::Expr& value : stage.values) {
+    ir::visit(value, [&](const ir::Expr& e) {
+      const auto* load = ir::as<ir::Load>(e);
+      if (load == nullptr) return;
+      const ir::Stage* before = producer_of(program, load->buffer);
+      const auto input = std::find_if(program.inputs.begin(), program.inputs.end(),
+                                      [&](const auto& i) { return i.buffer == load->buffer; });
+      constant &= before != nullptr ? is_constant(program, *before)
+                                    : input != program.inputs.end() && input->constant;
+    });
+  }
+  return constant;
+}
+
+// A factor, rounded where it is multiplied; weights that are computed ahead are rounded there.
+ir::Expr rounded(ir::Program& program, const ir::Expr& factor) {
+  const auto* load = ir::as<ir::Load>(factor);
+  ir::Stage* stage = load != nullptr ? producer_of(program, load->buffer) : nullptr;
+  const bool ahead = stage != nullptr && stage->reduction == ir::Reduction::None &&
+                     stage->values.size() == 1 && is_constant(program, *stage) &&
+                     std::count_if(program.stages.begin(), program.stages.end(),
+                                   [&](const ir::Stage& s) { return reads(s, load->buffer); }) == 1;
+  if (!ahead) return rounded_to_tf32(factor);
+  stage->values[0] = rounded_to_tf32(stage->values[0]);
+  return factor;
+}
+
 void round_operands(ir::Program& program) {
   for (ir::Stage& stage : program.stages) {
     if (!sums_products(stage)) continue;
     const auto* product = ir::as<ir::Binary>(stage.values[0]);
-    stage.values[0] = rounded_to_tf32(product->lhs) * rounded_to_tf32(product->rhs);
+    const ir::Expr lhs = product->lhs, rhs = product->rhs;
+    stage.values[0] = rounded(program, lhs) * rounded(program, rhs);
   }
 }
 

@@ -6,16 +6,40 @@
 #include "compiler/ir/text/names.h"
 
 namespace attune::ir {
+namespace {
 
-bool AsyncCall::is_async(const Opaque& call) {
-  return call.name == kAsyncCopy || call.name == kAsyncCommit || call.name == kAsyncWait;
+struct Name {
+  std::string_view name;
+  AsyncCall::Kind kind;
+  int groups;  // which argument says how many groups a wait leaves; -1: none
+};
+constexpr Name kNames[] = {
+    {kAsyncCopy, AsyncCall::Kind::Copy, -1},
+    {kAsyncCommit, AsyncCall::Kind::Commit, -1},
+    {kAsyncWait, AsyncCall::Kind::Wait, 0},
+    {kMatrixFence, AsyncCall::Kind::MatrixFence, -1},
+    {kMatrixCommit, AsyncCall::Kind::MatrixCommit, -1},
+    {kMatrixWait, AsyncCall::Kind::MatrixWait, 0},
+    {kSharedFence, AsyncCall::Kind::SharedFence, -1},
+};
+
+const Name* find_name(const Opaque& call) {
+  for (const Name& name : kNames) {
+    if (name.name == call.name) return &name;
+  }
+  return nullptr;
 }
+
+}  // namespace
+
+bool AsyncCall::is_async(const Opaque& call) { return find_name(call) != nullptr; }
 
 Result<AsyncCall> AsyncCall::compile(const Opaque& call, Evaluator& evaluator) {
   AsyncCall compiled;
-  if (call.name == kAsyncCommit) return compiled;
-  const bool wait = call.name == kAsyncWait;
-  compiled.kind_ = wait ? Kind::Wait : Kind::Copy;
+  const Name& name = *find_name(call);
+  compiled.kind_ = name.kind;
+  const bool wait = name.groups >= 0;
+  if (!wait && name.kind != Kind::Copy) return compiled;
   const std::size_t number = wait ? 0 : 2;
   const auto* count = call.args.size() == (wait ? 1 : 4) ? as_int(call.args[number]) : nullptr;
   if (!count || *count < 0) {
@@ -88,7 +112,8 @@ void AsyncCall::run(Frame& frame) const {
   if (kind_ == Kind::Copy) return copy(frame);
   if (!frame.watch) return;
   if (kind_ == Kind::Commit) return frame.watch->on_commit(frame);
-  frame.watch->on_wait(frame, count_);
+  if (kind_ == Kind::Wait) return frame.watch->on_wait(frame, count_);
+  if (kind_ == Kind::SharedFence) frame.watch->on_fence(frame);
 }
 
 }  // namespace attune::ir

@@ -10,7 +10,9 @@ void LaunchRunner::asynchronous(const AsyncCall& call, const Work& work, const T
   asynchronous_ = true;
   each(threads, work, [&](Frame& frame) { call.run(frame); });
   asynchronous_ = false;
-  if (!options_.meter || call.kind() == AsyncCall::Kind::Copy) return;
+  const bool counted =
+      call.kind() == AsyncCall::Kind::Commit || call.kind() == AsyncCall::Kind::Wait;
+  if (!options_.meter || !counted) return;
   int last = -1;
   for (int t : threads) {
     const int warp = t / options_.warp;
@@ -41,6 +43,7 @@ void LaunchRunner::on_wait(Frame& frame, std::int64_t groups) {
     copy.memory->values[at] = copy.value;
     copy.memory->written[at] = 1;
     note_arrival(*copy.memory->shadow, copy.position, frame.thread, now_);
+    note_fences(*copy.memory, copy.position, frame.thread);
   }
 }
 

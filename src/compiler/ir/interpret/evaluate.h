@@ -57,6 +57,8 @@ class Watch {
   virtual void on_copy(Frame& frame, const Access& access, std::int64_t position, Value value) = 0;
   virtual void on_commit(Frame& frame) = 0;
   virtual void on_wait(Frame& frame, std::int64_t groups) = 0;
+  // What the thread wrote to shared memory may be read by instructions of warpgroups.
+  virtual void on_fence(Frame& frame) = 0;
   virtual void on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,
                         const std::string& message) = 0;
 };

@@ -28,6 +28,14 @@ std::string_view to_string(FindingKind kind) {
       return "unwaited copy";
     case FindingKind::Misaligned:
       return "misaligned";
+    case FindingKind::EndlessWait:
+      return "endless wait";
+    case FindingKind::PendingMatrix:
+      return "pending matrix";
+    case FindingKind::UnwaitedMatrix:
+      return "unwaited matrix";
+    case FindingKind::MissingFence:
+      return "missing fence";
     case FindingKind::LaunchLimit:
       return "launch limit";
   }

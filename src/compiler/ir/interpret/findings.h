@@ -15,12 +15,17 @@ enum class FindingKind : std::uint8_t {
   DivergentBarrier,  // a barrier that not all threads of a block reach
   DivergentWarp,     // an instruction of a warp that its lanes do not run as one
   OutOfBounds,
-  OutOfScope,     // memory of another thread or block
-  Uninitialised,  // a read of what nobody wrote
-  PendingCopy,    // an access to an element that an asynchronous copy is under way to
-  UnwaitedCopy,   // asynchronous copies that nobody waited for
-  Misaligned,     // an asynchronous copy at no multiple of its length
-  LaunchLimit,    // more threads or memory than the device has
+  OutOfScope,      // memory of another thread or block
+  Uninitialised,   // a read of what nobody wrote
+  PendingCopy,     // an access to an element that an asynchronous copy is under way to
+  UnwaitedCopy,    // asynchronous copies that nobody waited for
+  Misaligned,      // an asynchronous copy at no multiple of its length
+  EndlessWait,     // a wait for a bulk copy that nobody made
+  PendingMatrix,   // a write of what an instruction of a warpgroup may still read, or an access to
+                   // registers that it may still write
+  UnwaitedMatrix,  // instructions of a warpgroup that nobody waited for
+  MissingFence,    // one that takes what was written without the fence that it needs
+  LaunchLimit,     // more threads or memory than the device has
 };
 std::string_view to_string(FindingKind kind);
 

@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "compiler/ir/interpret/async_copies.h"
+#include "compiler/ir/interpret/bulk_copies.h"
 #include "compiler/ir/interpret/launches.h"
+#include "compiler/ir/interpret/matrices.h"
 #include "compiler/ir/interpret/shadow.h"
 
 namespace attune::ir {
@@ -22,6 +24,8 @@ class LaunchRunner : public Watch {
                std::optional<Error>& failure)
       : launches_(std::move(launches)), options_(options), findings_(findings), failure_(failure) {}
 
+  // Whether the kernel has instructions of warpgroups.
+  void watch_matrices(bool any) { matrices_.watch(any); }
   // Runs what stands around launches, and the launches.
   void host(const Code& code, Frame& frame);
 
@@ -30,6 +34,7 @@ class LaunchRunner : public Watch {
   void on_copy(Frame& frame, const Access& access, std::int64_t position, Value value) override;
   void on_commit(Frame& frame) override;
   void on_wait(Frame& frame, std::int64_t groups) override;
+  void on_fence(Frame& frame) override;
   void on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,
                 const std::string& message) override;
 
@@ -55,6 +60,23 @@ class LaunchRunner : public Watch {
   void by_warps(const TensorCall& call, const Work& work, const Threads& threads);
   void asynchronous(const AsyncCall& call, const Work& work, const Threads& threads);
   void find_unwaited();
+  // Bulk copies: bulk_steps.cpp.
+  void bulk(const BulkCall& call, const Work& work, const Threads& threads);
+  void bulk_copy(const BulkCall& call, BulkCopies::Counter& counter, Frame& frame);
+  void bulk_wait(const BulkCall& call, BulkCopies::Counter& counter, Frame& frame, std::int64_t at);
+  void check_observed(const Frame& frame, const Access& access, const Shadow& shadow,
+                      std::int64_t position);
+  void find_unwaited_bulk();
+  // Instructions of warpgroups, and what orders them: matrix_steps.cpp.
+  void by_warpgroups(const MatrixCall& call, const Work& work, const Threads& threads);
+  void order_matrices(const AsyncCall& call, const Work& work, const Threads& threads);
+  void each_warpgroup(const Threads& threads, std::string_view name,
+                      const std::function<void(int, const std::vector<Frame*>&)>& run_one);
+  void check_ready(const MatrixCall& call, const std::vector<Frame*>& lanes,
+                   const std::vector<MatrixCall::Read>& reads);
+  void check_registers(Frame& frame, const Access& access, const char* does);
+  void note_fences(const Memory& memory, std::int64_t position, int thread);
+  void find_unwaited_matrices();
   // Runs one statement for each of the threads, warp by warp.
   void each(const Threads& threads, const Work& work, const std::function<void(Frame&)>& run_one,
             std::int64_t cycles = 0);
@@ -70,6 +92,9 @@ class LaunchRunner : public Watch {
   std::vector<Frame> frames_;                    // one per thread of the block
   std::vector<std::shared_ptr<Memory>> shared_;  // of the block, by slot
   AsyncCopies copies_;                           // of the block
+  Matrices matrices_;                            // of the block
+  BulkCopies bulk_;                              // of the block
+  std::int64_t cluster_phase_ = 0;               // that the last barrier of the cluster began
   bool asynchronous_ = false;                    // the present statement is
   std::vector<Touched> touched_;                 // by the warp in its present statement
   std::vector<const Access*> touched_by_;

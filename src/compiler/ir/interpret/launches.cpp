@@ -109,10 +109,15 @@ void LaunchRunner::run_block(const Front& front, const Frame& base, std::size_t 
   make_threads(front, base, at);
   shared_.assign(base.memories.size(), nullptr);
   copies_.begin_block(frames_.size());
+  matrices_.begin_block(frames_.size());
+  bulk_.begin_block(frames_.size());
+  cluster_phase_ = 0;
   Threads all(frames_.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   run(*front.body, all);
   find_unwaited();
+  find_unwaited_matrices();
+  find_unwaited_bulk();
   if (options_.meter) options_.meter->end_block();
 }
 
@@ -159,7 +164,9 @@ Result<std::vector<Finding>> run_launches(const Kernel& kernel, std::vector<Arra
     frame.memories[i]->shadow = std::make_shared<Shadow>(buffers[i].count());
   }
   Findings findings;
-  LaunchRunner(launches_of(kernel), options, findings, failure).host(*code, frame);
+  LaunchRunner runner(launches_of(kernel), options, findings, failure);
+  runner.watch_matrices(calls_warpgroups(kernel.body));
+  runner.host(*code, frame);
   store_parameters(frame, buffers);
   if (failure && findings.list().empty()) return *failure;
   return findings.list();

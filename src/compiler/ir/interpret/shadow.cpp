@@ -63,6 +63,14 @@ void check_pending(const Shadow::Element& e, const BufferNode& buffer, std::int6
                            coordinates(e.copier, now.threads)));
 }
 
+void check_matrices(const Shadow::Element& e, const BufferNode& buffer, std::int64_t position,
+                    int thread, const char* does, const Moment& now, Findings& findings) {
+  if (e.matrices == 0 || findings.has(FindingKind::PendingMatrix, buffer.name)) return;
+  findings.add(FindingKind::PendingMatrix, buffer.name,
+               fmt::format("{} {} {}, which an instruction of a warpgroup may still read",
+                           now.thread_text(thread), does, element_text(buffer, position)));
+}
+
 }  // namespace
 
 std::string Moment::block_text() const { return coordinates(block, grid); }
@@ -87,7 +95,8 @@ void note_read(Shadow& shadow, const BufferNode& buffer, std::int64_t position, 
   check_pending(e, buffer, position, thread, "reads", now, findings);
   if (e.write_phase >= now.launch_phase && e.write_block != now.block) {
     add_block_race(buffer, position, thread, e.write_block, "reads", "wrote", now, findings);
-  } else if (e.write_phase == now.phase && e.write_thread != thread) {
+  } else if (e.write_phase == now.phase && e.write_thread != thread &&
+             e.write_thread != Shadow::kBulk) {
     add_missing_barrier(buffer, position, thread, e.write_thread, "reads", "wrote", now, findings);
   }
   if (e.read_phase < now.launch_phase) {
@@ -111,6 +120,7 @@ namespace {
 void compare_write(Shadow& shadow, const BufferNode& buffer, std::int64_t position, int thread,
                    bool changes, const Moment& now, Findings& findings) {
   auto& e = shadow.elements[static_cast<std::size_t>(position)];
+  check_matrices(e, buffer, position, thread, "writes", now, findings);
   const std::int64_t block = e.read_block != now.block ? e.read_block : e.other_block;
   const std::int32_t reader = e.read_thread != thread ? e.read_thread : e.other_thread;
   if (e.read_phase >= now.launch_phase && block >= 0) {
@@ -122,6 +132,7 @@ void compare_write(Shadow& shadow, const BufferNode& buffer, std::int64_t positi
   } else if (e.read_phase == now.phase && reader >= 0) {
     add_missing_barrier(buffer, position, thread, reader, "writes", "read", now, findings);
   } else if (e.write_phase == now.phase && e.write_thread != thread && changes &&
+             e.write_thread != Shadow::kBulk &&
              !findings.has(FindingKind::WriteRace, buffer.name)) {
     findings.add(FindingKind::WriteRace, buffer.name,
                  fmt::format("{} writes {}, to which thread {} wrote another value with no barrier "

@@ -15,6 +15,7 @@
 namespace attune::ir {
 
 struct Shadow {
+  static constexpr std::int32_t kBulk = -2;  // the writer of what a bulk copy brought
   struct Element {
     std::int64_t write_phase = -1, read_phase = -1;
     std::int64_t write_block = -1, read_block = -1;
@@ -25,6 +26,11 @@ struct Shadow {
     // Asynchronous copies that are under way to it: how many, the last of which thread, of what.
     std::int32_t copies = 0, copier = -1;
     Value arriving{};
+    // Instructions of warpgroups that may still read it; how many fences its writer had called.
+    std::int32_t matrices = 0, fences = 0;
+    // Of the last bulk copy: its counter, and the phase of that.
+    std::int32_t counter = -1;
+    std::int64_t counter_phase = 0;
   };
   explicit Shadow(std::int64_t count) : elements(static_cast<std::size_t>(count)) {}
 

@@ -105,8 +105,13 @@ Result<CodePtr> StmtCompiler::binding(const LetStmt& x) {
 Result<CodePtr> StmtCompiler::effect(const Evaluate& x) {
   EvaluateCode code;
   const auto* call = as<Opaque>(x.value);
-  if (const TensorIntrinsic* intrinsic = call ? find_tensor_intrinsic(call->name) : nullptr) {
+  const TensorIntrinsic* intrinsic = call ? find_tensor_intrinsic(call->name) : nullptr;
+  if (intrinsic && intrinsic->warpgroup) {
+    ATTUNE_ASSIGN(code.matrix, MatrixCall::compile(*call, *intrinsic, evaluator_));
+  } else if (intrinsic) {
     ATTUNE_ASSIGN(code.call, TensorCall::compile(*call, *intrinsic, evaluator_));
+  } else if (call && BulkCall::is_bulk(*call)) {
+    ATTUNE_ASSIGN(code.bulk, BulkCall::compile(*call, evaluator_));
   } else if (call && AsyncCall::is_async(*call)) {
     ATTUNE_ASSIGN(code.async, AsyncCall::compile(*call, evaluator_));
   } else {
@@ -174,7 +179,10 @@ Result<CodePtr> compile_statement(const Stmt& s, Evaluator& evaluator) {
 }
 
 void run_evaluate(const EvaluateCode& x, Frame& frame) {
-  if (x.call) {
+  if (x.matrix || x.bulk) {
+    frame.fail(fmt::format("'{}' is run by threads of a block, but there are none here",
+                           x.matrix ? x.matrix->name() : "bulk"));
+  } else if (x.call) {
     x.call->run(frame);
   } else if (x.async) {
     x.async->run(frame);

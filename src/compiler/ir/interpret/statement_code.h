@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "compiler/ir/interpret/async_call.h"
+#include "compiler/ir/interpret/bulk_call.h"
 #include "compiler/ir/interpret/evaluate.h"
+#include "compiler/ir/interpret/matrix_call.h"
 #include "compiler/ir/interpret/tensor_call.h"
 #include "compiler/ir/nodes/stmt.h"
 
@@ -61,6 +63,8 @@ struct EvaluateCode {
   const Node* value = nullptr;  // or
   std::optional<TensorCall> call;
   std::optional<AsyncCall> async;
+  std::optional<MatrixCall> matrix;
+  std::optional<BulkCall> bulk;
 };
 struct BarrierCode {};
 

@@ -36,6 +36,9 @@ Result<TensorCall> TensorCall::compile(const Opaque& call, const TensorIntrinsic
     if (intrinsic.warp && !compiled.operands_.empty() && !number(operand.step)) return wrong();
     compiled.operands_.push_back(std::move(operand));
   }
+  // What is rounded once more stays as it is.
+  std::int64_t rounded = 0;
+  if (!intrinsic.rounding.empty() && !number(rounded)) return wrong();
   if (intrinsic.warp) compiled.add_fragments(*intrinsic.warp);
   return compiled;
 }

@@ -53,7 +53,10 @@ void LaunchRunner::run(const Code& code, const Threads& threads) {
 }
 
 void LaunchRunner::evaluate(const EvaluateCode& x, const Work& work, const Threads& threads) {
+  if (x.async && x.async->by_warpgroups()) return order_matrices(*x.async, work, threads);
   if (x.async) return asynchronous(*x.async, work, threads);
+  if (x.bulk) return bulk(*x.bulk, work, threads);
+  if (x.matrix) return by_warpgroups(*x.matrix, work, threads);
   if (x.call && x.call->lanes() > 0) return by_warps(*x.call, work, threads);
   each(
       threads, work, [&](Frame& frame) { run_evaluate(x, frame); }, x.call ? x.call->cycles() : 0);

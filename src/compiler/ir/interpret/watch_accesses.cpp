@@ -25,7 +25,9 @@ void LaunchRunner::touch(const Access& access, std::int64_t position, bool write
 
 void LaunchRunner::on_read(Frame& frame, const Access& access, std::int64_t position) {
   touch(access, position, false);
+  check_registers(frame, access, "reads");
   if (Shadow* shadow = frame.memories[access.slot]->shadow.get()) {
+    check_observed(frame, access, *shadow, position);
     note_read(*shadow, *access.buffer, position, frame.thread, now_, findings_);
   }
 }
@@ -33,10 +35,12 @@ void LaunchRunner::on_read(Frame& frame, const Access& access, std::int64_t posi
 void LaunchRunner::on_write(Frame& frame, const Access& access, std::int64_t position,
                             Value value) {
   touch(access, position, true);
+  check_registers(frame, access, "writes");
   const Memory& memory = *frame.memories[access.slot];
-  if (!memory.shadow) return;
+  if (!memory.shadow) return matrices_.wrote(frame.thread, &memory);
   const bool changes = memory.values[static_cast<std::size_t>(position)].i != value.i;
   note_write(*memory.shadow, *access.buffer, position, frame.thread, changes, now_, findings_);
+  note_fences(memory, position, frame.thread);
 }
 
 void LaunchRunner::on_fault(Frame& frame, const Access& access, std::int64_t position, Fault fault,

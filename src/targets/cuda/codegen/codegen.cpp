@@ -40,6 +40,13 @@ Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Ta
     ATTUNE_ASSIGN(printed, print_kernel(kernel, false));
     ATTUNE_ASSIGN(compiled, compile_text(printed.text, target));
   }
+  const PtxasFacts facts = parse_ptxas_log(compiled.log);
+  if (!facts.serialised.empty()) {
+    return unsupported(fmt::format("kernel '{}' has instructions of warpgroups that wait for each "
+                                   "other: {}",
+                                   kernel.name, facts.serialised),
+                       "choose smaller tiles");
+  }
   KernelImage image;
   image.symbol = kernel.name;
   image.architecture = target.attribute("arch");
@@ -51,7 +58,6 @@ Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Ta
   if (!image.architecture.ends_with('a')) image.ptx = std::move(compiled.ptx);
   codegen::KernelObject object;
   object.entry.symbol = kernel.name;
-  const PtxasFacts facts = parse_ptxas_log(compiled.log);
   object.entry.vector_spills = static_cast<int>(facts.spill_bytes / kRegisterBytes);
   for (const std::byte byte : write_image(image)) object.bytes.push_back(static_cast<char>(byte));
   object.compile_ms = seconds_between(start, clock.now_ns()) * 1e3;

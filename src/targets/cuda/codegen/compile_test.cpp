@@ -11,6 +11,7 @@
 #include "targets/cuda/codegen/kernel_text.h"
 #include "targets/cuda/codegen/nvrtc.h"
 #include "targets/cuda/codegen/ptxas_log.h"
+#include "targets/cuda/codegen/warp_kernels_testing.h"
 #include "targets/cuda/facts/facts.h"
 
 namespace attune::cuda {
@@ -57,6 +58,20 @@ TEST_F(CompiledCuda, Casts) { expect_compiled(on_threads(c_text::cast_kernels())
 TEST_F(CompiledCuda, TruthValues) { expect_compiled(on_threads(c_text::truth_value_kernels())); }
 TEST_F(CompiledCuda, MemoryAccess) { expect_compiled(c_text::access_kernels()); }
 TEST_F(CompiledCuda, Statements) { expect_compiled(c_text::statement_kernels()); }
+
+TEST_F(CompiledCuda, InstructionsOfWarps) {
+  std::string all;
+  for (const Kernel& kernel : warp_kernels()) all += print_kernel(kernel).value().text;
+  for (const char* architecture : kArchitectures) {
+    const auto compiled = Nvrtc::here()->compile(all, architecture);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+    EXPECT_EQ(parse_ptxas_log(compiled->log).spill_bytes, 0);
+    for (const char* part :
+         {"m16n8k16.row.col.f32.bf16", "m16n8k8.row.col.f32.tf32", "ld.shared.v4"}) {
+      EXPECT_NE(compiled->ptx.find(part), std::string::npos) << part << "\n" << compiled->ptx;
+    }
+  }
+}
 
 // A product as templates schedule it: tiles of registers, operands fetched together.
 constexpr const char* kProduct = R"(kernel product(A: f32[65536], B: f32[65536], C: f32[65536]) {

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
 #include "compiler/codegen/c_text/statement_kernels_testing.h"
 #include "compiler/ir/interpret/launches.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/ir/text/print.h"
+#include "targets/cuda/codegen/warp_kernels_testing.h"
 
 namespace attune::cuda {
 namespace {
@@ -104,6 +106,32 @@ TEST(EmulatedCuda, TensorIntrinsics) {
 })");
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   expect_agreement({*kernel});
+}
+
+// The emulation multiplies what the PTX manual says that lanes hold; the interpreter goes by the
+// declared tables.
+TEST(EmulatedCuda, InstructionsOfWarps) {
+  const std::vector<Kernel> kernels = warp_kernels();
+  const EmulatedKernels emulated(kernels);
+  Rng rng(5);
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    std::vector<Array> arrays;
+    for (const Buffer& buffer : kernels[k].params) {
+      arrays.emplace_back(buffer->type, buffer->shape);
+      for (std::int64_t i = 0; i < arrays.back().count(); ++i) {
+        arrays.back().set_real(i, 2 * rng.uniform() - 1);
+      }
+    }
+    std::vector<Array> expected = arrays;
+    const auto findings = run_launches(kernels[k], expected, 2);
+    ASSERT_TRUE(findings.ok()) << findings.error().message << to_string(kernels[k]);
+    ASSERT_TRUE(findings->empty()) << findings->front().text << to_string(kernels[k]);
+    const std::vector<Array> got = emulated.run(k, arrays);
+    for (std::int64_t i = 0; i < 128; ++i) {
+      ASSERT_NEAR(got.back().real(i), expected.back().real(i), 1e-5)
+          << i << " of " << kernels[k].name << emulated.text(k);
+    }
+  }
 }
 
 }  // namespace

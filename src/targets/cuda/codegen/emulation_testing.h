@@ -71,6 +71,56 @@ inline constexpr const char* kEmulation = R"cpp(
     threadIdx = mine;
   }
 
+  // Matrix instructions: all lanes of all warps leave their registers and take what the manual says
+  // that they multiply.
+  namespace emulation {
+  static uint32_t left[1024][4], right[1024][2];
+  static float from_half(uint32_t word, int which) {
+    const uint16_t bits = (uint16_t)(word >> 16 * which);
+    _Float16 value;
+    memcpy(&value, &bits, 2);
+    return (float)value;
+  }
+  static float from_bf16(uint32_t word, int which) {
+    const uint32_t bits = which ? word & 0xffff0000u : word << 16;
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+  }
+  static float from_tf32(uint32_t word, int) {
+    word &= 0xffffe000u;
+    float value;
+    memcpy(&value, &word, 4);
+    return value;
+  }
+  static void multiply(float* const (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],
+                       int pairs, float (*value)(uint32_t, int)) {
+    const unsigned me = running, lane = me % 32, warp = me - lane;
+    memcpy(left[me], a, sizeof a);
+    memcpy(right[me], b, sizeof b);
+    __syncthreads();
+    for (unsigned e = 0; e < 4; ++e) {
+      const unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;
+      for (unsigned k = 0; k < 8u * pairs; ++k) {
+        const unsigned thread = k / pairs % 4, half = k / (4 * pairs);
+        *c[e] += value(left[warp + row % 8 * 4 + thread][row / 8 + 2 * half], k % pairs) *
+                 value(right[warp + column * 4 + thread][half], k % pairs);
+      }
+    }
+    __syncthreads();
+  }
+  }  // namespace emulation
+  static uint32_t at_round_tf32(uint32_t x) { return (x + 0x1000u) & 0xffffe000u; }
+#define AT_EMULATED_MMA(name, pairs, value)                                                    \
+    static void at_mma_##name(float& c0, float& c1, float& c2, float& c3, uint32_t a0,           \
+                              uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) { \
+      emulation::multiply({&c0, &c1, &c2, &c3}, {a0, a1, a2, a3}, {b0, b1}, pairs,               \
+                          emulation::value);                                                     \
+    }
+  AT_EMULATED_MMA(m16n8k16_f16, 2, from_half)
+  AT_EMULATED_MMA(m16n8k16_bf16, 2, from_bf16)
+  AT_EMULATED_MMA(m16n8k8_tf32, 1, from_tf32)
+
   // 0, or 1 when some threads of a block waited for others that had ended.
   extern "C" int emulate(void (*body)(void**), const int64_t* grid, const int64_t* block,
                          void** arguments) {

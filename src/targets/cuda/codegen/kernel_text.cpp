@@ -10,6 +10,7 @@
 #include "targets/cuda/codegen/launch_printer.h"
 #include "targets/cuda/codegen/prelude.h"
 #include "targets/cuda/codegen/unrolling.h"
+#include "targets/cuda/codegen/warpgroups.h"
 
 namespace attune::cuda {
 namespace {
@@ -44,16 +45,25 @@ std::string complaint(const ir::Stmt& s) {
 }
 
 std::string complaint(const ir::Expr& e) {
-  if (const auto* call = ir::as<ir::Opaque>(e)) {
-    const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(call->name);
-    if (intrinsic && intrinsic->warp) {
-      return fmt::format("instruction '{}' of a warp has no form in CUDA C++ yet", call->name);
-    }
-  }
   const auto* x = ir::as<ir::Load>(e);
   if (!x || x->index.size() == 1) return {};
   return fmt::format("a load of buffer '{}' has {} indices, must have 1", x->buffer->name,
                      x->index.size());
+}
+
+// Instructions of warps are run by the threads along x.
+std::string complaint_about_warps(const ir::Stmt& s, const ir::Launch& shape) {
+  std::string why;
+  codegen::walk(
+      s, [](const ir::Stmt&) {},
+      [&](const ir::Expr& e) {
+        const auto* call = ir::as<ir::Opaque>(e);
+        const auto* intrinsic = call ? ir::find_tensor_intrinsic(call->name) : nullptr;
+        if (!intrinsic || !intrinsic->warp || shape.block[0] == intrinsic->warp->lanes) return;
+        why = fmt::format("'{}' is run by {} lanes together, and thread.x has {}", call->name,
+                          intrinsic->warp->lanes, shape.block[0]);
+      });
+  return why;
 }
 
 // Bound loops come first, with nothing but memory between them, and are as long as their axis.
@@ -89,7 +99,7 @@ class KernelSplitter {
     for (std::size_t i = 0; i < kernel.params.size(); ++i) {
       buffers_.push_back({kernel.params[i].get(), {false, static_cast<std::int64_t>(i)}});
     }
-    text_.text = fmt::format("#include \"{}\"\n", kPreludeName);
+    text_.text = fmt::format("#include \"{}\"\n", kPreludeName) + warpgroup_functions(body);
   }
 
   Result<KernelText> split() {
@@ -122,6 +132,7 @@ class KernelSplitter {
   void launch(const ir::Stmt& s) {
     const ir::Launch& shape = shapes_[text_.launches.size()];
     if (why_.empty()) why_ = complaint_about_launch(s, shape);
+    if (why_.empty()) why_ = complaint_about_warps(s, shape);
     if (!why_.empty()) return;
     std::string function = "attune_" + c_text::identifier(name_);
     if (shapes_.size() > 1) function += fmt::format("_{}", text_.launches.size());

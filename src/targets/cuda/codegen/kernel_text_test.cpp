@@ -6,6 +6,7 @@
 #include "targets/cuda/codegen/codegen.h"
 #include "targets/cuda/codegen/limits.h"
 #include "targets/cuda/codegen/waiting.h"
+#include "targets/cuda/codegen/warp_kernels_testing.h"
 
 namespace attune::cuda {
 namespace {
@@ -209,6 +210,44 @@ TEST(CudaText, LongAxesGoOneBehindTheOther) {
   EXPECT_EQ(text.launches[0].grid, (ir::Extents3{200000, 1, 1}));
   EXPECT_NE(text.text.find("const int y = (int)(blockIdx.x / 2u % 100000u);"), std::string::npos)
       << text.text;
+}
+
+// A lane's terms are loaded at once where they lie side by side, rounded where they are not yet.
+TEST(CudaText, InstructionsOfWarps) {
+  const ir::TensorIntrinsic& tf32 = *ir::find_tensor_intrinsic("mma_16x8x16_tf32");
+  const auto text = print_kernel(warp_kernel(tf32, false));
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_NE(text->text.find(R"(
+    {
+      const uint4 at_t0 = *(const uint4*)(a + ((t >> 2) * 32 + (t & 3) * 4));
+      const uint4 at_t1 = *(const uint4*)(a + ((t >> 2) * 32 + (t & 3) * 4 + 16));
+      const uint4 at_t2 = *(const uint4*)(b + ()"),
+            std::string::npos)
+      << text->text;
+  EXPECT_NE(text->text.find("at_mma_m16n8k8_tf32(c[0], c[1], c[2], c[3], at_round_tf32(at_t0.x), "
+                            "at_round_tf32(at_t1.x), at_round_tf32(at_t0.y), "
+                            "at_round_tf32(at_t1.y), at_round_tf32(at_t2.x), "
+                            "at_round_tf32(at_t2.y));"),
+            std::string::npos)
+      << text->text;
+  const auto rounded = print_kernel(warp_kernel(tf32, false, true));
+  EXPECT_NE(rounded->text.find("c[3], at_t0.z, at_t1.z, at_t0.w, at_t1.w, at_t2.z, at_t2.w);"),
+            std::string::npos)
+      << rounded->text;
+  EXPECT_EQ(rounded->text.find("at_round"), std::string::npos) << rounded->text;
+  const auto halves =
+      print_kernel(warp_kernel(*ir::find_tensor_intrinsic("mma_16x8x16_f16"), true));
+  EXPECT_NE(halves->text.find("| (uint32_t)a["), std::string::npos) << halves->text;
+}
+
+TEST(CudaText, InstructionsOfWarpsNeedWholeWarps) {
+  EXPECT_EQ(refusal(R"(kernel k(A: f32[256], B: f32[256], C: f32[4]) {
+  bound for t in 16 on thread.x { alloc c: f32[4] register {
+    eval @mma_16x8x8_tf32<i32>(c[0], 2, 1, A[0], 8, 1, 16, B[0], 1, 8, 16, 0)
+  } }
+})"),
+            "kernel 'k' cannot be written as CUDA: 'mma_16x8x8_tf32' is run by 32 lanes together, "
+            "and thread.x has 16");
 }
 
 TEST(CudaText, RefusesWhatIsNotLowered) {

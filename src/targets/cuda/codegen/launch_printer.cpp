@@ -139,11 +139,16 @@ PrintedLaunch LaunchPrinter::print() {
   }
   if (!binds(body_)) wait();
   statement(body_);
+  const ir::Extents3& cluster = printed_.cluster;
+  const std::string together =
+      product(cluster) == 1
+          ? std::string()
+          : fmt::format(" __cluster_dims__({}, {}, {})", cluster[0], cluster[1], cluster[2]);
   // Where shared memory leaves room for few blocks anyway, registers need not be saved for more.
   const char* const blocks = printed_.dynamic_bytes > 0 ? ", 1" : "";
   printed_.text =
-      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{})\n{}({}) {{\n{}}}\n",
-                  product(shape_.block), blocks, function_, parameters, text_.str());
+      fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}){}\n{}({}) {{\n{}}}\n",
+                  product(shape_.block), blocks, together, function_, parameters, text_.str());
   return std::move(printed_);
 }
 
@@ -151,8 +156,12 @@ std::string LaunchPrinter::macro(const char* name, int) const { return std::stri
 
 void LaunchPrinter::barrier(const ir::Barrier&) { text_.line("__syncthreads();"); }
 
-// Asynchronous copies (prelude/copies.h); all others are hints.
+// Instructions of warps, and asynchronous copies (prelude/copies.h); all others are hints.
 void LaunchPrinter::opaque(const ir::Opaque& x) {
+  if (warpgroup_call(x)) return;
+  if (const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(x.name)) {
+    return warp_call(x, *intrinsic);
+  }
   if (x.name == ir::kAsyncCommit) return text_.line("at_commit_copies();");
   if (x.name == ir::kAsyncWait) {
     return text_.line(fmt::format("at_wait_for_copies<{}>();", *ir::as_int(x.args[0])));
@@ -196,6 +205,7 @@ std::string LaunchPrinter::place_on(const std::string& axis) const {
 
 void LaunchPrinter::bound_loop(const ir::For& x) {
   const std::string place = place_on(x.axis);
+  if (x.axis == "thread.x") lane_ = x.var;
   text_.line(fmt::format("const {} {} = {};", variable_type(ir::kIndex, facts_of(x)),
                          names_.of(x.var),
                          ir::is_const_int(x.min, 0) ? place : index(x.min) + " + " + place));

@@ -10,6 +10,7 @@
 
 #include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/nodes/launch.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::cuda {
 
@@ -17,6 +18,7 @@ struct PrintedLaunch {
   std::string text;
   ir::Extents3 grid{1, 1, 1}, block{1, 1, 1};     // as it is to be launched
   std::vector<const ir::BufferNode*> parameters;  // in order
+  ir::Extents3 cluster{1, 1, 1};                  // neighbouring blocks that share copies
   std::int64_t shared_bytes = 0;                  // all that a block has
   std::int64_t dynamic_bytes = 0;                 // of these, what is asked for at launch
 };
@@ -53,10 +55,19 @@ class LaunchPrinter final : public c_text::Printer {
   int piece_bytes(const ir::BufferNode& buffer, const Expr& first, int count) const;
   void share_memory();
 
+  // warp_calls.cpp
+  void warp_call(const ir::Opaque& x, const ir::TensorIntrinsic& intrinsic);
+  std::vector<std::string> fragment(const ir::Load& tile, const std::vector<Expr>& places);
+  std::string packed(const ir::Load& tile, const std::vector<Expr>& places, std::size_t first);
+
   // indices.cpp
   bool is_narrow(const Expr& e) const override;
   std::string variable_type(DType type, const codegen::VarFacts& facts) const override;
   std::string scalar_division(const Expr& e) override;
+
+  // warpgroup_calls.cpp: whether it is about instructions of warpgroups
+  bool warpgroup_call(const ir::Opaque& x);
+  void bulk_call(const ir::Opaque& x);
 
   void wait();
   void bound_loop(const ir::For& x);
@@ -68,6 +79,7 @@ class LaunchPrinter final : public c_text::Printer {
   const std::vector<const ir::BufferNode*>& buffers_;
   const bool waits_;
   PrintedLaunch printed_;
+  std::string lane_;                    // the variable of thread.x
   const ir::StmtNode* room_ = nullptr;  // before it, the next launch may begin
 };
 

@@ -8,7 +8,10 @@ ATTUNE_TEXT(attune_cuda_small_floats, "small_floats.h")
 ATTUNE_TEXT(attune_cuda_functions, "functions.h")
 ATTUNE_TEXT(attune_cuda_vectors, "vectors.h")
 ATTUNE_TEXT(attune_cuda_copies, "copies.h")
+ATTUNE_TEXT(attune_cuda_matrices, "matrices.h")
 ATTUNE_TEXT(attune_cuda_overlap, "overlap.h")
+ATTUNE_TEXT(attune_cuda_warpgroups, "warpgroups.h")
+ATTUNE_TEXT(attune_cuda_bulk_copies, "bulk_copies.h")
 
 namespace attune::cuda {
 
@@ -21,7 +24,10 @@ const std::string& prelude() {
           std::string_view(attune_cuda_functions_begin, attune_cuda_functions_end),
           std::string_view(attune_cuda_vectors_begin, attune_cuda_vectors_end),
           std::string_view(attune_cuda_copies_begin, attune_cuda_copies_end),
-          std::string_view(attune_cuda_overlap_begin, attune_cuda_overlap_end)}) {
+          std::string_view(attune_cuda_matrices_begin, attune_cuda_matrices_end),
+          std::string_view(attune_cuda_overlap_begin, attune_cuda_overlap_end),
+          std::string_view(attune_cuda_warpgroups_begin, attune_cuda_warpgroups_end),
+          std::string_view(attune_cuda_bulk_copies_begin, attune_cuda_bulk_copies_end)}) {
       all += part;
       all += "\n";
     }

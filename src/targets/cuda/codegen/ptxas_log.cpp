@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 
 namespace attune::cuda {
 namespace {
@@ -18,6 +17,9 @@ std::int64_t number_before(std::string_view line, std::string_view words) {
   return number;
 }
 
+// What ptxas says where it cannot let instructions of warpgroups run beside each other.
+constexpr std::string_view kSerialised[] = {"(C7510)", "(C7511)", "(C7515)"};
+
 }  // namespace
 
 PtxasFacts parse_ptxas_log(std::string_view log) {
@@ -28,6 +30,11 @@ PtxasFacts parse_ptxas_log(std::string_view log) {
     log.remove_prefix(std::min(end + 1, log.size()));
     facts.registers = std::max(facts.registers, number_before(line, " registers"));
     facts.stack_bytes = std::max(facts.stack_bytes, number_before(line, " bytes stack frame"));
+    for (const std::string_view code : kSerialised) {
+      const std::size_t at = line.find(code);
+      if (at != std::string_view::npos && facts.serialised.empty())
+        facts.serialised = line.substr(at);
+    }
     for (const char* words : {" bytes spill stores", " bytes spill loads"}) {
       facts.spill_bytes += std::max<std::int64_t>(0, number_before(line, words));
     }

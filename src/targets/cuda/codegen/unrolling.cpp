@@ -7,6 +7,7 @@
 #include "compiler/codegen/index_facts.h"
 #include "compiler/codegen/walk.h"
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
 namespace attune::cuda {
 namespace {
@@ -18,6 +19,14 @@ constexpr std::int64_t kOverRegisters = 4096, kAroundRegisters = 1152, kElsewher
 // Of a loop that is too long, so many iterations stand side by side at most.
 constexpr std::int64_t kMostTogether = 4;
 constexpr std::int64_t kEndless = std::int64_t{1} << 40;
+
+// What an instruction of a warp is worth, with the loads of its operands.
+constexpr std::int64_t kOfWarpCall = 4;
+
+bool is_warp_call(const Expr& e) {
+  const auto* call = ir::as<ir::Opaque>(e);
+  return call && ir::find_tensor_intrinsic(call->name) != nullptr;
+}
 
 bool is_private(const ir::BufferNode& buffer) {
   return buffer.scope == ir::Scope::Register || buffer.scope == ir::Scope::Stack;
@@ -48,6 +57,9 @@ Facts facts_of(const ir::Stmt& s) {
   if (const auto* x = ir::as<ir::Store>(s)) {
     note(*x->buffer);
     ++facts.statements;
+  }
+  if (const auto* x = ir::as<ir::Evaluate>(s); x && is_warp_call(x->value)) {
+    facts.statements += kOfWarpCall;
   }
   facts.barrier |= ir::as<ir::Barrier>(s) != nullptr;
   if (const auto* loop = ir::as<ir::For>(s)) {

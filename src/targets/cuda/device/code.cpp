@@ -122,7 +122,7 @@ Result<LoadedLaunch> Code::find_launch(const LaunchImage& launch, CuModule modul
       std::max(loaded.shared_bytes, bytes_alone(context_->card(), static_cast<unsigned>(declared)));
   std::int64_t way = way_wished();
   if (way < 0 || !loaded.waits) way = launch.way;
-  if (way >= ways_of(loaded)) way -= static_cast<std::int64_t>(kWays.size() - kWaysTogether);
+  if (way >= ways_of(loaded)) way -= static_cast<std::int64_t>(kWaysTogether - 1);
   ATTUNE_RETURN_IF_ERROR(choose(loaded, kWays[static_cast<std::size_t>(way)]));
   return loaded;
 }

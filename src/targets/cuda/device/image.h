@@ -21,20 +21,22 @@ struct Argument {
 };
 
 // How a launch makes room for the one behind it: that may begin when this one has ended, when all
-// its blocks have begun (early), or when they have computed what they will write (mid). Blocks that
-// are alone on a multiprocessor do not pile up where others have just ended.
-enum class Overlap : std::uint8_t { None, Early, Mid };
+// its blocks have begun (early), when they have computed what they will write (mid), or when they
+// have ended, whether or not what they wrote can be seen yet (end). Blocks that are alone on a
+// multiprocessor do not pile up where others have just ended.
+enum class Overlap : std::uint8_t { None, Early, Mid, End };
 struct Way {
   Overlap overlap = Overlap::None;
   bool alone = false;
 };
 // Images and those who tune say which by its number.
-inline constexpr std::array<Way, 5> kWays = {{{Overlap::None, false},
+inline constexpr std::array<Way, 6> kWays = {{{Overlap::None, false},
                                               {Overlap::Early, false},
                                               {Overlap::Mid, false},
+                                              {Overlap::End, false},
                                               {Overlap::Early, true},
                                               {Overlap::Mid, true}}};
-inline constexpr std::size_t kWaysTogether = 3;  // the first so many, where blocks share
+inline constexpr std::size_t kWaysTogether = 4;  // the first so many, where blocks share
 
 struct LaunchImage {
   std::string function;

@@ -102,9 +102,9 @@ TEST(CudaImage, SaysWhichNumberIsWrong) {
             start + "has a way of launching of 1, it may be 0 to 0");
   EXPECT_EQ(changed([](KernelImage& i) {
               i.launches[0].waits = true;
-              i.launches[0].way = 5;
+              i.launches[0].way = 6;
             }),
-            start + "has a way of launching of 5, it may be 0 to 4");
+            start + "has a way of launching of 6, it may be 0 to 5");
   EXPECT_EQ(changed([](KernelImage& i) { i.launches[0].grid[0] = 0; }),
             start + "has an extent of a grid of 0, it may be 1 to 2147483647");
   EXPECT_EQ(changed([](KernelImage& i) {

@@ -274,7 +274,7 @@ TEST_F(CudaOnCard, LaunchesKeepTheirOrderInEveryWay) {
   const auto device = device_kind.open("cuda").value();
   const auto code = device->load(write_image(image)).value();
   const auto kernel = code->kernel("double_waiting").value();
-  ASSERT_EQ(code->launch_ways(kernel), std::vector<int>{5});
+  ASSERT_EQ(code->launch_ways(kernel), std::vector<int>{6});
   const auto stream = device->open_stream({}).value();
   const Memory a = device->allocate(4 * kSome).value(), b = device->allocate(4 * kSome).value();
   std::vector<float> values(kSome);
@@ -286,7 +286,7 @@ TEST_F(CudaOnCard, LaunchesKeepTheirOrderInEveryWay) {
       ASSERT_TRUE(stream->launch(kernel, i % 2 == 0 ? there : back).ok());
     }
   };
-  for (int way = 0; way < 5; ++way) {
+  for (int way = 0; way < 6; ++way) {
     ASSERT_TRUE(code->choose_way(kernel, 0, way).ok());
     const auto expect_doubled = [&](const std::function<void()>& work) {
       std::fill(values.begin(), values.end(), 1.0F);

@@ -14,7 +14,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::int64_t kFloats = 16;
 constexpr std::size_t kBytes = 4 * kFloats;
-enum : int { kPlain, kEarly, kMid, kEarlyAlone, kMidAlone };
+enum : int { kPlain, kEarly, kMid, kEnd, kEarlyAlone, kMidAlone };
 
 class CudaWays : public ::testing::Test {
  protected:
@@ -72,9 +72,9 @@ TEST_F(CudaWays, LaunchesArePlainUnlessSaidOtherwise) {
 
 TEST_F(CudaWays, TheNextBeginsEarlyWhereTheOneBeforeMakesRoom) {
   open();
-  for (const int way : {kEarly, kMid, kEarlyAlone, kMidAlone}) {
+  for (const int way : {kEarly, kMid, kEnd, kEarlyAlone, kMidAlone}) {
     choose("double_waiting", way);
-    const std::string word = way == kEarly || way == kEarlyAlone ? "1" : "2";
+    const std::string word = way == kEnd ? "3" : way % 3 == kEarly ? "1" : "2";
     launch("double_waiting");
     launch("double_waiting", true);
     launch("double_waiting");
@@ -134,7 +134,7 @@ TEST_F(CudaWays, RecordingsHaveThemToo) {
 
 TEST_F(CudaWays, BlocksThatAreAloneTakeMoreThanHalfOfTheSharedMemory) {
   open();
-  EXPECT_EQ(code_->launch_ways(kernel("double_waiting")), std::vector<int>{5});
+  EXPECT_EQ(code_->launch_ways(kernel("double_waiting")), std::vector<int>{6});
   EXPECT_EQ(code_->launch_ways(kernel("double_all")), std::vector<int>{1});
   choose("double_waiting", kEarlyAlone);
   launch("double_waiting");
@@ -160,7 +160,7 @@ TEST_F(CudaWays, AreKeptInTheImage) {
 }
 
 TEST_F(CudaWays, CanBeWishedForAllOfThem) {
-  ::setenv("ATTUNE_CUDA_WAY", "3", 1);
+  ::setenv("ATTUNE_CUDA_WAY", "4", 1);
   open();
   ::unsetenv("ATTUNE_CUDA_WAY");
   launch("double_waiting");

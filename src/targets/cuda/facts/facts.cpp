@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -53,6 +54,13 @@ Result<std::vector<std::string>> devices_here() {
   return lines;
 }
 
+bool has_tf32(const target::Target& resolved) {
+  const auto& units = resolved.launch.matrix_units;
+  return std::any_of(units.begin(), units.end(), [](const target::MatrixUnit& unit) {
+    return unit.intrinsic.ends_with("_tf32");
+  });
+}
+
 }  // namespace
 
 const target::Kind target_kind = {
@@ -67,6 +75,7 @@ const target::Kind target_kind = {
     .processor = processor,
     .autotvm_text = no_autotvm_text,
     .devices_here = devices_here,
+    .has_tf32 = has_tf32,
 };
 
 }  // namespace attune::cuda

@@ -17,6 +17,9 @@ struct MultiprocessorFacts {
   std::int64_t resident_threads = 0, resident_blocks = 0;
   std::int64_t fmas_per_cycle = 0;      // of f32
   std::int64_t l2_bytes_per_cycle = 0;  // that reach it
+  // Of matrix instructions of warps in f16 and bf16 with sums of f32, half as many in tf32; 0:
+  // none.
+  std::int64_t matrix_fmas_per_cycle = 0;
 };
 
 struct KnownCard {

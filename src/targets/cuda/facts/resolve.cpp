@@ -132,6 +132,31 @@ Status set_numbers(const target::Target& target, Description& description) {
   return {};
 }
 
+// The matrix instructions that warps have since sm_80.
+void add_matrix_units(const MultiprocessorFacts& facts, target::LaunchFacts& launch) {
+  const auto rate = static_cast<double>(facts.matrix_fmas_per_cycle);
+  if (rate == 0) return;
+  launch.matrix_units = {{"mma_16x8x32_f16", rate},      {"mma_16x8x16_f16", rate},
+                         {"mma_16x8x32_bf16", rate},     {"mma_16x8x16_bf16", rate},
+                         {"mma_16x8x16_tf32", rate / 2}, {"mma_16x8x8_tf32", rate / 2}};
+}
+
+// Instructions of warpgroups, which one architecture has: twice as many of halves as of tf32.
+void add_warpgroup_units(const Architecture& architecture, target::LaunchFacts& launch) {
+  static constexpr std::string_view kHalves[] = {
+      "wgmma_64x32x16_f16",   "wgmma_64x64x16_f16",   "wgmma_64x96x16_f16",
+      "wgmma_64x128x16_f16",  "wgmma_64x192x16_f16",  "wgmma_64x256x16_f16",
+      "wgmma_64x32x16_bf16",  "wgmma_64x64x16_bf16",  "wgmma_64x96x16_bf16",
+      "wgmma_64x128x16_bf16", "wgmma_64x192x16_bf16", "wgmma_64x256x16_bf16"};
+  static constexpr std::string_view kTf32[] = {"wgmma_64x32x8_tf32",  "wgmma_64x64x8_tf32",
+                                               "wgmma_64x96x8_tf32",  "wgmma_64x128x8_tf32",
+                                               "wgmma_64x192x8_tf32", "wgmma_64x256x8_tf32"};
+  if (architecture != Architecture{9, 0, 'a'}) return;
+  constexpr double kFmas = 2048;
+  for (const std::string_view name : kHalves) launch.matrix_units.push_back({name, kFmas});
+  for (const std::string_view name : kTf32) launch.matrix_units.push_back({name, kFmas / 2});
+}
+
 target::LaunchFacts launch_facts(const Description& card, const MultiprocessorFacts& facts) {
   // Of the stated bandwidth, what copies reach.
   constexpr double kReached = 0.95;
@@ -155,6 +180,8 @@ target::LaunchFacts launch_facts(const Description& card, const MultiprocessorFa
   launch.global_latency_ns = 600;
   launch.barrier_ns = 20;
   launch.launch_us = 1;
+  add_matrix_units(facts, launch);
+  add_warpgroup_units(card.architecture, launch);
   return launch;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "compiler/ir/nodes/rewrite.h"
+#include "tuner/cost_model/launches/launch_levels.h"
+#include "tuner/cost_model/launches/matrix_work.h"
 #include "tuner/cost_model/stage_cost.h"
 
 namespace attune::cost_model {
@@ -16,30 +18,6 @@ using schedule::StageState;
 using space::StageNest;
 
 constexpr double kSectorBytes = 32;
-
-// Computed by the threads of a block together.
-bool is_shared(const StageState& stage) {
-  return !stage.at_root() && stage.scope == ir::Scope::Shared;
-}
-
-// The hardware axis of every level of a nest, "" for those that are no bound loops.
-std::vector<std::string> axes_of_levels(const schedule::State& state, std::size_t index,
-                                        std::size_t own) {
-  std::vector<std::string> axes;
-  const StageState& stage = *state.stages[index];
-  if (!stage.at_root()) {
-    const auto host = static_cast<std::size_t>(state.find(stage.at_stage));
-    const StageState& around = *state.stages[host];
-    const auto inside = static_cast<std::size_t>(around.find_loop(stage.at_loop) + 1);
-    axes = axes_of_levels(state, host, own - inside);
-    axes.resize(own);
-  }
-  for (const int loop : stage.loops) {
-    const schedule::Iter& iter = stage.iters[static_cast<std::size_t>(loop)];
-    axes.push_back(iter.kind == ir::LoopKind::Bound ? iter.axis : "");
-  }
-  return axes;
-}
 
 // One stage of a launch.
 class StageWork {
@@ -59,11 +37,12 @@ class StageWork {
   }
 
   void add_to(BlockWork& work) const {
+    if (add_matrix_calls(stage_, nest_, serial_, threads_, device_, work)) return;
     const double warps = std::ceil(threads_ / static_cast<double>(device_.warp));
     double per_iteration = 0;
     for (const ir::Expr& value : stage_.stage.values) per_iteration += arithmetic(value);
     const bool reduces = stage_.stage.reduction != ir::Reduction::None;
-    double steps = per_iteration + (reduces && per_iteration < 1 ? 1 : 0);
+    double steps = per_iteration + (reduces && per_iteration < 1 ? 1 : 0) - converted_again();
     double shared = 0, bytes = 0;
     bool waits = false;
     for (const schedule::Access& access : stage_.accesses) {
@@ -85,19 +64,51 @@ class StageWork {
     work.longest += steps * serial_;
     work.shared_cycles += shared * all;
     work.global_bytes += bytes * serial_ * threads_;
+    if (shared_ && !ahead) work.awaited_bytes += bytes * serial_ * threads_;
     if (shared_) work.barriers += (ahead ? 1 : 2) * times_ / together();
     if (ahead && waits) {
       work.fetches = std::max(work.fetches, times_);
       work.ahead = std::max(work.ahead, static_cast<double>(stage_.buffers - 1));
     } else if (waits) {
-      work.waits += shared_ ? times_ / together() : std::max(1.0, serial_ / tail_ / kInFlight);
+      // What is read on conditions is waited for before the next condition is looked at.
+      const double apart = serial_ / vector_ / kInFlight;
+      const double together_waits = is_conditional() ? std::max(times_, apart) : times_;
+      work.waits +=
+          shared_ ? together_waits / together() : std::max(1.0, serial_ / tail_ / kInFlight);
     }
   }
 
  private:
   static constexpr double kInFlight = 2;  // steps of a thread whose reads are under way together
-  // To move an address along, and to find it anew from counters with a condition on each.
-  static constexpr double kNextAddress = 3, kNewAddress = 14;
+  // In which shared memory is busy with a copy of a warp, however narrow.
+  static constexpr double kCopyCycles = 4;
+  static double words_of(const ir::Buffer& buffer) {
+    return static_cast<double>(buffer->type.bytes()) / 4;
+  }
+  // To move an address along, to look at a condition, and to find both anew from counters.
+  static constexpr double kNextAddress = 3, kCondition = 3, kNewAddress = 14;
+
+  // What is converted as it is read is converted once for all iterations that are written out.
+  double converted_again() const {
+    double saved = 0;
+    for (const ir::Expr& value : stage_.stage.values) {
+      ir::visit(value, [&](const ir::Expr& e) {
+        const auto* conversion = ir::as<ir::Cast>(e);
+        const auto* load = conversion ? ir::as<ir::Load>(conversion->value) : nullptr;
+        if (!load) return;
+        for (const schedule::Access& access : stage_.accesses) {
+          if (access.buffer != load->buffer) continue;
+          saved += 1 - elements(access, first_of_tail_) / tail_;
+        }
+      });
+    }
+    return saved;
+  }
+
+  bool is_conditional() const {
+    return std::any_of(stage_.stage.values.begin(), stage_.stage.values.end(),
+                       [](const ir::Expr& value) { return ir::as<ir::Select>(value) != nullptr; });
+  }
 
   // Stages that are fetched at the same loop wait and meet once.
   double together() const {
@@ -117,7 +128,7 @@ class StageWork {
         if (!dim.linear && !repeats(dim.index)) return kNewAddress;
       }
     }
-    return kNextAddress;
+    return kNextAddress + (is_conditional() ? kCondition : 0);
   }
 
   // Whether the extent of every axis that the index divides is a multiple of the divisor.
@@ -277,7 +288,8 @@ class StageWork {
     const double instructions = reads / vector_;
     if (made_by && is_shared(*made_by)) {
       // Half a warp's vectors at a time, at most, however many of them are the same.
-      return {instructions, instructions * std::max({1.0, vector_ / 2, vector_ * part}), 0};
+      const double words = vector_ * words_of(access.buffer);
+      return {instructions, instructions * std::max({1.0, words / 2, words * part}), 0};
     }
     const auto bytes = static_cast<double>(access.buffer->type.bytes());
     const Neighbours near = neighbours();
@@ -297,7 +309,11 @@ class StageWork {
       sums *= static_cast<double>(bounds_.axes[stage_.stage.axes.size() + a]);
     }
     const double stores = 1 / sums, instructions = stores / vector_;
-    if (shared_) return {instructions, instructions * vector_, 0};
+    if (shared_) {
+      const double words = words_of(stage_.stage.outputs[0]) * vector_;
+      return {instructions, instructions * std::max(words, stage_.buffers > 1 ? kCopyCycles : 1),
+              0};
+    }
     if (!stage_.at_root()) return {};
     const Neighbours near = neighbours();
     double stride = 1;

@@ -14,10 +14,12 @@ namespace attune::cost_model {
 struct BlockWork {
   double instructions = 0;   // of warps, all that are issued
   double longest = 0;        // those of one warp
+  double matrix_cycles = 0;  // in which its matrix units are busy
   double shared_cycles = 0;  // in which shared memory is busy
   double global_bytes = 0;   // read and written, with what sectors bring along
   double waits = 0;          // for global memory, one after the other
   double barriers = 0;
+  double awaited_bytes = 0;  // of these, what nothing is computed beside
   // Fetches that run beside what the block computes, and how many of them are on their way at once.
   double fetches = 0, ahead = 0;
 };

@@ -19,6 +19,8 @@ namespace {
 
 constexpr double kWastedWork = 400;
 constexpr std::int64_t kMostUnrolled = 64, kElement = 4;
+// With more rows weights are worth keeping near, which products do.
+constexpr std::int64_t kMostRows = 16;
 
 struct Shape {
   std::int64_t rows, parts, columns, terms;
@@ -51,8 +53,8 @@ bool fits(const ir::Program& program) {
   const ir::Stage* output = program.find_stage("output");
   const ir::Stage* filter = program.find_stage("filter");
   if (!anchor || !output || !filter || anchor->reduction != ir::Reduction::Sum ||
-      !has_axes(*anchor, {"i", "g", "j"}, {"k"}) || !has_axes(*filter, {"k", "g", "j"}, {}) ||
-      !depends_on_constants(program, *filter)) {
+      !has_axes(*anchor, {"i", "g", "j"}, {"k"}) || extent_of(*anchor, "i") > kMostRows ||
+      !has_axes(*filter, {"k", "g", "j"}, {}) || !depends_on_constants(program, *filter)) {
     return false;
   }
   const auto& axes = output->axes;

@@ -27,7 +27,7 @@ ops::Window window(std::int64_t size, std::int64_t kernel, std::int64_t stride) 
 
 std::string_view template_of(const ir::Program& program) {
   for (const space::Template& each : launches()) {
-    if (each.fits(program)) return each.name;
+    if (each.fits_on(program, launch_target())) return each.name;
   }
   return "none";
 }
@@ -78,6 +78,19 @@ TEST(LaunchFamilies, Rows) {
     options.m = 6;
     options.n = 70;
     expect_right(ops::build_reduce(options).value(), "reduce", 10, 3);
+  }
+}
+
+// Every block has its own rows, however many there are.
+TEST(LaunchFamilies, ManyRowsAreOneLaunch) {
+  for (const ir::Program& program : {ops::build_softmax({.m = 300, .n = 64}).value(),
+                                     ops::build_layernorm({.m = 300, .n = 64}).value()}) {
+    const schedule::Trace trace = space::default_trace(launch_rows(), program, launch_target());
+    const auto state = schedule::replay(program, trace);
+    ASSERT_TRUE(state.ok()) << state.error().message;
+    for (const auto& stage : state->stages) {
+      EXPECT_EQ(stage->at_root(), stage->stage.name == "output") << schedule::to_string(trace);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/simplify/simplify.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
 
@@ -14,11 +15,15 @@ namespace {
 
 constexpr std::int64_t kMostLanes = 16;
 
-// The load that an expression is, conversions aside.
+// The load that an expression is, conversions and roundings of it aside.
 const ir::Load* load_of(const ir::Expr& value) {
   const ir::Expr* at = &value;
   while (const auto* conversion = ir::as<ir::Cast>(*at)) at = &conversion->value;
-  return ir::as<ir::Load>(*at);
+  if (const auto* load = ir::as<ir::Load>(*at)) return load;
+  for (const ir::TensorIntrinsic& intrinsic : ir::tensor_intrinsics()) {
+    if (const ir::Expr rounded = intrinsic.before_rounding(*at)) return ir::as<ir::Load>(rounded);
+  }
+  return nullptr;
 }
 
 bool uses(const ir::Load& load, const std::string& axis) {
@@ -41,6 +46,13 @@ std::optional<Roles> roles_of(const ir::Stage& stage, const ir::Load& left, cons
   for (const ir::Axis& axis : stage.reduce_axes) {
     if (!uses(left, axis.name) || !uses(right, axis.name)) return std::nullopt;
     roles.k.push_back(axis);
+  }
+  // The only row of a product, which neither operand moves with.
+  const auto single = std::find_if(roles.batch.begin(), roles.batch.end(),
+                                   [](const ir::Axis& axis) { return axis.extent == 1; });
+  if (roles.m.empty() && single != roles.batch.end()) {
+    roles.m.push_back(*single);
+    roles.batch.erase(single);
   }
   if (roles.m.empty() || roles.n.empty() || roles.k.empty()) return std::nullopt;
   return roles;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/text/parse.h"
 #include "compiler/ops/algorithms/conv2d_gemm.h"
 #include "compiler/ops/forms/matmul.h"
 #include "tuner/templates/launches/launched_testing.h"
@@ -139,6 +140,26 @@ std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
   return found;
+}
+
+// A row whose number is written as 0, and columns that are parts of a few, as recurrent cells have.
+TEST(LaunchProducts, GatesOfACell) {
+  const auto program = ir::parse_program(R"(program cell {
+  input x: f32[1, 26]
+  constant weight: f32[26, 72]
+  stage filter(k: 26, g: 4, j: 18) = weight[k, g * 18 + j]
+  stage anchor(i: 1, g: 4, j: 18) = sum(k: 26) x[0, k] * filter[k, g, j]
+  stage 'output'(d0: 1, d1: 18) = tanh(anchor[0, 0, d1]) * anchor[0, 1, d1] + anchor[0, 2, d1] - anchor[0, 3, d1]
+  output 'output'
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const auto facts = main_product(*program);
+  ASSERT_TRUE(facts.has_value());
+  EXPECT_EQ(facts->m, 1);
+  EXPECT_EQ(facts->n_tile, "j");
+  EXPECT_EQ(facts->others, 4);
+  expect_right(*program, "cell", 16, 3);
 }
 
 // Slabs of whole windows are copied by 16 bytes, and whether a copy lies within the image does not

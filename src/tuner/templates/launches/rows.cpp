@@ -1,12 +1,13 @@
 // Reductions of rows that lie in one piece: softmax, layer normalisation, sums and maxima. Some
 // threads of a block share a row, each reduces every so-many-th element of it, and what they found
-// is reduced in shared memory; all that is made of a row is one launch.
+// is reduced in shared memory (lane_sums.h); all that is made of a row is one launch.
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/inlining.h"
+#include "tuner/templates/launches/lane_sums.h"
 #include "tuner/templates/launches/launches.h"
 #include "tuner/templates/launches/whole_program.h"
 #include "tuner/templates/program_facts.h"
@@ -15,7 +16,7 @@ namespace attune::templates {
 namespace {
 
 constexpr double kWastedWork = 60;
-constexpr std::int64_t kShortestRow = 16, kMostUnrolled = 64;
+constexpr std::int64_t kShortestRow = 16;
 constexpr std::int64_t kFewRows = 64, kLongRow = 16384;
 
 std::int64_t row_of(const ir::Stage& stage) {
@@ -141,33 +142,14 @@ class RowsWriter {
            perform(schedule::Bind{root, columns + ".1", "thread.x"});
   }
 
-  // Every lane reduces its own elements, and one thread of a row what they found.
   bool share(const std::string& stage) {
-    const std::string steps = writer_.fused(stage, writer_.loops(stage, true));
-    if (!perform(schedule::Split{stage, steps, {lanes_}}) ||
-        !perform(schedule::Rfactor{stage, steps + ".1"})) {
-      return false;
-    }
-    const std::string partial = "rf." + stage;
-    for (const std::string& each : {stage, partial}) {
-      if (!perform(schedule::ComputeAt{each, rows_.root->name, block_loop_}) ||
-          !perform(schedule::SetScope{each, "shared"})) {
-        return false;
-      }
-    }
-    schedule::Names rows = writer_.loops(stage, false);
-    if (!perform(schedule::Bind{stage, writer_.fused(stage, rows), "thread.y"})) return false;
-    rows = writer_.loops(partial, false);
-    const std::string lane = rows.back();
-    rows.pop_back();
-    if (!perform(schedule::Bind{partial, writer_.fused(partial, rows), "thread.y"}) ||
-        !perform(schedule::Bind{partial, lane, "thread.x"})) {
-      return false;
-    }
-    for (const std::string& loop : writer_.loops(stage, true)) {
-      if (lanes_ <= kMostUnrolled && !perform(schedule::Unroll{stage, loop})) return false;
-    }
-    return true;
+    const LanePlace place{
+        rows_.root->name, block_loop_, [&](const std::string& each, std::size_t lanes) {
+          schedule::Names rows = writer_.loops(each, false);
+          rows.resize(rows.size() - lanes);
+          return perform(schedule::Bind{each, writer_.fused(each, rows), "thread.y"});
+        }};
+    return reduce_by_lanes(writer_, stage, lanes_, place);
   }
 
   LaunchWriter& writer_;
