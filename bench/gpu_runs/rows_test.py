@@ -134,6 +134,11 @@ class CudaRows(unittest.TestCase):
         self.assertEqual(len(ours.files), 11)  # different layers
         self.assertEqual(self.rows()[0]["ways_us"]["plain"], 40.0)
 
+    def test_elements_of_16_bits_are_in_the_spec(self):
+        _, ours = run(options("C9", precision="f32,tf32,f16", json=self.file))
+        texts = [(text.rpartition(",")[2], precision) for text, precision, *_ in ours.tuned]
+        self.assertEqual(texts, [("pad=1", "f32"), ("pad=1", "tf32"), ("dtype=f16", "f32")])
+
     def test_lines_and_means(self):
         run(options("C1", "dqn", json=self.file))
         made = self.rows()

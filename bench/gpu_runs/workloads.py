@@ -19,6 +19,7 @@ DEPTHWISE = [Depthwise(*row) for row in (
     ("D1", 112, 32, 1), ("D2", 112, 64, 2), ("D3", 56, 128, 1), ("D4", 56, 128, 2),
     ("D5", 28, 256, 1), ("D6", 28, 256, 2), ("D7", 14, 512, 1), ("D8", 14, 512, 2),
     ("D9", 7, 1024, 1))]
+NARROW = ("f16", "bf16")
 CALLS = 50  # of an operator in a graph
 SQUARES = (1024, 2048, 4096)
 MODELS = ("resnet18", "resnet50", "vgg19", "mobilenet_v2", "densenet121", "inception_v3",
@@ -35,8 +36,18 @@ def skinny():
             for m in (1, 4, 16) for n in (1024, 4096) for k in (1024, 4096)]
 
 
-def spec(work):
-    """As an operator spec of Attune."""
+def spec(work, precision="f32"):
+    """As an operator spec of Attune, which has elements of 16 bits in its text."""
+    text = plain_spec(work)
+    return f"{text},dtype={precision}" if precision in NARROW else text
+
+
+def command_precision(precision):
+    """What is left for --precision, of an operator."""
+    return "f32" if precision in NARROW else precision
+
+
+def plain_spec(work):
     if isinstance(work, Conv):
         return (f"conv2d:h={work.size},w={work.size},ic={work.inputs},oc={work.outputs},"
                 f"kh={work.kernel},kw={work.kernel},stride={work.stride},pad={work.kernel // 2}")
