@@ -25,7 +25,7 @@ using ir::Kernel;
 // Weights lie as they do in shared memory, slab by slab.
 constexpr const char* kProgram = R"(program product {
   input a: f16[128, 96]
-  input b: f16[96, 32] constant
+  constant b: f16[96, 32]
   stage filter(k: 96, j: 32) = b[k, j]
   stage anchor(i: 128, j: 32) = sum(k: 96) cast<f32>(a[i, k]) * cast<f32>(filter[k, j])
   stage 'output'(i: 128, j: 32) = max(anchor[i, j], 0.0f32)
@@ -150,7 +150,9 @@ const std::vector<Defect>& defects() {
        F::EndlessWait},
       {"waits behind the barriers, one thread for all",
        [](K k) {
-         return diverge_call(swap_with_next(swap_with_next(k, kWait, 0), kWait, 0), kWait, 0);
+         Kernel late = k;
+         for (int i = 0; i < 3; ++i) late = swap_with_next(late, kWait, 0);
+         return diverge_call(late, kWait, 0);
        },
        F::PendingCopy},
       {"the first slab is not copied", [](K k) { return drop_call(k, kCopy, 0); }, F::EndlessWait},
@@ -160,7 +162,7 @@ const std::vector<Defect>& defects() {
       {"copies into the slot that is read",
        [](K k) { return change_argument(k, kCopy, 1, 0, iterations(-1)); }, F::PendingMatrix},
       {"copies into the slot of the iteration before",
-       [](K k) { return change_argument(k, kCopy, 1, 0, iterations(1)); }, F::PendingMatrix},
+       [](K k) { return change_argument(k, kCopy, 1, 0, iterations(1)); }, F::Uninitialised},
       {"a copy that is too long",
        [](K k) { return change_argument(k, kCopy, 1, 2, another(4096)); }, F::OutOfBounds},
       {"a copy that is too short",

@@ -110,7 +110,7 @@ void add_call(const ir::Opaque& call, Accesses& found) {
     if (static_cast<int>(i) >= declared->written_args) continue;
     for (std::size_t j = first; j < found.size(); ++j) {
       found[j].write = true;
-      found[j].own = call.name == ir::kAsyncCopy;
+      found[j].own = call.name == ir::kAsyncCopy || call.name == ir::kBulkCopy;
     }
   }
 }

@@ -221,7 +221,8 @@ class PipelinedLoop {
       if (named == note.names.end()) {
         kept_.push_back(buffer);
       } else {
-        std::vector<std::int64_t> shape{buffers_};
+        // A loop that ends before all are filled needs no more.
+        std::vector<std::int64_t> shape{std::min(buffers_, extent_)};
         shape.insert(shape.end(), buffer->shape.begin(), buffer->shape.end());
         copies_.push_back({buffer,
                            ir::make_buffer(buffer->name, buffer->type, shape, buffer->scope),

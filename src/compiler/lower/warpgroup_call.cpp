@@ -71,7 +71,7 @@ Result<MatrixDistances> matrix_distances(const ir::TensorIntrinsic& intrinsic, s
                                          const Expr& place, const MatrixVariables& variables,
                                          const ir::Ranges& ranges) {
   const ir::SharedMatrix& matrix = intrinsic.warpgroup->inputs[operand - 1];
-  const ir::Buffer& input = intrinsic.program().inputs[operand - 1].buffer;
+  const ir::Buffer input = intrinsic.program().inputs[operand - 1].buffer;
   const auto own = ir::own_steps(matrix, intrinsic.warpgroup->lanes);
   const std::vector<std::int64_t> origin(input->shape.size(), 0);
   const Error wrong = invalid(

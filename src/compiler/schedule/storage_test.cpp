@@ -63,5 +63,14 @@ TEST(Layout, SaysWhatIsWrong) {
             "/ use it on private stages");
 }
 
+TEST(StorageGap, IsANumberOfElements) {
+  const auto state = schedule_text(kProduct, "storage_gap anchor 8");
+  ASSERT_TRUE(state.ok()) << state.error().message;
+  EXPECT_EQ(state->stages[0]->gap, 8);
+  EXPECT_EQ(failure("storage_gap anchor 0"),
+            "line 1 of the trace: stage 'anchor' cannot have gaps of 0 elements in its memory / "
+            "choose a number between 1 and 1048576");
+}
+
 }  // namespace
 }  // namespace attune::schedule

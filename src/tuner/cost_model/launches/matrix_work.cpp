@@ -31,12 +31,20 @@ bool add_matrix_calls(const schedule::StageState& stage, const space::StageNest&
   const ir::TensorIntrinsic* intrinsic = ir::find_tensor_intrinsic(stage.intrinsic);
   const auto unit = std::find_if(device.matrix_units.begin(), device.matrix_units.end(),
                                  [&](const auto& u) { return u.intrinsic == stage.intrinsic; });
-  if (!intrinsic || !intrinsic->warp || unit == device.matrix_units.end()) return false;
+  if (!intrinsic || intrinsic->lanes() == 1 || unit == device.matrix_units.end()) return false;
   const auto position = std::find(stage.loops.begin(), stage.loops.end(), stage.tensorized);
   const auto tile_level = nest.own + static_cast<std::size_t>(position - stage.loops.begin());
   double tile = 1, together = 1;  // elements of one call, and calls between two steps of the sum
   for (std::size_t i = tile_level; i < nest.levels.size(); ++i) {
     tile *= static_cast<double>(nest.levels[i].extent);
+  }
+  if (intrinsic->warpgroup) {
+    // It reads shared memory by itself, beside what its warps do.
+    const double all = serial / tile, fmas = tile * intrinsic->lanes();
+    work.instructions += all * threads / static_cast<double>(device.warp);
+    work.matrix_cycles += all * threads * tile / unit->fmas_per_cycle;
+    work.longest += all * fmas / unit->fmas_per_cycle / 2;
+    return true;
   }
   std::size_t first = tile_level;
   const auto reduces = [&](std::size_t level) {
@@ -61,7 +69,7 @@ bool add_matrix_calls(const schedule::StageState& stage, const space::StageNest&
   // A warp alone has its scheduler's units, and waits for the results that it adds to.
   const double alone =
       std::max(kSchedulers * fmas / unit->fmas_per_cycle, kMatrixLatency * instructions / together);
-  work.longest += calls * (loads + conversions + alone / 2);
+  work.longest += calls * (loads + conversions + alone);
   return true;
 }
 

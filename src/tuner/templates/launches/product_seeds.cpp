@@ -66,8 +66,11 @@ double rough_us(const ProductFacts& facts, const target::LaunchFacts& device,
   const double most = weights > real(device.l2_bytes) ? device.dram_bandwidth : device.l2_bandwidth;
   const double memory_us = fetched / std::min(most, drawn) * 1e-3;
   const double groups = 0.02 * std::log2(real(t.groups)) * device.launch_us;
+  // Parts of the sum are written and read again.
+  const double parts = real(facts.m * facts.n * facts.n_lanes * facts.others) * kSumBytes *
+                       real(2 * t.splits) / device.l2_bandwidth * 1e-3;
   return std::max(compute_us, memory_us) + kBeside * std::min(compute_us, memory_us) + groups +
-         (t.splits > 1 ? kSecondLaunches * device.launch_us : 0);
+         (t.splits > 1 ? kSecondLaunches * device.launch_us + parts : 0);
 }
 
 }  // namespace
@@ -90,6 +93,15 @@ std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& t) {
   const std::int64_t sums = t.groups > 1 ? t.groups * (t.rows() | 1) * columns * kSumBytes : 0;
   const std::int64_t lent = facts.element_bytes == kSumBytes ? std::max(left, right) : 0;
   return left + right + std::max<std::int64_t>(0, sums - lent);
+}
+
+std::int64_t register_bytes(const ProductFacts& facts, const ProductTiling& t) {
+  const std::int64_t columns = t.tile_n * facts.n_lanes;
+  const std::int64_t vector = 16 / std::max<std::int64_t>(1, facts.element_bytes);
+  const bool vectors = facts.k_lane.empty() && facts.left.tiles_k() && t.slab % vector == 0;
+  const std::int64_t steps = facts.k_lanes * (vectors ? vector : 1);
+  const std::int64_t held = t.held ? (t.tile_m + columns) * steps * facts.element_bytes : 0;
+  return t.tile_m * columns * kSumBytes + held;
 }
 
 std::vector<ProductTiling> product_seeds(const ProductFacts& facts,

@@ -10,6 +10,8 @@ namespace attune::templates {
 std::int64_t terms_of_step(const ProductFacts& facts);
 // Shared memory of a block, about: operands with gaps, and what groups add up.
 std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& tiling);
+// Registers of a thread: what it adds up, and what it multiplies next.
+std::int64_t register_bytes(const ProductFacts& facts, const ProductTiling& tiling);
 
 // The fastest first.
 std::vector<ProductTiling> product_seeds(const ProductFacts& facts,

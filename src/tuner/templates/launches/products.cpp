@@ -55,14 +55,23 @@ std::vector<std::int64_t> slabs(const ProductFacts& facts) {
   return up_to({all.begin(), all.end()}, facts.k);
 }
 
+// Groups of threads: also as many as one turn of a window has turns within it.
+std::vector<std::int64_t> groups(const ProductFacts& facts) {
+  std::set<std::int64_t> all{1, 2, 3, 4, 6, 8, 16, 32, 64};
+  for (std::size_t i = 1; i < facts.turns.size(); ++i) {
+    const std::int64_t ratio = facts.turns[i] / facts.turns[i - 1];
+    if (ratio < 16) all.insert(ratio);
+  }
+  return up_to({all.begin(), all.end()}, facts.k);
+}
+
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&) {
   const ProductFacts facts = *main_product(program);
   const std::vector<std::int64_t> columns =
       facts.n_lanes > 1 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 2, 4, 8};
   return {tiles("rows", facts.m, {1, 2, 4, 6, 7, 8}, kMostRows),
           tiles("columns", facts.n, columns, kMostColumns / facts.n_lanes),
-          space::choice_of("slab", slabs(facts)),
-          space::choice_of("groups", up_to({1, 2, 3, 4, 6, 8, 16, 32, 64}, facts.k)),
+          space::choice_of("slab", slabs(facts)), space::choice_of("groups", groups(facts)),
           space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32},
                                            facts.k * terms_of_step(facts) / 32)),
           // Which operands go through shared memory.
@@ -108,10 +117,9 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   if (t.buffers > 1 && !t.stage_left) return "buffers for nothing";
   if (t.buffers > 1 + ceil_div(part, t.groups * t.slab)) return "more buffers than slabs";
   if (shared_bytes(facts, t) > device.shared_bytes) return "too much shared memory";
-  const std::int64_t results = t.tile_m * t.tile_n * facts.n_lanes * 4;
   const std::int64_t most =
       std::min(device.register_bytes, device.resident_register_bytes / t.threads());
-  if (results > most) return "too many registers in a thread";
+  if (register_bytes(facts, t) > most) return "too many registers in a thread";
   return std::nullopt;
 }
 

@@ -74,8 +74,8 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   const std::int64_t panels = ceil_div(p.k, facts.shape.panel);
   return {tiles("rows", p.m, 16, {1, 2, 3, 4}, kMostRows),
           tiles("columns", p.n * p.n_lanes, facts.shape.columns, {1, 2, 4}, kMostColumns),
-          space::choice_of("panels", up_to({1, 2, 4}, panels)),
-          space::choice_of("groups", up_to({1, 2, 4, 8}, panels)),
+          space::choice_of("panels", up_to({1, 2, 3, 4, 6, 9}, panels)),
+          space::choice_of("groups", up_to({1, 2, 3, 4, 6, 8}, panels)),
           space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18}, panels / 2)),
           space::choice_of("stages", {2, 3, 4})};
 }

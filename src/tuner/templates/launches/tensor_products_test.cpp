@@ -5,6 +5,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/ops/algorithms/conv2d_gemm.h"
+#include "compiler/ops/algorithms/winograd.h"
 #include "compiler/ops/forms/matmul.h"
 #include "tuner/templates/launches/launched_testing.h"
 
@@ -34,8 +35,10 @@ ir::Program in_tf32(ir::Program program) {
 }
 
 ir::Program convolution(ir::DType type, std::int64_t size, std::int64_t ic, std::int64_t oc,
-                        std::int64_t kernel, std::int64_t stride) {
+                        std::int64_t kernel, std::int64_t stride, std::int64_t images = 1,
+                        std::int64_t block = 4, std::int64_t dilation = 1) {
   ops::Conv2dOptions options;
+  options.n = images;
   options.ic = ic;
   options.oc = oc;
   options.h = options.w = {.size = size,
@@ -43,8 +46,8 @@ ir::Program convolution(ir::DType type, std::int64_t size, std::int64_t ic, std:
                            .stride = stride,
                            .pad_before = kernel / 2,
                            .pad_after = kernel / 2,
-                           .dilation = 1};
-  options.block = 4;
+                           .dilation = dilation};
+  options.block = block;
   options.dtype = type;
   const ir::Program program = ops::build_conv2d_gemm(options).value();
   return type == ir::kF32 ? in_tf32(program) : program;
@@ -70,7 +73,24 @@ TEST(TensorProducts, ConvolutionsOverColumns) {
     expect_right(convolution(type, 9, 8, 8, 3, 2), "3x3 stride 2", 8, 2, tensor_target());
     expect_right(convolution(type, 6, 20, 13, 1, 1), "1x1", 8, 3, tensor_target());
     expect_right(convolution(type, 9, 3, 8, 3, 2), "plain input", 8, 4, tensor_target());
+    expect_right(convolution(type, 5, 12, 9, 3, 1, 3), "images", 6, 5, tensor_target());
+    expect_right(convolution(type, 9, 8, 8, 3, 1, 1, 4, 2), "dilated", 4, 6, tensor_target());
   }
+  expect_right(convolution(ir::kF16, 7, 24, 40, 3, 1, 1, 8), "blocks of 8", 8, 7, tensor_target());
+  expect_right(ops::build_batch_matmul(3, {.m = 20, .n = 24, .k = 40, .dtype = ir::kF16}).value(),
+               "batch", 6, 8, tensor_target());
+}
+
+// Forms whose products these units do not multiply, or not as they lie, have the other template.
+TEST(TensorProducts, WinogradHasProductsOfItsOwn) {
+  ops::Conv2dOptions options;
+  options.ic = options.oc = 8;
+  options.h = options.w = {
+      .size = 8, .kernel = 3, .stride = 1, .pad_before = 1, .pad_after = 1, .dilation = 1};
+  options.block = 4;
+  const ir::Program program = ops::build_winograd(options, 2).value();
+  expect_right(program, "f32", 2, 1, tensor_target());
+  expect_right(in_tf32(program), "tf32", 2, 2, tensor_target());
 }
 
 // Groups add up in shared memory, blocks in a second launch; copies run ahead.
@@ -92,6 +112,31 @@ TEST(TensorProducts, SumsAreSharedOutTwice) {
   }
   trace.erase(trace.begin());  // the algorithm, which the program is
   EXPECT_EQ(Launched(program).check(trace), "");
+}
+
+// No shape falls back to other schedules.
+TEST(TensorProducts, AllLegalPointsMultiplyByUnits) {
+  const ir::Program programs[] = {
+      convolution(ir::kF32, 7, 8, 24, 3, 1),
+      convolution(ir::kF16, 9, 3, 8, 3, 2),
+      convolution(ir::kF16, 7, 24, 40, 3, 1, 2, 8),
+      convolution(ir::kF32, 6, 20, 13, 1, 1),
+      in_tf32(ops::build_matmul({.m = 33, .n = 25, .k = 35}).value()),
+      ops::build_dense({.m = 9, .n = 50, .k = 70, .dtype = ir::kBF16}).value()};
+  for (const ir::Program& program : programs) {
+    const space::TemplateSpace space({{"direct", program}}, launches(), tensor_target());
+    Rng rng(3);
+    int seen = 0;
+    for (int i = 0; i < 60; ++i) {
+      const space::Point point = i == 0 ? space.defaults().front() : space.sample(rng);
+      if (!space.schedule_of(point).ok()) continue;
+      ++seen;
+      const std::string text = schedule::to_string(space.trace_of(point));
+      EXPECT_NE(text.find("tensorize"), std::string::npos)
+          << program.name << " " << space.to_string(point);
+    }
+    EXPECT_GT(seen, 3) << program.name;
+  }
 }
 
 // f32 that nobody rounds is not multiplied in tf32, and devices without such units have others.

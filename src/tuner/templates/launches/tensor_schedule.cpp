@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "tuner/templates/launches/spread_sum.h"
 #include "tuner/templates/launches/tensor_operands.h"
@@ -13,6 +14,13 @@ namespace {
 std::string axis_name(std::string loop) {
   std::replace(loop.begin(), loop.end(), '.', '_');
   return loop;
+}
+
+// Of a number, the largest that is at most this.
+std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
+  std::int64_t divisor = std::min(number, most);
+  while (number % divisor != 0) --divisor;
+  return divisor;
 }
 
 class TensorWriter {
@@ -227,14 +235,12 @@ class TensorWriter {
   bool cut_for_sums() {
     if (!open_host()) return false;
     const std::string m = rows_ + ".1", n = columns_ + ".1";
-    const std::int64_t along = (t_.rows() + 31) / 32;
+    const std::int64_t x = std::gcd(t_.rows(), std::int64_t{32}), along = t_.rows() / x;
     const std::int64_t vectors = has_lane() ? 1 : shape_.vector;
     const std::int64_t across = block_n() / vectors;
-    const bool deep = along >= t_.groups;  // groups share the rows, else the columns
-    const std::int64_t of_groups = deep ? 1 : std::min(t_.groups, across);
-    const std::int64_t of_warps =
-        std::max<std::int64_t>(1, std::min(t_.warps(), across / of_groups));
-    const std::int64_t x = std::min<std::int64_t>(32, t_.rows());
+    const bool deep = along % t_.groups == 0;  // groups share the rows, else the columns
+    const std::int64_t of_groups = deep ? 1 : largest_divisor(across, t_.groups);
+    const std::int64_t of_warps = largest_divisor(across / of_groups, t_.warps());
     schedule::Numbers rows{x}, columns{of_warps};
     if (deep) rows = {t_.groups, x};
     if (!deep) columns = {of_groups, of_warps};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/inlining.h"
 #include "tuner/templates/launches/launches.h"
@@ -24,6 +25,16 @@ struct LargeProduct {
   std::int64_t terms = 16;
 };
 
+// Whether a factor of the product is rounded to what instructions of tf32 compute with.
+bool rounds(const ir::Stage& stage) {
+  const auto* product = ir::as<ir::Binary>(stage.values[0]);
+  const auto known = ir::tensor_intrinsics();
+  return product && std::any_of(known.begin(), known.end(), [&](const ir::TensorIntrinsic& each) {
+           return static_cast<bool>(each.before_rounding(product->lhs)) ||
+                  static_cast<bool>(each.before_rounding(product->rhs));
+         });
+}
+
 std::optional<LargeProduct> large_product(const ir::Program& program) {
   auto facts = main_product(program);
   if (!facts || !facts->n_lane.empty() || !facts->k_lane.empty() || facts->other_k != 1) return {};
@@ -31,10 +42,12 @@ std::optional<LargeProduct> large_product(const ir::Program& program) {
   const bool both = type == facts->right.buffer->type && type.is_float();
   const bool dimensions = facts->left.tiles_k() && facts->left.tile >= 0 &&
                           facts->right.tile >= 0 && facts->right.steps >= 0;
-  if (!both || type.bits != 16 || !dimensions) return {};
+  const bool tf32 = type == ir::kF32 && rounds(*program.find_stage(facts->stage));
+  if (!both || (type.bits != 16 && !tf32) || !dimensions) return {};
   const bool packed = constants_of(program).count(facts->right.buffer) > 0;
   if (!packed && !facts->right.tiles_k()) return {};
-  return LargeProduct{std::move(*facts), ir::to_string(type), kStepBytes / type.bytes()};
+  return LargeProduct{std::move(*facts), tf32 ? "tf32" : ir::to_string(type),
+                      kStepBytes / type.bytes()};
 }
 
 std::string intrinsic_of(const LargeProduct& product, std::int64_t columns) {
@@ -110,8 +123,10 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const std::int64_t most =
       std::min(device.register_bytes, device.resident_register_bytes / t.threads());
   if (results + kOtherRegisterBytes > most) return "too many registers in a thread";
-  const std::int64_t bytes =
-      (t.rows() + t.block_columns()) * t.slab() * product.facts.element_bytes * t.buffers;
+  // With the gaps between rows, and counters.
+  const std::int64_t slab =
+      (t.rows() + 1 + t.block_columns()) * t.slab() * product.facts.element_bytes;
+  const std::int64_t bytes = (slab + 16) * t.buffers;
   if (bytes > device.shared_bytes) return "too much shared memory in a block";
   return std::nullopt;
 }

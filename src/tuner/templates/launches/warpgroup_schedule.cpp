@@ -119,7 +119,10 @@ class WarpgroupWriter {
   bool copy_operand(const ProductOperand& operand, std::string& copy, schedule::Names& axes) {
     const std::string& tensor = operand.buffer->name;
     copy = "cache." + tensor;
-    if (!perform(schedule::CacheRead{tensor, sum_}) ||
+    // What is rounded is rounded on the way.
+    const bool rounded = operand.buffer->type == ir::kF32;
+    if (!(rounded ? perform(schedule::CacheValue{tensor, sum_})
+                  : perform(schedule::CacheRead{tensor, sum_})) ||
         !perform(schedule::ComputeAt{copy, sum_, slab_loop_}) ||
         !perform(schedule::SetScope{copy, "shared"})) {
       return false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/inlining.h"
 #include "tuner/templates/launches/launches.h"
@@ -66,9 +67,9 @@ Cut cut_of(const ir::Program& program) {
 }
 
 // What schedules the products.
-const space::Template& template_of(const ir::Program& products) {
+const space::Template& template_of(const ir::Program& products, const target::Target& target) {
   for (const space::Template& each : launches()) {
-    if (each.name != "winograd" && each.fits(products)) return each;
+    if (each.name != "winograd" && each.fits_on(products, target)) return each;
   }
   return launches().back();
 }
@@ -88,7 +89,9 @@ bool fits(const ir::Program& program) {
 // Lanes that a thread takes at once of blocks of so many: all of a vector, or fewer.
 std::vector<std::int64_t> lanes_of(const ir::Program& program) {
   const ir::Stage& anchor = *program.find_stage("anchor");
-  const std::int64_t points = extent_of(anchor, "i") * extent_of(anchor, "j");
+  const std::int64_t phases = std::max<std::int64_t>(1, extent_of(anchor, "ph")) *
+                              std::max<std::int64_t>(1, extent_of(anchor, "pw"));
+  const std::int64_t points = extent_of(anchor, "i") * extent_of(anchor, "j") * phases;
   constexpr std::int64_t kHalves = 2, kElement = 4;
   std::vector<std::int64_t> lanes{1};
   for (const std::int64_t each : {2, 4}) {
@@ -102,7 +105,7 @@ std::vector<std::int64_t> lanes_of(const ir::Program& program) {
 
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const ir::Program products = cut_of(program).products;
-  std::vector<space::Knob> list = template_of(products).knobs(products, target);
+  std::vector<space::Knob> list = template_of(products, target).knobs(products, target);
   std::vector<std::int64_t> threads;
   for (const std::int64_t count : {32, 64, 128, 256}) {
     if (count <= target.launch.threads_per_block) threads.push_back(count);
@@ -115,7 +118,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
 
 space::Settings default_values(const ir::Program& program, const target::Target& target) {
   const ir::Program products = cut_of(program).products;
-  space::Settings settings = template_of(products).default_values(products, target);
+  space::Settings settings = template_of(products, target).default_values(products, target);
   settings.push_back({kThreads, {{128}}});
   settings.push_back({kLanes, {{1}}});
   return settings;
@@ -124,29 +127,39 @@ space::Settings default_values(const ir::Program& program, const target::Target&
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
                                   const space::Values& values) {
   const ir::Program products = cut_of(program).products;
-  const space::Template& schedule_template = template_of(products);
+  const space::Template& schedule_template = template_of(products, target);
   if (schedule_template.reject == nullptr) return std::nullopt;
   return schedule_template.reject(products, target, values);
 }
 
-// How tiles lie over the images of results.
+// How tiles lie over an image, and how many results each makes.
 struct TileGrid {
-  std::int64_t rows = 1, columns = 1;  // of tiles, over one image
-  std::int64_t height = 1, width = 1;  // of a tile of results, of all phases
+  std::int64_t rows = 1, columns = 1;
+  std::int64_t height = 1, width = 1;
 };
 
+// Tiles of a row, by which their numbers are divided where their pixels are read.
+std::int64_t columns_of(const ir::Stage& rows) {
+  std::int64_t columns = 1;
+  ir::visit(rows.values[0], [&](const ir::Expr& e) {
+    const auto* quotient = ir::as<ir::Binary>(e);
+    if (quotient == nullptr || quotient->op != ir::BinOp::Div) return;
+    const auto* tile = ir::as<ir::Var>(quotient->lhs);
+    const std::int64_t* count = ir::as_int(quotient->rhs);
+    if (tile != nullptr && tile->name == "tile" && count != nullptr) columns = *count;
+  });
+  return columns;
+}
+
 TileGrid grid_of(const ir::Program& program) {
-  const ir::Stage& rows = *program.find_stage("output.rows");
-  const ir::Stage& results = *program.find_stage("output.wino");
+  const ir::Stage& results = *program.find_stage("output.rows");
   const auto places = [&](const char* phases) {
-    return extent_of(rows, "y") * std::max<std::int64_t>(1, extent_of(rows, phases));
-  };
-  const auto count = [&](std::size_t axis, std::int64_t size) {
-    return (results.axes[axis].extent + size - 1) / size;
+    return extent_of(results, "y") * std::max<std::int64_t>(1, extent_of(results, phases));
   };
   TileGrid grid{.height = places("ph"), .width = places("pw")};
-  grid.rows = count(2, grid.height);
-  grid.columns = count(3, grid.width);
+  grid.columns = columns_of(*program.find_stage("input.rows"));
+  const std::int64_t images = program.find_stage("output.wino")->axes[0].extent;
+  grid.rows = std::max<std::int64_t>(1, extent_of(results, "tile") / (images * grid.columns));
   return grid;
 }
 
@@ -165,11 +178,17 @@ class TransformWriter {
   bool write_input() {
     const std::string host = "input.wino";
     if (!perform(schedule::Split{host, "tile", {grid_.rows, grid_.columns}})) return false;
-    Loops loops{.image = "tile.0", .rows = "tile.1", .columns = "tile.2", .lane = "ib"};
-    for (const char* name : {"ph", "pw", "ic"}) {
-      if (writer_.stage(host).find_loop(name) >= 0) loops.channels.push_back(name);
+    Loops loops{.image = "tile.0",
+                .rows = "tile.1",
+                .columns = "tile.2",
+                .lane = "ib",
+                .grid_rows = grid_.rows,
+                .grid_columns = grid_.columns};
+    loops.channels = {"ic"};
+    // Phases read the same pixels.
+    for (const char* name : {"ph", "pw", "i", "j"}) {
+      if (writer_.stage(host).find_loop(name) >= 0) loops.inner.push_back(name);
     }
-    loops.inner = {"i", "j"};
     // The whole tile first, then its rows.
     return bind_tiles(host, loops) && hold("input.rows", host) && hold_pixels(host);
   }
@@ -185,7 +204,9 @@ class TransformWriter {
                       .rows = rows + ".0",
                       .columns = columns + ".0",
                       .lane = host.axes[4].name,
-                      .inner = {rows + ".1", columns + ".1"}};
+                      .inner = {rows + ".1", columns + ".1"},
+                      .grid_rows = (host.axes[2].extent + grid_.height - 1) / grid_.height,
+                      .grid_columns = (host.axes[3].extent + grid_.width - 1) / grid_.width};
     return bind_tiles(host.name, loops) && hold("output.rows", host.name);
   }
 
@@ -195,6 +216,7 @@ class TransformWriter {
     schedule::Names channels = {};
     std::string image = {}, rows = {}, columns = {}, lane = {};
     schedule::Names inner = {};
+    std::int64_t grid_rows = 1, grid_columns = 1;  // how often the loops run
   };
 
   bool perform(const schedule::Step& step) { return writer_.perform(step); }
@@ -203,9 +225,9 @@ class TransformWriter {
   bool bind_tiles(const std::string& host, Loops loops) {
     const std::int64_t lanes = extent_of(writer_.stage(host).stage, loops.lane) / lanes_;
     const std::int64_t most = writer_.device().threads_per_block / 2 / lanes;
-    const std::int64_t columns = largest_part(grid_.columns, std::max<std::int64_t>(1, most));
+    const std::int64_t columns = largest_part(loops.grid_columns, std::max<std::int64_t>(1, most));
     const std::int64_t rows = largest_part(
-        grid_.rows, std::clamp<std::int64_t>(threads_ / (lanes * columns), 1, kMostRows));
+        loops.grid_rows, std::clamp<std::int64_t>(threads_ / (lanes * columns), 1, kMostRows));
     const std::string vector = loops.lane + ".1";
     if (!perform(schedule::Split{host, loops.lane, {lanes_}}) ||
         !perform(schedule::Split{host, loops.rows, {rows}}) ||
@@ -290,7 +312,8 @@ schedule::Trace trace(const ir::Program& program, const target::Target& target,
                       const space::Values& values) {
   const Cut cut = cut_of(program);
   LaunchWriter writer(program, cut.steps, target.launch);
-  for (const schedule::Step& step : template_of(cut.products).trace(cut.products, target, values)) {
+  for (const schedule::Step& step :
+       template_of(cut.products, target).trace(cut.products, target, values)) {
     writer.perform(step);
   }
   std::set<std::string> done{"cache.input.wino"};
