@@ -29,6 +29,8 @@ constexpr Example kExamples[] = {
     {"attention", "attention:heads=2,m=40,n=72,d=32"},
     {"winograd", "conv2d:h=15,w=15,ic=24,oc=20,kh=3,kw=3,pad=1", "winograd4"},
     {"tensor_products", "dense:m=64,n=96,k=128,dtype=f16"},
+    {"tensor_products", "conv2d:h=13,w=13,ic=24,oc=36,kh=3,kw=3,pad=1,dtype=f16", "gemm"},
+    {"tensor_products", "conv2d:h=15,w=15,ic=3,oc=20,kh=3,kw=3,stride=2,pad=1,dtype=bf16", "gemm"},
     {"products", "conv2d:h=14,w=14,ic=24,oc=36,kh=3,kw=3,stride=2,pad=1", "gemm"},
     {"products", "dense:m=3,n=100,k=136"},
     {"rows", "layernorm:m=12,n=200"},
