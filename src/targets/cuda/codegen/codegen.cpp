@@ -32,12 +32,12 @@ bool waits(const target::Target& target) {
 Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Target& target) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target)));
+  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target), target.launch));
   ATTUNE_RETURN_IF_ERROR(check_limits(kernel.name, printed, target.launch));
   ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
   // What is only read may be read at any time, for all that NVRTC knows.
   if (waits(target) && !waits_before_memory(compiled.ptx)) {
-    ATTUNE_ASSIGN(printed, print_kernel(kernel, false));
+    ATTUNE_ASSIGN(printed, print_kernel(kernel, false, target.launch));
     ATTUNE_ASSIGN(compiled, compile_text(printed.text, target));
   }
   const PtxasFacts facts = parse_ptxas_log(compiled.log);
@@ -73,12 +73,12 @@ Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objec
 }
 
 Result<std::string> cuda_text(const ir::Kernel& kernel, const target::Target& target) {
-  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target)));
+  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target), target.launch));
   return std::move(printed.text);
 }
 
 Result<std::string> ptx_text(const ir::Kernel& kernel, const target::Target& target) {
-  ATTUNE_ASSIGN(const KernelText printed, print_kernel(kernel, waits(target)));
+  ATTUNE_ASSIGN(const KernelText printed, print_kernel(kernel, waits(target), target.launch));
   ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
   return std::move(compiled.ptx);
 }

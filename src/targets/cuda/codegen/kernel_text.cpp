@@ -94,8 +94,13 @@ std::string complaint_about_launch(const ir::Stmt& s, const ir::Launch& shape) {
 
 class KernelSplitter {
  public:
-  KernelSplitter(const ir::Kernel& kernel, const ir::Stmt& body, bool waits)
-      : name_(kernel.name), body_(body), waits_(waits), shapes_(ir::launches_of(kernel)) {
+  KernelSplitter(const ir::Kernel& kernel, const ir::Stmt& body, bool waits,
+                 const target::LaunchFacts& device)
+      : name_(kernel.name),
+        body_(body),
+        waits_(waits),
+        device_(device),
+        shapes_(ir::launches_of(kernel)) {
     for (std::size_t i = 0; i < kernel.params.size(); ++i) {
       buffers_.push_back({kernel.params[i].get(), {false, static_cast<std::int64_t>(i)}});
     }
@@ -138,7 +143,8 @@ class KernelSplitter {
     if (shapes_.size() > 1) function += fmt::format("_{}", text_.launches.size());
     std::vector<const ir::BufferNode*> buffers;
     for (const GlobalBuffer& global : buffers_) buffers.push_back(global.buffer);
-    const PrintedLaunch printed = LaunchPrinter(function, s, shape, buffers, waits_).print();
+    const PrintedLaunch printed =
+        LaunchPrinter(function, s, shape, buffers, waits_, device_).print();
     LaunchImage image{function, printed.grid, printed.block, printed.dynamic_bytes, {}, waits_};
     for (const ir::BufferNode* parameter : printed.parameters) {
       const auto found = std::find_if(buffers_.begin(), buffers_.end(),
@@ -153,6 +159,7 @@ class KernelSplitter {
   const std::string& name_;
   const ir::Stmt& body_;
   const bool waits_;
+  const target::LaunchFacts& device_;
   std::vector<ir::Launch> shapes_;
   std::vector<GlobalBuffer> buffers_;  // in scope
   KernelText text_;
@@ -161,9 +168,10 @@ class KernelSplitter {
 
 }  // namespace
 
-Result<KernelText> print_kernel(const ir::Kernel& kernel, bool waits) {
+Result<KernelText> print_kernel(const ir::Kernel& kernel, bool waits,
+                                const target::LaunchFacts& device) {
   const ir::Stmt body = codegen::expand_tensor_calls(kernel.body);
-  return KernelSplitter(kernel, body, waits).split();
+  return KernelSplitter(kernel, body, waits, device).split();
 }
 
 }  // namespace attune::cuda

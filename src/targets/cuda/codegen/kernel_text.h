@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "compiler/ir/nodes/launch.h"
+#include "compiler/target/launch_facts.h"
 #include "targets/cuda/device/image.h"
 
 namespace attune::cuda {
@@ -26,7 +27,9 @@ struct KernelText {
 };
 
 // The kernel must have gone through lower::launch_pipeline().
-// Launches that wait for the work before them may overlap with it: see LaunchImage.
-Result<KernelText> print_kernel(const ir::Kernel& kernel, bool waits = false);
+// Launches that wait for the work before them may overlap with it: see LaunchImage. `device`, where
+// it is known, says how many blocks registers are to be left for.
+Result<KernelText> print_kernel(const ir::Kernel& kernel, bool waits = false,
+                                const target::LaunchFacts& device = {});
 
 }  // namespace attune::cuda

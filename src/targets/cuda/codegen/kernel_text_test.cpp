@@ -1,5 +1,6 @@
 #include "targets/cuda/codegen/kernel_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compiler/ir/text/parse.h"
@@ -111,6 +112,29 @@ TEST(CudaText, LongLoopsAroundRegistersAreUnrolledInPart) {
   EXPECT_EQ(with("for k in 7", "").find("#pragma unroll 3\n"), std::string::npos);
   EXPECT_EQ(with("for k in 9", "S[t] = 1.0f32 barrier shared").find("#pragma unroll 3\n"),
             std::string::npos);
+}
+
+// Registers are left for the blocks that a multiprocessor holds: no more than there are, than
+// shared memory has room for, and than find registers for their tiles.
+TEST(CudaText, RegistersAreLeftForBlocksThatFit) {
+  const auto bounds = [](int blocks, int elements, int held, const target::LaunchFacts& device) {
+    const auto kernel = ir::parse_kernel(fmt::format(
+        "kernel k(A: f32[4096], B: f32[256]) {{ bound for b in {} on block.x {{ bound for t in 256 "
+        "on thread.x {{ alloc S: f32[{}] shared {{ alloc r: f32[{}] register {{ S[t] = A[t] "
+        "barrier shared r[0] = S[255 - t] B[t] = r[0] }} }} }} }} }}",
+        blocks, elements, held));
+    CHECK(kernel.ok(), kernel.error().message);
+    const std::string text = print_kernel(*kernel, false, device).value().text;
+    const auto at = text.find("__launch_bounds__");
+    return text.substr(at, text.find(')', at) - at + 1);
+  };
+  const target::LaunchFacts device{.multiprocessors = 10, .resident_shared_bytes = 228 << 10};
+  EXPECT_EQ(bounds(40, 1 << 10, 1, device), "__launch_bounds__(256)");
+  EXPECT_EQ(bounds(40, 13 << 10, 1, device), "__launch_bounds__(256, 4)");
+  EXPECT_EQ(bounds(40, 25 << 10, 1, device), "__launch_bounds__(256, 2)");
+  EXPECT_EQ(bounds(10, 13 << 10, 1, device), "__launch_bounds__(256, 1)");
+  EXPECT_EQ(bounds(40, 13 << 10, 128, device), "__launch_bounds__(256, 2)");
+  EXPECT_EQ(bounds(40, 13 << 10, 1, {}), "__launch_bounds__(256, 1)");
 }
 
 // 32 bits where they suffice, and divisions that mind no sign where there is none.

@@ -83,13 +83,15 @@ std::int64_t product(const ir::Extents3& extents) { return extents[0] * extents[
 }  // namespace
 
 LaunchPrinter::LaunchPrinter(std::string function, const ir::Stmt& body, const ir::Launch& shape,
-                             const std::vector<const ir::BufferNode*>& buffers, bool waits)
+                             const std::vector<const ir::BufferNode*>& buffers, bool waits,
+                             const target::LaunchFacts& device)
     : Printer(body, no_plan(), kWords),
       function_(std::move(function)),
       body_(body),
       shape_(shape),
       buffers_(buffers),
-      waits_(waits) {
+      waits_(waits),
+      device_(device) {
   printed_.grid = shape.grid;
   printed_.block = shape.block;
   // What an axis of the device is too short for goes along x, where there is room.
@@ -97,6 +99,24 @@ LaunchPrinter::LaunchPrinter(std::string function, const ir::Stmt& body, const i
     printed_.grid = {product(shape.grid), 1, 1};
   }
   if (shape.block[2] > kMostThreadsDeep) printed_.block = {product(shape.block), 1, 1};
+}
+
+// Blocks that a multiprocessor holds at once, which registers are to be left for: as many as the
+// grid has for it and as shared memory leaves room for, while a thread's tile finds its registers.
+std::int64_t LaunchPrinter::blocks_together() const {
+  constexpr std::int64_t kOfSystem = 1 << 10;    // bytes of shared memory of every block
+  constexpr std::int64_t kOtherRegisters = 128;  // bytes: addresses, counters, what is on its way
+  if (device_.multiprocessors == 0) return 1;
+  const std::int64_t threads = product(shape_.block);
+  const std::int64_t each =
+      (product(shape_.grid) + device_.multiprocessors - 1) / device_.multiprocessors;
+  std::int64_t blocks =
+      std::min({each, device_.resident_blocks, device_.resident_threads / threads,
+                device_.resident_shared_bytes / (printed_.shared_bytes + kOfSystem)});
+  // Not all that a thread holds is held at once.
+  const std::int64_t needed = shape_.register_bytes * 3 / 4 + kOtherRegisters;
+  while (blocks > 1 && device_.resident_register_bytes / (blocks * threads) < needed) --blocks;
+  return std::max<std::int64_t>(1, blocks);
 }
 
 PrintedLaunch LaunchPrinter::print() {
@@ -144,8 +164,8 @@ PrintedLaunch LaunchPrinter::print() {
       product(cluster) == 1
           ? std::string()
           : fmt::format(" __cluster_dims__({}, {}, {})", cluster[0], cluster[1], cluster[2]);
-  // Where shared memory leaves room for few blocks anyway, registers need not be saved for more.
-  const char* const blocks = printed_.dynamic_bytes > 0 ? ", 1" : "";
+  const std::string blocks =
+      printed_.dynamic_bytes > 0 ? fmt::format(", {}", blocks_together()) : "";
   printed_.text =
       fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}){}\n{}({}) {{\n{}}}\n",
                   product(shape_.block), blocks, together, function_, parameters, text_.str());

@@ -11,6 +11,7 @@
 #include "compiler/codegen/c_text/printer.h"
 #include "compiler/ir/nodes/launch.h"
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+#include "compiler/target/launch_facts.h"
 
 namespace attune::cuda {
 
@@ -28,11 +29,13 @@ class LaunchPrinter final : public c_text::Printer {
   // `buffers` are those that the launch may find in global memory, in the order of parameters.
   // One that waits may overlap with others: see LaunchImage.
   LaunchPrinter(std::string function, const ir::Stmt& body, const ir::Launch& shape,
-                const std::vector<const ir::BufferNode*>& buffers, bool waits);
+                const std::vector<const ir::BufferNode*>& buffers, bool waits,
+                const target::LaunchFacts& device);
 
   PrintedLaunch print();
 
  private:
+  std::int64_t blocks_together() const;
   void loop(const ir::For& x) override;
   void barrier(const ir::Barrier& x) override;
   void allocate(const ir::Allocate& s) override;
@@ -78,6 +81,7 @@ class LaunchPrinter final : public c_text::Printer {
   const ir::Launch& shape_;
   const std::vector<const ir::BufferNode*>& buffers_;
   const bool waits_;
+  const target::LaunchFacts& device_;
   PrintedLaunch printed_;
   std::string lane_;                    // the variable of thread.x
   const ir::StmtNode* room_ = nullptr;  // before it, the next launch may begin
