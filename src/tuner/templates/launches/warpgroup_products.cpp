@@ -30,7 +30,8 @@ bool rounds(const ir::Stage& stage) {
   const auto* product = ir::as<ir::Binary>(stage.values[0]);
   const auto known = ir::tensor_intrinsics();
   return product && std::any_of(known.begin(), known.end(), [&](const ir::TensorIntrinsic& each) {
-           return each.before_rounding(product->lhs) || each.before_rounding(product->rhs);
+           return static_cast<bool>(each.before_rounding(product->lhs)) ||
+                  static_cast<bool>(each.before_rounding(product->rhs));
          });
 }
 
