@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/ir/text/parse.h"
 #include "compiler/kernel/kernel.h"
 #include "targets/kinds.h"
 #include "tuner/space/template_space.h"
@@ -28,12 +29,15 @@ constexpr Example kExamples[] = {
     {"attention", "attention:heads=2,m=40,n=72,d=32"},
     {"winograd", "conv2d:h=15,w=15,ic=24,oc=20,kh=3,kw=3,pad=1", "winograd4"},
     {"tensor_products", "dense:m=64,n=96,k=128,dtype=f16"},
+    {"tensor_products", "conv2d:h=13,w=13,ic=24,oc=36,kh=3,kw=3,pad=1,dtype=f16", "gemm"},
+    {"tensor_products", "conv2d:h=15,w=15,ic=3,oc=20,kh=3,kw=3,stride=2,pad=1,dtype=bf16", "gemm"},
     {"products", "conv2d:h=14,w=14,ic=24,oc=36,kh=3,kw=3,stride=2,pad=1", "gemm"},
     {"products", "dense:m=3,n=100,k=136"},
     {"rows", "layernorm:m=12,n=200"},
     {"rows", "softmax:m=7,n=1000"},
     {"windows", "depthwise:h=15,w=15,c=20,k=3,stride=2"},
     {"windows", "maxpool:h=15,w=15,c=12,k=3,stride=2,pad=1"},
+    {"reductions", "reduce:m=3,n=40000,op=sum"},
     {"moves", "transpose:d0=3,d1=50,d2=70,perm=021"},
     {"moves", "elementwise:m=33,n=64,op=add+relu"},
     {"launches", "conv2d:h=9,w=9,ic=8,oc=8,kh=3,kw=3,pad=1,groups=2"},
@@ -105,9 +109,32 @@ INSTANTIATE_TEST_SUITE_P(All, CudaTemplates, ::testing::ValuesIn(kExamples), [](
   return name;
 });
 
+// A cell of two parts; nobody's operator by itself.
+constexpr const char* kCell = R"(program cell {
+  constant weight: f32[40, 44]
+  input operand0: f32[2, 40]
+  input operand1: f32[2, 22]
+  stage filter(k: 40, g: 2, j: 22) = weight[k, g * 22 + j]
+  stage anchor(i: 2, g: 2, j: 22) = sum(k: 40) operand0[i, k] * filter[k, g, j]
+  stage 'output'(d0: 2, d1: 22) = tanh(anchor[d0, 0, d1]) * anchor[d0, 1, d1] + operand1[d0, d1]
+  output 'output'
+})";
+
+TEST(CudaCells, Compile) {
+  const target::Target target = target_for("sm_80");
+  if (const Status compiles = kernel::check_compiles(target); !compiles.ok()) {
+    GTEST_SKIP() << compiles.error().message;
+  }
+  const auto program = ir::parse_program(kCell);
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  EXPECT_EQ(tunings::template_for(*program, target).name, "cells");
+  const auto built = kernel::build(*program, tunings::default_trace(*program, target), target);
+  EXPECT_TRUE(built.ok()) << built.error().message;
+}
+
 // The table leaves nobody out.
 TEST(CudaTemplateTable, HoldsEveryTemplate) {
-  std::set<std::string_view> listed{"warpgroup_products"};  // stands beside others; it has its own
+  std::set<std::string_view> listed{"warpgroup_products", "cells"};  // no operator alone is theirs
   for (const Example& example : kExamples) listed.insert(example.schedule_template);
   for (const space::Template& each : tunings::tuning_of(target_for("sm_90a")).templates()) {
     EXPECT_EQ(listed.count(each.name), 1u) << "template '" << each.name << "' has no example";

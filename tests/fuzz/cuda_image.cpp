@@ -9,16 +9,26 @@
 #include "tests/fuzz/harness.h"
 
 namespace attune::fuzz {
+namespace {
 
+std::vector<std::byte> written(const std::vector<cuda::KernelImage>& images) {
+  std::vector<std::byte> bytes;
+  for (const cuda::KernelImage& image : images) {
+    const std::vector<std::byte> one = cuda::write_image(image);
+    bytes.insert(bytes.end(), one.begin(), one.end());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// Earlier versions are read and written as this one: what was written is read as the same.
 void fuzz_cuda_image(std::string_view bytes) {
   const auto images = cuda::read_images(std::as_bytes(std::span(bytes)));
   if (!images.ok()) return;
-  std::vector<std::byte> again;
-  for (const cuda::KernelImage& image : *images) {
-    const std::vector<std::byte> one = cuda::write_image(image);
-    again.insert(again.end(), one.begin(), one.end());
-  }
-  CHECK(std::ranges::equal(again, std::as_bytes(std::span(bytes))), "what was read is written so");
+  const std::vector<std::byte> once = written(*images);
+  const auto again = cuda::read_images(once);
+  CHECK(again.ok() && std::ranges::equal(once, written(*again)), "what was written is read so");
 }
 
 }  // namespace attune::fuzz

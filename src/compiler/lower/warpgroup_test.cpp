@@ -81,7 +81,7 @@ TEST(Warpgroup, MatricesAreNamedByTheirDistances) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("alloc cache.a: f16[1040] shared"), std::string::npos) << text;
-  EXPECT_TRUE(in_order(text, {"@shared_fence", "barrier shared", "@matrix_fence", "@wgmma",
+  EXPECT_TRUE(in_order(text, {"@matrix_fence", "@shared_fence", "barrier shared", "@wgmma",
                               "@matrix_commit", "@matrix_wait<i32>(0)", "barrier shared"}));
 }
 

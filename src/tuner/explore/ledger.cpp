@@ -9,6 +9,7 @@
 
 #include "base/json_depth.h"
 #include "base/json_value.h"
+#include "base/parallel.h"
 
 namespace attune::explore {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::uint64_t kNameable = 16'384;  // points whose traces are worth ma
 constexpr std::size_t kTracedBack = 64;
 constexpr std::size_t kPredictions = 65'536;  // of a generation
 constexpr std::size_t kReasons = 64;          // that are told apart
+// That are predicted in the time that a thread takes to start, some times over.
+constexpr std::size_t kPointsOfAThread = 8;
 // Results to learn from, and how many of them remain when there are more: the fastest and the
 // newest, half of each.
 constexpr std::size_t kEntries = 4096, kRemaining = 3072;
@@ -80,14 +83,34 @@ std::optional<double> Ledger::reject(const std::string& reason) {
   return std::nullopt;
 }
 
-std::optional<double> Ledger::predict(const space::Point& point) {
+Result<double> Ledger::model_us(const space::Point& point) const {
   const auto scheduled = space_.schedule_of(point);
-  if (!scheduled.ok()) return reject(scheduled.error().message);
-  const double us = model_.predict_us(*scheduled);
-  if (reject_hopeless_ && us > ceiling_us()) {
+  if (!scheduled.ok()) return scheduled.error();
+  return model_.predict_us(*scheduled);
+}
+
+std::optional<double> Ledger::judge(const Result<double>& us) {
+  if (!us.ok()) return reject(us.error().message);
+  if (reject_hopeless_ && *us > ceiling_us()) {
     return reject("predicted far slower than the default");
   }
-  return us;
+  return *us;
+}
+
+// In the order given, whatever the number of threads.
+void Ledger::foresee(std::span<const space::Point* const> points) {
+  std::vector<const space::Point*> unknown;
+  Hashes keys;
+  for (const space::Point* point : points) {
+    const std::uint64_t key = space::hash(*point);
+    if (keys.insert(key).second && predictions_.find(key) == nullptr) unknown.push_back(point);
+  }
+  std::vector<Result<double>> found(unknown.size(), 0.0);
+  const std::size_t threads = std::min(cores_allowed(), unknown.size() / kPointsOfAThread + 1);
+  run_on_threads(unknown.size(), threads, [&](std::size_t i) { found[i] = model_us(*unknown[i]); });
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    predictions_.add(space::hash(*unknown[i]), judge(found[i]).value_or(-1));
+  }
 }
 
 std::optional<double> Ledger::predicted_us(const space::Point& point) {
@@ -95,7 +118,7 @@ std::optional<double> Ledger::predicted_us(const space::Point& point) {
   if (const double* known = predictions_.find(key)) {
     return *known < 0 ? std::nullopt : std::optional(*known);
   }
-  const std::optional<double> us = predict(point);
+  const std::optional<double> us = judge(model_us(point));
   predictions_.add(key, us.value_or(-1));
   return us;
 }

@@ -33,6 +33,8 @@ class Ledger {
   const space::Space& space() const { return space_; }
   // The predicted time, or nothing for a rejected point; mostly looked up when asked again.
   std::optional<double> predicted_us(const space::Point& point);
+  // The same of all of them, on several threads: they are looked up from then on.
+  void foresee(std::span<const space::Point* const> points);
   // Proposed, or found to have a trace that was.
   bool gone(const space::Point& point) const { return gone_.contains(space_.index_of(point)); }
   // Makes the proposal, unless the point is rejected or its trace was proposed or is known.
@@ -78,7 +80,9 @@ class Ledger {
     std::unordered_map<std::uint64_t, double> young_, old_;  // by point; negative: rejected
   };
 
-  std::optional<double> predict(const space::Point& point);
+  // What a thread can find out by itself, and what the book makes of it.
+  Result<double> model_us(const space::Point& point) const;
+  std::optional<double> judge(const Result<double>& us);
   std::optional<double> reject(const std::string& reason);
   // Whether it is about one of the entries; that is finished then.
   bool settle(const space::Observation& observation);

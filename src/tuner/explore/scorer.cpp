@@ -7,8 +7,13 @@ namespace attune::explore {
 std::vector<std::optional<double>> Scorer::score(std::span<const space::Point> points) {
   std::vector<cost_model::Query> queries;
   std::vector<std::uint64_t> keys(points.size()), asked;
+  std::vector<const space::Point*> fresh;
   for (std::size_t i = 0; i < points.size(); ++i) {
     keys[i] = space::hash(points[i]);
+    if (!known_.contains(keys[i])) fresh.push_back(&points[i]);
+  }
+  ledger_.foresee(fresh);
+  for (std::size_t i = 0; i < points.size(); ++i) {
     const auto [at, is_new] = known_.emplace(keys[i], std::nullopt);
     if (!is_new) continue;
     if (const auto us = ledger_.predicted_us(points[i])) {

@@ -8,7 +8,8 @@ namespace {
 constexpr double kSlower = 0.7, kFaster = 2;  // of one step
 constexpr double kAhead = 1.15;               // the host is to be done a little earlier
 constexpr double kMost = 12;
-constexpr double kAtFirst = 3;  // while nothing is known; building takes longer than measuring
+// While nothing is known: on few cores building takes longer than measuring.
+constexpr double kAtFirst = 3, kFewCores = 4;
 // A round that nothing else waits behind is measured longer than the others: the next may take long
 // to build.
 constexpr double kAlone = 3, kCrowded = 0.8;
@@ -18,7 +19,11 @@ bool is_for_device(const Work& work) { return work.resource == Resource::Device;
 
 }  // namespace
 
-Pace::Pace(const Machine& machine) : machine_(machine), stretch_(machine.shared ? 1 : kAtFirst) {}
+Pace::Pace(const Machine& machine)
+    : machine_(machine),
+      stretch_(machine.shared
+                   ? 1
+                   : std::clamp(kAtFirst * kFewCores / machine.host_stages, 1.0, kAtFirst)) {}
 
 double Pace::stretch(std::size_t waiting) const {
   // Where measuring takes longer than building nothing is gained.

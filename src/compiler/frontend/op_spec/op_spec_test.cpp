@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "compiler/ops/forms/family.h"
 
@@ -108,7 +109,9 @@ TEST(OpSpec, ReadsEveryOperator) {
       {"elementwise:m=10,n=20,op=add+relu", 400},
       {"transpose:d0=2,d1=3,d2=4,perm=021", 0},
   };
-  EXPECT_EQ(flops.size(), ops::families().size());
+  std::set<std::string> families;
+  for (const auto& [spec, count] : flops) families.insert(spec.substr(0, spec.find(':')));
+  EXPECT_EQ(families.size(), ops::families().size());
   for (const auto& [spec, count] : flops) {
     const OpTask task = parse(spec);
     EXPECT_EQ(task.flops, count) << spec;

@@ -1,5 +1,7 @@
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 
+#include <map>
+
 #include "base/check.h"
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/simplify.h"
@@ -41,7 +43,34 @@ bool calls_warpgroups(const Stmt& s) {
   return found;
 }
 
-Program TensorIntrinsic::program() const { return parse_program(meaning).value(); }
+namespace {
+
+// What is declared as text, read once: searches ask for it at every point.
+struct Read {
+  std::map<std::string_view, Program> meanings;
+  std::map<std::string_view, Expr> roundings;
+};
+
+const Read& read_declarations() {
+  static const Read read = [] {
+    Read all;
+    for (const TensorIntrinsic& each : tensor_intrinsics()) {
+      all.meanings.emplace(each.meaning, parse_program(each.meaning).value());
+      if (each.rounding.empty()) continue;
+      all.roundings.emplace(each.rounding, parse_expr(each.rounding).value());
+    }
+    return all;
+  }();
+  return read;
+}
+
+}  // namespace
+
+Program TensorIntrinsic::program() const {
+  const auto& known = read_declarations().meanings;
+  const auto found = known.find(meaning);
+  return found != known.end() ? found->second : parse_program(meaning).value();
+}
 
 Expr TensorIntrinsic::before_rounding(const Expr& value) const {
   if (rounding.empty()) return {};
@@ -50,7 +79,10 @@ Expr TensorIntrinsic::before_rounding(const Expr& value) const {
     if (!element && as<Load>(e)) element = e;
   });
   if (!element) return {};
-  const Expr rounded = substitute(parse_expr(rounding).value(), {{"x", element}});
+  const auto& known = read_declarations().roundings;
+  const auto found = known.find(rounding);
+  const Expr form = found != known.end() ? found->second : parse_expr(rounding).value();
+  const Expr rounded = substitute(form, {{"x", element}});
   return equal(rounded, value) ? element : Expr();
 }
 

@@ -53,8 +53,10 @@ class StageWork {
       waits |= touch.bytes > 0;
     }
     const Touch stored = store();
-    // A copy that runs beside the rest is one instruction.
-    const bool ahead = shared_ && stage_.buffers > 1;
+    // A copy that runs beside the rest is one instruction; what is too narrow for that goes through
+    // registers.
+    const double wide = vector_ * static_cast<double>(stage_.stage.outputs[0]->type.bytes());
+    const bool ahead = shared_ && stage_.buffers > 1 && wide >= kNarrowestCopy;
     if (!ahead) steps += stored.instructions;
     shared += stored.shared_words;
     bytes += stored.bytes;
@@ -85,6 +87,7 @@ class StageWork {
   static double words_of(const ir::Buffer& buffer) {
     return static_cast<double>(buffer->type.bytes()) / 4;
   }
+  static constexpr double kNarrowestCopy = 4;  // bytes of one that is asynchronous
   // To move an address along, to look at a condition, and to find both anew from counters.
   static constexpr double kNextAddress = 3, kCondition = 3, kNewAddress = 14;
 

@@ -26,17 +26,6 @@ std::int64_t extents_of(const std::vector<ir::Axis>& axes) {
 
 Inlined inlined_of(const ir::Program& program) { return inline_producers(program, kWastedWork); }
 
-// Whether most of what is read is read once: who reads it again would rather have it near.
-bool reads_once(const ir::Stage& stage) {
-  std::int64_t most = 1;
-  for (const auto& [buffer, count] : reads_of(stage)) {
-    std::int64_t elements = 1;
-    for (const std::int64_t extent : buffer->shape) elements *= extent;
-    most = std::max(most, elements);
-  }
-  return extents_of(stage.axes) * extents_of(stage.reduce_axes) <= 2 * most;
-}
-
 // The one that is computed when the program runs; null where there are others or none.
 const ir::Stage* reduction_of(const ir::Program& program) {
   const auto constants = constants_of(program);

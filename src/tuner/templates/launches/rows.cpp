@@ -34,7 +34,8 @@ struct Rows {
 
 bool reads_rows(const ir::Stage& stage) {
   const Strides strides = strides_of(stage, stage.reduce_axes.back().name);
-  return strides.contiguous > 0 && strides.scattered == 0 && row_of(stage) >= kShortestRow;
+  return strides.contiguous > 0 && strides.scattered == 0 && row_of(stage) >= kShortestRow &&
+         reads_once(stage);
 }
 
 // Nothing when the program is not of that form.

@@ -123,8 +123,10 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
   const std::int64_t most =
       std::min(device.register_bytes, device.resident_register_bytes / t.threads());
   if (results + kOtherRegisterBytes > most) return "too many registers in a thread";
-  const std::int64_t bytes =
-      (t.rows() + t.block_columns()) * t.slab() * product.facts.element_bytes * t.buffers;
+  // With the gaps between rows, and counters.
+  const std::int64_t slab =
+      (t.rows() + 1 + t.block_columns()) * t.slab() * product.facts.element_bytes;
+  const std::int64_t bytes = (slab + 16) * t.buffers;
   if (bytes > device.shared_bytes) return "too much shared memory in a block";
   return std::nullopt;
 }

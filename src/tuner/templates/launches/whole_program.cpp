@@ -1,5 +1,7 @@
 #include "tuner/templates/launches/whole_program.h"
 
+#include <algorithm>
+
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
 
@@ -17,6 +19,21 @@ const ir::Stage* host_of(const ir::Program& program, const ir::Stage& reduction)
   const bool in_place =
       same_extents(*readers[0], reduction) && reads_at_own_index(*readers[0], reduction.outputs[0]);
   return in_place ? readers[0] : nullptr;
+}
+
+bool reads_once(const ir::Stage& reduction) {
+  const auto count = [](const std::vector<ir::Axis>& axes) {
+    double product = 1;
+    for (const ir::Axis& axis : axes) product *= static_cast<double>(axis.extent);
+    return product;
+  };
+  double most = 1;
+  for (const auto& [buffer, reads] : reads_of(reduction)) {
+    double elements = 1;
+    for (const std::int64_t extent : buffer->shape) elements *= static_cast<double>(extent);
+    most = std::max(most, elements);
+  }
+  return count(reduction.axes) * count(reduction.reduce_axes) <= 2 * most;
 }
 
 void write_others(LaunchWriter& writer, const ir::Program& program,

@@ -22,4 +22,7 @@ void write_others(LaunchWriter& writer, const ir::Program& program,
 // none, or it reduces itself.
 const ir::Stage* host_of(const ir::Program& program, const ir::Stage& reduction);
 
+// Whether most of what a reduction reads is read once: what is read again had better be near.
+bool reads_once(const ir::Stage& reduction);
+
 }  // namespace attune::templates
