@@ -17,7 +17,7 @@ inline constexpr const char* kEmulation = R"cpp(
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define __restrict__
 #define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
