@@ -76,6 +76,28 @@ TEST(Launch, OneThreadDoesWhatIsNotBound) {
 )");
 }
 
+// Threads beyond a loop of one iteration fetch for the one that it is bound to.
+TEST(Launch, SharedMemoryIsFetchedByThreadsBeyondTheReader) {
+  EXPECT_EQ(text_of(kWindow,
+                    "split output i 30\nbind output i.0 thread.x\ncompute_at wide output i.1\n"
+                    "set_scope wide shared\nbind wide i thread.x"),
+            R"(kernel window(x: f32[32], 'output': f32[30]) {
+  bound for output_thread_x in 3 on thread.x {
+    for output_i_1 in 30 {
+      alloc wide: f32[3] shared {
+        wide[output_thread_x] = x[output_i_1 + output_thread_x] * 2.0f32
+        barrier shared
+        if (output_thread_x < 1) {
+          'output'[output_i_1] = wide[0] + wide[2]
+        }
+      }
+      barrier shared
+    }
+  }
+}
+)");
+}
+
 constexpr const char* kProduct = R"(program product {
   input a: f32[16, 16]
   input b: f32[16, 16]

@@ -43,6 +43,19 @@ TEST(Bounds, OfStencils) {
             "[output_x * 2 +8]");
 }
 
+// A launch may have more threads than a loop of the reader has iterations: what they fetch together
+// begins where no thread has a say, also where the loop has one iteration.
+TEST(Bounds, OfSharedStagesBeginAlikeForAllThreads) {
+  const std::string place =
+      "compute_at bias output i.1\nset_scope bias shared\nbind bias j thread.x";
+  EXPECT_EQ(region(kProduct, "split output i 10\nbind output i.0 thread.x\n" + place, "bias"),
+            "[output_i_1 +1] [0 +9]");
+  EXPECT_EQ(region(kProduct, "split output i 5\nbind output i.0 thread.x\n" + place, "bias"),
+            "[output_i_1 +6] [0 +9]");
+  EXPECT_EQ(region(kProduct, "split output i 5\nbind output i.0 block.x\n" + place, "bias"),
+            "[output_i_0 * 5 + output_i_1 +1] [0 +9]");
+}
+
 // Both halves of the output read the same few elements of a tile.
 TEST(Bounds, OfReadsFromSeveralPlaces) {
   const char* halves = R"(program halves {

@@ -38,13 +38,14 @@ bool ThreadRanges::collect(const ir::Expr& e, std::int64_t factor, Parts& parts)
 }
 
 Range ThreadRanges::widen(const Range& range, const ir::Expr& begin, std::int64_t whole) const {
-  const ir::Expr first = ir::simplify(begin, ranges_);
-  const auto variables = ir::free_vars(first);
+  // As it is written: a launch may have more threads than the loops of this read, and what is known
+  // of theirs, as that a loop of one iteration is at 0, does not hold for the others.
+  const auto variables = ir::free_vars(begin);
   const bool same = std::none_of(variables.begin(), variables.end(),
                                  [&](const auto& name) { return threads_.count(name) > 0; });
   if (same && range.extent < whole) return range;
   Parts parts;
-  const bool summed = collect(first, 1, parts);
+  const bool summed = collect(ir::simplify(begin, ranges_), 1, parts);
   const std::int64_t wide = range.extent + parts.differs.high - parts.differs.low;
   if (!summed || wide >= whole) return {{}, {}, whole};
   parts.kept.constant += parts.differs.low;
