@@ -221,6 +221,30 @@ TEST(Launch, SharedMemoryIsUsedAgain) {
 )");
 }
 
+// Slabs of a loop that is over are done with: the barrier is behind the loop.
+TEST(Launch, SharedMemoryOfALoopIsUsedAgain) {
+  EXPECT_EQ(overlaid(std::string("bound for t in 8 on thread.x { alloc A: f32[8] shared { ") +
+                     "for i in 2 { " + kSlab +
+                     " barrier shared } A[t] = y[t] barrier shared y[t] = A[7 - t] } }"),
+            R"(kernel k(x: f32[8], y: f32[8]) {
+  bound for t in 8 on thread.x {
+    alloc A: f32[16] shared {
+      for i in 2 {
+        A[t] = x[t]
+        barrier shared
+        y[t] = A[7 - t]
+        barrier shared
+      }
+      barrier shared
+      A[t] = y[t]
+      barrier shared
+      y[t] = A[7 - t]
+    }
+  }
+}
+)");
+}
+
 // Not what is still used, what is used in every turn of a loop, nor what threads use by themselves.
 TEST(Launch, SharedMemoryInUseIsKept) {
   const std::string slab = kSlab, ends = " A[t] = y[t] barrier shared y[t] = A[7 - t] } }";
@@ -228,6 +252,7 @@ TEST(Launch, SharedMemoryInUseIsKept) {
   for (const std::string& body :
        {begins + "alloc A: f32[8] shared { A[t] = x[t] " + slab + ends,
         begins + "for i in 2 { alloc A: f32[8] shared { " + slab + ends + " }",
+        begins + "alloc A: f32[8] shared { for i in 2 { " + slab + " A[t] = y[t] }" + ends,
         begins + "alloc A: f32[8] shared { if (t < 3) { " + slab + " }" + ends,
         begins + "alloc A: f32[8] shared { alloc B: f32[8] shared { B[t] = x[t] }" + ends,
         begins + "alloc A: i32[8] shared { " + slab + " A[t] = 1i32 } }"}) {

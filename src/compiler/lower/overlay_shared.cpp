@@ -7,8 +7,9 @@
 //   }                                       uses of A, in A'
 //                                         }
 //
-// Both have one index by now. B must be used by all threads together, which barriers in it show,
-// and once: no loop but those over blocks and threads may stand around it.
+// Both have one index by now. B must be used by all threads together, which barriers in it show. A
+// is used once: no loop but those over blocks and threads may stand around it. B may be in serial
+// loops, which are over before A is used: the barrier is behind these.
 #include <algorithm>
 
 #include "compiler/ir/nodes/rewrite.h"
@@ -64,43 +65,60 @@ Stmt with_buffer(const Stmt& s, const ir::Buffer& from, const ir::Buffer& to) {
   return ir::store(to, store->index, store->value);
 }
 
+// Storage, and the outermost loop that it is in, if any.
+struct Lender {
+  const ir::Allocate* storage = nullptr;
+  const ir::For* loop = nullptr;
+};
+
 // The longest buffer that is done with before `wanted` is used; nothing where there is none.
 class Lenders {
  public:
   explicit Lenders(const ir::Buffer& wanted) : wanted_(wanted) {}
 
-  const ir::Allocate* find(const Stmt& s) {
-    look(s);
+  Lender find(const Stmt& s) {
+    look(s, nullptr);
     return found_;
   }
 
  private:
   // False once `wanted` was used.
-  bool look(const Stmt& s) {
+  bool look(const Stmt& s, const ir::For* around) {
     if (const auto* list = ir::as<ir::Block>(s)) {
       return std::all_of(list->stmts.begin(), list->stmts.end(),
-                         [&](const Stmt& child) { return look(child); });
+                         [&](const Stmt& child) { return look(child, around); });
+    }
+    const bool unused = !uses(s, wanted_);
+    if (const auto* loop = ir::as<ir::For>(s)) {
+      const bool over = unused && loop->kind == ir::LoopKind::Serial;
+      return over ? look(loop->body, around ? around : loop) : unused;
     }
     const auto* storage = ir::as<ir::Allocate>(s);
-    if (storage && is_shared(storage) && !uses(s, wanted_)) {
-      const bool fits = storage->buffer->type == wanted_->type && has_barrier(storage->body);
-      const auto size = [](const ir::Allocate* a) { return ir::element_count(*a->buffer); };
-      if (fits && (!found_ || size(storage) > size(found_))) found_ = storage;
-    }
-    return storage ? look(storage->body) : !uses(s, wanted_);
+    if (is_shared(storage) && unused) consider({storage, around});
+    return storage ? look(storage->body, around) : unused;
+  }
+
+  void consider(const Lender& lender) {
+    const auto size = [](const Lender& l) { return ir::element_count(*l.storage->buffer); };
+    const bool fits =
+        lender.storage->buffer->type == wanted_->type && has_barrier(lender.storage->body);
+    if (fits && (!found_.storage || size(lender) > size(found_))) found_ = lender;
   }
 
   const ir::Buffer& wanted_;
-  const ir::Allocate* found_ = nullptr;
+  Lender found_;
 };
 
-Stmt without(const Stmt& s, const ir::Allocate* lender) {
-  if (ir::as<ir::Allocate>(s) == lender) {
-    return ir::block({lender->body, ir::make_stmt(ir::Barrier{ir::Scope::Shared})});
+Stmt without(const Stmt& s, const Lender& lender) {
+  const Stmt barrier = ir::make_stmt(ir::Barrier{ir::Scope::Shared});
+  if (ir::as<ir::Allocate>(s) == lender.storage) {
+    return lender.loop ? lender.storage->body : ir::block({lender.storage->body, barrier});
   }
-  return ir::map_children(
+  const Stmt mapped = ir::map_children(
       s, [&](const Stmt& child) { return without(child, lender); },
       [](const ir::Expr& e) { return e; });
+  const bool last = lender.loop && ir::as<ir::For>(s) == lender.loop;
+  return last ? ir::block({mapped, barrier}) : mapped;
 }
 
 }  // namespace
@@ -109,8 +127,8 @@ Stmt overlay_shared(const Stmt& s) {
   const auto* storage = ir::as<ir::Allocate>(s);
   if (is_shared(storage)) {
     const ir::Buffer& own = storage->buffer;
-    if (const ir::Allocate* lender = Lenders(own).find(storage->body)) {
-      const ir::Buffer lent = lender->buffer;
+    if (const Lender lender = Lenders(own).find(storage->body); lender.storage) {
+      const ir::Buffer lent = lender.storage->buffer;
       const std::int64_t elements = std::max(ir::element_count(*own), ir::element_count(*lent));
       const ir::Buffer both = ir::make_buffer(own->name, own->type, {elements}, own->scope);
       Stmt body = without(storage->body, lender);

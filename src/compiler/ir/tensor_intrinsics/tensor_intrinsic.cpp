@@ -74,14 +74,15 @@ Program TensorIntrinsic::program() const {
 
 Expr TensorIntrinsic::before_rounding(const Expr& value) const {
   if (rounding.empty()) return {};
-  Expr element;
-  visit(value, [&](const Expr& e) {
-    if (!element && as<Load>(e)) element = e;
-  });
-  if (!element) return {};
   const auto& known = read_declarations().roundings;
   const auto found = known.find(rounding);
   const Expr form = found != known.end() ? found->second : parse_expr(rounding).value();
+  // It keeps the type of what it rounds: loads of others are no elements.
+  Expr element;
+  visit(value, [&](const Expr& e) {
+    if (!element && as<Load>(e) && e.type() == form.type()) element = e;
+  });
+  if (!element) return {};
   const Expr rounded = substitute(form, {{"x", element}});
   return equal(rounded, value) ? element : Expr();
 }

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "compiler/ir/nodes/intrinsics.h"
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/text/parse.h"
 
 namespace attune::ir {
 namespace {
@@ -30,6 +32,29 @@ TEST(TensorIntrinsics, AreDeclaredInFull) {
     EXPECT_EQ(declared->arg_count, arguments);
     EXPECT_EQ(declared->written_args, 1);
   }
+}
+
+// An element is seen through its rounding; loads of other types are none, whatever they are in.
+TEST(TensorIntrinsics, RoundingsAreOfTheirOwnType) {
+  const Expr single = load(make_buffer("single", kF32, {4}), {Expr(0)});
+  const Expr half = load(make_buffer("half", kF16, {4}), {Expr(0)});
+  const Expr gathered =
+      load(make_buffer("single", kF32, {4}), {load(make_buffer("places", kI64, {4}), {Expr(0)})});
+  int rounding = 0;
+  for (const TensorIntrinsic& intrinsic : tensor_intrinsics()) {
+    EXPECT_FALSE(intrinsic.before_rounding(half)) << intrinsic.name;
+    EXPECT_FALSE(intrinsic.before_rounding(math(MathFn::Exp, {half}))) << intrinsic.name;
+    EXPECT_FALSE(intrinsic.before_rounding(single)) << intrinsic.name;
+    if (intrinsic.rounding.empty()) continue;
+    ++rounding;
+    const Expr of_x = parse_expr(intrinsic.rounding).value();
+    for (const Expr& element : {single, gathered}) {
+      const Expr found = intrinsic.before_rounding(substitute(of_x, {{"x", element}}));
+      ASSERT_TRUE(found) << intrinsic.name;
+      EXPECT_TRUE(equal(found, element)) << intrinsic.name;
+    }
+  }
+  EXPECT_GT(rounding, 0);
 }
 
 // Every element of a warp's tile is loaded by one lane, and every result held by the lane that
