@@ -40,7 +40,9 @@ constexpr Example kExamples[] = {
     {"reductions", "reduce:m=3,n=40000,op=sum"},
     {"moves", "transpose:d0=3,d1=50,d2=70,perm=021"},
     {"moves", "elementwise:m=33,n=64,op=add+relu"},
-    {"launches", "conv2d:h=9,w=9,ic=8,oc=8,kh=3,kw=3,pad=1,groups=2"},
+    {"windows", "conv2d:h=9,w=9,ic=8,oc=8,kh=3,kw=3,pad=1,groups=2"},
+    {"windows", "conv2d_transpose:h=4,w=4,ic=8,oc=8,kh=4,kw=4,stride=2,pad=1"},
+    {"launches", "reduce:m=12,n=200,op=argmax"},
 };
 
 target::Target target_for(const char* architecture) {
