@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -110,6 +111,9 @@ Status enter_cage(const CageRules& rules, const CageOptions& options) {
   give_up_privileges();
   set_limits(rules, options);
   if (!can_filter_calls()) return {};
+  // Where memory of a thread goes back to the system, glibc opens /proc/sys/vm/overcommit_memory
+  // first.
+  (void)::mallopt(M_TRIM_THRESHOLD, -1);
   std::vector<CallRule> all(rules.calls.begin(), rules.calls.end());
   all.insert(all.end(), options.own_calls.begin(), options.own_calls.end());
   if (rules.starts_threads) all.insert(all.end(), std::begin(kThreads), std::end(kThreads));

@@ -6,7 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "base/answer_reader.h"
 #include "base/clock.h"
@@ -203,6 +207,28 @@ TEST(Isolated, ACallThatTheCageForbidsIsNamed) {
   });
   ASSERT_FALSE(caged.ok());
   EXPECT_EQ(caged.error().message, "the work crashed: called openat, which kernels may not");
+}
+
+TEST(Isolated, ThreadsMayGiveMemoryBackInTheCage) {
+  const Result<Bytes> caged = run_isolated("the work", []() -> Result<Bytes> {
+    std::atomic<bool> filled = false, is_caged = false;
+    std::thread other([&] {
+      std::vector<std::unique_ptr<std::byte[]>> blocks;
+      for (int i = 0; i < 500; ++i) blocks.push_back(std::make_unique<std::byte[]>(64 << 10));
+      filled = true;
+      while (!is_caged) {
+      }
+      blocks.clear();
+    });
+    while (!filled) {
+    }
+    const Status entered = enter_cage({.calls = kHostCalls}, {});
+    is_caged = true;
+    other.join();
+    ATTUNE_RETURN_IF_ERROR(entered);
+    return Bytes(1);
+  });
+  EXPECT_TRUE(caged.ok()) << caged.error().message;
 }
 
 TEST(Isolated, LastWordsAreFew) {
