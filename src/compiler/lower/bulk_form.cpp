@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/lower/flatten.h"
 
 namespace attune::lower {
 namespace {
@@ -11,16 +12,6 @@ using ir::Expr;
 using ir::Stmt;
 
 constexpr std::int64_t kUnitBytes = 16;
-
-Expr flat_index(const ir::BufferNode& buffer, const std::vector<Expr>& index) {
-  Expr sum(0);
-  std::int64_t stride = 1;
-  for (std::size_t d = index.size(); d-- > 0;) {
-    sum = sum + index[d] * Expr(stride);
-    stride *= buffer.shape[d];
-  }
-  return sum;
-}
 
 // The loops of a nest without conditions, and its store.
 struct Loops {

@@ -6,6 +6,7 @@
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/lower/conditions.h"
+#include "compiler/lower/flatten.h"
 
 namespace attune::lower {
 namespace {
@@ -19,16 +20,6 @@ Stmt with_store(const Stmt& s, const std::function<Stmt(const ir::Store&)>& chan
   return ir::map_children(
       s, [&](const Stmt& child) { return with_store(child, change); },
       [](const Expr& e) { return e; });
-}
-
-Expr flat_index(const ir::BufferNode& buffer, const std::vector<Expr>& index) {
-  Expr sum(0);
-  std::int64_t stride = 1;
-  for (std::size_t d = index.size(); d-- > 0;) {
-    sum = sum + index[d] * Expr(stride);
-    stride *= buffer.shape[d];
-  }
-  return sum;
 }
 
 // An element of global memory, and where it is read; zero elsewhere.
