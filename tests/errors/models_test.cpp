@@ -23,7 +23,7 @@ class BadModels : public test::BadCommands {
     return directory_.read("relu.attune");
   }
   void write_tensor(const std::string& name, runtime::DType type,
-                   std::vector<std::int64_t> shape) const {
+                    std::vector<std::int64_t> shape) const {
     const auto tensor = runtime::Tensor::allocate(type, std::move(shape)).value();
     ASSERT_TRUE(tensor_files::write_npy(directory_.file(name), tensor).ok());
   }

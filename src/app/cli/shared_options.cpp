@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/file_system.h"
 
 namespace attune::cli {

@@ -8,7 +8,7 @@
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/beyond_ends.h"
 #include "compiler/lower/conditions.h"
-#include "compiler/lower/launch_axes.h"
+#include "compiler/lower/launches/launch_axes.h"
 #include "compiler/lower/prepared.h"
 #include "compiler/lower/reduction.h"
 #include "compiler/lower/skips.h"

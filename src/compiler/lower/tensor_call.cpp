@@ -9,8 +9,8 @@
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/text/names.h"
 #include "compiler/lower/flatten.h"
-#include "compiler/lower/warp_call.h"
-#include "compiler/lower/warpgroup_call.h"
+#include "compiler/lower/launches/warp_call.h"
+#include "compiler/lower/launches/warpgroup_call.h"
 
 namespace attune::lower {
 namespace {

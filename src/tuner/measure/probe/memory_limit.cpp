@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "tuner/measure/probe/buffer_store.h"
 
 namespace attune::probe {

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 
 namespace attune {
 

@@ -1,4 +1,4 @@
-#include "base/cage.h"
+#include "base/cage/cage.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <functional>
 #include <thread>
 
-#include "base/host_calls.h"
+#include "base/cage/host_calls.h"
 
 namespace attune {
 namespace {

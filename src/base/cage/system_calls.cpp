@@ -1,4 +1,4 @@
-#include "base/system_calls.h"
+#include "base/cage/system_calls.h"
 
 #include <sys/syscall.h>
 

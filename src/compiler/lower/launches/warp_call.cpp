@@ -1,4 +1,4 @@
-#include "compiler/lower/warp_call.h"
+#include "compiler/lower/launches/warp_call.h"
 
 #include <fmt/format.h>
 

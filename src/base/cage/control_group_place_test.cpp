@@ -1,4 +1,4 @@
-#include "base/control_group_place.h"
+#include "base/cage/control_group_place.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/call_filter.h"
+#include "base/cage/call_filter.h"
 #include "base/result.h"
 
 namespace attune {

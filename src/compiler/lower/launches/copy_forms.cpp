@@ -1,4 +1,4 @@
-#include "compiler/lower/copy_forms.h"
+#include "compiler/lower/launches/copy_forms.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/copy_forms.h"
+#include "compiler/lower/launches/copy_forms.h"
 
 namespace attune::lower {
 

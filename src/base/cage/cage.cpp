@@ -1,4 +1,4 @@
-#include "base/cage.h"
+#include "base/cage/cage.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/cage/control_group.h"
 #include "base/clock.h"
-#include "base/control_group.h"
 
 namespace attune {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/lower/warpgroup_call.h"
+#include "compiler/lower/launches/warpgroup_call.h"
 
 #include <fmt/format.h>
 

@@ -4,28 +4,10 @@
 
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/interpret/launches.h"
-#include "compiler/ir/text/parse.h"
-#include "compiler/ir/text/print.h"
-#include "compiler/lower/lower.h"
-#include "compiler/schedule/trace.h"
+#include "compiler/lower/launches/lowered_testing.h"
 
 namespace attune::lower {
 namespace {
-
-Result<ir::Kernel> lowered(const std::string& program, const std::string& trace) {
-  ATTUNE_ASSIGN(const ir::Program parsed, ir::parse_program(program));
-  ATTUNE_ASSIGN(const schedule::Trace steps, schedule::parse_trace(trace));
-  ATTUNE_ASSIGN(const schedule::State state, schedule::replay(parsed, steps));
-  Options options;
-  options.pipeline = launch_pipeline();
-  ATTUNE_ASSIGN(const Lowered result, lower(state, options));
-  return result.main;
-}
-
-std::string text_of(const std::string& program, const std::string& trace) {
-  const auto kernel = lowered(program, trace);
-  return kernel.ok() ? ir::to_string(*kernel) : kernel.error().message;
-}
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;

@@ -1,7 +1,7 @@
 // Instructions of warpgroups that no pipeline runs beside others become groups of their own, which
 // are waited for at once: the outermost statement that does nothing else is one. And whoever writes
 // shared memory fences it before the barrier behind which such instructions read it.
-#include "compiler/lower/matrix_groups.h"
+#include "compiler/lower/launches/matrix_groups.h"
 
 #include <algorithm>
 

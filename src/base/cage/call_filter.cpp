@@ -1,4 +1,4 @@
-#include "base/call_filter.h"
+#include "base/cage/call_filter.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/system_calls.h"
+#include "base/cage/system_calls.h"
 
 namespace attune {
 namespace {

@@ -1,23 +1,10 @@
 // Products by matrix instructions of warps, lowered.
 #include <gtest/gtest.h>
 
-#include "compiler/ir/text/parse.h"
-#include "compiler/ir/text/print.h"
-#include "compiler/lower/lower.h"
-#include "compiler/schedule/trace.h"
+#include "compiler/lower/launches/lowered_testing.h"
 
 namespace attune::lower {
 namespace {
-
-std::string text_of(const std::string& program, const std::string& trace) {
-  const auto state =
-      schedule::replay(ir::parse_program(program).value(), schedule::parse_trace(trace).value());
-  if (!state.ok()) return state.error().message;
-  Options options;
-  options.pipeline = launch_pipeline();
-  const auto lowered = lower(*state, options);
-  return lowered.ok() ? ir::to_string(lowered->main) : lowered.error().message;
-}
 
 std::string product(int m, int n, int k) {
   const auto text = [](int number) { return std::to_string(number); };

@@ -1,4 +1,4 @@
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

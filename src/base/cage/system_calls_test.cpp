@@ -1,4 +1,4 @@
-#include "base/system_calls.h"
+#include "base/cage/system_calls.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

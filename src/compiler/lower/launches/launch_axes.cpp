@@ -1,4 +1,4 @@
-#include "compiler/lower/launch_axes.h"
+#include "compiler/lower/launches/launch_axes.h"
 
 #include <algorithm>
 #include <cctype>

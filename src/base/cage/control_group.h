@@ -1,7 +1,8 @@
 // A control group (cgroup, version 2) around processes that run foreign code: limits that hold for
 // all of them together, for memory of every kind and whatever rights they have, and an end for all
 // of them at once. It is made beside the group of the process that asks, where the system lets that
-// user; elsewhere there is none, and the limits of single processes (base/cage.h) are what is left.
+// user; elsewhere there is none, and the limits of single processes (base/cage/cage.h) are what is
+// left.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/control_group_place.h"
+#include "base/cage/control_group_place.h"
 #include "base/result.h"
 
 namespace attune {

@@ -35,9 +35,9 @@
 #include "base/check.h"
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/ir/nodes/rewrite.h"
-#include "compiler/lower/bulk_form.h"
-#include "compiler/lower/copy_forms.h"
-#include "compiler/lower/matrix_groups.h"
+#include "compiler/lower/launches/bulk_form.h"
+#include "compiler/lower/launches/copy_forms.h"
+#include "compiler/lower/launches/matrix_groups.h"
 #include "compiler/lower/statement_passes.h"
 #include "compiler/schedule/pipelines.h"
 

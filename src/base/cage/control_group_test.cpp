@@ -1,4 +1,4 @@
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/temporary_directory_testing.h"
 
 namespace attune {

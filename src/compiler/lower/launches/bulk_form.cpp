@@ -1,4 +1,4 @@
-#include "compiler/lower/bulk_form.h"
+#include "compiler/lower/launches/bulk_form.h"
 
 #include <algorithm>
 
