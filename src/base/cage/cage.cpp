@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/cage/control_group.h"
 #include "base/clock.h"
@@ -159,13 +160,17 @@ std::optional<std::int64_t> available_memory_bytes() {
 }
 
 std::optional<std::int64_t> address_space_bytes() {
-  long pages = 0;
-  FILE* file = ::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return std::nullopt;
-  const bool read = ::fscanf(file, "%ld", &pages) == 1;
-  ::fclose(file);
-  if (!read) return std::nullopt;
-  return std::int64_t{pages} * ::sysconf(_SC_PAGESIZE);
+  const int statm = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (statm < 0) return std::nullopt;
+  const std::optional<std::int64_t> bytes = address_space_bytes(statm);
+  ::close(statm);
+  return bytes;
+}
+
+std::optional<std::int64_t> address_space_bytes(int statm) {
+  char text[32] = {};
+  if (::pread(statm, text, sizeof text - 1, 0) <= 0) return std::nullopt;
+  return std::int64_t{std::strtoll(text, nullptr, 10)} * ::sysconf(_SC_PAGESIZE);
 }
 
 std::optional<int> await_exit(pid_t child, double milliseconds) {

@@ -55,8 +55,10 @@ void limit_memory(std::int64_t bytes);
 // Free on this machine, or soon free; nothing where the system does not say.
 std::optional<std::int64_t> available_memory_bytes();
 
-// Addresses that this process uses, in bytes; nothing where the system does not say.
+// Addresses that this process uses, in bytes; nothing where the system does not say. Inside of a
+// cage by /proc/self/statm, opened before it closed.
 std::optional<std::int64_t> address_space_bytes();
+std::optional<std::int64_t> address_space_bytes(int statm);
 
 // Ends a process and its group, and waits for that: its status, or nothing when it does not end,
 // being stuck in the kernel.
