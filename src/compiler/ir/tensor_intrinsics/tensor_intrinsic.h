@@ -119,8 +119,8 @@ class MatrixPlaces {
 // The names that the meaning gives the dimensions of each operand, the output first.
 std::vector<std::vector<std::string>> dimension_names(const Program& program);
 
-// One function per intrinsic, in a file of its name (those that differ in a type share one); those
-// of warpgroups differ in how many columns they have.
+// One function per intrinsic, each in the file of its name; those of warpgroups differ in how many
+// columns they have.
 TensorIntrinsic mma_4x4x4_f32();
 TensorIntrinsic mma_8x8x4_f32();
 TensorIntrinsic dot_4_f32();
