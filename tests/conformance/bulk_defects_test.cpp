@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/nodes/intrinsics.h"
-#include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/text/print.h"
 #include "tests/support/launch_defects.h"
 #include "tests/support/mutate_kernel.h"

@@ -2,7 +2,6 @@
 // it, and says of which kind it is.
 #include <gtest/gtest.h>
 
-#include "compiler/ir/nodes/rewrite.h"
 #include "tests/support/launch_defects.h"
 #include "tests/support/mutate_kernel.h"
 #include "tests/support/mutate_pipeline.h"

@@ -2,8 +2,9 @@
 // it, and says of which kind it is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/ir/nodes/intrinsics.h"
-#include "compiler/ir/nodes/rewrite.h"
 #include "tests/support/launch_defects.h"
 #include "tests/support/mutate_kernel.h"
 #include "tests/support/mutate_pipeline.h"
