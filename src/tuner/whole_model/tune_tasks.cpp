@@ -119,7 +119,10 @@ std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
   return result;
 }
 
-int model_window(bool overlap) { return overlap ? 5 : 4; }
+int model_window(const tuning::CorePlan& cores) {
+  constexpr int kFewest = 4;
+  return cores.overlap ? kFewest + std::max(1, static_cast<int>(cores.build.size()) / 2) : kFewest;
+}
 
 Result<double> peak_gflops(TuningResources& resources, const target::Target& target) {
   double peak = 0;

@@ -1,6 +1,7 @@
 #include "tuner/templates/launches/launch_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/space/launch_shape.h"
 
@@ -10,7 +11,7 @@ using schedule::StageState;
 
 LaunchWriter::LaunchWriter(const ir::Program& program, const schedule::Trace& begun,
                            const target::LaunchFacts& device)
-    : device_(device), state_(schedule::initial_state(program)) {
+    : device_(device), state_(schedule::initial_state(program)), safe_(state_) {
   for (const schedule::Step& step : begun) perform(step);
 }
 
@@ -37,12 +38,18 @@ std::optional<schedule::Extents> LaunchWriter::axes(const std::string& name) con
   return std::move((*bounds)[static_cast<std::size_t>(index)].axes);
 }
 
+// In place: a copy of the state for each step would be one of the stage that it changes. One that
+// fails may have changed something by then.
 bool LaunchWriter::perform(const schedule::Step& step) {
-  schedule::State next = state_;
-  if (!schedule::perform(next, step).ok()) return false;
-  state_ = std::move(next);
-  trace_.push_back(step);
-  return true;
+  if (schedule::perform(state_, step).ok()) {
+    trace_.push_back(step);
+    return true;
+  }
+  state_ = safe_;
+  for (std::size_t i = safe_length_; i < trace_.size(); ++i) {
+    CHECK(schedule::perform(state_, trace_[i]).ok(), "what went well goes well again");
+  }
+  return false;
 }
 
 bool LaunchWriter::together(const std::function<bool()>& steps) {
@@ -50,12 +57,16 @@ bool LaunchWriter::together(const std::function<bool()>& steps) {
 }
 
 bool LaunchWriter::attempt(const std::function<bool()>& steps) {
-  const schedule::State before = state_;
-  const std::size_t length = trace_.size();
-  if (steps()) return true;
-  state_ = before;
-  trace_.resize(length);
-  return false;
+  schedule::State before = std::exchange(safe_, state_);
+  const std::size_t length = trace_.size(), before_length = std::exchange(safe_length_, length);
+  const bool done = steps();
+  if (!done) {
+    state_ = std::move(safe_);
+    trace_.resize(length);
+  }
+  safe_ = std::move(before);
+  safe_length_ = before_length;
+  return done;
 }
 
 bool LaunchWriter::fits_device() const {

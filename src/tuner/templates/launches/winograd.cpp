@@ -308,8 +308,8 @@ const ir::Stage* host_of_results(const ir::Program& program) {
   return readers[0];
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Cut cut = cut_of(program);
   LaunchWriter writer(program, cut.steps, target.launch);
   for (const schedule::Step& step :
