@@ -4,15 +4,38 @@
 #include <utility>
 
 #include "tuner/space/launch_shape.h"
+#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 
 using schedule::StageState;
 
+namespace {
+
+// With what of these steps goes well.
+space::Written begin(const ir::Program& program, const schedule::Trace& begun) {
+  space::Written written{{}, schedule::initial_state(program)};
+  for (const schedule::Step& step : begun) {
+    schedule::State next = *written.state;
+    if (!schedule::perform(next, step).ok()) continue;
+    written.state = std::move(next);
+    written.trace.push_back(step);
+  }
+  return written;
+}
+
+}  // namespace
+
 LaunchWriter::LaunchWriter(const ir::Program& program, const schedule::Trace& begun,
                            const target::LaunchFacts& device)
-    : device_(device), state_(schedule::initial_state(program)), safe_(state_) {
-  for (const schedule::Step& step : begun) perform(step);
+    : device_(device) {
+  static ProgramMemo<std::string, space::Written> memo;
+  const auto first = memo.of(program, schedule::to_string(begun), [&] {
+    return begin(program, begun);
+  });
+  state_ = safe_ = *first->state;
+  trace_ = first->trace;
+  safe_length_ = trace_.size();
 }
 
 const StageState& LaunchWriter::stage(const std::string& name) const {
