@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,7 @@ class ProgramMemo {
   std::shared_ptr<const Answer> of(const ir::Program& program, const Question& question,
                                    const Find& find) {
     {
-      const std::lock_guard lock(mutex_);
+      const std::shared_lock lock(mutex_);
       for (const Entry& entry : entries_) {
         if (is_same(entry.program, program) && entry.question == question) return entry.answer;
       }
@@ -61,7 +62,7 @@ class ProgramMemo {
     std::shared_ptr<const Answer> answer;
   };
   static constexpr std::size_t kMost = 256;
-  std::mutex mutex_;
+  std::shared_mutex mutex_;
   std::vector<Entry> entries_;
   std::size_t next_ = 0;  // to be replaced
 };

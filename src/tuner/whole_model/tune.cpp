@@ -143,6 +143,7 @@ class Tuner {
   }
 
   Status open_sessions() {
+    choose_defaults(tasks_, model_);
     ATTUNE_RETURN_IF_ERROR(bring_known());
     // The session of an operator finds by itself what is known of it.
     const std::string own = model_.is_operator() ? tasks_.distinct.front().key : "";
@@ -305,8 +306,7 @@ class Tuner {
             .reached = &predicted};
   }
 
-  // Without a limit of time.
-  bool endless() const { return options_.trials && !options_.seconds; }
+  bool endless() const { return options_.trials && !options_.seconds; }  // no limit of time
 
   void note_compiled(const ModelContest& contest) {
     const double compiles = contest.is_known_due() ? 2 : 1;

@@ -26,6 +26,10 @@ struct TunableTask {
   bool any_seed = false;  // no seed is asked for: what is resumed may have any
 };
 
+// Chooses the default schedules of all tasks, on all cores. They are remembered: whoever asks for
+// one after the other should do this first.
+void choose_defaults(const model::ModelTasks& tasks, const model::LoadedModel& model);
+
 // `window`: rounds of an operator that are under way at once.
 std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
                                        const model::LoadedModel& model, const TuneOptions& options,
