@@ -34,6 +34,11 @@ std::string page_of(const verbs::BenchReport& report) {
                                  report.threads == 1 ? "thread" : "threads", report.schedule_text);
   page += fmt::format("latency  min {:.4g} ms  median {:.4g} ms  p90 {:.4g} ms  p99 {:.4g} ms\n",
                       l.min_ms, l.median_ms, l.p90_ms, l.p99_ms);
+  if (report.call_latency) {
+    page += fmt::format("         on the device; a call that brings inputs and outputs has a median "
+                        "of {:.4g} ms\n",
+                        report.call_latency->median_ms);
+  }
   if (report.gflops > 0) {
     page += fmt::format("speed    {:.1f} GFLOP/s at the fastest", report.gflops);
     if (report.peak_gflops > 0) {
@@ -58,7 +63,8 @@ std::string page_of(const verbs::BenchReport& report) {
 Result<int> run_bench(Words arguments, Console& console) {
   CommandLine line("bench",
                    "Times a model, an artifact or an operator with the best schedules known, else "
-                   "the defaults.");
+                   "the defaults. On a device with memory of its own a run is timed by its clock, "
+                   "from inputs that are there to outputs that are there, as tuning compares.");
   verbs::BenchOptions options;
   Speech speech;
   std::optional<std::int64_t> repeats, seed;

@@ -22,6 +22,7 @@ struct Found {
   Samples samples = {};
   std::int64_t session_bytes = 0;
   std::vector<LayerRow> layers = {};
+  std::vector<double> calls_us = {};  // with copies, where samples are without
 };
 
 Bytes pack(const Found& found) {
@@ -38,6 +39,8 @@ Bytes pack(const Found& found) {
     append_value(bytes, row.gflops);
     append_value(bytes, row.calls);
   }
+  append_value(bytes, found.calls_us.size());
+  for (const double us : found.calls_us) append_value(bytes, us);
   for (const double us : found.samples.call_us) append_value(bytes, us);
   return bytes;
 }
@@ -57,6 +60,8 @@ Result<Found> unpack(std::span<const char> bytes) {
     row.gflops = reader.value<double>();
     row.calls = reader.value<std::int64_t>();
   }
+  found.calls_us.resize(reader.count(sizeof(double)));
+  for (double& us : found.calls_us) us = reader.value<double>();
   while (!reader.rest().empty()) found.samples.call_us.push_back(reader.value<double>());
   ATTUNE_RETURN_IF_ERROR(reader.status());
   if (!found.samples.call_us.empty()) return found;
@@ -80,6 +85,29 @@ Result<std::vector<LayerRow>> profile_layers(model::ModelSession& session,
   return layer_rows(profile, runs);
 }
 
+// Of an operator its kernel is timed, not what a model does around its layers.
+Status take_samples(const model::RunnableModel& model, model::ModelSession& session,
+                    const std::vector<Tensor>& inputs, const SamplingOptions& sampling,
+                    Found& found) {
+  ATTUNE_RETURN_IF_ERROR(session.run(inputs));
+  const auto call = [&] { return session.run(inputs); };
+  if (model.is_operator) {
+    ATTUNE_ASSIGN(found.samples, sample([&] { return session.run_again(); }, session, sampling));
+    return {};
+  }
+  if (!session.is_one_recording()) {
+    ATTUNE_ASSIGN(found.samples, sample(call, session, sampling));
+    return {};
+  }
+  ATTUNE_ASSIGN(found.samples,
+                sample_times([&] { return session.time_us(inputs); }, sampling));
+  constexpr double kShare = 0.25;  // of the time, for calls beside
+  const SteadyClock wall;
+  ATTUNE_ASSIGN(Samples calls, sample(call, wall, {sampling.repeats, kShare * sampling.seconds}));
+  found.calls_us = std::move(calls.call_us);
+  return {};
+}
+
 nlohmann::ordered_json json_of(const LayerRow& row) {
   nlohmann::ordered_json json{{"name", row.name},       {"kernel", row.kernel},
                               {"ms", row.milliseconds}, {"fastest_ms", row.fastest_ms},
@@ -88,6 +116,13 @@ nlohmann::ordered_json json_of(const LayerRow& row) {
   if (row.bound_us > 0) json["bound_us"] = row.bound_us;
   if (const auto percent = row.percent_of_bound()) json["percent_of_bound"] = *percent;
   return json;
+}
+
+nlohmann::ordered_json json_of(const Latency& latency) {
+  return {{"min", latency.min_ms},
+          {"median", latency.median_ms},
+          {"p90", latency.p90_ms},
+          {"p99", latency.p99_ms}};
 }
 
 // An artifact does not know its tasks; then the plan says what there is to do.
@@ -113,6 +148,18 @@ Status add_bounds(const model::RunnableModel& model, std::vector<LayerRow>& rows
 }
 
 }  // namespace
+
+std::string_view name_of(Timed timed) {
+  switch (timed) {
+    case Timed::Kernel:
+      return "kernel";
+    case Timed::Device:
+      return "device";
+    case Timed::Call:
+      break;
+  }
+  return "call";
+}
 
 std::vector<LayerRow> layer_rows(const runtime::Profile& profile, std::int64_t runs) {
   std::vector<LayerRow> rows;
@@ -163,10 +210,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
     ATTUNE_ASSIGN(model::ModelSession session, model::ModelSession::create(model, true));
     ATTUNE_RETURN_IF_ERROR(model::enter_cage(model));
     Found found;
-    // Of an operator its kernel is timed, not what a model does around its layers.
-    ATTUNE_RETURN_IF_ERROR(session.run(inputs));
-    const auto once = [&] { return model.is_operator ? session.run_again() : session.run(inputs); };
-    ATTUNE_ASSIGN(found.samples, sample(once, session, options.sampling));
+    ATTUNE_RETURN_IF_ERROR(take_samples(model, session, inputs, options.sampling, found));
     found.session_bytes = static_cast<std::int64_t>(session.bytes());
     if (options.layers) {
       ATTUNE_ASSIGN(found.layers, profile_layers(session, inputs, options.sampling));
@@ -178,6 +222,11 @@ Result<BenchReport> bench(const BenchOptions& options) {
   ATTUNE_ASSIGN(Found found, unpack(answer));
   report.calls = found.samples.calls;
   report.latency = summarize(std::move(found.samples.call_us));
+  if (model.is_operator) report.timed = Timed::Kernel;
+  if (!found.calls_us.empty()) {
+    report.timed = Timed::Device;
+    report.call_latency = summarize(std::move(found.calls_us));
+  }
   report.gflops = model::flops_of(plan) / (report.latency.min_ms * 1e6);
   report.load_ms = model.load_ms;
   report.compile_seconds = model.compile_seconds;
@@ -193,10 +242,9 @@ std::string to_json(const BenchReport& report) {
   nlohmann::ordered_json json;
   json["model"] = report.model;
   if (report.kernel) json["key"] = report.kernel->key;
-  json["latency_ms"] = {{"min", report.latency.min_ms},
-                        {"median", report.latency.median_ms},
-                        {"p90", report.latency.p90_ms},
-                        {"p99", report.latency.p99_ms}};
+  json["latency_ms"] = json_of(report.latency);
+  json["timed"] = name_of(report.timed);
+  if (report.call_latency) json["call_latency_ms"] = json_of(*report.call_latency);
   json["gflops"] = report.gflops;
   if (report.peak_gflops > 0) {
     json["peak_gflops"] = report.peak_gflops;

@@ -1,10 +1,14 @@
-// Timing a model in a process of its own, call by call, as a program that uses it would, and layer
-// by layer.
+// Timing a model in a process of its own, call by call, and layer by layer. What a call is depends
+// on where it runs: on the host's threads, all that a program that uses the model calls; on a device
+// that records whole runs, what the device does, from inputs that are there to outputs that are
+// there, with the time of a call that brings both beside it. Tuning compares whole models by the
+// same time.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/verbs/sampling.h"
@@ -40,6 +44,11 @@ struct LayerRow {
   }
 };
 
+// What was timed: the kernel of an operator, a run on its device, or a call with all that belongs to
+// it. "kernel", "device", "call".
+enum class Timed { Kernel, Device, Call };
+std::string_view name_of(Timed timed);
+
 struct BenchReport {
   std::string model = {};
   std::string target = {};
@@ -48,7 +57,9 @@ struct BenchReport {
   std::string schedule_text = {};                  // of where its schedules come from, for a person
   std::optional<model::KernelSource> kernel = {};  // of an operator
   model::Fallbacks fallbacks = {};                 // of compiling
+  Timed timed = Timed::Call;
   Latency latency = {};
+  std::optional<Latency> call_latency = {};  // of calls, where a run on its device was timed
   std::int64_t calls = 0;  // timed ones
   double gflops = 0;       // of the fastest call
   double peak_gflops = 0;  // of as many cores, measured just before; 0: not measured

@@ -21,6 +21,25 @@ Result<double> time_calls(const std::function<Status()>& call, const Clock& cloc
   return seconds_between(start, clock.now_ns()) * 1e6 / static_cast<double>(calls);
 }
 
+Status take_samples(const std::function<Result<double>()>& take, const SamplingOptions& options,
+                    Samples& samples) {
+  const SteadyClock wall;
+  const std::int64_t begin = wall.now_ns();
+  const auto wanted = static_cast<std::size_t>(options.repeats);
+  const auto finished = [&] {
+    if (wanted > 0) return samples.call_us.size() >= wanted;
+    if (samples.call_us.size() < kFewestSamples) return false;
+    return samples.call_us.size() >= kMostSamples ||
+           seconds_between(begin, wall.now_ns()) >= options.seconds;
+  };
+  while (!finished()) {
+    ATTUNE_ASSIGN(const double us, take());
+    samples.call_us.push_back(us);
+    ++samples.calls;
+  }
+  return {};
+}
+
 // The smallest value that so large a part of the values does not exceed.
 double quantile(const std::vector<double>& ascending, double part) {
   const auto rank =
@@ -48,19 +67,21 @@ Result<Samples> sample(const std::function<Status()>& call, const Clock& clock,
     ATTUNE_ASSIGN(call_us, time_calls(call, clock, kCallsOfShort));
   }
   const auto calls = std::max<std::int64_t>(1, std::llround(sample_us / std::max(call_us, 1e-3)));
-  const std::int64_t begin = wall.now_ns();
-  const auto wanted = static_cast<std::size_t>(options.repeats);
-  const auto finished = [&] {
-    if (wanted > 0) return samples.call_us.size() >= wanted;
-    if (samples.call_us.size() < kFewestSamples) return false;
-    return samples.call_us.size() >= kMostSamples ||
-           seconds_between(begin, wall.now_ns()) >= options.seconds;
-  };
-  while (!finished()) {
-    ATTUNE_ASSIGN(const double us, time_calls(call, clock, calls));
-    samples.call_us.push_back(us);
-    samples.calls += calls;
-  }
+  const auto take = [&] { return time_calls(call, clock, calls); };
+  ATTUNE_RETURN_IF_ERROR(take_samples(take, options, samples));
+  samples.calls *= calls;
+  return samples;
+}
+
+Result<Samples> sample_times(const std::function<Result<double>()>& call_us,
+                             const SamplingOptions& options) {
+  const SteadyClock wall;
+  const std::int64_t start = wall.now_ns();
+  do {
+    ATTUNE_RETURN_IF_ERROR(call_us());
+  } while (seconds_between(start, wall.now_ns()) < kWarmUpSeconds);
+  Samples samples;
+  ATTUNE_RETURN_IF_ERROR(take_samples(call_us, options, samples));
   return samples;
 }
 

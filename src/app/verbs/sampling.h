@@ -28,6 +28,10 @@ struct Samples {
 Result<Samples> sample(const std::function<Status()>& call, const Clock& clock,
                        const SamplingOptions& options);
 
+// The same of calls that say themselves how long they took, each of which is a sample.
+Result<Samples> sample_times(const std::function<Result<double>()>& call_us,
+                             const SamplingOptions& options);
+
 // There must be one at least.
 Latency summarize(std::vector<double> call_us);
 

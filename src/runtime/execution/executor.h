@@ -93,6 +93,9 @@ class Session {
   // The same so many times, by the clock of the device: microseconds of one. Where the device can
   // record all of it, it is asked for at once, so that what is timed is the device's work alone.
   Result<double> time_again(std::int64_t runs);
+  // Whether a run is one recording of the device, but for the copies of inputs and outputs: then
+  // what time_again() tells is all of a run.
+  bool is_one_recording();
   // Of several sessions, on one device, one after the other in each of so many runs: microseconds
   // of a run.
   static Result<double> time_together(std::span<Session* const> sessions, std::int64_t runs);

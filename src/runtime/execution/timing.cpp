@@ -36,6 +36,12 @@ std::int64_t Session::State::recordable_calls() {
   return stretch != nullptr && stretch->end == plan().body.size() ? stretch->calls : 0;
 }
 
+bool Session::is_one_recording() {
+  if (!state_->stream->records()) return false;
+  const std::int64_t calls = state_->recordable_calls();
+  return calls > 0 && calls <= kMostRecordedCalls;
+}
+
 Result<double> Session::time_again(std::int64_t runs) {
   Session* const alone = this;
   return time_together({&alone, 1}, runs);

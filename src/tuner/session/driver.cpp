@@ -156,6 +156,8 @@ class Driver {
       admission_.ended(ended->work, ended->seconds, ended->status);
       if (ended->job) {
         usage.seconds_of[static_cast<std::size_t>(ended->job->stage.kind)] += ended->seconds;
+      } else {
+        usage.run_seconds[std::string(ended->work.kind)] += ended->seconds;
       }
       if (!ended->status.ok()) {
         if (failed.ok()) failed = std::move(ended->status);
@@ -203,6 +205,7 @@ double Usage::search_seconds() const {
 Usage& Usage::operator+=(const Usage& other) {
   wall_seconds += other.wall_seconds;
   for (std::size_t i = 0; i < kStageKinds; ++i) seconds_of[i] += other.seconds_of[i];
+  for (const auto& [kind, seconds] : other.run_seconds) run_seconds[kind] += seconds;
   return *this;
 }
 

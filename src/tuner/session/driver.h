@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -43,6 +45,7 @@ struct RunStage {
 struct Usage {
   double wall_seconds = 0;
   std::array<double, kStageKinds> seconds_of = {};  // by StageKind; some run side by side
+  std::map<std::string, double> run_seconds = {};   // of stages of the run, by their kind
   double search_seconds() const;                    // choosing and learning
   Usage& operator+=(const Usage& other);
 };

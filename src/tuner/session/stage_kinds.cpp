@@ -23,7 +23,9 @@ constexpr StageKindInfo kKinds[] = {
     {"history", kHost, kLearns, Forecast::None, 0.5},
     {"compile", kHost, kBuilds, Forecast::Models, 2.0, "compiling the model"},
     {"layouts", kDevice, kMeasures, Forecast::None, 2.0, "choosing layouts"},
+    {"inside", kDevice, kMeasures, Forecast::None, 3.0, "timing kernels inside the model"},
     {"race", kDevice, kMeasures, Forecast::Models, 1.5, "comparing the whole models"},
+    {"ways", kDevice, kMeasures, Forecast::None, 3.0, "choosing how launches overlap"},
 };
 
 static_assert(kKinds[static_cast<std::size_t>(StageKind::Init)].name == "init" &&

@@ -1,5 +1,6 @@
 #include "tuner/space/replay_cache.h"
 
+#include <utility>
 #include <variant>
 
 namespace attune::space {
@@ -23,31 +24,55 @@ std::size_t length_of_beginning(const schedule::Trace& trace) {
 
 }  // namespace
 
+// Only finding and adding what is remembered is done one at a time: performing steps takes far
+// longer, and several threads do that at once.
 Result<schedule::State> ReplayCache::replay(const schedule::Trace& trace) {
+  std::vector<std::string> beginning;
+  for (std::size_t i = 0, length = length_of_beginning(trace); i < length; ++i) {
+    beginning.push_back(schedule::to_string(trace[i]));
+  }
+  Remembered known = find(beginning);
+  schedule::State state = known.state ? std::move(*known.state) : begin_;
+  std::vector<std::pair<std::size_t, schedule::State>> made;  // behind so many steps
+  for (std::size_t i = known.steps; i < trace.size(); ++i) {
+    ATTUNE_RETURN_IF_ERROR(schedule::perform(state, trace[i]));
+    if (i < beginning.size() && rewrites(trace[i])) made.emplace_back(i + 1, state);
+  }
+  if (!made.empty()) remember(beginning, std::move(made));
+  return state;
+}
+
+ReplayCache::Remembered ReplayCache::find(const std::vector<std::string>& beginning) const {
+  const std::lock_guard lock(mutex_);
+  Remembered known;
+  const Node* node = &root_;
+  for (std::size_t i = 0; i < beginning.size(); ++i) {
+    const auto next = node->next.find(beginning[i]);
+    if (next == node->next.end()) break;
+    node = &next->second;
+    if (node->state) known = {i + 1, *node->state};
+  }
+  return known;
+}
+
+void ReplayCache::remember(const std::vector<std::string>& beginning,
+                           std::vector<std::pair<std::size_t, schedule::State>> made) {
   const std::lock_guard lock(mutex_);
   if (nodes_ > kMostNodes) root_ = {}, nodes_ = 0;
-  const std::size_t beginning = length_of_beginning(trace);
-  std::vector<Node*> path;  // behind each step of the beginning, as far as it is remembered
-  std::size_t done = 0;
   Node* node = &root_;
-  while (path.size() < beginning) {
-    std::string text = schedule::to_string(trace[path.size()]);
-    auto next = node->next.find(text);
-    if (next == node->next.end()) {
-      if (node->next.size() >= kMostBranches) break;
-      next = node->next.emplace(std::move(text), Node{}).first;
-      ++nodes_;
+  std::size_t done = 0;
+  for (auto& [steps, state] : made) {
+    for (; done < steps; ++done) {
+      auto next = node->next.find(beginning[done]);
+      if (next == node->next.end()) {
+        if (node->next.size() >= kMostBranches) return;
+        next = node->next.emplace(beginning[done], Node{}).first;
+        ++nodes_;
+      }
+      node = &next->second;
     }
-    node = &next->second;
-    path.push_back(node);
-    if (node->state) done = path.size();
+    if (!node->state) node->state = std::move(state);
   }
-  schedule::State state = done > 0 ? *path[done - 1]->state : begin_;
-  for (std::size_t i = done; i < trace.size(); ++i) {
-    ATTUNE_RETURN_IF_ERROR(schedule::perform(state, trace[i]));
-    if (i < path.size() && rewrites(trace[i])) path[i]->state = state;
-  }
-  return state;
 }
 
 }  // namespace attune::space

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/schedule/trace.h"
 
@@ -27,8 +29,17 @@ class ReplayCache {
     std::optional<schedule::State> state;  // behind steps that rewrite
   };
 
+  // The longest beginning of a trace behind which a state is remembered.
+  struct Remembered {
+    std::size_t steps = 0;
+    std::optional<schedule::State> state = {};
+  };
+  Remembered find(const std::vector<std::string>& beginning) const;
+  void remember(const std::vector<std::string>& beginning,
+                std::vector<std::pair<std::size_t, schedule::State>> made);
+
   schedule::State begin_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Node root_;
   std::size_t nodes_ = 0;
 };

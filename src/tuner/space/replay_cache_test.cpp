@@ -1,6 +1,10 @@
 #include "tuner/space/replay_cache.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
 
 #include "tuner/space/sample_template.h"
 
@@ -35,6 +39,30 @@ TEST(ReplayCache, IllegalStepsAreErrorsEachTime) {
     EXPECT_FALSE(cache.replay(*wrong).ok());
     EXPECT_TRUE(cache.replay(*right).ok());
   }
+}
+
+TEST(ReplayCache, ServesSeveralThreadsAtOnce) {
+  const ir::Program program = sample_program(64, 96, 64);
+  ReplayCache cache(schedule::initial_state(program));
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const int factor = 1 + (i + 7 * t) % 24;  // more than are remembered side by side
+        const auto trace = schedule::parse_trace(
+            fmt::format("split output i {}\ncache_write anchor\nsplit output j 4\n", factor));
+        const auto state = cache.replay(*trace);
+        const bool right = state.ok() && state->stages.size() == 3 &&
+                           state->stages.back()->find_loop("j.1") >= 0 &&
+                           std::get<schedule::SplitRelation>(state->stages.back()->relations[0])
+                                   .factors[0] == factor;
+        wrong += right ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

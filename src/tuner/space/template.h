@@ -14,14 +14,43 @@
 
 namespace attune::space {
 
+// A schedule as a template writes it: its steps, without `algorithm`, which the space puts in front,
+// and the state behind them where the template performs them as it goes.
+struct Written {
+  schedule::Trace trace = {};
+  std::optional<schedule::State> state = {};
+};
+
+// Writes schedules: a function that gives either.
+class Writes {
+ public:
+  using Steps = schedule::Trace (*)(const ir::Program&, const target::Target&, const Values&);
+  using Performed = Written (*)(const ir::Program&, const target::Target&, const Values&);
+  constexpr Writes(Steps steps) : steps_(steps) {}
+  constexpr Writes(Performed performed) : performed_(performed) {}
+
+  Written written(const ir::Program& program, const target::Target& target,
+                  const Values& values) const {
+    if (performed_ != nullptr) return performed_(program, target, values);
+    return {steps_(program, target, values), std::nullopt};
+  }
+  schedule::Trace operator()(const ir::Program& program, const target::Target& target,
+                             const Values& values) const {
+    return written(program, target, values).trace;
+  }
+
+ private:
+  Steps steps_ = nullptr;
+  Performed performed_ = nullptr;
+};
+
 struct Template {
   std::string_view name;
   // Whether the template knows how to schedule the program.
   bool (*fits)(const ir::Program&);
   // The same list for the same program and target, always.
   std::vector<Knob> (*knobs)(const ir::Program&, const target::Target&);
-  // The steps without `algorithm`; that one is put in front by the space.
-  schedule::Trace (*trace)(const ir::Program&, const target::Target&, const Values&);
+  Writes trace;
   // A good choice without measuring; a knob takes the choice that is nearest.
   Settings (*default_values)(const ir::Program&, const target::Target&);
   // A few words ("too few accumulators") when the choice is hopeless; may be null. Called before

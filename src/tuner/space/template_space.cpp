@@ -135,8 +135,12 @@ Result<Scheduled> TemplateSpace::schedule_of(const Point& point) const {
     }
   }
   Scheduled scheduled;
-  ATTUNE_ASSIGN(scheduled.state,
-                a.replays->replay(a.schedule_template.trace(a.program, target_, values)));
+  Written written = a.schedule_template.trace.written(a.program, target_, values);
+  if (written.state) {
+    scheduled.state = std::move(*written.state);
+  } else {
+    ATTUNE_ASSIGN(scheduled.state, a.replays->replay(written.trace));
+  }
   ATTUNE_ASSIGN(scheduled.bounds, schedule::infer_bounds(scheduled.state, schedule::Mins::Leave));
   if (auto reason = find_flaw(scheduled.state, scheduled.bounds, target_, {.spills = hopeless})) {
     return unsupported(std::string(*reason));

@@ -1,8 +1,11 @@
 #include "tuner/templates/inlining.h"
 
+#include <tuple>
+
 #include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
+#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 namespace {
@@ -26,10 +29,8 @@ bool has_condition(const ir::Stage& stage) {
   return found;
 }
 
-}  // namespace
-
-Inlined inline_producers(const ir::Program& program, double wasted_work,
-                         const std::set<std::string>& kept, bool conditions) {
+Inlined find_inlined(const ir::Program& program, double wasted_work,
+                     const std::set<std::string>& kept, bool conditions) {
   const std::set<ir::Buffer> constants = constants_of(program);
   std::map<ir::Buffer, std::int64_t> length;  // of what is inlined
   std::vector<const ir::Stage*> chosen;
@@ -68,6 +69,15 @@ Inlined inline_producers(const ir::Program& program, double wasted_work,
   }
   result.program = schedule::program_of(state);
   return result;
+}
+
+}  // namespace
+
+Inlined inline_producers(const ir::Program& program, double wasted_work,
+                         const std::set<std::string>& kept, bool conditions) {
+  static ProgramMemo<std::tuple<double, std::set<std::string>, bool>, Inlined> memo;
+  return *memo.of(program, {wasted_work, kept, conditions},
+                  [&] { return find_inlined(program, wasted_work, kept, conditions); });
 }
 
 }  // namespace attune::templates

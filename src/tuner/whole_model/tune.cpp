@@ -54,7 +54,7 @@ class Tuner {
     ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
     ATTUNE_RETURN_IF_ERROR(model::check_runs_on(model_.target, resources_.cores()));
     ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model_, model::Purpose::Tune));
-    ATTUNE_RETURN_IF_ERROR(resources_.open(model_.target));
+    ATTUNE_RETURN_IF_ERROR(resources_.count("open", [&] { return resources_.open(model_.target); }));
     report_.threads = model_.target.threads;
     report_.target = model_.target_text();
     report_.precision = ops::name_of(model_.precision);
@@ -143,6 +143,7 @@ class Tuner {
   }
 
   Status open_sessions() {
+    choose_defaults(tasks_, model_);
     ATTUNE_RETURN_IF_ERROR(bring_known());
     // The session of an operator finds by itself what is known of it.
     const std::string own = model_.is_operator() ? tasks_.distinct.front().key : "";
@@ -305,8 +306,7 @@ class Tuner {
             .reached = &predicted};
   }
 
-  // Without a limit of time.
-  bool endless() const { return options_.trials && !options_.seconds; }
+  bool endless() const { return options_.trials && !options_.seconds; }  // no limit of time
 
   void note_compiled(const ModelContest& contest) {
     const double compiles = contest.is_known_due() ? 2 : 1;
@@ -345,7 +345,7 @@ class Tuner {
     for (std::size_t i = 0; i < reports_.size(); ++i) add_task(reports_[i], uses[i], report_);
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
-    add_usage(usage_, device_seconds, report_);
+    add_usage(usage_, resources_.run_seconds(), device_seconds, report_);
     report_.device_condition = resources_.runner().condition();
     report_.seed = whole.seed;
     report_.stopped = stop_.load();

@@ -191,8 +191,6 @@ class Repetition {
   std::vector<Part> parts_;
 };
 
-bool has_overlap(const target::Target& target) { return tunings::plan_cores(target).overlap; }
-
 }  // namespace
 
 bool ReplayReport::same() const {
@@ -208,10 +206,10 @@ Result<ReplayReport> replay(const TuneOptions& options, const std::string& recor
   ATTUNE_ASSIGN(const model::PreparedModel prepared,
                 model::prepare_model(std::move(model),
                                      {.model = options.model, .schedule = {.records = records}}));
-  const bool overlap = has_overlap(prepared.model.target);
+  const tuning::CorePlan cores = tunings::plan_cores(prepared.model.target);
   Repetition repetition(options, prepared.model.target, records);
-  return repetition.run(tunable_tasks(prepared.tasks, prepared.model, options, overlap ? 2 : 1),
-                        !prepared.model.is_operator(), model_window(overlap));
+  return repetition.run(tunable_tasks(prepared.tasks, prepared.model, options, cores.overlap ? 2 : 1),
+                        !prepared.model.is_operator(), model_window(cores));
 }
 
 std::string to_json(const ReplayReport& report) {

@@ -91,15 +91,18 @@ void tune_among_others(const TuneOptions& options, const model::LoadedModel& mod
 
 }  // namespace
 
-std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
-                                       const model::LoadedModel& model, const TuneOptions& options,
-                                       int window) {
-  // They are remembered.
+void choose_defaults(const model::ModelTasks& tasks, const model::LoadedModel& model) {
   (void)model::run_parallel(
       tasks.distinct.size(), model::compiling_threads(model.target), [&](std::size_t i) -> Status {
         (void)model::default_schedule(tasks.distinct[i], model.target, model.algorithms);
         return {};
       });
+}
+
+std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
+                                       const model::LoadedModel& model, const TuneOptions& options,
+                                       int window) {
+  choose_defaults(tasks, model);
   std::vector<TunableTask> result;
   for (std::size_t i = 0; i < tasks.distinct.size(); ++i) {
     const graph::Task& task = tasks.distinct[i];
@@ -119,7 +122,10 @@ std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
   return result;
 }
 
-int model_window(bool overlap) { return overlap ? 5 : 4; }
+int model_window(const tuning::CorePlan& cores) {
+  constexpr int kFewest = 4;
+  return cores.overlap ? kFewest + std::max(1, static_cast<int>(cores.build.size()) / 2) : kFewest;
+}
 
 Result<double> peak_gflops(TuningResources& resources, const target::Target& target) {
   double peak = 0;

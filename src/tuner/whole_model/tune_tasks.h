@@ -13,6 +13,7 @@
 #include "tuner/cost_model/history.h"
 #include "tuner/session/run_model.h"
 #include "tuner/session/session.h"
+#include "tuner/tuning/tuning.h"
 #include "tuner/whole_model/tune.h"
 
 namespace attune::whole_model {
@@ -25,15 +26,20 @@ struct TunableTask {
   bool any_seed = false;  // no seed is asked for: what is resumed may have any
 };
 
+// Chooses the default schedules of all tasks, on all cores. They are remembered: whoever asks for
+// one after the other should do this first.
+void choose_defaults(const model::ModelTasks& tasks, const model::LoadedModel& model);
+
 // `window`: rounds of an operator that are under way at once.
 std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
                                        const model::LoadedModel& model, const TuneOptions& options,
                                        int window);
 
 // How many rounds of a model are under way at once: one on the device, one that is built, and some
-// between them, since rounds differ in what they take; where building and measuring take turns,
-// fewer leave no core idle.
-int model_window(bool overlap);
+// between them, since rounds differ in what they take; one more for every two cores that build,
+// since a round has few candidates, some of which take far longer than others. Where building and
+// measuring take turns, few leave no core idle.
+int model_window(const tuning::CorePlan& cores);
 
 // Of as many cores, measured on those that measure.
 Result<double> peak_gflops(TuningResources& resources, const target::Target& target);

@@ -13,15 +13,19 @@ int TuningResources::cores() const { return static_cast<int>(runtime::allowed_co
 
 Status TuningResources::take(std::string_view kind, session::Resource resource) {
   const session::Work work{.kind = kind, .resource = resource, .round = run_stages_++};
+  const std::int64_t asked_ns = clock().now_ns();
   ATTUNE_RETURN_IF_ERROR(session::await_admission(work, admission(), dropped()));
   held_ = Held{work, clock().now_ns()};
+  run_seconds_[kWaiting] += seconds_between(asked_ns, held_->start_ns);
   return {};
 }
 
 void TuningResources::give_back(const Status& status) {
   if (!held_) return;
   const Held held = *std::exchange(held_, std::nullopt);
-  admission().ended(held.work, seconds_between(held.start_ns, clock().now_ns()), status);
+  const double seconds = seconds_between(held.start_ns, clock().now_ns());
+  run_seconds_[std::string(held.work.kind)] += seconds;
+  admission().ended(held.work, seconds, status);
 }
 
 Status TuningResources::run_stage(std::string_view kind, session::Resource resource,
@@ -33,6 +37,13 @@ Status TuningResources::run_stage(std::string_view kind, session::Resource resou
   give_back(status);
   ATTUNE_RETURN_IF_ERROR(go_home());
   if (outer && status.ok()) return take(outer->work.kind, outer->work.resource);
+  return status;
+}
+
+Status TuningResources::count(const std::string& kind, const std::function<Status()>& work) {
+  const std::int64_t start_ns = clock().now_ns();
+  Status status = work();
+  run_seconds_[kind] += seconds_between(start_ns, clock().now_ns());
   return status;
 }
 
@@ -48,7 +59,7 @@ Status LocalResources::open(const target::Target& target) {
   return {};
 }
 
-int LocalResources::window() const { return model_window(cores_.overlap); }
+int LocalResources::window() const { return model_window(cores_); }
 
 Status LocalResources::aside(const std::function<Status()>& work) {
   ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(cores_.build));

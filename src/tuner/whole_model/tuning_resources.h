@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +56,12 @@ class TuningResources {
   // must outlive the run.
   Status run_stage(std::string_view kind, session::Resource resource,
                    const std::function<Status()>& work);
+  // Something of the run that needs none of what is admitted; it is only counted.
+  Status count(const std::string& kind, const std::function<Status()>& work);
+  // How long all of that took so far, by kind: no two at once. What they waited for until they were
+  // admitted is under kWaiting.
+  static constexpr const char* kWaiting = "waiting";
+  const std::map<std::string, double>& run_seconds() const { return run_seconds_; }
 
  protected:
   // When it becomes true no such stage begins any more; may be null.
@@ -71,6 +79,7 @@ class TuningResources {
 
   std::optional<Held> held_;
   std::int64_t run_stages_ = 0;
+  std::map<std::string, double> run_seconds_;
 };
 
 class LocalResources final : public TuningResources {

@@ -29,7 +29,7 @@ class DiaryResources final : public TuningResources {
   measure::Builder& builder() override { CHECK(false, "not asked for"); }
   measure::Runner& runner() override { CHECK(false, "not asked for"); }
   session::Admission& admission() override { return diary; }
-  const Clock& clock() const override { return clock_; }
+  const Clock& clock() const override { return time; }
   bool overlap() const override { return false; }
   int window() const override { return 1; }
   Status aside(const std::function<Status()>& work) override { return work(); }
@@ -37,8 +37,13 @@ class DiaryResources final : public TuningResources {
   Diary diary;
   std::atomic<bool> stop = false;
 
- private:
-  const SteadyClock clock_;
+  class Time final : public Clock {
+   public:
+    std::int64_t now_ns() const override { return ns; }
+    void pass(double seconds) { ns += static_cast<std::int64_t>(seconds * 1e9); }
+    std::int64_t ns = 0;
+  };
+  Time time;
 };
 
 TEST(TuningResources, OneStageWithinAnotherHoldsNothingTwice) {
@@ -71,6 +76,28 @@ TEST(TuningResources, NothingBeginsAfterItWasDropped) {
   });
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(resources.diary.text, "+compile -compile ");
+}
+
+// What is within another is counted once, for itself, and what nobody admits too.
+TEST(TuningResources, CountEverySecondOnce) {
+  DiaryResources resources;
+  DiaryResources::Time& time = resources.time;
+  Status status = resources.count("open", [&] {
+    time.pass(0.5);
+    return Status();
+  });
+  ASSERT_TRUE(status.ok());
+  status = resources.run_stage("prepare", session::Resource::HostCores, [&] {
+    time.pass(2);
+    return resources.run_stage("layouts", session::Resource::Device, [&] {
+      time.pass(4);
+      return Status();
+    });
+  });
+  ASSERT_TRUE(status.ok());
+  const std::map<std::string, double> expected{
+      {"layouts", 4}, {"open", 0.5}, {"prepare", 2}, {"waiting", 0}};
+  EXPECT_EQ(resources.run_seconds(), expected);
 }
 
 }  // namespace

@@ -199,7 +199,8 @@ Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, 
 Result<int> run_tune(Words arguments, Console& console) {
   CommandLine line("tune",
                    "Searches for the fastest schedules of a model or an operator: candidates "
-                   "are compiled, run, timed and verified.");
+                   "are compiled, run, timed and verified. Whole models are compared by the time "
+                   "that 'attune bench' tells.");
   whole_model::TuneOptions options;
   Speech speech;
   std::optional<std::int64_t> seed;

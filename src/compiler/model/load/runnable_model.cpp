@@ -191,7 +191,19 @@ Status ModelSession::run(const std::vector<Tensor>& inputs, runtime::Profile* pr
   for (const Tensor& input : inputs) views.push_back({input.data(), input.type(), input.shape()});
   std::vector<runtime::OutputView> rooms;
   for (const Tensor& output : outputs_) rooms.push_back({output.data(), output.bytes()});
-  return session_->run(views, rooms, profile);
+  ATTUNE_RETURN_IF_ERROR(session_->run(views, rooms, profile));
+  has_run_ = true;
+  return {};
+}
+
+Result<double> ModelSession::time_us(const std::vector<Tensor>& inputs) {
+  if (session_->is_one_recording()) {
+    if (!has_run_) ATTUNE_RETURN_IF_ERROR(run(inputs));
+    return session_->time_again(1);
+  }
+  const std::int64_t start = now_ns();
+  ATTUNE_RETURN_IF_ERROR(run(inputs));
+  return seconds_between(start, now_ns()) * 1e6;
 }
 
 Result<std::vector<Tensor>> ModelSession::outputs() const {

@@ -66,6 +66,12 @@ class ModelSession final : public Clock {
 
   // In the order of the plan's inputs, which also checks types and shapes.
   Status run(const std::vector<runtime::Tensor>& inputs, runtime::Profile* profile = nullptr);
+  // How long a run takes, in microseconds, by the clock of the device: the one time of whole models
+  // that is compared and told. Where the device records all of a run, that is from inputs that are
+  // there to outputs that are there; elsewhere it is all that run() does.
+  Result<double> time_us(const std::vector<runtime::Tensor>& inputs);
+  // Whether time_us() leaves out copies of inputs and outputs.
+  bool is_one_recording() { return session_->is_one_recording(); }
   // The kernels alone, once more on what the last run was given.
   Status run_again() { return session_->run_again(); }
   // The same so many times: microseconds of one.
@@ -81,6 +87,7 @@ class ModelSession final : public Clock {
   std::shared_ptr<runtime::ThreadPool> pool_;
   std::unique_ptr<runtime::Session> session_;
   std::vector<runtime::Tensor> outputs_;  // at their largest extents
+  bool has_run_ = false;
 };
 
 }  // namespace attune::model

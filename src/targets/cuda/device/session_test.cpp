@@ -136,6 +136,7 @@ TEST_F(CudaSession, RunsKernelsAgainAsAGraphOfTheirOwn) {
 
 TEST_F(CudaSession, TimesManyRunsAsOneGraph) {
   Session session = session_of(straight_plan());
+  EXPECT_TRUE(session.is_one_recording());
   EXPECT_EQ(third(session, 1), 20);
   for (int turn = 1; turn < 4; ++turn) {
     EXPECT_NEAR(session.time_again(50).value(), 4, 1e-3);  // launches of 1 us each
@@ -170,6 +171,7 @@ TEST_F(CudaSession, TimesRunsOneByOneWhereTheHostHasAPart) {
                {call(kDouble, {2, 3})},
                {Copy{.from = 3, .to = 1, .bytes = kBytes}}};
   Session session = session_of(plan);
+  EXPECT_FALSE(session.is_one_recording());
   EXPECT_EQ(third(session, 1), -2);
   EXPECT_NEAR(session.time_again(8).value(), 1, 1e-3);
   EXPECT_EQ(third(session, 3), -6);

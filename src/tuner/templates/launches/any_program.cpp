@@ -108,8 +108,8 @@ WholeProgram whole_program(const space::Values& values) {
   return how;
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const std::int64_t waste = values.has("waste") ? values["waste"] : kWastedWork[0];
   const Inlined inlined = inline_producers(program, static_cast<double>(waste));
   LaunchWriter writer(program, inlined.steps, target.launch);

@@ -102,8 +102,8 @@ Inlined inlined_of(const ir::Program& program) {
   return inline_producers(program, kWastedWork, kept);
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Inlined inlined = inlined_of(program);
   LaunchWriter writer(program, inlined.steps, target.launch);
   std::set<std::string> done;

@@ -242,8 +242,8 @@ class CellWriter {
   std::string lane_;   // of the partial sums
 };
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Inlined inlined = inlined_of(program);
   LaunchWriter writer(program, inlined.steps, target.launch);
   std::set<std::string> done;

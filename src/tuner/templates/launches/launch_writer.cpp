@@ -1,17 +1,41 @@
 #include "tuner/templates/launches/launch_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/space/launch_shape.h"
+#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 
 using schedule::StageState;
 
+namespace {
+
+// With what of these steps goes well.
+space::Written begin(const ir::Program& program, const schedule::Trace& begun) {
+  space::Written written{{}, schedule::initial_state(program)};
+  for (const schedule::Step& step : begun) {
+    schedule::State next = *written.state;
+    if (!schedule::perform(next, step).ok()) continue;
+    written.state = std::move(next);
+    written.trace.push_back(step);
+  }
+  return written;
+}
+
+}  // namespace
+
 LaunchWriter::LaunchWriter(const ir::Program& program, const schedule::Trace& begun,
                            const target::LaunchFacts& device)
-    : device_(device), state_(schedule::initial_state(program)) {
-  for (const schedule::Step& step : begun) perform(step);
+    : device_(device) {
+  static ProgramMemo<std::string, space::Written> memo;
+  const auto first = memo.of(program, schedule::to_string(begun), [&] {
+    return begin(program, begun);
+  });
+  state_ = safe_ = *first->state;
+  trace_ = first->trace;
+  safe_length_ = trace_.size();
 }
 
 const StageState& LaunchWriter::stage(const std::string& name) const {
@@ -37,12 +61,18 @@ std::optional<schedule::Extents> LaunchWriter::axes(const std::string& name) con
   return std::move((*bounds)[static_cast<std::size_t>(index)].axes);
 }
 
+// In place: a copy of the state for each step would be one of the stage that it changes. One that
+// fails may have changed something by then.
 bool LaunchWriter::perform(const schedule::Step& step) {
-  schedule::State next = state_;
-  if (!schedule::perform(next, step).ok()) return false;
-  state_ = std::move(next);
-  trace_.push_back(step);
-  return true;
+  if (schedule::perform(state_, step).ok()) {
+    trace_.push_back(step);
+    return true;
+  }
+  state_ = safe_;
+  for (std::size_t i = safe_length_; i < trace_.size(); ++i) {
+    CHECK(schedule::perform(state_, trace_[i]).ok(), "what went well goes well again");
+  }
+  return false;
 }
 
 bool LaunchWriter::together(const std::function<bool()>& steps) {
@@ -50,12 +80,16 @@ bool LaunchWriter::together(const std::function<bool()>& steps) {
 }
 
 bool LaunchWriter::attempt(const std::function<bool()>& steps) {
-  const schedule::State before = state_;
-  const std::size_t length = trace_.size();
-  if (steps()) return true;
-  state_ = before;
-  trace_.resize(length);
-  return false;
+  schedule::State before = std::exchange(safe_, state_);
+  const std::size_t length = trace_.size(), before_length = std::exchange(safe_length_, length);
+  const bool done = steps();
+  if (!done) {
+    state_ = std::move(safe_);
+    trace_.resize(length);
+  }
+  safe_ = std::move(before);
+  safe_length_ = before_length;
+  return done;
 }
 
 bool LaunchWriter::fits_device() const {

@@ -11,6 +11,7 @@
 #include "compiler/schedule/bounds.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/target/launch_facts.h"
+#include "tuner/space/template.h"
 
 namespace attune::templates {
 
@@ -36,7 +37,7 @@ class LaunchWriter {
   // One loop of several; their name.
   std::string fused(const std::string& stage, const schedule::Names& loops);
 
-  schedule::Trace take() { return std::move(trace_); }
+  space::Written take() { return {std::move(trace_), std::move(state_)}; }
 
  private:
   bool fits_device() const;
@@ -44,6 +45,9 @@ class LaunchWriter {
   const target::LaunchFacts device_;
   schedule::State state_;
   schedule::Trace trace_;
+  // Where steps are performed from again after one that failed half-way.
+  schedule::State safe_;
+  std::size_t safe_length_ = 0;
 };
 
 }  // namespace attune::templates

@@ -116,6 +116,24 @@ class Launched {
   std::vector<ir::Array> inputs_, outputs_;
 };
 
+// What a schedule made of every stage, as text.
+inline std::string stages_text(const schedule::State& state) {
+  std::string text;
+  for (const auto& stage : state.stages) {
+    text += fmt::format("{} at {} {}, scope {}, {} buffers, gap {}, layout {}, {}:",
+                        stage->stage.name, stage->at_stage, stage->at_loop,
+                        stage->scope ? static_cast<int>(*stage->scope) : -1, stage->buffers,
+                        stage->gap, stage->layout.size(), stage->intrinsic);
+    for (const int loop : stage->loops) {
+      const schedule::Iter& iter = stage->iters[static_cast<std::size_t>(loop)];
+      text += fmt::format(" {} {} {}", iter.name, static_cast<int>(iter.kind), iter.axis);
+    }
+    text += "\n";
+    for (const ir::Expr& value : stage->stage.values) text += ir::to_string(value) + "\n";
+  }
+  return text;
+}
+
 // The default and random points of a program's space, all legal ones of which must be right.
 inline void expect_right(const ir::Program& program, std::string_view name, int wanted,
                          std::uint64_t seed, const target::Target& target = launch_target()) {
@@ -131,6 +149,9 @@ inline void expect_right(const ir::Program& program, std::string_view name, int 
     }
     if (!scheduled.ok()) continue;
     const schedule::Trace trace = space.trace_of(point);
+    // What a template performed as it wrote is what its steps do.
+    ASSERT_EQ(stages_text(scheduled->state), stages_text(schedule::replay(program, trace).value()))
+        << name << " " << space.to_string(point);
     const std::string wrong = launched.check(trace);
     ++compared;
     ASSERT_EQ(wrong, "") << name << " " << space.to_string(point) << "\n"

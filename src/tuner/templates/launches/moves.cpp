@@ -142,8 +142,8 @@ bool write_vectors(LaunchWriter& writer, const ir::Stage& stage, std::int64_t th
   });
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Inlined inlined = inlined_of(program);
   LaunchWriter writer(program, inlined.steps, target.launch);
   const auto constants = constants_of(inlined.program);

@@ -9,6 +9,7 @@
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
+#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 namespace {
@@ -191,7 +192,9 @@ std::optional<ProductFacts> product_of(const ir::Program& program, const ir::Sta
   return facts;
 }
 
-std::optional<ProductFacts> main_product(const ir::Program& program) {
+namespace {
+
+std::optional<ProductFacts> find_main_product(const ir::Program& program) {
   const auto constants = constants_of(program);
   std::optional<ProductFacts> found;
   for (const ir::Stage& stage : program.stages) {
@@ -201,6 +204,13 @@ std::optional<ProductFacts> main_product(const ir::Program& program) {
     found = std::move(product);
   }
   return found;
+}
+
+}  // namespace
+
+std::optional<ProductFacts> main_product(const ir::Program& program) {
+  static ProgramMemo<int, std::optional<ProductFacts>> memo;
+  return *memo.of(program, 0, [&] { return find_main_product(program); });
 }
 
 namespace {

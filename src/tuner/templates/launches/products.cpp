@@ -147,8 +147,8 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   return settings_of({});
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   ProductFacts facts = *main_product(program);
   const std::set<std::string> operands{facts.left.buffer->name, facts.right.buffer->name};
   const Inlined inlined = inline_producers(program, kWastedWork, operands);

@@ -196,8 +196,8 @@ class ReductionWriter {
   const bool along_steps_;
 };
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Inlined inlined = inlined_of(program);
   const ir::Stage& stage = *reduction_of(inlined.program);
   const ir::Stage* host = host_of(inlined.program, stage);

@@ -159,8 +159,8 @@ class RowsWriter {
   std::string block_loop_;
 };
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Inlined inlined = inlined_of(program);
   const Rows rows = *rows_of(inlined.program);
   LaunchWriter writer(program, inlined.steps, target.launch);

@@ -184,8 +184,8 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   return best.empty() ? settings_of({}) : best;
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Facts facts = *facts_of(program, target);
   const std::set<std::string> operands{facts.product.left.buffer->name,
                                        facts.product.right.buffer->name};

@@ -191,8 +191,8 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   return best.empty() ? settings_of({}) : best;
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const LargeProduct product = *large_product(program);
   const ProductFacts& facts = product.facts;
   const std::set<std::string> operands{facts.left.buffer->name, facts.right.buffer->name};

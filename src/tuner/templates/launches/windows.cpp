@@ -197,8 +197,8 @@ void lay_out_weights(LaunchWriter& writer, const ir::Program& program, const ir:
   writer.perform(layout);
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Inlined inlined = inlined_of(program);
   const ir::Stage& window = *inlined.program.find_stage(window_of(program)->name);
   LaunchWriter writer(program, inlined.steps, target.launch);

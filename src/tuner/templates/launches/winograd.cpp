@@ -12,6 +12,7 @@
 #include "tuner/templates/launches/launches.h"
 #include "tuner/templates/launches/whole_program.h"
 #include "tuner/templates/program_facts.h"
+#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 namespace {
@@ -52,7 +53,7 @@ ir::Program made_of(const ir::Program& program, const ir::Stage& stage, const ir
   return part;
 }
 
-Cut cut_of(const ir::Program& program) {
+Cut make_cut(const ir::Program& program) {
   Inlined inlined = inlined_of(program);
   Cut cut{std::move(inlined.steps), {}, {}};
   cut.steps.push_back(schedule::CacheRead{"input.wino", "anchor"});
@@ -64,6 +65,12 @@ Cut cut_of(const ir::Program& program) {
   cut.products = made_of(cut.whole, *cut.whole.find_stage("anchor"),
                          cut.whole.find_stage("input.wino")->outputs[0]);
   return cut;
+}
+
+// The same objects each time, so that what is known of them is found again.
+Cut cut_of(const ir::Program& program) {
+  static ProgramMemo<int, Cut> memo;
+  return *memo.of(program, 0, [&] { return make_cut(program); });
 }
 
 // What schedules the products.
@@ -308,8 +315,8 @@ const ir::Stage* host_of_results(const ir::Program& program) {
   return readers[0];
 }
 
-schedule::Trace trace(const ir::Program& program, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const ir::Program& program, const target::Target& target,
+                     const space::Values& values) {
   const Cut cut = cut_of(program);
   LaunchWriter writer(program, cut.steps, target.launch);
   for (const schedule::Step& step :

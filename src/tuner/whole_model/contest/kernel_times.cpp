@@ -50,7 +50,7 @@ struct Profiled {
     do {
       const std::int64_t begin = contestant.session.now_ns();
       ATTUNE_RETURN_IF_ERROR(contestant.run(&profile));
-      repeats.add(contestant.session.now_ns() - begin);
+      repeats.add(static_cast<double>(contestant.session.now_ns() - begin));
       ++runs;
     } while (seconds_between(start, clock.now_ns()) < seconds);
     return {};

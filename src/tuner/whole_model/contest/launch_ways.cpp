@@ -14,8 +14,9 @@
 namespace attune::whole_model {
 namespace {
 
-constexpr int kReplays = 5;
-constexpr double kRowUs = 1000;  // as many runs in a row as take about so long
+// A choice is timed as models are anywhere, run by run: as often as takes about so long.
+constexpr double kLookUs = 3000;
+constexpr std::int64_t kFewestRuns = 3, kMostRuns = 40;
 
 // A launch of a kernel of the plan.
 struct Launch {
@@ -39,8 +40,8 @@ class TimedModel {
 
   Status begin() {
     ATTUNE_RETURN_IF_ERROR(contestant_.run());
-    ATTUNE_ASSIGN(const double once_us, contestant_.session.time_again(1));
-    runs_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(kRowUs / once_us), 1, 16);
+    ATTUNE_ASSIGN(const double once_us, contestant_.session.time_us(contestant_.inputs));
+    runs_ = std::clamp(static_cast<std::int64_t>(kLookUs / once_us), kFewestRuns, kMostRuns);
     return {};
   }
 
@@ -51,8 +52,8 @@ class TimedModel {
     }
     contestant_.session.forget_recordings();
     double best_us = 0;
-    for (int i = 0; i < kReplays; ++i) {
-      ATTUNE_ASSIGN(const double us, contestant_.session.time_again(runs_));
+    for (std::int64_t i = 0; i < runs_; ++i) {
+      ATTUNE_ASSIGN(const double us, contestant_.session.time_us(contestant_.inputs));
       best_us = i == 0 ? us : std::min(best_us, us);
     }
     return best_us;
@@ -69,7 +70,7 @@ class TimedModel {
 
   Contestant& contestant_;
   runtime::Model::State& state_;
-  std::int64_t runs_ = 1;
+  std::int64_t runs_ = kFewestRuns;
 };
 
 Result<Bytes> choose_here(const std::string& artifact, const model::ReadInputs& inputs,

@@ -56,10 +56,10 @@ Status ModelContest::compile_stage(const std::function<Status()>& work) {
                               [&] { return teller_.whole_stage("compile", work); });
 }
 
-Status ModelContest::race_stage(const std::function<Status()>& work) {
-  return resources_.run_stage("race", session::Resource::Device, [&] {
+Status ModelContest::device_stage(const char* kind, const std::function<Status()>& work) {
+  return resources_.run_stage(kind, session::Resource::Device, [&] {
     const std::int64_t start = resources_.clock().now_ns();
-    const Status status = teller_.whole_stage("race", work);
+    const Status status = teller_.whole_stage(kind, work);
     device_seconds_ += seconds_between(start, resources_.clock().now_ns());
     return status;
   });
@@ -140,7 +140,7 @@ Status ModelContest::overlap_launches() {
   Entry entry =
       best_ && !untuned_wins_ ? *best_ : Entry{untuned_.path(), Kept::Default, untuned_fallbacks_};
   ArtifactWays found;
-  ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
+  ATTUNE_RETURN_IF_ERROR(device_stage("ways", [&]() -> Status {
     ATTUNE_ASSIGN(found, choose_ways(entry.path, inputs_, kOverlapSeconds));
     return {};
   }));
@@ -158,7 +158,7 @@ std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t co
   std::vector<std::size_t> fastest;
   Status done = compile_stage([&] { return variants.write_others(count); });
   if (done.ok()) {
-    done = race_stage([&]() -> Status {
+    done = device_stage("inside", [&]() -> Status {
       ATTUNE_ASSIGN(const auto times,
                     time_kernels(variants.paths(), inputs_, {.seconds = kVariantSeconds}));
       fastest = fastest_artifacts(times);
@@ -182,7 +182,7 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
   std::vector<std::string> paths{untuned_.path()};
   for (const Entry& entry : entries) paths.push_back(entry.path);
   RaceResult result;
-  ATTUNE_RETURN_IF_ERROR(race_stage([&]() -> Status {
+  ATTUNE_RETURN_IF_ERROR(device_stage("race", [&]() -> Status {
     ATTUNE_ASSIGN(result, race(paths, inputs_, {.seconds = seconds, .open_seconds = 2 * seconds}));
     return {};
   }));

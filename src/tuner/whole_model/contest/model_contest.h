@@ -71,7 +71,7 @@ class ModelContest {
     double latency_ms = 0;
   };
   Status compile_stage(const std::function<Status()>& work);
-  Status race_stage(const std::function<Status()>& work);
+  Status device_stage(const char* kind, const std::function<Status()>& work);
   Status keep_known();
   Status overlap_launches();
   std::int64_t choose_inside(ModelVariants& variants, std::size_t count);

@@ -17,11 +17,9 @@ struct Runner {
   Repeats repeats = {};
 
   Result<double> run_ms() {
-    const std::int64_t start = contestant.session.now_ns();
-    ATTUNE_RETURN_IF_ERROR(contestant.run());
-    const std::int64_t end = contestant.session.now_ns();
-    repeats.add(end - start);
-    return seconds_between(start, end) * 1e3;
+    ATTUNE_ASSIGN(const double us, contestant.session.time_us(contestant.inputs));
+    repeats.add(us);
+    return us * 1e-3;
   }
 
   Result<double> take_turn(double seconds) {

@@ -21,16 +21,16 @@ struct Contestant {
 // A time that is counted is the same in every run; then more runs tell nothing new.
 class Repeats {
  public:
-  void add(std::int64_t ns) {
-    exact_ = exact_ && (runs_ == 0 || ns == first_ns_);
-    if (runs_++ == 0) first_ns_ = ns;
+  void add(double us) {
+    exact_ = exact_ && (runs_ == 0 || us == first_us_);
+    if (runs_++ == 0) first_us_ = us;
   }
   bool exact() const { return exact_ && runs_ >= kEnough; }
 
  private:
   static constexpr int kEnough = 4;
   int runs_ = 0;
-  std::int64_t first_ns_ = 0;
+  double first_us_ = 0;
   bool exact_ = true;
 };
 

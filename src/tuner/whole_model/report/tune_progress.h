@@ -36,7 +36,7 @@ struct TaskProgress {
 // After each stage.
 struct TuneProgress {
   std::size_t task = 0;    // the one whose stage ended, of `tasks`; without meaning for the whole
-  bool of_whole = false;   // a stage of the whole model: "layouts", "compile", "race"
+  bool of_whole = false;   // a stage of the whole model: "layouts", "compile", "race" …
   bool begins = false;     // such a stage begins, instead of having ended
   std::string stage = {};  // "select", "build", "profile", "update", "confirm", …
   std::int64_t round = 0;  // -1: of the closing comparison

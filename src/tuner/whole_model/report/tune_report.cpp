@@ -98,7 +98,8 @@ LearntHistory learnt_history(const session::LoadedHistory& loaded) {
   return learnt;
 }
 
-void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report) {
+void add_usage(const session::Usage& usage, const std::map<std::string, double>& run_seconds,
+               double device_seconds, TuneReport& report) {
   if (report.seconds <= 0) return;
   report.device_busy = device_seconds / report.seconds;
   report.search_share = usage.search_seconds() / report.seconds;
@@ -106,6 +107,14 @@ void add_usage(const session::Usage& usage, double device_seconds, TuneReport& r
     const auto kind = static_cast<session::StageKind>(i);
     report.stage_seconds[std::string(session::name_of(kind))] = usage.seconds_of[i];
   }
+  for (const auto* stages : {&usage.run_seconds, &run_seconds}) {
+    for (const auto& [kind, seconds] : *stages) report.stage_seconds[kind] += seconds;
+  }
+  report.wall_seconds = run_seconds;
+  report.wall_seconds["rounds"] = usage.wall_seconds;
+  double named = 0;
+  for (const auto& [what, seconds] : report.wall_seconds) named += seconds;
+  report.wall_seconds["other"] = std::max(0.0, report.seconds - named);
 }
 
 std::string to_json(const TuneReport& report) {
@@ -151,6 +160,7 @@ std::string to_json(const TuneReport& report) {
   if (!report.device_condition.empty()) json["device_condition"] = report.device_condition;
   json["search_share"] = report.search_share;
   json["stage_seconds"] = report.stage_seconds;
+  json["wall_seconds"] = report.wall_seconds;
   json["latency_ms"] = or_null(report.latency_ms);
   json["default_latency_ms"] = or_null(report.default_latency_ms);
   json["seconds"] = report.seconds;

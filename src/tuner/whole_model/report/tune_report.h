@@ -78,6 +78,9 @@ struct TuneReport {
   std::string device_condition = {};  // of the device at the end: clocks, temperature, power
   double search_share = 0;  // the share in which candidates were chosen and results learned
   std::map<std::string, double> stage_seconds = {};  // by stage; some run side by side
+  // What the command did one after the other, which adds up to `seconds`: stages of the run itself,
+  // "rounds" in which the sessions' stages ran, and what is left.
+  std::map<std::string, double> wall_seconds = {};
   std::optional<double> latency_ms = {}, default_latency_ms = {};  // after and before
   double seconds = 0;
   std::uint64_t seed = 0;
@@ -107,7 +110,9 @@ std::vector<CandidateFailure> failures_of(const std::vector<records::Record>& fa
 // Adds a task, and its failures.
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report);
 LearntHistory learnt_history(const session::LoadedHistory& loaded);
-// Where the time went, over `report.seconds`.
-void add_usage(const session::Usage& usage, double device_seconds, TuneReport& report);
+// Where the time went, over `report.seconds`. `run_seconds`: of stages of the run itself outside of
+// the rounds, by kind.
+void add_usage(const session::Usage& usage, const std::map<std::string, double>& run_seconds,
+               double device_seconds, TuneReport& report);
 
 }  // namespace attune::whole_model
