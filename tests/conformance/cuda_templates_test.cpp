@@ -129,7 +129,7 @@ TEST_F(CudaKernels, OfWarpgroupsCompile) {
                                      tunings::tuning_of(target).templates(), target);
     Rng rng(3);
     int compiled = 0;
-    for (int tries = 0; tries < 200 && compiled < 3; ++tries) {
+    for (int tries = 0; tries < 200 && compiled < 2; ++tries) {
       const space::Point point = tries == 0 ? space.defaults().back() : space.sample(rng);
       const bool by_warpgroups =
           space.to_string(point).find("warpgroup_products") != std::string::npos;
@@ -138,7 +138,7 @@ TEST_F(CudaKernels, OfWarpgroupsCompile) {
       expect_compiled(op.program, space, point);
       ++compiled;
     }
-    EXPECT_EQ(compiled, 3);
+    EXPECT_EQ(compiled, 2);
   }
 }
 
