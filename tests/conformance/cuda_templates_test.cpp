@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/frontend/op_spec/op_spec.h"
+#include "compiler/graph/tasks/product_operands.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/kernel/kernel.h"
 #include "targets/kinds.h"
@@ -42,6 +43,8 @@ constexpr Example kExamples[] = {
     {"moves", "elementwise:m=33,n=64,op=add+relu"},
     {"windows", "conv2d:h=9,w=9,ic=8,oc=8,kh=3,kw=3,pad=1,groups=2"},
     {"windows", "conv2d_transpose:h=4,w=4,ic=8,oc=8,kh=4,kw=4,stride=2,pad=1"},
+    {"products", "conv2d_transpose:h=4,w=4,ic=8,oc=12,kh=4,kw=4,stride=2,pad=1", "gemm"},
+    {"products", "matmul:m=72,n=96,k=136"},
     {"launches", "reduce:m=12,n=200,op=argmax"},
 };
 
@@ -57,7 +60,7 @@ const ir::Program& program_of(const op_spec::OpTask& task, const std::string& al
   return task.program;
 }
 
-class CudaTemplates : public ::testing::TestWithParam<Example> {
+class CudaKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     const Status compiles = kernel::check_compiles(target_for("sm_90a"));
@@ -80,6 +83,8 @@ class CudaTemplates : public ::testing::TestWithParam<Example> {
     EXPECT_TRUE(prepare.ok()) << prepare.error().message;
   }
 };
+
+class CudaTemplates : public CudaKernels, public ::testing::WithParamInterface<Example> {};
 
 TEST_P(CudaTemplates, MakeKernelsThatCompile) {
   const Example& example = GetParam();
@@ -110,6 +115,32 @@ INSTANTIATE_TEST_SUITE_P(All, CudaTemplates, ::testing::ValuesIn(kExamples), [](
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });
+
+// Instructions of warpgroups do not wait for each other, which the builder would refuse.
+TEST_F(CudaKernels, OfWarpgroupsCompile) {
+  const target::Target target = target_for("sm_90a");
+  for (const bool tf32 : {false, true}) {
+    const auto task = op_spec::parse_op_spec(
+        tf32 ? "dense:m=256,n=256,k=128" : "dense:m=256,n=256,k=128,dtype=f16", target);
+    ASSERT_TRUE(task.ok()) << task.error().message;
+    ops::Operator op{.program = task->program};
+    if (tf32) graph::round_operands(op);
+    const space::TemplateSpace space({{"direct", op.program}},
+                                     tunings::tuning_of(target).templates(), target);
+    Rng rng(3);
+    int compiled = 0;
+    for (int tries = 0; tries < 200 && compiled < 2; ++tries) {
+      const space::Point point = tries == 0 ? space.defaults().back() : space.sample(rng);
+      const bool by_warpgroups =
+          space.to_string(point).find("warpgroup_products") != std::string::npos;
+      ASSERT_TRUE(tries > 0 || by_warpgroups) << space.to_string(point);
+      if (!by_warpgroups || !space.schedule_of(point).ok()) continue;
+      expect_compiled(op.program, space, point);
+      ++compiled;
+    }
+    EXPECT_EQ(compiled, 2);
+  }
+}
 
 // A cell of two parts; nobody's operator by itself.
 constexpr const char* kCell = R"(program cell {

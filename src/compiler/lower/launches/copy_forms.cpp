@@ -140,6 +140,19 @@ class AsyncForm {
   const Slot& slot_;
 };
 
+// The one element that a value is made of, besides constants.
+const ir::Load* element_of(const Expr& value) {
+  const ir::Load* found = nullptr;
+  bool single = true;
+  ir::visit(value, [&](const Expr& e) {
+    const auto* load = ir::as<ir::Load>(e);
+    single &= !ir::as<ir::Select>(e) && !(load && found);
+    if (load) found = load;
+  });
+  const bool same = found && found->buffer->type == value.type();
+  return single && same && found->buffer->scope == ir::Scope::Global ? found : nullptr;
+}
+
 // The loops around the store.
 std::vector<const ir::For*> loops_of(const Stmt& nest) {
   std::vector<const ir::For*> loops;
@@ -179,6 +192,26 @@ Stmt stored(const Stmt& nest, const Slot& slot) {
 
 std::optional<Stmt> asynchronous(const Stmt& nest, const Slot& slot, const ir::Ranges& ranges) {
   return AsyncForm(slot).nest(nest, ranges);
+}
+
+std::optional<Changed> changed(const Stmt& nest, const Slot& slot) {
+  bool possible = true;
+  Changed parts;
+  parts.nest = with_store(nest, [&](const ir::Store& store) {
+    const ir::Load* element = element_of(store.value);
+    possible &= element != nullptr;
+    const Expr value = element ? ir::load(element->buffer, element->index) : store.value;
+    return ir::store(store.buffer, store.index, value);
+  });
+  if (!possible) return {};
+  parts.change = with_store(nest, [&](const ir::Store& store) {
+    const std::vector<Expr> place = slot.place(store.index);
+    const Expr value =
+        ir::replace_loads(store.value, element_of(store.value)->buffer,
+                          [&](const std::vector<Expr>&) { return ir::load(slot.to, place); });
+    return ir::store(slot.to, place, value);
+  });
+  return parts;
 }
 
 Staged staged(const Stmt& nest, const Slot& slot) {

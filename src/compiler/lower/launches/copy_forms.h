@@ -27,6 +27,13 @@ ir::Stmt stored(const ir::Stmt& nest, const Slot& slot);
 std::optional<ir::Stmt> asynchronous(const ir::Stmt& nest, const Slot& slot,
                                      const ir::Ranges& ranges);
 
+// Of what is made of single elements, such as their roundings: the elements as they are, and what
+// the thread that copied one makes of it in its slot. Nothing where it is made of anything else.
+struct Changed {
+  ir::Stmt nest, change;
+};
+std::optional<Changed> changed(const ir::Stmt& nest, const Slot& slot);
+
 // In two parts, with memory of the thread between them.
 struct Staged {
   ir::Buffer held;

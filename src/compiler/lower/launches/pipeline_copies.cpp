@@ -13,7 +13,8 @@
 // threads copied for i is there, and all have done with iteration i - 1, whose slot is filled next.
 //
 // A copy that cannot be asynchronous (copy_forms.h) goes through registers: they are filled where
-// the copy would be issued, and stored into the slot behind the body.
+// the copy would be issued, and stored into the slot behind the body. Beside instructions of
+// warpgroups, what is made of single elements is made of them in the slot, when they are there.
 //
 // Copies that the schedule wants in bulk (bulk_form.h) are made by the device when the first thread
 // asks for them, and all threads wait for them at a counter of the slot. Where blocks of a cluster
@@ -115,6 +116,7 @@ class PipelinedLoop {
     const ir::Ranges inside = around.with_loop(loop_.var, loop_.min, loop_.extent);
     std::vector<Stmt> fetch, issue, put;
     find_bulk(around);
+    find_changed(around);
     for (const Copy& copy : copies_) {
       const Slot slot{copy.from, copy.to, later % Expr(buffers_)};
       const Stmt nest = ir::substitute(copy.nest, {{loop_.var, later}});
@@ -144,6 +146,9 @@ class PipelinedLoop {
       if (!copy.counters) continue;
       body.push_back(call(ir::kBulkWait, {ir::load(copy.counters, {i % Expr(buffers_)}),
                                           i / Expr(buffers_) % Expr(2)}));
+    }
+    for (const Copy& copy : copies_) {
+      if (copy.change) body.push_back(copy.change);
     }
     add_meeting(body);
     if (!fetch.empty()) body.push_back(ir::if_then(runs, ir::block(fetch)));
@@ -175,7 +180,22 @@ class PipelinedLoop {
     Stmt nest;
     std::int64_t bulk = 0;     // blocks that it is wanted for in bulk
     ir::Buffer counters = {};  // of arrivals, when it is
+    Stmt change = {};          // of what has arrived, by those who copied it
   };
+
+  // Beside instructions that nobody waits for there is no time to wait for registers: what cannot
+  // be copied as it is wanted is changed where it lies.
+  void find_changed(const ir::Ranges& around) {
+    const ir::Ranges inside = around.with_loop(loop_.var, loop_.min, loop_.extent);
+    for (Copy& copy : copies_) {
+      const Slot slot{copy.from, copy.to, ir::var(loop_.var) % Expr(buffers_)};
+      if (!overlapped_ || copy.counters || asynchronous(copy.nest, slot, inside)) continue;
+      const auto parts = changed(copy.nest, slot);
+      if (!parts || !asynchronous(parts->nest, slot, inside)) continue;
+      copy.nest = parts->nest;
+      copy.change = parts->change;
+    }
+  }
 
   // Which copies are in bulk, and the cluster that shares them.
   void find_bulk(const ir::Ranges& around) {

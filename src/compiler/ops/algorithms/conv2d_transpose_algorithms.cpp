@@ -2,6 +2,7 @@
 
 #include "compiler/ops/algorithms/packed_transpose.h"
 #include "compiler/ops/algorithms/select_algorithms.h"
+#include "compiler/ops/algorithms/transpose_gemm.h"
 #include "compiler/ops/algorithms/winograd_stages.h"
 #include "compiler/ops/algorithms/winograd_transpose.h"
 
@@ -41,6 +42,7 @@ Conv2dTransposeAlgorithm packed() {
 std::span<const Conv2dTransposeAlgorithm> conv2d_transpose_algorithms() {
   static const std::vector<Conv2dTransposeAlgorithm> all{
       winograd<2>(), winograd<3>(), winograd<4>(), packed<2>(), packed<4>(),
+      transpose_gemm_algorithm(),
   };
   return all;
 }

@@ -166,6 +166,8 @@ TEST(Conv2dTransposeAlgorithms, SayWhatTheyNeed) {
             "group, outputs for a whole tile and floating-point elements");
   options = {.ic = 8, .oc = 8, .h = window, .w = window};
   options.w.kernel = 5;
+  EXPECT_EQ(names_of(options), std::vector<std::string>{"gemm"});
+  options.w.dilation = 2;
   EXPECT_TRUE(names_of(options).empty());
 }
 

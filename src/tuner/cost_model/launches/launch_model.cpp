@@ -71,7 +71,8 @@ LaunchCost launch_cost(const LaunchWork& work, const target::LaunchFacts& device
   double waits = block.waits * latency_ns + kAwaited * block.awaited_bytes * processors / drawn;
   if (block.fetches > 0) {
     // The first is waited for; of the others, what the slabs before them do not last for.
-    const double slab_ns = instructions / issued * us_per_cycle * 1e3 / block.fetches;
+    const double busy_cycles = std::max(instructions / issued, block.matrix_cycles);
+    const double slab_ns = busy_cycles * us_per_cycle * 1e3 / block.fetches;
     waits += latency_ns + (block.fetches - 1) * std::max(0.0, latency_ns / block.ahead - slab_ns);
   }
   const double barriers = block.barriers * device.barrier_ns * (1 + warps / kWarpsOfABarrier);

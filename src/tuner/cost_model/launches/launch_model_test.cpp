@@ -162,10 +162,16 @@ TEST(LaunchModel, RewardsWhatDevicesReward) {
     return scheduled.ok() ? model.predict_us(*scheduled) : 0;
   };
   const double good =
-      us("rows=8x4 columns=8x4 slab=16 groups=4 splits=1 staged=3 buffers=1 held=1");
-  EXPECT_LT(good, us("rows=8x4 columns=8x4 slab=16 groups=4 splits=1 staged=0 buffers=1 held=1"));
-  EXPECT_LT(good, us("rows=8x1 columns=8x1 slab=16 groups=4 splits=1 staged=3 buffers=1 held=1"));
-  EXPECT_LT(good, us("rows=8x8 columns=8x8 slab=16 groups=1 splits=1 staged=3 buffers=1 held=1"));
+      us("rows=8x4 columns=8x4 slab=16 groups=4 splits=1 staged=3 buffers=1 held=1 turned=0");
+  EXPECT_LT(
+      good,
+      us("rows=8x4 columns=8x4 slab=16 groups=4 splits=1 staged=0 buffers=1 held=1 turned=0"));
+  EXPECT_LT(
+      good,
+      us("rows=8x1 columns=8x1 slab=16 groups=4 splits=1 staged=3 buffers=1 held=1 turned=0"));
+  EXPECT_LT(
+      good,
+      us("rows=8x8 columns=8x8 slab=16 groups=1 splits=1 staged=3 buffers=1 held=1 turned=0"));
 }
 
 }  // namespace

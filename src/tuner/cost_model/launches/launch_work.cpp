@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/schedule/pipelines.h"
 #include "tuner/cost_model/launches/launch_levels.h"
 #include "tuner/cost_model/launches/matrix_work.h"
 #include "tuner/cost_model/stage_cost.h"
@@ -61,6 +62,7 @@ class StageWork {
     shared += stored.shared_words;
     bytes += stored.bytes;
     if (shared_ && bytes > 0) steps += index_instructions() / vector_;
+    if (ahead && is_bulk()) steps = 0;  // one thread asks for it
     const double all = serial_ * warps;
     work.instructions += steps * all;
     work.longest += steps * serial_;
@@ -112,6 +114,9 @@ class StageWork {
     return std::any_of(stage_.stage.values.begin(), stage_.stage.values.end(),
                        [](const ir::Expr& value) { return ir::as<ir::Select>(value) != nullptr; });
   }
+
+  // Whether the device copies it by itself.
+  bool is_bulk() const { return schedule::find_note(stage_.notes, schedule::kBulkNote) != nullptr; }
 
   // Stages that are fetched at the same loop wait and meet once.
   double together() const {

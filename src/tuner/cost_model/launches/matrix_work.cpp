@@ -12,6 +12,9 @@ namespace {
 constexpr double kLoadsOfFragment = 1.5, kLoadCycles = 4, kConversions = 2;
 constexpr double kMatrixLatency = 18;  // cycles until results can be added to
 constexpr double kSchedulers = 4;      // of a multiprocessor, with matrix units of their own
+// Of warpgroups: rows of an instruction, bytes of its terms in a row, and what shared memory
+// delivers in a cycle.
+constexpr double kWarpgroupRows = 64, kTermBytes = 32, kSharedBytes = 128;
 
 double elements(const schedule::Access& access, const space::StageNest& nest, std::size_t level) {
   double count = 1;
@@ -43,6 +46,11 @@ bool add_matrix_calls(const schedule::StageState& stage, const space::StageNest&
     const double all = serial / tile, fmas = tile * intrinsic->lanes();
     work.instructions += all * threads / static_cast<double>(device.warp);
     work.matrix_cycles += all * threads * tile / unit->fmas_per_cycle;
+    // Of every term, a row of each operand's tile: wide tiles read the least.
+    const double terms = static_cast<double>(nest.levels.back().extent);
+    const double columns = fmas / (kWarpgroupRows * terms);
+    const double calls = all * threads / intrinsic->lanes();
+    work.shared_cycles += calls * (kWarpgroupRows + columns) * kTermBytes / kSharedBytes;
     work.longest += all * fmas / unit->fmas_per_cycle / 2;
     return true;
   }

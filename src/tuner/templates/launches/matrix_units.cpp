@@ -35,6 +35,14 @@ bool multiplies(const ir::Stage& stage, const ir::TensorIntrinsic& intrinsic) {
 
 }  // namespace
 
+bool copies_in_bulk(const target::LaunchFacts& device) {
+  return std::any_of(device.matrix_units.begin(), device.matrix_units.end(),
+                     [](const target::MatrixUnit& unit) {
+                       const auto* intrinsic = ir::find_tensor_intrinsic(unit.intrinsic);
+                       return intrinsic && intrinsic->warpgroup;
+                     });
+}
+
 std::optional<MatrixUse> matrix_use(const ir::Stage& stage, const target::LaunchFacts& device) {
   if (stage.reduction != ir::Reduction::Sum || stage.values.size() != 1) return std::nullopt;
   for (const target::MatrixUnit& unit : device.matrix_units) {

@@ -20,4 +20,7 @@ struct MatrixUse {
 // the program does not round are not rounded.
 std::optional<MatrixUse> matrix_use(const ir::Stage& stage, const target::LaunchFacts& device);
 
+// Whether the device copies pieces of memory by itself: those whose warpgroups multiply do.
+bool copies_in_bulk(const target::LaunchFacts& device);
+
 }  // namespace attune::templates

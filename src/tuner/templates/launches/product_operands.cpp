@@ -27,6 +27,9 @@ class OperandWriter {
         tensor_(operand.buffer->name),
         vector_(kVectorBytes / std::max<std::int64_t>(1, operand.buffer->type.bytes())) {}
 
+  // Neighbouring threads fetch single elements, which go to different banks.
+  void fetch_single() { single_ = true; }
+
   // A copy in shared memory. `contiguous` is the dimension whose neighbours lie side by side where
   // it is fetched from, -1: none.
   // `odd_rows`: the last dimension is as long as an odd number of vectors.
@@ -45,6 +48,7 @@ class OperandWriter {
     }
     if (!layout.empty() && !perform(schedule::Layout{copy_, layout})) return false;
     if (odd_rows && !perform(schedule::StorageAlign{copy_, 2 * vector_, vector_})) return false;
+    if (single_ && !perform(schedule::StorageGap{copy_, vector_})) return false;
     const std::int64_t buffers = place_.tiling.buffers;
     if (buffers > 1 && !perform(schedule::Pipeline{copy_, buffers})) return false;
     return share_fetches(contiguous);
@@ -164,7 +168,7 @@ class OperandWriter {
     if (contiguous >= 0) {
       const auto last = static_cast<std::size_t>(contiguous);
       const std::string lanes = axes[last];
-      vector = vector_along(last, extents[last]);
+      vector = single_ ? 1 : vector_along(last, extents[last]);
       std::erase(axes, lanes);
       axes.push_back(lanes);
       if (vector > 1) {
@@ -223,6 +227,7 @@ class OperandWriter {
   const std::string tensor_;
   const std::int64_t vector_;
   std::string copy_;
+  bool single_ = false;
 };
 
 // The dimension whose neighbours lie side by side in memory: of a stage that is computed on the
@@ -289,13 +294,21 @@ bool fetch_left(LaunchWriter& writer, const ProductFacts& facts, const OperandPl
   int contiguous = contiguous_dimension(writer, operand, here);
   const ProductTiling& t = place.tiling;
   if (t.stage_left || here) {
-    const bool along_sum = contiguous >= 0 && operand.sums[static_cast<std::size_t>(contiguous)];
+    const bool turned = t.turned && operand.tiles_k() && operand.tile >= 0;
+    const bool along_sum =
+        !turned && contiguous >= 0 && operand.sums[static_cast<std::size_t>(contiguous)];
     const schedule::Names names = steps.dimensions();
     schedule::Names layout = sums_first(operand, names, along_sum ? contiguous : -1);
     const bool odd_rows = along_sum && operand.tiles_k();
     if (along_sum && operand.tile >= 0) {
       const std::string& row = names[static_cast<std::size_t>(operand.tile)];
       replace_term(layout, row, spread_terms(row, t.tile_m, t.threads_m, 1, !odd_rows));
+    }
+    if (turned) {
+      const std::string& row = names[static_cast<std::size_t>(operand.tile)];
+      replace_term(layout, row,
+                   spread_terms(row, t.tile_m, t.threads_m, steps.vector_of_tile(), false));
+      steps.fetch_single();
     }
     if (!steps.stage_in_shared(contiguous, layout, odd_rows, done)) return false;
     if (!along_sum) contiguous = operand.tile;

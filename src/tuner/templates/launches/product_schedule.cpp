@@ -297,7 +297,8 @@ class ProductWriter {
     step_ = inner_;
     schedule::Names unrolled;
     const std::int64_t vector = vector_of_steps();
-    if (!lanes && vector > 1 && tiling_.slab % vector == 0 && facts_.left.tiles_k()) {
+    if (!lanes && vector > 1 && tiling_.slab % vector == 0 && facts_.left.tiles_k() &&
+        !tiling_.turned) {
       if (!perform(schedule::Split{computing_, inner_, {vector}})) return false;
       step_ = inner_ + ".0";
       unrolled.push_back(inner_ + ".1");

@@ -20,6 +20,9 @@ struct ProductTiling {
   bool stage_left = true, stage_right = true;  // through shared memory
   std::int64_t buffers = 1;  // there, for slabs that are on their way while one is multiplied
   bool held = true;          // what a thread multiplies next is fetched into registers first
+  // Of a left operand whose steps lie side by side, rows do in shared memory, so that a thread
+  // reads several of them at a step instead of one for several steps.
+  bool turned = false;
 
   std::int64_t rows() const { return threads_m * tile_m; }
   std::int64_t columns() const { return threads_n * tile_n; }

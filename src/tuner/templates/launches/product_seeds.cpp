@@ -17,12 +17,12 @@ double real(std::int64_t number) { return static_cast<double>(number); }
 // suit images whose sides are multiples of seven; those of one row are for products of a few.
 constexpr struct {
   std::int64_t threads_m, tile_m, columns, tile_columns;
-} kTiles[] = {{4, 7, 32, 4}, {8, 7, 32, 4},  {8, 4, 32, 4},  {8, 8, 32, 4},   {8, 7, 64, 8},
-              {8, 8, 64, 8}, {16, 4, 64, 8}, {16, 8, 64, 8}, {16, 8, 128, 8}, {16, 6, 64, 8},
-              {4, 4, 32, 4}, {4, 4, 16, 4},  {2, 8, 32, 4},  {2, 2, 8, 4},    {1, 8, 32, 4},
-              {1, 4, 32, 4}, {1, 4, 16, 4},  {1, 2, 16, 4},  {1, 1, 64, 4},   {1, 1, 32, 4},
-              {1, 1, 16, 4}, {1, 1, 8, 4},   {1, 1, 16, 2},  {4, 4, 8, 1},    {1, 1, 8, 1},
-              {1, 1, 1, 1}};
+} kTiles[] = {{4, 7, 32, 4},    {8, 7, 32, 4},  {8, 4, 32, 4},  {8, 8, 32, 4},   {8, 7, 64, 8},
+              {8, 8, 64, 8},    {16, 4, 64, 8}, {16, 8, 64, 8}, {16, 8, 128, 8}, {16, 6, 64, 8},
+              {16, 16, 128, 8}, {4, 4, 32, 4},  {4, 4, 16, 4},  {2, 8, 32, 4},   {2, 2, 8, 4},
+              {1, 8, 32, 4},    {1, 4, 32, 4},  {1, 4, 16, 4},  {1, 2, 16, 4},   {1, 1, 64, 4},
+              {1, 1, 32, 4},    {1, 1, 16, 4},  {1, 1, 8, 4},   {1, 1, 16, 2},   {4, 4, 8, 1},
+              {1, 1, 8, 1},     {1, 1, 1, 1}};
 
 // Bytes of operands that a thread block has under way at a time.
 double under_way(const ProductFacts& facts, const ProductTiling& t) {
@@ -77,17 +77,25 @@ double rough_us(const ProductFacts& facts, const target::LaunchFacts& device,
 
 std::int64_t terms_of_step(const ProductFacts& facts) { return facts.k_lanes * facts.other_k; }
 
+bool may_turn(const ProductFacts& facts, const ProductTiling& t) {
+  const std::int64_t vector = 16 / std::max<std::int64_t>(1, facts.element_bytes);
+  return facts.k_lane.empty() && facts.left.tiles_k() && facts.left.tile >= 0 && t.stage_left &&
+         facts.m % vector == 0 && t.tile_m % vector == 0;
+}
+
 std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& t) {
   const std::int64_t terms = t.groups * t.slab * terms_of_step(facts);
   const std::int64_t columns = t.columns() * facts.n_lanes;
   const std::int64_t bytes = facts.element_bytes * t.buffers;
   // Gaps between the rows of a thread, or a vector at the end of each.
   const bool gaps = t.tile_m % 4 == 0 && t.threads_m > 1;
-  const std::int64_t gap = facts.left.tiles_k()
+  const std::int64_t gap = t.turned ? 0
+                           : facts.left.tiles_k()
                                ? 16 / std::max<std::int64_t>(1, facts.element_bytes)
                            : gaps ? ceil_div(terms, 4)
                                   : 0;
-  const std::int64_t left = t.stage_left ? t.rows() * (terms + gap) * bytes : 0;
+  const std::int64_t behind = t.turned ? 16 / std::max<std::int64_t>(1, facts.element_bytes) : 0;
+  const std::int64_t left = t.stage_left ? (t.rows() * (terms + gap) + terms * behind) * bytes : 0;
   const std::int64_t right = t.stage_right ? columns * terms * bytes : 0;
   // What is added up lies where an operand did.
   const std::int64_t sums = t.groups > 1 ? t.groups * (t.rows() | 1) * columns * kSumBytes : 0;
@@ -98,7 +106,8 @@ std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& t) {
 std::int64_t register_bytes(const ProductFacts& facts, const ProductTiling& t) {
   const std::int64_t columns = t.tile_n * facts.n_lanes;
   const std::int64_t vector = 16 / std::max<std::int64_t>(1, facts.element_bytes);
-  const bool vectors = facts.k_lane.empty() && facts.left.tiles_k() && t.slab % vector == 0;
+  const bool vectors =
+      facts.k_lane.empty() && facts.left.tiles_k() && t.slab % vector == 0 && !t.turned;
   const std::int64_t steps = facts.k_lanes * (vectors ? vector : 1);
   const std::int64_t held = t.held ? (t.tile_m + columns) * steps * facts.element_bytes : 0;
   return t.tile_m * columns * kSumBytes + held;
@@ -132,6 +141,13 @@ std::vector<ProductTiling> product_seeds(const ProductFacts& facts,
         while (t.buffers > 1 && shared_bytes(facts, t) > device.shared_bytes) --t.buffers;
         if (shared_bytes(facts, t) <= device.shared_bytes) {
           found.emplace_back(rough_us(facts, device, t), t);
+        }
+        if (may_turn(facts, t)) {
+          t.turned = true;
+          if (shared_bytes(facts, t) <= device.shared_bytes) {
+            found.emplace_back(rough_us(facts, device, t), t);
+          }
+          t.turned = false;
         }
         if (t.threads_m > 1) continue;
         // Weights that one row of threads reads may go straight to it.

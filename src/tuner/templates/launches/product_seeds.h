@@ -8,6 +8,9 @@ namespace attune::templates {
 
 // Terms of the sum, in one step of `k_tile`.
 std::int64_t terms_of_step(const ProductFacts& facts);
+// Whether rows of the left operand can lie side by side in shared memory though they do not where
+// they come from, to be read in vectors.
+bool may_turn(const ProductFacts& facts, const ProductTiling& tiling);
 // Shared memory of a block, about: operands with gaps, and what groups add up.
 std::int64_t shared_bytes(const ProductFacts& facts, const ProductTiling& tiling);
 // Registers of a thread: what it adds up, and what it multiplies next.

@@ -69,15 +69,20 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   const ProductFacts facts = *main_product(program);
   const std::vector<std::int64_t> columns =
       facts.n_lanes > 1 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 2, 4, 8};
-  return {tiles("rows", facts.m, {1, 2, 4, 6, 7, 8}, kMostRows),
-          tiles("columns", facts.n, columns, kMostColumns / facts.n_lanes),
-          space::choice_of("slab", slabs(facts)), space::choice_of("groups", groups(facts)),
-          space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32},
-                                           facts.k * terms_of_step(facts) / 32)),
-          // Which operands go through shared memory.
-          space::choice_of("staged", {kBoth, kLeft, kNeither}),
-          // Slabs that are there or on their way at a time.
-          space::choice_of("buffers", {1, 2, 3, 4}), space::choice_of("held", {1, 0})};
+  std::vector<space::Knob> list{
+      tiles("rows", facts.m, {1, 2, 4, 6, 7, 8, 16}, kMostRows),
+      tiles("columns", facts.n, columns, kMostColumns / facts.n_lanes),
+      space::choice_of("slab", slabs(facts)), space::choice_of("groups", groups(facts)),
+      space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32},
+                                       facts.k * terms_of_step(facts) / 32)),
+      // Which operands go through shared memory.
+      space::choice_of("staged", {kBoth, kLeft, kNeither}),
+      // Slabs that are there or on their way at a time.
+      space::choice_of("buffers", {1, 2, 3, 4}), space::choice_of("held", {1, 0})};
+  if (facts.k_lane.empty() && facts.left.tiles_k()) {
+    list.push_back(space::choice_of("turned", {0, 1}));
+  }
+  return list;
 }
 
 ProductTiling tiling_of(const space::Values& values) {
@@ -92,7 +97,8 @@ ProductTiling tiling_of(const space::Values& values) {
           .stage_left = staged != kNeither,
           .stage_right = staged == kBoth,
           .buffers = values["buffers"],
-          .held = values["held"] == 1};
+          .held = values["held"] == 1,
+          .turned = values.has("turned") && values["turned"] == 1};
 }
 
 // A tile that is longer than its axis has no room for zeros behind the end, so that a thread has a
@@ -115,6 +121,7 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
     return "a tile that ends within a thread's";
   }
   if (t.buffers > 1 && !t.stage_left) return "buffers for nothing";
+  if (t.turned && !may_turn(facts, t)) return "rows that are not read in vectors";
   if (t.buffers > 1 + ceil_div(part, t.groups * t.slab)) return "more buffers than slabs";
   if (shared_bytes(facts, t) > device.shared_bytes) return "too much shared memory";
   const std::int64_t most =
@@ -132,7 +139,8 @@ space::Settings settings_of(const ProductTiling& t) {
           {"splits", {{t.splits}}},
           {"staged", {{staged}}},
           {"buffers", {{t.buffers}}},
-          {"held", {{1}}}};
+          {"held", {{1}}},
+          {"turned", {{t.turned ? 1 : 0}}}};
 }
 
 // The seed that is fastest by a rough measure, of those that the knobs can express.

@@ -5,6 +5,7 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/ops/algorithms/conv2d_gemm.h"
+#include "compiler/ops/algorithms/transpose_gemm.h"
 #include "compiler/ops/forms/matmul.h"
 #include "tuner/templates/launches/launched_testing.h"
 #include "tuner/templates/launches/product_facts.h"
@@ -44,6 +45,30 @@ TEST(LaunchProducts, ConvolutionsOverColumns) {
   expect_right(convolution(9, 8, 8, 3, 2), "3x3 stride 2", 16, 2);
   expect_right(convolution(6, 12, 8, 1, 1), "1x1", 16, 3);
   expect_right(convolution(9, 3, 8, 3, 2), "plain input", 16, 4);
+}
+
+ir::Program transposed(std::int64_t size, std::int64_t ic, std::int64_t oc, std::int64_t kernel,
+                       std::int64_t stride, std::int64_t output_pad = 0) {
+  ops::Conv2dTransposeOptions options;
+  options.ic = ic;
+  options.oc = oc;
+  options.block = 4;
+  options.h = options.w = {.size = size,
+                           .kernel = kernel,
+                           .stride = stride,
+                           .pad_before = stride / 2,
+                           .pad_after = stride / 2,
+                           .dilation = 1};
+  options.output_pad_h = options.output_pad_w = output_pad;
+  return ops::build_transpose_gemm(options).value();
+}
+
+TEST(LaunchProducts, TransposedConvolutionsByPhases) {
+  expect_right(transposed(5, 8, 12, 4, 2), "even", 16, 1);
+  expect_right(transposed(4, 12, 5, 3, 2, 1), "odd kernel", 12, 2);
+  expect_right(transposed(3, 8, 8, 5, 3), "stride 3", 12, 3);
+  expect_right(transposed(1, 8, 12, 4, 1), "one pixel", 12, 4);
+  expect_right(transposed(4, 8, 8, 3, 2), "odd output", 8, 5);
 }
 
 TEST(LaunchProducts, SeesAConvolutionAsAProduct) {
@@ -186,18 +211,36 @@ TEST(LaunchProducts, RaggedTilesAreMultipliedWithoutConditions) {
   for (const char* staged : {"staged=3 buffers=1", "staged=3 buffers=3", "staged=0 buffers=1"}) {
     for (const char* groups : {"groups=1", "groups=2"}) {
       const schedule::Trace trace = trace_of(
-          program,
-          fmt::format("rows=4x4 columns=4x4 slab=4 {} splits=1 {} held=1", groups, staged));
+          program, fmt::format("rows=4x4 columns=4x4 slab=4 {} splits=1 {} held=1 turned=0", groups,
+                               staged));
       EXPECT_EQ(Launched(program).check(trace), "");
       const ir::Stmt body = lowered(program, trace).body;
       EXPECT_GT(products_in(body, false), 0);
       EXPECT_EQ(products_in(body, true), 0) << staged << " " << groups;
     }
   }
-  const schedule::Trace split =
-      trace_of(program, "rows=4x4 columns=4x4 slab=4 groups=2 splits=4 staged=3 buffers=2 held=1");
+  const schedule::Trace split = trace_of(
+      program, "rows=4x4 columns=4x4 slab=4 groups=2 splits=4 staged=3 buffers=2 held=1 turned=0");
   EXPECT_EQ(Launched(program).check(split), "");
   EXPECT_GT(products_in(lowered(program, split).body, true), 0);
+}
+
+// Rows of a plain matrix lie side by side in shared memory, and a thread reads four of them at
+// once.
+TEST(LaunchProducts, RowsMayBeTurned) {
+  const ir::Program program = ops::build_dense({.m = 72, .n = 32, .k = 76}).value();
+  for (const char* rest :
+       {"groups=1 splits=1 staged=3 buffers=3", "groups=2 splits=1 staged=3 buffers=1",
+        "groups=2 splits=2 staged=1 buffers=2"}) {
+    const schedule::Trace trace =
+        trace_of(program, fmt::format("rows=4x8 columns=4x4 slab=4 {} held=1 turned=1", rest));
+    EXPECT_EQ(Launched(program).check(trace), "") << rest;
+    const std::string text = schedule::to_string(trace);
+    for (const char* step : {"layout cache.data i1 i0/4%2 i0/8 i0%4", "storage_gap cache.data 4",
+                             "vectorize cache.cache.data i0.1"}) {
+      EXPECT_NE(text.find(step), std::string::npos) << step << " in\n" << text;
+    }
+  }
 }
 
 // Threads that read at the same time read side by side; what is written side by side is kept apart

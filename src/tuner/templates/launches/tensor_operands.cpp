@@ -88,6 +88,7 @@ bool TensorOperand::fetch(const std::string& reader, const std::string& loop,
     return false;
   }
   if (tiling_.stages > 1 && !perform(schedule::Pipeline{copy_, tiling_.stages})) return false;
+  if (ahead_ && tiling_.bulk && !perform(schedule::Annotate{copy_, "*", "bulk", "1"})) return false;
   return share_copies();
 }
 
@@ -105,7 +106,8 @@ bool TensorOperand::share_copies() {
   schedule::Names order(others);
   const ir::Stage& stage = writer_.stage(copy_).stage;
   const std::string along = operand_.lane >= 0 ? axis(operand_.lane) : step;
-  const bool dense = strides_of(stage, along).scattered == 0;
+  // Weights that are packed ahead have the terms of a row side by side, however they were read.
+  const bool dense = ahead_ || strides_of(stage, along).scattered == 0;
   // What comes from rows of the tensor is read along these.
   const bool turned = !dense && operand_.lane < 0 && strides_of(stage, row).scattered == 0;
   if (turned) {

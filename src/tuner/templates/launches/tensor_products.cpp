@@ -68,16 +68,26 @@ std::vector<std::int64_t> up_to(std::vector<std::int64_t> numbers, std::int64_t 
   return numbers;
 }
 
+// Whether the device can copy slabs of the weights by itself.
+bool may_copy_in_bulk(const ir::Program& program, const Facts& facts,
+                      const target::Target& target) {
+  return copies_in_bulk(target.launch) &&
+         constants_of(program).count(facts.product.right.buffer) > 0;
+}
+
 std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
   const Facts facts = *facts_of(program, target);
   const ProductFacts& p = facts.product;
   const std::int64_t panels = ceil_div(p.k, facts.shape.panel);
-  return {tiles("rows", p.m, 16, {1, 2, 3, 4}, kMostRows),
-          tiles("columns", p.n * p.n_lanes, facts.shape.columns, {1, 2, 4}, kMostColumns),
-          space::choice_of("panels", up_to({1, 2, 3, 4, 6, 9}, panels)),
-          space::choice_of("groups", up_to({1, 2, 3, 4, 6, 8}, panels)),
-          space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18}, panels / 2)),
-          space::choice_of("stages", {2, 3, 4})};
+  std::vector<space::Knob> list{
+      tiles("rows", p.m, 16, {1, 2, 3, 4}, kMostRows),
+      tiles("columns", p.n * p.n_lanes, facts.shape.columns, {1, 2, 4}, kMostColumns),
+      space::choice_of("panels", up_to({1, 2, 3, 4, 6, 9}, panels)),
+      space::choice_of("groups", up_to({1, 2, 3, 4, 6, 8}, panels)),
+      space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18}, panels / 2)),
+      space::choice_of("stages", {2, 3, 4})};
+  if (may_copy_in_bulk(program, facts, target)) list.push_back(space::choice_of("bulk", {1, 0}));
+  return list;
 }
 
 TensorTiling tiling_of(const space::Values& values) {
@@ -88,7 +98,8 @@ TensorTiling tiling_of(const space::Values& values) {
           .panels = values["panels"],
           .groups = values["groups"],
           .splits = values["splits"],
-          .stages = values["stages"]};
+          .stages = values["stages"],
+          .bulk = values.has("bulk") && values["bulk"] == 1};
 }
 
 // Bytes of shared memory that a block has.
@@ -98,6 +109,12 @@ std::int64_t shared_bytes(const Facts& facts, const TensorTiling& t) {
                             facts.shape.element_bytes * facts.product.other_k;
   const std::int64_t sums = t.groups > 1 ? t.rows() * columns * t.groups * 4 : 0;
   return slab * t.stages + sums;
+}
+
+// Bytes of a slab of weights.
+std::int64_t right_bytes(const Facts& facts, const TensorTiling& t) {
+  return t.warps_n * t.tiles_n * facts.shape.columns * facts.use.terms * t.panels * t.groups *
+         facts.shape.element_bytes * facts.product.other_k;
 }
 
 std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
@@ -114,6 +131,10 @@ std::optional<std::string> reject(const ir::Program& program, const target::Targ
     return "groups without work";
   }
   if (2 * t.tiles_m > facts.product.m) return "threads without rows";
+  // What threads do not share evenly is not seen to be one piece.
+  if (t.bulk && right_bytes(facts, t) % (16 * t.threads()) != 0) {
+    return "weights that are not copied in bulk";
+  }
   const std::int64_t results = 2 * t.tiles_m * t.tiles_n * facts.shape.vector * 4;
   const std::int64_t most = std::min<std::int64_t>(device.register_bytes / 2,
                                                    device.resident_register_bytes / t.threads());
@@ -149,7 +170,8 @@ double rough_us(const Facts& facts, const target::LaunchFacts& device, const Ten
 space::Settings settings_of(const TensorTiling& t) {
   return {{"rows", {{t.warps_m, t.tiles_m}}}, {"columns", {{t.warps_n, t.tiles_n}}},
           {"panels", {{t.panels}}},           {"groups", {{t.groups}}},
-          {"splits", {{t.splits}}},           {"stages", {{t.stages}}}};
+          {"splits", {{t.splits}}},           {"stages", {{t.stages}}},
+          {"bulk", {{t.bulk ? 1 : 0}}}};
 }
 
 // Tiles that hand-written kernels do well with: rows and columns of a block, and of a warp.
@@ -167,17 +189,19 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   for (const auto& seed : kSeeds) {
     for (const std::int64_t groups : {1, 2, 4}) {
       for (const std::int64_t splits : {1, 2, 4, 8, 16}) {
-        TensorTiling t{.warps_m = seed.warps_m, .tiles_m = seed.tiles_m};
-        t.tiles_n = std::max<std::int64_t>(1, seed.warp_columns / facts.shape.columns);
-        t.warps_n = std::max<std::int64_t>(1, seed.columns / (t.tiles_n * facts.shape.columns));
-        t.panels = 2, t.groups = groups, t.splits = splits, t.stages = 3;
-        // As the knobs have it.
-        const space::Settings settings = settings_of(t);
-        const space::Config config = space::nearest_config(list, settings);
-        const space::Values values(list, config);
-        if (reject(program, target, values)) continue;
-        const double us = rough_us(facts, target.launch, tiling_of(values));
-        if (best.empty() || us < least) least = us, best = settings;
+        for (const bool bulk : {true, false}) {
+          TensorTiling t{.warps_m = seed.warps_m, .tiles_m = seed.tiles_m};
+          t.tiles_n = std::max<std::int64_t>(1, seed.warp_columns / facts.shape.columns);
+          t.warps_n = std::max<std::int64_t>(1, seed.columns / (t.tiles_n * facts.shape.columns));
+          t.panels = 2, t.groups = groups, t.splits = splits, t.stages = 3, t.bulk = bulk;
+          // As the knobs have it.
+          const space::Settings settings = settings_of(t);
+          const space::Config config = space::nearest_config(list, settings);
+          const space::Values values(list, config);
+          if (reject(program, target, values)) continue;
+          const double us = rough_us(facts, target.launch, tiling_of(values));
+          if (best.empty() || us < least) least = us, best = settings;
+        }
       }
     }
   }

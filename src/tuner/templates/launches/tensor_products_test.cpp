@@ -114,6 +114,46 @@ TEST(TensorProducts, SumsAreSharedOutTwice) {
   EXPECT_EQ(Launched(program).check(trace), "");
 }
 
+// Of weights that are packed ahead, a thread copies whole vectors, whatever order they came in.
+TEST(TensorProducts, PackedWeightsAreCopiedInVectors) {
+  for (const ir::DType type : {ir::kF16, ir::kF32}) {
+    const ir::Program dense = ops::build_dense({.m = 16, .n = 64, .k = 128, .dtype = type}).value();
+    const ir::Program program = type == ir::kF32 ? in_tf32(dense) : dense;
+    const std::string text = schedule::to_string(
+        space::default_trace(launch_tensor_products(), program, tensor_target()));
+    EXPECT_NE(text.find("vectorize cache.filter k.1.1"), std::string::npos) << text;
+    EXPECT_NE(text.find("vectorize cache.data i1.1.1"), std::string::npos) << text;
+  }
+}
+
+// Where a device copies pieces of memory by itself, weights come so.
+TEST(TensorProducts, WeightsAreCopiedInBulk) {
+  target::Target target = tensor_target();
+  target.launch.matrix_units.push_back({"wgmma_64x32x16_f16", 128});
+  const ir::Program programs[] = {
+      ops::build_dense({.m = 20, .n = 72, .k = 200, .dtype = ir::kF16}).value(),
+      in_tf32(ops::build_dense({.m = 33, .n = 32, .k = 64}).value()),
+      convolution(ir::kF32, 7, 8, 24, 3, 1), convolution(ir::kF16, 7, 24, 40, 3, 1, 2, 8)};
+  for (const ir::Program& program : programs) expect_right(program, "bulk", 4, 9, target);
+  const space::TemplateSpace space({{"direct", programs[0]}}, launches(), target);
+  const auto choices = space::parse_config(
+      space.knobs(0), "rows=1x1 columns=2x1 panels=1 groups=2 splits=1 stages=3 bulk=1");
+  ASSERT_TRUE(choices.ok()) << choices.error().message;
+  ASSERT_TRUE(space.schedule_of({0, *choices}).ok());
+  const schedule::Trace trace = space.trace_of({0, *choices});
+  EXPECT_EQ(Launched(programs[0]).check(trace), "");
+  const auto state = schedule::replay(programs[0], trace);
+  lower::Options options;
+  options.pipeline = lower::launch_pipeline();
+  const std::string kernel = ir::to_string(lower::lower(*state, options)->main);
+  EXPECT_NE(kernel.find("@bulk_copy"), std::string::npos) << kernel;
+  // Nobody else is offered that.
+  for (const space::Knob& knob :
+       space::TemplateSpace({{"direct", programs[0]}}, launches(), tensor_target()).knobs(0)) {
+    EXPECT_NE(knob.name, "bulk");
+  }
+}
+
 // No shape falls back to other schedules.
 TEST(TensorProducts, AllLegalPointsMultiplyByUnits) {
   const ir::Program programs[] = {

@@ -21,6 +21,7 @@ struct TensorTiling {
   std::int64_t groups = 1;  // of warps that take slabs in turn
   std::int64_t splits = 1;  // blocks that take a part of the sum each
   std::int64_t stages = 3;  // buffers of the operands
+  bool bulk = false;        // the device copies packed weights by itself
 
   std::int64_t warps() const { return warps_m * warps_n; }
   std::int64_t threads() const { return warps() * groups * 32; }

@@ -2,6 +2,9 @@
 // only targets that have the instructions are given them.
 #include <gtest/gtest.h>
 
+#include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+#include "compiler/ir/text/parse.h"
 #include "compiler/ops/forms/matmul.h"
 #include "tuner/templates/launches/launched_testing.h"
 
@@ -10,7 +13,10 @@ namespace {
 
 target::Target with_warpgroups() {
   target::Target target = launch_target();
-  target.launch.matrix_units = {{"wgmma_64x32x16_f16", 2048}, {"wgmma_64x64x16_f16", 2048}};
+  target.launch.matrix_units = {{"wgmma_64x32x16_f16", 2048},
+                                {"wgmma_64x64x16_f16", 2048},
+                                {"wgmma_64x32x8_tf32", 1024},
+                                {"wgmma_64x64x8_tf32", 1024}};
   return target;
 }
 
@@ -52,6 +58,22 @@ TEST(WarpgroupProducts, WithPackedWeights) {
       ops::build_dense({.m = 256, .n = 64, .k = 64, .dtype = ir::kF16}).value(), 6, 3);
   expect_right_by_warpgroups(
       ops::build_dense({.m = 192, .n = 96, .k = 48, .dtype = ir::kF16}).value(), 4, 5);
+}
+
+// As tasks in tf32 have it: weights are rounded ahead, the others where they are multiplied.
+TEST(WarpgroupProducts, InTf32) {
+  ir::Program program = ops::build_dense({.m = 128, .n = 64, .k = 80}).value();
+  const ir::Expr rounding =
+      ir::parse_expr(ir::find_tensor_intrinsic("mma_16x8x16_tf32")->rounding).value();
+  for (ir::Stage& stage : program.stages) {
+    if (stage.name == "filter")
+      stage.values[0] = ir::substitute(rounding, {{"x", stage.values[0]}});
+    const auto* product = ir::as<ir::Binary>(stage.values[0]);
+    if (stage.reduction != ir::Reduction::Sum || !product) continue;
+    const ir::Expr lhs = product->lhs, rhs = product->rhs;
+    stage.values[0] = ir::substitute(rounding, {{"x", lhs}}) * rhs;
+  }
+  expect_right_by_warpgroups(program, 5, 7);
 }
 
 TEST(WarpgroupProducts, AreForTargetsThatHaveThem) {
