@@ -18,6 +18,9 @@ function(attune_file_properties)
     COMPILE_DEFINITIONS "ATTUNE_BUNDLE=\"${bundle}\"" OBJECT_DEPENDS ${bundle})
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ATTUNE_VERSION=\"${PROJECT_VERSION}\"")
+  # GCC 12 cries wolf where little is optimised.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/compiler/model/layout_choice_test.cpp
+    PROPERTIES COMPILE_OPTIONS -Wno-free-nonheap-object)
   foreach(kind c cuda)
     set(prelude ${CMAKE_SOURCE_DIR}/src/targets/${kind}/codegen/prelude)
     file(GLOB prelude_headers CONFIGURE_DEPENDS ${prelude}/*.h)

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cage/host_calls.h"
 #include "base/clock.h"
-#include "base/host_calls.h"
 #include "bench/arguments.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "runtime/execution/device.h"

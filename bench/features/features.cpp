@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "bench/algorithms.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/analytic.h"
@@ -42,14 +43,7 @@ int time_features(std::string_view spec, const target::Target& target) {
     fmt::print(stderr, "bench_features: {}\n", task.error().message);
     return 2;
   }
-  std::vector<space::NamedProgram> programs;
-  if (task->algorithm == "auto" || task->algorithm == "direct") {
-    programs.push_back({"direct", task->program});
-  }
-  for (const auto& algorithm : task->alternatives) {
-    programs.push_back({algorithm.name, algorithm.program});
-  }
-  const space::TemplateSpace space(std::move(programs), templates::all(), target);
+  const space::TemplateSpace space(algorithms_of(*task), templates::all(), target);
   const cost_model::AnalyticModel model(target);
   Rng rng(1);
   std::vector<space::Point> points;

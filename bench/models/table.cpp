@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "bench/algorithms.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/analytic.h"
@@ -42,13 +43,9 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
   ATTUNE_ASSIGN(const target::Target wanted, targets::parse(recorded.target));
   ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(name, target));
-  std::vector<space::NamedProgram> programs;
-  if (task.algorithm == "auto" || task.algorithm == "direct") {
-    programs.push_back({"direct", task.program});
-  }
-  for (const auto& other : task.alternatives) programs.push_back({other.name, other.program});
   Table table{name, recorded.key, recorded.target, nullptr, {}, 0};
-  table.space = std::make_unique<space::TemplateSpace>(programs, templates::all(), target);
+  table.space =
+      std::make_unique<space::TemplateSpace>(algorithms_of(task), templates::all(), target);
   const cost_model::AnalyticModel model(target);
   auto left = recorded.times;
   const auto take = [&](space::Point point, std::uint64_t hash) {

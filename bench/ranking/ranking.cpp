@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "bench/algorithms.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/analytic.h"
@@ -181,12 +182,7 @@ Status run(const Options& options) {
   ATTUNE_ASSIGN(auto runner, tunings::tuning_of(target).start_runner(
                                  {.target = target, .cores = cores.measure}));
   ATTUNE_ASSIGN(const auto task, op_spec::parse_op_spec(options.spec, target));
-  std::vector<space::NamedProgram> named;
-  if (task.algorithm == "auto" || task.algorithm == "direct") {
-    named.push_back({"direct", task.program});
-  }
-  for (const auto& algorithm : task.alternatives)
-    named.push_back({algorithm.name, algorithm.program});
+  const std::vector<space::NamedProgram> named = algorithms_of(task);
   std::vector<std::shared_ptr<const ir::Program>> programs;
   for (const auto& n : named) programs.push_back(std::make_shared<const ir::Program>(n.program));
   const space::TemplateSpace space(

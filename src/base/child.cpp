@@ -18,8 +18,8 @@
 #include <optional>
 #include <string_view>
 
-#include "base/cage.h"
-#include "base/system_calls.h"
+#include "base/cage/cage.h"
+#include "base/cage/system_calls.h"
 
 namespace attune {
 

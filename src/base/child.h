@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 #include "base/isolated.h"
 
 namespace attune {

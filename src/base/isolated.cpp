@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/child.h"
 #include "base/clock.h"
 

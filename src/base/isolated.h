@@ -28,7 +28,7 @@ struct IsolationLimits {
 
 // Runs `work` in a fork of this process and hands back the bytes or the error it returns. The
 // caller must have no other threads. `what` names the work in the error after a crash. Work that
-// calls foreign code enters a cage before (base/cage.h).
+// calls foreign code enters a cage before (base/cage/cage.h).
 Result<Bytes> run_isolated(const std::string& what, const std::function<Result<Bytes>()>& work,
                            const IsolationLimits& limits = {});
 

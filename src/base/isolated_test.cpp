@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/answer_reader.h"
+#include "base/cage/host_calls.h"
 #include "base/clock.h"
-#include "base/host_calls.h"
 
 namespace attune {
 namespace {

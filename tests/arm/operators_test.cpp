@@ -81,13 +81,7 @@ TEST_P(ArmOperators, AgreeWithTheInterpreterInEveryType) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ArmOperators, ::testing::ValuesIn(chosen_specs()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& c : name) {
-                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           }
-                           return name;
-                         });
+                         [](const auto& test) { return test_name(test.param); });
 
 }  // namespace
 }  // namespace attune::test

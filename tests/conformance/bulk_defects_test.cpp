@@ -3,15 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "compiler/ir/interpret/launches.h"
 #include "compiler/ir/nodes/intrinsics.h"
-#include "compiler/ir/nodes/rewrite.h"
-#include "compiler/ir/text/parse.h"
 #include "compiler/ir/text/print.h"
-#include "compiler/lower/lower.h"
-#include "compiler/schedule/trace.h"
+#include "tests/support/launch_defects.h"
 #include "tests/support/mutate_kernel.h"
 #include "tests/support/mutate_pipeline.h"
 
@@ -75,52 +69,9 @@ tensorize anchor i wgmma_64x32x16_f16
                      blocks);
 }
 
-Kernel lowered(const char* blocks) {
-  const auto program = ir::parse_program(kProgram);
-  EXPECT_TRUE(program.ok()) << program.error().message;
-  const auto state = schedule::replay(*program, schedule::parse_trace(trace(blocks)).value());
-  EXPECT_TRUE(state.ok()) << state.error().message;
-  lower::Options options;
-  options.pipeline = lower::launch_pipeline();
-  const auto result = lower::lower(*state, options);
-  EXPECT_TRUE(result.ok()) << result.error().message;
-  return result->main;
-}
+const KernelSource kOne{kProgram, trace("1")}, kTwo{kProgram, trace("2")};
 
-std::vector<ir::Finding> findings_of(const Kernel& kernel) {
-  std::vector<ir::Array> arrays;
-  for (const ir::Buffer& param : kernel.params) {
-    arrays.emplace_back(param->type, param->shape);
-    for (std::int64_t i = 0; i < arrays.back().count(); ++i) {
-      arrays.back().set_real(i, static_cast<double>(i * 7 % 17) - 8);
-    }
-  }
-  const auto findings = ir::run_launches(kernel, arrays, static_cast<int>(arrays.size()) - 1);
-  EXPECT_TRUE(findings.ok()) << findings.error().message;
-  return findings.ok() ? *findings : std::vector<ir::Finding>();
-}
-
-struct Defect {
-  const char* name;
-  std::function<Kernel(const Kernel&)> mutate;
-  FindingKind kind;
-};
-
-auto iterations(std::int64_t by) {
-  return [by](const Expr& e) {
-    return ir::substitute(e, {{"anchor_k_0", ir::var("anchor_k_0") + Expr(by)}});
-  };
-}
-auto elements(std::int64_t by) {
-  return [by](const Expr& e) {
-    const auto* at = ir::as<ir::Load>(e);
-    return ir::load(at->buffer, {at->index[0] + Expr(by)});
-  };
-}
-auto another(std::int64_t by) {
-  return [by](const Expr& e) { return e + Expr(by); };
-}
-
+constexpr const char* kLoop = "anchor_k_0";
 const auto kInit = ir::kBulkInit, kCopy = ir::kBulkCopy, kWait = ir::kBulkWait;
 const auto kMeet = ir::kClusterBarrier;
 
@@ -130,82 +81,71 @@ const std::vector<Defect>& defects() {
   using K = const Kernel&;
   using F = FindingKind;
   static const std::vector<Defect> all = {
-      {"counters are not made ready", [](K k) { return drop_call(k, kInit, 0); }, F::Uninitialised},
-      {"a counter too few",
+      {"counters are not made ready", kTwo, [](K k) { return drop_call(k, kInit, 0); },
+       F::Uninitialised},
+      {"a counter too few", kTwo,
        [](K k) { return change_argument(k, kInit, 0, 1, [](const Expr&) { return Expr(2); }); },
        F::Uninitialised},
-      {"the cluster does not meet before the first copy",
+      {"the cluster does not meet before the first copy", kTwo,
        [](K k) { return drop_call(k, kMeet, 0); }, F::MissingBarrier},
-      {"the cluster does not meet in the loop", [](K k) { return drop_call(k, kMeet, 1); },
+      {"the cluster does not meet in the loop", kTwo, [](K k) { return drop_call(k, kMeet, 1); },
        F::MissingBarrier},
-      {"one thread alone meets the cluster", [](K k) { return diverge_call(k, kMeet, 1); },
+      {"one thread alone meets the cluster", kTwo, [](K k) { return diverge_call(k, kMeet, 1); },
        F::DivergentBarrier},
-      {"no wait for the copy", [](K k) { return drop_call(k, kWait, 0); }, F::PendingCopy},
-      {"the other parity", [](K k) { return change_argument(k, kWait, 0, 1, another(1)); },
+      {"no wait for the copy", kTwo, [](K k) { return drop_call(k, kWait, 0); }, F::PendingCopy},
+      {"the other parity", kTwo, [](K k) { return change_argument(k, kWait, 0, 1, another(1)); },
        F::PendingCopy},
-      {"the same parity always",
+      {"the same parity always", kTwo,
        [](K k) { return change_argument(k, kWait, 0, 1, [](const Expr&) { return Expr(0); }); },
        F::PendingCopy},
-      {"waits at the next slot", [](K k) { return change_argument(k, kWait, 0, 0, iterations(1)); },
-       F::EndlessWait},
-      {"waits behind the barriers, one thread for all",
+      {"waits at the next slot", kTwo,
+       [](K k) { return change_argument(k, kWait, 0, 0, iterations(kLoop, 1)); }, F::EndlessWait},
+      {"waits behind the barriers, one thread for all", kTwo,
        [](K k) {
          Kernel late = k;
          for (int i = 0; i < 3; ++i) late = swap_with_next(late, kWait, 0);
          return diverge_call(late, kWait, 0);
        },
        F::PendingCopy},
-      {"the first slab is not copied", [](K k) { return drop_call(k, kCopy, 0); }, F::EndlessWait},
-      {"later slabs are not copied", [](K k) { return drop_call(k, kCopy, 1); }, F::EndlessWait},
-      {"counted at the next slot",
-       [](K k) { return change_argument(k, kCopy, 1, 3, iterations(1)); }, F::EndlessWait},
-      {"copies into the slot that is read",
-       [](K k) { return change_argument(k, kCopy, 1, 0, iterations(-1)); }, F::PendingMatrix},
-      {"copies into the slot of the iteration before",
-       [](K k) { return change_argument(k, kCopy, 1, 0, iterations(1)); }, F::Uninitialised},
-      {"a copy that is too long",
+      {"the first slab is not copied", kTwo, [](K k) { return drop_call(k, kCopy, 0); },
+       F::EndlessWait},
+      {"later slabs are not copied", kTwo, [](K k) { return drop_call(k, kCopy, 1); },
+       F::EndlessWait},
+      {"counted at the next slot", kTwo,
+       [](K k) { return change_argument(k, kCopy, 1, 3, iterations(kLoop, 1)); }, F::EndlessWait},
+      {"copies into the slot that is read", kTwo,
+       [](K k) { return change_argument(k, kCopy, 1, 0, iterations(kLoop, -1)); },
+       F::PendingMatrix},
+      {"copies into the slot of the iteration before", kTwo,
+       [](K k) { return change_argument(k, kCopy, 1, 0, iterations(kLoop, 1)); }, F::Uninitialised},
+      {"a copy that is too long", kTwo,
        [](K k) { return change_argument(k, kCopy, 1, 2, another(4096)); }, F::OutOfBounds},
-      {"a copy that is too short",
+      {"a copy that is too short", kTwo,
        [](K k) { return change_argument(k, kCopy, 1, 2, [](const Expr&) { return Expr(256); }); },
        F::Uninitialised},
-      {"a source that is not aligned",
+      {"a source that is not aligned", kTwo,
        [](K k) { return change_argument(k, kCopy, 1, 1, elements(4)); }, F::Misaligned},
-      {"a place that is not aligned",
+      {"a place that is not aligned", kTwo,
        [](K k) { return change_argument(k, kCopy, 0, 0, elements(4)); }, F::Misaligned},
-      {"copies beyond the end", [](K k) { return drop_condition_on(k, "anchor_k_0"); },
+      {"copies beyond the end", kTwo, [](K k) { return drop_condition_on(k, kLoop); },
        F::OutOfBounds},
   };
   return all;
 }
 
 TEST(BulkDefects, TheKernelsAreRightWithoutThem) {
-  for (const char* blocks : {"1", "2"}) {
-    const Kernel kernel = lowered(blocks);
+  for (const KernelSource* source : {&kOne, &kTwo}) {
+    const Kernel kernel = lowered(*source);
     const std::string text = ir::to_string(kernel);
     EXPECT_NE(text.find("@bulk_copy"), std::string::npos) << text;
-    EXPECT_EQ(text.find("@cluster_barrier") != std::string::npos, *blocks == '2') << text;
-    for (const ir::Finding& finding : findings_of(kernel)) {
-      ADD_FAILURE() << to_string(finding.kind) << ": " << finding.text << "\n" << text;
-    }
+    EXPECT_EQ(text.find("@cluster_barrier") != std::string::npos, source == &kTwo) << text;
+    expect_no_findings(kernel);
   }
 }
 
 TEST(BulkDefects, AreEachFoundAndNamed) {
   EXPECT_GE(defects().size(), 20u);
-  for (const Defect& defect : defects()) {
-    SCOPED_TRACE(defect.name);
-    const Kernel kernel = lowered("2");
-    const Kernel broken = defect.mutate(kernel);
-    ASSERT_NE(ir::to_string(kernel), ir::to_string(broken)) << "nothing was mutated";
-    std::string found;
-    bool named = false;
-    for (const ir::Finding& finding : findings_of(broken)) {
-      named |= finding.kind == defect.kind;
-      found += fmt::format("{}: {}\n", to_string(finding.kind), finding.text);
-    }
-    EXPECT_TRUE(named) << "expected: " << to_string(defect.kind) << "\nfound:\n"
-                       << found << ir::to_string(broken);
-  }
+  expect_each_found(defects());
 }
 
 }  // namespace

@@ -1,16 +1,8 @@
 // Kernels with one mistake each: the interpreter of launches finds it, and says of which kind it
 // is.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <map>
-
-#include "compiler/ir/interpret/launches.h"
-#include "compiler/ir/text/parse.h"
-#include "compiler/ir/text/print.h"
-#include "compiler/lower/lower.h"
-#include "compiler/schedule/trace.h"
+#include "tests/support/launch_defects.h"
 #include "tests/support/mutate_kernel.h"
 
 namespace attune::test {
@@ -19,14 +11,9 @@ namespace {
 using ir::FindingKind;
 using ir::Kernel;
 
-struct Source {
-  const char* program;
-  const char* trace;
-};
-
 // Tiles of a product: operands fetched into shared memory by all threads of a block, sums in
 // registers.
-const Source kProduct{R"(program product {
+const KernelSource kProduct{R"(program product {
   input a: f32[16, 12]
   input b: f32[12, 16]
   stage anchor(i: 16, j: 16) = sum(k: 12) a[i, k] * b[k, j]
@@ -34,7 +21,7 @@ const Source kProduct{R"(program product {
   output 'output'
 }
 )",
-                      R"(split output i 4 2
+                            R"(split output i 4 2
 split output j 4 2
 reorder output i.0 j.0 i.1 j.1 i.2 j.2
 bind output i.0 block.y
@@ -60,13 +47,13 @@ bind cache.b i1.1 thread.x
 )"};
 
 // Sums of rows: each thread adds up a part in shared memory, one thread adds up the parts.
-const Source kRows{R"(program rows {
+const KernelSource kRows{R"(program rows {
   input x: f32[6, 64]
   stage 'output'(i: 6) = sum(k: 64) x[i, k]
   output 'output'
 }
 )",
-                   R"(split output k 16
+                         R"(split output k 16
 rfactor output k.1
 bind output i block.x
 compute_at rf.output output i
@@ -75,52 +62,20 @@ bind rf.output k_1 thread.x
 )"};
 
 // A window over a row: twelve threads fetch what ten of them use.
-const Source kWindow{R"(program window {
+const KernelSource kWindow{R"(program window {
   input x: f32[32]
   stage wide(i: 32) = x[i] * 2.0f32
   stage 'output'(i: 30) = wide[i] + wide[i + 1] + wide[i + 2]
   output 'output'
 }
 )",
-                     R"(split output i 10
+                           R"(split output i 10
 bind output i.0 block.x
 bind output i.1 thread.x
 compute_at wide output i.0
 set_scope wide shared
 bind wide i thread.x
 )"};
-
-Kernel lowered(const Source& source) {
-  const auto program = ir::parse_program(source.program);
-  const auto state = schedule::replay(*program, schedule::parse_trace(source.trace).value());
-  EXPECT_TRUE(state.ok()) << state.error().message;
-  lower::Options options;
-  options.pipeline = lower::launch_pipeline();
-  const auto result = lower::lower(*state, options);
-  EXPECT_TRUE(result.ok()) << result.error().message;
-  return result->main;
-}
-
-std::vector<ir::Finding> findings_of(const Kernel& kernel, const ir::LaunchOptions& options = {}) {
-  std::vector<ir::Array> arrays;
-  for (const ir::Buffer& param : kernel.params) {
-    arrays.emplace_back(param->type, param->shape);
-    for (std::int64_t i = 0; i < arrays.back().count(); ++i) {
-      arrays.back().set_real(i, static_cast<double>(i % 17) - 8);
-    }
-  }
-  const auto findings =
-      ir::run_launches(kernel, arrays, static_cast<int>(arrays.size()) - 1, options);
-  EXPECT_TRUE(findings.ok()) << findings.error().message;
-  return findings.ok() ? *findings : std::vector<ir::Finding>();
-}
-
-struct Defect {
-  const char* name;
-  const Source& source;
-  std::function<Kernel(const Kernel&)> mutate;
-  FindingKind kind;
-};
 
 const std::vector<Defect>& defects() {
   using K = const Kernel&;
@@ -210,31 +165,14 @@ const std::vector<Defect>& defects() {
 }
 
 TEST(LaunchDefects, TheKernelsAreRightWithoutThem) {
-  for (const Source* source : {&kProduct, &kRows, &kWindow}) {
-    const Kernel kernel = lowered(*source);
-    for (const ir::Finding& finding : findings_of(kernel)) {
-      ADD_FAILURE() << to_string(finding.kind) << ": " << finding.text << "\n"
-                    << ir::to_string(kernel);
-    }
+  for (const KernelSource* source : {&kProduct, &kRows, &kWindow}) {
+    expect_no_findings(lowered(*source));
   }
 }
 
 TEST(LaunchDefects, AreEachFoundAndNamed) {
   EXPECT_GE(defects().size(), 30u);
-  for (const Defect& defect : defects()) {
-    SCOPED_TRACE(defect.name);
-    const Kernel kernel = lowered(defect.source);
-    const Kernel broken = defect.mutate(kernel);
-    ASSERT_NE(ir::to_string(kernel), ir::to_string(broken)) << "nothing was mutated";
-    std::string found;
-    bool named = false;
-    for (const ir::Finding& finding : findings_of(broken)) {
-      named |= finding.kind == defect.kind;
-      found += fmt::format("{}: {}\n", to_string(finding.kind), finding.text);
-    }
-    EXPECT_TRUE(named) << "expected: " << to_string(defect.kind) << "\nfound:\n"
-                       << found << ir::to_string(broken);
-  }
+  expect_each_found(defects());
 }
 
 TEST(LaunchDefects, LaunchesKeepToTheDevice) {
@@ -242,7 +180,7 @@ TEST(LaunchDefects, LaunchesKeepToTheDevice) {
   const auto limited = [&](auto change) {
     ir::LaunchOptions options;
     change(options.limits);
-    const auto findings = findings_of(kernel, options);
+    const auto findings = run_kernel(kernel, options).findings;
     return findings.empty() ? std::string() : findings[0].text;
   };
   EXPECT_EQ(limited([](auto& limits) { limits.threads_per_block = 8; }),

@@ -70,13 +70,7 @@ TEST_P(LaunchForms, AgreeWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LaunchForms, ::testing::ValuesIn(operator_specs()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& c : name) {
-                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           }
-                           return name;
-                         });
+                         [](const auto& test) { return test_name(test.param); });
 
 }  // namespace
 }  // namespace attune::test

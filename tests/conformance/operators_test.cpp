@@ -98,12 +98,7 @@ TEST_P(Operators, DefaultsAndRandomSchedulesAgreeWithTheInterpreter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Operators, ::testing::ValuesIn(operator_specs()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& c : name)
-                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           return name;
-                         });
+                         [](const auto& test) { return test_name(test.param); });
 
 // The table leaves nobody out.
 TEST(OperatorTable, HoldsEveryFamily) {

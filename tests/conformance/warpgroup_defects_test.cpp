@@ -1,17 +1,11 @@
 // Products by instructions of warpgroups with one mistake each: the interpreter of launches finds
 // it, and says of which kind it is.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <algorithm>
 
-#include "compiler/ir/interpret/launches.h"
 #include "compiler/ir/nodes/intrinsics.h"
-#include "compiler/ir/nodes/rewrite.h"
-#include "compiler/ir/text/parse.h"
-#include "compiler/ir/text/print.h"
-#include "compiler/lower/lower.h"
-#include "compiler/schedule/trace.h"
+#include "tests/support/launch_defects.h"
 #include "tests/support/mutate_kernel.h"
 #include "tests/support/mutate_pipeline.h"
 
@@ -64,64 +58,11 @@ bind cache.b i1.1 thread.y
 vectorize cache.b i1.2
 )";
 const std::string kMma = "tensorize anchor i wgmma_64x32x16_f16\n";
-const std::string kThree = kTiles + "pipeline cache.a 3\npipeline cache.b 3\n" + kMma;
-const std::string kTwo = kTiles + "pipeline cache.a 2\npipeline cache.b 2\n" + kMma;
-const std::string kPlain = kTiles + kMma;
+const KernelSource kThree{kProgram, kTiles + "pipeline cache.a 3\npipeline cache.b 3\n" + kMma};
+const KernelSource kTwo{kProgram, kTiles + "pipeline cache.a 2\npipeline cache.b 2\n" + kMma};
+const KernelSource kPlain{kProgram, kTiles + kMma};
 
-Kernel lowered(const std::string& trace) {
-  const auto program = ir::parse_program(kProgram);
-  const auto state = schedule::replay(*program, schedule::parse_trace(trace).value());
-  EXPECT_TRUE(state.ok()) << state.error().message;
-  lower::Options options;
-  options.pipeline = lower::launch_pipeline();
-  const auto result = lower::lower(*state, options);
-  EXPECT_TRUE(result.ok()) << result.error().message;
-  return result->main;
-}
-
-struct Outcome {
-  std::vector<ir::Finding> findings;
-  std::vector<ir::Array> arrays;
-};
-
-Outcome run(const Kernel& kernel) {
-  Outcome outcome;
-  for (const ir::Buffer& param : kernel.params) {
-    ir::Array array(param->type, param->shape);
-    for (std::int64_t i = 0; i < array.count(); ++i) {
-      array.set_real(i, static_cast<double>(i * 7 % 17) - 8);
-    }
-    outcome.arrays.push_back(std::move(array));
-  }
-  const auto findings =
-      ir::run_launches(kernel, outcome.arrays, static_cast<int>(outcome.arrays.size()) - 1);
-  EXPECT_TRUE(findings.ok()) << findings.error().message;
-  if (findings.ok()) outcome.findings = *findings;
-  return outcome;
-}
-
-struct Defect {
-  const char* name;
-  const std::string& trace;
-  std::function<Kernel(const Kernel&)> mutate;
-  FindingKind kind;
-};
-
-auto iterations(std::int64_t by) {
-  return [by](const Expr& e) {
-    return ir::substitute(e, {{"anchor_k_0", ir::var("anchor_k_0") + Expr(by)}});
-  };
-}
-auto elements(const Expr& by) {
-  return [by](const Expr& e) {
-    const auto* at = ir::as<ir::Load>(e);
-    return ir::load(at->buffer, {at->index[0] + by});
-  };
-}
-auto another(std::int64_t by) {
-  return [by](const Expr& e) { return e + Expr(by); };
-}
-
+constexpr const char* kLoop = "anchor_k_0";
 constexpr const char* kCall = "wgmma_64x32x16_f16";
 const auto kCopy = ir::kAsyncCopy, kWaitCopies = ir::kAsyncWait;
 const auto kFence = ir::kMatrixFence, kCommit = ir::kMatrixCommit, kWait = ir::kMatrixWait;
@@ -182,13 +123,14 @@ const std::vector<Defect>& defects() {
       {"results that nobody began", kThree, [](K k) { return drop_first_store(k, "anchor"); },
        F::Uninitialised},
       {"copies into the slot that instructions read", kThree,
-       [](K k) { return change_argument(k, kCopy, 2, 0, iterations(-1)); }, F::PendingMatrix},
+       [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, -1)); },
+       F::PendingMatrix},
       {"copies into the slot of the iteration before", kThree,
-       [](K k) { return change_argument(k, kCopy, 3, 0, iterations(1)); }, F::Uninitialised},
+       [](K k) { return change_argument(k, kCopy, 3, 0, iterations(kLoop, 1)); }, F::Uninitialised},
       {"the next slot is read", kThree,
-       [](K k) { return change_argument(k, kCall, 0, 3, iterations(1)); }, F::Uninitialised},
+       [](K k) { return change_argument(k, kCall, 0, 3, iterations(kLoop, 1)); }, F::Uninitialised},
       {"a slot too few", kThree, [](K k) { return shrink(k, "cache.b", 64); }, F::OutOfBounds},
-      {"fetches beyond the end", kThree, [](K k) { return drop_condition_on(k, "anchor_k_0"); },
+      {"fetches beyond the end", kThree, [](K k) { return drop_condition_on(k, kLoop); },
        F::OutOfBounds},
       {"two buffers: no wait for instructions", kTwo, [](K k) { return drop_call(k, kWait, 0); },
        F::PendingMatrix},
@@ -205,14 +147,9 @@ const std::vector<Defect>& defects() {
 }
 
 TEST(WarpgroupDefects, TheKernelsAreRightWithoutThem) {
-  for (const std::string* trace : {&kThree, &kTwo, &kPlain}) {
-    const Kernel kernel = lowered(*trace);
-    const Outcome outcome = run(kernel);
-    for (const ir::Finding& finding : outcome.findings) {
-      ADD_FAILURE() << to_string(finding.kind) << ": " << finding.text << "\n"
-                    << ir::to_string(kernel);
-    }
-    const ir::Array &a = outcome.arrays[0], &b = outcome.arrays[1], &got = outcome.arrays[2];
+  for (const KernelSource* source : {&kThree, &kTwo, &kPlain}) {
+    const LaunchRun run = expect_no_findings(lowered(*source));
+    const ir::Array &a = run.arrays[0], &b = run.arrays[1], &got = run.arrays[2];
     for (std::int64_t i = 0; i < 128; ++i) {
       for (std::int64_t j = 0; j < 32; ++j) {
         double sum = 0;
@@ -225,20 +162,7 @@ TEST(WarpgroupDefects, TheKernelsAreRightWithoutThem) {
 
 TEST(WarpgroupDefects, AreEachFoundAndNamed) {
   EXPECT_GE(defects().size(), 30u);
-  for (const Defect& defect : defects()) {
-    SCOPED_TRACE(defect.name);
-    const Kernel kernel = lowered(defect.trace);
-    const Kernel broken = defect.mutate(kernel);
-    ASSERT_NE(ir::to_string(kernel), ir::to_string(broken)) << "nothing was mutated";
-    std::string found;
-    bool named = false;
-    for (const ir::Finding& finding : run(broken).findings) {
-      named |= finding.kind == defect.kind;
-      found += fmt::format("{}: {}\n", to_string(finding.kind), finding.text);
-    }
-    EXPECT_TRUE(named) << "expected: " << to_string(defect.kind) << "\nfound:\n"
-                       << found << ir::to_string(broken);
-  }
+  expect_each_found(defects());
 }
 
 }  // namespace

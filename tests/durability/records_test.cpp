@@ -128,28 +128,13 @@ void prepare(const fs::path& folder, Rng& rng) {
 
 const test::Subject kRecords{prepare, content_in, live};
 
-TEST(PowerCut, LosesNothingThatTheRecordsHeld) {
-  const test::PowerCuts cuts = test::cut_power_often(kRecords);
-  for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
-  EXPECT_GT(cuts.unsafe_steps, cuts.cuts / 10) << "power hardly ever failed in the middle";
-}
+TEST(PowerCut, LosesNothingThatTheRecordsHeld) { test::expect_nothing_lost(kRecords); }
 
 TEST(PowerCut, LosesNothingWithoutAWriteAheadLog) {
-  test::Subject fresh = kRecords;
-  fresh.prepare = [](const fs::path&, Rng&) {};
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const auto cuts = test::cut_power(fresh, seed, {.shared_memory = false});
-    for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
-  }
+  test::expect_nothing_lost_without_log(kRecords);
 }
 
-TEST(PowerCut, OfADiskThatSyncsNothingIsFound) {
-  std::size_t found = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    found += test::cut_power(kRecords, seed, {.honest = false}).findings.size();
-  }
-  EXPECT_GT(found, 10u);
-}
+TEST(PowerCut, OfADiskThatSyncsNothingIsFound) { test::expect_losses_without_syncs(kRecords); }
 
 }  // namespace
 }  // namespace attune::records

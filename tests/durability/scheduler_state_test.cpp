@@ -182,28 +182,11 @@ void prepare(const fs::path& folder, Rng& rng) {
 
 const test::Subject kState{prepare, content, live};
 
-TEST(PowerCut, LosesNothingThatTheSchedulerAcknowledged) {
-  const test::PowerCuts cuts = test::cut_power_often(kState);
-  for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
-  EXPECT_GT(cuts.unsafe_steps, cuts.cuts / 10) << "power hardly ever failed in the middle";
-}
+TEST(PowerCut, LosesNothingThatTheSchedulerAcknowledged) { test::expect_nothing_lost(kState); }
 
-TEST(PowerCut, LosesNothingWithoutAWriteAheadLog) {
-  test::Subject fresh = kState;
-  fresh.prepare = [](const fs::path&, Rng&) {};
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const auto cuts = test::cut_power(fresh, seed, {.shared_memory = false});
-    for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
-  }
-}
+TEST(PowerCut, LosesNothingWithoutAWriteAheadLog) { test::expect_nothing_lost_without_log(kState); }
 
-TEST(PowerCut, OfADiskThatSyncsNothingIsFound) {
-  std::size_t found = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    found += test::cut_power(kState, seed, {.honest = false}).findings.size();
-  }
-  EXPECT_GT(found, 10u);
-}
+TEST(PowerCut, OfADiskThatSyncsNothingIsFound) { test::expect_losses_without_syncs(kState); }
 
 }  // namespace
 }  // namespace attune::server

@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include "base/temporary_directory_testing.h"
 #include "tensor_files/npy.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 #include "tests/support/tiny_onnx.h"
 
 namespace attune {
@@ -14,7 +13,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-class BoundedSizes : public ::testing::Test {
+class BoundedSizes : public test::OwnCommands {
  protected:
   std::string list_of(const Numbers& numbers) const {
     std::string text;
@@ -22,10 +21,6 @@ class BoundedSizes : public ::testing::Test {
       text += (text.empty() ? "" : ",") + std::to_string(number);
     }
     return text;
-  }
-  test::ProcessResult attune(std::vector<std::string> words) const {
-    words.insert(words.begin(), test::attune_program());
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
   }
   std::string file_of(const Numbers& numbers) const {
     const std::string path = directory_.file("sizes.npy");
@@ -47,10 +42,10 @@ class BoundedSizes : public ::testing::Test {
     return path;
   }
   // The output y of a run.
-  runtime::Tensor run(std::vector<std::string> words) const {
+  runtime::Tensor result_of(std::vector<std::string> words) const {
     words.insert(words.begin(), "run");
     words.insert(words.end(), {"--threads", "1", "--output", directory_.file("out")});
-    const test::ProcessResult result = attune(words);
+    const test::ProcessResult result = run(words);
     EXPECT_EQ(result.status, 0) << result.errors;
     auto tensor = tensor_files::read_npy(directory_.file("out/y.npy"));
     EXPECT_TRUE(tensor.ok());
@@ -59,16 +54,16 @@ class BoundedSizes : public ::testing::Test {
   void expect_as_compiled_for(const std::string& model, const std::string& artifact,
                               const Numbers& sizes) const {
     const std::string x = "x=" + image({1, 2, 4, 5});
-    const runtime::Tensor got = run({artifact, "--input", x, "--input", "n=" + file_of(sizes)});
-    const runtime::Tensor wanted = run({model, "--input", x, "--constant", "n=" + list_of(sizes)});
+    const runtime::Tensor got =
+        result_of({artifact, "--input", x, "--input", "n=" + file_of(sizes)});
+    const runtime::Tensor wanted =
+        result_of({model, "--input", x, "--constant", "n=" + list_of(sizes)});
     ASSERT_EQ(Numbers(got.shape().begin(), got.shape().end()),
               Numbers(wanted.shape().begin(), wanted.shape().end()));
     for (std::size_t at = 0; at < wanted.as<float>().size(); ++at) {
       ASSERT_NEAR(got.as<float>()[at], wanted.as<float>()[at], 1e-5) << "element " << at;
     }
   }
-
-  test::TemporaryDirectory directory_;
 };
 
 TEST_F(BoundedSizes, ResizeImages) {
@@ -91,13 +86,13 @@ TEST_F(BoundedSizes, ResizeImages) {
          {.name = "n", .dims = {"4"}, .integers = true}});
     const std::string artifact = directory_.file("resize.attune");
     const test::ProcessResult compiled =
-        attune({"compile", model, "--max", "n=1,2,12,10", "-o", artifact, "--threads", "1"});
+        run({"compile", model, "--max", "n=1,2,12,10", "-o", artifact, "--threads", "1"});
     ASSERT_EQ(compiled.status, 0) << compiled.errors;
     expect_as_compiled_for(model, artifact, {1, 2, 12, 10});
     expect_as_compiled_for(model, artifact, {1, 2, 7, 3});
     expect_as_compiled_for(model, artifact, {1, 2, 1, 1});
     const test::ProcessResult larger =
-        attune({"run", artifact, "--input", "n=" + file_of({1, 2, 13, 3})});
+        run({"run", artifact, "--input", "n=" + file_of({1, 2, 13, 3})});
     EXPECT_EQ(larger.status, 2);
     EXPECT_EQ(larger.errors,
               "attune: error: input 'n' holds 13, the model was compiled for 0 to 12\n"
@@ -109,13 +104,13 @@ TEST_F(BoundedSizes, AreTheLargestWhereNobodySays) {
   const std::string model = test::write_tiny_model(
       directory_.file("expand.onnx"), {{.op = "Expand", .inputs = {"x", "n"}, .output = "y"}},
       {{.name = "x", .dims = {"4", "1"}}, {.name = "n", .dims = {"2"}, .integers = true}});
-  const runtime::Tensor whole = run({model, "--max", "n=4,6"});
+  const runtime::Tensor whole = result_of({model, "--max", "n=4,6"});
   EXPECT_EQ(Numbers(whole.shape().begin(), whole.shape().end()), (Numbers{4, 6}));
   for (const char* verb : {"bench", "check", "tasks"}) {
-    const test::ProcessResult result = attune({verb, model, "--max", "n=4,6", "--threads", "1"});
+    const test::ProcessResult result = run({verb, model, "--max", "n=4,6", "--threads", "1"});
     EXPECT_EQ(result.status, 0) << verb << result.errors;
   }
-  const test::ProcessResult unknown = attune({"bench", model});
+  const test::ProcessResult unknown = run({"bench", model});
   EXPECT_EQ(unknown.status, 1);
   EXPECT_NE(unknown.errors.find("--max n=N"), std::string::npos) << unknown.errors;
 }

@@ -7,21 +7,16 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/temporary_directory_testing.h"
 #include "tensor_files/npy.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 
 namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
 
-class CSources : public ::testing::Test {
+class CSources : public test::OwnCommands {
  protected:
-  test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), test::attune_program());
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
-  }
   void expect_ok(const test::ProcessResult& result) const {
     ASSERT_EQ(result.status, 0) << result.errors << result.output;
   }
@@ -74,7 +69,6 @@ class CSources : public ::testing::Test {
     }
     EXPECT_LE(difference, 1e-5f * largest);
   }
-  test::TemporaryDirectory directory_;
 };
 
 TEST_F(CSources, GiveWhatTheModelGives) {

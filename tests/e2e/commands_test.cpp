@@ -3,32 +3,18 @@
 
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/temporary_directory_testing.h"
 #include "base/text_file.h"
 #include "tensor_files/npy.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 
 namespace attune {
 namespace {
 
 using Json = nlohmann::json;
 
-class Commands : public ::testing::Test {
- protected:
-  test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), test::attune_program());
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
-  }
-  std::string output_of(const std::vector<std::string>& words) const {
-    const test::ProcessResult result = run(words);
-    EXPECT_EQ(result.status, 0) << result.errors;
-    return result.output;
-  }
-  test::TemporaryDirectory directory_;
-};
+class Commands : public test::OwnCommands {};
 
 runtime::Tensor numbers(std::vector<std::int64_t> shape) {
   runtime::Tensor tensor = runtime::Tensor::allocate(runtime::DType::F32, std::move(shape)).value();

@@ -1,11 +1,8 @@
 // Inputs from files where a model is timed: they decide which branch it takes.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/temporary_directory_testing.h"
 #include "tensor_files/npy.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 #include "tests/support/tiny_onnx.h"
 
 namespace attune {
@@ -13,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-class Inputs : public ::testing::Test {
+class Inputs : public test::OwnCommands {
  protected:
   Inputs() : model_(test::write_branching_model(directory_.file("branching.onnx"))) {
     for (const std::int64_t n : {0, 1}) {
@@ -26,22 +23,17 @@ class Inputs : public ::testing::Test {
   std::string file_of(std::int64_t n) const {
     return directory_.file("n" + std::to_string(n) + ".npy");
   }
-  Json json_of(std::vector<std::string> words, std::int64_t n) const {
-    words.insert(words.begin(), test::attune_program());
-    words.insert(words.end(), {"--input", "n=" + file_of(n), "--threads", "1", "--json"});
-    const test::ProcessResult result =
-        test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
-    EXPECT_EQ(result.status, 0) << result.errors;
-    return Json::parse(result.output, nullptr, false);
+  Json json_with(std::vector<std::string> words, std::int64_t n) const {
+    words.insert(words.end(), {"--input", "n=" + file_of(n), "--threads", "1"});
+    return json_of(std::move(words));
   }
 
-  test::TemporaryDirectory directory_;
   const std::string model_;
 };
 
 TEST_F(Inputs, BenchTimesTheBranchThatTheyTake) {
   for (const std::int64_t n : {0, 1}) {
-    const Json layers = json_of({"bench", model_, "--layers", "--repeats", "3"}, n).at("layers");
+    const Json layers = json_with({"bench", model_, "--layers", "--repeats", "3"}, n).at("layers");
     double mflop = 0;
     for (const Json& layer : layers) {
       mflop += layer.at("gflops").get<double>() * layer.at("ms").get<double>();
@@ -52,7 +44,7 @@ TEST_F(Inputs, BenchTimesTheBranchThatTheyTake) {
 
 TEST_F(Inputs, TuneRacesTheBranchThatTheyTake) {
   const auto tuned_ms = [&](std::int64_t n) {
-    return json_of({"tune", model_, "--trials", "1", "-o", directory_.file("b.attune")}, n)
+    return json_with({"tune", model_, "--trials", "1", "-o", directory_.file("b.attune")}, n)
         .at("default_latency_ms")
         .get<double>();
   };

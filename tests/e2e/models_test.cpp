@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/temporary_directory_testing.h"
 #include "tensor_files/npy.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 #include "tests/support/tiny_onnx.h"
 
 namespace attune {
@@ -17,17 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-class Models : public ::testing::Test {
+class Models : public test::OwnCommands {
  protected:
-  test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), test::attune_program());
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
-  }
-  std::string output_of(const std::vector<std::string>& words) const {
-    const test::ProcessResult result = run(words);
-    EXPECT_EQ(result.status, 0) << result.errors;
-    return result.output;
-  }
   // A test case with inputs x = [1, -2, 3] and shape = [3, 1], in the form of ONNX's own.
   std::string write_case(const std::string& name, const std::string& op,
                          const std::vector<test::TinyInput>& inputs,
@@ -44,7 +33,6 @@ class Models : public ::testing::Test {
     test::write_tensor(folder + "/test_data_set_0/output_0.pb", shape, expected);
     return folder;
   }
-  test::TemporaryDirectory directory_;
 };
 
 TEST_F(Models, AnArtifactGivesWhatTheModelGives) {

@@ -4,31 +4,19 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/temporary_directory_testing.h"
 #include "compiler/ops/precision.h"
 #include "tensor_files/npy.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 
 namespace attune {
 namespace {
 
 using Json = nlohmann::json;
 
-class Precisions : public ::testing::Test {
+class Precisions : public test::OwnCommands {
  protected:
-  test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), test::attune_program());
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
-  }
-  Json json_of(std::vector<std::string> words) const {
-    words.emplace_back("--json");
-    const test::ProcessResult result = run(words);
-    EXPECT_EQ(result.status, 0) << result.errors;
-    return Json::parse(result.output, nullptr, false);
-  }
   // The elements of an output of a model on random inputs.
   std::vector<float> output_of(const std::string& model, const std::string& precision,
                                const std::string& output) const {
@@ -47,7 +35,6 @@ class Precisions : public ::testing::Test {
     EXPECT_GE(keys.size(), 3U);
     return keys;
   }
-  test::TemporaryDirectory directory_;
 };
 
 // Of the largest element.

@@ -1,31 +1,15 @@
 // The simulated device, through every command that a target goes through.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/temporary_directory_testing.h"
 #include "runtime/execution/executor.h"
-#include "tests/support/process.h"
+#include "tests/support/own_commands.h"
 
 namespace attune {
 namespace {
 
 using Json = nlohmann::json;
 
-class Simulated : public ::testing::Test {
- protected:
-  test::ProcessResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), test::attune_program());
-    return test::run_process(words, {{"XDG_DATA_HOME", directory_.file("data")}});
-  }
-  Json json_of(std::vector<std::string> words) const {
-    words.emplace_back("--json");
-    const test::ProcessResult result = run(words);
-    EXPECT_EQ(result.status, 0) << result.errors;
-    return Json::parse(result.output, nullptr, false);
-  }
-  test::TemporaryDirectory directory_;
-};
+class Simulated : public test::OwnCommands {};
 
 constexpr const char* kProduct = "matmul:m=24,n=20,k=12";
 

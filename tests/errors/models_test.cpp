@@ -22,6 +22,25 @@ class BadModels : public test::BadCommands {
     EXPECT_EQ(result.status, 0) << result.errors;
     return directory_.read("relu.attune");
   }
+  void write_tensor(const std::string& name, runtime::DType type,
+                    std::vector<std::int64_t> shape) const {
+    const auto tensor = runtime::Tensor::allocate(type, std::move(shape)).value();
+    ASSERT_TRUE(tensor_files::write_npy(directory_.file(name), tensor).ok());
+  }
+  // What every command that takes inputs from files says of bad ones; `command` names the model.
+  void expect_bad_inputs(const std::string& command) const {
+    write_tensor("wide.npy", runtime::DType::F32, {2, 4});
+    expect_all({
+        {command + "--input x:0", 2, "input 'x:0' is not of the form NAME=FILE",
+         "write --input a=x.npy"},
+        {command + "--input y={dir}/wide.npy", 2, "relu has no input 'y'", "its inputs are x:0"},
+        {command + "--input x:0={dir}/none.npy", 1,
+         "cannot read '{dir}/none.npy': no such file or directory"},
+        {command + "--input x:0={dir}/wide.npy", 2,
+         "'{dir}/wide.npy' has shape 2x4, but input 'x:0' is 2x3",
+         "give it that shape, or compile the model for yours with --shape"},
+    });
+  }
   BadModels() { write_relu("relu.onnx", {"2", "3"}); }
 };
 
@@ -84,26 +103,13 @@ TEST_F(BadModels, Shapes) {
 }
 
 TEST_F(BadModels, Inputs) {
-  const auto tensor = [](runtime::DType type, std::vector<std::int64_t> shape) {
-    return runtime::Tensor::allocate(type, std::move(shape)).value();
-  };
-  ASSERT_TRUE(
-      tensor_files::write_npy(directory_.file("wide.npy"), tensor(runtime::DType::F32, {2, 4}))
-          .ok());
-  ASSERT_TRUE(
-      tensor_files::write_npy(directory_.file("ints.npy"), tensor(runtime::DType::I64, {2, 3}))
-          .ok());
+  write_tensor("ints.npy", runtime::DType::I64, {2, 3});
   directory_.write("text.npz", "hello");
   directory_.write("p.ppm", "P6 1 1 255 abc");
   const std::string model = "run {dir}/relu.onnx ";
+  expect_bad_inputs(model);
   expect_all({
-      {model + "--input y={dir}/wide.npy", 2, "relu has no input 'y'", "its inputs are x:0"},
-      {model + "--input x:0={dir}/none.npy", 1,
-       "cannot read '{dir}/none.npy': no such file or directory"},
       {model + "--input x:0=/dev/zero", 1, "cannot read '/dev/zero': it is not a regular file"},
-      {model + "--input x:0={dir}/wide.npy", 2,
-       "'{dir}/wide.npy' has shape 2x4, but input 'x:0' is 2x3",
-       "give it that shape, or compile the model for yours with --shape"},
       {model + "--input x:0={dir}/ints.npy", 2,
        "'{dir}/ints.npy' holds i64, but input 'x:0' is f32", "convert it in NumPy with .astype(…)"},
       {model + "--input {dir}/text.npz", 1,
@@ -118,22 +124,9 @@ TEST_F(BadModels, Inputs) {
 
 // As `run` says it, and before anything was tuned.
 TEST_F(BadModels, InputsOfOtherCommands) {
-  ASSERT_TRUE(
-      tensor_files::write_npy(directory_.file("wide.npy"),
-                              runtime::Tensor::allocate(runtime::DType::F32, {2, 4}).value())
-          .ok());
   for (const std::string verb : {"bench", "tune", "submit"}) {
     const std::string model = verb + " {dir}/relu.onnx ";
-    expect_all({
-        {model + "--input x:0", 2, "input 'x:0' is not of the form NAME=FILE",
-         "write --input a=x.npy"},
-        {model + "--input y={dir}/wide.npy", 2, "relu has no input 'y'", "its inputs are x:0"},
-        {model + "--input x:0={dir}/none.npy", 1,
-         "cannot read '{dir}/none.npy': no such file or directory"},
-        {model + "--input x:0={dir}/wide.npy", 2,
-         "'{dir}/wide.npy' has shape 2x4, but input 'x:0' is 2x3",
-         "give it that shape, or compile the model for yours with --shape"},
-    });
+    expect_bad_inputs(model);
     if (verb == "bench") continue;
     expect_all(
         {{verb + " softmax:m=4,n=4 --input x={dir}/wide.npy", 1,

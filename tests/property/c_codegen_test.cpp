@@ -72,29 +72,6 @@ TEST(CCodegen, RunsKernelsLikeTheInterpreter) {
   expect_agreement(trials);
 }
 
-// Several expressions over the same variables, whose values come from a parameter.
-Kernel stores_of(const std::vector<Variable>& variables, const std::vector<Expr>& values) {
-  const auto count = static_cast<std::int64_t>(variables.size());
-  const Buffer points = make_buffer("points", kI64, {kRows * count});
-  std::vector<Buffer> params{points};
-  std::vector<Stmt> stores;
-  const Expr row = var("row");
-  for (const Expr& value : values) {
-    const int lanes = value.type().lanes;
-    params.push_back(make_buffer("out" + std::to_string(params.size()), value.type().element(),
-                                 {kRows * lanes}));
-    const Expr first = row * Expr(lanes);
-    stores.push_back(
-        store(params.back(), {lanes == 1 ? first : ramp(first, Expr(1), lanes)}, value));
-  }
-  Stmt body = block(stores);
-  for (std::int64_t v = 0; v < count; ++v) {
-    body = let(variables[static_cast<std::size_t>(v)].name,
-               load(points, {row * Expr(count) + Expr(v)}), body);
-  }
-  return {"expressions", params, for_loop("row", 0, kRows, body), 0};
-}
-
 TEST(CCodegen, ComputesIndicesLikeTheInterpreter) {
   std::vector<Trial> trials;
   for (std::uint64_t seed = 1; seed <= kKernels; ++seed) {
@@ -102,7 +79,7 @@ TEST(CCodegen, ComputesIndicesLikeTheInterpreter) {
     random.make_variables();
     const std::vector<Expr> values{random.index(4), random.condition(4), random.vector_index(4, 4),
                                    random.vector_index(3, 3), random.vector_condition(3, 8)};
-    Kernel kernel = stores_of(random.variables(), values);
+    Kernel kernel = stores_of(random.variables(), values, kRows);
     std::vector<Array> arrays;
     for (const Buffer& buffer : kernel.params) arrays.emplace_back(buffer->type, buffer->shape);
     std::int64_t at = 0;

@@ -19,6 +19,8 @@ namespace {
 
 using namespace ir;
 
+constexpr int kRows = 16;
+
 const target::Target& target() {
   static const target::Target resolved = [] {
     target::Target wanted;
@@ -83,29 +85,6 @@ RC_GTEST_PROP(Codegen, RunsKernelsLikeTheInterpreter, (std::uint64_t seed)) {
   expect_agreement(kernel, arrays);
 }
 
-// Several expressions over the same variables, whose values come from a parameter.
-Kernel stores_of(const std::vector<Variable>& variables, const std::vector<Expr>& values) {
-  const auto count = static_cast<std::int64_t>(variables.size());
-  const Buffer points = make_buffer("points", kI64, {16 * count});
-  std::vector<Buffer> params{points};
-  std::vector<Stmt> stores;
-  const Expr row = var("row");
-  for (const Expr& value : values) {
-    const int lanes = value.type().lanes;
-    params.push_back(
-        make_buffer("out" + std::to_string(params.size()), value.type().element(), {16 * lanes}));
-    const Expr first = row * Expr(lanes);
-    stores.push_back(
-        store(params.back(), {lanes == 1 ? first : ramp(first, Expr(1), lanes)}, value));
-  }
-  Stmt body = block(stores);
-  for (std::int64_t v = 0; v < count; ++v) {
-    body = let(variables[static_cast<std::size_t>(v)].name,
-               load(points, {row * Expr(count) + Expr(v)}), body);
-  }
-  return {"expressions", params, for_loop("row", 0, 16, body), 0};
-}
-
 RC_GTEST_PROP(Codegen, ComputesIndicesLikeTheInterpreter, (std::uint64_t seed)) {
   RandomIr random(seed);
   random.make_variables();
@@ -116,11 +95,11 @@ RC_GTEST_PROP(Codegen, ComputesIndicesLikeTheInterpreter, (std::uint64_t seed)) 
     values.push_back(random.vector_index(4, 4));
     values.push_back(random.vector_condition(3, 8));
   }
-  const Kernel kernel = stores_of(random.variables(), values);
+  const Kernel kernel = stores_of(random.variables(), values, kRows);
   std::vector<Array> arrays;
   for (const Buffer& buffer : kernel.params) arrays.emplace_back(buffer->type, buffer->shape);
   std::int64_t at = 0;
-  for (int row = 0; row < 16; ++row) {
+  for (int row = 0; row < kRows; ++row) {
     for (const std::int64_t value : random.point()) arrays[0].set_int(at++, value);
   }
   expect_agreement(kernel, arrays);

@@ -12,17 +12,8 @@
 
 #include "base/check.h"
 
-extern char** environ;
-
 namespace attune::test {
 namespace {
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Appends what is there, at least a byte; false at the end.
 bool read_some(int descriptor, std::string& text) {
@@ -41,12 +32,7 @@ bool read_some(int descriptor, std::string& text) {
 BackgroundProcess::BackgroundProcess(const std::vector<std::string>& command,
                                      const std::map<std::string, std::string>& environment) {
   std::vector<std::string> arguments = command;
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text = *variable;
-    if (!environment.contains(text.substr(0, text.find('=')))) variables.push_back(text);
-  }
+  std::vector<std::string> variables = environment_with(environment);
   std::string name = "/tmp/attune_process_XXXXXX";
   output_ = ::mkstemp(name.data());
   CHECK(output_ >= 0, "cannot make a temporary file");

@@ -67,12 +67,29 @@ Kernel diverge_call(const Kernel& kernel, std::string_view intrinsic, int number
 }
 
 Kernel change_argument(const Kernel& kernel, std::string_view intrinsic, int number,
-                       std::size_t argument, const std::function<Expr(Expr)>& change) {
+                       std::size_t argument, const ExprChange& change) {
   return on_call(kernel, intrinsic, number, [&](const Stmt&, const Opaque& call) {
     std::vector<Expr> arguments = call.args;
     arguments[argument] = change(arguments[argument]);
     return evaluate(opaque(call.name, kI32, std::move(arguments)));
   });
+}
+
+ExprChange elements(const Expr& by) {
+  return [by](const Expr& e) {
+    const auto* at = as<Load>(e);
+    return load(at->buffer, {at->index[0] + by});
+  };
+}
+
+ExprChange iterations(const std::string& variable, std::int64_t by) {
+  return [later = Bindings{{variable, var(variable) + Expr(by)}}](const Expr& e) {
+    return substitute(e, later);
+  };
+}
+
+ExprChange another(std::int64_t by) {
+  return [by](const Expr& e) { return e + Expr(by); };
 }
 
 Kernel swap_with_next(const Kernel& kernel, std::string_view intrinsic, int number) {

@@ -15,8 +15,14 @@ namespace attune::test {
 ir::Kernel drop_call(const ir::Kernel& kernel, std::string_view intrinsic, int number);
 ir::Kernel diverge_call(const ir::Kernel& kernel, std::string_view intrinsic, int number);
 // One of its arguments is another one.
+using ExprChange = std::function<ir::Expr(const ir::Expr&)>;
 ir::Kernel change_argument(const ir::Kernel& kernel, std::string_view intrinsic, int number,
-                           std::size_t argument, const std::function<ir::Expr(ir::Expr)>& change);
+                           std::size_t argument, const ExprChange& change);
+// Such a change: the element that it names is one `by` further on, it is for another iteration of a
+// loop, or another number.
+ExprChange elements(const ir::Expr& by);
+ExprChange iterations(const std::string& variable, std::int64_t by);
+ExprChange another(std::int64_t by);
 // The call stands behind the statement that follows it.
 ir::Kernel swap_with_next(const ir::Kernel& kernel, std::string_view intrinsic, int number);
 // Outside of calls, a variable in the indices of loads of a buffer, or of stores to it, is `by`

@@ -1,5 +1,7 @@
 #include "tests/support/operator_specs.h"
 
+#include <cctype>
+
 namespace attune::test {
 namespace {
 
@@ -40,5 +42,10 @@ constexpr const char* kSpecs[] = {
 }  // namespace
 
 std::span<const char* const> operator_specs() { return kSpecs; }
+
+std::string test_name(std::string spec) {
+  for (char& c : spec) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return spec;
+}
 
 }  // namespace attune::test

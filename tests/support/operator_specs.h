@@ -2,9 +2,13 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 namespace attune::test {
 
 std::span<const char* const> operator_specs();
+
+// As a name of a test: letters, digits and `_`.
+std::string test_name(std::string spec);
 
 }  // namespace attune::test

@@ -1,6 +1,7 @@
 #include "tests/support/power_cuts.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -130,6 +131,29 @@ PowerCuts cut_power_often(const Subject& subject) {
   fmt::print("{} seeds: power was cut {} times, {} steps acknowledged, {} in between\n", seeds,
              all.cuts, all.steps, all.unsafe_steps);
   return all;
+}
+
+void expect_nothing_lost(const Subject& subject) {
+  const PowerCuts cuts = cut_power_often(subject);
+  for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
+  EXPECT_GT(cuts.unsafe_steps, cuts.cuts / 10) << "power hardly ever failed in the middle";
+}
+
+void expect_nothing_lost_without_log(const Subject& subject) {
+  Subject fresh = subject;
+  fresh.prepare = [](const std::filesystem::path&, Rng&) {};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const PowerCuts cuts = cut_power(fresh, seed, {.shared_memory = false});
+    for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
+  }
+}
+
+void expect_losses_without_syncs(const Subject& subject) {
+  std::size_t found = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    found += cut_power(subject, seed, {.honest = false}).findings.size();
+  }
+  EXPECT_GT(found, 10u);
 }
 
 std::string integrity_of(const std::string& path) {

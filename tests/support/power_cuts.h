@@ -57,6 +57,12 @@ PowerCuts cut_power(const Subject& subject, std::uint64_t seed, VfsOptions optio
 // Seeds from 1 to $ATTUNE_POWER_CUTS (100 unless set); the first findings, and how much was tried.
 PowerCuts cut_power_often(const Subject& subject);
 
+// What a test asks of a subject: nothing is lost, neither where SQLite has no shared memory and
+// thus no write-ahead log; and on a disk that syncs nothing, losses are found.
+void expect_nothing_lost(const Subject& subject);
+void expect_nothing_lost_without_log(const Subject& subject);
+void expect_losses_without_syncs(const Subject& subject);
+
 // What SQLite says of a file that nobody has open: "ok".
 std::string integrity_of(const std::string& path);
 

@@ -36,6 +36,18 @@ std::string take_contents(int file) {
   return text;
 }
 
+}  // namespace
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : added) variables.push_back(name + "=" + value);
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    if (!added.contains(text.substr(0, text.find('=')))) variables.push_back(text);
+  }
+  return variables;
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -43,17 +55,10 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-}  // namespace
-
 ProcessResult run_process(const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& environment) {
   std::vector<std::string> arguments = command;
-  std::vector<std::string> variables;
-  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text = *variable;
-    if (!environment.contains(text.substr(0, text.find('=')))) variables.push_back(text);
-  }
+  std::vector<std::string> variables = environment_with(environment);
 
   const int output = open_unnamed_file();
   const int errors = open_unnamed_file();

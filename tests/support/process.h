@@ -19,6 +19,11 @@ struct ProcessResult {
 ProcessResult run_process(const std::vector<std::string>& command,
                           const std::map<std::string, std::string>& environment = {});
 
+// For those who start programs themselves: the environment of the test as `NAME=VALUE`, with others
+// added or in place of its own; and the list that the system wants, which ends with nothing.
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& added);
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 // The path of the command-line program.
 std::string attune_program();
 

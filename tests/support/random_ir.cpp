@@ -296,4 +296,27 @@ Stmt RandomIr::any_stmt(int depth) {
   }
 }
 
+Kernel stores_of(const std::vector<Variable>& variables, const std::vector<Expr>& values,
+                 int rows) {
+  const auto count = static_cast<std::int64_t>(variables.size());
+  const Buffer points = make_buffer("points", kI64, {rows * count});
+  std::vector<Buffer> params{points};
+  std::vector<Stmt> stores;
+  const Expr row = var("row");
+  for (const Expr& value : values) {
+    const int lanes = value.type().lanes;
+    params.push_back(
+        make_buffer("out" + std::to_string(params.size()), value.type().element(), {rows * lanes}));
+    const Expr first = row * Expr(lanes);
+    stores.push_back(
+        store(params.back(), {lanes == 1 ? first : ramp(first, Expr(1), lanes)}, value));
+  }
+  Stmt body = block(stores);
+  for (std::int64_t v = 0; v < count; ++v) {
+    body = let(variables[static_cast<std::size_t>(v)].name,
+               load(points, {row * Expr(count) + Expr(v)}), body);
+  }
+  return {"expressions", params, for_loop("row", 0, rows, body), 0};
+}
+
 }  // namespace attune::test

@@ -59,4 +59,9 @@ class RandomIr {
   int names_ = 0;
 };
 
+// Stores expressions over the same variables, whose values come from the rows of the first
+// parameter; each has a parameter of its own.
+ir::Kernel stores_of(const std::vector<Variable>& variables, const std::vector<ir::Expr>& values,
+                     int rows);
+
 }  // namespace attune::test

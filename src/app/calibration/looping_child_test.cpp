@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/calibration/workload.h"
-#include "base/call_filter.h"
+#include "base/cage/call_filter.h"
 #include "base/clock.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "runtime/execution/affinity.h"

@@ -70,10 +70,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   Speech speech;
   std::optional<std::int64_t> repeats, seed;
   std::optional<double> seconds, timeout;
-  const ModelArguments model(line);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments model(line);
   const InputArguments inputs(line);
   const TrustArguments trust(line);
   add_schedule_options(line, options.source.schedule);
@@ -90,9 +87,6 @@ Result<int> run_bench(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.source.trust, trust.take());
-    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     ATTUNE_ASSIGN(options.files.inputs, inputs.take());
     options.source.progress = compile_progress(console);
     options.sampling.repeats = repeats.value_or(0);

@@ -19,10 +19,7 @@ Result<int> run_check(Words arguments, Console& console) {
   Speech speech;
   std::optional<std::int64_t> seed;
   std::optional<double> timeout;
-  const ModelArguments model(line, false);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments model(line, false);
   const TrustArguments trust(line);
   line.flag("--all", options.all, "check a table of small operators of every family instead");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
@@ -35,12 +32,9 @@ Result<int> run_check(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.source.trust, trust.take());
-    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
-    if (options.all == !model.model().empty()) {
+    if (options.all == !options.source.model.model.empty()) {
       return invalid(options.all ? "'check' takes a model or --all, not both"
                                  : "'check' needs a model, a folder of ONNX test cases, or --all",
                      "for example: attune check matmul:m=64,n=64,k=64");

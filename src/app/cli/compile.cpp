@@ -58,10 +58,7 @@ Result<int> run_compile(Words arguments, Console& console) {
   Speech speech;
   std::vector<std::string> emit, disabled;
   bool no_look = false;
-  const ModelArguments model(line);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments model(line);
   line.texts("--emit", "STAGES", emit,
              "print stages: graph, tasks, te, trace, loops, llvm, asm, cuda, plan; or a pass");
   line.text("-o,--output", "FILE", options.output,
@@ -90,9 +87,6 @@ Result<int> run_compile(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.format.sign, sign.take());
-    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     options.source.model.disabled_passes = split_at_commas(disabled);
     options.source.progress = compile_progress(console);
     options.emit = split_at_commas(emit);

@@ -63,10 +63,7 @@ Result<int> run_run(Words arguments, Console& console) {
   std::string mean, deviation, resize;
   std::optional<double> scale, timeout;
   std::optional<std::int64_t> top, seed;
-  const ModelArguments model(line);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments model(line);
   const InputArguments inputs(line);
   const TrustArguments trust(line);
   line.texts("--image", "NAME=FILE", images, "read an input from a picture (PPM, PGM); repeatable");
@@ -93,9 +90,6 @@ Result<int> run_run(Words arguments, Console& console) {
     options.top = static_cast<int>(top.value_or(0));
     options.seed = static_cast<std::uint64_t>(seed.value_or(0));
     options.timeout_seconds = timeout.value_or(options.timeout_seconds);
-    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     ATTUNE_ASSIGN(options.files.inputs, inputs.take());
     ATTUNE_ASSIGN(options.files.images, named_files(images));
     ATTUNE_ASSIGN(options.files.image.mean, numbers("--mean", mean));

@@ -5,13 +5,34 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <mutex>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/file_system.h"
 
 namespace attune::cli {
+
+namespace {
+
+// What each text says of an input, by the inputs' names; `what` that is, in the error.
+template <typename Value>
+Result<std::map<std::string, Value, std::less<>>> by_input(
+    const std::vector<std::string>& texts,
+    Result<std::pair<std::string, Value>> (*parse)(const std::string&), std::string_view what) {
+  std::map<std::string, Value, std::less<>> found;
+  for (const std::string& text : texts) {
+    ATTUNE_ASSIGN(auto each, parse(text));
+    const std::string name = each.first;
+    if (!found.insert(std::move(each)).second) {
+      return invalid(fmt::format("the {} of input '{}' is given twice", what, name));
+    }
+  }
+  return found;
+}
+
+}  // namespace
 
 ModelArguments::ModelArguments(CommandLine& line, bool required) {
   const std::string meaning =
@@ -42,15 +63,7 @@ ShapeArguments::ShapeArguments(CommandLine& line) {
 }
 
 Result<model::Shapes> ShapeArguments::take() const {
-  model::Shapes shapes;
-  for (const std::string& text : texts_) {
-    ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
-    const std::string name = shape.first;
-    if (!shapes.insert(std::move(shape)).second) {
-      return invalid(fmt::format("the shape of input '{}' is given twice", name));
-    }
-  }
-  return shapes;
+  return by_input(texts_, model::parse_shape, "shape");
 }
 
 ConstantArguments::ConstantArguments(CommandLine& line) {
@@ -59,15 +72,7 @@ ConstantArguments::ConstantArguments(CommandLine& line) {
 }
 
 Result<model::Constants> ConstantArguments::take() const {
-  model::Constants constants;
-  for (const std::string& text : texts_) {
-    ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
-    const std::string name = constant.first;
-    if (!constants.insert(std::move(constant)).second) {
-      return invalid(fmt::format("the value of input '{}' is given twice", name));
-    }
-  }
-  return constants;
+  return by_input(texts_, model::parse_constant, "value");
 }
 
 MaximumArguments::MaximumArguments(CommandLine& line) {
@@ -76,15 +81,18 @@ MaximumArguments::MaximumArguments(CommandLine& line) {
 }
 
 Result<model::Shapes> MaximumArguments::take() const {
-  model::Shapes maxima;
-  for (const std::string& text : texts_) {
-    ATTUNE_ASSIGN(auto maximum, model::parse_maximum(text));
-    const std::string name = maximum.first;
-    if (!maxima.insert(std::move(maximum)).second) {
-      return invalid(fmt::format("the largest value of input '{}' is given twice", name));
-    }
-  }
-  return maxima;
+  return by_input(texts_, model::parse_maximum, "largest value");
+}
+
+WholeModelArguments::WholeModelArguments(CommandLine& line, bool required)
+    : model(line, required), shapes(line), constants(line), maxima(line) {}
+
+Result<model::ModelOptions> WholeModelArguments::take() const {
+  ATTUNE_ASSIGN(model::ModelOptions options, model.take());
+  ATTUNE_ASSIGN(options.shapes, shapes.take());
+  ATTUNE_ASSIGN(options.constants, constants.take());
+  ATTUNE_ASSIGN(options.maxima, maxima.take());
+  return options;
 }
 
 Result<std::vector<model::NamedFile>> named_files(const std::vector<std::string>& texts) {

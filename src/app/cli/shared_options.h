@@ -21,7 +21,6 @@ class ModelArguments {
  public:
   explicit ModelArguments(CommandLine& line, bool required = true);
   Result<model::ModelOptions> take() const;
-  const std::string& model() const { return options_.model; }
 
  private:
   model::ModelOptions options_;
@@ -60,6 +59,17 @@ class MaximumArguments {
 
  private:
   std::vector<std::string> texts_;
+};
+
+// Which model, and what of it is fixed: all of the above.
+struct WholeModelArguments {
+  explicit WholeModelArguments(CommandLine& line, bool required = true);
+  Result<model::ModelOptions> take() const;
+
+  ModelArguments model;
+  ShapeArguments shapes;
+  ConstantArguments constants;
+  MaximumArguments maxima;
 };
 
 // "NAME=FILE", each.

@@ -44,10 +44,7 @@ Result<int> run_tasks(Words arguments, Console& console) {
   bool no_run = false;
   std::optional<std::int64_t> seed;
   std::optional<double> seconds;
-  const ModelArguments model(line);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments model(line);
   line.flag("--no-run", no_run, "measure nothing");
   line.real("--seconds", "S", seconds, 0.001, 3600, "measure for S seconds (1)");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");
@@ -59,9 +56,6 @@ Result<int> run_tasks(Words arguments, Console& console) {
   line.example("tasks model.onnx --no-run --json", "the tasks alone, as JSON");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(options.source.model, model.take());
-    ATTUNE_ASSIGN(options.source.model.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.source.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.source.model.maxima, maxima.take());
     options.source.progress = compile_progress(console);
     options.run = !no_run;
     options.seconds = seconds.value_or(options.seconds);

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/cage/host_calls.h"
 #include "base/clock.h"
-#include "base/host_calls.h"
 #include "base/isolated.h"
 #include "base/version.h"
 #include "compiler/kernel/kernel.h"

@@ -47,19 +47,25 @@ class Flattener {
 
   Expr index(const ir::BufferNode& buffer, const std::vector<Expr>& indices,
              const ir::Ranges& ranges) {
-    Expr sum(0);
-    std::int64_t stride = 1;
-    for (std::size_t d = indices.size(); d-- > 0;) {
-      sum = sum + expr(indices[d], ranges) * Expr(stride);
-      stride *= buffer.shape[d];
-    }
-    return ir::simplify(sum, ranges);
+    std::vector<Expr> flattened;
+    for (const Expr& each : indices) flattened.push_back(expr(each, ranges));
+    return ir::simplify(flat_index(buffer, flattened), ranges);
   }
 
   std::map<ir::Buffer, ir::Buffer> flat_;
 };
 
 }  // namespace
+
+Expr flat_index(const ir::BufferNode& buffer, const std::vector<Expr>& index) {
+  Expr sum(0);
+  std::int64_t stride = 1;
+  for (std::size_t d = index.size(); d-- > 0;) {
+    sum = sum + index[d] * Expr(stride);
+    stride *= buffer.shape[d];
+  }
+  return sum;
+}
 
 ir::Kernel flatten(const ir::Kernel& kernel) {
   Flattener flattener;

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/lower/beyond_ends.h"
 #include "compiler/lower/conditions.h"
-#include "compiler/lower/launch_axes.h"
+#include "compiler/lower/launches/launch_axes.h"
 #include "compiler/lower/prepared.h"
 #include "compiler/lower/reduction.h"
 #include "compiler/lower/skips.h"
+#include "compiler/lower/stage_places.h"
 #include "compiler/lower/storage.h"
 #include "compiler/lower/tensor_call.h"
 #include "compiler/schedule/bindings.h"
@@ -35,17 +35,10 @@ class NestBuilder {
       : state_(state),
         bounds_(std::move(bounds)),
         axes_(state, bounds_),
-        skips_(find_skips(state, bounds_)) {
+        skips_(find_skips(state, bounds_)),
+        places_(state, bounds_, ranges_, axes_.any()) {
     for (std::size_t i = 0; i < state.stages.size(); ++i) {
       const StageState& stage = *state.stages[i];
-      const auto shape = storage_shape(stage, bounds_[i]);
-      for (const ir::Buffer& buffer : stage.stage.outputs) {
-        producer_[buffer] = static_cast<int>(i);
-        const bool output = state.is_output(static_cast<int>(i));
-        storage_[buffer] = output ? buffer
-                                  : ir::make_buffer(buffer->name, buffer->type, shape,
-                                                    storage_scope(stage, shape, axes_.any()));
-      }
       for (int loop : stage.loops) {
         ranges_ = ranges_.with(schedule::loop_variable(stage, loop),
                                ir::Interval::extent(bounds_[i].iters[loop]));
@@ -59,13 +52,7 @@ class NestBuilder {
   const Status& status() const { return status_; }
   Stmt nest(int index);
   Stmt root_nest(int index) { return axes_.launch(index, nest(index)); }
-  std::vector<ir::Buffer> buffers_of(int index) const {
-    std::vector<ir::Buffer> buffers;
-    for (const ir::Buffer& buffer : state_.stages[index]->stage.outputs) {
-      buffers.push_back(storage_.at(buffer));
-    }
-    return buffers;
-  }
+  const StagePlaces& places() const { return places_; }
 
  private:
   struct Frame {
@@ -92,16 +79,13 @@ class NestBuilder {
   Result<Stmt> tensor_call(Frame& f, std::size_t position) const;
   TileAccesses accesses_of(Frame& f, const schedule::TensorMatch& match) const;
   std::vector<Expr> store_index(const Frame& f) const;
-  Expr rewrite_reads(const Expr& e) const;
-  std::vector<Expr> storage_index(int producer, const std::vector<Expr>& index) const;
 
   const State& state_;
   std::vector<StageBounds> bounds_;
   LaunchAxes axes_;
   std::vector<std::vector<Skip>> skips_;  // by stage
-  std::map<ir::Buffer, ir::Buffer> storage_;
-  std::map<ir::Buffer, int> producer_;
   ir::Ranges ranges_;
+  StagePlaces places_;
   Status status_;
 };
 
@@ -154,7 +138,7 @@ void NestBuilder::add_guards(Frame& f) const {
 // Whether all that a stage reads is within the memory of stages that have values there.
 bool NestBuilder::goes_on(const Frame& f) const {
   const auto has_values = [&](const schedule::Access& access) {
-    const int producer = producer_.at(access.buffer);
+    const int producer = places_.producer_of(access.buffer);
     const Beyond beyond = beyond_ends(state_, producer);
     return beyond == Beyond::Zero || (beyond == Beyond::Free && frame(producer).goes_on);
   };
@@ -164,29 +148,10 @@ bool NestBuilder::goes_on(const Frame& f) const {
          reads_inside(ir::substitute(f.stage.stage.values[0], f.axes), state_, bounds_, ranges_);
 }
 
-std::vector<Expr> NestBuilder::storage_index(int producer, const std::vector<Expr>& index) const {
-  const StageState& stage = *state_.stages[producer];
-  if (state_.is_output(producer)) return index;
-  std::vector<Expr> local;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    local.push_back(ir::simplify(index[i] - bounds_[producer].min[i], ranges_));
-  }
-  return storage_place(stage, bounds_[producer], std::move(local), ranges_);
-}
-
-Expr NestBuilder::rewrite_reads(const Expr& e) const {
-  const Expr mapped = ir::map_children(e, [&](const Expr& child) { return rewrite_reads(child); });
-  const auto* load = ir::as<ir::Load>(mapped);
-  if (!load) return mapped;
-  const auto found = producer_.find(load->buffer);
-  if (found == producer_.end()) return mapped;
-  return ir::load(storage_.at(load->buffer), storage_index(found->second, load->index));
-}
-
 std::vector<Expr> NestBuilder::store_index(const Frame& f) const {
   std::vector<Expr> index;
   for (const ir::Axis& axis : f.stage.stage.axes) index.push_back(f.axes.at(axis.name));
-  return storage_index(f.index, index);
+  return places_.place(f.index, index);
 }
 
 Stmt NestBuilder::loop_over(const Frame& f, std::size_t position, schedule::Notes notes,
@@ -213,7 +178,8 @@ Stmt NestBuilder::with_attached(Frame& f, std::size_t position, Stmt body) {
     const StageState& other = *state_.stages[i];
     if (other.at_stage != f.stage.stage.name || other.at_loop != loop) continue;
     stmts.push_back(nest(static_cast<int>(i)));
-    for (const ir::Buffer& buffer : buffers_of(static_cast<int>(i))) buffers.push_back(buffer);
+    const std::vector<ir::Buffer> own = places_.buffers_of(static_cast<int>(i));
+    buffers.insert(buffers.end(), own.begin(), own.end());
   }
   stmts.push_back(std::move(body));
   Stmt whole = ir::block(std::move(stmts));
@@ -229,10 +195,10 @@ Stmt NestBuilder::update(Frame& f) {
     if (goes_on(f)) {
       value = product_beyond(value, stage.reduction, f.reduce_guards, ranges_).value_or(value);
     }
-    value = rewrite_reads(value);
+    value = places_.rewrite_reads(value);
     values.push_back(zero_unless(f.zero_guards, value));
   }
-  std::vector<ir::Buffer> buffers = buffers_of(f.index);
+  std::vector<ir::Buffer> buffers = places_.buffers_of(f.index);
   const auto index = store_index(f);
   std::vector<Expr> reduction_vars;
   for (int loop : f.stage.loops) {
@@ -250,7 +216,7 @@ Stmt NestBuilder::init_nest(Frame& f, std::size_t position) {
   if (position == f.stage.loops.size()) {
     std::vector<Stmt> stores;
     const auto index = store_index(f);
-    for (const ir::Buffer& buffer : buffers_of(f.index)) {
+    for (const ir::Buffer& buffer : places_.buffers_of(f.index)) {
       const bool carried = !stores.empty();  // the index of a pair
       stores.push_back(
           ir::store(buffer, index, initial_value(f.stage.stage.reduction, buffer->type, carried)));
@@ -316,10 +282,10 @@ TileAccesses NestBuilder::accesses_of(Frame& f, const schedule::TensorMatch& mat
   for (int loop : match.loops) {
     tile.variables.push_back(loop < 0 ? "" : schedule::loop_variable(f.stage, loop));
   }
-  tile.operands.push_back(ir::load(buffers_of(f.index)[0], store_index(f)));
+  tile.operands.push_back(ir::load(places_.buffers_of(f.index)[0], store_index(f)));
   for (const Expr& read : match.reads) {
     tile.rounded.push_back(is_rounded(state_, *ir::find_tensor_intrinsic(f.stage.intrinsic), read));
-    tile.operands.push_back(rewrite_reads(ir::substitute(read, f.axes)));
+    tile.operands.push_back(places_.rewrite_reads(ir::substitute(read, f.axes)));
   }
   return tile;
 }
@@ -373,7 +339,7 @@ Result<Nests> build_nests(const State& state) {
     const bool read_by_main = std::ranges::any_of(state.consumers_of(i), [&](int consumer) {
       return !prepared(schedule::root_of(state, consumer));
     });
-    for (const ir::Buffer& buffer : builder.buffers_of(i)) {
+    for (const ir::Buffer& buffer : builder.places().buffers_of(i)) {
       const auto& outputs = state.outputs;
       if (std::find(outputs.begin(), outputs.end(), buffer) != outputs.end()) continue;
       if (prepared(i) && read_by_main) ATTUNE_RETURN_IF_ERROR(require_global(*buffer));

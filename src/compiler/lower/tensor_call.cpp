@@ -8,8 +8,9 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
 #include "compiler/ir/text/names.h"
-#include "compiler/lower/warp_call.h"
-#include "compiler/lower/warpgroup_call.h"
+#include "compiler/lower/flatten.h"
+#include "compiler/lower/launches/warp_call.h"
+#include "compiler/lower/launches/warpgroup_call.h"
 
 namespace attune::lower {
 namespace {
@@ -44,16 +45,6 @@ std::vector<std::vector<std::size_t>> dimensions(const ir::Program& program) {
     }
   });
   return all;
-}
-
-Expr flat_index(const ir::Load& load, const ir::Ranges& ranges) {
-  Expr sum(0);
-  std::int64_t stride = 1;
-  for (std::size_t d = load.index.size(); d-- > 0;) {
-    sum = sum + load.index[d] * Expr(stride);
-    stride *= load.buffer->shape[d];
-  }
-  return ir::simplify(sum, ranges);
 }
 
 // How far apart elements of an operand lie along each of its dimensions, if that is the same for
@@ -146,7 +137,7 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
                                  intrinsic.name, load->buffer->name, why),
                      "choose another layout for it");
     };
-    Expr place = flat_index(*load, ranges);
+    Expr place = ir::simplify(flat_index(*load->buffer, load->index), ranges);
     std::int64_t step = 0;
     if (together && i == 0 && ir::uses_var(place, tile.lane)) {
       return wrong("is at other places in other lanes of a warp");

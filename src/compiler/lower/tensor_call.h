@@ -5,7 +5,7 @@
 #include "compiler/ir/nodes/stmt.h"
 #include "compiler/ir/simplify/simplify.h"
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
-#include "compiler/lower/warp_call.h"
+#include "compiler/lower/launches/warp_call.h"
 
 namespace attune::lower {
 

@@ -20,7 +20,7 @@
 #include <map>
 #include <utility>
 
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 #include "base/hash.h"
 
 namespace attune::server {

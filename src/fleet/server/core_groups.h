@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/control_group_place.h"
+#include "base/cage/control_group_place.h"
 #include "base/result.h"
 
 namespace attune::server {

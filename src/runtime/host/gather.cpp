@@ -55,22 +55,13 @@ Status gather_elements(const Call& call) {
   const Shape& shape = call.inputs[0].shape;
   const HostTensor& indices = call.inputs[1];
   ATTUNE_ASSIGN(const std::size_t axis, call.axis(call.integer("axis", 0), shape.rank()));
-  bool fits = indices.shape.rank() == shape.rank();
-  for (std::size_t d = 0; fits && d < shape.rank(); ++d) {
-    fits = d == axis || indices.shape[d] <= shape[d];
-  }
-  if (!fits) return call.bad("indices do not fit the data");
-  ATTUNE_ASSIGN(const auto wrapped, load_indices(call, indices, shape[axis]));
+  if (!fits_along(indices.shape, shape, axis)) return call.bad("indices do not fit the data");
+  ATTUNE_ASSIGN(auto places, load_indices(call, indices, shape[axis]));
   ATTUNE_RETURN_IF_ERROR(call.shape_output(0, call.inputs[0].type, indices.shape));
   if (!call.has_output(0)) return {};
-  Shape strides = row_major_strides(shape);
-  const std::int64_t axis_stride = strides[axis];
-  strides[axis] = 0;
-  std::int64_t i = 0;
-  each_index(indices.shape, strides, 0, [&](const Shape&, std::int64_t offset) {
-    copy_elements(call, i, offset + wrapped[static_cast<std::size_t>(i)] * axis_stride, 1);
-    ++i;
-  });
+  to_offsets(places, indices.shape, shape, axis);
+  std::int64_t to = 0;
+  for (const std::int64_t from : places) copy_elements(call, to++, from, 1);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/host/index.h"
 
 #include "runtime/host/elements.h"
+#include "runtime/host/strides.h"
 
 namespace attune::runtime::host {
 
@@ -12,6 +13,26 @@ bool wrap_index(std::int64_t& index, std::int64_t extent) {
 Error out_of_range(const Call& call, std::int64_t index, std::int64_t extent) {
   return call.bad("index " + std::to_string(index) + " is outside of " + std::to_string(extent) +
                   " elements");
+}
+
+bool fits_along(const Shape& indices, const Shape& data, std::size_t axis) {
+  if (indices.rank() != data.rank()) return false;
+  for (std::size_t d = 0; d < data.rank(); ++d) {
+    if (d != axis && indices[d] > data[d]) return false;
+  }
+  return true;
+}
+
+void to_offsets(std::vector<std::int64_t>& wrapped, const Shape& indices, const Shape& data,
+                std::size_t axis) {
+  Shape strides = row_major_strides(data);
+  const std::int64_t axis_stride = strides[axis];
+  strides[axis] = 0;
+  std::size_t i = 0;
+  each_index(indices, strides, 0, [&](const Shape&, std::int64_t offset) {
+    wrapped[i] = offset + wrapped[i] * axis_stride;
+    ++i;
+  });
 }
 
 Status check_indices(const Call& call, const HostTensor& indices) {

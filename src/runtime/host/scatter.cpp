@@ -113,25 +113,16 @@ Status scatter_elements(const Call& call) {
   const HostTensor& indices = call.inputs[1];
   const HostTensor& updates = call.inputs[2];
   ATTUNE_ASSIGN(const std::size_t axis, call.axis(call.integer("axis", 0), shape.rank()));
-  bool fits = indices.shape == updates.shape && indices.shape.rank() == shape.rank();
-  for (std::size_t d = 0; fits && d < shape.rank(); ++d) {
-    fits = d == axis || indices.shape[d] <= shape[d];
-  }
-  if (!fits) {
+  if (indices.shape != updates.shape || !fits_along(indices.shape, shape, axis)) {
     return call.bad("indices " + shape_text(indices.shape.span()) + " and updates " +
                     shape_text(updates.shape.span()) + " do not fit the data " +
                     shape_text(shape.span()));
   }
-  ATTUNE_ASSIGN(const auto wrapped, load_indices(call, indices, shape[axis]));
+  ATTUNE_ASSIGN(auto places, load_indices(call, indices, shape[axis]));
   if (!call.has_output(0)) return {};
-  Shape strides = row_major_strides(shape);
-  const std::int64_t axis_stride = strides[axis];
-  strides[axis] = 0;
-  std::int64_t i = 0;
-  each_index(indices.shape, strides, 0, [&](const Shape&, std::int64_t offset) {
-    const std::int64_t to = offset + wrapped[static_cast<std::size_t>(i)] * axis_stride;
-    update(how, call.outputs[0], to, updates, i++, 1);
-  });
+  to_offsets(places, indices.shape, shape, axis);
+  std::int64_t from = 0;
+  for (const std::int64_t to : places) update(how, call.outputs[0], to, updates, from++, 1);
   return {};
 }
 

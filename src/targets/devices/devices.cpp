@@ -1,9 +1,8 @@
 #include "targets/devices/devices.h"
 
-#define ATTUNE_DEVICE(kind)                     \
-  namespace attune::kind {                      \
-  extern const runtime::DeviceKind device_kind; \
-  }
+#include <vector>
+
+// Each target's folder defines its own; `device_kind` in a namespace of its name.
 #define ATTUNE_TOOL_DEVICE(kind)                \
   namespace attune::kind {                      \
   extern const runtime::DeviceKind device_kind; \
@@ -13,12 +12,14 @@
 namespace attune::targets {
 
 runtime::DeviceKinds devices() {
-  static const runtime::DeviceKind* const list[] = {
-#define ATTUNE_DEVICE(kind) &kind::device_kind,
-#define ATTUNE_TOOL_DEVICE(kind) &kind::device_kind,
+  static const std::vector<const runtime::DeviceKind*> all = [] {
+    const runtime::DeviceKinds carried = runtime::devices();
+    std::vector<const runtime::DeviceKind*> list(carried.begin(), carried.end());
+#define ATTUNE_TOOL_DEVICE(kind) list.push_back(&kind::device_kind);
 #include "targets/list.inc"
-  };
-  return list;
+    return list;
+  }();
+  return all;
 }
 
 }  // namespace attune::targets

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuner/cost_model/examples_testing.h"
 #include "tuner/cost_model/learner.h"
 #include "tuner/space/sample_template.h"
 
@@ -22,36 +23,7 @@ double predicted_us(const space::Space& space, const space::Point& p) {
 
 std::vector<Example> some_examples(const space::Space& space, std::size_t count,
                                    std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<Example> examples;
-  while (examples.size() < count) {
-    const auto point = space.sample(rng);
-    if (!space.schedule_of(point).ok()) continue;
-    examples.push_back({point, predicted_us(space, point), truth_us(space, point)});
-  }
-  return examples;
-}
-
-std::vector<double> scores_of(const Learner& learner, const std::vector<Example>& points,
-                              bool acquire = false) {
-  std::vector<Query> queries;
-  for (const Example& e : points) queries.push_back({&e.point, e.predicted_us});
-  std::vector<double> scores(queries.size());
-  acquire ? learner.acquire(queries, scores) : learner.score(queries, scores);
-  return scores;
-}
-
-double pair_accuracy(const std::vector<double>& scores, const std::vector<Example>& points) {
-  double right = 0, pairs = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const double difference = *points[i].measured_us - *points[j].measured_us;
-      if (std::abs(difference) < 1e-6) continue;
-      right += (scores[i] > scores[j]) == (difference > 0) ? 1 : 0;
-      pairs += 1;
-    }
-  }
-  return right / pairs;
+  return random_examples(space, count, seed, predicted_us, truth_us);
 }
 
 std::unique_ptr<Learner> make(const space::Space& space, LearnerOptions options) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tuner/cost_model/stage_cost.h"
+#include "tuner/space/aliasing.h"
 #include "tuner/space/register_tile.h"
 
 namespace attune::cost_model {
@@ -215,9 +216,6 @@ class StageFootprints {
   std::vector<Footprints> buffers_;
 };
 
-// Rows whose distance is a multiple of this share the lines of the first-level cache.
-constexpr std::int64_t kAlias = 4096;
-
 // Bytes that rows push out of the first-level cache although it is large enough: elements read one
 // by one from more rows at such a distance than the cache has ways come from the second level, a
 // line each.
@@ -233,19 +231,11 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
   }
   const std::size_t inner = nest.own + static_cast<std::size_t>(tile.body);
   for (std::size_t i = 0; i < inner; ++i) steps *= static_cast<double>(nest.levels[i].extent);
-  const auto ways = static_cast<double>(target.l1_bytes / kAlias);
+  const auto ways = static_cast<double>(target.l1_bytes / space::kAliasBytes);
   double bytes = 0;
   for (const schedule::Access& access : stage.accesses) {
     if (!space::layout_of(state, access.buffer).empty()) continue;
-    std::int64_t stride = access.buffer->type.bytes();
-    double rows = 1;
-    for (std::size_t d = access.dims.size(); d-- > 0;) {
-      const std::int64_t whole = access.buffer->shape[d];
-      if (stride % kAlias == 0) {
-        rows *= static_cast<double>(space::dim_span(access.dims[d], step, whole));
-      }
-      stride *= whole;
-    }
+    const double rows = space::aliased_rows(access, step);
     const double share = std::clamp((rows - ways + 1) / 5, 0.0, 1.0);
     if (rows > ways) bytes += share * rows * static_cast<double>(kLine) * steps;
   }

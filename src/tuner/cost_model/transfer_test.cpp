@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tuner/cost_model/examples_testing.h"
 #include "tuner/cost_model/history.h"
 #include "tuner/cost_model/learner.h"
 #include "tuner/features/features.h"
@@ -23,14 +24,7 @@ double predicted_us(const space::Space& space, const space::Point& p) {
 }
 
 std::vector<Example> examples_of(const space::Space& space, std::size_t count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<Example> examples;
-  while (examples.size() < count) {
-    const auto point = space.sample(rng);
-    if (!space.schedule_of(point).ok()) continue;
-    examples.push_back({point, predicted_us(space, point), truth_us(space, point)});
-  }
-  return examples;
+  return random_examples(space, count, seed, predicted_us, truth_us);
 }
 
 History::Group group_of(const space::Space& space, bool misleading) {
@@ -50,20 +44,7 @@ History::Group group_of(const space::Space& space, bool misleading) {
 }
 
 double pair_accuracy(const Learner& learner, const std::vector<Example>& points) {
-  std::vector<Query> queries;
-  for (const Example& e : points) queries.push_back({&e.point, e.predicted_us});
-  std::vector<double> scores(points.size());
-  learner.score(queries, scores);
-  double right = 0, pairs = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const double difference = *points[i].measured_us - *points[j].measured_us;
-      if (std::abs(difference) < 1e-6) continue;
-      right += (scores[i] > scores[j]) == (difference > 0) ? 1 : 0;
-      pairs += 1;
-    }
-  }
-  return right / pairs;
+  return pair_accuracy(scores_of(learner, points), points);
 }
 
 class Transfer : public testing::TestWithParam<std::string> {

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "tuner/features/kinds.h"
 #include "tuner/features/loop_facts.h"
+#include "tuner/space/aliasing.h"
 
 namespace attune::features {
 namespace {
@@ -136,23 +137,6 @@ void put_body(Writer& out, const schedule::State& state, const StageFacts& facts
   out.put(log_ratio(facts.iterations, main_iterations));
 }
 
-// Rows of a buffer that one step of the body reads and that lie a multiple of this apart: they
-// share lines of the first-level cache.
-constexpr std::int64_t kAlias = 4096;
-
-double aliased_rows(const schedule::Access& access, const space::Spans& step) {
-  std::int64_t stride = access.buffer->type.bytes();
-  double rows = 1;
-  for (std::size_t d = access.dims.size(); d-- > 0;) {
-    const std::int64_t whole = access.buffer->shape[d];
-    if (stride % kAlias == 0) {
-      rows *= static_cast<double>(space::dim_span(access.dims[d], step, whole));
-    }
-    stride *= whole;
-  }
-  return rows;
-}
-
 // How the operands of the heaviest stage lie in memory, and what its loops were told.
 void put_main(Writer& out, const schedule::State& state, const StageFacts& main) {
   const schedule::StageState& stage = *state.stages[main.stage];
@@ -162,7 +146,7 @@ void put_main(Writer& out, const schedule::State& state, const StageFacts& main)
   float packed = 0, made = 0;
   for (const schedule::Access& access : stage.accesses) {
     const bool row_major = space::layout_of(state, access.buffer).empty();
-    if (row_major) row_major_rows = std::max(row_major_rows, aliased_rows(access, step));
+    if (row_major) row_major_rows = std::max(row_major_rows, space::aliased_rows(access, step));
     packed += row_major ? 0.0F : 1.0F;
     made += state.producer_of(access.buffer) >= 0 ? 1.0F : 0.0F;
     double elements = 1;

@@ -89,12 +89,79 @@ std::optional<std::int64_t> step_of(const ir::Stage& reader, const schedule::Acc
   return step;
 }
 
+// The value of an index where the variable has one value and all others another; nothing where it
+// is made by other means than arithmetic.
+std::optional<std::int64_t> value_of(const ir::Expr& e, const std::string& variable,
+                                     std::int64_t value, std::int64_t others) {
+  if (const std::int64_t* constant = ir::as_int(e)) return *constant;
+  if (const auto* v = ir::as<ir::Var>(e)) return v->name == variable ? value : others;
+  const auto* b = ir::as<ir::Binary>(e);
+  if (!b) return std::nullopt;
+  const auto left = value_of(b->lhs, variable, value, others);
+  const auto right = value_of(b->rhs, variable, value, others);
+  if (!left || !right) return std::nullopt;
+  const bool divides = *left >= 0 && *right > 0;
+  switch (b->op) {
+    case ir::BinOp::Add:
+      return *left + *right;
+    case ir::BinOp::Sub:
+      return *left - *right;
+    case ir::BinOp::Mul:
+      return *left * *right;
+    case ir::BinOp::Div:
+      return divides ? std::optional(*left / *right) : std::nullopt;
+    case ir::BinOp::Mod:
+      return divides ? std::optional(*left % *right) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Where in memory a read is.
+std::optional<std::int64_t> place_of(const ir::Stage& reader, const schedule::Access& access,
+                                     std::size_t axis, std::int64_t value, std::int64_t others) {
+  std::int64_t place = 0;
+  for (std::size_t d = 0; d < access.dims.size(); ++d) {
+    const schedule::AccessDim& dim = access.dims[d];
+    std::int64_t index = dim.constant;
+    if (dim.linear) {
+      for (const auto& [term, coefficient] : dim.terms) {
+        index += coefficient * (term == static_cast<int>(axis) ? value : others);
+      }
+    } else {
+      const auto found = value_of(dim.index, axis_name(reader, axis), value, others);
+      if (!found) return std::nullopt;
+      index = *found;
+    }
+    place = place * access.buffer->shape[d] + index;
+  }
+  return place;
+}
+
+// Several indices may move irregularly and the place in memory regularly all the same: x / 4 and x
+// % 4 of rows of four. Seen by looking at all places, where the other axes begin and one step
+// further.
+std::int64_t stride_of_places(const ir::Stage& reader, const schedule::Access& access,
+                              std::size_t axis, std::int64_t span) {
+  std::optional<std::int64_t> stride;
+  for (const std::int64_t others : {0, 1}) {
+    auto last = place_of(reader, access, axis, 0, others);
+    for (std::int64_t value = 1; value < span; ++value) {
+      const auto place = place_of(reader, access, axis, value, others);
+      if (!last || !place || (stride && *place - *last != *stride)) return -1;
+      stride = *place - *last;
+      last = place;
+    }
+  }
+  return stride.value_or(-1);
+}
+
 std::int64_t row_major_stride(const ir::Stage& reader, const schedule::Access& access,
                               std::size_t axis, std::int64_t span) {
   std::int64_t stride = 0, size = 1;
   for (std::size_t d = access.dims.size(); d-- > 0;) {
     const auto step = step_of(reader, access.dims[d], axis, span);
-    if (!step) return -1;
+    if (!step) return stride_of_places(reader, access, axis, span);
     stride += *step * size;
     size *= access.buffer->shape[d];
   }

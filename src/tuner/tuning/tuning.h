@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/result.h"
 #include "compiler/target/target.h"
 #include "tuner/cost_model/cost_model.h"

@@ -97,10 +97,7 @@ Result<int> run_submit(Words arguments, Console& console) {
   std::optional<std::int64_t> seed, prefetch;
   std::optional<double> priority;
   bool wait = false;
-  const ModelArguments model(line);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments whole(line);
   const InputArguments inputs(line);
   const BudgetArguments budget(line, "measure N candidates of each task");
   add_store_options(line, options.records, options.history);
@@ -126,12 +123,12 @@ Result<int> run_submit(Words arguments, Console& console) {
   line.example("submit model.onnx --until-latency 12ms --priority 2",
                "twice as important as others, until it is fast enough");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    ATTUNE_ASSIGN(options.model, model.take());
-    options.shapes = shapes.texts();
-    options.constants = constants.texts();
-    options.maxima = maxima.texts();
+    ATTUNE_ASSIGN(options.model, whole.model.take());
+    options.shapes = whole.shapes.texts();
+    options.constants = whole.constants.texts();
+    options.maxima = whole.maxima.texts();
     ATTUNE_ASSIGN(options.inputs, inputs.take());
-    if (const auto given = shapes.take(); !given.ok()) return given.error();
+    if (const auto given = whole.shapes.take(); !given.ok()) return given.error();
     options.trials = budget.trials();
     options.seconds = budget.seconds();
     ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());

@@ -205,10 +205,7 @@ Result<int> run_tune(Words arguments, Console& console) {
   Speech speech;
   std::optional<std::int64_t> seed;
   std::string replay;
-  const ModelArguments model(line);
-  const ShapeArguments shapes(line);
-  const ConstantArguments constants(line);
-  const MaximumArguments maxima(line);
+  const WholeModelArguments model(line);
   const InputArguments inputs(line);
   const BudgetArguments budget(line, "measure N candidates (128)");
   add_store_options(line, options.records, options.history);
@@ -242,9 +239,6 @@ Result<int> run_tune(Words arguments, Console& console) {
     options.seconds = budget.seconds();
     ATTUNE_ASSIGN(options.until_latency_ms, budget.until_latency_ms());
     ATTUNE_ASSIGN(options.model, model.take());
-    ATTUNE_ASSIGN(options.model.shapes, shapes.take());
-    ATTUNE_ASSIGN(options.model.constants, constants.take());
-    ATTUNE_ASSIGN(options.model.maxima, maxima.take());
     ATTUNE_ASSIGN(options.inputs, inputs.take());
     if (replay.empty()) return tune(options, speech, console);
     ATTUNE_ASSIGN(const whole_model::ReplayReport repeated, whole_model::replay(options, replay));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/verbs/check/check_model.h"
-#include "base/call_filter.h"
+#include "base/cage/call_filter.h"
 #include "base/isolated.h"
 
 namespace attune::verbs {

@@ -1,6 +1,6 @@
 #include "compiler/model/load/caged_model.h"
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 

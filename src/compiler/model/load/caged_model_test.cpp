@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/answer_reader.h"
-#include "base/call_filter.h"
+#include "base/cage/call_filter.h"
 #include "base/isolated.h"
 #include "compiler/model/load/input_files.h"
 

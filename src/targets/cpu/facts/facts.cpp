@@ -62,7 +62,7 @@ const target::Kind target_kind = {
     .requirements = requirements,
     .processor = processor,
     .autotvm_text = autotvm_text,
-    .measure = measure_machine,
+    .measure = [](const target::Target& target) { return measure_machine(target); },
 };
 
 }  // namespace attune::cpu

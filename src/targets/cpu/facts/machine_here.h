@@ -1,9 +1,12 @@
 // How fast the machine at hand is: measured once, and remembered in a file.
 #pragma once
 
+#include <functional>
+
 #include "base/result.h"
 #include "compiler/target/machine.h"
 #include "compiler/target/target.h"
+#include "tuner/measure/probe/speed.h"
 
 namespace attune::cpu {
 
@@ -13,8 +16,12 @@ namespace attune::cpu {
 // `target` is resolved but for its machine, and is this one.
 target::Machine machine_here(const target::Target& target);
 
-// Measures it anew, whatever is remembered, and remembers that. An error says why the figures are
-// not used.
+// Measures it anew, whatever is remembered, and remembers that, unless other programs had the cores
+// meanwhile. An error says why the figures are not used.
 Result<target::Machine> measure_machine(const target::Target& target);
+
+// The same by other means.
+using MeasureSpeed = std::function<Result<probe::Speed>()>;
+Result<target::Machine> measure_machine(const target::Target& target, const MeasureSpeed& measure);
 
 }  // namespace attune::cpu

@@ -2,7 +2,7 @@
 // before they run.
 #pragma once
 
-#include "base/host_calls.h"
+#include "base/cage/host_calls.h"
 
 namespace attune::cpu {
 

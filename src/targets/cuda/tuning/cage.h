@@ -4,7 +4,7 @@
 // these are no limits here.
 #pragma once
 
-#include "base/host_calls.h"
+#include "base/cage/host_calls.h"
 
 namespace attune::cuda {
 

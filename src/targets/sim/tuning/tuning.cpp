@@ -1,6 +1,6 @@
 #include "tuner/tuning/tuning.h"
 
-#include "base/host_calls.h"
+#include "base/cage/host_calls.h"
 #include "targets/sim/facts/facts.h"
 #include "targets/sim/tuning/runner.h"
 #include "tuner/cost_model/launches/launch_model.h"

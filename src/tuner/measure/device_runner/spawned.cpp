@@ -10,7 +10,7 @@
 
 #include <csignal>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "tuner/measure/device_runner/line.h"
 
 extern char** environ;

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "base/system_calls.h"
+#include "base/cage/system_calls.h"
 
 namespace attune::probe {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/call_filter.h"
+#include "base/cage/call_filter.h"
 #include "tuner/measure/probe/runner_testing.h"
 
 namespace attune::probe {

@@ -2,14 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <numeric>
+#include <optional>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "tuner/measure/probe/buffer_store.h"
 
 namespace attune::probe {
@@ -64,11 +63,9 @@ MemoryLimit::MemoryLimit() : statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXE
 
 void MemoryLimit::allow_growth(std::int64_t bytes) const {
   if (!kCanLimitMemory || !statm_.is_open()) return;
-  char text[32] = {};
-  if (pread(statm_.number(), text, sizeof text - 1, 0) <= 0) return;
-  const auto used = static_cast<rlim_t>(std::strtoll(text, nullptr, 10)) *
-                    static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  set_soft_limit(used + static_cast<rlim_t>(bytes));
+  if (const std::optional<std::int64_t> used = address_space_bytes(statm_.number())) {
+    set_soft_limit(static_cast<rlim_t>(*used) + static_cast<rlim_t>(bytes));
+  }
 }
 
 void MemoryLimit::lift() const {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <set>
 
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/exchange.h"
 

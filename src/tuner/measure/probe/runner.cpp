@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/exchange.h"

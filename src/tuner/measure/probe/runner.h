@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/result.h"
 #include "runtime/execution/device.h"
 #include "tuner/measure/probe/candidate.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/built_path_testing.h"
-#include "base/host_calls.h"
+#include "base/cage/host_calls.h"
 #include "runtime/memory/fill.h"
 #include "tuner/measure/probe/runner.h"
 

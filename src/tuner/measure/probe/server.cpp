@@ -9,9 +9,9 @@
 #include <cstring>
 #include <optional>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
+#include "base/cage/control_group.h"
 #include "base/clock.h"
-#include "base/control_group.h"
 #include "tuner/measure/probe/deadlines.h"
 #include "tuner/measure/probe/exchange.h"
 #include "tuner/measure/probe/judgement.h"

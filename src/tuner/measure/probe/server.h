@@ -3,7 +3,7 @@
 // judges by shared progress and exit status when one dies or takes too long.
 #pragma once
 
-#include "base/control_group.h"
+#include "base/cage/control_group.h"
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/runner.h"
 

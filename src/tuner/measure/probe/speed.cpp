@@ -1,9 +1,12 @@
 #include "tuner/measure/probe/speed.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstring>
 #include <thread>
 
+#include "base/clock.h"
 #include "runtime/execution/affinity.h"
 #include "runtime/execution/thread_pool.h"
 #include "runtime/memory/memory.h"
@@ -112,6 +115,12 @@ double exchange_rate(runtime::ThreadPool& pool, runtime::Memory& memory, std::in
   return bytes / std::max(others - own, 0.01 * own);
 }
 
+// Of all threads of this process, so far.
+double preemptions() {
+  rusage usage{};
+  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<double>(usage.ru_nivcsw) : 0;
+}
+
 class Measurement {
  public:
   Measurement(const SpeedOptions& options, runtime::Memory memory)
@@ -207,11 +216,15 @@ Result<Speed> measure_speed(const SpeedOptions& options) {
   Measurement measurement(options, std::move(memory));
   Speed speed;
   Status pinned;
+  const SteadyClock clock;
+  const std::int64_t start_ns = clock.now_ns();
+  const double before = preemptions();
   std::thread([&] {
     pinned = runtime::pin_current_thread(cores.front());
     if (pinned.ok()) speed = measurement.run(cores);
   }).join();
   if (!pinned.ok()) return pinned.error();
+  speed.preemptions = (preemptions() - before) / seconds_between(start_ns, clock.now_ns());
   return speed;
 }
 

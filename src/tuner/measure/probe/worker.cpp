@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/cage.h"
+#include "base/cage/cage.h"
 #include "base/clock.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/crash_watch.h"

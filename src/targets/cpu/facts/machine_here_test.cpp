@@ -1,0 +1,72 @@
+#include "targets/cpu/facts/machine_here.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "base/temporary_directory_testing.h"
+
+namespace attune::cpu {
+namespace {
+
+// A machine with a memory of this many bytes in a nanosecond.
+probe::Speed speed_of(double dram, double preemptions) {
+  probe::Speed speed;
+  speed.core = {
+      .cycles = 3, .fma_vectors = 6, .fma_bytes = 192, .broadcasts = 6, .load_bytes = 192};
+  speed.one = speed.all = {.l2 = 120, .l3 = 60, .dram = dram};
+  speed.fma_bytes_all = 192;
+  speed.exchange = 6;
+  speed.fork_join_us = 1;
+  speed.preemptions = preemptions;
+  return speed;
+}
+
+// Measures what is given, one after the other, in a cache of its own.
+class MachineHere : public testing::Test {
+ protected:
+  MachineHere() {
+    if (const char* cache = ::getenv("XDG_CACHE_HOME")) before_ = cache;
+    ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  }
+  ~MachineHere() override {
+    if (before_.empty()) {
+      ::unsetenv("XDG_CACHE_HOME");
+    } else {
+      ::setenv("XDG_CACHE_HOME", before_.c_str(), 1);
+    }
+  }
+
+  target::Machine measure(std::vector<probe::Speed> speeds) {
+    const target::Target target;
+    const auto next = [&]() -> Result<probe::Speed> { return speeds.at(taken_++); };
+    return measure_machine(target, next).value();
+  }
+  bool is_remembered() const { return std::filesystem::exists(folder_.path() / "attune/machine"); }
+
+  std::size_t taken_ = 0;
+
+ private:
+  test::TemporaryDirectory folder_;
+  std::string before_;
+};
+
+TEST_F(MachineHere, IsMeasuredOnceWhereItIsQuiet) {
+  EXPECT_NEAR(measure({speed_of(30, 4)}).dram_bandwidth, 10, 0.1);
+  EXPECT_TRUE(is_remembered());
+}
+
+TEST_F(MachineHere, IsMeasuredAgainWhereOthersHadTheCores) {
+  EXPECT_NEAR(measure({speed_of(3, 400), speed_of(30, 4)}).dram_bandwidth, 10, 0.1);
+  EXPECT_EQ(taken_, 2);
+  EXPECT_TRUE(is_remembered());
+}
+
+// What a busy machine shows serves until the process ends, and is no fact.
+TEST_F(MachineHere, IsNotRememberedAsABusyOne) {
+  const target::Machine machine = measure({speed_of(3, 400), speed_of(6, 100), speed_of(3, 300)});
+  EXPECT_NEAR(machine.dram_bandwidth, 2, 0.1);
+  EXPECT_FALSE(is_remembered());
+}
+
+}  // namespace
+}  // namespace attune::cpu
