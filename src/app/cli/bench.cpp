@@ -35,9 +35,10 @@ std::string page_of(const verbs::BenchReport& report) {
   page += fmt::format("latency  min {:.4g} ms  median {:.4g} ms  p90 {:.4g} ms  p99 {:.4g} ms\n",
                       l.min_ms, l.median_ms, l.p90_ms, l.p99_ms);
   if (report.call_latency) {
-    page += fmt::format("         on the device; a call that brings inputs and outputs has a median "
-                        "of {:.4g} ms\n",
-                        report.call_latency->median_ms);
+    page += fmt::format(
+        "         on the device; a call that brings inputs and outputs has a median "
+        "of {:.4g} ms\n",
+        report.call_latency->median_ms);
   }
   if (report.gflops > 0) {
     page += fmt::format("speed    {:.1f} GFLOP/s at the fastest", report.gflops);

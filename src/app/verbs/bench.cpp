@@ -99,8 +99,7 @@ Status take_samples(const model::RunnableModel& model, model::ModelSession& sess
     ATTUNE_ASSIGN(found.samples, sample(call, session, sampling));
     return {};
   }
-  ATTUNE_ASSIGN(found.samples,
-                sample_times([&] { return session.time_us(inputs); }, sampling));
+  ATTUNE_ASSIGN(found.samples, sample_times([&] { return session.time_us(inputs); }, sampling));
   constexpr double kShare = 0.25;  // of the time, for calls beside
   const SteadyClock wall;
   ATTUNE_ASSIGN(Samples calls, sample(call, wall, {sampling.repeats, kShare * sampling.seconds}));

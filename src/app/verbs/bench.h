@@ -1,8 +1,8 @@
 // Timing a model in a process of its own, call by call, and layer by layer. What a call is depends
-// on where it runs: on the host's threads, all that a program that uses the model calls; on a device
-// that records whole runs, what the device does, from inputs that are there to outputs that are
-// there, with the time of a call that brings both beside it. Tuning compares whole models by the
-// same time.
+// on where it runs: on the host's threads, all that a program that uses the model calls; on a
+// device that records whole runs, what the device does, from inputs that are there to outputs that
+// are there, with the time of a call that brings both beside it. Tuning compares whole models by
+// the same time.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ struct LayerRow {
   }
 };
 
-// What was timed: the kernel of an operator, a run on its device, or a call with all that belongs to
-// it. "kernel", "device", "call".
+// What was timed: the kernel of an operator, a run on its device, or a call with all that belongs
+// to it. "kernel", "device", "call".
 enum class Timed { Kernel, Device, Call };
 std::string_view name_of(Timed timed);
 
@@ -60,8 +60,8 @@ struct BenchReport {
   Timed timed = Timed::Call;
   Latency latency = {};
   std::optional<Latency> call_latency = {};  // of calls, where a run on its device was timed
-  std::int64_t calls = 0;  // timed ones
-  double gflops = 0;       // of the fastest call
+  std::int64_t calls = 0;                    // timed ones
+  double gflops = 0;                         // of the fastest call
   double peak_gflops = 0;  // of as many cores, measured just before; 0: not measured
   double load_ms = 0, compile_seconds = 0;
   std::int64_t weight_bytes = 0, arena_bytes = 0, session_bytes = 0;

@@ -53,10 +53,11 @@ TEST(ReplayCache, ServesSeveralThreadsAtOnce) {
         const auto trace = schedule::parse_trace(
             fmt::format("split output i {}\ncache_write anchor\nsplit output j 4\n", factor));
         const auto state = cache.replay(*trace);
-        const bool right = state.ok() && state->stages.size() == 3 &&
-                           state->stages.back()->find_loop("j.1") >= 0 &&
-                           std::get<schedule::SplitRelation>(state->stages.back()->relations[0])
-                                   .factors[0] == factor;
+        const bool right =
+            state.ok() && state->stages.size() == 3 &&
+            state->stages.back()->find_loop("j.1") >= 0 &&
+            std::get<schedule::SplitRelation>(state->stages.back()->relations[0]).factors[0] ==
+                factor;
         wrong += right ? 0 : 1;
       }
     });

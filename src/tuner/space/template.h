@@ -8,18 +8,15 @@
 #include <vector>
 
 #include "compiler/ir/nodes/tensor_expr.h"
-#include "compiler/schedule/trace.h"
+#include "compiler/schedule/performed.h"
 #include "compiler/target/target.h"
 #include "tuner/space/config.h"
 
 namespace attune::space {
 
-// A schedule as a template writes it: its steps, without `algorithm`, which the space puts in front,
-// and the state behind them where the template performs them as it goes.
-struct Written {
-  schedule::Trace trace = {};
-  std::optional<schedule::State> state = {};
-};
+// A schedule as a template writes it: its steps, without `algorithm`, which the space puts in
+// front, with their state where the template performs them as it goes.
+using Written = schedule::Performed;
 
 // Writes schedules: a function that gives either.
 class Writes {

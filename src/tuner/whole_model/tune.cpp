@@ -54,7 +54,8 @@ class Tuner {
     ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
     ATTUNE_RETURN_IF_ERROR(model::check_runs_on(model_.target, resources_.cores()));
     ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model_, model::Purpose::Tune));
-    ATTUNE_RETURN_IF_ERROR(resources_.count("open", [&] { return resources_.open(model_.target); }));
+    const auto open = [&] { return resources_.open(model_.target); };
+    ATTUNE_RETURN_IF_ERROR(resources_.count("open", open));
     report_.threads = model_.target.threads;
     report_.target = model_.target_text();
     report_.precision = ops::name_of(model_.precision);
@@ -326,7 +327,6 @@ class Tuner {
     return resources_.runner().busy_seconds() + contest.device_seconds();
   }
 
-  // How many artifacts of the model there is time for.
   std::size_t affordable_variants(const ModelContest& contest) const {
     if (stop_.load()) return 0;
     double seconds = kInsideShare * device_seconds(contest) - contest.inside_seconds();

@@ -208,8 +208,9 @@ Result<ReplayReport> replay(const TuneOptions& options, const std::string& recor
                                      {.model = options.model, .schedule = {.records = records}}));
   const tuning::CorePlan cores = tunings::plan_cores(prepared.model.target);
   Repetition repetition(options, prepared.model.target, records);
-  return repetition.run(tunable_tasks(prepared.tasks, prepared.model, options, cores.overlap ? 2 : 1),
-                        !prepared.model.is_operator(), model_window(cores));
+  return repetition.run(
+      tunable_tasks(prepared.tasks, prepared.model, options, cores.overlap ? 2 : 1),
+      !prepared.model.is_operator(), model_window(cores));
 }
 
 std::string to_json(const ReplayReport& report) {

@@ -30,9 +30,8 @@ LaunchWriter::LaunchWriter(const ir::Program& program, const schedule::Trace& be
                            const target::LaunchFacts& device)
     : device_(device) {
   static ProgramMemo<std::string, space::Written> memo;
-  const auto first = memo.of(program, schedule::to_string(begun), [&] {
-    return begin(program, begun);
-  });
+  const auto first =
+      memo.of(program, schedule::to_string(begun), [&] { return begin(program, begun); });
   state_ = safe_ = *first->state;
   trace_ = first->trace;
   safe_length_ = trace_.size();

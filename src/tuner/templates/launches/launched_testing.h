@@ -120,10 +120,10 @@ class Launched {
 inline std::string stages_text(const schedule::State& state) {
   std::string text;
   for (const auto& stage : state.stages) {
-    text += fmt::format("{} at {} {}, scope {}, {} buffers, gap {}, layout {}, {}:",
-                        stage->stage.name, stage->at_stage, stage->at_loop,
-                        stage->scope ? static_cast<int>(*stage->scope) : -1, stage->buffers,
-                        stage->gap, stage->layout.size(), stage->intrinsic);
+    text += fmt::format(
+        "{} at {} {}, scope {}, {} buffers, gap {}, layout {}, {}:", stage->stage.name,
+        stage->at_stage, stage->at_loop, stage->scope ? static_cast<int>(*stage->scope) : -1,
+        stage->buffers, stage->gap, stage->layout.size(), stage->intrinsic);
     for (const int loop : stage->loops) {
       const schedule::Iter& iter = stage->iters[static_cast<std::size_t>(loop)];
       text += fmt::format(" {} {} {}", iter.name, static_cast<int>(iter.kind), iter.axis);

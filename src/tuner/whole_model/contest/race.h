@@ -1,7 +1,7 @@
 // Timing several artifacts of one model against each other, in turns, in a child process: the last
 // word on which of them is fastest. A turn is a burst of calls, timed as if the artifact ran alone
-// (burst.h), by the clock of the device (ModelSession::time_us). Turns are taken until an interval decides (standings.h); the
-// first artifact stays unless another is faster beyond doubt.
+// (burst.h), by the clock of the device (ModelSession::time_us). Turns are taken until an interval
+// decides (standings.h); the first artifact stays unless another is faster beyond doubt.
 #pragma once
 
 #include <cstddef>
