@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -74,6 +75,15 @@ void add_trial(Kernel kernel, std::size_t inputs, std::map<std::string, Array>& 
   trials.push_back(std::move(trial));
 }
 
+// No device gives a thread so much.
+bool needs_too_much(const Kernel& kernel) {
+  constexpr std::int64_t kMostBytes = 64 << 10;
+  const std::vector<Launch> launches = launches_of(kernel);
+  return std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
+    return launch.stack_bytes + launch.register_bytes > kMostBytes;
+  });
+}
+
 void add_trials(const LaunchCase& c, std::uint64_t seed, std::vector<Trial>& trials) {
   if (c.trace.empty()) return;
   const auto state = schedule::replay(c.subject.program, c.trace);
@@ -87,11 +97,8 @@ void add_trials(const LaunchCase& c, std::uint64_t seed, std::vector<Trial>& tri
   for (std::size_t i = 0; i < c.subject.program.inputs.size(); ++i) {
     arrays[c.subject.program.inputs[i].buffer->name] = reference->inputs[i];
   }
-  // No device gives a thread so much.
-  constexpr std::int64_t kMostBytes = 64 << 10;
-  for (const Launch& launch : launches_of(lowered->main)) {
-    if (launch.stack_bytes + launch.register_bytes > kMostBytes) return;
-  }
+  if (needs_too_much(lowered->main)) return;
+  if (lowered->prepare && needs_too_much(*lowered->prepare)) return;
   const std::string about =
       fmt::format("seed {}: {}\n{}", seed, c.subject.name, schedule::to_string(c.trace));
   if (lowered->prepare) {

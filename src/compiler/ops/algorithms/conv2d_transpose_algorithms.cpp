@@ -41,8 +41,8 @@ Conv2dTransposeAlgorithm packed() {
 
 std::span<const Conv2dTransposeAlgorithm> conv2d_transpose_algorithms() {
   static const std::vector<Conv2dTransposeAlgorithm> all{
-      winograd<2>(), winograd<3>(), winograd<4>(), packed<2>(), packed<4>(),
-      transpose_gemm_algorithm(),
+      winograd<2>(), winograd<3>(), winograd<4>(),
+      packed<2>(),   packed<4>(),   transpose_gemm_algorithm(),
   };
   return all;
 }
