@@ -11,6 +11,7 @@
 #include "compiler/graph/tasks/product_operands.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/kernel/kernel.h"
+#include "targets/cuda/codegen/nvrtc.h"
 #include "targets/kinds.h"
 #include "tuner/space/template_space.h"
 #include "tuner/tunings/tunings.h"
@@ -63,8 +64,7 @@ const ir::Program& program_of(const op_spec::OpTask& task, const std::string& al
 class CudaKernels : public ::testing::Test {
  protected:
   void SetUp() override {
-    const Status compiles = kernel::check_compiles(target_for("sm_90a"));
-    if (!compiles.ok()) GTEST_SKIP() << compiles.error().message;
+    if (!cuda::Nvrtc::here().ok()) GTEST_SKIP() << cuda::Nvrtc::here().error().message;
   }
 
   // As its own prepare part, too.
@@ -153,11 +153,8 @@ constexpr const char* kCell = R"(program cell {
   output 'output'
 })";
 
-TEST(CudaCells, Compile) {
+TEST_F(CudaKernels, OfCellsCompile) {
   const target::Target target = target_for("sm_80");
-  if (const Status compiles = kernel::check_compiles(target); !compiles.ok()) {
-    GTEST_SKIP() << compiles.error().message;
-  }
   const auto program = ir::parse_program(kCell);
   ASSERT_TRUE(program.ok()) << program.error().message;
   EXPECT_EQ(tunings::template_for(*program, target).name, "cells");

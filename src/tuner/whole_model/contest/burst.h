@@ -14,7 +14,8 @@ namespace attune::whole_model {
 // Whether calls that get back what they had in the caches are done with that. One is, at least.
 class WarmUp {
  public:
-  void add(double call_ms);
+  // Whether it was faster than all before it.
+  bool add(double call_ms);
   bool settled() const { return calls_ > 0 && not_faster_ >= kNotFaster; }
   int calls() const { return calls_; }
 
@@ -27,7 +28,7 @@ class WarmUp {
 
 // The median of calls of `call_ms`, each of which says how long it took, within the time given; one
 // at least. Before that, calls that warm up: one, and more while they get faster, for no longer
-// than kWarmUpTurns times as long.
+// than kWarmUpTurns times as long. Those that show that it is warm count: they were warm.
 inline constexpr double kWarmUpTurns = 4;
 Result<double> burst_ms(const std::function<Result<double>()>& call_ms, const Clock& clock,
                         double seconds);

@@ -28,13 +28,17 @@ struct Runner {
 };
 
 // Now and then only: who asks often enough is told by chance what he wants to hear.
+bool is_asked(const Standings& standings, const RaceOptions& options) {
+  return static_cast<int>(standings.rounds()) % options.least_rounds == 0;
+}
+
 bool is_over(const Standings& standings, const Turns& turns, double elapsed_seconds,
              const RaceOptions& options) {
   const auto rounds = static_cast<int>(standings.rounds());
   if (rounds < options.least_rounds) return false;
   if (turns.runners == 1) return rounds >= options.rounds || elapsed_seconds >= options.seconds;
   if (elapsed_seconds >= options.open_seconds) return true;
-  if (rounds % options.least_rounds != 0) return false;
+  if (!is_asked(standings, options)) return false;
   return elapsed_seconds >= options.seconds ? standings.is_decided() : standings.is_ranked();
 }
 
@@ -68,13 +72,14 @@ Result<RaceResult> race_in_turns(const Turns& turns, const Clock& clock,
   Standings standings(turns.runners);
   bool exact = false;
   do {
-    std::vector<double> samples_ms(turns.runners);
-    for (std::size_t i = 0; i < turns.runners; ++i) {
-      // To and fro, so that nobody always runs after the same one.
-      const std::size_t runner = standings.rounds() % 2 == 0 ? i : turns.runners - 1 - i;
-      ATTUNE_ASSIGN(samples_ms[runner], turns.take(runner, slice));
+    std::vector<std::size_t> order = standings.running();
+    // To and fro, so that nobody always runs after the same one.
+    if (standings.rounds() % 2 == 1) std::reverse(order.begin(), order.end());
+    for (const std::size_t runner : order) {
+      ATTUNE_ASSIGN(const double sample_ms, turns.take(runner, slice));
+      standings.add(runner, sample_ms);
     }
-    standings.add_round(samples_ms);
+    if (is_asked(standings, options)) standings.drop_beaten();
     exact = turns.exact();
   } while (!exact &&
            !is_over(standings, turns, seconds_between(start_ns, clock.now_ns()), options));

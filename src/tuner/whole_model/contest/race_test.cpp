@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 
 #include "base/rng.h"
 #include "tuner/whole_model/contest/standings.h"
@@ -97,6 +98,23 @@ TEST(Race, TakesMoreTurnsWhileItIsOpenAndFewWhenItIsNot) {
   EXPECT_NEAR(race_of({5}, 1, 0.3).seconds, 3, 0.2);
 }
 
+// Who is beaten costs no more turns while others are still close to each other.
+TEST(Race, TheBeatenTakeNoMoreTurns) {
+  TurnClock clock;
+  Noise noise(3, 0.1);
+  const std::vector<double> true_ms{20, 8, 8.01};
+  std::vector<int> taken(3);
+  const Turns turns{.runners = 3, .take = [&](std::size_t runner, double seconds) -> Result<double> {
+                      clock.pass(seconds);
+                      ++taken[runner];
+                      return true_ms[runner] * noise.slowdown();
+                    }};
+  EXPECT_NE(race_in_turns(turns, clock, {}).value().winner, 0u);
+  EXPECT_EQ(taken[0], 8);
+  EXPECT_GT(taken[1], 8);
+  EXPECT_EQ(taken[1], taken[2]);
+}
+
 TEST(Race, CountedTimesNeedNoRounds) {
   TurnClock clock;
   int taken = 0;
@@ -134,7 +152,9 @@ TEST(StandingOf, GoesByTheRatiosOfRounds) {
       other{1.1, 2.2, 4.3, 8.9, 1.1, 2.1, 4.4, 9};
   EXPECT_EQ(standing_of(one, other), Standing::Faster);
   EXPECT_EQ(standing_of(other, one), Standing::Slower);
-  EXPECT_EQ(standing_of(one, one), Standing::Equal);
+  EXPECT_EQ(standing_of(one, one), Standing::AsFast);
+  // By the rounds that both were in.
+  EXPECT_EQ(standing_of(one, std::span(other).first(7)), Standing::Open);
   const std::vector<double> mixed{1.1, 2.2, 4.3, 8.9, 0.9, 2.1, 4.4, 9};
   EXPECT_EQ(standing_of(one, mixed), Standing::Open);
 }

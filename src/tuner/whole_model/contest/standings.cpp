@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "base/check.h"
+#include <numeric>
 
 namespace attune::whole_model {
 namespace {
 
 // Of the sign test: how many deviations from an even share of signs are beyond doubt.
 constexpr double kDeviations = 2.6;
-constexpr double kEqual = 0.01;
+constexpr double kAsFast = 0.01;
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -31,18 +30,32 @@ Interval median_interval(std::vector<double> values) {
 }
 
 Standing standing_of(std::span<const double> one, std::span<const double> other) {
-  CHECK(one.size() == other.size(), "both were in every round");
+  const std::size_t rounds = std::min(one.size(), other.size());
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < one.size(); ++i) ratios.push_back(one[i] / other[i]);
+  for (std::size_t i = 0; i < rounds; ++i) ratios.push_back(one[i] / other[i]);
   const Interval ratio = median_interval(std::move(ratios));
   if (ratio.high < 1) return Standing::Faster;
   if (ratio.low > 1) return Standing::Slower;
-  return ratio.low > 1 - kEqual && ratio.high < 1 + kEqual ? Standing::Equal : Standing::Open;
+  return ratio.high < 1 + kAsFast ? Standing::AsFast : Standing::Open;
 }
 
-void Standings::add_round(std::span<const double> samples_ms) {
-  CHECK(samples_ms.size() == samples_ms_.size(), "all were in the round");
-  for (std::size_t i = 0; i < samples_ms.size(); ++i) samples_ms_[i].push_back(samples_ms[i]);
+Standings::Standings(std::size_t runners) : samples_ms_(runners), running_(runners) {
+  std::iota(running_.begin(), running_.end(), 0);
+}
+
+bool Standings::is_beaten(std::size_t runner) const {
+  return std::any_of(running_.begin(), running_.end(), [&](std::size_t other) {
+    return standing(runner, other) == Standing::Slower;
+  });
+}
+
+void Standings::drop_beaten() {
+  std::vector<std::size_t> unbeaten;
+  for (const std::size_t runner : running_) {
+    if (!is_beaten(runner)) unbeaten.push_back(runner);
+  }
+  // Three may beat each other in a ring.
+  if (!unbeaten.empty()) running_ = std::move(unbeaten);
 }
 
 double Standings::median_ms(std::size_t runner) const { return median(samples_ms_[runner]); }
@@ -60,7 +73,7 @@ std::size_t Standings::winner(bool exact) const {
   for (std::size_t i = 1; i < samples_ms_.size(); ++i) {
     const bool beats_first = exact
                                  ? median_ms(i) < median_ms(0)
-                                 : standing_of(samples_ms_[i], samples_ms_[0]) == Standing::Faster;
+                                 : standing(i, 0) == Standing::Faster;
     if (beats_first && (best == 0 || median_ms(i) < median_ms(best))) best = i;
   }
   return best;
@@ -68,18 +81,16 @@ std::size_t Standings::winner(bool exact) const {
 
 bool Standings::is_decided() const {
   const std::size_t other = challenger();
-  return other != 0 && standing_of(samples_ms_[other], samples_ms_[0]) != Standing::Open;
+  return other != 0 && standing(0, other) != Standing::Open;
 }
 
 bool Standings::is_ranked() const {
   if (!is_decided()) return false;
   const std::size_t best = winner();
   if (best == 0) return true;
-  for (std::size_t i = 1; i < samples_ms_.size(); ++i) {
-    if (i == best) continue;
-    if (standing_of(samples_ms_[i], samples_ms_[best]) == Standing::Open) return false;
-  }
-  return true;
+  return std::none_of(running_.begin(), running_.end(), [&](std::size_t other) {
+    return other != best && standing(best, other) == Standing::Open;
+  });
 }
 
 }  // namespace attune::whole_model

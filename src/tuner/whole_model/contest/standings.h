@@ -21,19 +21,23 @@ Interval median_interval(std::vector<double> values);
 enum class Standing {
   Faster,
   Slower,
-  Equal,  // within a hundredth
+  AsFast,  // slower by less than a hundredth, if at all
   Open,
 };
-// Of one against another, by the times of the same rounds.
+// Of one against another, by the rounds that both were in: the first ones of each.
 Standing standing_of(std::span<const double> one, std::span<const double> other);
 
 class Standings {
  public:
-  explicit Standings(std::size_t runners) : samples_ms_(runners) {}
+  explicit Standings(std::size_t runners);
 
-  // One time for each.
-  void add_round(std::span<const double> samples_ms);
-  std::size_t rounds() const { return samples_ms_.front().size(); }
+  // Those that are not beaten yet; each of them has one time in every round.
+  const std::vector<std::size_t>& running() const { return running_; }
+  void add(std::size_t runner, double sample_ms) { samples_ms_[runner].push_back(sample_ms); }
+  std::size_t rounds() const { return samples_ms_[running_.front()].size(); }
+  // Those to which another is faster beyond doubt run no more.
+  void drop_beaten();
+
   double median_ms(std::size_t runner) const;
 
   // The fastest of those that beat the first; where none does, the first. `exact`: times are
@@ -48,7 +52,13 @@ class Standings {
   // The fastest but for the first; 0 when that is alone.
   std::size_t challenger() const;
 
+  Standing standing(std::size_t one, std::size_t other) const {
+    return standing_of(samples_ms_[one], samples_ms_[other]);
+  }
+  bool is_beaten(std::size_t runner) const;
+
   std::vector<std::vector<double>> samples_ms_;  // of each, round by round
+  std::vector<std::size_t> running_;
 };
 
 }  // namespace attune::whole_model
