@@ -100,5 +100,15 @@ TEST_F(RunnerTroubleTest, ASlowCandidateIsCutShort) {
   EXPECT_EQ(std::get<Timing>(outcome).repeats, 1);
 }
 
+// Also when it is not called again: what its first call wrote is what it wrote last.
+TEST_F(RunnerTroubleTest, AHopelessCandidateIsStillRight) {
+  Candidate hopeless = good("add_for_milliseconds");
+  hopeless.verification = sums(1);
+  hopeless.best_known_us = 0.001;
+  const Outcome outcome = outcome_of(hopeless);
+  ASSERT_EQ(kind_of(outcome), "timing") << describe(outcome);
+  EXPECT_TRUE(std::get<Timing>(outcome).cut_short);
+}
+
 }  // namespace
 }  // namespace attune::probe

@@ -12,11 +12,13 @@ namespace {
 
 // A first call suffers from cold caches and page faults; when even that cannot explain how slow it
 // was, it stands for the candidate.
-bool first_call_is_hopeless(double first_call_us, double best_known_us,
-                            const MeasureOptions& options) {
+bool is_hopeless(double first_call_us, double best_known_us, const MeasureOptions& options) {
   constexpr double kColdUs = 3'000.0;
   return best_known_us > 0.0 && first_call_us >= options.cut_ratio * best_known_us + kColdUs;
 }
+
+// Repeats that might run into the timeout are not begun: slow is not the same as hung.
+double safe_us(const MeasureOptions& options) { return 0.5e3 * options.timeout_ms; }
 
 }  // namespace
 
@@ -49,14 +51,15 @@ outcome::Timing summarize(std::vector<double> repeats_us, std::int64_t calls) {
   return timing;
 }
 
+bool is_told_by_one_call(double call_us, double best_known_us, const MeasureOptions& options) {
+  return is_hopeless(call_us, best_known_us, options) || call_us > safe_us(options);
+}
+
 outcome::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
                             double best_known_us, const MeasureOptions& options) {
-  // Repeats that might run into the timeout are not begun: slow is not the same as hung.
-  const double safe_us = 0.5e3 * options.timeout_ms;
-  const bool hopeless = first_call_is_hopeless(first_call_us, best_known_us, options);
-  if (hopeless || first_call_us > safe_us) {
+  if (is_told_by_one_call(first_call_us, best_known_us, options)) {
     outcome::Timing timing = summarize({first_call_us}, 1);
-    timing.cut_short = hopeless;
+    timing.cut_short = is_hopeless(first_call_us, best_known_us, options);
     return timing;
   }
   std::int64_t count = calls_per_repeat(first_call_us, options.repeat_us);
@@ -74,7 +77,7 @@ outcome::Timing time_kernel(const Clock& clock, const Calls& calls, double first
   std::vector<double> repeats = {call_us};
   const bool cut = best_known_us > 0.0 && call_us >= options.cut_ratio * best_known_us;
   while (!cut && static_cast<int>(repeats.size()) < options.max_repeats &&
-         spent_us + call_us * static_cast<double>(count) < safe_us &&
+         spent_us + call_us * static_cast<double>(count) < safe_us(options) &&
          (static_cast<int>(repeats.size()) < options.min_repeats || spent_us < options.budget_us)) {
     repeats.push_back(time_repeat(clock, calls, count));
     spent_us += repeats.back() * static_cast<double>(count);

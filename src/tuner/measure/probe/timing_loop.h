@@ -23,6 +23,10 @@ double time_repeat(const Clock& clock, const Calls& calls, std::int64_t count);
 // Best, median and variation of repeats; not empty.
 outcome::Timing summarize(std::vector<double> repeats_us, std::int64_t calls);
 
+// Whether a call that took so long is the only one: it is far behind the best known, or repeats
+// might run into the timeout.
+bool is_told_by_one_call(double call_us, double best_known_us, const MeasureOptions& options);
+
 // `first_call_us` is what a call before (with cold caches) took.
 outcome::Timing time_kernel(const Clock& clock, const Calls& calls, double first_call_us,
                             double best_known_us, const MeasureOptions& options);

@@ -205,8 +205,6 @@ std::optional<double> Worker::begin(LoadedCandidate& candidate, std::uint32_t k)
   double duration_us = 0.0;
   if (!call_once(candidate, k, duration_us)) return std::nullopt;
   note_values(candidate, k, Answers::When::First);
-  // What it wrote now must not pass for what it writes later.
-  if (!facts.verification.samples.empty()) candidate.poison_outputs();
   return duration_us;
 }
 
@@ -276,7 +274,13 @@ void Worker::measure(std::uint32_t k) {
   LoadedCandidate candidate(views_[k], store_);
   const std::optional<double> first_us = begin(candidate, k);
   if (first_us) {
-    runtime::ThreadPool& pool = pool_for(candidate.facts().threads);
+    const Candidate& facts = candidate.facts();
+    // What it wrote now must not pass for what it writes later, if it is called again.
+    if (!facts.verification.samples.empty() &&
+        !is_told_by_one_call(*first_us, facts.best_known_us, options())) {
+      candidate.poison_outputs();
+    }
+    runtime::ThreadPool& pool = pool_for(facts.threads);
     Status status;
     const Calls calls = [&](std::int64_t count) {
       if (status.ok()) status = candidate.call(pool, count);
@@ -285,7 +289,7 @@ void Worker::measure(std::uint32_t k) {
     enter(k, Phase::Run);
     const std::int64_t start = clock_.now_ns();
     const outcome::Timing timing =
-        time_kernel(clock_, calls, *first_us, candidate.facts().best_known_us, options());
+        time_kernel(clock_, calls, *first_us, facts.best_known_us, options());
     busy_us_ += static_cast<double>(clock_.now_ns() - start) * 1e-3;
     memory_limit_.lift();
     if (in_order(candidate, k, status)) finish(candidate, k, timing);

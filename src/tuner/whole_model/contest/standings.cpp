@@ -8,8 +8,6 @@
 namespace attune::whole_model {
 namespace {
 
-// Of the sign test: how many deviations from an even share of signs are beyond doubt.
-constexpr double kDeviations = 2.6;
 constexpr double kAsFast = 0.01;
 
 double median(std::vector<double> values) {
@@ -20,20 +18,21 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Interval median_interval(std::vector<double> values) {
+Interval median_interval(std::vector<double> values, double deviations) {
   const auto count = static_cast<double>(values.size());
-  const double outside = std::floor((count - kDeviations * std::sqrt(count)) / 2);
+  const double outside = std::floor((count - deviations * std::sqrt(count)) / 2);
   if (outside < 0) return {0, std::numeric_limits<double>::infinity()};
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<std::size_t>(outside);
   return {values[rank], values[values.size() - 1 - rank]};
 }
 
-Standing standing_of(std::span<const double> one, std::span<const double> other) {
+Standing standing_of(std::span<const double> one, std::span<const double> other,
+                     double deviations) {
   const std::size_t rounds = std::min(one.size(), other.size());
   std::vector<double> ratios;
   for (std::size_t i = 0; i < rounds; ++i) ratios.push_back(one[i] / other[i]);
-  const Interval ratio = median_interval(std::move(ratios));
+  const Interval ratio = median_interval(std::move(ratios), deviations);
   if (ratio.high < 1) return Standing::Faster;
   if (ratio.low > 1) return Standing::Slower;
   return ratio.high < 1 + kAsFast ? Standing::AsFast : Standing::Open;
@@ -45,7 +44,8 @@ Standings::Standings(std::size_t runners) : samples_ms_(runners), running_(runne
 
 bool Standings::is_beaten(std::size_t runner) const {
   return std::any_of(running_.begin(), running_.end(), [&](std::size_t other) {
-    return standing(runner, other) == Standing::Slower;
+    return standing_of(samples_ms_[runner], samples_ms_[other], kOnceInAThousand) ==
+           Standing::Slower;
   });
 }
 
@@ -61,27 +61,28 @@ void Standings::drop_beaten() {
 double Standings::median_ms(std::size_t runner) const { return median(samples_ms_[runner]); }
 
 std::size_t Standings::challenger() const {
-  std::size_t fastest = samples_ms_.size() > 1 ? 1 : 0;
-  for (std::size_t i = 2; i < samples_ms_.size(); ++i) {
-    if (median_ms(i) < median_ms(fastest)) fastest = i;
+  std::size_t fastest = 0;
+  for (const std::size_t runner : running_) {
+    if (runner == 0) continue;
+    if (fastest == 0 || median_ms(runner) < median_ms(fastest)) fastest = runner;
   }
   return fastest;
 }
 
 std::size_t Standings::winner(bool exact) const {
+  if (running_.front() != 0) return challenger();
   std::size_t best = 0;
-  for (std::size_t i = 1; i < samples_ms_.size(); ++i) {
-    const bool beats_first = exact
-                                 ? median_ms(i) < median_ms(0)
-                                 : standing(i, 0) == Standing::Faster;
-    if (beats_first && (best == 0 || median_ms(i) < median_ms(best))) best = i;
+  for (const std::size_t runner : running_) {
+    const bool beats_first = exact ? median_ms(runner) < median_ms(0)
+                                   : standing(runner, 0) == Standing::Faster;
+    if (beats_first && (best == 0 || median_ms(runner) < median_ms(best))) best = runner;
   }
   return best;
 }
 
 bool Standings::is_decided() const {
   const std::size_t other = challenger();
-  return other != 0 && standing(0, other) != Standing::Open;
+  return running_.front() != 0 || other == 0 || standing(0, other) != Standing::Open;
 }
 
 bool Standings::is_ranked() const {

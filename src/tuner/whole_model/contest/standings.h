@@ -14,9 +14,12 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// In which the median of what these are drawn from lies, wrong once in a hundred times; nothing is
-// sure of fewer than eight. They may have any order.
-Interval median_interval(std::vector<double> values);
+// How many deviations of the sign test from an even share of signs are wrong so seldom.
+inline constexpr double kOnceInAHundred = 2.6, kOnceInAThousand = 3.3;
+
+// In which the median of what these are drawn from lies; nothing is sure of fewer than seven. They
+// may have any order.
+Interval median_interval(std::vector<double> values, double deviations = kOnceInAHundred);
 
 enum class Standing {
   Faster,
@@ -25,7 +28,8 @@ enum class Standing {
   Open,
 };
 // Of one against another, by the rounds that both were in: the first ones of each.
-Standing standing_of(std::span<const double> one, std::span<const double> other);
+Standing standing_of(std::span<const double> one, std::span<const double> other,
+                     double deviations = kOnceInAHundred);
 
 class Standings {
  public:
@@ -35,7 +39,7 @@ class Standings {
   const std::vector<std::size_t>& running() const { return running_; }
   void add(std::size_t runner, double sample_ms) { samples_ms_[runner].push_back(sample_ms); }
   std::size_t rounds() const { return samples_ms_[running_.front()].size(); }
-  // Those to which another is faster beyond doubt run no more.
+  // Those to which another is faster run no more. No later round mends that, so it takes less doubt.
   void drop_beaten();
 
   double median_ms(std::size_t runner) const;
@@ -49,7 +53,7 @@ class Standings {
   bool is_ranked() const;
 
  private:
-  // The fastest but for the first; 0 when that is alone.
+  // The fastest that still runs but for the first; 0 when that is alone.
   std::size_t challenger() const;
 
   Standing standing(std::size_t one, std::size_t other) const {
@@ -58,7 +62,7 @@ class Standings {
   bool is_beaten(std::size_t runner) const;
 
   std::vector<std::vector<double>> samples_ms_;  // of each, round by round
-  std::vector<std::size_t> running_;
+  std::vector<std::size_t> running_;              // in order
 };
 
 }  // namespace attune::whole_model

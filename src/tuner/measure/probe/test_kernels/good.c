@@ -33,6 +33,12 @@ int32_t add_slowly(const AttuneKernelContext* context, void* const* buffers) {
   return add(context, buffers);
 }
 
+// So slow that one call tells it.
+int32_t add_for_milliseconds(const AttuneKernelContext* context, void* const* buffers) {
+  for (volatile int i = 0; i < 30000000; ++i) continue;
+  return add(context, buffers);
+}
+
 // Notes in buffer 1 (8 numbers) where the last seven calls found buffer 0. The output starts out as
 // -1 in each number.
 int32_t note_address(const AttuneKernelContext* context, void* const* buffers) {
