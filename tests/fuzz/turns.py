@@ -80,7 +80,7 @@ class Turn:
         self.process.returncode = os.waitstatus_to_exitcode(status)
         text = self.log.read_text(errors="replace")
         inputs = re.search(r"^stat::number_of_executed_units: *(\d+)", text, re.MULTILINE)
-        entry["cpu_seconds"] = round(entry["cpu_seconds"] + usage.ru_utime + usage.ru_stime, 1)
+        entry["cpu_seconds"] += usage.ru_utime + usage.ru_stime
         entry["inputs"] += int(inputs.group(1)) if inputs else 0
         entry["peak_mb"] = max(entry["peak_mb"], usage.ru_maxrss // 1024)
         if self.process.returncode != 0:

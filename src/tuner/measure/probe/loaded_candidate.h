@@ -40,7 +40,7 @@ class LoadedCandidate {
   void take_fresh_inputs();
   // Whether what it may only read is not what it was given any more.
   bool changed_inputs() const;
-  // So that an output that is never written cannot pass for right.
+  // So that an output that is never written cannot pass for right, where anybody looks at it.
   void poison_outputs();
 
   // Calls the kernel so many times, or until a call fails; rotating buffers move on with each.

@@ -197,10 +197,8 @@ bool Worker::prepare_constants(LoadedCandidate& candidate, const CandidateView& 
 
 std::optional<double> Worker::begin(LoadedCandidate& candidate, std::uint32_t k) {
   if (!load(candidate, k) || !prepare_constants(candidate, views_[k], k)) return std::nullopt;
-  const Candidate& facts = candidate.facts();
-  Fault* fault = &progress().fault;
-  if (facts.return_outputs || !facts.verification.samples.empty()) candidate.poison_outputs();
-  watch(fault, candidate.watched());
+  candidate.poison_outputs();
+  watch(&progress().fault, candidate.watched());
   announce(k);
   double duration_us = 0.0;
   if (!call_once(candidate, k, duration_us)) return std::nullopt;
@@ -276,10 +274,7 @@ void Worker::measure(std::uint32_t k) {
   if (first_us) {
     const Candidate& facts = candidate.facts();
     // What it wrote now must not pass for what it writes later, if it is called again.
-    if (!facts.verification.samples.empty() &&
-        !is_told_by_one_call(*first_us, facts.best_known_us, options())) {
-      candidate.poison_outputs();
-    }
+    if (!is_told_by_one_call(*first_us, facts.best_known_us, options())) candidate.poison_outputs();
     runtime::ThreadPool& pool = pool_for(facts.threads);
     Status status;
     const Calls calls = [&](std::int64_t count) {
@@ -341,9 +336,7 @@ void Worker::interleave() {
   for (Contender& contender : contenders) {
     if (report(contender.number).state != ReportState::Pending) continue;
     double again_us = 0.0;  // the outputs may be those of another candidate in shared memory
-    if (!contender.candidate->facts().verification.samples.empty()) {
-      contender.candidate->poison_outputs();
-    }
+    contender.candidate->poison_outputs();
     if (!call_once(*contender.candidate, contender.number, again_us)) continue;
     finish(*contender.candidate, contender.number,
            summarize(contender.repeats_us, contender.calls));

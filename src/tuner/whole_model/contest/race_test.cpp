@@ -104,7 +104,8 @@ TEST(Race, TheBeatenTakeNoMoreTurns) {
   Noise noise(3, 0.1);
   const std::vector<double> true_ms{20, 8, 8.01};
   std::vector<int> taken(3);
-  const Turns turns{.runners = 3, .take = [&](std::size_t runner, double seconds) -> Result<double> {
+  const Turns turns{.runners = 3,
+                    .take = [&](std::size_t runner, double seconds) -> Result<double> {
                       clock.pass(seconds);
                       ++taken[runner];
                       return true_ms[runner] * noise.slowdown();

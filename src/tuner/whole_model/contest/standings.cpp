@@ -73,8 +73,8 @@ std::size_t Standings::winner(bool exact) const {
   if (running_.front() != 0) return challenger();
   std::size_t best = 0;
   for (const std::size_t runner : running_) {
-    const bool beats_first = exact ? median_ms(runner) < median_ms(0)
-                                   : standing(runner, 0) == Standing::Faster;
+    const bool beats_first =
+        exact ? median_ms(runner) < median_ms(0) : standing(runner, 0) == Standing::Faster;
     if (beats_first && (best == 0 || median_ms(runner) < median_ms(best))) best = runner;
   }
   return best;

@@ -39,7 +39,8 @@ class Standings {
   const std::vector<std::size_t>& running() const { return running_; }
   void add(std::size_t runner, double sample_ms) { samples_ms_[runner].push_back(sample_ms); }
   std::size_t rounds() const { return samples_ms_[running_.front()].size(); }
-  // Those to which another is faster run no more. No later round mends that, so it takes less doubt.
+  // Those to which another is faster run no more. No later round mends that, so it takes less
+  // doubt.
   void drop_beaten();
 
   double median_ms(std::size_t runner) const;
@@ -62,7 +63,7 @@ class Standings {
   bool is_beaten(std::size_t runner) const;
 
   std::vector<std::vector<double>> samples_ms_;  // of each, round by round
-  std::vector<std::size_t> running_;              // in order
+  std::vector<std::size_t> running_;             // in order
 };
 
 }  // namespace attune::whole_model
