@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compiler/schedule/algorithm.h"
 #include "compiler/schedule/trace.h"
 #include "tuner/session/driver.h"
 #include "tuner/session/history.h"
@@ -13,9 +14,7 @@ namespace {
 
 std::string algorithm_named_by(const std::string& text) {
   const Result<schedule::Trace> trace = schedule::parse_trace(text);
-  if (!trace.ok() || trace->empty()) return "direct";
-  const auto* step = std::get_if<schedule::Algorithm>(&trace->front());
-  return step == nullptr ? "direct" : step->name;
+  return schedule::algorithm_of(trace.ok() ? *trace : schedule::Trace());
 }
 
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
