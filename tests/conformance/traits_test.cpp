@@ -196,6 +196,28 @@ TEST(Traits, WhatDoesNothingDoesNothing) {
   EXPECT_GT(does_nothing, 0);
 }
 
+TEST(Traits, WhatIsCommutativeBearsOtherPlacesAndGroups) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (!def.traits.commutative) continue;
+    for (const Sample& sample : samples_of(def.name)) {
+      const auto of = [&](const ops::ConstantPtr& a, const ops::ConstantPtr& b) {
+        Sample one = sample;
+        one.operands = {a, b};
+        const auto values = meaning_of(one);
+        EXPECT_TRUE(values.ok()) << sample.text;
+        return values->front();
+      };
+      const ops::ConstantPtr &a = sample.operands[0], &b = sample.operands[1];
+      EXPECT_EQ(difference_of({of(a, b)}, {of(b, a)}, 0), "") << sample.text;
+      const double tolerance = ops::tolerance_of(a->type.dtype);
+      EXPECT_EQ(difference_of({of(of(a, b), b)}, {of(a, of(b, b))}, tolerance), "") << sample.text;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 10);
+}
+
 // An operand with the numbers 0, 1, 2 … as its elements.
 ops::ConstantPtr counted(const ops::TensorType& type) {
   ir::Array array(type.dtype, type.shape);
