@@ -2,8 +2,8 @@
 // is.
 #include <gtest/gtest.h>
 
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
 
 namespace attune::test {
 namespace {

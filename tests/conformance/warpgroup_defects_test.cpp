@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "compiler/ir/nodes/intrinsics.h"
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
-#include "tests/support/mutate_pipeline.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
+#include "tests/support/defects/mutate_pipeline.h"
 
 namespace attune::test {
 namespace {

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 
 namespace attune::server {
 namespace {
