@@ -9,7 +9,7 @@
 #include "compiler/ir/interpret/evaluate.h"
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/text/print.h"
-#include "tests/support/random_ir.h"
+#include "tests/support/random/random_ir.h"
 
 namespace attune::test {
 namespace {
