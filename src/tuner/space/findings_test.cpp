@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::space {
 namespace {
