@@ -4,8 +4,9 @@
 - Which kind a target is stays in src/targets: nobody else names one. A literal with the name of a kind of
   src/targets/list.inc as a word of it is an offence, and so is asking for the default kind, or by the number
   of multiprocessors whether there are launches. Frontends may name kinds within sentences, for help and
-  examples; what is a fixed word of a stored or foreign format is said to be one, in a comment of its line
-  that begins `fixed word:`, and there are few of them.
+  examples, and the format of artifacts means one where they name none; what else is a fixed word of a
+  stored or foreign format is said to be one, in a comment of its line that begins `fixed word:`, and there
+  are few of them.
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
 - One place lowers programs: the kernel builder.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
@@ -26,7 +27,7 @@ LOADER = "src/compiler/model/load/model.cpp"
 BUILDER = "src/compiler/kernel/kernel.cpp"
 
 TARGETS, TARGET_LIST = "src/targets/", "src/targets/list.inc"
-FRONTENDS = "src/app/cli/"
+FRONTENDS, FORMAT = "src/app/cli/", "src/runtime/format/"
 LAUNCH_FACTS = "src/compiler/target/launch_facts.h"
 FIXED_WORD = "// fixed word: "
 MOST_FIXED_WORDS = 8
@@ -76,7 +77,7 @@ def names_kind(path, line, kinds):
 
 
 def kind_offences(path, number, line, kinds):
-    if path.startswith(TARGETS):
+    if path.startswith((TARGETS, FORMAT)):
         return
     text = names_kind(path, line, kinds)
     if text is not None and FIXED_WORD not in line:

@@ -39,7 +39,8 @@ class CheckDesign(unittest.TestCase):
 
     def test_kinds_of_targets_are_named_in_their_folders_only(self):
         line = 'if (target.kind == "cpu") {}\n'
-        self.assert_passes({"src/targets/cpu/facts/a.cpp": line, "src/tuner/a_test.cpp": line})
+        self.assert_passes({"src/targets/cpu/facts/a.cpp": line, "src/tuner/a_test.cpp": line,
+                            "src/runtime/format/a.h": 'std::string device = "cpu";\n'})
         self.assert_refused({"src/tuner/a.cpp": line}, 'src/tuner/a.cpp:1: "cpu" names a kind')
         for code in ['return "cpu" != target.kind;', 'if (target != "cpu") {}', 'devices.find("cuda");',
                      'text.starts_with("cuda -arch");', 'std::vector<std::string> keys = {"cpu"};',

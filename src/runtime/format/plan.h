@@ -162,7 +162,7 @@ struct Plan {
   std::string model;
   std::string target;             // as the compiler writes it
   std::string precision = "f32";  // that heavy operators compute in: for reports
-  std::string device = "cpu";     // fixed word: of plans that name no device (execution/device.h)
+  std::string device = "cpu";     // the kind of device that runs it (runtime/execution/device.h)
   std::string architecture;       // "x86_64", "aarch64"
   std::vector<std::string> features;  // CPU features the code uses, by their LLVM names
   std::int32_t threads = 1;           // how many workers the code was made for
