@@ -21,6 +21,7 @@ function(attune_add_suites)
   attune_suite(durability fast)
   attune_suite(conformance fast)
   attune_full_conformance()
+  attune_conformance_on_arm()
   attune_suite(property slow)
   attune_suite(e2e slow)
   attune_suite(arm slow)
@@ -46,6 +47,23 @@ function(attune_full_conformance)
     set_tests_properties(conformance_on_card_${part} PROPERTIES LABELS device TIMEOUT 3600
       ENVIRONMENT
       "ATTUNE_CONFORMANCE=card;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
+# The same table on ARM, under an emulator: some operators among the other tests, all of them in a
+# suite of its own.
+function(attune_conformance_on_arm)
+  set(some "ATTUNE_CONFORMANCE=arm;GTEST_TOTAL_SHARDS=16;GTEST_SHARD_INDEX=0")
+  add_test(NAME arm_every_operator_some COMMAND conformance_every_operator_test)
+  set_tests_properties(arm_every_operator_some PROPERTIES LABELS slow TIMEOUT 3600
+    ENVIRONMENT "ATTUNE_MACHINE=stated;${some}")
+  set(parts 4)
+  foreach(part RANGE 1 ${parts})
+    math(EXPR index "${part} - 1")
+    add_test(NAME arm_every_operator_${part} COMMAND conformance_every_operator_test)
+    set_tests_properties(arm_every_operator_${part} PROPERTIES LABELS emulated TIMEOUT 7200
+      ENVIRONMENT
+      "ATTUNE_MACHINE=stated;ATTUNE_CONFORMANCE=all_on_arm;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
 

@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """Checks rules of the design that no compiler knows.
 
-- Which kind a target is stays in src/targets: nobody else compares kinds of targets.
+- Which kind a target is stays in src/targets: nobody else names one. A literal with the name of a kind of
+  src/targets/list.inc as a word of it is an offence, and so is asking for the default kind, or by the number
+  of multiprocessors whether there are launches. Frontends may name kinds within sentences, for help and
+  examples, and the format of artifacts means one where they name none; what else is a fixed word of a
+  stored or foreign format is said to be one, in a comment of its line that begins `fixed word:`, and there
+  are few of them.
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
 - One place lowers programs and generates code: the kernel builder. Besides, what a kernel needs run once,
   ahead of time, is compiled there by those who run it.
@@ -30,8 +35,17 @@ GENERATES = re.compile(r"\bcode_generator_of\([^()]*\)\.(compile|link)\(|\bcodeg
 COMPILES_LOOPS = re.compile(r"\bkernel::compile\(")
 # Those that run, ahead of time, the loops that prepare constants.
 PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/tuner/measure/builder/build_candidate.cpp"]
-# The words of AutoTVM's logs, of which some are ours too.
-FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
+
+TARGETS, TARGET_LIST = "src/targets/", "src/targets/list.inc"
+FRONTENDS, FORMAT = "src/app/cli/", "src/runtime/format/"
+LAUNCH_FACTS = "src/compiler/target/launch_facts.h"
+FIXED_WORD = "// fixed word: "
+MOST_FIXED_WORDS = 8
+# Text and characters, or a comment, whichever comes first.
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|\'(?:[^\'\\]|\\.)\'|//.*')
+ASKS_DEFAULT = re.compile(r"[=!]=\s*[\w:]*\b(?:kDefaultKind|default_kind)\b|\bkDefaultKind\s*[=!]=|"
+                          r"\bdefault_kind\(\)[.\w]*\s*[=!]=")
+ASKS_LAUNCHES = re.compile(r"\bmultiprocessors\s*(?:[<>]=?|[=!]=)\s*[01]\b")
 
 MOST_CANDIDATES = 5
 # Traces with times that are no candidates of the search at hand, and why.
@@ -72,15 +86,51 @@ def is_for_tests(path):
 
 
 def target_kinds(root):
-    folder = root / "src/targets"
-    return sorted(f.name for f in folder.iterdir() if f.is_dir()) if folder.is_dir() else []
+    file = root / TARGET_LIST
+    return re.findall(r"^ATTUNE_FACTS\((\w+)\)", file.read_text(), re.MULTILINE) if file.exists() else []
+
+
+def literals(line):
+    """The texts that a line of code holds, comments aside."""
+    for token in TOKEN.finditer(line):
+        if token[0].startswith("//"):
+            return
+        if token[1] is not None:
+            yield token[1]
+
+
+def names_kind(path, line, kinds):
+    """The text of a line that names a kind where none may be named; None when there is none."""
+    words = "|".join(map(re.escape, kinds)) or "(?!)"
+    # Names of folders and parts of longer words are something else; names of libraries are not.
+    within = re.compile(rf"(?<![\w/.-])(?:lib)?(?:{words})(?![\w/])")
+    is_target = re.compile(rf"(?:{words})(?: -.*)?$")
+    for text in literals(line):
+        if is_target.match(text) if path.startswith(FRONTENDS) else within.search(text):
+            return text
+    return None
+
+
+def kind_offences(path, number, line, kinds):
+    if path.startswith((TARGETS, FORMAT)):
+        return
+    text = names_kind(path, line, kinds)
+    if text is not None and FIXED_WORD not in line:
+        yield (f"{path}:{number}: \"{text}\" names a kind of target; that is for src/targets to know, "
+               f"unless it is a {FIXED_WORD[3:-2]}")
+    if ASKS_DEFAULT.search(line) or (ASKS_LAUNCHES.search(line) and path != LAUNCH_FACTS):
+        yield f"{path}:{number}: asks which kind a target is; make it a fact of the target"
+
+
+def fixed_word_offences(texts):
+    """They are exceptions, each with its reason, and stay so."""
+    found = sorted(path for path, text in texts for line in text.splitlines() if FIXED_WORD in line)
+    if len(found) > MOST_FIXED_WORDS:
+        yield f"{len(found)} lines hold fixed words, at most {MOST_FIXED_WORDS}: " + ", ".join(found)
 
 
 def line_offences(path, number, line, kinds):
-    words = "|".join(map(re.escape, kinds)) or "(?!)"
-    compared = re.search(rf'\bkind\b\s*[=!]=\s*"({words})"|"({words})"\s*[=!]=\s*\S*\bkind\b', line)
-    if compared and not path.startswith("src/targets/") and path != FOREIGN_KINDS:
-        yield f"{path}:{number}: asks which kind a target is; that is for src/targets to know"
+    yield from kind_offences(path, number, line, kinds)
     if "kind_of_model" in line and path != LOADER:
         yield f"{path}:{number}: asks what a model's text names; that is for {LOADER}"
     if "lower::lower(" in line and path != BUILDER:
@@ -197,7 +247,7 @@ def main(arguments):
     files = [f for f in sorted((root / "src").rglob("*")) if f.suffix in (".h", ".cpp")]
     texts = [(path, file.read_text()) for file in files
              if not is_for_tests(path := file.relative_to(root).as_posix())]
-    offences = list(directory_offences(root)) + list(candidate_offences(texts))
+    offences = [*directory_offences(root), *candidate_offences(texts), *fixed_word_offences(texts)]
     for path, text in texts:
         offences += state_offences(path, text)
         offences += builder_offences(path, text)

@@ -14,7 +14,10 @@ def check(files):
     """Runs the check over a small tree {path: text}; returns (exit status, output)."""
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory)
-        (root / "src/targets/cpu").mkdir(parents=True)
+        (root / "src/targets").mkdir(parents=True)
+        (root / "src/targets/list.inc").write_text("// The targets.\n#define ATTUNE_FACTS(kind)\n"
+                                                   "ATTUNE_FACTS(cpu) ATTUNE_CODEGEN(cpu)\n"
+                                                   "ATTUNE_FACTS(cuda)\n")
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
@@ -34,12 +37,50 @@ class CheckDesign(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn(expected, output)
 
-    def test_kinds_of_targets_are_compared_in_their_folders_only(self):
+    def test_kinds_of_targets_are_named_in_their_folders_only(self):
         line = 'if (target.kind == "cpu") {}\n'
-        self.assert_passes({"src/targets/cpu/facts/a.cpp": line, "src/tuner/a_test.cpp": line})
-        self.assert_refused({"src/tuner/a.cpp": line}, "src/tuner/a.cpp:1: asks which kind")
-        self.assert_refused({"src/tuner/a.cpp": 'return "cpu" != target.kind;\n'}, "asks which kind")
-        self.assert_passes({"src/tuner/a.cpp": 'if (kind == "found") {}\n'})
+        self.assert_passes({"src/targets/cpu/facts/a.cpp": line, "src/tuner/a_test.cpp": line,
+                            "src/runtime/format/a.h": 'std::string device = "cpu";\n'})
+        self.assert_refused({"src/tuner/a.cpp": line}, 'src/tuner/a.cpp:1: "cpu" names a kind')
+        for code in ['return "cpu" != target.kind;', 'if (target != "cpu") {}', 'devices.find("cuda");',
+                     'text.starts_with("cuda -arch");', 'std::vector<std::string> keys = {"cpu"};',
+                     'can_open("libcuda.so.1");', 'std::string target = "cpu";  // this machine',
+                     "const char c = '\"'; find(\"cpu\");", 'fail("{} devices cpu are too many");']:
+            self.assert_refused({"src/tuner/a.cpp": code + "\n"}, "names a kind")
+
+    def test_what_only_looks_like_a_kind_passes(self):
+        for code in ['if (kind == "found") {}', 'int x = 1;  // as for "cpu"', '#include "targets/cuda/a.h"',
+                     'open("/sys/devices/system/cpu/cpu");', 'target.attribute("mcpu");', 'cuda::open("a");',
+                     'find("cpuset"), find("in_cuda"), find("sim");']:
+            self.assert_passes({"src/tuner/a.cpp": code + "\n"})
+
+    def test_frontends_name_kinds_in_sentences_only(self):
+        self.assert_passes({"src/app/cli/a.cpp": 'line.text("--target", "for example \'cpu -mcpu=x\'");\n'})
+        self.assert_refused({"src/app/verbs/a.cpp": 'say("for example \'cpu -mcpu=x\'");\n'}, "names a kind")
+        self.assert_refused({"src/app/cli/a.cpp": 'if (text != "cpu") {}\n'}, "names a kind")
+        self.assert_refused({"src/app/cli/a.cpp": 'run("cuda -arch=sm_80");\n'}, "names a kind")
+
+    def test_fixed_words_are_few(self):
+        word = 'json["cpu"] = 1;  // fixed word: a field\n'
+        self.assert_passes({"src/app/a.cpp": word * check_design.MOST_FIXED_WORDS})
+        self.assert_refused({"src/app/a.cpp": word * (check_design.MOST_FIXED_WORDS + 1)},
+                            "9 lines hold fixed words, at most 8")
+        self.assert_refused({"src/app/a.cpp": 'json["cpu"] = 1;  // a field\n'}, "names a kind")
+
+    def test_facts_are_asked_instead_of_kinds(self):
+        for code in ["if (target.launch.multiprocessors > 0) {}", "return launch.multiprocessors == 0;",
+                     "if (target.kind == target::kDefaultKind) {}", "return kDefaultKind != kind;",
+                     "if (targets::default_kind().name == kind) {}", "kind == targets::default_kind().name;"]:
+            self.assert_refused({"src/tuner/a.cpp": code + "\n"}, "asks which kind")
+            self.assert_passes({"src/targets/cpu/facts/a.cpp": code + "\n"})
+        self.assert_passes({"src/tuner/a.cpp": "const double rounds = blocks / device.multiprocessors;\n"
+                                               "std::string kind{kDefaultKind};\n"})
+
+    def test_the_lists_kinds_are_those_of_the_check(self):
+        self.assert_passes({"src/targets/list.inc": "ATTUNE_FACTS(other)\n",
+                            "src/tuner/a.cpp": 'f("cpu");\n'})
+        self.assert_refused({"src/targets/list.inc": "ATTUNE_FACTS(other)\n",
+                             "src/tuner/a.cpp": 'f("other");\n'}, "names a kind")
 
     def test_the_loader_alone_asks_what_a_model_is(self):
         line = "kind_of_model(text);\n"

@@ -41,7 +41,7 @@ Error unknown_kind(std::string_view name) {
   return invalid(fmt::format("unknown target kind '{}'", name),
                  fmt::format("{}the kinds are {}; {}",
                              near.empty() ? "" : fmt::format("did you mean '{}'? ", near),
-                             fmt::join(names, ", "), hint_for(*kinds().front())));
+                             fmt::join(names, ", "), hint_for(default_kind())));
 }
 
 Status set_threads(Target& target, std::string_view value, const Kind& kind) {
@@ -96,6 +96,10 @@ std::span<const Kind* const> kinds() {
   };
   return all;
 }
+
+const Kind& default_kind() { return *kinds().front(); }
+
+Result<Target> this_machine() { return resolve(Target{}); }
 
 const Kind& kind_of(const Target& target) {
   const Kind* kind = find_kind(target.kind);

@@ -12,6 +12,10 @@
 namespace attune::targets {
 
 std::span<const target::Kind* const> kinds();
+// The one that is meant where nobody names any: the first.
+const target::Kind& default_kind();
+// The resolved target of that kind that is this machine: what a compiler runs on itself.
+Result<target::Target> this_machine();
 // That of a target; every target that was parsed has one.
 const target::Kind& kind_of(const target::Target& target);
 

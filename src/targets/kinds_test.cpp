@@ -35,6 +35,26 @@ TEST(Kinds, WhatIsResolvedStaysAsItIs) {
   EXPECT_TRUE(kind_of(resolved).check_runs_here(resolved).ok());
 }
 
+TEST(Kinds, TheFirstIsMeantWhereNobodyNamesOne) {
+  EXPECT_EQ(&default_kind(), kinds().front());
+  EXPECT_EQ(default_kind().name, target::kDefaultKind);
+  EXPECT_EQ(default_kind().devices_here, nullptr) << "it runs on the cores of the machine";
+  const target::Target here = this_machine().value();
+  EXPECT_EQ(&kind_of(here), &default_kind());
+  EXPECT_TRUE(default_kind().check_runs_here(here).ok());
+}
+
+TEST(Kinds, OfBlocksAndThreadsSayWhatTheyHaveNot) {
+  for (const target::Kind* kind : kinds()) {
+    const target::Target target = resolve(parse(kind->example).value()).value();
+    const bool launched = target.launch.are_there();
+    EXPECT_EQ(target.parallel_loops, !launched) << kind->name;
+    EXPECT_EQ(target.fuses_chains, !launched) << kind->name;
+    EXPECT_EQ(target.channel_block(2), target.lanes(launched ? 2 : 4)) << kind->name;
+    EXPECT_EQ(kind->writes_c, !launched) << kind->name;
+  }
+}
+
 TEST(Kinds, EveryKindReadsItsOwnExample) {
   for (const target::Kind* kind : kinds()) EXPECT_EQ(failure(kind->example), "parsed");
 }

@@ -4,72 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "app/verbs/check/check.h"
 #include "base/temporary_directory_testing.h"
+#include "tests/support/arm_targets.h"
 #include "tests/support/emulated.h"
 #include "tests/support/tiny_onnx.h"
 
 namespace attune::test {
 namespace {
 
-using runtime::Tensor;
-
 constexpr const char* kTarget = "cpu -triple=aarch64-linux-gnu -mcpu=neoverse-n1 -threads=2";
-
-void append(std::string& bytes, const void* data, std::size_t size) {
-  bytes.append(static_cast<const char*>(data), size);
-}
-
-// As tests/arm/run_outputs.c reads them.
-std::string packed(const std::vector<Tensor>& tensors) {
-  std::string bytes;
-  for (const Tensor& tensor : tensors) {
-    const auto rank = static_cast<std::int64_t>(tensor.shape().size());
-    append(bytes, &rank, sizeof rank);
-    append(bytes, tensor.shape().data(), tensor.shape().size() * sizeof(std::int64_t));
-    append(bytes, tensor.data(), tensor.bytes());
-  }
-  return bytes;
-}
-
-Result<std::vector<Tensor>> unpacked(const std::string& bytes,
-                                     const std::vector<runtime::InterfaceTensor>& outputs) {
-  std::vector<Tensor> tensors;
-  std::size_t at = 0;
-  const auto take = [&](void* to, std::size_t size) {
-    CHECK(size <= bytes.size() - at, "the emulated program wrote too little");
-    if (size > 0) std::memcpy(to, bytes.data() + at, size);
-    at += size;
-  };
-  for (const runtime::InterfaceTensor& output : outputs) {
-    std::int64_t rank = 0;
-    take(&rank, sizeof rank);
-    std::vector<std::int64_t> shape(static_cast<std::size_t>(rank));
-    take(shape.data(), shape.size() * sizeof(std::int64_t));
-    ATTUNE_ASSIGN(Tensor tensor, Tensor::allocate(output.type, shape));
-    take(tensor.data(), tensor.bytes());
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
-}
-
-Result<std::vector<Tensor>> run_on_arm(const model::CompiledModel& model,
-                                       const std::vector<Tensor>& inputs) {
-  const TemporaryDirectory directory;
-  ATTUNE_RETURN_IF_ERROR(model::write(model, directory.file("model.attune")));
-  directory.write("inputs", packed(inputs));
-  const ProcessResult run = run_emulated(
-      "run_outputs",
-      {directory.file("model.attune"), directory.file("outputs"), directory.file("inputs")});
-  if (run.status != 0) {
-    return Error{ErrorCode::Io, "under the emulator: " + run.errors, ""};
-  }
-  return unpacked(directory.read("outputs"), model.plan.outputs);
-}
 
 struct Counts {
   std::set<std::string> passed;

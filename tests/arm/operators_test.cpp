@@ -1,7 +1,6 @@
 // Every operator, compiled for ARM and run under an emulator, agrees with the interpreter: each
-// algorithm's default schedule, on a plain core, one with dot products and half floats, and one
-// whose scalable vectors are left alone; and every element type. `./test arm` runs them all, other
-// suites one.
+// algorithm's default schedule, on every core of arm_targets.h; and every element type. `./test
+// arm` runs them all, other suites one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +10,7 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ops/element_types.h"
-#include "targets/kinds.h"
+#include "tests/support/arm_targets.h"
 #include "tests/support/emulated.h"
 #include "tests/support/operator_specs.h"
 #include "tests/support/run_scheduled.h"
@@ -21,19 +20,11 @@
 namespace attune::test {
 namespace {
 
-constexpr const char* kCores[] = {"cortex-a72", "neoverse-n1", "neoverse-v1"};
-
 // The first of them outside of ./test arm.
 std::vector<const char*> chosen_specs() {
   const auto all = operator_specs();
   const std::size_t count = std::getenv("ATTUNE_ARM_ALL") != nullptr ? all.size() : 1;
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
-target::Target target_for(const std::string& core) {
-  const auto parsed =
-      targets::parse("cpu -triple=aarch64-linux-gnu -mcpu=" + core + " -threads=2").value();
-  return targets::resolve(parsed).value();
 }
 
 class ArmOperators : public ::testing::TestWithParam<const char*> {
@@ -53,8 +44,8 @@ class ArmOperators : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(ArmOperators, AgreeWithTheInterpreterByEveryAlgorithm) {
-  for (const char* core : kCores) {
-    const target::Target target = target_for(core);
+  for (const char* core : kArmCores) {
+    const target::Target target = arm_target(core);
     const Result<op_spec::OpTask> task = op_spec::parse_op_spec(GetParam(), target);
     ASSERT_TRUE(task.ok()) << task.error().message;
     const Result<Reference> reference = make_reference(task->program, 1);
@@ -69,7 +60,7 @@ TEST_P(ArmOperators, AgreeWithTheInterpreterByEveryAlgorithm) {
 }
 
 TEST_P(ArmOperators, AgreeWithTheInterpreterInEveryType) {
-  const target::Target target = target_for("neoverse-n1");
+  const target::Target target = arm_target("neoverse-n1");
   for (const ir::DType type : ops::kAllTypes) {
     const Result<op_spec::OpTask> task =
         op_spec::parse_op_spec(fmt::format("{},dtype={}", GetParam(), to_string(type)), target);

@@ -3,7 +3,8 @@
 // legal schedules of its kernels; other algorithms of a kernel give what its direct form gives. By
 // itself the test takes one type and target for each line of samples, another for the next;
 // ATTUNE_CONFORMANCE=all takes all of them (./test conformance), ATTUNE_CONFORMANCE=card one type
-// of each line on the CUDA device that is here (./test device).
+// of each line on the CUDA device that is here (./test device), ATTUNE_CONFORMANCE=arm the same on
+// ARM's cores in turn, under an emulator, and ATTUNE_CONFORMANCE=all_on_arm all types (./test arm).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +14,9 @@
 
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ops/element_types.h"
+#include "tests/support/arm_targets.h"
 #include "tests/support/conformance_targets.h"
+#include "tests/support/emulated.h"
 #include "tests/support/operator_samples.h"
 #include "tuner/space/template_space.h"
 #include "tuner/tunings/tunings.h"
@@ -141,12 +144,25 @@ void check_some(const std::vector<Sample>& samples, std::span<const ConformanceT
   }
 }
 
+// On ARM's cores in turn.
+void check_on_arm(const std::vector<Sample>& samples) {
+  const std::vector<ConformanceTarget>& cores = arm_targets();
+  if (!is_wanted("all_on_arm")) return check_some(samples, cores);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    check_sample(samples[i], cores[i % cores.size()]);
+  }
+}
+
 class EveryOperator : public ::testing::TestWithParam<std::string_view> {};
 
 TEST_P(EveryOperator, MeansTheSameOnEveryTarget) {
   const std::vector<Sample> samples = samples_of(GetParam());
   ASSERT_FALSE(samples.empty()) << "operator '" << GetParam()
                                 << "' has no line in tests/conformance/operators.txt";
+  if (is_wanted("arm") || is_wanted("all_on_arm")) {
+    if (const auto why = why_not_emulated()) GTEST_SKIP() << *why;
+    return check_on_arm(samples);
+  }
   const std::vector<ConformanceTarget>& targets = conformance_targets();
   if (is_wanted("card")) {
     if (const auto card = card_here(); !card.ok()) {

@@ -1,14 +1,16 @@
-// An operator spec and an ONNX file with the same node go the same way: the same task, schedules
-// and kernels. Pools stand behind a convolution, since alone they would not work on blocks of
-// channels.
+// An operator spec and an ONNX file with the same node go the same way, for every family of specs
+// and on one thread or two: the same task, schedules and kernels. Pools stand behind a convolution,
+// since alone they would not work on blocks of channels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/temporary_directory_testing.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/model/kernels.h"
 #include "compiler/model/load/prepared_model.h"
+#include "compiler/ops/forms/family.h"
 #include "tests/support/tiny_onnx.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
@@ -52,6 +54,10 @@ std::vector<Pair> pairs() {
       {"dense:m=8,n=32,k=16",
        {{"Gemm", {"x", "w"}, "y"}},
        {input("x", {"8", "16"}), weight("w", {"16", "32"})}},
+      {"attention:heads=4,m=24,n=32,d=16,kv=2",
+       {{"Attention", {"q", "k", "v"}, "y"}},
+       {input("q", {"1", "4", "24", "16"}), input("k", {"1", "2", "32", "16"}),
+        input("v", {"1", "2", "32", "16"})}},
       {"conv2d:h=14,w=14,ic=32,oc=32,kh=3,kw=3,pad=1", {conv}, {image, filter}},
       {"conv2d:h=28,w=28,ic=3,oc=32,kh=3,kw=3,pad=1",
        {conv},
@@ -86,14 +92,19 @@ std::vector<Pair> pairs() {
   };
 }
 
-class OneWay : public testing::TestWithParam<Pair> {
+std::string family_of(const Pair& pair) { return pair.spec.substr(0, pair.spec.find(':')); }
+
+class OneWay : public testing::TestWithParam<std::tuple<Pair, int>> {
  protected:
   OneWay()
-      : model_(test::write_tiny_model(directory_.file("model.onnx"), GetParam().nodes,
-                                      GetParam().inputs)) {}
+      : spec_(std::get<Pair>(GetParam()).spec),
+        model_(test::write_tiny_model(directory_.file("model.onnx"),
+                                      std::get<Pair>(GetParam()).nodes,
+                                      std::get<Pair>(GetParam()).inputs)) {}
 
   static PreparedModel prepared(const std::string& model, const ScheduleOptions& schedule) {
-    const SourceOptions source{.model = {.model = model, .threads = 1}, .schedule = schedule};
+    const int threads = std::get<int>(GetParam());
+    const SourceOptions source{.model = {.model = model, .threads = threads}, .schedule = schedule};
     auto loaded = load_model(source.model);
     CHECK(loaded.ok(), loaded.ok() ? "" : loaded.error().message);
     auto made = prepare_model(std::move(*loaded), source);
@@ -117,17 +128,32 @@ class OneWay : public testing::TestWithParam<Pair> {
     return made;
   }
 
+  // What is known of the spec's task, which is the same by both ways, with a bundle that ships.
+  static KnownTask agreed(const PreparedModel& spec, const PreparedModel& file,
+                          const KnowTask& know_spec, const KnowTask& know_file) {
+    const graph::Task& task = spec.tasks.distinct.front();
+    const graph::Task* other = task_with(file, task.key);
+    CHECK(other != nullptr, "the file has no such task");
+    const KnownTask one = know_spec(task), two = know_file(*other);
+    EXPECT_EQ(one.schedule.origin, two.schedule.origin);
+    EXPECT_EQ(one.schedule.algorithm, two.schedule.algorithm);
+    EXPECT_EQ(schedule::to_string(one.schedule.trace), schedule::to_string(two.schedule.trace));
+    EXPECT_EQ(one.schedule.measured_us, two.schedule.measured_us);
+    EXPECT_EQ(one.recorded_us, two.recorded_us);
+    return one;
+  }
+
   test::TemporaryDirectory directory_;
-  std::string model_;
+  std::string spec_, model_;
 };
 
 TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
   const ScheduleOptions untuned{.use_default = true};
-  const PreparedModel spec = prepared(GetParam().spec, untuned), file = prepared(model_, untuned);
+  const PreparedModel spec = prepared(spec_, untuned), file = prepared(model_, untuned);
   const graph::Task& task = spec.tasks.distinct.front();
   const graph::Task* other = task_with(file, task.key);
   ASSERT_NE(other, nullptr);
-  EXPECT_EQ(op_spec::parse_op_spec(GetParam().spec, spec.model.target)->key, task.key);
+  EXPECT_EQ(op_spec::parse_op_spec(spec_, spec.model.target)->key, task.key);
   const Schedule one = spec.know(task).schedule, two = file.know(*other).schedule;
   EXPECT_EQ(one.algorithm, two.algorithm);
   EXPECT_EQ(schedule::to_string(one.trace), schedule::to_string(two.trace));
@@ -140,20 +166,12 @@ TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
 
 TEST_P(OneWay, TheSameRecordWins) {
   const ScheduleOptions known{.records = directory_.file("records.db")};
-  const PreparedModel untuned = prepared(GetParam().spec, {.use_default = true});
-  const graph::Task& task = untuned.tasks.distinct.front();
-  const schedule::Trace usual = untuned.know(task).schedule.trace;
+  const PreparedModel untuned = prepared(spec_, {.use_default = true});
+  const schedule::Trace usual = untuned.know(untuned.tasks.distinct.front()).schedule.trace;
   const auto store = records::open_sqlite_store(known.records).value();
   const auto agree = [&] {
-    const PreparedModel spec = prepared(GetParam().spec, known), file = prepared(model_, known);
-    const KnownTask one = spec.know(spec.tasks.distinct.front());
-    const graph::Task* other = task_with(file, task.key);
-    CHECK(other != nullptr, "the file has no such task");
-    const KnownTask two = file.know(*other);
-    EXPECT_EQ(one.schedule.origin, two.schedule.origin);
-    EXPECT_EQ(schedule::to_string(one.schedule.trace), schedule::to_string(two.schedule.trace));
-    EXPECT_EQ(one.recorded_us, two.recorded_us);
-    return one;
+    const PreparedModel spec = prepared(spec_, known), file = prepared(model_, known);
+    return agreed(spec, file, spec.know, file.know);
   };
   // Nothing is known here, the default one is, and another that is faster.
   EXPECT_FALSE(agree().recorded_us);
@@ -165,10 +183,55 @@ TEST_P(OneWay, TheSameRecordWins) {
   EXPECT_EQ(best.recorded_us, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, OneWay, testing::ValuesIn(pairs()), [](const auto& each) {
-  const std::string& spec = each.param.spec;
-  return spec.substr(0, spec.find(':')) + std::to_string(each.index);
-});
+TEST_P(OneWay, TheSameBundledScheduleWins) {
+  const ScheduleOptions known{.records = directory_.file("records.db")};
+  const PreparedModel spec = prepared(spec_, {.use_default = true});
+  const PreparedModel file = prepared(model_, {.use_default = true});
+  const graph::Task& task = spec.tasks.distinct.front();
+  const schedule::Trace usual = spec.know(task).schedule.trace;
+  // The plain one, measured on this machine and faster than anything.
+  const Bundle bundle{{.key = task.key,
+                       .name = task.name,
+                       .target = bundled_target(spec.model.target),
+                       .weights = weights_of(task, spec.model.cold_weights),
+                       .shape = shape_of(task.op.program),
+                       .best = {{.trace = "", .time_us = 0.5}}}};
+  const FindBundle find_bundle = [&] { return Result<Bundle>(bundle); };
+  const auto agree = [&] {
+    return agreed(spec, file, known_tasks(spec.model, known, find_bundle).value(),
+                  known_tasks(file.model, known, find_bundle).value());
+  };
+  const KnownTask shipped = agree();
+  EXPECT_EQ(shipped.schedule.origin, Origin::Shipped);
+  EXPECT_TRUE(shipped.schedule.trace.empty());
+  EXPECT_EQ(shipped.schedule.measured_us, 0.5);
+  // A record of the default alone does not keep it away, one of another schedule does.
+  const auto store = records::open_sqlite_store(known.records).value();
+  if (!usual.empty()) {
+    ASSERT_TRUE(store->add({{record(spec, usual, 50)}}).ok());
+    EXPECT_EQ(agree().schedule.origin, Origin::Shipped);
+  }
+  ASSERT_TRUE(store->add({{record(spec, {}, 10)}}).ok());
+  EXPECT_EQ(agree().schedule.origin, Origin::Record);
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, OneWay,
+                         testing::Combine(testing::ValuesIn(pairs()), testing::Values(1, 2)),
+                         [](const auto& each) {
+                           return family_of(std::get<Pair>(each.param)) +
+                                  std::to_string(each.index / 2) + "on" +
+                                  std::to_string(std::get<int>(each.param));
+                         });
+
+// The table leaves nobody out.
+TEST(OneWayTable, HasAPairOfEveryFamily) {
+  const std::vector<Pair> all = pairs();
+  for (const ops::Family& family : ops::families()) {
+    const bool listed = std::any_of(
+        all.begin(), all.end(), [&](const Pair& pair) { return family_of(pair) == family.name; });
+    EXPECT_TRUE(listed) << "operator specs '" << family.name << "' have no pair here";
+  }
+}
 
 }  // namespace
 }  // namespace attune::model

@@ -279,6 +279,10 @@ TEST_F(Commands, DoctorDescribesTheMachine) {
   EXPECT_GE(document.at("cores").get<int>(), 1);
   EXPECT_FALSE(document.at("cpu").get<std::string>().empty());
   EXPECT_EQ(document.at("devices"), Json({"cpu", "cuda", "sim"}));
+  // What targets and their compilers say that they need, under the names that scripts know.
+  for (const char* library : {"cuda", "nvrtc", "opencl"}) {
+    EXPECT_TRUE(document.at("libraries").at(library).is_boolean()) << library;
+  }
   EXPECT_TRUE(document.at("sandbox").at("isolated_runner").get<bool>());
 }
 

@@ -1,7 +1,13 @@
 // The simulated device, through every command that a target goes through.
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <algorithm>
+
+#include "fleet/client/client.h"
+#include "fleet/wire/devices.h"
 #include "runtime/execution/executor.h"
+#include "tests/support/background_process.h"
 #include "tests/support/own_commands.h"
 
 namespace attune {
@@ -9,7 +15,37 @@ namespace {
 
 using Json = nlohmann::json;
 
-class Simulated : public test::OwnCommands {};
+class Simulated : public test::OwnCommands {
+ protected:
+  // What a command with these words prints, for the simulated device and with the test's records.
+  Json on_sim(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--target", "sim", "--records", directory_.file("records.db")});
+    return json_of(std::move(words));
+  }
+  // From the model to a tuned artifact and back; an operator spec has its tuning in the records.
+  void expect_every_command_works(const std::string& model) const {
+    SCOPED_TRACE(model);
+    const bool is_spec = model.find(':') != std::string::npos;
+    const std::string artifact = directory_.file("plain.attune"),
+                      tuned = is_spec ? artifact : directory_.file("tuned.attune");
+    EXPECT_GT(on_sim({"compile", model, "-o", artifact})["kernels"].get<int>(), 0);
+    std::vector<std::string> tune{"tune", model, "--trials", "1", "--repeats", "1"};
+    if (!is_spec) tune.insert(tune.end(), {"-o", tuned});
+    const Json report = on_sim(tune);
+    for (const Json& task : report["tasks"]) {
+      EXPECT_EQ(task["failed"], 0) << task;
+      EXPECT_LE(task["best_us"].get<double>(), task["default_us"].get<double>()) << task;
+    }
+    EXPECT_EQ(json_of({"run", tuned})["outputs"].size(), 1u);
+    const Json bench = json_of({"bench", tuned, "--repeats", "1"});
+    EXPECT_GT(bench["latency_ms"]["min"].get<double>(), 0);
+    if (!is_spec) {
+      EXPECT_NEAR(bench["latency_ms"]["min"].get<double>(), report["latency_ms"].get<double>(),
+                  1e-6);
+    }
+    EXPECT_EQ(on_sim({"check", model})["status"], "pass");
+  }
+};
 
 constexpr const char* kProduct = "matmul:m=24,n=20,k=12";
 
@@ -40,6 +76,43 @@ TEST_F(Simulated, OperatorsAndModelsAgreeWithTheInterpreter) {
                             "softmax:m=3,n=11", "mlp"}) {
     EXPECT_EQ(json_of({"check", model, "--target", "sim"})["status"], "pass") << model;
   }
+}
+
+TEST_F(Simulated, EveryCommandTakesOperators) {
+  expect_every_command_works("matmul:m=7,n=13,k=5");
+  expect_every_command_works("conv2d:h=6,w=5,ic=6,oc=8,kh=3,kw=3,pad=1");
+}
+
+TEST_F(Simulated, EveryCommandTakesModels) {
+  expect_every_command_works("mlp");
+  expect_every_command_works("dqn");
+}
+
+TEST_F(Simulated, JobsAreMeasuredOnTheCoresThatItIsSimulatedOn) {
+  const std::string state = directory_.file("state"), records = directory_.file("jobs.db");
+  test::BackgroundProcess scheduler(
+      {test::attune_program(), "scheduler", "--state", state, "--workers", "1"},
+      {{"XDG_DATA_HOME", directory_.file("data")}});
+  ASSERT_TRUE(scheduler.wait_for_error_text("serving"));
+  output_of({"submit", kProduct, "--target", "sim", "--trials", "4", "--state", state, "--records",
+             records});
+  client::Client client({.state = state, .patience_seconds = 3600});
+  std::vector<client::JobStatus> jobs;
+  const Status watched = client.watch("", 0, [&](const client::Overview& overview) {
+    jobs = overview.jobs;
+    return !std::all_of(jobs.begin(), jobs.end(),
+                        [](const auto& job) { return client::has_ended(job.state); });
+  });
+  scheduler.send_signal(SIGTERM);
+  (void)scheduler.finish();
+  ASSERT_TRUE(watched.ok()) << watched.error().message;
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].state, client::JobState::Done) << jobs[0].reason;
+  EXPECT_EQ(jobs[0].request.device, wire::kMeasuringCores);
+  EXPECT_EQ(jobs[0].trials, 4);
+  EXPECT_EQ(json_of({"bench", kProduct, "--target", "sim", "--records", records, "--repeats",
+                     "1"})["schedule"],
+            "record");
 }
 
 TEST_F(Simulated, ItsArtifactsRunInTheToolsAlone) {

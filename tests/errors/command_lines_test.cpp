@@ -3,6 +3,7 @@
 // failed.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "targets/kinds.h"
@@ -19,6 +20,8 @@ class CommandLines : public test::BadCommands {
     directory_.write("unfit.trace", "split anchor i 2\nsplit anchor q 4\n");
     directory_.write("zero.trace", "split anchor i 0\n");
     directory_.write("algorithm.trace", "algorithm winograd9\n");
+    directory_.write("bound.trace", "split anchor i 2\nbind anchor i.0 block.x\n");
+    directory_.write("shared.trace", "parallel anchor i\n");
     directory_.write("damaged.db", std::string(5000, 'x'));
     directory_.write("text.npy", "hello");
     directory_.write("plan.json",
@@ -291,6 +294,34 @@ TEST_F(CommandLines, Schedules) {
        "does not have",
        "its algorithms are direct"},
   });
+}
+
+TEST_F(CommandLines, SchedulesAndFormatsOfOtherTargets) {
+  const std::string command = "compile matmul:m=4,n=4,k=4 -o {dir}/x.so --schedule {dir}/";
+  const std::string hint =
+      "the schedule is for another kind of target; leave it out, or tune for this one";
+  const std::string cores =
+      "schedule '{dir}/shared.trace': line 1 of the trace: 'parallel anchor i' is for cores that "
+      "share a loop, which programs for '";
+  const std::string sources = "--format c writes no sources for the target '";
+  const std::string other =
+      "leave --format c out, or give a target like 'cpu -mcpu=znver3 -threads=2'";
+  expect_all({
+      {command + "bound.trace", 2,
+       "schedule '{dir}/bound.trace': line 2 of the trace: 'bind anchor i.0 block.x' is for blocks "
+       "and threads, which programs for 'cpu' do not run on",
+       hint},
+      {command + "shared.trace --target cuda%-arch=sm_80", 2, cores + "cuda' do not run on", hint},
+      {command + "shared.trace --target sim", 2, cores + "sim' do not run on", hint},
+      {"compile mlp --format c -o {dir}/c --target sim", 2, sources + "sim'", other},
+      {"compile mlp --format c -o {dir}/c --target cuda%-arch=sm_80", 2,
+       sources + "cuda -arch=sm_80'", other},
+      // Before the model is looked at.
+      {"compile {dir}/none.onnx --format c -o {dir}/c --target sim", 2, sources + "sim'", other},
+  });
+  for (const char* file : {"x.so", "c"}) {
+    EXPECT_FALSE(std::filesystem::exists(directory_.file(file))) << file;
+  }
 }
 
 TEST_F(CommandLines, Files) {

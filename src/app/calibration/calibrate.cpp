@@ -13,6 +13,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "fleet/server/private_folder.h"
+#include "fleet/wire/devices.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
 
@@ -155,7 +156,7 @@ double slowdown_of(const std::vector<Times>& alone, const std::vector<Times>& be
 Result<CalibrateReport> calibrate(const CalibrateOptions& options,
                                   const std::function<void(const std::string&)>& told) {
   ATTUNE_ASSIGN(const verbs::CorePlan cores, chosen_cores(options));
-  std::map<std::string, int> wanted = {{"cpu", options.devices}};
+  std::map<std::string, int> wanted = {{wire::kMeasuringCores, options.devices}};
   ATTUNE_ASSIGN(const int devices, verbs::take_cpu_devices(cores, wanted));
   CalibrateReport report;
   if (options.output.empty()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "app/cli/shared_options.h"
@@ -50,7 +51,8 @@ std::string page_of(const verbs::DoctorReport& r) {
   const auto row = [&](std::string_view name, const std::string& text) {
     page += fmt::format("{:<12} {}\n", name, text);
   };
-  row("cpu", fmt::format("{}, {} {}", r.cpu, r.cores, r.cores == 1 ? "core" : "cores"));
+  const char* const cores = r.cores == 1 ? "core" : "cores";
+  row("cpu", fmt::format("{}, {} {}", r.cpu, r.cores, cores));  // fixed word: a row of the page
   row("vectors", fmt::format("{} bits used ({})", r.vector_bits, fmt::join(r.vector_units, ", ")));
   row("caches", fmt::format("L1 {}, L2 {}, L3 {}", size_text(r.l1_data_bytes),
                             size_text(r.l2_bytes), size_text(r.l3_bytes)));
@@ -66,8 +68,12 @@ std::string page_of(const verbs::DoctorReport& r) {
     row(here.kind, here.lines.empty() ? "none: " + here.why_none : here.lines.front());
     for (std::size_t i = 1; i < here.lines.size(); ++i) row("", here.lines[i]);
   }
-  row("nvrtc", found(r.nvrtc));
-  row("opencl", found(r.opencl));
+  for (const verbs::LibraryHere& library : r.libraries) {
+    const bool is_said =
+        std::any_of(r.devices_here.begin(), r.devices_here.end(),
+                    [&](const verbs::DevicesHere& here) { return here.kind == library.name; });
+    if (!is_said) row(library.name, found(library.found));
+  }
   const std::string isolation = r.isolated_runner ? "kernels run in processes of their own"
                                                   : "no isolation: " + r.isolation_failure;
   row("sandbox", fmt::format("{}, {}; bubblewrap {}", isolation,

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
@@ -165,11 +166,14 @@ Result<std::string> ask_for_token(const std::string& state, double patience_seco
 
 // Those that this machine has, by what jobs call them: its own cores, and cards with a driver.
 std::vector<std::string> devices_here() {
-  std::vector<std::string> keys = {"cpu"};
+  std::vector<std::string> keys;
   for (const target::Kind* kind : targets::kinds()) {
-    if (kind->devices_here == nullptr) continue;
-    if (const auto found = kind->devices_here(); !found.ok() || found->empty()) continue;
-    keys.emplace_back(kind->device);
+    if (kind->devices_here != nullptr) {
+      if (const auto found = kind->devices_here(); !found.ok() || found->empty()) continue;
+    }
+    if (std::find(keys.begin(), keys.end(), kind->device) == keys.end()) {
+      keys.emplace_back(kind->device);
+    }
   }
   return keys;
 }

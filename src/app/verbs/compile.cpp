@@ -112,7 +112,7 @@ Status make_artifact(model::PreparedModel prepared, const CompileOptions& option
 
 Result<CompileReport> compile(const CompileOptions& options) {
   ATTUNE_RETURN_IF_ERROR(check_emit(options.emit));
-  ATTUNE_RETURN_IF_ERROR(check_format(options.format, options.output));
+  ATTUNE_RETURN_IF_ERROR(check_format(options.format, options.source.model.target, options.output));
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
   ATTUNE_ASSIGN(

@@ -4,10 +4,28 @@
 
 #include "compiler/model/kernels.h"
 #include "targets/c/model/model.h"
+#include "targets/kinds.h"
 
 namespace attune::verbs {
 
-Status check_format(const FormatOptions& format, const std::string& output) {
+namespace {
+
+// An error names a target that has it.
+Status check_writes_c(const std::string& text) {
+  ATTUNE_ASSIGN(const target::Target target, targets::parse(text));
+  if (targets::kind_of(target).writes_c) return {};
+  std::string example;
+  for (const target::Kind* kind : targets::kinds()) {
+    if (kind->writes_c && example.empty()) example = kind->example;
+  }
+  return invalid(fmt::format("--format c writes no sources for the target '{}'", text),
+                 fmt::format("leave --format c out, or give a target like '{}'", example));
+}
+
+}  // namespace
+
+Status check_format(const FormatOptions& format, const std::string& target,
+                    const std::string& output) {
   if (format.name != "artifact" && format.name != "c") {
     return invalid(fmt::format("there is no format '{}'", format.name),
                    "the formats are artifact and c");
@@ -25,6 +43,7 @@ Status check_format(const FormatOptions& format, const std::string& output) {
                    "arrays become part of the program, a file is read by it");
   }
   if (!format.is_c()) return {};
+  ATTUNE_RETURN_IF_ERROR(check_writes_c(target));
   if (output.empty()) {
     return invalid("--format c needs a directory for the sources", "add -o DIR");
   }

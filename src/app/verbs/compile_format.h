@@ -17,8 +17,10 @@ struct FormatOptions {
   bool is_c() const { return name == "c"; }
 };
 
-// Whether there is such a format and the place for its output is free: before anything is compiled.
-Status check_format(const FormatOptions& format, const std::string& output);
+// Whether there is such a format, the target (in text) has it and the place for its output is free:
+// before anything is compiled.
+Status check_format(const FormatOptions& format, const std::string& target,
+                    const std::string& output);
 
 // The model in its format; nothing when `output` is empty.
 Status write_format(const model::CompiledModel& model, const target::Target& target,

@@ -71,6 +71,22 @@ std::vector<DevicesHere> look_for_devices() {
   return all;
 }
 
+// What the targets and their compilers say that they need, and what one to come would.
+std::vector<LibraryHere> look_for_libraries() {
+  std::vector<LibraryHere> all;
+  for (const target::Kind* kind : targets::kinds()) {
+    for (const target::Library& library : kind->libraries) {
+      all.push_back({std::string(library.name), library.is_here()});
+    }
+  }
+  for (const codegen::CodeGenerator* generator : kernel::code_generators()) {
+    if (generator->library.empty()) continue;
+    all.push_back({std::string(generator->library), generator->version() != "none"});
+  }
+  all.push_back({"opencl", can_open("libOpenCL.so.1")});
+  return all;
+}
+
 }  // namespace
 
 Result<DoctorReport> doctor(const DoctorOptions& options) {
@@ -83,7 +99,7 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   report.missing_cage_parts = try_cage();
 
   const probe::MachineFacts machine = probe::describe_machine();
-  ATTUNE_ASSIGN(const target::Target target, targets::resolve({}));
+  ATTUNE_ASSIGN(const target::Target target, targets::this_machine());
   const auto measured = targets::kind_of(target).measure(target);
   report.machine = measured.ok() ? *measured : target.machine;
   if (!measured.ok()) report.machine_failure = measured.error().message;
@@ -103,11 +119,7 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   report.triad_gbps_1 = peaks.triad_gbps_1;
   report.triad_gbps_all = peaks.triad_gbps_all;
   report.llvm = kernel::code_generator_of(target).version();
-  report.cuda_driver = can_open("libcuda.so.1");
-  for (const codegen::CodeGenerator* generator : kernel::code_generators()) {
-    if (generator->compiler == "NVRTC") report.nvrtc = generator->version() != "none";
-  }
-  report.opencl = can_open("libOpenCL.so.1");
+  report.libraries = look_for_libraries();
   for (const target::Kind* kind : targets::kinds()) report.devices.emplace_back(kind->name);
   report.devices_here = look_for_devices();
   report.bubblewrap = is_installed("bwrap");
@@ -146,7 +158,7 @@ std::string to_json(const DoctorReport& report) {
   json["triad_gbps_1"] = report.triad_gbps_1;
   json["triad_gbps_all"] = report.triad_gbps_all;
   json["machine"] = machine_json(report);
-  json["cpu"] = report.cpu;
+  json["cpu"] = report.cpu;  // fixed word: a field
   json["cores"] = report.cores;
   json["devices"] = report.devices;
   json["devices_here"] = nlohmann::ordered_json::object();
@@ -162,8 +174,10 @@ std::string to_json(const DoctorReport& report) {
   json["l3_bytes"] = report.l3_bytes;
   json["memory_bytes"] = report.memory_bytes;
   json["llvm"] = report.llvm;
-  json["libraries"] = {
-      {"cuda", report.cuda_driver}, {"nvrtc", report.nvrtc}, {"opencl", report.opencl}};
+  json["libraries"] = nlohmann::ordered_json::object();
+  for (const LibraryHere& library : report.libraries) {
+    json["libraries"][library.name] = library.found;
+  }
   json["sandbox"] = {{"isolated_runner", report.isolated_runner},
                      {"caged", report.missing_cage_parts.empty()},
                      {"missing", report.missing_cage_parts},

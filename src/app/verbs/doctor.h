@@ -18,11 +18,17 @@ struct DevicesHere {
   std::string why_none = {};
 };
 
+// A library that targets or their compilers open when they are used.
+struct LibraryHere {
+  std::string name = {};
+  bool found = false;
+};
+
 struct DoctorReport {
   std::string version = {};
   std::string cpu = {};
   int cores = 0;
-  std::string target = {};  // what `cpu` stands for here
+  std::string target = {};  // what the default target stands for here
   std::vector<std::string> vector_units = {};
   int vector_bits = 0;
   std::int64_t l1_data_bytes = 0, l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;
@@ -31,10 +37,10 @@ struct DoctorReport {
   target::Machine machine = {};      // by which schedules are chosen
   std::string machine_failure = {};  // why it is not what was measured now
   std::string llvm = {};
-  bool cuda_driver = false, nvrtc = false, opencl = false;  // the library can be opened
-  std::vector<DevicesHere> devices_here = {};               // of kinds that are not the host
-  std::vector<std::string> devices = {};                    // that programs can be compiled for
-  bool isolated_runner = false;  // candidates can be measured in a child of their own
+  std::vector<LibraryHere> libraries = {};
+  std::vector<DevicesHere> devices_here = {};  // of kinds that are not the host
+  std::vector<std::string> devices = {};       // that programs can be compiled for
+  bool isolated_runner = false;                // candidates can be measured in a child of their own
   std::string isolation_failure = {};
   std::vector<std::string> missing_cage_parts = {};  // a sentence each; none: all of it works
   bool bubblewrap = false;                           // installed

@@ -8,7 +8,8 @@
 namespace attune::verbs {
 
 std::string version_text() {
-  const codegen::CodeGenerator& generator = kernel::code_generator_of({});
+  // That of the default target.
+  const codegen::CodeGenerator& generator = kernel::code_generator_of(target::Target{});
   return fmt::format("{} ({} {})", version(), generator.compiler, generator.version());
 }
 

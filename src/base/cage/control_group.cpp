@@ -32,7 +32,7 @@ bool is_root(const std::string& folder) {
 
 // A group beside another does not have that one's limits, so there must be none that matter.
 Status check_unlimited(const std::string& folder) {
-  for (const char* name : {"memory.max", "memory.high", "cpu.max"}) {
+  for (const char* name : {"memory.max", "memory.high", "cpu.max"}) {  // fixed word: the kernel's
     const std::string value = read_group_value(folder + "/" + name);
     if (value.empty() || value.starts_with("max")) continue;
     return unsupported(

@@ -54,7 +54,10 @@ struct CodeGenerator {
   Result<std::vector<std::byte>> (*link)(std::span<const KernelObject> objects);
   std::span<const TextForm> texts;
   std::string_view compiler;  // that stands behind it: "LLVM"
-  std::string (*version)();   // of that: "19.1.7"
+  std::string (*version)();   // of that: "19.1.7"; "none" where it is not here
+  // The library by which it is opened when it is needed, as `attune doctor` names it; empty: it is
+  // part of the program.
+  std::string_view library = {};
 };
 
 // Both steps.

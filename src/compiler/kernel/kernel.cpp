@@ -6,6 +6,7 @@
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/kernel/foreign_steps.h"
 #include "compiler/kernel/in_place.h"
 #include "compiler/lower/lower.h"
 
@@ -99,6 +100,9 @@ Result<LoweredProgram> lower(const ir::Program& program, const schedule::Trace& 
                              const target::Target& target, const Observe& observe) {
   const auto state = schedule::replay(program, trace);
   if (!state.ok()) return in_step("replay", state.error());
+  if (const Status own = check_own_steps(trace, target); !own.ok()) {
+    return in_step("lower", own.error());
+  }
   auto lowered = lower::lower(*state, {.pipeline = code_generator_of(target).pipeline(),
                                        .target = target,
                                        .disabled = {},

@@ -71,6 +71,31 @@ TEST_F(KernelBuilder, ErrorsBeginWithTheStepThatFailed) {
   EXPECT_TRUE(error_of(built("", {.limits = {.expressions = 3}})).starts_with("size: "));
 }
 
+TEST_F(KernelBuilder, SchedulesForOtherKindsOfTargetsAreRefused) {
+  const target::Target launched = targets::resolve(targets::parse("sim").value()).value();
+  const auto refused = [&](const std::string& trace, const target::Target& target) {
+    const auto result = build(program_, schedule::parse_trace(trace).value(), target);
+    EXPECT_FALSE(result.ok()) << trace;
+    if (result.ok()) return std::string();
+    EXPECT_EQ(result.error().hint,
+              "the schedule is for another kind of target; leave it out, or tune for this one");
+    return result.error().message;
+  };
+  const std::string before = "lower: line 1 of the trace: ", cpu =
+                                                                 ", which programs for 'cpu' do "
+                                                                 "not run on";
+  EXPECT_EQ(refused("bind anchor i block.x\n", target_),
+            before + "'bind anchor i block.x' is for blocks and threads" + cpu);
+  EXPECT_EQ(refused("set_scope filter shared\n", target_),
+            before + "'set_scope filter shared' is for blocks and threads" + cpu);
+  EXPECT_EQ(refused("parallel anchor i\n", launched),
+            before +
+                "'parallel anchor i' is for cores that share a loop, which programs for 'sim' "
+                "do not run on");
+  EXPECT_TRUE(
+      build(program_, schedule::parse_trace("bind anchor i block.x\n").value(), launched).ok());
+}
+
 TEST_F(KernelBuilder, WhatIsLateIsNotCompiled) {
   int asked = 0;
   const auto late = [&] { return ++asked > 0; };

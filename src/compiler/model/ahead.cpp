@@ -108,7 +108,7 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
 }
 
 Result<target::Target> ahead_target(const target::Target& target) {
-  ATTUNE_ASSIGN(target::Target here, targets::resolve({}));
+  ATTUNE_ASSIGN(target::Target here, targets::this_machine());
   here.threads = std::max(1, std::min(compiling_threads(target), here.threads));
   return here;
 }

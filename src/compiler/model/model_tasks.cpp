@@ -115,7 +115,7 @@ bool runs_on_host(const Graph& graph, const Node& node) {
 }
 
 graph::FusionRules fusion_rules(const target::Target& target) {
-  return {.chains = target.launch.multiprocessors == 0};
+  return {.chains = target.fuses_chains};
 }
 
 Result<ModelTasks> collect_tasks(Graph graph, const target::Target& target) {

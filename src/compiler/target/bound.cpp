@@ -27,10 +27,9 @@ double bound_us(const Work& work, const Target& target) {
     warm_us = moving_us(warm, machine.dram_bandwidth, machine.dram_sharing);
   }
   const double cold_us = moving_us(work.cold_bytes, machine.dram_bandwidth, machine.dram_sharing);
-  const bool is_launched = target.launch.multiprocessors > 0;
-  const double start_us = is_launched          ? target.launch.launch_us
-                          : target.threads > 1 ? machine.fork_join_us
-                                               : 0;
+  const double start_us = target.launch.are_there() ? target.launch.launch_us
+                          : target.threads > 1      ? machine.fork_join_us
+                                                    : 0;
   return std::max({work.flops / operations_per_us, warm_us, cold_us}) + start_us;
 }
 

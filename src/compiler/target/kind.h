@@ -19,8 +19,14 @@ struct Requirements {
   bool own_memory = false;                 // kernels work in memory of the device
 };
 
+// A library of the system that programs of a kind stand on, as `attune doctor` names it.
+struct Library {
+  std::string_view name;
+  bool (*is_here)();
+};
+
 struct Kind {
-  std::string_view name;     // "cpu"
+  std::string_view name;     // as a target's text begins
   std::string_view meaning;  // for a person, in a line
   std::string_view example;  // a target in text
   std::string_view device;   // of the fleet that its candidates are measured on
@@ -43,6 +49,10 @@ struct Kind {
   // The devices of this kind that are here, in a line each for a person, looked for anew; an error
   // says why there are none. Null: it runs on the host.
   Result<std::vector<std::string>> (*devices_here)() = nullptr;
+  // What of the system its devices need.
+  std::span<const Library> libraries = {};
+  // Whether a model for it can be written as C sources, which any compiler makes a program of.
+  bool writes_c = false;
   // Whether it multiplies f32 matrices faster when factors are rounded to tf32; null: no.
   bool (*has_tf32)(const Target& resolved) = nullptr;
 };

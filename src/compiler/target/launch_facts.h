@@ -33,6 +33,9 @@ struct LaunchFacts {
   double launch_us = 1;  // of a kernel that returns at once
 
   std::vector<MatrixUnit> matrix_units = {};
+
+  // Whether programs are launches of blocks and threads at all.
+  bool are_there() const { return multiprocessors > 0; }
 };
 
 }  // namespace attune::target

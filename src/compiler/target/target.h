@@ -9,13 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/target/default_kind.h"
 #include "compiler/target/launch_facts.h"
 #include "compiler/target/machine.h"
 
 namespace attune::target {
 
 struct Target {
-  std::string kind = "cpu";
+  std::string kind{kDefaultKind};
   // Those that the kind knows, by name and value, in its order; what is left out is not there.
   std::vector<std::pair<std::string, std::string>> attributes = {};
   int threads = 0;  // of the host that run it; 0 = all cores
@@ -31,12 +32,18 @@ struct Target {
   std::int64_t l3_bytes = 16 << 20;
   Machine machine = {};
   LaunchFacts launch = {};
+  // Whether cores share the rounds of a loop; in a launch its blocks and threads do.
+  bool parallel_loops = true;
+  // Whether one kernel may hold two products, the second of which reads the first.
+  bool fuses_chains = true;
+  // Whether a block of channels is a vector of f32, in which sums are kept, whatever its elements.
+  bool blocks_are_of_sums = true;
 
   int lanes(int element_bytes) const { return vector_bytes / element_bytes; }
   // Channels of one block of activations, whose elements have so many bytes: a vector of the type
-  // that sums are kept in; what one access moves where threads of a block do.
+  // that sums are kept in, or what one access moves.
   int channel_block(int element_bytes) const {
-    return lanes(launch.multiprocessors > 0 ? element_bytes : 4);
+    return lanes(blocks_are_of_sums ? 4 : element_bytes);
   }
 
   // "" for one that is not there.

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/wire/devices.h"
+
 namespace attune::client {
 
 // What somebody wants tuned.
@@ -16,7 +18,7 @@ struct JobRequest {
   std::string user = {};  // empty: who submits it
   double priority = 1;
   std::string model = {};  // files by absolute path
-  std::string device = "cpu";
+  std::string device = wire::kMeasuringCores;
   int threads = 0;          // of one measurement; 0: all of the device
   std::int64_t trials = 0;  // budget; 0: none
   double seconds = 0;       // the same

@@ -22,13 +22,14 @@
 
 #include "base/cage/control_group.h"
 #include "base/hash.h"
+#include "fleet/wire/devices.h"
 
 namespace attune::server {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "attune-", kHost = "host", kDevice = "cpu";
+constexpr std::string_view kPrefix = "attune-", kHost = "host", kDevice = wire::kMeasuringCores;
 constexpr const char* kPartition = "/cpuset.cpus.partition";
 constexpr int kEndTimeoutMs = 1000;  // for one process to end
 constexpr int kRemoveAttempts = 8;

@@ -13,6 +13,7 @@
 #include "fleet/server/service.h"
 #include "fleet/server/state_lock.h"
 #include "fleet/server/tokens.h"
+#include "fleet/wire/devices.h"
 #include "fleet/wire/state_directory.h"
 
 namespace attune::server {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::int64_t kRecalledStages = 20'000;
 
 jobs::BookOptions book_options(const ServerOptions& options) {
-  jobs::BookOptions book{.pools = {{"host", {}}, {"cpu", {}}},
+  jobs::BookOptions book{.pools = {{"host", {}}, {wire::kMeasuringCores, {}}},
                          .policy = options.policy,
                          .apart = options.apart,
                          .quotas = options.quotas,

@@ -26,7 +26,7 @@ struct ServerOptions {
   int prefetch = 2;                         // of jobs that do not say
   bool in_turn = false;                     // no two stages of a job at once
   std::vector<int> host_cores = {};         // one unit of "host" each
-  std::vector<int> profile_cores = {};      // the device "cpu", together
+  std::vector<int> profile_cores = {};      // of one device, together
   int cpu_devices = 1;                      // or as many, of equally many of them each
   std::map<std::string, int> devices = {};  // of other kinds: how many, which workers bring
   std::map<std::string, int> quotas = {};   // of users: units at once

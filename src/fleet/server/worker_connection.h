@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fleet/wire/channel.h"
+#include "fleet/wire/devices.h"
 #include "fleet/wire/jobs.grpc.pb.h"
 #include "fleet/wire/state_directory.h"
 
@@ -28,7 +29,7 @@ inline std::shared_ptr<grpc::Channel> channel_to(const std::string& state) {
 class WorkerConnection {
  public:
   // To the scheduler of a state folder. Says hello, as a worker on this machine that measures on
-  // "cpu", with the token that it was handed or with what it still has.
+  // its cores, with the token that it was handed or with what it still has.
   WorkerConnection(const std::string& state, const std::string& version, const std::string& token,
                    const std::vector<v1::Job>& holds = {})
       : stub_(v1::Scheduler::NewStub(channel_to(state))), stream_(stub_->Work(&context_)) {
@@ -38,7 +39,7 @@ class WorkerConnection {
     hello.set_name("fake");
     hello.set_token(token);
     hello.set_secret("a worker of a test");
-    hello.add_devices("cpu");
+    hello.add_devices(wire::kMeasuringCores);
     hello.set_takes_jobs(true);
     for (const v1::Job& job : holds) {
       v1::Holding& holding = *hello.add_holds();
@@ -65,7 +66,7 @@ class WorkerConnection {
     for (const bool device : {false, true}) {
       v1::StageKind& kind = *kinds.add_kinds();
       kind.set_name(device ? "profile" : "build");
-      kind.set_pool(device ? "cpu" : "host");
+      kind.set_pool(device ? wire::kMeasuringCores : "host");
       kind.set_amount(1);
       kind.set_usual_seconds(0.01);
       kind.set_left(left);

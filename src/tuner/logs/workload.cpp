@@ -249,6 +249,8 @@ std::string target_kind(const std::string& target) {
   return target.substr(0, target.find(' '));
 }
 
-bool is_cpu(const std::string& kind) { return kind == "llvm" || kind == "c" || kind == "cpu"; }
+bool is_cpu(const std::string& kind) {
+  return kind == "llvm" || kind == "c" || kind == "cpu";  // fixed word: AutoTVM's
+}
 
 }  // namespace attune::logs

@@ -28,7 +28,7 @@ struct TrialGroup {
 struct SampleQuery {
   // What was tried of this task on this target is left out.
   std::string except_task = {}, except_target = {};
-  std::string target_kind = {};  // "cpu"; empty: any
+  std::string target_kind = {};  // of their targets; empty: any
   std::size_t fastest = 96;      // of each group
   std::size_t spread = 160;      // further ones of each task and target, whatever became of them
 };

@@ -22,7 +22,7 @@ struct HistoryOptions {
   // Of the first store, what was tried of this task on this target is left out: a session knows it
   // by itself.
   std::string except_task = {}, except_target = {};
-  std::string target_kind = "cpu";
+  std::string target_kind = {};  // whose records teach; empty: any
   // Fills in what a target's text leaves out (caches, vectors); records of targets that it refuses
   // are not used.
   std::function<Result<target::Target>(const target::Target&)> resolve = {};

@@ -46,7 +46,7 @@ std::optional<std::string_view> find_launch_flaw(const schedule::State& state,
 std::optional<std::string_view> find_flaw(const schedule::State& state,
                                           const std::vector<StageBounds>& bounds,
                                           const target::Target& target, const Limits& limits) {
-  if (target.launch.multiprocessors > 0) {
+  if (target.launch.are_there()) {
     if (const auto flaw = find_launch_flaw(state, bounds, target.launch)) return flaw;
   }
   for (std::size_t i = 0; i < state.stages.size(); ++i) {

@@ -28,7 +28,7 @@ Status take_count(const std::string& option, const std::string& text,
   if (key.empty() || !whole || (count < 1 && !too_large)) {
     return invalid(
         fmt::format("{} '{}' is not NAME=COUNT", option, text),
-        fmt::format("for example {} {}=2", option, option == "--quota" ? "ann" : "cuda"));
+        option == "--quota" ? "for example --quota ann=2" : "for example --device cuda=2");
   }
   if (too_large) {
     return invalid(fmt::format("{} '{}' is too large", option, text),

@@ -79,7 +79,9 @@ void tell_tasks(const whole_model::TuneReport& report, Console& console) {
 std::string repeat_command(const whole_model::TuneOptions& options) {
   std::string command = options.model.model;
   if (options.model.threads > 0) command += fmt::format(" --threads {}", options.model.threads);
-  if (options.model.target != "cpu") command += fmt::format(" --target '{}'", options.model.target);
+  if (options.model.target != model::ModelOptions().target) {
+    command += fmt::format(" --target '{}'", options.model.target);
+  }
   if (options.model.precision) {
     command += fmt::format(" --precision {}", ops::name_of(*options.model.precision));
   }

@@ -9,11 +9,12 @@
 #include "base/result.h"
 #include "compiler/model/load/input_files.h"
 #include "compiler/ops/precision.h"
+#include "compiler/target/default_kind.h"
 
 namespace attune::verbs {
 
 struct JobOptions {
-  std::string target = "cpu";
+  std::string target{target::kDefaultKind};
   bool exact = false;
   std::optional<ops::Precision> precision = {};
   std::vector<std::string> shapes = {};       // "input=1,3,224,224", as parse_shape reads them

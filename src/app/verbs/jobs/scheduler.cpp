@@ -17,6 +17,7 @@
 #include "fleet/server/core_groups.h"
 #include "fleet/server/private_folder.h"
 #include "fleet/server/server.h"
+#include "fleet/wire/devices.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/session/stage_kinds.h"
@@ -160,14 +161,14 @@ Result<CorePlan> plan_cores(const std::vector<int>& allowed, const std::vector<i
 }
 
 Result<int> take_cpu_devices(const CorePlan& plan, std::map<std::string, int>& devices) {
-  const auto found = devices.find("cpu");
+  const auto found = devices.find(wire::kMeasuringCores);
   if (found == devices.end()) return 1;
   const int count = found->second;
   const auto cores = static_cast<int>(plan.profile.size());
   devices.erase(found);
   if (count > 0 && cores % count == 0) return count;
-  return invalid(fmt::format("{} devices cpu cannot be made of {} measuring {}", count, cores,
-                             cores == 1 ? "core" : "cores"),
+  return invalid(fmt::format("{} devices {} cannot be made of {} measuring {}", count,
+                             wire::kMeasuringCores, cores, cores == 1 ? "core" : "cores"),
                  "give --profile-cores so many, or a multiple of it");
 }
 

@@ -40,8 +40,8 @@ struct ServeOptions {
   int prefetch = 2;
   bool in_turn = false;  // no two stages of a job at once
   std::vector<int> host_cores = {}, profile_cores = {};
-  // Of further kinds, that workers elsewhere bring; "cpu": so many instead of one, each of equally
-  // many of the measuring cores.
+  // Of further kinds, that workers elsewhere bring; of wire::kMeasuringCores: so many instead of
+  // one, each of equally many of them.
   std::map<std::string, int> devices = {};
   // Of users: whoever has more units of all resources at once waits for others. For policies that
   // have quotas.

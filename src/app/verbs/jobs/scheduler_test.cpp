@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "fleet/wire/devices.h"
+#include "targets/kinds.h"
+
 namespace attune::verbs {
 namespace {
 
@@ -32,6 +35,11 @@ TEST(TakeCpuDevices, SplitsTheMeasuringCoresEqually) {
   const auto odd = take_cpu_devices(plan, devices);
   ASSERT_FALSE(odd.ok());
   EXPECT_EQ(odd.error().message, "3 devices cpu cannot be made of 4 measuring cores");
+}
+
+// Jobs for the default target are measured on the cores that a scheduler keeps for that.
+TEST(MeasuringCores, AreTheDeviceOfTheDefaultTarget) {
+  EXPECT_EQ(targets::default_kind().device, wire::kMeasuringCores);
 }
 
 TEST(ServeJobs, QuotasNeedAPolicyThatHasThem) {

@@ -10,6 +10,7 @@
 
 #include "app/verbs/records/records.h"
 #include "base/result.h"
+#include "compiler/target/default_kind.h"
 
 namespace attune::verbs {
 
@@ -19,8 +20,8 @@ Result<RecordFormat> import_format(const std::string& name, const std::string& p
 Result<RecordFormat> export_format(const std::string& name);
 
 struct LogImportOptions {
-  std::string records = {};    // the store; empty: the default one
-  std::string target = "cpu";  // what schedules are made for
+  std::string records = {};                  // the store; empty: the default one
+  std::string target{target::kDefaultKind};  // what schedules are made for
   int threads = 0;
   bool dry_run = false;  // only look
 };

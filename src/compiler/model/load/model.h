@@ -28,7 +28,7 @@ using Constants = std::map<std::string, ops::ConstantPtr, std::less<>>;
 
 struct ModelOptions {
   std::string model = {};                        // an operator spec, a file or a name of the zoo
-  std::string target = "cpu";                    // "cpu" alone is this machine
+  std::string target{target::kDefaultKind};      // by itself: this machine
   int threads = 0;                               // 0: as the target says, else all cores
   bool exact = false;                            // direct algorithms only
   std::optional<ops::Precision> precision = {};  // f32, unless given

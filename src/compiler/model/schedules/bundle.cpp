@@ -35,6 +35,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Of the processor that a line was measured on.
+constexpr const char* kProcessorField = "cpu";  // fixed word: a field
+
 std::int64_t points_of(const ir::Stage& stage) {
   std::int64_t points = 1;
   for (const ir::Axis& axis : stage.axes) points *= axis.extent;
@@ -64,7 +67,7 @@ Json to_json(const BundledTask& task) {
   return {{"schema", kBundleSchema},
           {"key", task.key},
           {"name", task.name},
-          {"cpu", task.target.cpu},
+          {kProcessorField, task.target.cpu},
           {"vector_bytes", task.target.vector_bytes},
           {"threads", task.target.threads},
           {"weights", task.weights == records::Weights::Cold ? "cold" : "hot"},
@@ -76,7 +79,7 @@ Json to_json(const BundledTask& task) {
 // The first schema had a target as text.
 Result<BundledTarget> target_in(const Json& json, int schema) {
   if (schema > 1) {
-    return BundledTarget{json.at("cpu").get<std::string>(),
+    return BundledTarget{json.at(kProcessorField).get<std::string>(),
                          json_value<int>(json.at("vector_bytes")),
                          json_value<int>(json.at("threads"))};
   }

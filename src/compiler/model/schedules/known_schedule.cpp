@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/text_file.h"
+#include "compiler/kernel/foreign_steps.h"
 #include "compiler/model/schedules/former_task.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
@@ -226,7 +227,8 @@ ScheduledTask scheduled_task(const graph::Task& task, const LoadedModel& model) 
   return described(task, model.algorithms, model.cold_weights, model.default_of(task).trace);
 }
 
-Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule) {
+Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule,
+                             const FindBundle& find_bundle) {
   if (!schedule.file.empty()) {
     ATTUNE_ASSIGN(const Schedule given, schedule_of_file(schedule.file));
     return KnowTask([given](const graph::Task&) { return KnownTask{given, {}}; });
@@ -245,7 +247,7 @@ Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& sc
   look_up->cold = model.cold_weights;
   look_up->own_program = model.own_program;
   ATTUNE_ASSIGN(look_up->stores, open_stores(schedule));
-  ATTUNE_ASSIGN(look_up->bundle, shipped_bundle());
+  ATTUNE_ASSIGN(look_up->bundle, find_bundle());
   return KnowTask([look_up](const graph::Task& task) { return known_task(*look_up, task); });
 }
 
@@ -277,7 +279,8 @@ Status check_file(const ModelTasks& tasks, const LoadedModel& model,
   }
   const auto state = schedule::replay(*program, given->trace);
   if (!state.ok()) return in_file(schedule.file, state.error());
-  return {};
+  const Status own = kernel::check_own_steps(given->trace, model.target);
+  return own.ok() ? own : in_file(schedule.file, own.error());
 }
 
 }  // namespace attune::model

@@ -47,7 +47,9 @@ using KnowTask = std::function<KnownTask(const graph::Task&)>;
 
 // What is known of the tasks of a model, which may ask from several threads. Of a schedule's file
 // see check_file().
-Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule);
+using FindBundle = std::function<Result<Bundle>()>;
+Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule,
+                             const FindBundle& find_bundle = shipped_bundle);
 // Their schedules alone.
 Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleOptions& schedule);
 

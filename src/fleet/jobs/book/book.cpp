@@ -10,6 +10,7 @@
 
 #include "fleet/jobs/book/checks.h"
 #include "fleet/wire/denied.h"
+#include "fleet/wire/devices.h"
 
 namespace attune::jobs {
 namespace {
@@ -137,7 +138,7 @@ Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
   if (spec.priority() == 0) spec.set_priority(1);
   if (spec.prefetch() == 0) spec.set_prefetch(options_.prefetch);
   if (options_.in_turn) spec.set_in_turn(true);
-  if (spec.device().empty()) spec.set_device("cpu");
+  if (spec.device().empty()) spec.set_device(wire::kMeasuringCores);
   const std::vector<std::string> keys = device_keys();
   const bool exists = std::find(keys.begin(), keys.end(), spec.device()) != keys.end();
   if (spec.no_wait() && !exists) {

@@ -84,7 +84,8 @@ Status check_lowered(const ir::Kernel& kernel) {
                  "unroll fewer loops"};
   }
   if (why.empty()) return {};
-  return unsupported(fmt::format("kernel '{}' is not lowered for a CPU: {}", kernel.name, why));
+  return unsupported(fmt::format("kernel '{}' is not lowered for a CPU: {}", kernel.name, why),
+                     "schedules for other kinds of targets do not fit");
 }
 
 Status check_resolved(const target::Target& target) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "compiler/ir/text/parse.h"
 #include "targets/cpu/codegen/compiled_kernel_testing.h"
 
 namespace attune::cpu {
@@ -34,6 +35,17 @@ TEST(Compile, UnloweredKernelsAreRefused) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message,
             "kernel 'k' is not lowered for a CPU: loop 'i' is still marked vectorized");
+}
+
+TEST(Compile, KernelsOfOtherDevicesAreRefused) {
+  const auto kernel =
+      ir::parse_kernel("kernel k(y: f32[8]) { bound for i in 8 on block.x { y[i] = 1.0f32 } }");
+  const auto result = compile(kernel.value(), host_target());
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message,
+            "kernel 'k' is not lowered for a CPU: loop 'i' is bound to 'block.x', which a CPU does "
+            "not have");
+  EXPECT_EQ(result.error().hint, "schedules for other kinds of targets do not fit");
 }
 
 TEST(Compile, EndlessUnrollingIsRefused) {

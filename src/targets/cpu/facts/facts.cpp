@@ -63,6 +63,7 @@ const target::Kind target_kind = {
     .processor = processor,
     .autotvm_text = autotvm_text,
     .measure = [](const target::Target& target) { return measure_machine(target); },
+    .writes_c = true,
 };
 
 }  // namespace attune::cpu

@@ -97,6 +97,7 @@ const codegen::CodeGenerator code_generator = {
     .texts = kTexts,
     .compiler = "NVRTC",
     .version = version,
+    .library = "nvrtc",
 };
 
 }  // namespace attune::cuda

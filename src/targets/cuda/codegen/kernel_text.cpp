@@ -29,6 +29,9 @@ std::string complaint(const ir::Stmt& s) {
     if (loop->kind == ir::LoopKind::Vectorized || loop->kind == ir::LoopKind::Unrolled) {
       return fmt::format("loop '{}' is still marked vectorized or unrolled", loop->var);
     }
+    if (loop->kind == ir::LoopKind::Parallel) {
+      return fmt::format("loop '{}' is shared by cores, which a card does not have", loop->var);
+    }
     if (loop->kind == ir::LoopKind::Bound) {
       return fmt::format("loop '{}' is bound to {}, but stands inside of other statements",
                          loop->var, loop->axis);
@@ -110,7 +113,8 @@ class KernelSplitter {
   Result<KernelText> split() {
     visit(body_, 0);
     if (!why_.empty()) {
-      return unsupported(fmt::format("kernel '{}' cannot be written as CUDA: {}", name_, why_));
+      return unsupported(fmt::format("kernel '{}' cannot be written as CUDA: {}", name_, why_),
+                         "schedules for other kinds of targets do not fit");
     }
     return std::move(text_);
   }

@@ -278,6 +278,9 @@ TEST(CudaText, RefusesWhatIsNotLowered) {
   EXPECT_EQ(
       refusal("kernel k(B: f32[4]) { vectorized for i in 4 { B[i] = 0.0f32 } }"),
       "kernel 'k' cannot be written as CUDA: loop 'i' is still marked vectorized or unrolled");
+  EXPECT_EQ(refusal("kernel k(B: f32[4]) { parallel for i in 4 { B[i] = 0.0f32 } }"),
+            "kernel 'k' cannot be written as CUDA: loop 'i' is shared by cores, which a card does "
+            "not have");
   EXPECT_EQ(
       refusal("kernel k(B: f32[4]) { for j in 2 { bound for i in 4 on thread.x { B[i] = "
               "0.0f32 } } }"),

@@ -54,6 +54,9 @@ Result<std::vector<std::string>> devices_here() {
   return lines;
 }
 
+constexpr std::array<target::Library, 1> kLibraries = {
+    {{"cuda", [] { return open_driver().ok(); }}}};
+
 bool has_tf32(const target::Target& resolved) {
   const auto& units = resolved.launch.matrix_units;
   return std::any_of(units.begin(), units.end(), [](const target::MatrixUnit& unit) {
@@ -75,6 +78,7 @@ const target::Kind target_kind = {
     .processor = processor,
     .autotvm_text = no_autotvm_text,
     .devices_here = devices_here,
+    .libraries = kLibraries,
     .has_tf32 = has_tf32,
 };
 

@@ -216,6 +216,7 @@ Result<target::Target> resolve(const target::Target& target) {
   }
   resolved.threads = 1;
   resolved.launch = launch_facts(card, facts);
+  resolved.parallel_loops = resolved.fuses_chains = resolved.blocks_are_of_sums = false;
   resolved.machine = machine_of(resolved.launch);
   // What schedules for all targets ask for: rows of four numbers are moved at once.
   resolved.vector_bytes = 16;

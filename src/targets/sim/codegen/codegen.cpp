@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/codegen/walk.h"
 #include "compiler/ir/nodes/launch.h"
 #include "compiler/ir/text/print.h"
 #include "targets/sim/facts/facts.h"
@@ -30,8 +31,26 @@ Status check_limits(const ir::Kernel& kernel, const Machine& machine) {
   return {};
 }
 
+// The interpreter would run them, in one thread.
+Status check_loops(const ir::Kernel& kernel) {
+  std::string shared;
+  codegen::walk(
+      kernel.body,
+      [&](const ir::Stmt& s) {
+        const auto* loop = ir::as<ir::For>(s);
+        if (loop != nullptr && loop->kind == ir::LoopKind::Parallel) shared = loop->var;
+      },
+      [](const ir::Expr&) {});
+  if (shared.empty()) return {};
+  return unsupported(fmt::format("loop '{}' of kernel '{}' is shared by cores, which the device "
+                                 "does not have",
+                                 shared, kernel.name),
+                     "schedules for other kinds of targets do not fit");
+}
+
 Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Target& target) {
   ATTUNE_ASSIGN(const Machine machine, machine_of(target));
+  ATTUNE_RETURN_IF_ERROR(check_loops(kernel));
   ATTUNE_RETURN_IF_ERROR(check_limits(kernel, machine));
   const std::string text = ir::to_string(kernel);
   codegen::KernelObject object;

@@ -39,6 +39,10 @@ TEST(SimCodegen, RefusesWhatDoesNotFit) {
   const ir::Kernel kernel = ir::parse_kernel(kCopy).value();
   EXPECT_EQ(code_generator.compile(kernel, target_with("threads_per_block", "32")).error().message,
             "kernel 'copy' needs 64 threads in a block, the device has 32");
+  const ir::Kernel shared =
+      ir::parse_kernel("kernel k(B: f32[4]) { parallel for i in 4 { B[i] = 0.0f32 } }").value();
+  EXPECT_EQ(code_generator.compile(shared, target_with("", "")).error().message,
+            "loop 'i' of kernel 'k' is shared by cores, which the device does not have");
 }
 
 TEST(SimFacts, ResolvedTargetsSayAll) {

@@ -48,6 +48,7 @@ Result<target::Target> resolve(const target::Target& target) {
   resolved.vector_registers = 1 << 16;
   resolved.l1_bytes = machine.shared_kb << 10;
   resolved.launch = launch_facts(machine);
+  resolved.parallel_loops = resolved.fuses_chains = resolved.blocks_are_of_sums = false;
   return resolved;
 }
 

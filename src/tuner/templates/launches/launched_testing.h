@@ -29,6 +29,7 @@ inline target::Target launch_target() {
   target.vector_bytes = 16;
   target.vector_registers = 1 << 16;
   target.launch = {.multiprocessors = 4, .register_bytes = 1020};
+  target.parallel_loops = target.fuses_chains = target.blocks_are_of_sums = false;
   return target;
 }
 
