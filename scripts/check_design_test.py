@@ -40,7 +40,7 @@ class CheckDesign(unittest.TestCase):
     def test_kinds_of_targets_are_named_in_their_folders_only(self):
         line = 'if (target.kind == "cpu") {}\n'
         self.assert_passes({"src/targets/cpu/facts/a.cpp": line, "src/tuner/a_test.cpp": line,
-                            "src/runtime/format/a.h": 'std::string device = "cpu";\n'})
+                            "src/runtime/format/a.h": 'struct Buffer {\n  std::string device = "cpu";\n};\n'})
         self.assert_refused({"src/tuner/a.cpp": line}, 'src/tuner/a.cpp:1: "cpu" names a kind')
         for code in ['return "cpu" != target.kind;', 'if (target != "cpu") {}', 'devices.find("cuda");',
                      'text.starts_with("cuda -arch");', 'std::vector<std::string> keys = {"cpu"};',
@@ -49,7 +49,7 @@ class CheckDesign(unittest.TestCase):
             self.assert_refused({"src/tuner/a.cpp": code + "\n"}, "names a kind")
 
     def test_what_only_looks_like_a_kind_passes(self):
-        for code in ['if (kind == "found") {}', 'int x = 1;  // as for "cpu"', '#include "targets/cuda/a.h"',
+        for code in ['if (kind == "found") {}', 'const int x = 1;  // as for "cpu"', '#include "targets/cuda/a.h"',
                      'open("/sys/devices/system/cpu/cpu");', 'target.attribute("mcpu");', 'cuda::open("a");',
                      'find("cpuset"), find("in_cuda"), find("sim");']:
             self.assert_passes({"src/tuner/a.cpp": code + "\n"})
@@ -74,7 +74,7 @@ class CheckDesign(unittest.TestCase):
             self.assert_refused({"src/tuner/a.cpp": code + "\n"}, "asks which kind")
             self.assert_passes({"src/targets/cpu/facts/a.cpp": code + "\n"})
         self.assert_passes({"src/tuner/a.cpp": "const double rounds = blocks / device.multiprocessors;\n"
-                                               "std::string kind{kDefaultKind};\n"})
+                                               "const std::string kind{kDefaultKind};\n"})
 
     def test_the_lists_kinds_are_those_of_the_check(self):
         self.assert_passes({"src/targets/list.inc": "ATTUNE_FACTS(other)\n",

@@ -117,6 +117,7 @@ class CheckLayers(unittest.TestCase):
         self.assert_passes({"app/a.cpp": facts})
         self.assert_refused({"app/a.cpp": include}, "is for those who list a part of the targets")
         self.assert_refused({"compiler/ir/a.cpp": facts}, "ir may not list what target_facts has")
+        self.assert_passes({"compiler/ir/a.cpp": "#define ATTUNE_FACTS(kind) #kind,\n" + include})
 
     def test_what_a_line_lists_is_included(self):
         for path, expected in [("compiler/schedule/_.cpp", "schedule uses ir, of which"),
