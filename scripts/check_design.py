@@ -4,6 +4,8 @@
 - Which kind a target is stays in src/targets: nobody else compares kinds of targets.
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
 - One place lowers programs: the kernel builder.
+- Where all users write, files lie in a folder that nobody can foresee: base/scratch_folder.h makes it.
+- Files that parse JSON by themselves ask how deep it is, but for those who wrote it.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
   row in a session, its record.
 - A directory holds at most 60 sources, so that a stranger finds a file by looking; lists of siblings,
@@ -22,6 +24,11 @@ LOADER = "src/compiler/model/load/model.cpp"
 BUILDER = "src/compiler/kernel/kernel.cpp"
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
+
+SCRATCH = "src/base/scratch_folder.cpp"
+# JSON of our own making: of a library, of rows, of what was written a moment before.
+OWN_JSON = ["src/app/calibration/calibrate.cpp", "src/app/verbs/records/records.cpp",
+            "src/tuner/cost_model/boosted_trees.cpp"]
 
 MOST_CANDIDATES = 5
 CANDIDATE_ROOMS = tuple(f"src/tuner/{room}/" for room in ["space", "explore", "session", "measure"])
@@ -48,8 +55,17 @@ def line_offences(path, number, line, kinds):
         yield f"{path}:{number}: asks which kind a target is; that is for src/targets to know"
     if "kind_of_model" in line and path != LOADER:
         yield f"{path}:{number}: asks what a model's text names; that is for {LOADER}"
+    if "temp_directory_path" in line and path != SCRATCH:
+        yield f"{path}:{number}: names a file where all users write; that is for {SCRATCH}"
     if "lower::lower(" in line and path != BUILDER:
         yield f"{path}:{number}: lowers a program; that is for {BUILDER}"
+
+
+def json_offences(path, text):
+    parsed = re.search(r"\bjson::parse\(", text, re.IGNORECASE)
+    if parsed and "json_depth(" not in text and path not in OWN_JSON:
+        number = text[:parsed.start()].count("\n") + 1
+        yield f"{path}:{number}: parses JSON of any depth; base/read_json.h does not"
 
 
 def directory_offences(root):
@@ -92,6 +108,7 @@ def main(arguments):
              if not is_for_tests(path := file.relative_to(root).as_posix())]
     offences = list(directory_offences(root)) + list(candidate_offences(texts))
     for path, text in texts:
+        offences += json_offences(path, text)
         for number, line in enumerate(text.splitlines(), 1):
             offences += line_offences(path, number, line, kinds)
     print("\n".join(offences + [f"design: {len(files)} files, {len(offences)} offences"]))
