@@ -2,14 +2,16 @@
 function(attune_add_checks)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(scripts ${CMAKE_SOURCE_DIR}/scripts)
-  foreach(name check_design check_design_test check_docs check_docs_test check_layers
-          check_layers_test check_sizes check_sizes_test launcher_test peer_environment_test)
+  foreach(name check_design check_design_test check_docs check_docs_test
+          check_functions check_functions_test check_layers check_layers_test check_sizes
+          check_sizes_test doc_figures doc_figures_test launcher_test peer_environment_test)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${scripts}/${name}.py)
     set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60)
   endforeach()
   foreach(test bench/setup_runs/setup_table_test bench/figure_runs/trial_counts_test
           bench/gpu_runs/rows_test bench/peer_runs/threads_table_test
-          scripts/portable/archive_test tests/extending/patches_test tests/fuzz/turns_test)
+          scripts/portable/archive_test scripts/portable/suites_test
+          tests/extending/patches_test tests/fuzz/turns_test)
     get_filename_component(name ${test} NAME)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${CMAKE_SOURCE_DIR}/${test}.py)
     set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60)

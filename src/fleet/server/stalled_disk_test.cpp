@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
+#include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
 namespace {
@@ -76,6 +78,7 @@ class StandingStill {
   sqlite::Transaction transaction_;
 };
 
+// It sleeps: that the lease would be over by the real clock is what it is about.
 TEST(StalledDisk, AWorkerThatWaitsForItKeepsItsJob) {
   const TemporaryDirectory folder;
   ServerOptions with = options(folder.path());
@@ -185,7 +188,10 @@ TEST(StalledDisk, ThoseWhoCalledBeforeTheEndAreAnswered) {
   std::thread caller([&] { EXPECT_EQ(submit(*stub).job().id(), "j1"); });
   wait_for_a_job(*stub);
   std::thread ending([&] { server->reset(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it is about to end
+  // It is about to end when nobody listens any more.
+  while (wire::connect_to_path(wire::socket_path(folder.path())).error == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   disk.reset();
   caller.join();
   ending.join();

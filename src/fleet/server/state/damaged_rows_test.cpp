@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/unsynced_disk.h"
+#include "tests/support/disk/unsynced_disk.h"
 
 namespace attune::test {
 
