@@ -10,6 +10,8 @@
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
 - One place lowers programs and generates code: the kernel builder. Besides, what a kernel needs run once,
   ahead of time, is compiled there by those who run it.
+- Where all users write, files lie in a folder that nobody can foresee: base/scratch_folder.h makes it.
+- Files that parse JSON by themselves ask how deep it is, but for those who wrote it.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
   row in a session, its record.
 - Nothing that changes lives in a function or a namespace: caches, counters and settings belong to
@@ -46,6 +48,11 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|\'(?:[^\'\\]|\\.)\'|//.*')
 ASKS_DEFAULT = re.compile(r"[=!]=\s*[\w:]*\b(?:kDefaultKind|default_kind)\b|\bkDefaultKind\s*[=!]=|"
                           r"\bdefault_kind\(\)[.\w]*\s*[=!]=")
 ASKS_LAUNCHES = re.compile(r"\bmultiprocessors\s*(?:[<>]=?|[=!]=)\s*[01]\b")
+
+SCRATCH = "src/base/scratch_folder.cpp"
+# JSON of our own making: of a library, of rows, of what was written a moment before.
+OWN_JSON = ["src/app/calibration/calibrate.cpp", "src/app/verbs/records/records.cpp",
+            "src/tuner/cost_model/boosted_trees.cpp"]
 
 MOST_CANDIDATES = 5
 # Traces with times that are no candidates of the search at hand, and why.
@@ -133,8 +140,17 @@ def line_offences(path, number, line, kinds):
     yield from kind_offences(path, number, line, kinds)
     if "kind_of_model" in line and path != LOADER:
         yield f"{path}:{number}: asks what a model's text names; that is for {LOADER}"
+    if "temp_directory_path" in line and path != SCRATCH:
+        yield f"{path}:{number}: names a file where all users write; that is for {SCRATCH}"
     if "lower::lower(" in line and path != BUILDER:
         yield f"{path}:{number}: lowers a program; that is for {BUILDER}"
+
+
+def json_offences(path, text):
+    parsed = re.search(r"\bjson::parse\(", text, re.IGNORECASE)
+    if parsed and "json_depth(" not in text and path not in OWN_JSON:
+        number = text[:parsed.start()].count("\n") + 1
+        yield f"{path}:{number}: parses JSON of any depth; base/read_json.h does not"
 
 
 def builder_offences(path, text):
@@ -250,6 +266,7 @@ def main(arguments):
     offences = [*directory_offences(root), *candidate_offences(texts), *fixed_word_offences(texts)]
     for path, text in texts:
         offences += state_offences(path, text)
+        offences += json_offences(path, text)
         offences += builder_offences(path, text)
         for number, line in enumerate(text.splitlines(), 1):
             offences += line_offences(path, number, line, kinds)

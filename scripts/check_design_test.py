@@ -37,6 +37,17 @@ class CheckDesign(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn(expected, output)
 
+    def test_temporary_files_lie_in_scratch_folders(self):
+        line = "const auto path = std::filesystem::temp_directory_path() / name;\n"
+        self.assert_passes({"src/base/scratch_folder.cpp": line, "src/app/a_test.cpp": line})
+        self.assert_refused({"src/app/a.cpp": line}, "src/app/a.cpp:1: names a file where all users write")
+
+    def test_json_is_parsed_to_some_depth(self):
+        line = "const Json json = Json::parse(text, nullptr, false);\n"
+        self.assert_passes({"src/base/read_json.h": "if (json_depth(text) > 9) return {};\n" + line,
+                            "src/tuner/cost_model/boosted_trees.cpp": line, "src/app/a_test.cpp": line})
+        self.assert_refused({"src/app/a.cpp": "\n" + line}, "src/app/a.cpp:2: parses JSON of any depth")
+
     def test_kinds_of_targets_are_named_in_their_folders_only(self):
         line = 'if (target.kind == "cpu") {}\n'
         self.assert_passes({"src/targets/cpu/facts/a.cpp": line, "src/tuner/a_test.cpp": line,

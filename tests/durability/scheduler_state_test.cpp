@@ -1,8 +1,12 @@
 // scheduler.db when power fails: jobs and stages that the journal acknowledged are there
-// afterwards, as they were written, and the scheduler goes on with them.
+// afterwards, as they were written, with the files that were sent for them, those that were
+// forgotten are not, and the scheduler goes on with them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -33,6 +37,7 @@ std::string text_of(const jobs::StageRow& row) {
 struct Model {
   std::map<std::int64_t, jobs::JobRow> jobs = {};
   std::vector<jobs::StageRow> stages = {};
+  std::int64_t newest_stage = 0;
 
   std::string text() const {
     std::string text;
@@ -47,11 +52,17 @@ Result<Model> read_model(const StateFile& file) {
   Model model;
   ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs());
   ATTUNE_ASSIGN(model.stages, file.read_stages());
+  for (const jobs::StageRow& row : model.stages) {
+    model.newest_stage = std::max(model.newest_stage, row.stage);
+  }
   for (jobs::JobRow& row : rows) {
     if (!model.jobs.emplace(row.number, std::move(row)).second) return invalid("a job twice");
   }
   return model;
 }
+
+// What was sent for a job, which has a name in the folder before the job has a row.
+std::string files_of(std::int64_t number) { return "files-" + std::to_string(number); }
 
 // The rows, after the file was opened to write and a book was made of them.
 std::string content(const fs::path& folder) {
@@ -62,7 +73,11 @@ std::string content(const fs::path& folder) {
     model = read_model(*file);
     if (!model.ok()) return model.error().message;
     std::vector<jobs::JobRow> rows;
-    for (const auto& [number, row] : model->jobs) rows.push_back(row);
+    for (const auto& [number, row] : model->jobs) {
+      rows.push_back(row);
+      const std::string& files = row.job.spec().files();
+      if (!files.empty() && !fs::exists(folder / files)) return "job without its " + files;
+    }
     const std::size_t count = rows.size();
     jobs::Book book(jobs::options(), std::move(rows), 1000);
     book.recall(model->stages);
@@ -84,35 +99,74 @@ jobs::JobRow new_job(std::int64_t number, Rng& rng) {
   row.job.mutable_spec()->set_prefetch(1);
   row.job.mutable_spec()->set_options_json(
       std::string(rng.below(rng.chance(0.1) ? 40'000 : 600), 'o'));
-  if (rng.chance(0.5)) row.key = "key " + std::to_string(number);
+  // Some have the key of one that was forgotten before.
+  if (rng.chance(0.8)) row.key = "key " + std::to_string(rng.below(6));
+  if (rng.chance(0.3)) row.job.mutable_spec()->set_files(files_of(number));
+  if (rng.chance(0.3)) {
+    row.job.set_state(v1::DONE);
+    row.job.set_result_json(std::string(rng.below(rng.chance(0.2) ? 60'000 : 600), 'r'));
+  }
   return row;
 }
 
+bool key_is_taken(const Model& model, const std::string& key) {
+  return std::any_of(model.jobs.begin(), model.jobs.end(),
+                     [&](const auto& each) { return !key.empty() && each.second.key == key; });
+}
+
+void forget(Model& model, std::int64_t number, Changes& changes) {
+  const std::string id = "j" + std::to_string(number);
+  model.jobs.erase(number);
+  std::erase_if(model.stages, [&](const jobs::StageRow& row) { return row.bar.job() == id; });
+  std::erase_if(changes.jobs, [&](const jobs::JobRow& row) { return row.number == number; });
+  changes.forgotten.push_back({number, id});
+}
+
+// One that may be forgotten: never the newest, so that no number is given twice; 0: none.
+std::int64_t some_old_job(const Model& model, Rng& rng) {
+  if (model.jobs.size() < 2) return 0;
+  auto chosen = model.jobs.begin();
+  std::advance(chosen, static_cast<long>(rng.below(model.jobs.size() - 1)));
+  return chosen->first;
+}
+
 // What may happen in one turn of the scheduler.
-void random_turn(Model& model, Rng& rng, std::vector<jobs::JobRow>& rows,
-                 std::vector<jobs::StageRow>& stages) {
+Changes random_turn(Model& model, Rng& rng) {
+  Changes changes;
   const auto last = model.jobs.empty() ? 0 : model.jobs.rbegin()->first;
-  for (std::uint64_t i = rng.below(3); i > 0 || model.jobs.empty(); i -= i > 0 ? 1 : 0) {
-    const auto number = model.jobs.empty() ? 1 : model.jobs.rbegin()->first + 1;
-    model.jobs[number] = new_job(number, rng);
-    rows.push_back(model.jobs[number]);
-  }
-  if (last > 0 && rng.chance(0.7)) {
-    jobs::JobRow& changed = model.jobs.at(rng.between(1, last));
-    changed.job.set_trials(changed.job.trials() + 16);
-    if (rng.chance(0.2)) changed.wish = v1::STOP;
-    rows.push_back(changed);
-  }
-  for (std::uint64_t i = rng.below(4); i > 0; --i) {
-    jobs::StageRow stage{.epoch = 1, .stage = static_cast<std::int64_t>(model.stages.size())};
-    stage.bar.set_job("j1");
+  const auto some_job = [&] {
+    auto chosen = model.jobs.begin();
+    std::advance(chosen, static_cast<long>(rng.below(model.jobs.size())));
+    return chosen->first;
+  };
+  for (std::uint64_t i = rng.below(4); i > 0 && last > 0; --i) {
+    const std::int64_t job = some_job();
+    jobs::StageRow stage{.epoch = 1, .stage = ++model.newest_stage};
+    stage.bar.set_job("j" + std::to_string(job));
     stage.bar.set_kind("profile");
     stage.bar.set_pool("cpu");
     stage.bar.add_slots(0);
-    stage.bar.set_ended_at(static_cast<double>(model.stages.size()) + 1);
+    stage.bar.set_ended_at(static_cast<double>(model.newest_stage) + 1);
     model.stages.push_back(stage);
-    stages.push_back(stage);
+    changes.stages.push_back(stage);
   }
+  if (last > 0 && rng.chance(0.7)) {
+    jobs::JobRow& changed = model.jobs.at(some_job());
+    changed.job.set_trials(changed.job.trials() + 16);
+    if (rng.chance(0.2)) changed.wish = v1::STOP;
+    changes.jobs.push_back(changed);
+  }
+  for (std::uint64_t i = rng.below(4); i > 0 && rng.chance(0.6); --i) {
+    if (const std::int64_t job = some_old_job(model, rng); job != 0) forget(model, job, changes);
+  }
+  for (std::uint64_t i = rng.below(3); i > 0 || model.jobs.empty(); i -= i > 0 ? 1 : 0) {
+    const auto number = model.jobs.empty() ? 1 : model.jobs.rbegin()->first + 1;
+    jobs::JobRow made = new_job(number, rng);
+    if (key_is_taken(model, made.key)) made.key.clear();
+    changes.jobs.push_back(made);
+    model.jobs[number] = std::move(made);
+  }
+  return changes;
 }
 
 // Waits for acknowledgements, which come from the journal's thread.
@@ -135,28 +189,59 @@ class Waiting {
   int expected_ = 0, arrived_ = 0;
 };
 
+// The oldest stages go. It is done when something that was appended after it has been acknowledged,
+// and that was appended when the journal had taken up the batch with it.
+void trim(Journal& journal, Model& model, Rng& rng, Account& account, Waiting& waiting) {
+  const std::size_t kept = model.stages.size() - rng.below(model.stages.size());
+  model.stages.erase(model.stages.begin(), model.stages.end() - static_cast<long>(kept));
+  const std::size_t step = account.begin();
+  account.now(step, model.text());
+  journal.trim_stages(0, static_cast<std::int64_t>(kept));
+  for (int i = 0; i < 2; ++i) {
+    waiting.expect();
+    journal.append({}, {[&](const Status&) { waiting.arrived(); }});
+    waiting.wait();
+  }
+  account.acknowledge(step);
+}
+
 void live(const fs::path& folder, Rng& rng, Account& account) {
   auto file = StateFile::open(path_in(folder));
   ASSERT_TRUE(file.ok()) << file.error().message;
   ASSERT_TRUE(file->write_pools({{"host", 2}, {"cpu", 1}}).ok());
+  if (rng.chance(0.5)) {
+    ASSERT_TRUE(file->shrink(4096).ok());
+  }
   auto model = read_model(*file);
   ASSERT_TRUE(model.ok()) << model.error().message;
   Waiting waiting;
-  Journal journal(std::move(*file), [](const Error& error) { ADD_FAILURE() << error.message; });
+  Journal journal(
+      std::move(*file), [](const Error& error) { ADD_FAILURE() << error.message; },
+      [&](const std::string&) {
+        account.disk().sync_folder();
+        return Status();
+      });
   for (std::uint64_t turn = rng.below(20); turn > 0; --turn) {
-    std::vector<jobs::JobRow> rows;
-    std::vector<jobs::StageRow> stages;
-    random_turn(*model, rng, rows, stages);
+    Changes changes = random_turn(*model, rng);
+    for (const jobs::JobRow& row : changes.jobs) {
+      const std::string& files = row.job.spec().files();
+      if (files.empty() || row.job.trials() > 0) continue;
+      account.disk().make_file(files);
+      changes.folders.push_back(folder);
+    }
     const std::size_t step = account.begin();
     account.now(step, model->text());
     waiting.expect();
-    journal.append({.jobs = std::move(rows), .stages = std::move(stages)},
-                   {[&, step](const Status& written) {
+    journal.append(std::move(changes), {[&, step](const Status& written) {
                      EXPECT_TRUE(written.ok());
                      account.acknowledge(step);
                      waiting.arrived();
                    }});
     if (rng.chance(0.7)) waiting.wait();
+    if (!model->stages.empty() && rng.chance(0.1)) {
+      waiting.wait();
+      trim(journal, *model, rng, account, waiting);
+    }
   }
   waiting.wait();
 }
@@ -167,16 +252,17 @@ void prepare(const fs::path& folder, Rng& rng) {
   auto file = StateFile::open(path_in(folder));
   ASSERT_TRUE(file.ok());
   Model model;
-  std::vector<jobs::JobRow> rows;
-  std::vector<jobs::StageRow> stages;
-  random_turn(model, rng, rows, stages);
-  ASSERT_TRUE(file->write({.jobs = rows, .stages = stages}).ok());
+  const Changes changes = random_turn(model, rng);
+  ASSERT_TRUE(file->write(changes).ok());
+  for (const jobs::JobRow& row : changes.jobs) {
+    if (!row.job.spec().files().empty()) std::ofstream(folder / row.job.spec().files());
+  }
   auto database = sqlite::Database::open_file(path_in(folder), sqlite::Database::Access::Write, {});
   ASSERT_TRUE(database.ok());
   ASSERT_TRUE(database
                   ->execute("DROP INDEX jobs_key; ALTER TABLE jobs DROP COLUMN uid; "
                             "CREATE UNIQUE INDEX jobs_key ON jobs(key) WHERE key <> ''; "
-                            "PRAGMA user_version=1")
+                            "DROP TABLE set_aside; PRAGMA user_version=1")
                   .ok());
 }
 

@@ -2,6 +2,8 @@
 // or by never finishing what they began. It serves others meanwhile.
 #include <sys/socket.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -26,6 +28,34 @@ TEST_F(GreedyClients, FillTheDiskWithFewUploads) {
               return last;
             }),
             "4 uploads of this user wait for their jobs already");
+}
+
+// What looks like an end of the files may be one of the connection. Whoever was not told the name
+// of their upload leaves none behind, so that four of them do not keep a fifth away.
+TEST_F(GreedyClients, WhoBreakOffUploadsLeaveNothingBehind) {
+  EXPECT_EQ(other([](Stub& stub) {
+              for (int i = 0; i < 40; ++i) {
+                grpc::ClientContext context;
+                v1::UploadReply reply;
+                const auto writer = stub.Upload(&context, &reply);
+                v1::FilePart part;
+                part.set_name("x");
+                (void)writer->Write(part);
+                writer->WritesDone();
+                context.TryCancel();
+                (void)writer->Finish();
+              }
+              return "broken off";
+            }),
+            "broken off");
+  // The last of them may still be under way there.
+  const std::filesystem::path uploads = wire::upload_path(state_, "");
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::filesystem::exists(uploads) && !std::filesystem::is_empty(uploads) &&
+         std::chrono::steady_clock::now() - begun < std::chrono::seconds(20)) {
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(!std::filesystem::exists(uploads) || std::filesystem::is_empty(uploads));
 }
 
 TEST_F(GreedyClients, WhoSayNothingOrNonsenseAreLeftAlone) {

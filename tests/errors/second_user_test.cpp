@@ -9,12 +9,14 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/temporary_directory_testing.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/unix_socket.h"
 #include "tests/support/background_process.h"
+#include "tests/support/hostile_client.h"
 #include "tests/support/process.h"
 #include "tests/support/second_user.h"
 
@@ -39,9 +41,9 @@ class SecondUser : public ::testing::Test {
     EXPECT_EQ(scheduler_->finish().status, 0);
   }
 
-  void start(const std::vector<std::string>& options) {
+  void start(const std::vector<std::string>& options, const std::string& workers = "0") {
     std::vector<std::string> words = {
-        test::attune_program(), "scheduler", "--workers", "0", "--state", state_};
+        test::attune_program(), "scheduler", "--workers", workers, "--state", state_};
     words.insert(words.end(), options.begin(), options.end());
     scheduler_ = std::make_unique<test::BackgroundProcess>(words, environment());
     ASSERT_TRUE(scheduler_->wait_for_error_text("serving"));
@@ -118,6 +120,32 @@ TEST_F(SecondUser, SeesNothingOfTheState) {
   EXPECT_EQ(test::act_as_nobody(
                 [&] { return ::open(state_.c_str(), O_RDONLY) < 0 ? "refused" : "opened"; }),
             "refused");
+}
+
+// What a scheduler makes while it works: logs of its workers, folders of jobs and what lies in
+// them, uploads.
+TEST_F(SecondUser, SeesNothingOfWhatWorkersMake) {
+  ASSERT_EQ(own({"jobs", "cancel", "mine"}).status, 0);
+  TearDown();
+  scheduler_.reset();
+  start({"--share", test::kNobodysGroup}, "1");
+  EXPECT_EQ(test::act_as_nobody([&]() -> std::string {
+              const Result<wire::Line> line = wire::open_line(state_);
+              if (!line.ok()) return line.error().message;
+              return test::upload(*v1::Scheduler::NewStub(line->channel), {"a/b.npy", "c"});
+            }).substr(0, 6),
+            "65534-");
+  ASSERT_EQ(own({"submit", "matmul:m=32,n=32,k=32", "--trials", "2", "--wait"}).status, 0);
+  std::set<std::string> seen;
+  for (const auto& entry : fs::recursive_directory_iterator(state_)) {
+    struct stat status = {};
+    ASSERT_EQ(::lstat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, entry.is_directory() ? 0700u : 0600u) << entry.path();
+    seen.insert(entry.path().lexically_relative(state_).begin()->string());
+  }
+  for (const char* name : {"jobs", "uploads", "worker-0.log", "scheduler.db"}) {
+    EXPECT_TRUE(seen.contains(name)) << name;
+  }
 }
 
 TEST_F(SecondUser, FindsAStateOfAnEarlierProgramClosed) {

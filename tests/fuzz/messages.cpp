@@ -1,5 +1,6 @@
 // What clients and workers say to the scheduler. The input is a row of messages, each a byte that
-// says of which kind it is, its size in two bytes, and the message as gRPC hands it over.
+// says of which kind it is, its size in two bytes, and the message as gRPC hands it over. Whatever
+// is said, the next book believes the rows that come of it.
 #include "fleet/jobs/book/book_testing.h"
 #include "tests/fuzz/harness.h"
 
@@ -56,12 +57,14 @@ class Conversation {
     }
     now_ += 0.5;
     book_.time_passed(now_);
-    (void)book_.settle(now_);
+    const std::string wrong = jobs::put_on_disk(book_.settle(now_), disk_);
+    CHECK(wrong.empty(), wrong);
   }
 
  private:
   jobs::Book book_{jobs::options(), {}, 0};
   jobs::WorkerId workers_[2] = {1, 2}, last_ = 2;
+  std::map<std::int64_t, jobs::JobRow> disk_;
   double now_ = 0;
 };
 

@@ -16,7 +16,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "base/json_depth.h"
+#include "base/read_json.h"
 #include "base/text_file.h"
 
 namespace attune::job_worker {
@@ -88,7 +88,7 @@ Result<int> JobFolder::chosen(const std::string& name, int value) const {
 std::optional<JobReport> JobFolder::report() const {
   auto text = read_text_file(path_ + "/report.json", kLargestSettingBytes);
   if (!text.ok() || json_depth(*text) > kDeepestJson) return std::nullopt;
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto json = read_json<nlohmann::json>(*text);
   const auto stopped = json.is_object() ? json.find("stopped") : json.end();
   return JobReport{std::move(*text), stopped != json.end() && *stopped == true};
 }

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "base/json_depth.h"
 #include "base/json_value.h"
+#include "base/read_json.h"
 #include "compiler/schedule/primitives.h"
 
 namespace attune::schedule {
@@ -174,7 +174,7 @@ std::string to_json(const Trace& trace) {
 
 Result<Trace> trace_from_json(std::string_view text) {
   if (json_depth(text) > kDeepestJson) return invalid("the trace is nested too deep");
-  const auto steps = nlohmann::json::parse(text, nullptr, false);
+  const auto steps = read_json<nlohmann::json>(text);
   if (!steps.is_array()) return invalid("the trace is not a JSON array of steps");
   Trace trace;
   for (std::size_t i = 0; i < steps.size(); ++i) {

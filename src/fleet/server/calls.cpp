@@ -14,15 +14,23 @@
 namespace attune::server {
 namespace {
 
+constexpr const char* kDiskIsSlow = "the scheduler's disk is slow; try again when it has caught up";
+
 // A call with one answer.
 class Answer final : public grpc::ServerUnaryReactor {
  public:
-  explicit Answer(CallState& state) : under_way_(state, UnderWay::Kind::Answer) {}
+  Answer(CallState& state, Unanswered& unanswered)
+      : under_way_(state, UnderWay::Kind::Answer), place_(unanswered) {}
   bool in_time() const { return under_way_.in_time(); }
+  Unanswered::Place& place() { return place_; }
+  void finish(const Status& status) {
+    Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
+  }
   void OnDone() override { delete this; }
 
  private:
   UnderWay under_way_;
+  Unanswered::Place place_;
 };
 
 // The end of a stream that is not begun.
@@ -45,10 +53,13 @@ Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& cal
   const bool sent = jobs::is_upload_of(caller.uid, files) && has_upload(state, files);
   ATTUNE_ASSIGN(v1::SubmitReply reply, turn.book.submit(caller, request, turn.now));
   if (files.empty() || reply.already_known()) return reply;
-  const Status claimed =
-      sent ? claim_upload(state, files, reply.job().id())
-           : Status(Error{ErrorCode::NotFound, "the files of the job are not there any more", {}});
-  if (claimed.ok()) return reply;
+  Result<std::vector<std::string>> claimed =
+      Error{ErrorCode::NotFound, "the files of the job are not there any more", {}};
+  if (sent) claimed = claim_upload(state, files, reply.job().id());
+  if (claimed.ok()) {
+    turn.folders.insert(turn.folders.end(), claimed->begin(), claimed->end());
+    return reply;
+  }
   v1::ControlRequest cancel;
   cancel.set_job(reply.job().id());
   cancel.set_wish(v1::CANCEL);
@@ -57,6 +68,22 @@ Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& cal
 }
 
 }  // namespace
+
+Status Unanswered::Place::check(const std::string& user) const {
+  const int before = all_.calls_ - 1;
+  if (before < kMostCalls) return check_memory(user);
+  return Error{ErrorCode::Exhausted,
+               fmt::format("{} calls of {} wait for an answer already", before, user), kDiskIsSlow};
+}
+
+Status Unanswered::Place::check_memory(const std::string& user) const {
+  const std::size_t others = all_.bytes_ - bytes_;
+  if (others < kMostBytes) return {};
+  return Error{
+      ErrorCode::Exhausted,
+      fmt::format("calls of {} with {} MiB wait for an answer already", user, others >> 20),
+      kDiskIsSlow};
+}
 
 Result<jobs::Caller> SchedulerCalls::admit(std::string_view call,
                                            const grpc::CallbackServerContext& context) {
@@ -67,25 +94,30 @@ Result<jobs::Caller> SchedulerCalls::admit(std::string_view call,
                "wait a moment; it serves others too"};
 }
 
-grpc::ServerUnaryReactor* SchedulerCalls::answer(std::string_view call,
-                                                 const grpc::CallbackServerContext& context,
-                                                 Act act, std::function<void()> complete) {
-  auto* reactor = new Answer(state_);
-  Result<jobs::Caller> caller = admit(call, context);
-  if (!caller.ok()) {
-    reactor->Finish(wire::to_status(caller.error()));
+// The memory is looked at again when it is the call's turn: answers may be large.
+grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
+                                                 std::function<void()> complete) {
+  auto* reactor = new Answer(state_, unanswered_);
+  const Result<jobs::Caller> caller = admit(asked.call, asked.context);
+  Status good = caller.ok() ? reactor->place().check(caller->user) : Status(caller.error());
+  if (!good.ok()) {
+    reactor->finish(good);
     return reactor;
   }
-  const bool heard = reactor->in_time() && state_.loop->post([reactor, caller = std::move(*caller),
-                                                              act = std::move(act),
-                                                              complete =
-                                                                  std::move(complete)](Turn& turn) {
-    turn.waiting.push_back([reactor, acted = act(caller, turn), complete](const Status& written) {
+  reactor->place().hold(asked.request.ByteSizeLong());
+  Event event = [reactor, caller = *caller, act = std::move(act), complete = std::move(complete),
+                 &reply = asked.reply](Turn& turn) {
+    const Status fits = reactor->place().check_memory(caller.user);
+    if (!fits.ok()) return reactor->finish(fits);
+    const Status acted = act(caller, turn);
+    reactor->place().hold(reply.ByteSizeLong());
+    turn.waiting.push_back([reactor, acted, complete](const Status& written) {
       const Status& status = acted.ok() ? written : acted;
       if (status.ok() && complete) complete();
-      reactor->Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
+      reactor->finish(status);
     });
-  });
+  };
+  const bool heard = reactor->in_time() && state_.loop->post(std::move(event));
   if (!heard) reactor->Finish(ending());
   return reactor;
 }
@@ -94,7 +126,7 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
                                                  const v1::SubmitRequest* request,
                                                  v1::SubmitReply* reply) {
   return answer(
-      "Submit", *context,
+      {"Submit", *context, *request, *reply},
       [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, turn));
         return {};
@@ -107,18 +139,19 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* context,
                                                   const v1::ControlRequest* request,
                                                   v1::ControlReply* reply) {
-  return answer(
-      "Control", *context, [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
-        ATTUNE_ASSIGN(*reply->mutable_job(), turn.book.control(caller, *request, turn.now));
-        return {};
-      });
+  return answer({"Control", *context, *request, *reply},
+                [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+                  ATTUNE_ASSIGN(*reply->mutable_job(),
+                                turn.book.control(caller, *request, turn.now));
+                  return {};
+                });
 }
 
 grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* context,
                                                const v1::ListRequest* request,
                                                v1::Snapshot* reply) {
   return answer(
-      "List", *context,
+      {"List", *context, *request, *reply},
       [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
         return {};
@@ -132,7 +165,7 @@ grpc::ServerUnaryReactor* SchedulerCalls::Prune(grpc::CallbackServerContext* con
                                                 const v1::PruneRequest* request,
                                                 v1::PruneReply* reply) {
   return answer(
-      "Prune", *context,
+      {"Prune", *context, *request, *reply},
       [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.prune(caller, *request, turn.now));
         return {};
@@ -146,7 +179,8 @@ grpc::ServerUnaryReactor* SchedulerCalls::Token(grpc::CallbackServerContext* con
                                                 const v1::TokenRequest* request,
                                                 v1::TokenReply* reply) {
   return answer(
-      "Token", *context, [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+      {"Token", *context, *request, *reply},
+      [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         const bool worker = request->purpose() == v1::WORKER;
         const jobs::Right right = worker ? jobs::Right::WorkerToken : jobs::Right::TunerToken;
         if (!jobs::may(jobs::standing_of(caller, state_.uid), right)) {

@@ -37,16 +37,22 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
  private:
   // Who makes this call; an error where they may not, or do it too often.
   Result<jobs::Caller> admit(std::string_view call, const grpc::CallbackServerContext& context);
-  // Answers when all that the call and those before it changed is on the disk; `complete` is done
-  // just before, away from the loop.
+  // A call with its answer, which comes when all that the call and those before it changed is on
+  // the disk; `complete` is done just before, away from the loop.
+  struct Asked {
+    std::string_view call;
+    const grpc::CallbackServerContext& context;
+    const google::protobuf::MessageLite& request;
+    const google::protobuf::MessageLite& reply;
+  };
   using Act = std::function<Status(const jobs::Caller&, Turn&)>;
-  grpc::ServerUnaryReactor* answer(std::string_view call,
-                                   const grpc::CallbackServerContext& context, Act act,
+  grpc::ServerUnaryReactor* answer(const Asked& asked, Act act,
                                    std::function<void()> complete = {});
 
   CallState& state_;
   const WhoCalls who_;
   RateLimit* const rate_;
+  Unanswered unanswered_;
 };
 
 }  // namespace attune::server

@@ -68,9 +68,12 @@ void WorkStream::OnReadDone(bool ok) {
     turn.changed = turn.changed || !message.has_beat();
     if (first) turn.book.joined(id, pass, turn.now);
     turn.book.said(id, message, turn.now);
-    const std::lock_guard lock(state.mutex);
-    const auto found = state.workers.find(id);
-    if (found != state.workers.end()) found->second->heard();
+    // What it brought about waits for the disk, and so does what comes after it.
+    turn.waiting.push_back([&state, id](const Status&) {
+      const std::lock_guard lock(state.mutex);
+      const auto found = state.workers.find(id);
+      if (found != state.workers.end()) found->second->heard();
+    });
   });
   if (reads_on) StartRead(&incoming_);
 }

@@ -12,7 +12,8 @@
 namespace attune::server {
 
 // A connection that the server writes to: one message at a time, in order. Whoever speaks faster
-// than the loop hears waits, and whoever does not read what they are told is cut off.
+// than the disk takes what comes of it waits, and whoever does not read what they are told is cut
+// off.
 class WorkStream final : public grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker> {
  public:
   static constexpr int kMostUnheard = 256;
@@ -25,7 +26,7 @@ class WorkStream final : public grpc::ServerBidiReactor<v1::FromWorker, v1::ToWo
   void begin() { StartRead(&incoming_); }
   void send(const v1::ToWorker& message);
   void close();  // after what was sent
-  void heard();  // one of the messages that came
+  void heard();  // one of the messages that came, and what it changed is on the disk
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/json_depth.h"
 #include "base/json_value.h"
 #include "base/parallel.h"
+#include "base/read_json.h"
 
 namespace attune::explore {
 namespace {
@@ -388,7 +388,7 @@ Result<std::uint64_t> load_position(const space::Space& space, const nlohmann::j
 
 Result<nlohmann::json> parse_saved(std::string_view saved) {
   if (json_depth(saved) > kDeepestJson) return damaged("is nested too deep");
-  auto document = nlohmann::json::parse(saved, nullptr, false);
+  auto document = read_json<nlohmann::json>(saved);
   if (!document.is_object()) return damaged("is not JSON");
   return document;
 }

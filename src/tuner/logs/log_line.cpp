@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json_depth.h"
+#include "base/read_json.h"
 
 namespace attune::logs {
 namespace {
@@ -294,8 +294,7 @@ std::string_view describe_error(int error) {
 }
 
 bool looks_like_log(std::string_view line) {
-  if (json_depth(line) > kDeepestJson) return false;
-  const json row = json::parse(trimmed(line), nullptr, false);
+  const json row = read_json<json>(trimmed(line));
   if (!row.is_object()) return false;
   return row.contains("input") || (row.contains("i") && row.contains("r"));
 }

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json_depth.h"
+#include "base/read_json.h"
 #include "tuner/logs/workload_arguments.h"
 
 namespace attune::logs {
@@ -241,8 +241,7 @@ std::variant<Workload, Unmapped> workload_of(const LogRecord& record) {
 
 std::string target_kind(const std::string& target) {
   if (target.starts_with('{')) {
-    if (json_depth(target) > kDeepestJson) return "";
-    const auto object = nlohmann::json::parse(target, nullptr, false);
+    const auto object = read_json<nlohmann::json>(target);
     const auto kind = object.is_object() ? object.find("kind") : object.end();
     return kind != object.end() && kind->is_string() ? kind->get<std::string>() : "";
   }

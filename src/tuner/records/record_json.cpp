@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "base/json_depth.h"
 #include "base/match.h"
+#include "base/read_json.h"
 #include "tuner/records/json_fields.h"
 
 namespace attune::records {
@@ -265,7 +265,7 @@ std::variant<Record, TaskDefinition, LineProblem> parse_json_line(std::string_vi
 std::string outcome_to_json(const outcome::Outcome& outcome) { return dump(outcome_json(outcome)); }
 
 Result<outcome::Outcome> outcome_from_json(std::string_view text) {
-  const json parsed = json_depth(text) > kDeepestJson ? json() : json::parse(text, nullptr, false);
+  const json parsed = read_json<json>(text);
   JsonFields fields(parsed, text);
   outcome::Outcome outcome = read_outcome(fields);
   if (const auto& problem = fields.problem()) {

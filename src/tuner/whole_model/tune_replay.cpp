@@ -1,14 +1,13 @@
 #include "tuner/whole_model/tune_replay.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/clock.h"
+#include "base/scratch_folder.h"
 #include "compiler/model/load/prepared_model.h"
 #include "tuner/session/recording.h"
 #include "tuner/session/run_local.h"
@@ -18,37 +17,6 @@
 
 namespace attune::whole_model {
 namespace {
-
-// A store for what is chosen now; nobody needs it afterwards.
-class ScratchStore {
- public:
-  static Result<std::unique_ptr<ScratchStore>> make() {
-    auto made = std::make_unique<ScratchStore>();
-    ATTUNE_ASSIGN(made->store_, records::open_sqlite_store(made->path_));
-    return made;
-  }
-  ScratchStore()
-      : path_(
-            (std::filesystem::temp_directory_path() / fmt::format("attune-replay.{}.db", getpid()))
-                .string()) {
-    remove();
-  }
-  ScratchStore(const ScratchStore&) = delete;
-  ScratchStore& operator=(const ScratchStore&) = delete;
-  ~ScratchStore() {
-    store_.reset();
-    remove();
-  }
-  records::Store& store() { return *store_; }
-
- private:
-  void remove() const {
-    std::error_code ignored;
-    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + end, ignored);
-  }
-  std::string path_;
-  std::unique_ptr<records::Store> store_;
-};
 
 // What a session could know when it began: the records that were there before it.
 Status copy_what_was_known(records::Store& from, std::int64_t before_ms, records::Store& to) {
@@ -82,8 +50,10 @@ class Repetition {
   Result<ReplayReport> run(std::vector<TunableTask> tasks, bool is_model, int window) {
     ATTUNE_ASSIGN(const auto then, records::open_sqlite_store_for_reading(path_));
     ATTUNE_RETURN_IF_ERROR(find_sessions(std::move(tasks), *then));
-    ATTUNE_ASSIGN(const auto scratch, ScratchStore::make());
-    ATTUNE_RETURN_IF_ERROR(open_all(is_model, *then, scratch->store()));
+    // A store for what is chosen now; nobody needs it afterwards.
+    ATTUNE_ASSIGN(const ScratchFolder folder, ScratchFolder::make());
+    ATTUNE_ASSIGN(const auto scratch, records::open_sqlite_store(folder.path() + "/records.db"));
+    ATTUNE_RETURN_IF_ERROR(open_all(is_model, *then, *scratch));
     const std::atomic<bool> stop = false;
     if (is_model) {
       std::vector<session::WeightedSession> weighted;
@@ -93,7 +63,7 @@ class Repetition {
     } else {
       ATTUNE_RETURN_IF_ERROR(session::run_local(*parts_.front().now));
     }
-    return report(scratch->store());
+    return report(*scratch);
   }
 
  private:

@@ -41,7 +41,7 @@ std::string difference(const std::string& found, const std::vector<std::string>&
 
 }  // namespace
 
-Account::Account(const UnsyncedVfs& disk, std::string content) : disk_(disk) {
+Account::Account(UnsyncedVfs& disk, std::string content) : disk_(disk) {
   steps_.push_back({0, 0, std::move(content)});
 }
 
@@ -98,7 +98,7 @@ PowerCuts cut_power(const Subject& subject, std::uint64_t seed, VfsOptions optio
     if (options.checkpoint_pages == 0 || life > 0) {
       options.checkpoint_pages = rng.chance(0.3) ? 1000 : static_cast<int>(rng.between(2, 60));
     }
-    const UnsyncedVfs disk(folder.path(), options);
+    UnsyncedVfs disk(folder.path(), options);
     Account account(disk, content);
     subject.live(folder.path(), rng, account);
     const std::size_t cut = choose_cut(disk, account, rng);
@@ -117,12 +117,16 @@ PowerCuts cut_power(const Subject& subject, std::uint64_t seed, VfsOptions optio
   return report;
 }
 
-PowerCuts cut_power_often(const Subject& subject) {
+std::uint64_t power_cut_seeds(std::uint64_t usual) {
   const char* wish = std::getenv("ATTUNE_POWER_CUTS");
-  const std::uint64_t seeds = wish == nullptr ? 100 : std::strtoull(wish, nullptr, 10);
+  return wish == nullptr ? usual : std::strtoull(wish, nullptr, 10);
+}
+
+PowerCuts cut_power_often(const Subject& subject, std::uint64_t usual_seeds, VfsOptions options) {
+  const std::uint64_t seeds = power_cut_seeds(usual_seeds);
   PowerCuts all;
   for (std::uint64_t seed = 1; seed <= seeds && all.findings.size() < kMostFindings; ++seed) {
-    const PowerCuts one = cut_power(subject, seed);
+    const PowerCuts one = cut_power(subject, seed, options);
     all.cuts += one.cuts;
     all.steps += one.steps;
     all.unsafe_steps += one.unsafe_steps;
@@ -134,7 +138,7 @@ PowerCuts cut_power_often(const Subject& subject) {
 }
 
 void expect_nothing_lost(const Subject& subject) {
-  const PowerCuts cuts = cut_power_often(subject);
+  const PowerCuts cuts = cut_power_often(subject, 100);
   for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
   EXPECT_GT(cuts.unsafe_steps, cuts.cuts / 10) << "power hardly ever failed in the middle";
 }
@@ -142,18 +146,17 @@ void expect_nothing_lost(const Subject& subject) {
 void expect_nothing_lost_without_log(const Subject& subject) {
   Subject fresh = subject;
   fresh.prepare = [](const std::filesystem::path&, Rng&) {};
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const PowerCuts cuts = cut_power(fresh, seed, {.shared_memory = false});
-    for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
-  }
+  const PowerCuts cuts = cut_power_often(fresh, 40, {.shared_memory = false});
+  for (const std::string& finding : cuts.findings) ADD_FAILURE() << finding;
 }
 
 void expect_losses_without_syncs(const Subject& subject) {
+  const std::uint64_t seeds = std::max<std::uint64_t>(power_cut_seeds(20), 20);
   std::size_t found = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     found += cut_power(subject, seed, {.honest = false}).findings.size();
   }
-  EXPECT_GT(found, 10u);
+  EXPECT_GT(found, seeds / 2);
 }
 
 std::string integrity_of(const std::string& path) {

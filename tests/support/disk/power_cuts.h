@@ -18,7 +18,7 @@ namespace attune::test {
 // What one life did: its steps, in the order in which they must be found.
 class Account {
  public:
-  Account(const UnsyncedVfs& disk, std::string content);
+  Account(UnsyncedVfs& disk, std::string content);
 
   std::size_t begin();                              // of a step; its number
   void acknowledge(std::size_t step);               // it was said to be safe
@@ -29,13 +29,14 @@ class Account {
   std::vector<std::string> allowed_at(std::size_t position) const;
   // Where a loss shows best: when something has just been acknowledged.
   std::vector<std::size_t> acknowledgements() const;
+  UnsyncedVfs& disk() { return disk_; }
 
  private:
   struct Step {
     std::size_t begun, acknowledged;
     std::string content;
   };
-  const UnsyncedVfs& disk_;
+  UnsyncedVfs& disk_;
   mutable std::mutex mutex_;
   std::vector<Step> steps_;
 };
@@ -54,8 +55,11 @@ struct PowerCuts {
 };
 PowerCuts cut_power(const Subject& subject, std::uint64_t seed, VfsOptions options = {});
 
-// Seeds from 1 to $ATTUNE_POWER_CUTS (100 unless set); the first findings, and how much was tried.
-PowerCuts cut_power_often(const Subject& subject);
+// $ATTUNE_POWER_CUTS, else as many as usual.
+std::uint64_t power_cut_seeds(std::uint64_t usual);
+// Seeds from 1 to that; the first findings, and how much was tried.
+PowerCuts cut_power_often(const Subject& subject, std::uint64_t usual_seeds,
+                          VfsOptions options = {});
 
 // What a test asks of a subject: nothing is lost, neither where SQLite has no shared memory and
 // thus no write-ahead log; and on a disk that syncs nothing, losses are found.

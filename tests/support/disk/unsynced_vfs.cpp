@@ -222,6 +222,12 @@ std::size_t UnsyncedVfs::position() const {
   return shared_->events.size();
 }
 
+void UnsyncedVfs::make_file(const std::string& name) { shared_->tell({Kind::Create, name}); }
+
+void UnsyncedVfs::sync_folder() {
+  if (shared_->options.honest) shared_->tell({Kind::SyncFolder});
+}
+
 DiskFiles UnsyncedVfs::after_power_cut(std::size_t position, Rng& rng) const {
   const std::lock_guard lock(shared_->mutex);
   return test::after_power_cut(shared_->before, std::span(shared_->events).first(position), rng);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/support/disk/unsynced_disk.h"
@@ -29,6 +30,10 @@ class UnsyncedVfs {
 
   // How much the disk was told; a point at which power may fail. From any thread.
   std::size_t position() const;
+  // Another file of the folder gets a name, and the folder is synced by the program itself.
+  void make_file(const std::string& name);
+  void sync_folder();
+
   // What is found when power failed there.
   DiskFiles after_power_cut(std::size_t position, Rng& rng) const;
 

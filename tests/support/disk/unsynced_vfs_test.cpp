@@ -3,6 +3,9 @@
 #include "tests/support/disk/unsynced_vfs.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <utility>
 
 #include "base/sqlite/database.h"
 #include "base/temporary_directory_testing.h"
@@ -83,6 +86,41 @@ TEST(UnsyncedVfs, WithoutSyncsMuchIsLostAndSomeIsDamaged) {
   const Seen seen = seen_with("PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF");
   EXPECT_GT(seen.lost + seen.damaged, 20);
   EXPECT_GT(seen.damaged, 0);
+}
+
+// What ./test power-cut --seeds N says counts for every kind of disk.
+TEST(PowerCuts, AreAsManyAsWasAskedForOnEveryDisk) {
+  int lives = 0;
+  Subject subject = notes("PRAGMA journal_mode=DELETE; PRAGMA synchronous=EXTRA");
+  subject.live = [&, live = subject.live](const fs::path& folder, Rng& rng, Account& account) {
+    lives += 1;
+    live(folder, rng, account);
+  };
+  ASSERT_EQ(::setenv("ATTUNE_POWER_CUTS", "2", 1), 0);
+  expect_nothing_lost_without_log(subject);
+  const int without_log = std::exchange(lives, 0);
+  EXPECT_TRUE(without_log >= 2 && without_log <= 6) << without_log << " lives of two seeds";
+  ASSERT_EQ(cut_power_often(subject, 100).findings.size(), 0u);
+  EXPECT_TRUE(lives >= 2 && lives <= 6) << lives;
+  ASSERT_EQ(::unsetenv("ATTUNE_POWER_CUTS"), 0);
+  EXPECT_EQ(power_cut_seeds(40), 40u);
+}
+
+// Files beside the database, whose names the program syncs itself.
+TEST(UnsyncedVfs, NamesThatNobodySyncedMayBeLost) {
+  const TemporaryDirectory folder;
+  UnsyncedVfs disk(folder.path());
+  disk.make_file("synced");
+  disk.sync_folder();
+  disk.make_file("new");
+  bool kept = false, lost = false;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Rng rng(seed);
+    const DiskFiles files = disk.after_power_cut(disk.position(), rng);
+    ASSERT_TRUE(files.contains("synced"));
+    (files.contains("new") ? kept : lost) = true;
+  }
+  EXPECT_TRUE(kept && lost);
 }
 
 TEST(UnsyncedDisk, KeepsWhatWasSyncedAndMayLoseTheRest) {

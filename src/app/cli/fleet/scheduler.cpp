@@ -7,6 +7,7 @@
 
 #include "app/cli/fleet/scheduler_options.h"
 #include "app/cli/fleet/scheduler_verbs.h"
+#include "app/cli/printable.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -143,7 +144,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
     ATTUNE_ASSIGN(verbs::ServeOptions options, serving.take());
     ATTUNE_ASSIGN(options.retention, retention.take());
-    options.note = [&](const std::string& text) { console.note(text); };
+    options.note = [&](const std::string& text) { console.note(one_line(text)); };
     ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(options, [&](const verbs::Serving& told) {
       console.note(words_of(told));
       tell_missing_cage_parts(console);

@@ -1,13 +1,11 @@
 #include "app/verbs/jobs/fetch.h"
 
-#include <stdlib.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/scratch_folder.h"
 #include "compiler/model/schedules/known_schedule.h"
 #include "fleet/client/client.h"
 #include "tuner/records/merge.h"
@@ -51,29 +49,6 @@ class Arriving {
   bool has_artifact_ = false, has_records_ = false;
 };
 
-// For what is not to stay; gone with all that is in it.
-class PrivateFolder {
- public:
-  static Result<PrivateFolder> make() {
-    std::error_code failure;
-    std::string path =
-        (std::filesystem::temp_directory_path(failure) / "attune_fetch_XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) return write_error(path, errno);
-    return PrivateFolder(path);
-  }
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  PrivateFolder& operator=(PrivateFolder&&) = delete;
-  ~PrivateFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit PrivateFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 }  // namespace
 
 Result<FetchReport> fetch_job(const FetchOptions& options, const SchedulerOptions& scheduler) {
@@ -85,7 +60,7 @@ Result<FetchReport> fetch_job(const FetchOptions& options, const SchedulerOption
                                    ? std::filesystem::path(request.output).filename().string()
                                    : options.output};
   ATTUNE_ASSIGN(report.records, model::records_path(options.records));
-  ATTUNE_ASSIGN(const PrivateFolder folder, PrivateFolder::make());
+  ATTUNE_ASSIGN(const ScratchFolder folder, ScratchFolder::make());
   const std::string came = folder.path() + "/records.db";
   Arriving arriving(report.output, came);
   ATTUNE_RETURN_IF_ERROR(client.fetch(options.job, [&](const std::string& name, auto bytes) {

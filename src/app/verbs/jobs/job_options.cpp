@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/read_json.h"
+
 namespace attune::verbs {
 namespace {
 
@@ -76,7 +78,7 @@ std::string to_json(const JobOptions& options) {
 Result<JobOptions> parse_job_options(const std::string& text) {
   JobOptions options;
   if (text.empty()) return options;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = read_json<Json>(text);
   if (!json.is_object()) return damaged("it is no JSON object");
   for (const auto& [key, value] : json.items()) {
     if (!take(key, value, options)) return damaged(fmt::format("'{}' is not understood", key));

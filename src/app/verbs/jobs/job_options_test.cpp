@@ -36,6 +36,12 @@ TEST(JobOptions, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(message(R"({"inputs": ["x=/a.npy"]})"),
             "the options of the job cannot be read: 'inputs' is not understood");
   EXPECT_EQ(message("[]"), "the options of the job cannot be read: it is no JSON object");
+  const std::string deep(1 << 19, '[');
+  EXPECT_EQ(message(R"({"shapes": )" + deep),
+            "the options of the job cannot be read: it is no JSON object");
+  const std::string closed(101, '['), ends(101, ']');
+  EXPECT_EQ(message(R"({"shapes": )" + closed + ends + "}"),
+            "the options of the job cannot be read: it is no JSON object");
   EXPECT_EQ(message("{"), "the options of the job cannot be read: it is no JSON object");
 }
 

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/verbs/jobs/jobs.h"
+#include "base/read_json.h"
 
 namespace attune::verbs {
 namespace {
@@ -60,8 +61,8 @@ Json job_json(const client::JobStatus& job, bool with_result) {
             {"stages", stages_of(job)},
             {"output", request.output}};
   if (with_result && !job.result_json.empty()) {
-    const Json result = Json::parse(job.result_json, nullptr, false);
-    json["result"] = result.is_discarded() ? Json(nullptr) : result;
+    Json result = read_json<Json>(job.result_json);
+    json["result"] = result.is_discarded() ? Json(nullptr) : std::move(result);
   }
   return json;
 }

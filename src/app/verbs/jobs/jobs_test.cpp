@@ -122,6 +122,18 @@ TEST(JobRequest, RefusesPathsThatAreNoText) {
             "there is no records file '" + folder.file("none.db") + "'");
 }
 
+// A report is what another user's tuner said it is.
+TEST(JobsJson, AReportOfNothingButBracketsIsNone) {
+  client::JobStatus job{.id = "3", .state = client::JobState::Done};
+  for (const char* bracket : {"[", R"({"a":)"}) {
+    job.result_json.clear();
+    while (job.result_json.size() < 1'000'000) job.result_json += bracket;
+    EXPECT_TRUE(nlohmann::json::parse(to_json(job))["result"].is_null());
+  }
+  job.result_json = std::string(400'000, '[') + std::string(400'000, ']');
+  EXPECT_TRUE(nlohmann::json::parse(to_json(job))["result"].is_null());
+}
+
 TEST(JobsJson, HasTheFieldsThatProgramsRead) {
   client::Overview overview{.policy = "fair", .now = 5};
   client::JobStatus job{.id = "3", .state = client::JobState::Done, .trials = 12, .best_ms = 1.5};

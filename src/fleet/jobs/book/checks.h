@@ -17,6 +17,8 @@ Status check_finished(const v1::Finished& finished);
 Status check_wish(v1::Wish wish);
 // What is said once and kept: within the limits of messages.
 Status check_size(const v1::SubmitRequest& request);
+// The latency that goes with a report.
+Status check_known(const v1::SubmitRequest& request);
 Status check_hello(const v1::Hello& hello);
 // A reason is cut, and a report left out, where they are longer than what is kept.
 v1::Ended within_limits(v1::Ended ended);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json_depth.h"
 #include "base/json_value.h"
+#include "base/read_json.h"
 
 namespace attune::jobs {
 namespace {
@@ -62,8 +62,7 @@ std::string to_json(const CoLocationMatrix& matrix) {
 }
 
 Result<CoLocationMatrix> parse_colocation(const std::string& text) {
-  if (json_depth(text) > kDeepestJson) return damaged();
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = read_json<Json>(text);
   if (!json.is_object()) return damaged();
   try {
     CoLocationMatrix matrix{
