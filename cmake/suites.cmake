@@ -1,6 +1,5 @@
 # The suites that cross layers: every tests/SUITE/*_test.cpp becomes the program SUITE_NAME, linked
-# with all layers and tests/support, which alone knows where the command-line program is. Each suite
-# carries the label that ./test selects by.
+# with all layers and tests/support. Each suite carries the label that ./test selects by.
 function(attune_add_suites)
   find_package(rapidcheck REQUIRED)
   get_property(layers GLOBAL PROPERTY ATTUNE_LAYERS)
@@ -8,11 +7,6 @@ function(attune_add_suites)
   list(FILTER support EXCLUDE REGEX "_test\\.cpp$")
   add_library(attune_test_support STATIC ${support})
   target_include_directories(attune_test_support PUBLIC ${CMAKE_SOURCE_DIR})
-  target_compile_definitions(attune_test_support PRIVATE
-    ATTUNE_GOLDEN_DIR="${CMAKE_SOURCE_DIR}/tests/golden"
-    ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune"
-    ATTUNE_AARCH64_BUILD="${CMAKE_SOURCE_DIR}/build/aarch64"
-    ATTUNE_RUN_OUTPUTS="$<TARGET_FILE:run_outputs>")
   add_dependencies(attune_test_support run_outputs)
   target_link_libraries(attune_test_support PUBLIC attune_flags ${layers} GTest::gtest)
   attune_suite(support fast)
