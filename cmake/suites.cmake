@@ -27,19 +27,22 @@ function(attune_add_suites)
 endfunction()
 
 # Every sample of every operator on every target, in parts that run side by side; its own suite. A
-# sample of each on the CUDA device that is here, in the suite of devices.
+# sample of each on each kind of device that has tests of its own, in the suite of devices.
 function(attune_full_conformance)
   set(parts 4)
+  attune_targets_with(kinds device/on_card_test.cpp)
   foreach(part RANGE 1 ${parts})
     math(EXPR index "${part} - 1")
     add_test(NAME conformance_all_${part} COMMAND conformance_every_operator_test)
     set_tests_properties(conformance_all_${part} PROPERTIES LABELS conformance TIMEOUT 3600
       ENVIRONMENT
       "ATTUNE_MACHINE=stated;ATTUNE_CONFORMANCE=all;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
-    add_test(NAME conformance_on_card_${part} COMMAND conformance_every_operator_test)
-    set_tests_properties(conformance_on_card_${part} PROPERTIES LABELS device TIMEOUT 3600
-      ENVIRONMENT
-      "ATTUNE_CONFORMANCE=card;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    foreach(kind ${kinds})
+      set(test conformance_on_${kind}_${part})
+      add_test(NAME ${test} COMMAND conformance_every_operator_test)
+      set_tests_properties(${test} PROPERTIES LABELS device TIMEOUT 3600 ENVIRONMENT
+        "ATTUNE_CONFORMANCE=${kind};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    endforeach()
   endforeach()
 endfunction()
 
