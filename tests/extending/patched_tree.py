@@ -100,6 +100,7 @@ def test(program, chosen, more=None):
 
 def check():
     """The rules of the house hold with the patch too."""
-    for script in ["check_layers.py", "check_design.py", "check_sizes.py", "check_docs.py"]:
+    for script in ["check_layers.py", "check_design.py", "check_functions.py", "check_sizes.py",
+                   "check_docs.py"]:
         run([sys.executable, "-B", str(TREE / "scripts" / script)], script, TREE)
     run([str(TREE / "scripts/check_format.sh")], "check_format.sh", TREE, good=(0, SKIPPED))

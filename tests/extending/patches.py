@@ -35,7 +35,8 @@ def test_programs():
     """Those of layers and of suites, as CMake makes them."""
     table = (ROOT / "src/layers.txt").read_text().splitlines()
     layers = {line.split()[0] + "_test" for line in table if line[:1].isalpha()}
-    return layers | {f"{p.parent.name}_{p.stem}" for p in ROOT.glob("tests/*/*_test.cpp")}
+    tests = ROOT / "tests"
+    return layers | {f"{p.relative_to(tests).parts[0]}_{p.stem}" for p in tests.glob("*/**/*_test.cpp")}
 
 
 def git_apply(name, *options, folder=ROOT):
