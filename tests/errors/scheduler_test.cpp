@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/temporary_directory_testing.h"
-#include "fleet/jobs/scheduler/policy.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"
 #include "tests/support/background_process.h"

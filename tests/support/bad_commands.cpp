@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/ops/forms/family.h"
-#include "fleet/jobs/scheduler/policy.h"
+#include "fleet/jobs/policies/policies.h"
 #include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/learner.h"
