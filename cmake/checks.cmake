@@ -2,7 +2,7 @@
 function(attune_add_checks)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(scripts ${CMAKE_SOURCE_DIR}/scripts)
-  foreach(name check_design check_design_test check_docs check_docs_test
+  foreach(name check_commands_test check_design check_design_test check_docs check_docs_test
           check_functions check_functions_test check_layers check_layers_test check_sizes
           check_sizes_test doc_figures doc_figures_test launcher_test peer_environment_test)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${scripts}/${name}.py)
@@ -16,6 +16,11 @@ function(attune_add_checks)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${CMAKE_SOURCE_DIR}/${test}.py)
     set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60)
   endforeach()
+  add_test(NAME check_commands
+           COMMAND Python3::Interpreter -B ${scripts}/check_commands.py ${CMAKE_BINARY_DIR})
+  add_test(NAME target_list_test
+           COMMAND ${CMAKE_COMMAND} -P ${CMAKE_SOURCE_DIR}/cmake/target_list_test.cmake)
+  set_tests_properties(check_commands target_list_test PROPERTIES LABELS fast TIMEOUT 60)
   add_test(NAME check_format COMMAND ${scripts}/check_format.sh)
   set_tests_properties(check_format PROPERTIES LABELS fast TIMEOUT 60 SKIP_RETURN_CODE 77)
 endfunction()

@@ -39,6 +39,4 @@ function(attune_fuzz_replay)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/libfuzzer\\.cpp$")
   attune_test(fuzz_replay_test SOURCES ${sources} LINK attune_test_support)
-  target_compile_definitions(fuzz_replay_test PRIVATE
-    ATTUNE_CORPORA="${CMAKE_SOURCE_DIR}/tests/fuzz/corpora")
 endfunction()

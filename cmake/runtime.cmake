@@ -6,12 +6,9 @@
 function(attune_runtime_devices out)
   set(list ${CMAKE_SOURCE_DIR}/src/targets/list.inc)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
-  file(STRINGS ${list} lines REGEX "^ATTUNE_.*ATTUNE_DEVICE\\(")
-  set(kinds)
-  foreach(line ${lines})
-    string(REGEX REPLACE ".*ATTUNE_DEVICE\\(([a-z0-9_]+)\\).*" "\\1" kind "${line}")
-    list(APPEND kinds ${kind})
-  endforeach()
+  file(STRINGS ${list} lines REGEX "^ATTUNE_")
+  string(REGEX MATCHALL "ATTUNE_DEVICE\\([a-z0-9_]+\\)" kinds "${lines}")
+  list(TRANSFORM kinds REPLACE "ATTUNE_DEVICE\\((.*)\\)" "\\1")
   set(${out} ${kinds} PARENT_SCOPE)
 endfunction()
 
@@ -55,9 +52,7 @@ function(attune_runtime_static)
     attune_test(runtime_test SOURCES ${tests} LINK attune_runtime)
     attune_test_kernels(runtime_test runtime/test_kernels)
     add_dependencies(runtime_test example_run_model)
-    target_compile_definitions(runtime_test PRIVATE
-      ATTUNE_RELEASE_BUILD=$<CONFIG:Release> ATTUNE_EXAMPLE_C="$<TARGET_FILE:example_run_model>"
-      ATTUNE_SHARED_RUNTIME="$<TARGET_FILE:attune_runtime_shared>")
+    target_compile_definitions(runtime_test PRIVATE ATTUNE_RELEASE_BUILD=$<CONFIG:Release>)
   endif()
 endfunction()
 
@@ -92,30 +87,39 @@ endfunction()
 
 # attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel, with what
 # src/DIR/system/*.c gives it instead of a C library; the test program finds them in the folder
-# ATTUNE_TEST_KERNELS and reads them as bytes.
+# ATTUNE_TEST_KERNELS of the build folder and reads them as bytes.
 function(attune_test_kernels test dir)
-  set(folder ${CMAKE_BINARY_DIR}/test_kernels/${test})
-  file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.c)
-  file(GLOB system CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/system/*.c)
-  foreach(kernel ${kernels})
-    get_filename_component(name ${kernel} NAME_WE)
-    set(target ${test}_kernel_${name})
-    add_library(${target} MODULE ${kernel} ${system})
-    # Kernels are plain code, like generated ones: no sanitizer, no built-in knowledge of malloc.
-    # They stand alone: the loader knows no other library.
-    target_compile_options(${target} PRIVATE -O2 -fno-builtin -fno-stack-protector -Wall -Wextra
-                                             -Werror)
-    target_link_options(${target} PRIVATE -nostdlib)
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    set_target_properties(${target} PROPERTIES
-      PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${folder} INSTALL_RPATH "")
-    add_dependencies(${test} ${target})
-  endforeach()
-  target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="${folder}")
+  string(REPLACE "/" "_" library ${dir})
+  if(NOT TARGET ${library})
+    add_custom_target(${library})
+    file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/*.c)
+    file(GLOB system CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${dir}/system/*.c)
+    foreach(kernel ${kernels})
+      get_filename_component(name ${kernel} NAME_WE)
+      attune_test_kernel(${library} ${name} ${kernel} ${system})
+    endforeach()
+  endif()
+  add_dependencies(${test} ${library})
+  target_compile_definitions(${test} PRIVATE ATTUNE_TEST_KERNELS="test_kernels/${library}")
+endfunction()
+
+# attune_test_kernel(LIBRARY NAME SOURCE...): test_kernels/LIBRARY/NAME.so.
+function(attune_test_kernel library name)
+  set(target ${library}_${name})
+  add_library(${target} MODULE ${ARGN})
+  # Kernels are plain code, like generated ones: no sanitizer, no built-in knowledge of malloc.
+  # They stand alone: the loader knows no other library.
+  target_compile_options(${target} PRIVATE -O2 -fno-builtin -fno-stack-protector -Wall -Wextra
+                                           -Werror)
+  target_link_options(${target} PRIVATE -nostdlib)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${name} INSTALL_RPATH ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_kernels/${library})
+  add_dependencies(${library} ${target})
 endfunction()
 
 # attune_test_driver(TEST dir): src/DIR/*.cpp become a shared library that stands for a device's driver;
-# the test program finds it at ATTUNE_TEST_DRIVER.
+# the test program finds it at ATTUNE_TEST_DRIVER of the build folder.
 function(attune_test_driver test dir)
   string(REPLACE "/" "_" driver ${dir})
   if(NOT TARGET ${driver})
@@ -126,5 +130,6 @@ function(attune_test_driver test dir)
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_kernels/drivers)
   endif()
   add_dependencies(${test} ${driver})
-  target_compile_definitions(${test} PRIVATE ATTUNE_TEST_DRIVER="$<TARGET_FILE:${driver}>")
+  target_compile_definitions(${test} PRIVATE
+    ATTUNE_TEST_DRIVER="test_kernels/drivers/$<TARGET_FILE_NAME:${driver}>")
 endfunction()

@@ -1,6 +1,5 @@
 # The suites that cross layers: every *_test.cpp under tests/SUITE becomes the program SUITE_NAME, linked
-# with all layers and tests/support, which alone knows where the command-line program is. Each suite
-# carries the label that ./test selects by.
+# with all layers and tests/support. Each suite carries the label that ./test selects by.
 function(attune_add_suites)
   find_package(rapidcheck REQUIRED)
   get_property(layers GLOBAL PROPERTY ATTUNE_LAYERS)
@@ -8,11 +7,6 @@ function(attune_add_suites)
   list(FILTER support EXCLUDE REGEX "_test\\.cpp$")
   add_library(attune_test_support STATIC ${support})
   target_include_directories(attune_test_support PUBLIC ${CMAKE_SOURCE_DIR})
-  target_compile_definitions(attune_test_support PRIVATE
-    ATTUNE_GOLDEN_DIR="${CMAKE_SOURCE_DIR}/tests/golden"
-    ATTUNE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/attune"
-    ATTUNE_AARCH64_BUILD="${CMAKE_SOURCE_DIR}/build/aarch64"
-    ATTUNE_RUN_OUTPUTS="$<TARGET_FILE:run_outputs>")
   add_dependencies(attune_test_support run_outputs)
   target_link_libraries(attune_test_support PUBLIC attune_flags ${layers} GTest::gtest)
   attune_suite(support fast)
@@ -34,19 +28,22 @@ function(attune_add_suites)
 endfunction()
 
 # Every sample of every operator on every target, in parts that run side by side; its own suite. A
-# sample of each on the CUDA device that is here, in the suite of devices.
+# sample of each on each kind of device that has tests of its own, in the suite of devices.
 function(attune_full_conformance)
   set(parts 4)
+  attune_targets_with(kinds device/on_card_test.cpp)
   foreach(part RANGE 1 ${parts})
     math(EXPR index "${part} - 1")
     add_test(NAME conformance_all_${part} COMMAND conformance_every_operator_test)
     set_tests_properties(conformance_all_${part} PROPERTIES LABELS conformance TIMEOUT 3600
       ENVIRONMENT
       "ATTUNE_MACHINE=stated;ATTUNE_CONFORMANCE=all;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
-    add_test(NAME conformance_on_card_${part} COMMAND conformance_every_operator_test)
-    set_tests_properties(conformance_on_card_${part} PROPERTIES LABELS device TIMEOUT 3600
-      ENVIRONMENT
-      "ATTUNE_CONFORMANCE=card;GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    foreach(kind ${kinds})
+      set(test conformance_on_${kind}_${part})
+      add_test(NAME ${test} COMMAND conformance_every_operator_test)
+      set_tests_properties(${test} PROPERTIES LABELS device TIMEOUT 3600 ENVIRONMENT
+        "ATTUNE_CONFORMANCE=${kind};GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+    endforeach()
   endforeach()
 endfunction()
 

@@ -3,7 +3,6 @@
 # own; with --slow those that take minutes too. Names choose suites of tests/list.txt. Exits 1 when one
 # failed.
 here=$(cd "$(dirname "$0")/.." && pwd)
-export ATTUNE_BUILT_PATHS="@BUILD@:$here:@CHECKOUT@:$here"
 # What the tests of a checkout are told (cmake/layers.cmake): what they show depends on no measurement.
 export ATTUNE_MACHINE=stated ATTUNE_FILE_SYSTEM=local
 labels=fast

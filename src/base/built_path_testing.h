@@ -1,31 +1,34 @@
-// Where a test program finds what was built beside it, and its data. Paths are known when it is
-// built; in a package (scripts/package) both folders lie elsewhere, and ATTUNE_BUILT_PATHS says
-// where: pairs of an old and a new beginning, separated by colons, the first that fits counts.
+// Where a test program finds what was built beside it, and the files of its checkout: by where it
+// lies itself, so that the same object serves every clone. Programs lie in bin/ of the build
+// folder, whose CMakeCache.txt names the checkout; a package (scripts/package) has none, and is
+// both folders in one.
 #pragma once
 
-#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
 namespace attune {
 
-inline std::string built_path(std::string_view path) {
-  const char* moved = std::getenv("ATTUNE_BUILT_PATHS");
-  std::string_view pairs = moved == nullptr ? "" : moved;
-  const auto next = [&pairs] {
-    const std::string_view word = pairs.substr(0, pairs.find(':'));
-    pairs.remove_prefix(word.size() < pairs.size() ? word.size() + 1 : word.size());
-    return word;
-  };
-  while (!pairs.empty()) {
-    const std::string_view from = next();
-    const std::string_view to = next();
-    const std::string_view rest =
-        path.substr(0, from.size()) == from ? path.substr(from.size()) : "";
-    if (!from.empty() && !rest.empty() && rest[0] == '/')
-      return std::string(to) + std::string(rest);
+inline std::filesystem::path build_folder() {
+  return std::filesystem::canonical("/proc/self/exe").parent_path().parent_path();
+}
+
+inline std::filesystem::path checkout_of(const std::filesystem::path& build) {
+  constexpr std::string_view kKey = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  std::ifstream cache(build / "CMakeCache.txt");
+  for (std::string line; std::getline(cache, line);) {
+    if (line.starts_with(kKey)) return line.substr(kKey.size());
   }
-  return std::string(path);
+  return build;
+}
+
+// "bin/attune"
+inline std::string built_path(std::string_view name) { return build_folder() / name; }
+// "tests/golden"
+inline std::string checkout_path(std::string_view name) {
+  return checkout_of(build_folder()) / name;
 }
 
 }  // namespace attune

@@ -2,9 +2,9 @@
 // way of every model with its default schedules, gives what the interpreter gives, and so do random
 // legal schedules of its kernels; other algorithms of a kernel give what its direct form gives. By
 // itself the test takes one type and target for each line of samples, another for the next;
-// ATTUNE_CONFORMANCE=all takes all of them (./test conformance), ATTUNE_CONFORMANCE=card one type
-// of each line on the CUDA device that is here (./test device), ATTUNE_CONFORMANCE=arm the same on
-// ARM's cores in turn, under an emulator, and ATTUNE_CONFORMANCE=all_on_arm all types (./test arm).
+// ATTUNE_CONFORMANCE=all takes all of them (./test conformance), the text of a target, such as cuda,
+// one type of each line on it (./test device), ATTUNE_CONFORMANCE=arm the same on ARM's cores in
+// turn, under an emulator, and ATTUNE_CONFORMANCE=all_on_arm all types (./test arm).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,11 +24,12 @@
 namespace attune::test {
 namespace {
 
-bool is_wanted(std::string_view what) {
-  const char* wanted = std::getenv("ATTUNE_CONFORMANCE");
-  return wanted != nullptr && std::string_view(wanted) == what;
+// "all", the text of a target, or nothing.
+std::string_view wanted() {
+  const char* what = std::getenv("ATTUNE_CONFORMANCE");
+  return what == nullptr ? std::string_view() : what;
 }
-bool is_full() { return is_wanted("all"); }
+bool is_full() { return wanted() == "all"; }
 
 // Random schedules per kernel, and how many points may be tried for them.
 int wanted_schedules() { return is_full() ? 3 : 1; }
@@ -163,15 +164,13 @@ TEST_P(EveryOperator, MeansTheSameOnEveryTarget) {
     if (const auto why = why_not_emulated()) GTEST_SKIP() << *why;
     return check_on_arm(samples);
   }
-  const std::vector<ConformanceTarget>& targets = conformance_targets();
-  if (is_wanted("card")) {
-    if (const auto card = card_here(); !card.ok()) {
-      GTEST_SKIP() << "no CUDA device: " << card.error().message;
-    }
-    return check_some(samples, {&targets.back(), 1});
+  if (!is_full() && !wanted().empty()) {
+    const auto target = conformance_target(wanted());
+    if (!target.ok()) GTEST_SKIP() << wanted() << " cannot run here: " << target.error().message;
+    return check_some(samples, {&*target, 1});
   }
-  if (!is_full()) return check_some(samples, targets);
-  for (const ConformanceTarget& target : targets) {
+  if (!is_full()) return check_some(samples, conformance_targets());
+  for (const ConformanceTarget& target : conformance_targets()) {
     for (const Sample& sample : samples) check_sample(sample, target);
   }
 }

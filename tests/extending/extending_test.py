@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Applies each patch of this folder to a copy of the tree, builds the program, and uses what the patch
-adds. A patch that touches more than it may (patches.py), no longer applies, does not build or does not
-work fails. `./test extending` runs this; `./test extending -- step policy` some of them.
+"""Applies each patch of this folder to a copy of the tree, builds the program and the tests that an
+addition of its kind could break, runs these, and uses what the patch adds. A patch that touches more than
+it may (patches.py), no longer applies, does not build, breaks a test or does not work fails. `./test
+extending` runs this; `./test extending -- step policy` some of them.
 """
 import json
 import math
@@ -38,8 +39,12 @@ class Extending(unittest.TestCase):
         self.addCleanup(patched_tree.undo)
         patched_tree.apply(name)
         patched_tree.check()
-        self.program = patched_tree.build("attune")
+        tests = patches.tests_of(name)
+        self.program = patched_tree.build("attune", *(program for program, _ in tests))
         print(f"{name}: built in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        for program, chosen in tests:
+            with self.subTest(program):
+                patched_tree.test(program, chosen)
 
     def attune(self, *arguments, status=0):
         done = subprocess.run([self.program, *map(str, arguments)], cwd=self.place, text=True,
@@ -138,12 +143,23 @@ class Extending(unittest.TestCase):
         spec = "matmul:m=8,n=8,k=8"
         page = self.attune("compile", spec, "--target", "listing", "--emit", "trace,listing")
         self.assertIn("listing of kernel", page)
-        self.attune("compile", "mlp", "--target", "listing -vector_bytes=32", "-o", "mlp.attune")
-        self.assertIn(b"kernel ", (self.place / "mlp.attune").read_bytes())
-        self.assertIn("listing", self.attune("run", "mlp.attune", status=1))
-        self.assertIn("runs nowhere", self.attune("tune", spec, "--target", "listing", status=1))
         self.assertIn("choose 16, 32 or 64",
                       self.attune("compile", spec, "--target", "listing -vector_bytes=7", status=2))
+        # Its device runs a model, a candidate, and what conformance compares.
+        self.attune("compile", "mlp", "--target", "listing -vector_bytes=32", "-o", "mlp.attune")
+        self.assertIn(b"kernel ", (self.place / "mlp.attune").read_bytes())
+        self.attune("run", "mlp.attune", "--output", "there")
+        self.attune("run", "mlp", "--output", "here", "--records", "none.db")
+        outputs = sorted(p.name for p in (self.place / "here").iterdir())
+        self.assertNotEqual(outputs, [])
+        for name in outputs:
+            self.assert_near(*(read_npy(self.place / run / name) for run in ["there", "here"]))
+        self.attune("check", "softmax:m=3,n=37", "--target", "listing", "--records", "none.db")
+        self.assertGreater(self.tuned(spec, "--target", "listing")["trials"], 1)
+        patched_tree.build("conformance_every_operator_test")
+        chosen = ["add", "matmul", "conv", "softmax", "transpose", "gather"]
+        patched_tree.test("conformance_every_operator_test", ":".join(f"*/{one}" for one in chosen),
+                          {"ATTUNE_CONFORMANCE": "listing"})
 
     def test_there_is_a_use_for_every_patch(self):
         uses = {n.removeprefix("test_") for n in dir(self) if n.startswith("test_")}

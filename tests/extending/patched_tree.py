@@ -2,6 +2,7 @@
 built in place. The copy is a repository, so that git undoes a patch and shows what changed.
 Objects that a patch does not concern are built once, or come from the compiler cache."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,17 @@ TREE = PLACE / "tree"
 BUILD = TREE / "build" / "release"  # where it is here, so that the compiler cache serves both
 
 
-def run(command, what, folder=None):
-    done = subprocess.run(command, cwd=folder, text=True, errors="replace", stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
-    if done.returncode != 0:
+SKIPPED = 77  # what a check says whose tool is not here
+# As cmake/layers.cmake runs tests.
+OF_TESTS = {"ATTUNE_MACHINE": "stated", "ATTUNE_FILE_SYSTEM": "local"}
+
+
+def run(command, what, folder=None, more=None, good=(0,)):
+    """What it prints; an error shows the end of that. `more` are variables of its environment."""
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **(more or {})}, text=True,
+                          errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    if done.returncode not in good:
         raise RuntimeError(f"{what} failed:\n{done.stdout[-3000:]}")
     return done.stdout
 
@@ -73,14 +81,26 @@ def apply(name):
 
 
 def build(*targets):
-    if not (BUILD / "build.ninja").exists():
-        run(["cmake", "--preset", "release", "-DATTUNE_BUILD_TESTS=OFF"], "configuring", TREE)
+    cache = BUILD / "CMakeCache.txt"
+    if not cache.exists() or "ATTUNE_BUILD_TESTS:BOOL=ON" not in cache.read_text():
+        run(["cmake", "--preset", "release", "-DATTUNE_BUILD_TESTS=ON"], "configuring", TREE)
     jobs = os.environ.get("ATTUNE_JOBS") or str(os.cpu_count())
     run(["ninja", "-C", str(BUILD), "-j", jobs, *targets], "building " + " ".join(targets))
     return BUILD / "bin" / "attune"
 
 
+def test(program, chosen, more=None):
+    """Runs those tests of a program whose names the filter lets through; without any, it fails."""
+    what = f"{program} --gtest_filter={chosen}"
+    said = run([str(BUILD / "bin" / program), "--gtest_brief=1", f"--gtest_filter={chosen}"], what, TREE,
+               {**OF_TESTS, **(more or {})})
+    if not re.search(r"^\[==========\] [1-9]\d* tests? .* ran", said, re.M):
+        raise RuntimeError(f"{what} ran no test:\n{said[-3000:]}")
+
+
 def check():
     """The rules of the house hold with the patch too."""
-    for script in ["check_layers.py", "check_design.py", "check_sizes.py"]:
+    for script in ["check_layers.py", "check_design.py", "check_functions.py", "check_sizes.py",
+                   "check_docs.py"]:
         run([sys.executable, "-B", str(TREE / "scripts" / script)], script, TREE)
+    run([str(TREE / "scripts/check_format.sh")], "check_format.sh", TREE, good=(0, SKIPPED))

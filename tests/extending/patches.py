@@ -3,6 +3,10 @@
 A patch adds one file and one line of a list. A heavy operator, which comes with its template, may
 touch four files; a target is its folder and one line. Docs and tests that a patch brings along
 (docs/, tests/, *_test.cpp) are not counted.
+
+Above the patch stand a sentence, the page that it is the example of, and the test programs that an
+addition of its kind could break, with a filter where the rest of a program has nothing to do with it:
+`tests: ops_test conformance_every_operator_test:*/cube`.
 """
 import pathlib
 import re
@@ -18,6 +22,21 @@ MOST_LINES = {"heavy_operator": 2}
 
 def path_of(name):
     return FOLDER / f"{name}.patch"
+
+
+def tests_of(name):
+    """Pairs of a test program and a filter of its tests."""
+    head = path_of(name).read_text().split("diff --git")[0]
+    words = [w for line in head.splitlines() if line.startswith("tests: ") for w in line.split()[1:]]
+    return [(program, chosen or "*") for program, _, chosen in (w.partition(":") for w in words)]
+
+
+def test_programs():
+    """Those of layers and of suites, as CMake makes them."""
+    table = (ROOT / "src/layers.txt").read_text().splitlines()
+    layers = {line.split()[0] + "_test" for line in table if line[:1].isalpha()}
+    tests = ROOT / "tests"
+    return layers | {f"{p.relative_to(tests).parts[0]}_{p.stem}" for p in tests.glob("*/**/*_test.cpp")}
 
 
 def git_apply(name, *options, folder=ROOT):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every patch applies to this tree and touches no more than it may; `./test extending` builds and uses
-them."""
+"""Every patch applies to this tree and touches no more than it may; `./test extending` builds, tests and
+uses them."""
 import sys
 import unittest
 
@@ -69,6 +69,13 @@ class Patches(unittest.TestCase):
         for name in patches.NAMES:
             with self.subTest(name):
                 self.assertEqual(list(patches.offences(name, patches.path_of(name).read_text())), [])
+
+    def test_each_names_tests_that_there_are(self):
+        for name in patches.NAMES:
+            with self.subTest(name):
+                programs = {program for program, _ in patches.tests_of(name)}
+                self.assertNotEqual(programs, set())
+                self.assertEqual(programs - patches.test_programs(), set())
 
     def test_each_applies(self):
         for name in patches.NAMES:

@@ -24,7 +24,7 @@ class Corpus : public testing::TestWithParam<Harness> {};
 
 TEST_P(Corpus, IsReadWithoutHarm) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(built_path(ATTUNE_CORPORA)) / GetParam().name;
+  const fs::path folder = fs::path(checkout_path("tests/fuzz/corpora")) / GetParam().name;
   if (!fs::exists(folder.parent_path())) GTEST_SKIP() << "the corpora did not come along";
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -1,7 +1,14 @@
 #include "tests/support/bad_commands.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compiler/ops/forms/family.h"
+#include "fleet/jobs/policies/policies.h"
 #include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
+#include "tuner/cost_model/learner.h"
+#include "tuner/explore/explorer.h"
 
 namespace attune::test {
 namespace {
@@ -12,11 +19,41 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
   }
 }
 
+template <typename Range, typename NameOf>
+std::string names_of(const Range& range, const NameOf& name_of) {
+  std::vector<std::string_view> names;
+  for (const auto& one : range) names.push_back(name_of(one));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void fill_lists(std::string& text) {
+  const auto name = [](const auto& one) { return std::string_view(one.name); };
+  replace_all(text, "{explorers}", fmt::format("{}", fmt::join(explore::explorer_names(), ", ")));
+  replace_all(text, "{operators}", names_of(ops::families(), name));
+  replace_all(text, "{policies}", names_of(jobs::policies(), name));
+  replace_all(text, "{kinds}",
+              names_of(targets::kinds(), [](const target::Kind* kind) { return kind->name; }));
+}
+
+// The models that look at an option.
+void fill_models(std::string& text, const std::string& word, bool cost_model::LearnerUses::*use) {
+  std::vector<std::string_view> names;
+  for (const std::string_view model : cost_model::learner_names()) {
+    if (cost_model::uses_of(model).*use) names.push_back(model);
+  }
+  replace_all(text, word, fmt::format("{}", fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 std::string BadCommands::filled(std::string text) const {
   const auto here = targets::resolve({});
   const std::size_t cores = runtime::allowed_cores().size();
+  fill_lists(text);
+  fill_models(text, "{models with features}", &cost_model::LearnerUses::features);
+  fill_models(text, "{models with analytic}", &cost_model::LearnerUses::analytic);
+  fill_models(text, "{models with acquisition}", &cost_model::LearnerUses::acquisition);
+  fill_models(text, "{models with ensemble}", &cost_model::LearnerUses::ensemble);
   replace_all(text, "{dir}", directory_.path().string());
   replace_all(text, "{cores}", std::to_string(cores));
   replace_all(text, "{cores of}", std::to_string(cores) + (cores == 1 ? " core" : " cores"));

@@ -20,7 +20,8 @@ struct BadCommand {
 
 class BadCommands : public ::testing::Test {
  protected:
-  // Words in braces stand for what differs from machine to machine: {dir} is the test's directory.
+  // Words in braces stand for what differs from machine to machine, {dir} is the test's directory,
+  // and for names of lists that may grow: {policies}.
   std::string filled(std::string text) const;
   ProcessResult run(const std::string& line) const;
   // Nothing but the error is printed.

@@ -1,5 +1,6 @@
 #include "tests/support/conformance_targets.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "compiler/kernel/element_type.h"
@@ -59,52 +60,51 @@ Result<GraphRun> run_here(const graph::Graph& graph, const std::vector<ops::Cons
   return run;
 }
 
-// Whose code runs in this process; `way` is that of single kernels.
-ConformanceTarget here(const target::Target& target, Way way) {
-  return {.name = to_string(target),
-          .target = target,
-          .run =
-              [target](const graph::Graph& graph, const std::vector<ops::ConstantPtr>& inputs) {
-                return run_here(graph, inputs, target);
-              },
-          .check =
-              [target, way](const ir::Program& program, const schedule::Trace& trace,
-                            const Reference& reference, double tolerance) {
-                return check_trace(program, trace, target, reference, tolerance, way);
-              }};
+// Processors have narrower forms, in which their kinds' vectors differ.
+constexpr const char* kNarrower[] = {"cpu -mcpu=haswell", "cpu -mcpu=x86-64"};
+
+// Whether vectors of the target are narrower than those of all others of its kind.
+bool is_narrower(const target::Target& target, const std::vector<ConformanceTarget>& others) {
+  return std::none_of(others.begin(), others.end(), [&](const ConformanceTarget& other) {
+    return other.target.kind == target.kind && other.target.vector_bytes <= target.vector_bytes;
+  });
 }
 
-// This machine's own processor, and older ones of its kind with narrower vectors.
-std::vector<ConformanceTarget> processors() {
+std::vector<ConformanceTarget> all_here() {
   std::vector<ConformanceTarget> all;
-  for (const char* cpu : {"", "haswell", "x86-64"}) {
-    target::Target wanted;
-    if (*cpu != 0) wanted.set("mcpu", cpu);
-    wanted.threads = 2;
-    const Result<target::Target> target = targets::resolve(wanted);
-    if (!target.ok()) continue;
-    if (!all.empty() && target->vector_bytes >= all.back().target.vector_bytes) continue;
-    all.push_back(here(*target, Way::Compiled));
+  for (const target::Kind* kind : targets::kinds()) {
+    if (auto plain = conformance_target(kind->name); plain.ok()) all.push_back(std::move(*plain));
+  }
+  for (const char* text : kNarrower) {
+    auto narrower = conformance_target(text);
+    if (narrower.ok() && is_narrower(narrower->target, all)) all.push_back(std::move(*narrower));
   }
   return all;
 }
 
 }  // namespace
 
-Result<target::Target> card_here() {
-  ATTUNE_ASSIGN(const target::Target asked, targets::parse("cuda"));
-  ATTUNE_ASSIGN(target::Target card, targets::resolve(asked));
-  ATTUNE_RETURN_IF_ERROR(targets::kind_of(card).check_runs_here(card));
-  return card;
+Result<ConformanceTarget> conformance_target(std::string_view text) {
+  ATTUNE_ASSIGN(target::Target wanted, targets::parse(text));
+  wanted.threads = 2;
+  ATTUNE_ASSIGN(const target::Target target, targets::resolve(wanted));
+  ATTUNE_RETURN_IF_ERROR(targets::kind_of(target).check_runs_here(target));
+  return ConformanceTarget{
+      .name = to_string(target),
+      .target = target,
+      .run =
+          [target](const graph::Graph& graph, const std::vector<ops::ConstantPtr>& inputs) {
+            return run_here(graph, inputs, target);
+          },
+      .check =
+          [target](const ir::Program& program, const schedule::Trace& trace,
+                   const Reference& reference, double tolerance) {
+            return check_trace(program, trace, target, reference, tolerance, Way::Compiled);
+          }};
 }
 
 const std::vector<ConformanceTarget>& conformance_targets() {
-  static const std::vector<ConformanceTarget> all = [] {
-    std::vector<ConformanceTarget> list = processors();
-    list.push_back(here(targets::resolve(targets::parse("sim").value()).value(), Way::Launched));
-    if (const auto card = card_here(); card.ok()) list.push_back(here(*card, Way::OnDevice));
-    return list;
-  }();
+  static const std::vector<ConformanceTarget> all = all_here();
   return all;
 }
 

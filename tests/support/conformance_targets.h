@@ -1,9 +1,11 @@
-// The targets of the conformance tests: each says how a graph and a scheduled program are compiled
-// for it and run. conformance_targets() is the one list; a new kind of target is one entry there.
+// The targets of the conformance tests: how a graph and a scheduled program are compiled for each
+// and run on its device. conformance_targets() has every kind of src/targets/list.inc that can run
+// here.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/graph/tasks/tasks.h"
@@ -25,14 +27,14 @@ struct ConformanceTarget {
   std::function<Result<GraphRun>(const graph::Graph& graph,
                                  const std::vector<ops::ConstantPtr>& inputs)>
       run;
-  // As check_trace.
+  // As check_trace, compiled.
   std::function<Status(const ir::Program& program, const schedule::Trace& trace,
                        const Reference& reference, double tolerance)>
       check;
 };
 
-// The CUDA device of this machine; why there is none.
-Result<target::Target> card_here();
+// A target in text; an error says why its programs cannot run here.
+Result<ConformanceTarget> conformance_target(std::string_view text);
 // Those that can run here, this machine's own first.
 const std::vector<ConformanceTarget>& conformance_targets();
 

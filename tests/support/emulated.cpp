@@ -13,7 +13,7 @@ constexpr const char* kEmulator = "/usr/bin/qemu-aarch64-static";
 constexpr const char* kLibraries = "/usr/aarch64-linux-gnu";
 
 std::filesystem::path program_path(const std::string& program) {
-  return std::filesystem::path(built_path(ATTUNE_AARCH64_BUILD)) / "bin" / program;
+  return std::filesystem::path(checkout_path("build/aarch64/bin")) / program;
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ std::optional<std::string> why_not_emulated() {
   return std::nullopt;
 }
 
-std::string own_run_outputs() { return built_path(ATTUNE_RUN_OUTPUTS); }
+std::string own_run_outputs() { return built_path("bin/run_outputs"); }
 
 ProcessResult run_emulated(const std::string& program, const std::vector<std::string>& arguments,
                            const std::string& cpu) {

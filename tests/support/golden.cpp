@@ -70,7 +70,7 @@ AssertionResult compare_golden(const std::filesystem::path& file, std::string_vi
   return first_difference(file, *expected, actual);
 }
 
-std::filesystem::path golden_directory() { return built_path(ATTUNE_GOLDEN_DIR); }
+std::filesystem::path golden_directory() { return checkout_path("tests/golden"); }
 
 AssertionResult matches_golden(std::string_view name, std::string_view actual) {
   const char* update = std::getenv("ATTUNE_UPDATE_GOLDEN");

@@ -1,6 +1,10 @@
 #include "tests/support/operator_specs.h"
 
+#include <algorithm>
 #include <cctype>
+#include <vector>
+
+#include "compiler/ops/forms/sample_spec_testing.h"
 
 namespace attune::test {
 namespace {
@@ -39,9 +43,28 @@ constexpr const char* kSpecs[] = {
     "transpose:d0=5,d1=7,d2=11,perm=021",
 };
 
+std::vector<std::string> other_specs() {
+  std::vector<std::string> specs;
+  for (const ops::Family& family : ops::families()) {
+    const bool listed = std::any_of(std::begin(kSpecs), std::end(kSpecs), [&](const char* spec) {
+      return std::string_view(spec).starts_with(family.name + ":");
+    });
+    if (!listed) specs.push_back(ops::sample_spec(family));
+  }
+  return specs;
+}
+
 }  // namespace
 
-std::span<const char* const> operator_specs() { return kSpecs; }
+std::span<const char* const> operator_specs() {
+  static const std::vector<std::string> others = other_specs();
+  static const std::vector<const char*> all = [] {
+    std::vector<const char*> list(std::begin(kSpecs), std::end(kSpecs));
+    for (const std::string& spec : others) list.push_back(spec.c_str());
+    return list;
+  }();
+  return all;
+}
 
 std::string test_name(std::string spec) {
   for (char& c : spec) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

@@ -1,4 +1,5 @@
-// The operators that conformance tests compare with the interpreter, on sizes that divide nothing.
+// The operators that conformance tests compare with the interpreter, on sizes that divide nothing:
+// those written down, and one of each family that is not among them.
 #pragma once
 
 #include <span>

@@ -83,6 +83,6 @@ ProcessResult run_process(const std::vector<std::string>& command,
   return result;
 }
 
-std::string attune_program() { return built_path(ATTUNE_PROGRAM); }
+std::string attune_program() { return built_path("bin/attune"); }
 
 }  // namespace attune::test

@@ -16,8 +16,6 @@
 #include "compiler/ir/verify/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
-#include "runtime/memory/memory.h"
-#include "targets/cpu/device/kernel_module.h"
 #include "tests/support/emulated.h"
 #include "tests/support/run_on_device.h"
 
@@ -53,31 +51,6 @@ Status run_launched(const ir::Kernel& kernel, std::size_t inputs, std::vector<Ar
   if (findings.empty()) return {};
   return invalid(fmt::format("{}: {}\n{}", ir::to_string(findings[0].kind), findings[0].text,
                              ir::to_string(kernel)));
-}
-
-Status run_compiled(const ir::Kernel& kernel, const target::Target& target,
-                    std::vector<Array>& arguments) {
-  ATTUNE_ASSIGN(const codegen::Module compiled,
-                kernel::compile_module(std::span(&kernel, 1), target));
-  const codegen::KernelEntry& facts = compiled.kernels.front();
-  ATTUNE_ASSIGN(const cpu::KernelModule module, cpu::KernelModule::load(compiled.code));
-  ATTUNE_ASSIGN(const AttuneKernel entry, module.kernel(facts.symbol));
-  std::vector<runtime::Memory> blocks;
-  std::vector<void*> pointers;
-  for (const Array& array : arguments) {
-    ATTUNE_ASSIGN(runtime::Memory block, runtime::Memory::allocate(array.data.size()));
-    std::memcpy(block.data(), array.data.data(), array.data.size());
-    pointers.push_back(block.data());
-    blocks.push_back(std::move(block));
-  }
-  ATTUNE_ASSIGN(const runtime::Memory workspace,
-                runtime::Memory::allocate(static_cast<std::size_t>(facts.workspace_bytes)));
-  runtime::ThreadPool pool({.workers = target.threads});
-  ATTUNE_RETURN_IF_ERROR(cpu::run_kernel(entry, pool, workspace.data(), pointers));
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::memcpy(arguments[i].data.data(), blocks[i].data(), arguments[i].data.size());
-  }
-  return {};
 }
 
 // What tests/arm/run_kernel.cpp reads and writes.
@@ -131,16 +104,13 @@ Status run(const ir::Kernel& kernel, std::size_t inputs, const target::Target& t
       ran = run_interpreted(kernel, inputs, arguments);
       break;
     case Way::Compiled:
-      ran = run_compiled(kernel, target, arguments);
+      ran = run_on_device(kernel, target, arguments);
       break;
     case Way::Emulated:
       ran = run_on_emulator(kernel, target, arguments);
       break;
     case Way::Launched:
       ran = run_launched(kernel, inputs, arguments);
-      break;
-    case Way::OnDevice:
-      ran = run_on_device(kernel, target, arguments);
       break;
   }
   ATTUNE_RETURN_IF_ERROR(ran);
@@ -168,11 +138,12 @@ Status compare(const std::string& name, const Array& expected, const Array& actu
 }
 
 // The kernels are well formed after every pass; the first one that breaks them is named.
-Result<lower::Lowered> lower_and_verify(const schedule::State& state, Way way) {
+Result<lower::Lowered> lower_and_verify(const schedule::State& state, const target::Target& target,
+                                        Way way) {
   Status broken;
   lower::Options options;
-  const bool launches = way == Way::Launched || way == Way::OnDevice;
-  if (launches) options.pipeline = lower::launch_pipeline();
+  if (way == Way::Launched) options.pipeline = lower::launch_pipeline();
+  if (way == Way::Compiled) options.pipeline = kernel::code_generator_of(target).pipeline();
   options.observe = [&](std::string_view pass, const ir::Kernel& kernel) {
     const Status verified = ir::verify(kernel);
     if (broken.ok() && !verified.ok()) {
@@ -208,7 +179,7 @@ Status check_trace(const ir::Program& program, const schedule::Trace& trace,
                    const target::Target& target, const Reference& reference, double tolerance,
                    Way way) {
   ATTUNE_ASSIGN(const schedule::State state, schedule::replay(program, trace));
-  ATTUNE_ASSIGN(const lower::Lowered lowered, lower_and_verify(state, way));
+  ATTUNE_ASSIGN(const lower::Lowered lowered, lower_and_verify(state, target, way));
   Arrays arrays;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     arrays[program.inputs[i].buffer->name] = reference.inputs[i];

@@ -27,9 +27,10 @@ struct InputRange {
 Result<Reference> make_reference(const ir::Program& program, std::uint64_t seed,
                                  InputRange range = {});
 
-// Launched: lowered for blocks and threads, and run by the interpreter of launches. OnDevice: the
-// same as code, on the device that the target describes.
-enum class Way { Interpreted, Compiled, Emulated, Launched, OnDevice };
+// Interpreted and Launched: lowered for a processor, or for blocks and threads, and run by the
+// interpreter of such kernels. Compiled: lowered as the target wants it, and run as code on the
+// device that it describes.
+enum class Way { Interpreted, Compiled, Emulated, Launched };
 
 // Replays the trace on `program`, which may be another algorithm than the reference's, lowers it,
 // runs it and compares. `tolerance` is a fraction of the largest magnitude of the result. The error

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/embedded_text.h"
 #include "base/json_depth.h"
 #include "base/json_value.h"
 #include "compiler/ir/text/parse.h"
@@ -14,21 +15,7 @@
 #include "tuner/records/record_json.h"
 #include "tuner/templates/templates.h"
 
-// The bytes of the file that the build names, between two symbols.
-__asm__(
-    ".section .rodata\n"
-    ".global attune_bundle_begin, attune_bundle_end\n"
-    ".hidden attune_bundle_begin, attune_bundle_end\n"
-    "attune_bundle_begin:\n"
-    ".incbin \"" ATTUNE_BUNDLE
-    "\"\n"
-    "attune_bundle_end:\n"
-    ".byte 0\n"
-    ".previous\n");
-extern "C" {
-extern const char attune_bundle_begin[];
-extern const char attune_bundle_end[];
-}
+ATTUNE_TEXT(attune_bundle, "compiler/model/schedules/bundle.jsonl")
 
 namespace attune::model {
 namespace {

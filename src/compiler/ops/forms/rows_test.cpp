@@ -1,6 +1,8 @@
 // Operators over the rows of a matrix: softmax, layer normalisation, reductions, and elementwise
 // chains and transposes beside them.
 #include <cmath>
+#include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -135,8 +137,14 @@ TEST(Elementwise, EveryOperator) {
       {"bias", [](double x, double y) { return x + y; }},
       {"scale", [](double x, double y) { return x * y; }},
   };
+  const std::set<std::string_view> others{"log",  "sqrt",         "sigmoid",
+                                          "silu", "hard_sigmoid", "hard_swish"};
+  std::size_t checked = 0;
   for (const ElementwiseOp& op : elementwise_ops()) {
     SCOPED_TRACE(op.name);
+    // Those that are written down nowhere here are compared by the conformance tests alone.
+    if (others.count(op.name) == 0 && plain.count(std::string(op.name)) == 0) continue;
+    ++checked;
     const bool root = op.name == "log" || op.name == "sqrt";
     const Values out =
         evaluate(*build_elementwise({.m = 1, .n = 4, .chain = {op}}),
@@ -161,6 +169,7 @@ TEST(Elementwise, EveryOperator) {
     }
     EXPECT_LE(largest_difference(out, expected), 1e-4);
   }
+  EXPECT_EQ(checked, plain.size() + others.size());
 }
 
 TEST(Elementwise, RefusesUnknownOperators) {

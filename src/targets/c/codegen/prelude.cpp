@@ -1,10 +1,10 @@
 // The headers of prelude/, as they are, within the program.
-#include "compiler/codegen/c_text/embedded_text.h"
+#include "base/embedded_text.h"
 #include "targets/c/codegen/kernel.h"
 
-ATTUNE_TEXT(attune_c_vectors, "vectors.h")
-ATTUNE_TEXT(attune_c_scalars, "scalars.h")
-ATTUNE_TEXT(attune_c_functions, "functions.h")
+ATTUNE_TEXT(attune_c_vectors, "targets/c/codegen/prelude/vectors.h")
+ATTUNE_TEXT(attune_c_scalars, "targets/c/codegen/prelude/scalars.h")
+ATTUNE_TEXT(attune_c_functions, "targets/c/codegen/prelude/functions.h")
 
 namespace attune::c {
 

@@ -1,17 +1,17 @@
 // The headers of prelude/, as they are, within the program.
 #include "targets/cuda/codegen/prelude.h"
 
-#include "compiler/codegen/c_text/embedded_text.h"
+#include "base/embedded_text.h"
 
-ATTUNE_TEXT(attune_cuda_scalars, "scalars.h")
-ATTUNE_TEXT(attune_cuda_small_floats, "small_floats.h")
-ATTUNE_TEXT(attune_cuda_functions, "functions.h")
-ATTUNE_TEXT(attune_cuda_vectors, "vectors.h")
-ATTUNE_TEXT(attune_cuda_copies, "copies.h")
-ATTUNE_TEXT(attune_cuda_matrices, "matrices.h")
-ATTUNE_TEXT(attune_cuda_overlap, "overlap.h")
-ATTUNE_TEXT(attune_cuda_warpgroups, "warpgroups.h")
-ATTUNE_TEXT(attune_cuda_bulk_copies, "bulk_copies.h")
+ATTUNE_TEXT(attune_cuda_scalars, "targets/cuda/codegen/prelude/scalars.h")
+ATTUNE_TEXT(attune_cuda_small_floats, "targets/cuda/codegen/prelude/small_floats.h")
+ATTUNE_TEXT(attune_cuda_functions, "targets/cuda/codegen/prelude/functions.h")
+ATTUNE_TEXT(attune_cuda_vectors, "targets/cuda/codegen/prelude/vectors.h")
+ATTUNE_TEXT(attune_cuda_copies, "targets/cuda/codegen/prelude/copies.h")
+ATTUNE_TEXT(attune_cuda_matrices, "targets/cuda/codegen/prelude/matrices.h")
+ATTUNE_TEXT(attune_cuda_overlap, "targets/cuda/codegen/prelude/overlap.h")
+ATTUNE_TEXT(attune_cuda_warpgroups, "targets/cuda/codegen/prelude/warpgroups.h")
+ATTUNE_TEXT(attune_cuda_bulk_copies, "targets/cuda/codegen/prelude/bulk_copies.h")
 
 namespace attune::cuda {
 

@@ -1,5 +1,7 @@
-// A file of the sources as text within the program: ATTUNE_TEXT(symbol, "file") declares
-// symbol_begin and symbol_end around the bytes of the file in the folder ATTUNE_PRELUDE.
+// A file of the sources as text within the program: ATTUNE_TEXT(symbol, "compiler/x/file.txt")
+// declares symbol_begin and symbol_end around its bytes. The name is below src/, where the
+// assembler looks as the compiler does. cmake/attune.cmake must know who embeds what
+// (attune_embeds): neither ninja nor the compiler cache sees the file being read.
 #pragma once
 
 #define ATTUNE_TEXT(symbol, file)                            \
@@ -9,7 +11,7 @@
       "_end\n"                                               \
       ".hidden " #symbol "_begin, " #symbol "_end\n" #symbol \
       "_begin:\n"                                            \
-      ".incbin \"" ATTUNE_PRELUDE "/" file "\"\n" #symbol    \
+      ".incbin \"" file "\"\n" #symbol                       \
       "_end:\n"                                              \
       ".byte 0\n"                                            \
       ".previous\n");                                        \
