@@ -2,7 +2,8 @@
 """Checks rules of the design that no compiler knows.
 
 - Which kind a target is stays in src/targets: nobody else compares kinds of targets.
-- What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
+- What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone;
+  all others go by the facts that it sets (compiler/model/load/model_facts.h).
 - One place lowers programs: the kernel builder.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
   row in a session, its record.
@@ -19,6 +20,12 @@ import re
 import sys
 
 LOADER = "src/compiler/model/load/model.cpp"
+# Whatever it is called: a name that asks whether a model is of one kind, or which kind it is.
+ASKS_FOR_KIND = re.compile(
+    r"\b\w*kind_of_model\w*\b|\bmodel_kind\w*\b|\bModelKind\b"
+    r"|\b(?:is|was|for|of)_(?:an?_|one_|single_|the_)?(?:operator|op|spec|op_spec|operator_spec|model"
+    r"|whole_model|onnx|onnx_model|zoo|zoo_model)_?\b"
+    r"|\bis(?:Operator|Spec|Model)\b|\boperator_facts\b")
 BUILDER = "src/compiler/kernel/kernel.cpp"
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
@@ -36,6 +43,10 @@ def is_for_tests(path):
     return path.endswith(("_test.cpp", "_testing.h", "_test.h"))
 
 
+def without_comment(line):
+    return line.split("//", 1)[0]
+
+
 def target_kinds(root):
     folder = root / "src/targets"
     return sorted(f.name for f in folder.iterdir() if f.is_dir()) if folder.is_dir() else []
@@ -46,7 +57,7 @@ def line_offences(path, number, line, kinds):
     compared = re.search(rf'\bkind\b\s*[=!]=\s*"({words})"|"({words})"\s*[=!]=\s*\S*\bkind\b', line)
     if compared and not path.startswith("src/targets/") and path != FOREIGN_KINDS:
         yield f"{path}:{number}: asks which kind a target is; that is for src/targets to know"
-    if "kind_of_model" in line and path != LOADER:
+    if path != LOADER and ASKS_FOR_KIND.search(without_comment(line)):
         yield f"{path}:{number}: asks what a model's text names; that is for {LOADER}"
     if "lower::lower(" in line and path != BUILDER:
         yield f"{path}:{number}: lowers a program; that is for {BUILDER}"

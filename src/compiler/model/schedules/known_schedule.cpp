@@ -9,6 +9,7 @@
 
 #include "base/text_file.h"
 #include "compiler/model/schedules/former_task.h"
+#include "compiler/model/schedules/known_rule.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 
@@ -36,13 +37,13 @@ struct LookUp {
   std::string target_text = {};
   Algorithms algorithms = {};
   bool cold = false;
-  ir::Program own_program = {};  // of an operator
+  ir::Program former_program = {};
   Stores stores = {};
   Bundle bundle = {};
   std::mutex mutex = {};  // of the stores
 };
 
-// Records of what an operator's task was called before, with the loops that it has now.
+// Records of what the task was called before, with the loops that it has now.
 Result<std::vector<records::Record>> former_records(records::Store& store, records::BestQuery query,
                                                     const ir::Program& own,
                                                     const ir::Program& now) {
@@ -72,8 +73,8 @@ std::optional<Schedule> best_record(records::Store& store, const graph::Task& ta
                                  .weights = weights_of(task, look_up.cold)};
   auto top = store.top(query, kLookedAt);
   if (!top.ok()) return std::nullopt;
-  if (top->empty() && !look_up.own_program.stages.empty()) {
-    top = former_records(store, query, look_up.own_program, task.op.program);
+  if (top->empty() && !look_up.former_program.stages.empty()) {
+    top = former_records(store, query, look_up.former_program, task.op.program);
     if (!top.ok()) return std::nullopt;
   }
   for (const records::Record& record : *top) {
@@ -104,16 +105,31 @@ std::optional<Schedule> best_record(records::Store& store, const graph::Task& ta
   return std::nullopt;
 }
 
-bool same_trace(const schedule::Trace& one, const schedule::Trace& other) {
-  return schedule::hash(one) == schedule::hash(other);
-}
-
 // Whether one of the stores has an outcome of this schedule; also when that cannot be read.
 bool any_tried(const LookUp& look_up, const graph::Task& task, const schedule::Trace& trace) {
   return std::any_of(look_up.stores.begin(), look_up.stores.end(), [&](const auto& store) {
     const auto known = store->known_traces(task.key, look_up.target_text);
     return !known.ok() || std::binary_search(known->begin(), known->end(), schedule::hash(trace));
   });
+}
+
+// What ships for the task, in place of another schedule; nothing where there is none, or where that
+// one is a record and what ships was tried here.
+std::optional<Schedule> shipped_schedule(LookUp& look_up, const graph::Task& task,
+                                         const Schedule& instead) {
+  const auto described = scheduled_task(task, look_up.algorithms, look_up.cold, instead.trace);
+  auto found = shipped_schedules(look_up.bundle, described, look_up.target);
+  if (found.empty()) return std::nullopt;
+  const bool recorded = instead.origin == Origin::Record;
+  const std::lock_guard lock(look_up.mutex);
+  if (recorded && any_tried(look_up, task, found[0].trace)) return std::nullopt;
+  Schedule shipped = instead;
+  shipped.algorithm = std::move(found[0].algorithm);
+  shipped.trace = std::move(found[0].trace);
+  shipped.origin = Origin::Shipped;
+  // Of times from elsewhere only the proportions matter: they choose layouts.
+  if (!recorded && found[0].measured) shipped.measured_us = found[0].time_us;
+  return shipped;
 }
 
 KnownTask known_task(LookUp& look_up, const graph::Task& task) {
@@ -127,22 +143,12 @@ KnownTask known_task(LookUp& look_up, const graph::Task& task) {
       if (found) best = std::move(found);
     }
   }
-  KnownTask known{default_schedule(task, look_up.target, look_up.algorithms), {}};
-  const bool only_default = best && same_trace(best->trace, known.schedule.trace);
-  if (best) known = {std::move(*best), best_us};
-  if (!best || only_default) {
-    const auto described = scheduled_task(task, look_up.target, look_up.algorithms, look_up.cold);
-    auto found = shipped_schedules(look_up.bundle, described, look_up.target);
-    const std::lock_guard lock(look_up.mutex);
-    if (!found.empty() && (!best || !any_tried(look_up, task, found[0].trace))) {
-      known.schedule.algorithm = std::move(found[0].algorithm);
-      known.schedule.trace = std::move(found[0].trace);
-      known.schedule.origin = Origin::Shipped;
-      known.recorded_us.reset();
-      // Of times from elsewhere only the proportions matter: they choose layouts.
-      if (!best && found[0].measured) known.schedule.measured_us = found[0].time_us;
-    }
-  }
+  const auto shipped = [&](const Schedule& instead) {
+    return shipped_schedule(look_up, task, instead);
+  };
+  const auto untuned = [&] { return default_schedule(task, look_up.target, look_up.algorithms); };
+  KnownTask known{known_rule({std::move(best), shipped, untuned}), {}};
+  if (known.schedule.origin == Origin::Record) known.recorded_us = best_us;
   known.schedule.passed_over = std::move(passed_over);
   return known;
 }
@@ -191,8 +197,9 @@ std::string describe(Origin origin) {
   return "no schedule";
 }
 
-std::string describe(const ScheduleOptions& schedule) {
-  const bool untuned = schedule.use_default || schedule.history == "none";
+std::string describe(const std::vector<Schedule>& schedules, const ScheduleOptions& options) {
+  if (schedules.size() == 1) return describe(schedules.front().origin);
+  const bool untuned = options.use_default || options.history == "none";
   return untuned ? "default schedules" : "the best schedules known";
 }
 
@@ -211,13 +218,18 @@ Result<std::optional<std::string>> history_path(const std::string& option) {
 
 ScheduledTask scheduled_task(const graph::Task& task, const target::Target& target,
                              const Algorithms& algorithms, bool cold) {
+  return scheduled_task(task, algorithms, cold, default_schedule(task, target, algorithms).trace);
+}
+
+ScheduledTask scheduled_task(const graph::Task& task, const Algorithms& algorithms, bool cold,
+                             schedule::Trace default_trace) {
   return {.key = task.key,
           .weights = weights_of(task, cold),
           .program_of =
               [&task, algorithms](const std::string& algorithm) {
                 return program_of(task, algorithm, algorithms);
               },
-          .default_trace = default_schedule(task, target, algorithms).trace};
+          .default_trace = std::move(default_trace)};
 }
 
 Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule) {
@@ -235,15 +247,10 @@ Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& sc
   look_up->target_text = model.target_text();
   look_up->algorithms = model.algorithms;
   look_up->cold = model.cold_weights;
-  look_up->own_program = model.own_program;
+  look_up->former_program = model.former_program;
   ATTUNE_ASSIGN(look_up->stores, open_stores(schedule));
   ATTUNE_ASSIGN(look_up->bundle, shipped_bundle());
   return KnowTask([look_up](const graph::Task& task) { return known_task(*look_up, task); });
-}
-
-Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleOptions& schedule) {
-  ATTUNE_ASSIGN(const KnowTask know, known_tasks(model, schedule));
-  return ChooseSchedule([know](const graph::Task& task) { return know(task).schedule; });
 }
 
 Status check_file(const ModelTasks& tasks, const LoadedModel& model,
