@@ -23,7 +23,7 @@ LOADER = "src/compiler/model/load/model.cpp"
 # Whatever it is called: a name that asks whether a model is of one kind, or which kind it is.
 ASKS_FOR_KIND = re.compile(
     r"\b\w*kind_of_model\w*\b|\bmodel_kind\w*\b|\bModelKind\b"
-    r"|\b(?:is|was|for|of)_(?:an?_|one_|single_|the_)?(?:operator|op|spec|op_spec|operator_spec|model"
+    r"|\b(?:is|was)_(?:an?_|one_|single_|the_)?(?:operator|op|spec|op_spec|operator_spec|model"
     r"|whole_model|onnx|onnx_model|zoo|zoo_model)_?\b"
     r"|\bis(?:Operator|Spec|Model)\b|\boperator_facts\b")
 BUILDER = "src/compiler/kernel/kernel.cpp"
