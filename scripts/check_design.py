@@ -4,20 +4,24 @@
 - Which kind a target is stays in src/targets: nobody else compares kinds of targets.
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone;
   all others go by the facts that it sets (compiler/model/load/model_facts.h).
-- One place lowers programs: the kernel builder.
+- One place lowers programs and generates code: the kernel builder. Besides, what a kernel needs run once,
+  ahead of time, is compiled there by those who run it, or hand it on.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
   row in a session, its record.
-- A directory holds at most 60 sources, so that a stranger finds a file by looking; lists of siblings,
+- A directory, also of tests, holds at most 60 sources, so that a stranger finds a file by looking; lists of siblings,
   where each file is one entry, aside.
 
-Tests may do as they like. Prints one line per offence and exits 1 if there is any.
+In all else tests may do as they like. Prints one line per offence and exits 1 if there is any.
 
 usage: check_design.py [ROOT]
 """
 
+import collections
 import pathlib
 import re
 import sys
+
+from check_sizes import sources
 
 LOADER = "src/compiler/model/load/model.cpp"
 # Whatever it is called: a name that asks whether a model is of one kind, or which kind it is.
@@ -27,6 +31,10 @@ ASKS_FOR_KIND = re.compile(
     r"|whole_model|onnx|onnx_model|zoo|zoo_model)_?\b"
     r"|\bis(?:Operator|Spec|Model)\b|\boperator_facts\b")
 BUILDER = "src/compiler/kernel/kernel.cpp"
+GENERATES = re.compile(r"\bcode_generator_of\([^()]*\)\.(compile|link)\(|\bcodegen::compile_module\(")
+COMPILES_LOOPS = re.compile(r"\bkernel::compile\(")
+# Those that run, ahead of time, the loops that prepare constants; and who writes them beside a kernel.
+PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/compiler/model/compile.cpp", "src/tuner/measure/builder/build_candidate.cpp"]
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
 
@@ -40,7 +48,7 @@ SIBLINGS = ["src/compiler/frontend/onnx", "src/compiler/graph/passes", "src/comp
 
 
 def is_for_tests(path):
-    return path.endswith(("_test.cpp", "_testing.h", "_test.h"))
+    return path.endswith(("_test.cpp", "_testing.h", "_testing.cpp"))
 
 
 def without_comment(line):
@@ -63,13 +71,19 @@ def line_offences(path, number, line, kinds):
         yield f"{path}:{number}: lowers a program; that is for {BUILDER}"
 
 
+def builder_offences(path, text):
+    """From program, trace and target to a kernel there is one way."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if path != BUILDER and GENERATES.search(line):
+            yield f"{path}:{number}: generates code; that is for {BUILDER}"
+        if path not in PREPARERS and COMPILES_LOOPS.search(line):
+            yield f"{path}:{number}: compiles loops without kernel::build, which lowers them"
+
+
 def directory_offences(root):
-    for folder in sorted({f.parent for f in (root / "src").rglob("*") if f.suffix in (".h", ".cpp")}):
-        path = folder.relative_to(root).as_posix()
-        count = sum(1 for f in folder.iterdir() if f.suffix in (".h", ".cpp"))
-        if path in SIBLINGS:
-            continue
-        if count > MOST_SOURCES:
+    counts = collections.Counter(file.parent.relative_to(root).as_posix() for file in sources(root))
+    for path, count in sorted(counts.items()):
+        if count > MOST_SOURCES and path not in SIBLINGS:
             yield f"{path}: {count} sources, at most {MOST_SOURCES}; divide it where a stranger would"
 
 
@@ -103,6 +117,7 @@ def main(arguments):
              if not is_for_tests(path := file.relative_to(root).as_posix())]
     offences = list(directory_offences(root)) + list(candidate_offences(texts))
     for path, text in texts:
+        offences += builder_offences(path, text)
         for number, line in enumerate(text.splitlines(), 1):
             offences += line_offences(path, number, line, kinds)
     print("\n".join(offences + [f"design: {len(files)} files, {len(offences)} offences"]))

@@ -55,6 +55,17 @@ class CheckDesign(unittest.TestCase):
         self.assert_passes({check_design.BUILDER: line, "src/compiler/lower/a_test.cpp": line})
         self.assert_refused({"src/tuner/a.cpp": line}, "lowers a program")
 
+    def test_the_builder_alone_generates_code(self):
+        for line in ["code_generator_of(target).compile(loops, target);\n", "codegen::compile_module(a);\n"]:
+            self.assert_passes({check_design.BUILDER: line, "src/compiler/kernel/a_test.cpp": line})
+            self.assert_refused({"src/compiler/model/a.cpp": line}, "generates code")
+        self.assert_passes({"src/app/a.cpp": "code_generator_of(target).texts;\n"})
+
+    def test_loops_are_compiled_apart_only_to_prepare_constants(self):
+        line = "kernel::compile(loops, target);\n"
+        self.assert_passes({check_design.PREPARERS[0]: line})
+        self.assert_refused({"src/tuner/a.cpp": line}, "compiles loops without kernel::build")
+
     def test_a_candidate_has_few_shapes(self):
         def structs(count):
             return "".join(f"struct A{i}Candidate {{}};\n" for i in range(count))
@@ -68,6 +79,9 @@ class CheckDesign(unittest.TestCase):
     def test_directories_stay_small(self):
         many = {f"src/tuner/a{i}.h": "" for i in range(61)}
         self.assert_refused(many, "src/tuner: 61 sources, at most 60")
+        self.assert_passes({f"tests/support/a{i}.h": "" for i in range(60)})
+        self.assert_refused({f"tests/support/a{i}.h": "" for i in range(61)}, "tests/support: 61 sources")
+        self.assert_refused({f"bench/a{i}": "#!/bin/sh\n" for i in range(61)}, "bench: 61 sources")
         self.assert_passes({f"{check_design.SIBLINGS[0]}/a{i}.h": "" for i in range(61)})
 
 

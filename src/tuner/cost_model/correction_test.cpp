@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tuner/cost_model/examples_testing.h"
 #include "tuner/cost_model/learner.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {

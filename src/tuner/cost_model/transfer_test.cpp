@@ -6,7 +6,7 @@
 #include "tuner/cost_model/history.h"
 #include "tuner/cost_model/learner.h"
 #include "tuner/features/features.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {

@@ -8,7 +8,7 @@
 #include "tuner/explore/annealing.h"
 #include "tuner/explore/knobs_space_testing.h"
 #include "tuner/explore/random.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::explore {
 namespace {

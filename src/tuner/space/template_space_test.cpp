@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tuner/space/limits.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::space {
 namespace {

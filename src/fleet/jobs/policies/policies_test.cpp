@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/scheduler/scheduler.h"
 
 namespace attune::jobs {
