@@ -34,7 +34,8 @@ BUILDER = "src/compiler/kernel/kernel.cpp"
 GENERATES = re.compile(r"\bcode_generator_of\([^()]*\)\.(compile|link)\(|\bcodegen::compile_module\(")
 COMPILES_LOOPS = re.compile(r"\bkernel::compile\(")
 # Those that run, ahead of time, the loops that prepare constants; and who writes them beside a kernel.
-PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/compiler/model/compile.cpp", "src/tuner/measure/builder/build_candidate.cpp"]
+PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/compiler/model/compile.cpp",
+             "src/tuner/measure/builder/build_candidate.cpp"]
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
 
