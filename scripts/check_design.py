@@ -7,9 +7,10 @@
   examples, and the format of artifacts means one where they name none; what else is a fixed word of a
   stored or foreign format is said to be one, in a comment of its line that begins `fixed word:`, and there
   are few of them.
-- What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
+- What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone;
+  all others go by the facts that it sets (compiler/model/load/model_facts.h).
 - One place lowers programs and generates code: the kernel builder. Besides, what a kernel needs run once,
-  ahead of time, is compiled there by those who run it.
+  ahead of time, is compiled there by those who run it, or hand it on.
 - Where all users write, files lie in a folder that nobody can foresee: base/scratch_folder.h makes it.
 - Files that parse JSON by themselves ask how deep it is, but for those who wrote it.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
@@ -32,11 +33,18 @@ import sys
 from check_sizes import sources
 
 LOADER = "src/compiler/model/load/model.cpp"
+# Whatever it is called: a name that asks whether a model is of one kind, or which kind it is.
+ASKS_FOR_KIND = re.compile(
+    r"\b\w*kind_of_model\w*\b|\bmodel_kind\w*\b|\bModelKind\b"
+    r"|\b(?:is|was)_(?:an?_|one_|single_|the_)?(?:operator|op|spec|op_spec|operator_spec|model"
+    r"|whole_model|onnx|onnx_model|zoo|zoo_model)_?\b"
+    r"|\bis(?:Operator|Spec|Model)\b|\boperator_facts\b")
 BUILDER = "src/compiler/kernel/kernel.cpp"
 GENERATES = re.compile(r"\bcode_generator_of\([^()]*\)\.(compile|link)\(|\bcodegen::compile_module\(")
 COMPILES_LOOPS = re.compile(r"\bkernel::compile\(")
-# Those that run, ahead of time, the loops that prepare constants.
-PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/tuner/measure/builder/build_candidate.cpp"]
+# Those that run, ahead of time, the loops that prepare constants; and who writes them beside a kernel.
+PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/compiler/model/compile.cpp",
+             "src/tuner/measure/builder/build_candidate.cpp"]
 
 TARGETS, TARGET_LIST = "src/targets/", "src/targets/list.inc"
 FRONTENDS, FORMAT = "src/app/cli/", "src/runtime/format/"
@@ -92,6 +100,10 @@ def is_for_tests(path):
     return path.endswith(("_test.cpp", "_testing.h", "_testing.cpp"))
 
 
+def without_comment(line):
+    return line.split("//", 1)[0]
+
+
 def target_kinds(root):
     file = root / TARGET_LIST
     return re.findall(r"^ATTUNE_FACTS\((\w+)\)", file.read_text(), re.MULTILINE) if file.exists() else []
@@ -138,7 +150,7 @@ def fixed_word_offences(texts):
 
 def line_offences(path, number, line, kinds):
     yield from kind_offences(path, number, line, kinds)
-    if "kind_of_model" in line and path != LOADER:
+    if path != LOADER and ASKS_FOR_KIND.search(without_comment(line)):
         yield f"{path}:{number}: asks what a model's text names; that is for {LOADER}"
     if "temp_directory_path" in line and path != SCRATCH:
         yield f"{path}:{number}: names a file where all users write; that is for {SCRATCH}"

@@ -94,9 +94,13 @@ class CheckDesign(unittest.TestCase):
                              "src/tuner/a.cpp": 'f("other");\n'}, "names a kind")
 
     def test_the_loader_alone_asks_what_a_model_is(self):
-        line = "kind_of_model(text);\n"
-        self.assert_passes({check_design.LOADER: line})
-        self.assert_refused({"src/app/cli/a.cpp": line}, "asks what a model's text names")
+        for line in ["kind_of_model(text);\n", "if (model.is_operator()) {}\n",
+                     "const bool is_op_spec = true;\n", "bool is_whole_model() const;\n",
+                     "f(ModelKind());\n", "if (model.operator_facts) {}\n"]:
+            self.assert_passes({check_design.LOADER: line, "src/app/a_test.cpp": line})
+            self.assert_refused({"src/app/cli/a.cpp": line},
+                                "src/app/cli/a.cpp:1: asks what a model's text names")
+        self.assert_passes({"src/app/cli/a.cpp": "if (model.facts.contest) {}  // as is_operator was\n"})
 
     def test_the_builder_alone_lowers(self):
         line = "lower::lower(state);\n"

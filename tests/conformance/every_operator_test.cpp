@@ -2,9 +2,9 @@
 // way of every model with its default schedules, gives what the interpreter gives, and so do random
 // legal schedules of its kernels; other algorithms of a kernel give what its direct form gives. By
 // itself the test takes one type and target for each line of samples, another for the next;
-// ATTUNE_CONFORMANCE=all takes all of them (./test conformance), the text of a target, such as cuda,
-// one type of each line on it (./test device), ATTUNE_CONFORMANCE=arm the same on ARM's cores in
-// turn, under an emulator, and ATTUNE_CONFORMANCE=all_on_arm all types (./test arm).
+// ATTUNE_CONFORMANCE=all takes all of them (./test conformance), the text of a target, such as
+// cuda, one type of each line on it (./test device), ATTUNE_CONFORMANCE=arm the same on ARM's cores
+// in turn, under an emulator, and ATTUNE_CONFORMANCE=all_on_arm all types (./test arm).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,12 +24,13 @@
 namespace attune::test {
 namespace {
 
-// "all", the text of a target, or nothing.
+// "all", "arm", "all_on_arm", the text of a target, or nothing.
 std::string_view wanted() {
   const char* what = std::getenv("ATTUNE_CONFORMANCE");
   return what == nullptr ? std::string_view() : what;
 }
-bool is_full() { return wanted() == "all"; }
+bool is_wanted(std::string_view what) { return wanted() == what; }
+bool is_full() { return is_wanted("all"); }
 
 // Random schedules per kernel, and how many points may be tried for them.
 int wanted_schedules() { return is_full() ? 3 : 1; }

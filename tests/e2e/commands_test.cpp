@@ -1,6 +1,7 @@
 // The commands around tuning, end to end: compile, run, check, records and doctor.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -9,6 +10,7 @@
 #include "targets/kinds.h"
 #include "tensor_files/npy.h"
 #include "tests/support/own_commands.h"
+#include "tests/support/tiny_onnx.h"
 
 namespace attune {
 namespace {
@@ -113,6 +115,36 @@ TEST_F(Commands, CompileWritesASharedObject) {
   EXPECT_EQ(directory_.read("softmax.so").substr(0, 4),
             "\x7f"
             "ELF");
+}
+
+// The kernels of an operator come by all the steps by which a model's do.
+TEST_F(Commands, CompileOfAnObjectHasAllSteps) {
+  const std::string file = directory_.file("dense.so");
+  const Json report = Json::parse(output_of(
+      {"compile", "dense:m=8,n=32,k=64", "--default", "-o", file, "--emit=plan", "--json"}));
+  EXPECT_EQ(directory_.read("dense.so").substr(0, 4),
+            "\x7f"
+            "ELF");
+  std::vector<std::string> steps;
+  for (const Json& pass : report.at("passes")) steps.push_back(pass.at("name"));
+  for (const char* step : {"layouts", "tasks", "schedules", "kernels", "plan"}) {
+    EXPECT_EQ(std::count(steps.begin(), steps.end(), step), 1) << step;
+  }
+  EXPECT_EQ(report.at("stages").at(0).at("name"), "plan");
+  EXPECT_EQ(report.at("calls"), 1);
+  EXPECT_GT(report.at("weight_bytes"), 0);
+}
+
+// A name decides less than what is in it.
+TEST_F(Commands, TheOneScheduleOfAModelIsNamed) {
+  const auto schedule_of = [&](const std::string& model) {
+    return Json::parse(output_of({"run", model, "--default", "--json"})).at("schedule");
+  };
+  const std::string file =
+      test::write_tiny_model(directory_.file("relu.onnx"), "Relu", {{"x", {"16", "77"}}});
+  EXPECT_EQ(schedule_of("elementwise:m=16,n=77,op=relu"), "the default schedule");
+  EXPECT_EQ(schedule_of(file), "the default schedule");
+  EXPECT_EQ(schedule_of("mlp"), "default schedules");
 }
 
 TEST_F(Commands, RunMultipliesTwoFiles) {

@@ -88,7 +88,7 @@ TEST_F(FailingCandidates, TheDefaultOfAnOperatorStays) {
   const auto report = tune(options("matmul:m=24,n=32,k=16"), {}, stop_, resources_);
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
-  const Status verdict = cli::verdict_on_operator(*report);
+  const Status verdict = cli::verdict_on_records(*report);
   ASSERT_FALSE(verdict.ok());
   EXPECT_NE(verdict.error().message.find("build_failed; the default schedule stays"),
             std::string::npos);
@@ -103,7 +103,7 @@ TEST_F(FailingCandidates, TheDefaultsOfAModelStay) {
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
   EXPECT_TRUE(std::filesystem::exists(whole.output));
-  const Status verdict = cli::verdict_on_model(*report);
+  const Status verdict = cli::verdict_on_artifact(*report);
   ASSERT_FALSE(verdict.ok());
   EXPECT_NE(verdict.error().message.find("build_failed; the default schedules stay, compiled to"),
             std::string::npos);

@@ -17,9 +17,9 @@
 #include "runtime/execution/affinity.h"
 #include "tuner/records/merge.h"
 #include "tuner/whole_model/contest/race.h"
-#include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/known_answer.h"
 #include "tuner/whole_model/tune.h"
+#include "tuner/whole_model/tuned_model.h"
 
 namespace attune::job_worker {
 namespace {
@@ -71,14 +71,16 @@ class JobTuning {
 
   Result<whole_model::TuneReport> run() {
     ATTUNE_RETURN_IF_ERROR(find_threads());
-    ATTUNE_ASSIGN(std::optional<whole_model::TuneReport> known, look_up());
-    if (known) return std::move(*known);
     ATTUNE_ASSIGN(const whole_model::TuneOptions how, tune_options());
-    ATTUNE_ASSIGN(
-        whole_model::TuneReport report,
-        whole_model::tune(
-            how, [this](const whole_model::TuneProgress& progress) { say_progress(progress); },
-            wishes_.dropped, resources_));
+    ATTUNE_ASSIGN(whole_model::TunedModel tuned, load(how));
+    contest_ = tuned.model.facts.contest;
+    ATTUNE_ASSIGN(std::optional<whole_model::TuneReport> known, look_up(tuned, how.model));
+    if (known) return std::move(*known);
+    ATTUNE_ASSIGN(whole_model::TuneReport report,
+                  whole_model::tune(
+                      std::move(tuned), how,
+                      [this](const whole_model::TuneProgress& progress) { say_progress(progress); },
+                      wishes_.dropped, resources_));
     report.records = places_.is_fetched ? "" : store_;
     report.stopped = wishes_.enough;
     return report;
@@ -108,9 +110,6 @@ class JobTuning {
   }
 
  private:
-  // Only whole models become artifacts.
-  bool is_operator() const { return job_.request.output.empty(); }
-
   // As many as the device has, unless the job says; the device is asked only where the scheduler
   // does not know it.
   Status find_threads() {
@@ -148,7 +147,7 @@ class JobTuning {
     whole_model::TuneOptions tune;
     ATTUNE_ASSIGN(tune.model, model_options());
     tune.inputs = options_.inputs;
-    if (!is_operator()) tune.output = folder_.artifact();
+    if (!job_.request.output.empty()) tune.output = folder_.artifact();
     tune.records = folder_.records();
     // The user's store teaches as it does where it is tuned into.
     tune.history = options_.history;
@@ -164,42 +163,42 @@ class JobTuning {
     return tune;
   }
 
+  // Once for all. A goal without an artifact may be known to be met: then nothing is asked of the
+  // machine.
+  Result<whole_model::TunedModel> load(const whole_model::TuneOptions& how) {
+    const bool may_be_known = how.until_latency_ms && how.output.empty();
+    if (may_be_known) return whole_model::load_tuned_model(how, resources_.clock());
+    return whole_model::load_tuned_model(how, resources_);
+  }
+
   // What meets the goal already needs no tuning.
-  Result<std::optional<whole_model::TuneReport>> look_up() {
+  Result<std::optional<whole_model::TuneReport>> look_up(const whole_model::TunedModel& tuned,
+                                                         const model::ModelOptions& model) {
     const double goal_ms = job_.request.until_latency_ms;
     const model::ScheduleOptions records{.records = store_, .history = options_.history};
-    if (is_operator()) {
-      ATTUNE_ASSIGN(const model::ModelOptions model, model_options());
-      return whole_model::known_answer(model, records, goal_ms);
-    }
     std::optional<whole_model::TuneReport> none;
     if (goal_ms <= 0 || options_.history == "none") return none;
+    if (!contest_) return whole_model::known_answer(tuned.model, model, records, goal_ms);
     if (options_.history.empty() && !std::filesystem::exists(store_)) return none;
     whole_model::TuneReport report{.threads = threads_, .records = store_};
     report.until_latency_ms = goal_ms;
-    ATTUNE_RETURN_IF_ERROR(look_up_model(report));
+    ATTUNE_RETURN_IF_ERROR(race_known(tuned, {.model = model, .schedule = records}, report));
     if (!report.reached()) return none;
     return std::optional(std::move(report));
   }
 
-  Status look_up_model(whole_model::TuneReport& report) {
-    verbs::CompileOptions compile{
-        .source = {.schedule = {.records = store_, .history = options_.history}},
-        .output = folder_.artifact()};
-    ATTUNE_ASSIGN(compile.source.model, model_options());
-    model::ReadInputs inputs;
+  // As it would be compiled now.
+  Status race_known(const whole_model::TunedModel& tuned, model::SourceOptions source,
+                    whole_model::TuneReport& report) {
+    const verbs::CompileOptions compile{.source = std::move(source), .output = folder_.artifact()};
     ATTUNE_RETURN_IF_ERROR(resources_.run_stage("compile", Resource::HostCores, [&]() -> Status {
-      if (!options_.inputs.empty()) {
-        ATTUNE_ASSIGN(const model::LoadedModel model, model::load_model(compile.source.model));
-        ATTUNE_ASSIGN(inputs, whole_model::contest_inputs(model, options_.inputs));
-      }
-      ATTUNE_ASSIGN(const verbs::CompileReport compiled, verbs::compile(compile));
+      ATTUNE_ASSIGN(const verbs::CompileReport compiled, verbs::compile(tuned.model, compile));
       report.fallbacks = compiled.fallbacks;
       return {};
     }));
     return resources_.run_stage("race", Resource::Device, [&]() -> Status {
       ATTUNE_ASSIGN(const whole_model::RaceResult result,
-                    whole_model::race({folder_.artifact()}, inputs, {.seconds = 1}));
+                    whole_model::race({folder_.artifact()}, tuned.inputs, {.seconds = 1}));
       report.latency_ms = result.latency_ms.front();
       report.output = folder_.artifact();
       return {};
@@ -213,7 +212,7 @@ class JobTuning {
     link_.progressed(holding_, progress.trials, all_ran ? progress.latency_ms : 0, 0);
     if (progress.stage == session::name_of(session::StageKind::Update)) ++rounds_;
     StagesLeft left{.unnamed = static_cast<double>(progress.tasks.size()),
-                    .compiles = is_operator() ? 0.0 : 1.0};
+                    .compiles = contest_ ? 1.0 : 0.0};
     const std::optional<double> rounds = rounds_left(progress);
     if (!rounds) return;
     left.batches = batches_of(*rounds);
@@ -238,9 +237,9 @@ class JobTuning {
     return std::ceil(std::max(static_cast<double>(trials), 0.0) / kRoundTrials);
   }
 
-  // Rounds of an operator come one by one.
+  // Rounds of a task alone come one by one.
   double batches_of(double rounds) const {
-    return std::ceil(is_operator() ? rounds : rounds / kRoundsOfBatch);
+    return std::ceil(contest_ ? rounds / kRoundsOfBatch : rounds);
   }
 
   // Before anything was seen of them.
@@ -250,7 +249,7 @@ class JobTuning {
     admission_.say_left({.beginnings = batches_of(tasks),
                          .batches = batches_of(tasks * rounds_of(job_.request.trials)),
                          .unnamed = tasks,
-                         .compiles = is_operator() ? 0.0 : 1.0});
+                         .compiles = contest_ ? 1.0 : 0.0});
   }
 
   const client::JobStatus& job_;
@@ -268,7 +267,8 @@ class JobTuning {
   const std::shared_ptr<model::DefaultSchedules> defaults_ =
       std::make_shared<model::DefaultSchedules>();
   int threads_ = 0;
-  double rounds_ = 0;  // that ended
+  bool contest_ = false;  // of artifacts, in the end
+  double rounds_ = 0;     // that ended
 };
 
 std::string sentence(const Error& error) {

@@ -10,6 +10,7 @@
 #include "app/job_worker/job_folder.h"
 #include "app/job_worker/job_resources.h"
 #include "app/verbs/jobs/job_options.h"
+#include "compiler/frontend/zoo/zoo.h"
 #include "compiler/model/load/prepared_model.h"
 #include "fleet/worker/admitting_scheduler_testing.h"
 #include "tuner/records/sample_records_testing.h"
@@ -175,6 +176,26 @@ TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
   EXPECT_EQ(nlohmann::json::parse(ended.result_json())["latency_ms"], 0.005);
   EXPECT_TRUE(scheduler_.finished().empty());
   EXPECT_EQ(scheduler_.most_at_once(), 0);
+}
+
+// A goal is first raced with what is known, and then tuned for, with the same model.
+TEST_F(WorkerTest, ImportsTheModelOfAGoalOnce) {
+  const std::string file = scheduler_.state() + "/mlp.onnx";
+  ASSERT_TRUE(zoo::export_model("mlp", file).ok());
+  ASSERT_TRUE(records::open_sqlite_store(store()).ok());
+  v1::JobSpec job = spec(file);
+  job.set_trials(2);
+  job.set_until_latency_ms(1e-6);
+  job.set_output(scheduler_.state() + "/mlp.attune");
+  job.set_options_json(to_json(verbs::JobOptions{.records = store()}));
+  scheduler_.after_first_stage([&] { std::filesystem::remove(file); });
+  scheduler_.give("j11", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
+  std::map<std::string, int> finished = scheduler_.finished();
+  EXPECT_EQ(finished["load"], 1);
+  EXPECT_GE(finished["race"], 2) << "of what is known, and of what was tuned";
 }
 
 TEST_F(WorkerTest, HandsBackAJobWhoseFolderAnotherHas) {

@@ -85,13 +85,12 @@ Result<std::vector<LayerRow>> profile_layers(model::ModelSession& session,
   return layer_rows(profile, runs);
 }
 
-// Of an operator its kernel is timed, not what a model does around its layers.
 Status take_samples(const model::RunnableModel& model, model::ModelSession& session,
                     const std::vector<Tensor>& inputs, const SamplingOptions& sampling,
                     Found& found) {
   ATTUNE_RETURN_IF_ERROR(session.run(inputs));
   const auto call = [&] { return session.run(inputs); };
-  if (model.is_operator) {
+  if (model.facts.times_kernels) {
     ATTUNE_ASSIGN(found.samples, sample([&] { return session.run_again(); }, session, sampling));
     return {};
   }
@@ -188,7 +187,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
   ATTUNE_ASSIGN(const model::ModelWithInputs opened,
                 model::load_with_inputs(source, options.files, options.seed));
   const model::RunnableModel& model = opened.model;
-  if (options.layers && model.is_operator) {
+  if (options.layers && model.facts.one_task) {
     return invalid("--layers is for whole models; an operator has one layer", "leave it out");
   }
   const runtime::Plan& plan = model.plan();
@@ -198,8 +197,8 @@ Result<BenchReport> bench(const BenchOptions& options) {
                      .precision = plan.precision,
                      .schedule_text = model.schedule_text,
                      .fallbacks = model.fallbacks};
-  if (model.is_operator) report.kernel = model.kernels.front();
-  if (model.is_operator && options.measure_peak) {
+  if (model.facts.one_task) report.kernel = model.kernels.front();
+  if (model.facts.times_kernels && options.measure_peak) {
     ATTUNE_ASSIGN(target::Target target, targets::parse(plan.target));
     target.threads = report.threads;
     ATTUNE_ASSIGN(report.peak_gflops, tunings::tuning_of(target).peak_gflops(target));
@@ -221,7 +220,7 @@ Result<BenchReport> bench(const BenchOptions& options) {
   ATTUNE_ASSIGN(Found found, unpack(answer));
   report.calls = found.samples.calls;
   report.latency = summarize(std::move(found.samples.call_us));
-  if (model.is_operator) report.timed = Timed::Kernel;
+  if (model.facts.times_kernels) report.timed = Timed::Kernel;
   if (!found.calls_us.empty()) {
     report.timed = Timed::Device;
     report.call_latency = summarize(std::move(found.calls_us));

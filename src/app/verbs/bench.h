@@ -23,7 +23,7 @@ struct BenchOptions {
   model::InputFiles files = {};
   std::uint64_t seed = 0;         // of the random inputs
   bool layers = false;            // a profile too
-  bool measure_peak = true;       // of an operator, whose speed is compared with it
+  bool measure_peak = true;       // where kernels are timed, whose speed is compared with it
   double timeout_seconds = 3600;  // of all runs
 };
 
@@ -44,8 +44,8 @@ struct LayerRow {
   }
 };
 
-// What was timed: the kernel of an operator, a run on its device, or a call with all that belongs
-// to it. "kernel", "device", "call".
+// What was timed: a kernel alone, a run on its device, or a call with all that belongs to it.
+// "kernel", "device", "call".
 enum class Timed { Kernel, Device, Call };
 std::string_view name_of(Timed timed);
 
@@ -55,7 +55,7 @@ struct BenchReport {
   int threads = 1;
   std::string precision = {};
   std::string schedule_text = {};                  // of where its schedules come from, for a person
-  std::optional<model::KernelSource> kernel = {};  // of an operator
+  std::optional<model::KernelSource> kernel = {};  // of a model that is one task
   model::Fallbacks fallbacks = {};                 // of compiling
   Timed timed = Timed::Call;
   Latency latency = {};

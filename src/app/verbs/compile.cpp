@@ -4,12 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/verbs/emitted_stages.h"
-#include "base/atomic_file.h"
 #include "base/clock.h"
-#include "compiler/kernel/kernel.h"
 #include "compiler/model/kernel_store.h"
-#include "compiler/model/kernels.h"
-#include "compiler/model/steps.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "tuner/whole_model/look.h"
@@ -25,35 +21,6 @@ void add_time(std::vector<PassTime>& passes, std::string_view name, double milli
     return;
   }
   passes.push_back({std::string(name), milliseconds});
-}
-
-// The kernels of an operator's one task, with what prepares its weights, for others to call.
-Status make_shared_object(const model::PreparedModel& prepared, const std::string& output,
-                          EmittedStages& stages, CompileReport& report) {
-  const graph::Task& task = prepared.tasks.distinct.front();
-  const target::Target& target = prepared.compile.target;
-  auto lowered = model::lower_task(task, prepared.compile.choose(task), target);
-  if (!lowered.ok()) return lowered.error();
-  std::vector<ir::Kernel> kernels;
-  if (lowered->program.prepare) kernels.push_back(std::move(lowered->program.prepare->loops));
-  kernels.push_back(std::move(lowered->program.main.loops));
-  const auto module = kernel::compile_module(kernels, target);
-  if (!module.ok()) return module.error();
-  if (!output.empty()) {
-    const std::string_view bytes(reinterpret_cast<const char*>(module->code.data()),
-                                 module->code.size());
-    ATTUNE_RETURN_IF_ERROR(write_file_atomically(output, bytes));
-  }
-  report.shared_object = true;
-  report.schedule_text = model::describe(lowered->schedule.origin);
-  report.fallbacks = lowered->fallbacks;
-  report.code_bytes = static_cast<std::int64_t>(module->code.size());
-  for (const codegen::KernelEntry& kernel : module->kernels) {
-    report.kernels.push_back(kernel.symbol);
-    report.vector_spills += kernel.vector_spills;
-  }
-  const std::vector<model::Schedule> schedules{lowered->schedule};
-  return emit_tasks(prepared.tasks, schedules, target, stages);
 }
 
 // Nothing known, nothing asked for, and a machine that was measured: this one.
@@ -86,25 +53,43 @@ Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
   return {};
 }
 
-Status make_artifact(model::PreparedModel prepared, const CompileOptions& options,
-                     EmittedStages& stages, CompileReport& report) {
-  const target::Target target = prepared.compile.target;
-  report.schedule_text = model::describe(options.source.schedule);
-  const auto compiled = model::compile_prepared(std::move(prepared));
-  if (!compiled.ok()) return compiled.error();
-  ATTUNE_RETURN_IF_ERROR(emit_tasks(compiled->tasks, compiled->schedules, target, stages));
-  ATTUNE_RETURN_IF_ERROR(write_format(*compiled, target, options.format, options.output));
-  report.fallbacks = compiled->fallbacks;
-  for (const runtime::Kernel& kernel : compiled->plan.kernels) {
+void report_kernels(const codegen::Module& kernels, CompileReport& report) {
+  report.shared_object = true;
+  report.code_bytes = static_cast<std::int64_t>(kernels.code.size());
+  for (const codegen::KernelEntry& kernel : kernels.kernels) {
+    report.kernels.push_back(kernel.symbol);
+    report.vector_spills += kernel.vector_spills;
+  }
+}
+
+void report_plan(const model::CompiledModel& compiled, CompileReport& report) {
+  for (const runtime::Kernel& kernel : compiled.plan.kernels) {
     report.kernels.push_back(kernel.symbol);
   }
-  report.calls = compiled->plan.body.size();
-  report.weight_bytes = compiled->weights.bytes();
-  report.arena_bytes = compiled->plan.arena_bytes;
-  report.peak_bytes = compiled->plan.peak_bytes;
-  for (const auto& object : compiled->objects) {
+  for (const auto& object : compiled.objects) {
     report.code_bytes += static_cast<std::int64_t>(object.size());
   }
+}
+
+Status make_output(model::PreparedModel prepared, const CompileOptions& options,
+                   const FormatOptions& format, EmittedStages& stages, CompileReport& report) {
+  const target::Target target = prepared.compile.target;
+  ATTUNE_ASSIGN(const model::CompiledModel compiled, model::compile_prepared(std::move(prepared)));
+  ATTUNE_RETURN_IF_ERROR(emit_tasks(compiled.tasks, compiled.schedules, target, stages));
+  if (format.is_object()) {
+    ATTUNE_ASSIGN(const codegen::Module kernels, model::kernels_of(compiled, target));
+    ATTUNE_RETURN_IF_ERROR(write_object(kernels, options.output));
+    report_kernels(kernels, report);
+  } else {
+    ATTUNE_RETURN_IF_ERROR(write_format(compiled, target, format, options.output));
+    report_plan(compiled, report);
+  }
+  report.schedule_text = model::describe(compiled.schedules, options.source.schedule);
+  report.fallbacks = compiled.fallbacks;
+  report.calls = compiled.plan.body.size();
+  report.weight_bytes = compiled.weights.bytes();
+  report.arena_bytes = compiled.plan.arena_bytes;
+  report.peak_bytes = compiled.plan.peak_bytes;
   return {};
 }
 
@@ -119,6 +104,19 @@ Result<CompileReport> compile(const CompileOptions& options) {
       model::LoadedModel model,
       model::load_source(options.source.model, "is compiled already",
                          "name the model that it was compiled from", ErrorCode::InvalidArgument));
+  ATTUNE_ASSIGN(CompileReport report, compile(std::move(model), options));
+  report.seconds = seconds_between(start, clock.now_ns());
+  return report;
+}
+
+Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& options) {
+  const FormatOptions format = format_of(model, options.format, options.output);
+  if (format.is_object() && format.sign) {
+    return invalid("--sign is for artifacts, and an operator becomes a shared object",
+                   "name the output FILE.attune");
+  }
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
   CompileReport report{.model = model.name,
                        .target = model.target_text(),
                        .precision = std::string(ops::name_of(model.precision))};
@@ -131,19 +129,9 @@ Result<CompileReport> compile(const CompileOptions& options) {
     if (step.nodes > 0) report.nodes = step.nodes;
     if (stages.wants(step.name)) stages.add(step.name, step.text());
   };
-  const auto steps = model::code_steps();
-  const bool wants_code = std::any_of(
-      steps.begin(), steps.end(), [&](const model::Step& step) { return stages.wants(step.name); });
-  const bool object = model.is_operator() && !options.format.is_c() &&
-                      !options.output.ends_with(".attune") && !wants_code;
-  if (object && options.format.sign) {
-    return invalid("--sign is for artifacts, and an operator becomes a shared object",
-                   "name the output FILE.attune");
-  }
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
   ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, report));
-  ATTUNE_RETURN_IF_ERROR(object ? make_shared_object(prepared, options.output, stages, report)
-                                : make_artifact(std::move(prepared), options, stages, report));
+  ATTUNE_RETURN_IF_ERROR(make_output(std::move(prepared), options, format, stages, report));
   report.stages = stages.take();
   report.seconds = seconds_between(start, clock.now_ns());
   return report;

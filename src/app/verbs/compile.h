@@ -1,5 +1,5 @@
-// Compiling a model, with every stage on the way as text: to an artifact, or an operator to a
-// shared object.
+// Compiling a model, with every stage on the way as text: to an artifact, to C sources, or to an
+// object of its kernels.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ struct CompileOptions {
   // tasks; te, trace, nests, loops, llvm, asm, cuda or the name of a lowering pass, of every task;
   // plan.
   std::vector<std::string> emit = {};
-  // Where the artifact or the C sources go; empty: nowhere. Of an operator it is a shared object
-  // unless the name ends in .attune.
+  // Where the artifact, the object or the C sources go; empty: nowhere. See format_of().
   std::string output = {};
   FormatOptions format = {};
   // Whether defaults that may be far from what this machine can do are timed beside others
@@ -52,12 +51,14 @@ struct CompileReport {
   std::size_t looked = 0, looked_better = 0;  // tasks that were looked at, and those it paid for
   double look_seconds = 0;
   std::string look_refused = {};  // why it did not look
-  bool shared_object = false;     // what was made: else an artifact
+  bool shared_object = false;     // what was made: else an artifact, or C sources
   model::Fallbacks fallbacks = {};
   double seconds = 0;
 };
 
 Result<CompileReport> compile(const CompileOptions& options);
+// The same of a model that was loaded with these options, and is no artifact.
+Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& options);
 std::string to_json(const CompileReport& report);
 
 }  // namespace attune::verbs

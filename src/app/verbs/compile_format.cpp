@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/atomic_file.h"
 #include "compiler/model/kernels.h"
 #include "targets/c/model/model.h"
 #include "targets/kinds.h"
@@ -65,6 +66,22 @@ Status write_c(const model::CompiledModel& model, const target::Target& target,
   const auto form = format.weights == "file" ? c::WeightsForm::File : c::WeightsForm::Array;
   ATTUNE_ASSIGN(const std::vector<c::SourceFile> files, c::print_model(source, form));
   return c::write_directory(directory, files);
+}
+
+FormatOptions format_of(const model::LoadedModel& model, const FormatOptions& asked,
+                        const std::string& output) {
+  FormatOptions format = asked;
+  const bool object = model.facts.form == model::OutputForm::Object && !asked.is_c() &&
+                      !output.ends_with(".attune");
+  if (object) format.name = "object";
+  return format;
+}
+
+Status write_object(const codegen::Module& kernels, const std::string& output) {
+  if (output.empty()) return {};
+  const std::string_view bytes(reinterpret_cast<const char*>(kernels.code.data()),
+                               kernels.code.size());
+  return write_file_atomically(output, bytes);
 }
 
 Status write_format(const model::CompiledModel& model, const target::Target& target,

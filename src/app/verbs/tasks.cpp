@@ -22,7 +22,7 @@ Result<model::LoadedModel> load(const model::SourceOptions& source) {
   ATTUNE_ASSIGN(model::LoadedModel model,
                 model::load_source(source.model, "does not know its tasks",
                                    "name the model that it was compiled from"));
-  if (!model.is_operator()) return model;
+  if (!model.facts.one_task) return model;
   return unsupported(
       fmt::format("'{}' is a single operator, and so a single task", source.model.model),
       fmt::format("'attune records best {}' says what is known about it", source.model.model));

@@ -26,6 +26,21 @@ Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& op
   return model;
 }
 
+Result<codegen::Module> kernels_of(const CompiledModel& model, const target::Target& target) {
+  codegen::Module module;
+  std::vector<codegen::KernelObject> objects;
+  for (const SharedKernel& kernel : model.kernels) {
+    if (const auto& prepare = kernel->lowered.program.prepare) {
+      ATTUNE_ASSIGN(kernel::Kernel compiled, kernel::compile(*prepare, target));
+      objects.push_back(std::move(compiled.object));
+    }
+    objects.push_back(kernel->main.object);
+  }
+  for (const codegen::KernelObject& object : objects) module.kernels.push_back(object.entry);
+  ATTUNE_ASSIGN(module.code, kernel::link(objects, target));
+  return module;
+}
+
 Status write(const CompiledModel& model, const std::string& path, const runtime::SignBytes& sign) {
   runtime::ArtifactContents contents{model.plan, model.weights.pieces(), {}};
   for (const auto& object : model.objects) contents.objects.emplace_back(object);

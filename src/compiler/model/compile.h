@@ -10,6 +10,7 @@
 
 #include "compiler/graph/graph.h"
 #include "compiler/model/fallback.h"
+#include "compiler/model/kernels.h"
 #include "compiler/model/model_tasks.h"
 #include "compiler/model/plan/weights.h"
 #include "compiler/model/schedules/default_schedules.h"
@@ -23,6 +24,7 @@ namespace attune::model {
 
 class KernelStore;
 
+// What is known of a task before there is one.
 struct TaskFacts {
   std::string name;
   double flops = 0;
@@ -47,8 +49,8 @@ struct CompileOptions {
   // Never null.
   std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
   ops::Precision precision = ops::Precision::F32;
-  // One operator alone: its graph is compiled as it is written, with these facts of its one task.
-  std::optional<TaskFacts> operator_facts = {};
+  // Of the tasks, in their order, as far as they do not follow from the graph.
+  std::vector<TaskFacts> task_facts = {};
   // Told, before layouts are chosen, the tasks whose cost decides about them, one that moves a
   // value from one layout to another among them, should it want to measure what `choose` will say;
   // not called when there is nothing to decide.
@@ -73,8 +75,9 @@ struct CompiledModel {
   runtime::Plan plan;
   Weights weights;
   std::vector<std::vector<std::byte>> objects;
-  std::vector<Schedule> schedules;  // of the distinct tasks
-  std::vector<Fallback> fallbacks;  // of those that did not get the schedule chosen for them
+  std::vector<Schedule> schedules;    // of the distinct tasks
+  std::vector<SharedKernel> kernels;  // likewise
+  std::vector<Fallback> fallbacks;    // of those that did not get the schedule chosen for them
   ModelTasks tasks;
 };
 
@@ -83,6 +86,10 @@ Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& optio
 Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
 // The last steps only, for other schedules of the same tasks; what is returned has no tasks.
 Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options);
+
+// Its kernels alone, each behind the one that prepares its constants on the target, for others to
+// call.
+Result<codegen::Module> kernels_of(const CompiledModel& model, const target::Target& target);
 
 // As an artifact, signed if `sign` is given.
 Status write(const CompiledModel& model, const std::string& path,

@@ -18,9 +18,10 @@ Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule
   if (auto& prepare = compiled.lowered.program.prepare) {
     prepare->loops.name = symbol + "_prepare";
     // Here, whatever the main kernel runs on.
-    prepare->loops.body = ir::as_plain_loops(prepare->loops.body);
+    kernel::LoweredKernel plain = *prepare;
+    plain.loops.body = ir::as_plain_loops(plain.loops.body);
     ATTUNE_ASSIGN(const target::Target here, ahead_target(target_));
-    ATTUNE_ASSIGN(compiled.prepare, kernel::compile(*prepare, here));
+    ATTUNE_ASSIGN(compiled.prepare, kernel::compile(plain, here));
   }
   auto kernel = std::make_shared<const CompiledTask>(std::move(compiled));
   const std::lock_guard lock(mutex_);

@@ -31,20 +31,9 @@ std::string symbol_of(const graph::Task& task, std::size_t index) {
 
 std::string graph_text(const Compilation& c) { return graph::to_string(c.graph); }
 
-// An operator is compiled as it is written, but for its precision.
-std::vector<std::string> disabled_passes(const CompileOptions& options) {
-  if (!options.operator_facts) return options.disabled_passes;
-  std::vector<std::string> names;
-  for (const graph::Pass& pass : graph::passes()) {
-    if (!pass.last) names.emplace_back(pass.name);
-  }
-  return names;
-}
-
 Status optimise(Compilation& c) {
-  if (c.options.operator_facts && c.options.precision == ops::Precision::F32) return {};
   graph::PassOptions passes;
-  passes.disabled = disabled_passes(c.options);
+  passes.disabled = c.options.disabled_passes;
   if (c.options.observe) {
     passes.observe = [&](std::string_view pass, const graph::Graph& graph, double ms) {
       c.options.observe({pass, ms, graph.nodes.size(), [&] { return graph::to_string(graph); }});
@@ -69,25 +58,29 @@ Status lay_out(Compilation& c) {
   return graph::verify(c.graph);
 }
 
-// An operator alone is one task, with the name and the facts that its spec gives it.
-Status name_operator(const TaskFacts& facts, const std::string& only, ModelTasks& tasks) {
-  CHECK(tasks.distinct.size() == 1, "an operator is one task");
-  graph::Task& task = tasks.distinct.front();
-  if (!only.empty() && program_of(task, only) == nullptr) {
-    return unsupported(fmt::format("algorithm '{}' does not fit {}", only, facts.name),
-                       "leave algo out to let all that fit compete");
-  }
+void state(const TaskFacts& facts, graph::Task& task) {
   task.name = facts.name;
   task.op.flops = facts.flops;
   task.op.tolerance = facts.tolerance;
+}
+
+// The one algorithm that is allowed, where it is one, must be there.
+Status check_algorithms(const ModelTasks& tasks, const std::string& only) {
+  for (const graph::Task& task : tasks.distinct) {
+    if (only.empty() || program_of(task, only) != nullptr) continue;
+    return unsupported(fmt::format("algorithm '{}' does not fit {}", only, task.name),
+                       "leave algo out to let all that fit compete");
+  }
   return {};
 }
 
 Status cut(Compilation& c) {
   ATTUNE_ASSIGN(c.own_tasks, collect_tasks(std::move(c.graph), c.options.target));
   c.tasks = &c.own_tasks;
-  if (!c.options.operator_facts) return {};
-  return name_operator(*c.options.operator_facts, c.options.algorithms.only, c.own_tasks);
+  const std::vector<TaskFacts>& facts = c.options.task_facts;
+  CHECK(facts.size() <= c.own_tasks.distinct.size(), "more tasks are named than there are");
+  for (std::size_t i = 0; i < facts.size(); ++i) state(facts[i], c.own_tasks.distinct[i]);
+  return check_algorithms(c.own_tasks, c.options.algorithms.only);
 }
 
 std::string tasks_text(const Compilation& c) {
@@ -175,6 +168,7 @@ Status link(Compilation& c) {
 
 Status plan(Compilation& c) {
   ATTUNE_RETURN_IF_ERROR(link(c));
+  c.model.kernels = c.kernels;
   const target::Target& target = c.options.target;
   runtime::Plan& plan = c.model.plan;
   plan.model = c.options.name;

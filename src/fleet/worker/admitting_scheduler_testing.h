@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -65,6 +66,12 @@ class AdmittingScheduler final : private v1::Scheduler::Service {
   void refuse_offers(const std::string& why) {
     const std::lock_guard lock(mutex_);
     why_refused_ = why;
+  }
+
+  // Called when the first stage is finished.
+  void after_first_stage(std::function<void()> call) {
+    const std::lock_guard lock(mutex_);
+    after_first_stage_ = std::move(call);
   }
 
   // Waits for the end of the job.
@@ -210,6 +217,7 @@ class AdmittingScheduler final : private v1::Scheduler::Service {
   void hear_finished(const v1::Finished& finished, std::vector<v1::ToWorker>& answers) {
     const auto found = open_.find(finished.stage());
     if (found == open_.end()) return mistakes_.push_back("finished what was not open");
+    if (finished_.empty() && after_first_stage_) after_first_stage_();
     ++finished_[kinds_.kinds(found->second).name()];
     open_.erase(found);
     if (!wish_) return;
@@ -230,6 +238,7 @@ class AdmittingScheduler final : private v1::Scheduler::Service {
   double lease_seconds_ = 0;
   bool turns_away_ = false;
   std::string why_refused_;
+  std::function<void()> after_first_stage_;
   int devices_ = 1, device_cores_ = 0;
   std::map<std::string, std::vector<Left>> said_left_;
   v1::Hello hello_;

@@ -5,13 +5,13 @@
 
 namespace attune::whole_model {
 
-Result<std::optional<TuneReport>> known_answer(const model::ModelOptions& options,
+Result<std::optional<TuneReport>> known_answer(model::LoadedModel model,
+                                               const model::ModelOptions& options,
                                                const model::ScheduleOptions& records,
                                                double until_latency_ms) {
   std::optional<TuneReport> none;
   if (until_latency_ms <= 0 || records.history == "none") return none;
-  ATTUNE_ASSIGN(model::LoadedModel model, model::load_model(options));
-  CHECK(model.is_operator(), "a model is more than one task");
+  CHECK(!model.facts.contest, "what records say of tasks does not decide a contest");
   ATTUNE_ASSIGN(const model::PreparedModel prepared,
                 model::prepare_model(std::move(model), {.model = options, .schedule = records}));
   const graph::Task& task = prepared.tasks.distinct.front();

@@ -10,9 +10,11 @@
 
 namespace attune::whole_model {
 
-// The report of an operator for which the records have a schedule that the options allow and that
-// is at least as fast as this; nothing when they have none, or are not to be asked.
-Result<std::optional<TuneReport>> known_answer(const model::ModelOptions& options,
+// The report of a model without a contest, loaded with these options, for which the records have a
+// schedule that these allow and that is at least as fast as this; nothing when they have none, or
+// are not to be asked.
+Result<std::optional<TuneReport>> known_answer(model::LoadedModel model,
+                                               const model::ModelOptions& options,
                                                const model::ScheduleOptions& records,
                                                double until_latency_ms);
 

@@ -34,7 +34,7 @@ class KnownAnswer : public testing::Test {
   }
   std::optional<TuneReport> ask(const model::ModelOptions& model, double goal_ms,
                                 const model::ScheduleOptions& where) const {
-    auto answer = known_answer(model, where, goal_ms);
+    auto answer = known_answer(model::load_model(model).value(), model, where, goal_ms);
     EXPECT_TRUE(answer.ok()) << answer.error().message;
     return answer.ok() ? *answer : std::nullopt;
   }

@@ -1,7 +1,5 @@
 #include "tuner/whole_model/tune.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -14,13 +12,13 @@
 #include "tuner/session/run_model.h"
 #include "tuner/whole_model/contest/model_contest.h"
 #include "tuner/whole_model/contest/race.h"
-#include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/layout_trials.h"
 #include "tuner/whole_model/other_tasks.h"
 #include "tuner/whole_model/report/model_teller.h"
 #include "tuner/whole_model/report/task_teller.h"
 #include "tuner/whole_model/report/tune_log.h"
 #include "tuner/whole_model/tune_tasks.h"
+#include "tuner/whole_model/tuned_model.h"
 #include "tuner/whole_model/tuned_schedules.h"
 #include "tuner/whole_model/tuning_resources.h"
 
@@ -40,18 +38,21 @@ constexpr double kLeastSeconds = 2, kLeastMiss = 0.01;
 
 class Tuner {
  public:
-  Tuner(const TuneOptions& options, const Progressed& progressed, const std::atomic<bool>& stop,
-        TuningResources& resources)
+  Tuner(TunedModel tuned, const TuneOptions& options, const Progressed& progressed,
+        const std::atomic<bool>& stop, TuningResources& resources)
       : options_(options),
         stop_(stop),
         resources_(resources),
         clock_(resources.clock()),
-        start_ns_(clock_.now_ns()),
+        start_ns_(clock_.now_ns() - static_cast<std::int64_t>(1e9 * tuned.seconds)),
         progressed_(progressed),
-        teller_(options, kDefaultSeconds, progressed, clock_) {}
+        model_(std::move(tuned.model)),
+        teller_(options, usual_seconds(), progressed, clock_, start_ns_),
+        output_(options.output.empty() ? model::artifact_name(options.model.model)
+                                       : options.output),
+        inputs_(std::move(tuned.inputs)) {}
 
   Result<TuneReport> run() {
-    ATTUNE_RETURN_IF_ERROR(on_host("load", [&] { return load(); }));
     ATTUNE_RETURN_IF_ERROR(model::check_runs_on(model_.target, resources_.cores()));
     ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model_, model::Purpose::Tune));
     const auto open = [&] { return resources_.open(model_.target); };
@@ -61,38 +62,24 @@ class Tuner {
     report_.precision = ops::name_of(model_.precision);
     ATTUNE_ASSIGN(report_.peak_gflops, peak_gflops(resources_, model_.target));
     ATTUNE_RETURN_IF_ERROR(on_host("prepare", [&]() -> Status {
-      ATTUNE_ASSIGN(tasks_, model_.is_operator() ? prepare() : teller_.whole_stage("layouts", [&] {
-        return prepare();
-      }));
+      const auto work = [&] { return prepare(); };
+      ATTUNE_ASSIGN(tasks_, has_contest() ? teller_.whole_stage("layouts", work) : work());
       return {};
     }));
     ATTUNE_RETURN_IF_ERROR(
         resources_.aside([&] { return on_host("history", [&] { return open_sessions(); }); }));
-    return model_.is_operator() ? tune_alone() : tune_whole();
+    return has_contest() ? tune_whole() : tune_alone();
   }
 
  private:
+  bool has_contest() const { return model_.facts.contest; }
+  double usual_seconds() const { return model_.facts.budget.seconds.value_or(0); }
+
   Status on_host(std::string_view kind, const std::function<Status()>& work) {
     return resources_.run_stage(kind, session::Resource::HostCores, work);
   }
 
-  Status load() {
-    ATTUNE_ASSIGN(model_, model::load_source(options_.model, "is compiled already",
-                                             "name the model that it was compiled from"));
-    if (model_.is_operator() && (!options_.output.empty() || options_.sign)) {
-      return unsupported(
-          fmt::format("tuning an operator writes no artifact, so that {} has no meaning",
-                      options_.sign ? "--sign" : "--output"),
-          "leave it out; the result is in the records");
-    }
-    ATTUNE_ASSIGN(inputs_, contest_inputs(model_, options_.inputs));
-    output_ =
-        options_.output.empty() ? model::artifact_name(options_.model.model) : options_.output;
-    ATTUNE_RETURN_IF_ERROR(open_history(options_.history));  // before anything is begun
-    return {};
-  }
-
-  // An operator has the verdict of its one session.
+  // The one session has the last word.
   Result<TuneReport> tune_alone() {
     session::Session& session = *sessions_.front();
     TaskTeller teller(options_, progressed_, clock_, start_ns_, report_.peak_gflops);
@@ -108,7 +95,7 @@ class Tuner {
     return std::move(report_);
   }
 
-  // A model is raced, whole against whole, in the end.
+  // In the end artifacts compete, whole against whole.
   Result<TuneReport> tune_whole() {
     ModelContest contest(tasks_, compile_options(), output_, inputs_, resources_, teller_);
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
@@ -142,8 +129,8 @@ class Tuner {
   Status open_sessions() {
     choose_defaults(tasks_, model_);
     ATTUNE_RETURN_IF_ERROR(bring_known());
-    // The session of an operator finds by itself what is known of it.
-    const std::string own = model_.is_operator() ? tasks_.distinct.front().key : "";
+    // A session that has the last word finds by itself what is known of its task.
+    const std::string own = has_contest() ? "" : tasks_.distinct.front().key;
     ATTUNE_ASSIGN(const session::LoadedHistory others,
                   learn_from_others(*store_, options_.history, model_.target, own));
     report_.history = learnt_history(others);
@@ -155,7 +142,7 @@ class Tuner {
       sessions_.push_back(std::move(opened));
       weighted_.push_back({sessions_.back().get(), task.weight});
     }
-    return model_.is_operator() ? Status() : look_up_known();
+    return has_contest() ? look_up_known() : Status();
   }
 
   // What the history that the user named and the bundle know about the tasks.
@@ -266,15 +253,16 @@ class Tuner {
     return contest.race_tuned(std::move(schedules), [&] { return affordable_variants(contest); });
   }
 
+  double all_seconds() const { return options_.seconds.value_or(usual_seconds()); }
+
   double seconds_left() const {
-    const double all = options_.seconds.value_or(kDefaultSeconds);
-    return all - seconds_between(start_ns_, clock_.now_ns());
+    return all_seconds() - seconds_between(start_ns_, clock_.now_ns());
   }
 
   session::ModelBudget budget(const ModelContest& contest, bool first, bool& predicted) const {
     session::ModelBudget result;
     // The tuned model is compiled and raced within the budget, unless nothing were left of it.
-    const double least = first ? 0.25 * options_.seconds.value_or(kDefaultSeconds) : 0;
+    const double least = first ? 0.25 * all_seconds() : 0;
     result.seconds = endless() ? 1e9 : std::max(seconds_left(), least);
     result.reserved_seconds = &finish_seconds_;
     result.closing_seconds = kClosingSeconds;
@@ -311,7 +299,7 @@ class Tuner {
   // What is kept of the budget for choosing inside the model; nothing where that is not enough.
   double reserve_inside(const ModelContest& contest) const {
     if (endless()) return 0;
-    const double kept = kInsideReserve * options_.seconds.value_or(kDefaultSeconds);
+    const double kept = kInsideReserve * all_seconds();
     const double each = contest.compile_seconds() + kVariantSeconds;
     return kept < 2 * each ? 0 : std::min(kept, static_cast<double>(kMostVariants) * each);
   }
@@ -357,10 +345,10 @@ class Tuner {
   const Clock& clock_;
   std::int64_t start_ns_;
   const Progressed& progressed_;
-  ModelTeller teller_;
   model::LoadedModel model_;
-  std::string output_;  // of a model
-  model::ReadInputs inputs_;
+  ModelTeller teller_;
+  const std::string output_;  // of a contest
+  const model::ReadInputs inputs_;
   model::ModelTasks tasks_;
   std::unique_ptr<records::Store> store_;
   // Of each distinct task, in their order.
@@ -379,14 +367,19 @@ class Tuner {
 Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
                         const std::atomic<bool>& stop) {
   LocalResources resources;
-  return tune(options, progressed, stop, resources);
+  ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
+  const auto work = [&](const Progressed& both) -> Result<TuneReport> {
+    ATTUNE_ASSIGN(TunedModel tuned, load_tuned_model(options, resources));
+    return Tuner(std::move(tuned), options, both, stop, resources).run();
+  };
+  return with_log(options.model, options, progressed, work);
 }
 
-Result<TuneReport> tune(const TuneOptions& options, const Progressed& progressed,
+Result<TuneReport> tune(TunedModel tuned, const TuneOptions& options, const Progressed& progressed,
                         const std::atomic<bool>& stop, TuningResources& resources) {
   ATTUNE_RETURN_IF_ERROR(explore::check(options.search));
   return with_log(options.model, options, progressed, [&](const Progressed& both) {
-    return Tuner(options, both, stop, resources).run();
+    return Tuner(std::move(tuned), options, both, stop, resources).run();
   });
 }
 

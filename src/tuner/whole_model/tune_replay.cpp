@@ -47,15 +47,15 @@ class Repetition {
   Repetition(const TuneOptions& options, target::Target target, std::string records)
       : options_(options), target_(std::move(target)), path_(std::move(records)) {}
 
-  Result<ReplayReport> run(std::vector<TunableTask> tasks, bool is_model, int window) {
+  Result<ReplayReport> run(std::vector<TunableTask> tasks, bool contest, int window) {
     ATTUNE_ASSIGN(const auto then, records::open_sqlite_store_for_reading(path_));
     ATTUNE_RETURN_IF_ERROR(find_sessions(std::move(tasks), *then));
     // A store for what is chosen now; nobody needs it afterwards.
     ATTUNE_ASSIGN(const ScratchFolder folder, ScratchFolder::make());
     ATTUNE_ASSIGN(const auto scratch, records::open_sqlite_store(folder.path() + "/records.db"));
-    ATTUNE_RETURN_IF_ERROR(open_all(is_model, *then, *scratch));
+    ATTUNE_RETURN_IF_ERROR(open_all(contest, *then, *scratch));
     const std::atomic<bool> stop = false;
-    if (is_model) {
+    if (contest) {
       std::vector<session::WeightedSession> weighted;
       for (const Part& part : parts_) weighted.push_back({part.now.get(), part.task.weight});
       ATTUNE_RETURN_IF_ERROR(
@@ -109,7 +109,7 @@ class Repetition {
                  "repeat with the options of the run: target, threads, batch and the others"};
   }
 
-  Status open_all(bool is_model, records::Store& then, records::Store& now) {
+  Status open_all(bool contest, records::Store& then, records::Store& now) {
     std::int64_t first_ms = INT64_MAX;
     for (const Part& part : parts_) {
       first_ms = std::min(first_ms, part.then->session().spec.created_at_ms);
@@ -119,7 +119,7 @@ class Repetition {
     if (options_.history != "none") {
       ATTUNE_RETURN_IF_ERROR(copy_what_was_known(then, first_ms, now));
       auto others = learn_from_others(now, options_.history, target_,
-                                      is_model ? "" : parts_.front().task.task.key);
+                                      contest ? "" : parts_.front().task.task.key);
       if (!others.ok()) return others.error();
       history = others->history;
     }
@@ -180,7 +180,7 @@ Result<ReplayReport> replay(const TuneOptions& options, const std::string& recor
   Repetition repetition(options, prepared.model.target, records);
   return repetition.run(
       tunable_tasks(prepared.tasks, prepared.model, options, cores.overlap ? 2 : 1),
-      !prepared.model.is_operator(), model_window(cores));
+      prepared.model.facts.contest, model_window(cores));
 }
 
 std::string to_json(const ReplayReport& report) {

@@ -15,7 +15,6 @@
 namespace attune::whole_model {
 namespace {
 
-constexpr std::int64_t kDefaultTrials = 128;
 // What a budget of seconds alone stands for.
 constexpr std::int64_t kEndlessTrials = 1'000'000'000;
 // Repeats of a promising candidate. One task of many is timed more briefly: there are more of them,
@@ -65,11 +64,17 @@ session::Options options_of(const TuneOptions& options, const std::string& among
   return result;
 }
 
+std::int64_t trials_of(const TuneOptions& options, const model::UsualBudget& usual) {
+  if (options.trials) return *options.trials;
+  return options.seconds ? kEndlessTrials : usual.trials.value_or(kEndlessTrials);
+}
+
 // Alone, a task is searched until its trials are used up, and its session has the last word.
-void tune_alone(const TuneOptions& options, int window, TunableTask& one) {
+void tune_alone(const TuneOptions& options, const model::LoadedModel& model, int window,
+                TunableTask& one) {
   one.options =
       options_of(options, names_of_competing(one.task), session::Options{}.batch, kRepeats);
-  one.options.trials = options.trials.value_or(options.seconds ? kEndlessTrials : kDefaultTrials);
+  one.options.trials = trials_of(options, model.facts.budget);
   one.options.seconds = options.seconds.value_or(0);
   one.options.window = window;
   if (options.until_latency_ms) one.options.until_us = *options.until_latency_ms * 1e3;
@@ -80,7 +85,7 @@ void tune_among_others(const TuneOptions& options, const model::LoadedModel& mod
                        TunableTask& one) {
   one.options = options_of(options, model.algorithms.exact() ? "a model, exact" : "a model",
                            kModelBatch, kModelRepeats);
-  one.options.trials = options.trials.value_or(kEndlessTrials);
+  one.options.trials = trials_of(options, model.facts.budget);
   one.options.on_grant = true;
   one.options.finalists = 5;
   // Without pauses: the whole model is compared in the end.
@@ -109,10 +114,10 @@ std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
     one.task = task_of(task, model.algorithms);
     one.any_seed = !options.seed.has_value();
     one.untuned = model.default_of(task).trace;
-    if (model.is_operator()) {
-      tune_alone(options, window, one);
-    } else {
+    if (model.facts.contest) {
       tune_among_others(options, model, one);
+    } else {
+      tune_alone(options, model, window, one);
     }
     one.options.weights = model::weights_of(task, model.cold_weights);
     const auto uses = static_cast<double>(tasks.uses[i]);
@@ -146,7 +151,7 @@ Result<std::unique_ptr<session::Session>> open_session(
   }
   ATTUNE_ASSIGN(auto made, session::make_template_search(task.task, target, search, options.seed,
                                                          std::move(history)));
-  // Schedules of the same anchor among other fused stages; an operator has none.
+  // Schedules of the same anchor among other fused stages; one that is tuned alone has none.
   if (options.on_grant && options.use_history) {
     ATTUNE_ASSIGN(options.hints, anchor_hints(context.store, task.task, target));
   }

@@ -30,7 +30,7 @@ struct TunableTask {
 // one after the other should do this first.
 void choose_defaults(const model::ModelTasks& tasks, const model::LoadedModel& model);
 
-// `window`: rounds of an operator that are under way at once.
+// `window`: rounds of a task alone that are under way at once.
 std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
                                        const model::LoadedModel& model, const TuneOptions& options,
                                        int window);

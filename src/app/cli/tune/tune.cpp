@@ -112,16 +112,15 @@ Result<int> tell_replay(const whole_model::ReplayReport& report, const Speech& s
   return report.same() ? 0 : 1;
 }
 
-// What an operator has in the end: its records.
-Result<int> end_operator(const whole_model::TuneOptions& options,
-                         const whole_model::TuneReport& report, const Interrupt& interrupt,
-                         Console& console) {
+Result<int> end_with_records(const whole_model::TuneOptions& options,
+                             const whole_model::TuneReport& report, const Interrupt& interrupt,
+                             Console& console) {
   if (report.stopped && interrupt.exit_status() != 0) {
     console.note(
         fmt::format("stopped; go on with: attune tune {} --resume", repeat_command(options)));
     return interrupt.exit_status();
   }
-  ATTUNE_RETURN_IF_ERROR(verdict_on_operator(report));
+  ATTUNE_RETURN_IF_ERROR(verdict_on_records(report));
   if (!report.reached()) return not_reached(report);
   console.note(fmt::format("next: attune bench {}", repeat_command(options)));
   return 0;
@@ -150,12 +149,11 @@ void tell_artifact(const whole_model::TuneReport& report, Console& console) {
                            report.output));
 }
 
-// What a model has in the end: an artifact.
-Result<int> end_model(const whole_model::TuneReport& report, const Interrupt& interrupt,
-                      Console& console) {
+Result<int> end_with_artifact(const whole_model::TuneReport& report, const Interrupt& interrupt,
+                              Console& console) {
   tell_fallbacks(report.fallbacks, console);
   tell_failures(report, console);
-  ATTUNE_RETURN_IF_ERROR(verdict_on_model(report));
+  ATTUNE_RETURN_IF_ERROR(verdict_on_artifact(report));
   tell_artifact(report, console);
   if (report.stopped && interrupt.exit_status() != 0) return interrupt.exit_status();
   if (!report.reached()) return not_reached(report);
@@ -172,10 +170,9 @@ Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, 
   const auto show = [&](const whole_model::TuneProgress& progress) {
     if (!std::exchange(begun, true)) tell_missing_cage_parts(console);
     if (!told) {
-      console.note(
-          progress.trials_total
-              ? fmt::format("no budget given: {} trials", *progress.trials_total)
-              : fmt::format("no budget given: {:.0f} seconds", whole_model::kDefaultSeconds));
+      console.note(progress.trials_total
+                       ? fmt::format("no budget given: {} trials", *progress.trials_total)
+                       : fmt::format("no budget given: {:.0f} seconds", model::kUsualSeconds));
     }
     told = true;
     display.show(progress);
@@ -185,15 +182,15 @@ Result<int> tune(const whole_model::TuneOptions& options, const Speech& speech, 
   console.clear_progress_line();  // what follows says more
   tell_precision(options.model, report.precision, console);
   tell_history(report.history, console);
-  const bool is_operator = report.output.empty();
-  if (is_operator && !console.quiet()) tell_tasks(report, console);
+  const bool records_alone = report.output.empty();
+  if (records_alone && !console.quiet()) tell_tasks(report, console);
   tell_rejections(report, console);
   ATTUNE_RETURN_IF_ERROR(
       console.print(speech.json ? whole_model::to_json(report) + "\n" : text_of(report)));
   tell_log(report, console);
-  if (is_operator) return end_operator(options, report, interrupt, console);
+  if (records_alone) return end_with_records(options, report, interrupt, console);
   console.detail(usage_text(report));
-  return end_model(report, interrupt, console);
+  return end_with_artifact(report, interrupt, console);
 }
 
 }  // namespace

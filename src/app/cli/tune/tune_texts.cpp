@@ -119,7 +119,7 @@ std::string rejections_text(const whole_model::TuneReport& report) {
   return fmt::format("{} schedules were not worth building: {}", all, fmt::join(parts, ", "));
 }
 
-Status verdict_on_operator(const whole_model::TuneReport& report) {
+Status verdict_on_records(const whole_model::TuneReport& report) {
   const whole_model::TunedTask& task = report.tasks.front();
   if (!report.latency_ms) {
     return Error{ErrorCode::Unsupported,
@@ -134,7 +134,7 @@ Status verdict_on_operator(const whole_model::TuneReport& report) {
                kWhatBecame};
 }
 
-Status verdict_on_model(const whole_model::TuneReport& report) {
+Status verdict_on_artifact(const whole_model::TuneReport& report) {
   whole_model::Failures failures;
   for (const whole_model::TunedTask& task : report.tasks) {
     if (!task.all_failed()) return {};

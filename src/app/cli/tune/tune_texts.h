@@ -18,9 +18,10 @@ std::string failures_text(const whole_model::Failures& failures);
 // none.
 std::string rejections_text(const whole_model::TuneReport& report);
 
-// An error when nothing ran, or nothing but default schedules.
-Status verdict_on_operator(const whole_model::TuneReport& report);
-Status verdict_on_model(const whole_model::TuneReport& report);
+// An error when nothing ran, or nothing but default schedules: where records are all there is, and
+// where an artifact was written.
+Status verdict_on_records(const whole_model::TuneReport& report);
+Status verdict_on_artifact(const whole_model::TuneReport& report);
 
 // The tasks, largest share first, of a large model only those that matter most; what failed below.
 std::string text_of(const whole_model::TuneReport& report);

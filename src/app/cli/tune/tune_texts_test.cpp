@@ -19,7 +19,7 @@ whole_model::TunedTask default_only(const std::string& name) {
 
 TEST(TuneVerdict, WhenAllCandidatesFailedTheDefaultStays) {
   whole_model::TuneReport report{.tasks = {default_only("dense")}, .latency_ms = 0.1};
-  const Status verdict = verdict_on_operator(report);
+  const Status verdict = verdict_on_records(report);
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().message,
             "all candidates failed: 2 build_failed, 8 run_crashed; the default schedule stays");
@@ -33,7 +33,7 @@ TEST(TuneVerdict, WhenAllCandidatesFailedTheDefaultStays) {
             std::string::npos)
       << text_of(report);
   report.tasks[0].timed = 2;
-  EXPECT_TRUE(verdict_on_operator(report).ok());
+  EXPECT_TRUE(verdict_on_records(report).ok());
 }
 
 TEST(TuneVerdict, WhenNothingRanNotEvenTheDefault) {
@@ -41,7 +41,7 @@ TEST(TuneVerdict, WhenNothingRanNotEvenTheDefault) {
   task.timed = 0;
   task.best_us.reset();
   task.default_us.reset();
-  const Status verdict = verdict_on_operator({.tasks = {task}});
+  const Status verdict = verdict_on_records({.tasks = {task}});
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().message,
             "no candidate ran, not even the default schedule: 2 build_failed, 8 run_crashed");
@@ -50,14 +50,14 @@ TEST(TuneVerdict, WhenNothingRanNotEvenTheDefault) {
 TEST(TuneVerdict, OfAModelOnlyWhenAllItsTasksFailed) {
   whole_model::TuneReport report{
       .tasks = {default_only("a"), default_only("b")}, .latency_ms = 0.1, .output = "model.attune"};
-  const Status verdict = verdict_on_model(report);
+  const Status verdict = verdict_on_artifact(report);
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().message,
             "all candidates failed: 4 build_failed, 16 run_crashed; the default schedules stay, "
             "compiled to model.attune");
   report.tasks[1].timed = 5;
-  EXPECT_TRUE(verdict_on_model(report).ok());
-  EXPECT_TRUE(verdict_on_model({}).ok());
+  EXPECT_TRUE(verdict_on_artifact(report).ok());
+  EXPECT_TRUE(verdict_on_artifact({}).ok());
 }
 
 TEST(TuneTexts, RejectionsOfAllTasksTheMostFrequentFirst) {

@@ -139,13 +139,12 @@ Result<CheckCase> check_alone(const CheckOptions& options) {
   ATTUNE_RETURN_IF_ERROR(model::check_runs_here(model.target));
   ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model, model::Purpose::Tune));
   const std::string name = model.name;
-  const bool is_operator = model.is_operator();
   const bool own_memory = targets::kind_of(model.target).requirements(model.target).own_memory;
   const ops::Precision precision = model.precision;
   const Result<Bytes> bytes = run_isolated(
       name, [&] { return packed(check_model(std::move(model), source, options.seed), precision); },
       {.limits_addresses = !own_memory});
-  if (!bytes.ok() && !is_operator) return bytes.error();
+  if (!bytes.ok()) return bytes.error();
   return unpacked(name, bytes);
 }
 

@@ -21,10 +21,10 @@ namespace {
 using ops::ConstantPtr;
 using runtime::Tensor;
 
-// What the interpreter manages in a second or so, and how long a person waits for a model and for
-// one operator, which can be sampled instead.
+// What the interpreter manages in a second or so, and how long a person waits, also where it could
+// be sampled instead.
 constexpr double kFlopsPerSecond = 1e7;
-constexpr double kMostFlops = 6e8, kMostOperatorFlops = 2e7;
+constexpr double kMostFlops = 6e8, kMostUnsampledFlops = 2e7;
 
 // All values of a graph, given those of its inputs.
 Result<std::vector<ConstantPtr>> interpret(const graph::Graph& graph,
@@ -97,8 +97,8 @@ Result<CheckCase> check_whole(const model::RunnableModel& runnable, const graph:
     NamedTensor expected{plan.outputs[i].name, {}};
     ATTUNE_ASSIGN(expected.tensor, model::tensor_of(wanted));
     ATTUNE_ASSIGN(const Tensor actual, model::to_plain(plan.outputs[i], std::move(outputs[i])));
-    // An operator says how exact it is.
-    const Tolerance tolerance = runnable.is_operator
+    // One task says how exact it is.
+    const Tolerance tolerance = runnable.facts.one_task
                                     ? Tolerance{runnable.kernels.front().tolerance, 0, true}
                                     : tolerance_in(precision, graph, expected.tensor.type(),
                                                    tolerance_of(expected.tensor.type()));
@@ -111,7 +111,7 @@ Result<CheckCase> check_whole(const model::RunnableModel& runnable, const graph:
   return result;
 }
 
-// At the places that the reference has, of an operator whose inputs and weights are all random.
+// At the places that the reference has, of one task whose inputs and weights are all random.
 Result<CheckCase> check_samples(const model::RunnableModel& runnable, const ir::Program& program,
                                 std::uint64_t seed) {
   std::vector<Tensor> inputs;
@@ -158,14 +158,14 @@ Result<CheckCase> check_model(model::LoadedModel model, const model::SourceOptio
                               std::uint64_t seed) {
   const graph::Graph graph = model.graph;
   const std::string name = model.name;
-  const bool is_operator = model.is_operator();
+  const model::ModelFacts facts = model.facts;
   const ops::Precision precision = model.precision;
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
   ATTUNE_ASSIGN(const model::CompiledModel compiled, model::compile_prepared(std::move(prepared)));
   ATTUNE_ASSIGN(model::RunnableModel runnable, model::runnable_of(compiled));
-  runnable.is_operator = is_operator;
+  runnable.facts = facts;
   const double flops = model::flops_of(runnable.plan());
-  if (is_operator && flops > kMostOperatorFlops) {
+  if (facts.random_constants && flops > kMostUnsampledFlops) {
     return check_samples(runnable, compiled.tasks.distinct.front().op.program, seed);
   }
   if (flops > kMostFlops) {

@@ -1,5 +1,5 @@
 // A model against the interpreter: operator by operator on the graph as it was loaded, or, where
-// that would take too long for the one kernel of an operator, at sampled places.
+// that would take long and the model allows it, at sampled places.
 #pragma once
 
 #include "app/verbs/check/check.h"

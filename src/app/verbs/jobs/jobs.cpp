@@ -61,7 +61,7 @@ Result<model::LoadedModel> load(const SubmitOptions& options) {
   ATTUNE_ASSIGN(model::LoadedModel loaded,
                 model::load_source(model, "is compiled already",
                                    "submit the model that it was compiled from"));
-  if (loaded.is_operator() && !options.output.empty()) {
+  if (!loaded.facts.contest && !options.output.empty()) {
     return unsupported("tuning an operator writes no artifact, so that --output has no meaning",
                        "leave it out; the result is in the records");
   }
@@ -111,46 +111,15 @@ Status check_output(const std::string& path) {
   return {};
 }
 
-// The answer to an operator's goal, where records have it for as many threads as the device has.
-Result<client::KnownResult> known_result(const client::JobRequest& request,
-                                         const SubmitOptions& options, client::Client& client) {
-  client::KnownResult none;
-  if (request.until_latency_ms <= 0 || !request.output.empty()) return none;
-  model::ModelOptions model = options.model;
-  if (model.threads == 0) {
-    ATTUNE_ASSIGN(const client::Overview overview, client.list("", false));
-    for (const client::PoolStatus& pool : overview.pools) {
-      if (pool.name == request.device) model.threads = pool.cores;
-    }
-  }
-  if (model.threads == 0) return none;
-  ATTUNE_ASSIGN(
-      const std::optional<whole_model::TuneReport> report,
-      whole_model::known_answer(model, {.records = options.records, .history = options.history},
-                                request.until_latency_ms));
-  if (!report) return none;
-  return client::KnownResult{to_json(*report), *report->latency_ms};
-}
+// What to submit, and the model that it names.
+struct LoadedRequest {
+  client::JobRequest request = {};
+  model::LoadedModel model = {};
+};
 
-}  // namespace
-
-Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler) {
-  ATTUNE_ASSIGN(const std::string state, wire::state_directory(scheduler.state));
-  client::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
-  if (scheduler.waiting) {
-    options.waiting = [state, tell = scheduler.waiting] { tell(state); };
-  }
-  return options;
-}
-
-std::string output_of(const SubmitOptions& options) {
-  return absolute_path(options.output.empty() ? model::artifact_name(options.model.model)
-                                              : options.output);
-}
-
-Result<client::JobRequest> job_request(const SubmitOptions& options) {
+Result<LoadedRequest> loaded_request(const SubmitOptions& options) {
   ATTUNE_ASSIGN(const target::Target target, targets::parse(options.model.target));
-  ATTUNE_ASSIGN(const model::LoadedModel model, load(options));
+  ATTUNE_ASSIGN(model::LoadedModel model, load(options));
   ATTUNE_RETURN_IF_ERROR(model::history_path(options.history));
   JobOptions further{.target = options.model.target,
                      .exact = options.model.exact,
@@ -183,21 +152,67 @@ Result<client::JobRequest> job_request(const SubmitOptions& options) {
                              .seed = options.seed,
                              .no_wait = options.no_wait};
   if (!model.file.empty()) request.model = absolute_path(model.file);
-  if (!model.is_operator()) {
+  if (model.facts.contest) {
     request.output = output_of(options);
     ATTUNE_RETURN_IF_ERROR(check_output(request.output));
   }
   ATTUNE_RETURN_IF_ERROR(check_texts(options, request, further));
   request.options_json = to_json(further);
-  return request;
+  return LoadedRequest{std::move(request), std::move(model)};
+}
+
+// The answer to a goal, where records have it for as many threads as the device has.
+Result<client::KnownResult> known_result(LoadedRequest loaded, const SubmitOptions& options,
+                                         client::Client& client) {
+  client::KnownResult none;
+  const client::JobRequest& request = loaded.request;
+  if (request.until_latency_ms <= 0 || loaded.model.facts.contest) return none;
+  int threads = options.model.threads;
+  if (threads == 0) {
+    ATTUNE_ASSIGN(const client::Overview overview, client.list("", false));
+    for (const client::PoolStatus& pool : overview.pools) {
+      if (pool.name == request.device) threads = pool.cores;
+    }
+  }
+  if (threads == 0) return none;
+  ATTUNE_ASSIGN(model::LoadedModel model,
+                model::with_threads(std::move(loaded.model), options.model, threads));
+  ATTUNE_ASSIGN(const std::optional<whole_model::TuneReport> report,
+                whole_model::known_answer(std::move(model), options.model,
+                                          {.records = options.records, .history = options.history},
+                                          request.until_latency_ms));
+  if (!report) return none;
+  return client::KnownResult{to_json(*report), *report->latency_ms};
+}
+
+}  // namespace
+
+Result<client::ClientOptions> client_options(const SchedulerOptions& scheduler) {
+  ATTUNE_ASSIGN(const std::string state, wire::state_directory(scheduler.state));
+  client::ClientOptions options{.state = state, .patience_seconds = scheduler.patience_seconds};
+  if (scheduler.waiting) {
+    options.waiting = [state, tell = scheduler.waiting] { tell(state); };
+  }
+  return options;
+}
+
+std::string output_of(const SubmitOptions& options) {
+  return absolute_path(options.output.empty() ? model::artifact_name(options.model.model)
+                                              : options.output);
+}
+
+Result<client::JobRequest> job_request(const SubmitOptions& options) {
+  ATTUNE_ASSIGN(LoadedRequest loaded, loaded_request(options));
+  return std::move(loaded.request);
 }
 
 Result<client::Submitted> submit_job(const SubmitOptions& options,
                                      const SchedulerOptions& scheduler) {
-  ATTUNE_ASSIGN(client::JobRequest request, job_request(options));
+  ATTUNE_ASSIGN(LoadedRequest loaded, loaded_request(options));
+  client::JobRequest request = loaded.request;
   ATTUNE_ASSIGN(client::ClientOptions how, client_options(scheduler));
   client::Client client(std::move(how));
-  ATTUNE_ASSIGN(const client::KnownResult known, known_result(request, options, client));
+  ATTUNE_ASSIGN(const client::KnownResult known, known_result(std::move(loaded), options, client));
   ATTUNE_ASSIGN(const bool own, client.is_own_scheduler());
   if (!own) {
     ATTUNE_ASSIGN(SentJob sent, with_sent_files(std::move(request)));

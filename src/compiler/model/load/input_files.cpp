@@ -22,7 +22,7 @@ using runtime::Tensor;
 struct Interface {
   std::string model = {};
   std::vector<InterfaceTensor> inputs = {};
-  bool is_operator = false;
+  bool takes_shapes = true;
 
   const InterfaceTensor* find(const std::string& name) const {
     const auto found = std::find_if(inputs.begin(), inputs.end(),
@@ -44,8 +44,7 @@ Error unknown_input(const Interface& interface, const std::string& name) {
   return unknown_input(interface.model, name, names);
 }
 
-// An operator has the shapes that its name says.
-Status fits(const InterfaceTensor& input, const ReadInput& file, bool is_operator) {
+Status fits(const InterfaceTensor& input, const ReadInput& file, bool takes_shapes) {
   const bool rounded = input.type == DType::BF16 && file.tensor.type() == DType::F32;
   if (file.tensor.type() != input.type && !rounded) {
     return invalid(
@@ -65,7 +64,7 @@ Status fits(const InterfaceTensor& input, const ReadInput& file, bool is_operato
       fmt::format("'{}' has shape {}, but input '{}' is {}", file.path,
                   runtime::shape_text(file.tensor.shape()), input.name,
                   runtime::shape_text(wanted)),
-      is_operator ? "" : "give it that shape, or compile the model for yours with --shape");
+      takes_shapes ? "give it that shape, or compile the model for yours with --shape" : "");
 }
 
 Result<Tensor> as_bfloat16(const Tensor& source) {
@@ -78,8 +77,8 @@ Result<Tensor> as_bfloat16(const Tensor& source) {
   return rounded;
 }
 
-Result<Tensor> fitted(const InterfaceTensor& input, ReadInput file, bool is_operator) {
-  ATTUNE_RETURN_IF_ERROR(fits(input, file, is_operator));
+Result<Tensor> fitted(const InterfaceTensor& input, ReadInput file, bool takes_shapes) {
+  ATTUNE_RETURN_IF_ERROR(fits(input, file, takes_shapes));
   if (file.tensor.type() != input.type) return as_bfloat16(file.tensor);
   return std::move(file.tensor);
 }
@@ -123,7 +122,7 @@ Result<ReadInputs> read_files(const Interface& interface, const InputFiles& file
   for (auto& [name, file] : read) {
     const std::string path = file.path;
     ATTUNE_ASSIGN(Tensor tensor,
-                  fitted(*interface.find(name), std::move(file), interface.is_operator));
+                  fitted(*interface.find(name), std::move(file), interface.takes_shapes));
     file = {path, std::move(tensor)};
   }
   return read;
@@ -161,12 +160,12 @@ Result<std::vector<Tensor>> as_taken(const runtime::Plan& plan, std::vector<Tens
   return taken;
 }
 
-// Of an operator: a constant that stands for weights, and is no number of the operator itself.
+// A constant that stands for weights, and is no number of an operator itself.
 bool is_weight(const graph::Value& value) {
   return value.constant != nullptr && value.type.rank() > 0;
 }
 
-// The operands of an operator are its inputs and its weights.
+// The operands are the inputs and the weights.
 Status check_operands(const LoadedModel& model, const InputFiles& files) {
   if (!files.images.empty()) return unsupported("operators take no images", "use --input");
   std::vector<std::string> names;
@@ -187,8 +186,8 @@ Status check_operands(const LoadedModel& model, const InputFiles& files) {
   return {};
 }
 
-// Takes the files that name weights of an operator out of `inputs` and into the graph. Returns what
-// the weights are then.
+// Takes the files that name weights out of `inputs` and into the graph. Returns what the weights
+// are then.
 Result<std::vector<tensor_files::TensorSummary>> bind_weights(LoadedModel& model,
                                                               std::vector<NamedFile>& inputs) {
   std::vector<tensor_files::TensorSummary> summaries;
@@ -204,7 +203,7 @@ Result<std::vector<tensor_files::TensorSummary>> bind_weights(LoadedModel& model
       InterfaceTensor weight{value.name, tensor.type(), {}};
       for (const std::int64_t extent : value.type.shape) weight.dims.push_back({extent});
       ATTUNE_ASSIGN(Tensor read, tensor_files::read_npy(path));
-      ATTUNE_ASSIGN(tensor, fitted(weight, {path, std::move(read)}, true));
+      ATTUNE_ASSIGN(tensor, fitted(weight, {path, std::move(read)}, model.facts.takes_shapes));
       inputs.erase(file);
     }
     summaries.push_back(tensor_files::summarize(value.name, tensor, 0));
@@ -247,7 +246,7 @@ Result<ModelWithInputs> load_with_inputs(const SourceOptions& source, const Inpu
   ATTUNE_ASSIGN(LoadedModel loaded, load_model(source.model));
   InputFiles files = given;
   std::vector<tensor_files::TensorSummary> weights;
-  if (loaded.is_operator()) {
+  if (loaded.facts.takes_operands) {
     ATTUNE_RETURN_IF_ERROR(check_operands(loaded, files));
     ATTUNE_ASSIGN(weights, bind_weights(loaded, files.inputs));
   }
@@ -255,7 +254,7 @@ Result<ModelWithInputs> load_with_inputs(const SourceOptions& source, const Inpu
   ATTUNE_ASSIGN(opened.model, make_runnable(std::move(loaded), source));
   const runtime::Plan& plan = opened.model.plan();
   ATTUNE_ASSIGN(const ReadInputs read,
-                read_files({plan.model, plan.inputs, opened.model.is_operator}, files));
+                read_files({plan.model, plan.inputs, opened.model.facts.takes_shapes}, files));
   ATTUNE_ASSIGN(std::vector<Tensor> plain, plain_inputs(plan, read, seed));
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const std::string& name = plan.inputs[i].name;

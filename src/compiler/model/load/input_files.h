@@ -27,7 +27,7 @@ Result<NamedFile> parse_named_file(const std::string& text);
 
 struct InputFiles {
   std::vector<NamedFile> inputs = {};  // those not named are random; without a name: all of a .npz
-  std::vector<NamedFile> images = {};  // not of operators
+  std::vector<NamedFile> images = {};  // of models that take them
   tensor_files::ImageOptions image = {};
 };
 
@@ -38,15 +38,15 @@ struct ReadInput {
 };
 using ReadInputs = std::map<std::string, ReadInput, std::less<>>;  // by the name of the input
 
-// Names, types and shapes are checked; the errors name the file and the input. Not of an artifact
-// or an operator.
+// Names, types and shapes are checked; the errors name the file and the input. Not of an artifact,
+// nor where files may be given for weights.
 Result<ReadInputs> read_inputs(const LoadedModel& model, const InputFiles& files);
 // In the order of the plan's inputs and as it takes them: those that were read, and random ones.
 Result<std::vector<runtime::Tensor>> inputs_for(const runtime::Plan& plan, const ReadInputs& read,
                                                 std::uint64_t seed);
 
-// A model that runs, with what it reads; of an operator also its weights, which are given like
-// inputs but bound while it is compiled.
+// A model that runs, with what it reads; also its weights where files may be given for them, which
+// are bound while it is compiled.
 struct ModelWithInputs {
   RunnableModel model = {};
   std::vector<runtime::Tensor> inputs = {};                 // as the plan takes them

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "compiler/graph/frame.h"
 #include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
@@ -30,16 +29,7 @@ Status check_threads(int threads, int cores) {
 }
 
 Status check_fits_memory(const LoadedModel& model, Purpose purpose) {
-  if (!model.is_operator()) return {};
-  constexpr double kInterpretedBytes = 9;  // of an element: a value and whether it is there
-  double bytes = 0;
-  for (const graph::Value& value : model.graph.values) {
-    const auto held = static_cast<double>(graph::physical_bytes(value));
-    bytes += held;
-    if (purpose == Purpose::Tune) {
-      bytes += kInterpretedBytes * held / static_cast<double>(value.type.dtype.element_bytes());
-    }
-  }
+  const double bytes = purpose == Purpose::Tune ? model.tune_bytes : model.run_bytes;
   const auto memory = static_cast<double>(probe::describe_machine().memory_bytes);
   constexpr double kGib = 1 << 30;
   if (memory <= 0 || bytes <= memory) return {};

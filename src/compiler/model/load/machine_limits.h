@@ -17,9 +17,9 @@ Status check_runs_on(const target::Target& target, int cores);
 Status check_threads(int threads);
 Status check_threads(int threads, int cores);
 
-// What an operator is run for: tuning also needs the interpreter's copy of every tensor.
+// What a model is run for.
 enum class Purpose { Run, Tune };
-// Fails when the tensors of an operator do not fit into this machine's memory.
+// Fails when what it is sure to need for that does not fit into this machine's memory.
 Status check_fits_memory(const LoadedModel& model, Purpose purpose);
 
 }  // namespace attune::model

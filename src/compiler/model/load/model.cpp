@@ -11,6 +11,8 @@
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/frontend/zoo/zoo.h"
+#include "compiler/graph/frame.h"
+#include "compiler/graph/passes/passes.h"
 #include "compiler/kernel/element_type.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/ahead.h"
@@ -102,6 +104,37 @@ Result<Algorithms> algorithms_of(const op_spec::OpFacts& facts, bool exact) {
   return Algorithms{asked == "auto" ? "" : asked};
 }
 
+// A spec is there to time its one operator as it is written, and nothing around it.
+constexpr ModelFacts kFactsOfSpec{.contest = false,
+                                  .budget = {.trials = kUsualTrials, .seconds = {}},
+                                  .form = OutputForm::Object,
+                                  .one_task = true,
+                                  .times_kernels = true,
+                                  .random_constants = true,
+                                  .takes_shapes = false,
+                                  .takes_operands = true};
+
+// All but those that lower the precision.
+std::vector<std::string> rewriting_passes() {
+  std::vector<std::string> names;
+  for (const graph::Pass& pass : graph::passes()) {
+    if (!pass.last) names.emplace_back(pass.name);
+  }
+  return names;
+}
+
+// Every tensor of the one task of a spec is there at once; tuning also has the interpreter's
+// copies.
+void add_memory(LoadedModel& model) {
+  constexpr double kInterpretedBytes = 9;  // of an element: a value and whether it is there
+  for (const graph::Value& value : model.graph.values) {
+    const auto held = static_cast<double>(graph::physical_bytes(value));
+    model.run_bytes += held;
+    model.tune_bytes +=
+        held + kInterpretedBytes * held / static_cast<double>(value.type.dtype.element_bytes());
+  }
+}
+
 Status load_operator(const ModelOptions& options, LoadedModel& model) {
   if (options.precision && ops::is_narrow(*options.precision)) {
     return invalid(fmt::format("'{}' is an operator, which says its type itself", options.model),
@@ -121,14 +154,17 @@ Status load_operator(const ModelOptions& options, LoadedModel& model) {
   auto algorithms = algorithms_of(op->facts, options.exact);
   if (!algorithms.ok()) return algorithms.error();
   model.algorithms = std::move(*algorithms);
+  model.facts = kFactsOfSpec;
   model.name = op->facts.spec;
-  model.operator_facts = TaskFacts{op->facts.spec, op->facts.flops, op->facts.tolerance};
+  double tolerance = op->facts.tolerance;
   if (model.precision == ops::Precision::TF32) {
-    double& tolerance = model.operator_facts->tolerance;
     tolerance = std::max(tolerance, ops::tolerance_of(model.precision, 1));
   }
+  model.task_facts = {{op->facts.spec, op->facts.flops, tolerance}};
+  model.disabled_passes = rewriting_passes();
   model.graph = std::move(op->graph);
-  model.own_program = std::move(op->own);
+  model.former_program = std::move(op->own);
+  add_memory(model);
   return {};
 }
 
@@ -202,6 +238,12 @@ Result<LoadedModel> load_source(const ModelOptions& options, std::string_view wh
                std::string(instead)};
 }
 
+Result<LoadedModel> with_threads(LoadedModel model, ModelOptions options, int threads) {
+  options.threads = threads;
+  ATTUNE_ASSIGN(model.target, resolve_target(options));
+  return model;
+}
+
 ops::Precision precision_on(const target::Target& target, ops::Precision asked) {
   const target::Kind& kind = targets::kind_of(target);
   const bool has_tf32 = kind.has_tf32 != nullptr && kind.has_tf32(target);
@@ -220,9 +262,11 @@ CompileOptions compile_options(const LoadedModel& model, const ModelOptions& opt
   compile.algorithms = model.algorithms;
   compile.defaults = model.defaults;
   compile.precision = model.precision;
-  compile.operator_facts = model.operator_facts;
+  compile.task_facts = model.task_facts;
   compile.maxima = options.maxima;
-  compile.disabled_passes = options.disabled_passes;
+  compile.disabled_passes = model.disabled_passes;
+  compile.disabled_passes.insert(compile.disabled_passes.end(), options.disabled_passes.begin(),
+                                 options.disabled_passes.end());
   if (options.without_folding) compile.disabled_passes.emplace_back("fold_constants");
   return compile;
 }

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "compiler/graph/graph.h"
 #include "compiler/model/compile.h"
+#include "compiler/model/load/model_facts.h"
 #include "compiler/model/schedules/default_schedules.h"
 #include "compiler/model/schedules/schedules.h"
 #include "compiler/target/target.h"
@@ -47,6 +48,7 @@ struct ModelOptions {
 };
 
 struct LoadedModel {
+  ModelFacts facts = {};
   std::string name = {};     // of a file or a model of the zoo, without folder and suffix; a spec
   std::string file = {};     // where it was read; empty: it has none
   bool is_artifact = false;  // compiled already: there is nothing but the file
@@ -57,13 +59,15 @@ struct LoadedModel {
   // Its weights exceed the last cache, so that each run reads them from memory; an operator by
   // itself keeps them as warm as it can.
   bool cold_weights = false;
-  // Of an operator spec. Its graph is one task, whose activations lie as the task takes them.
-  std::optional<TaskFacts> operator_facts = {};
+  // What a spec says of its task, whose activations lie as the task takes them.
+  std::vector<TaskFacts> task_facts = {};
+  std::vector<std::string> disabled_passes = {};  // besides those that the user names
+  ir::Program former_program = {};  // of the task, as earlier versions wrote it: former_task.h
+  // What it is sure to need of this machine's memory, as far as that is known before it is cut.
+  double run_bytes = 0, tune_bytes = 0;
 
-  ir::Program own_program = {};  // of an operator; see former_task.h
   std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
 
-  bool is_operator() const { return operator_facts.has_value(); }
   std::string target_text() const { return target::to_string(target); }
   Schedule default_of(const graph::Task& task) const {
     return defaults->of(task, target, algorithms);
@@ -84,6 +88,9 @@ ops::Precision precision_on(const target::Target& target, ops::Precision asked);
 
 // Whether so many bytes of weights come from memory at every run.
 bool are_cold(std::int64_t weight_bytes, const target::Target& target);
+
+// The same model for another number of threads than these options gave.
+Result<LoadedModel> with_threads(LoadedModel model, ModelOptions options, int threads);
 
 // How the model is compiled, with default schedules.
 CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options);

@@ -122,7 +122,7 @@ Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& opti
   const std::int64_t start = clock.now_ns();
   ATTUNE_RETURN_IF_ERROR(check_runs_here(model.target));
   ATTUNE_RETURN_IF_ERROR(check_fits_memory(model, Purpose::Run));
-  const bool is_operator = model.is_operator();
+  const ModelFacts facts = model.facts;
   ATTUNE_ASSIGN(PreparedModel prepared, prepare_model(std::move(model), options));
   std::vector<double> bounds;
   for (const graph::Task& task : prepared.tasks.distinct) {
@@ -131,11 +131,10 @@ Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& opti
   ATTUNE_ASSIGN(const CompiledModel compiled, compile_prepared(std::move(prepared)));
   const double seconds = seconds_between(start, clock.now_ns());
   ATTUNE_ASSIGN(RunnableModel runnable, runnable_of(compiled));
-  runnable.is_operator = is_operator;
+  runnable.facts = facts;
   runnable.bounds_us = std::move(bounds);
   runnable.compile_seconds = seconds;
-  runnable.schedule_text =
-      is_operator ? describe(runnable.kernels.front().schedule.origin) : describe(options.schedule);
+  runnable.schedule_text = describe(compiled.schedules, options.schedule);
   return runnable;
 }
 

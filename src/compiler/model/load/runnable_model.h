@@ -23,7 +23,7 @@ struct KernelSource {
 
 struct RunnableModel {
   std::string name = {};
-  bool is_operator = false;
+  ModelFacts facts = {};  // of an artifact those of any model
   std::shared_ptr<const runtime::Model> model = {};
   std::vector<KernelSource> kernels = {};  // in the plan's order; of an artifact nothing is known
   std::vector<double> bounds_us = {};      // of one call of each (bound.h); likewise

@@ -10,6 +10,7 @@
 #include "base/text_file.h"
 #include "compiler/kernel/foreign_steps.h"
 #include "compiler/model/schedules/former_task.h"
+#include "compiler/model/schedules/known_rule.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 
@@ -38,13 +39,13 @@ struct LookUp {
   Algorithms algorithms = {};
   std::shared_ptr<DefaultSchedules> defaults = {};
   bool cold = false;
-  ir::Program own_program = {};  // of an operator
+  ir::Program former_program = {};
   Stores stores = {};
   Bundle bundle = {};
   std::mutex mutex = {};  // of the stores
 };
 
-// Records of what an operator's task was called before, with the loops that it has now.
+// Records of what the task was called before, with the loops that it has now.
 Result<std::vector<records::Record>> former_records(records::Store& store, records::BestQuery query,
                                                     const ir::Program& own,
                                                     const ir::Program& now) {
@@ -74,8 +75,8 @@ std::optional<Schedule> best_record(records::Store& store, const graph::Task& ta
                                  .weights = weights_of(task, look_up.cold)};
   auto top = store.top(query, kLookedAt);
   if (!top.ok()) return std::nullopt;
-  if (top->empty() && !look_up.own_program.stages.empty()) {
-    top = former_records(store, query, look_up.own_program, task.op.program);
+  if (top->empty() && !look_up.former_program.stages.empty()) {
+    top = former_records(store, query, look_up.former_program, task.op.program);
     if (!top.ok()) return std::nullopt;
   }
   for (const records::Record& record : *top) {
@@ -106,10 +107,6 @@ std::optional<Schedule> best_record(records::Store& store, const graph::Task& ta
   return std::nullopt;
 }
 
-bool same_trace(const schedule::Trace& one, const schedule::Trace& other) {
-  return schedule::hash(one) == schedule::hash(other);
-}
-
 // Whether one of the stores has an outcome of this schedule; also when that cannot be read.
 bool any_tried(const LookUp& look_up, const graph::Task& task, const schedule::Trace& trace) {
   return std::any_of(look_up.stores.begin(), look_up.stores.end(), [&](const auto& store) {
@@ -129,6 +126,25 @@ ScheduledTask described(const graph::Task& task, const Algorithms& algorithms, b
           .default_trace = std::move(default_trace)};
 }
 
+// What ships for the task, in place of another schedule; nothing where there is none, or where that
+// one is a record and what ships was tried here.
+std::optional<Schedule> shipped_schedule(LookUp& look_up, const graph::Task& task,
+                                         const Schedule& instead) {
+  const auto asked = described(task, look_up.algorithms, look_up.cold, instead.trace);
+  auto found = shipped_schedules(look_up.bundle, asked, look_up.target);
+  if (found.empty()) return std::nullopt;
+  const bool recorded = instead.origin == Origin::Record;
+  const std::lock_guard lock(look_up.mutex);
+  if (recorded && any_tried(look_up, task, found[0].trace)) return std::nullopt;
+  Schedule shipped = instead;
+  shipped.algorithm = std::move(found[0].algorithm);
+  shipped.trace = std::move(found[0].trace);
+  shipped.origin = Origin::Shipped;
+  // Of times from elsewhere only the proportions matter: they choose layouts.
+  if (!recorded && found[0].measured) shipped.measured_us = found[0].time_us;
+  return shipped;
+}
+
 KnownTask known_task(LookUp& look_up, const graph::Task& task) {
   std::optional<Schedule> best;
   std::string passed_over;
@@ -140,23 +156,14 @@ KnownTask known_task(LookUp& look_up, const graph::Task& task) {
       if (found) best = std::move(found);
     }
   }
-  KnownTask known{look_up.defaults->of(task, look_up.target, look_up.algorithms), {}};
-  const schedule::Trace default_trace = known.schedule.trace;
-  const bool only_default = best && same_trace(best->trace, default_trace);
-  if (best) known = {std::move(*best), best_us};
-  if (!best || only_default) {
-    const auto asked = described(task, look_up.algorithms, look_up.cold, default_trace);
-    auto found = shipped_schedules(look_up.bundle, asked, look_up.target);
-    const std::lock_guard lock(look_up.mutex);
-    if (!found.empty() && (!best || !any_tried(look_up, task, found[0].trace))) {
-      known.schedule.algorithm = std::move(found[0].algorithm);
-      known.schedule.trace = std::move(found[0].trace);
-      known.schedule.origin = Origin::Shipped;
-      known.recorded_us.reset();
-      // Of times from elsewhere only the proportions matter: they choose layouts.
-      if (!best && found[0].measured) known.schedule.measured_us = found[0].time_us;
-    }
-  }
+  const auto shipped = [&](const Schedule& instead) {
+    return shipped_schedule(look_up, task, instead);
+  };
+  const auto untuned = [&] {
+    return look_up.defaults->of(task, look_up.target, look_up.algorithms);
+  };
+  KnownTask known{known_rule({std::move(best), shipped, untuned}), {}};
+  if (known.schedule.origin == Origin::Record) known.recorded_us = best_us;
   known.schedule.passed_over = std::move(passed_over);
   return known;
 }
@@ -205,8 +212,9 @@ std::string describe(Origin origin) {
   return "no schedule";
 }
 
-std::string describe(const ScheduleOptions& schedule) {
-  const bool untuned = schedule.use_default || schedule.history == "none";
+std::string describe(const std::vector<Schedule>& schedules, const ScheduleOptions& options) {
+  if (schedules.size() == 1) return describe(schedules.front().origin);
+  const bool untuned = options.use_default || options.history == "none";
   return untuned ? "default schedules" : "the best schedules known";
 }
 
@@ -245,15 +253,10 @@ Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& sc
   look_up->algorithms = model.algorithms;
   look_up->defaults = model.defaults;
   look_up->cold = model.cold_weights;
-  look_up->own_program = model.own_program;
+  look_up->former_program = model.former_program;
   ATTUNE_ASSIGN(look_up->stores, open_stores(schedule));
   ATTUNE_ASSIGN(look_up->bundle, find_bundle());
   return KnowTask([look_up](const graph::Task& task) { return known_task(*look_up, task); });
-}
-
-Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleOptions& schedule) {
-  ATTUNE_ASSIGN(const KnowTask know, known_tasks(model, schedule));
-  return ChooseSchedule([know](const graph::Task& task) { return know(task).schedule; });
 }
 
 Status check_file(const ModelTasks& tasks, const LoadedModel& model,

@@ -1,12 +1,12 @@
 // Which schedule a task is compiled with: that of a file, the best that was ever measured, one that
-// ships with the program, or the default of its template. One rule for the tasks of all models: a
-// record wins; where it is of the default schedule alone, or there is none, what ships comes first
-// unless it was tried here.
+// ships with the program, or the default of its template. One rule for the tasks of all models:
+// known_rule.h.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "compiler/model/load/model.h"
@@ -27,8 +27,8 @@ struct ScheduleOptions {
 std::string_view source_name(Origin origin);
 // "the best schedule of the records", for a person.
 std::string describe(Origin origin);
-// "the default schedules", for a person.
-std::string describe(const ScheduleOptions& schedule);
+// Of a model's schedules, for a person: "the best schedules known", and of one where it is from.
+std::string describe(const std::vector<Schedule>& schedules, const ScheduleOptions& options);
 
 // The path of the store that the user means.
 Result<std::string> records_path(const std::string& option);
@@ -50,8 +50,6 @@ using KnowTask = std::function<KnownTask(const graph::Task&)>;
 using FindBundle = std::function<Result<Bundle>()>;
 Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule,
                              const FindBundle& find_bundle = shipped_bundle);
-// Their schedules alone.
-Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleOptions& schedule);
 
 // Fails when the schedule's file, if there is one, is not for the one task of a model.
 Status check_file(const ModelTasks& tasks, const LoadedModel& model,

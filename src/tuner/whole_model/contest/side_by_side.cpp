@@ -6,7 +6,7 @@ constexpr std::uint64_t kSeed = 1;  // of random inputs
 
 Result<model::ReadInputs> contest_inputs(const model::LoadedModel& model,
                                          const std::vector<model::NamedFile>& files) {
-  if (!model.is_operator()) return model::read_inputs(model, {.inputs = files});
+  if (model.facts.contest) return model::read_inputs(model, {.inputs = files});
   if (files.empty()) return model::ReadInputs();
   return unsupported("operators are tuned on random values, so that --input has no meaning",
                      "leave it out");

@@ -34,7 +34,7 @@ class Repeats {
   bool exact_ = true;
 };
 
-// What a model reads wherever it is run whole while it is tuned; an operator never is.
+// What a model reads wherever it is run whole while it is tuned; without a contest it never is.
 Result<model::ReadInputs> contest_inputs(const model::LoadedModel& model,
                                          const std::vector<model::NamedFile>& files);
 

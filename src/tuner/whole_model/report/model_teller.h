@@ -13,15 +13,14 @@ namespace attune::whole_model {
 
 class ModelTeller {
  public:
-  // All must outlive it; it is made when the run begins. Without any budget the run takes
-  // `default_seconds`.
+  // All must outlive it. Without any budget the run takes `default_seconds`.
   ModelTeller(const TuneOptions& options, double default_seconds, const Progressed& progressed,
-              const Clock& clock)
+              const Clock& clock, std::int64_t start_ns)
       : options_(options),
         default_seconds_(default_seconds),
         progressed_(progressed),
         clock_(clock),
-        start_ns_(clock.now_ns()) {}
+        start_ns_(start_ns) {}
 
   void forward(const session::ModelProgress& progress);
 
