@@ -7,7 +7,7 @@
 namespace attune::verbs {
 namespace {
 
-TEST(SentFiles, TakeThePlaceOfPaths) {
+TEST(FilesOfARequest, TakeThePlaceOfPaths) {
   client::JobRequest request{.model = "mlp", .output = "/home/me/mlp.attune"};
   request.options_json = to_json(JobOptions{.constants = {"k=3", "sizes=/home/me/s.npy"},
                                             .inputs = {{"in", "/home/me/x.npy"}},

@@ -18,7 +18,7 @@ namespace attune::whole_model {
 struct RaceOptions {
   double seconds = 3;       // altogether, if that makes the least number of rounds
   double open_seconds = 6;  // the same while it is open whether the first is beaten
-  int rounds = 64;          // in the first of these times: turns are short, and many
+  int rounds = 32;          // in the first of these times
   int least_rounds = 8;     // after so many, and so many more, it is asked whether all is decided
 };
 
