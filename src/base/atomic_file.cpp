@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/sync_folder.h"
+
 namespace attune {
 namespace {
 
@@ -28,15 +30,6 @@ Status write_all(int fd, std::string_view bytes, const std::string& path) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
-}
-
-// The rename itself reaches the disk with its directory. Some file systems cannot sync a directory;
-// the file is in place all the same, so that is not an error.
-void sync_directory(const std::string& directory) {
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
 }
 
 // Opens a file that did not exist before, beside `target` and with the target's permissions.
@@ -169,7 +162,7 @@ Status AtomicFile::commit() {
   if (direct) return {};
   if (::rename(part_.c_str(), target_.c_str()) != 0) return write_error(path_, errno);
   part_.clear();
-  sync_directory(directory_of(target_));
+  (void)sync_folder(directory_of(target_));  // the file is in place all the same
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "app/cli/printable.h"
 #include "app/cli/text_width.h"
 
 namespace attune::cli {
@@ -29,15 +30,6 @@ int write_all(int descriptor, std::string_view text) {
 
 // What cannot be said on standard error can be said nowhere.
 void complain(const std::string& text) { (void)write_all(STDERR_FILENO, text); }
-
-// On one line, and without what would be a command to the terminal.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (c == '\n') c = ' ';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return text;
-}
 
 Screen terminal_size(int descriptor) {
   winsize size = {};
@@ -92,7 +84,7 @@ Status Console::redraw(const std::string& page) {
 void Console::note(std::string_view line) {
   if (quiet_) return;
   end_progress_line();
-  complain(fmt::format("{}\n", line));
+  complain(printable(line) + "\n");
 }
 
 void Console::detail(std::string_view line) {

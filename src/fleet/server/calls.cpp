@@ -20,13 +20,15 @@ namespace attune::server {
 namespace {
 
 using Kind = UnderWay::Kind;
+constexpr const char* kDiskIsSlow = "the scheduler's disk is slow; try again when it has caught up";
 
 // A call with one answer.
 class Answer final : public grpc::ServerUnaryReactor {
  public:
-  Answer(CallState& state, jobs::Caller caller)
-      : under_way_(state, std::move(caller), Kind::Answer) {}
+  Answer(CallState& state, jobs::Caller caller, Unanswered& unanswered)
+      : under_way_(state, std::move(caller), Kind::Answer), place_(unanswered) {}
   const UnderWay& under_way() const { return under_way_; }
+  Unanswered::Place& place() { return place_; }
   void finish(const Status& status) {
     Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
   }
@@ -34,6 +36,7 @@ class Answer final : public grpc::ServerUnaryReactor {
 
  private:
   UnderWay under_way_;
+  Unanswered::Place place_;
 };
 
 // The end of a stream that is not begun.
@@ -66,10 +69,13 @@ Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& cal
   ATTUNE_ASSIGN(v1::SubmitReply reply,
                 turn.book.submit(caller, request, turn.now, sent.value_or(0)));
   if (files.empty() || reply.already_known()) return reply;
-  const Status claimed =
-      sent ? claim_upload(state, files, reply.job().id())
-           : Status(Error{ErrorCode::NotFound, "the files of the job are not there any more", {}});
-  if (claimed.ok()) return reply;
+  Result<std::vector<std::string>> claimed =
+      Error{ErrorCode::NotFound, "the files of the job are not there any more", {}};
+  if (sent) claimed = claim_upload(state, files, reply.job().id());
+  if (claimed.ok()) {
+    turn.folders.insert(turn.folders.end(), claimed->begin(), claimed->end());
+    return reply;
+  }
   v1::ControlRequest cancel;
   cancel.set_job(reply.job().id());
   cancel.set_wish(v1::CANCEL);
@@ -78,6 +84,22 @@ Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& cal
 }
 
 }  // namespace
+
+Status Unanswered::Place::check(const std::string& user) const {
+  const int before = all_.calls_ - 1;
+  if (before < kMostCalls) return check_memory(user);
+  return Error{ErrorCode::Exhausted,
+               fmt::format("{} calls of {} wait for an answer already", before, user), kDiskIsSlow};
+}
+
+Status Unanswered::Place::check_memory(const std::string& user) const {
+  const std::size_t others = all_.bytes_ - bytes_;
+  if (others < kMostBytes) return {};
+  return Error{
+      ErrorCode::Exhausted,
+      fmt::format("calls of {} with {} MiB wait for an answer already", user, others >> 20),
+      kDiskIsSlow};
+}
 
 Status SchedulerCalls::admit(std::string_view call, const UnderWay& under_way) {
   const jobs::Caller& caller = under_way.caller();
@@ -92,31 +114,37 @@ void SchedulerCalls::charge_for(std::size_t bytes) {
   rates_->calls.charge(SteadyClock().now_ns(), static_cast<double>(bytes / jobs::kAnswerOfOneCall));
 }
 
-grpc::ServerUnaryReactor* SchedulerCalls::answer(std::string_view call,
-                                                 const grpc::CallbackServerContext& context,
-                                                 Act act, std::function<void()> complete,
+// The memory is looked at again when it is the call's turn: answers may be large.
+grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
+                                                 std::function<void()> complete,
                                                  const Prepare& prepare) {
-  auto* reactor = new Answer(state_, who_(context));
+  auto* reactor = new Answer(state_, who_(asked.context), unanswered_);
   const UnderWay& under_way = reactor->under_way();
-  if (const Status admitted = admit(call, under_way); !admitted.ok()) {
-    reactor->finish(admitted);
+  Status good = admit(asked.call, under_way);
+  if (good.ok()) good = reactor->place().check(under_way.caller().user);
+  if (!good.ok()) {
+    reactor->finish(good);
     return reactor;
   }
+  reactor->place().hold(asked.request.ByteSizeLong());
   if (prepare) prepare(under_way.caller());
-  const bool heard =
-      under_way.in_time() &&
-      state_.loop->post([reactor, act = std::move(act), complete = std::move(complete),
-                         &errands = state_.errands](Turn& turn) {
-        turn.waiting.push_back([reactor, acted = act(reactor->under_way().caller(), turn), complete,
-                                &errands](const Status& written) {
-          const Status& status = acted.ok() ? written : acted;
-          if (!status.ok() || !complete) return reactor->finish(status);
-          errands.add([reactor, complete] {
-            complete();
-            reactor->finish({});
-          });
-        });
+  Event event = [reactor, act = std::move(act), complete = std::move(complete),
+                 &reply = asked.reply, &errands = state_.errands](Turn& turn) {
+    const jobs::Caller& caller = reactor->under_way().caller();
+    const Status fits = reactor->place().check_memory(caller.user);
+    if (!fits.ok()) return reactor->finish(fits);
+    const Status acted = act(caller, turn);
+    reactor->place().hold(reply.ByteSizeLong());
+    turn.waiting.push_back([reactor, acted, complete, &errands](const Status& written) {
+      const Status& status = acted.ok() ? written : acted;
+      if (!status.ok() || !complete) return reactor->finish(status);
+      errands.add([reactor, complete] {
+        complete();
+        reactor->finish({});
       });
+    });
+  };
+  const bool heard = under_way.in_time() && state_.loop->post(std::move(event));
   if (!heard) reactor->Finish(ending());
   return reactor;
 }
@@ -126,7 +154,7 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
                                                  v1::SubmitReply* reply) {
   const auto sent = std::make_shared<std::optional<std::uint64_t>>();
   return answer(
-      "Submit", *context,
+      {"Submit", *context, *request, *reply},
       [this, request, reply, sent](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, *sent, turn));
         return {};
@@ -142,18 +170,19 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* context,
                                                   const v1::ControlRequest* request,
                                                   v1::ControlReply* reply) {
-  return answer(
-      "Control", *context, [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
-        ATTUNE_ASSIGN(*reply->mutable_job(), turn.book.control(caller, *request, turn.now));
-        return {};
-      });
+  return answer({"Control", *context, *request, *reply},
+                [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+                  ATTUNE_ASSIGN(*reply->mutable_job(),
+                                turn.book.control(caller, *request, turn.now));
+                  return {};
+                });
 }
 
 grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* context,
                                                const v1::ListRequest* request,
                                                v1::Snapshot* reply) {
   return answer(
-      "List", *context,
+      {"List", *context, *request, *reply},
       [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
         charge_for(reply->ByteSizeLong());
@@ -168,7 +197,7 @@ grpc::ServerUnaryReactor* SchedulerCalls::Prune(grpc::CallbackServerContext* con
                                                 const v1::PruneRequest* request,
                                                 v1::PruneReply* reply) {
   return answer(
-      "Prune", *context,
+      {"Prune", *context, *request, *reply},
       [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.prune(caller, *request, turn.now));
         return {};
@@ -182,7 +211,8 @@ grpc::ServerUnaryReactor* SchedulerCalls::Token(grpc::CallbackServerContext* con
                                                 const v1::TokenRequest* request,
                                                 v1::TokenReply* reply) {
   return answer(
-      "Token", *context, [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+      {"Token", *context, *request, *reply},
+      [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         const bool worker = request->purpose() == v1::WORKER;
         const jobs::Right right = worker ? jobs::Right::WorkerToken : jobs::Right::TunerToken;
         if (!jobs::may(jobs::standing_of(caller, state_.uid), right)) {

@@ -45,18 +45,23 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
   Status admit(std::string_view call, const UnderWay& under_way);
   // An answer that is so long counts as several calls.
   void charge_for(std::size_t bytes);
-  // Answers when all that the call and those before it changed is on the disk. `prepare` is done
-  // first and `complete` last, away from the loop and the journal.
+  // A call with its answer, which comes when all that the call and those before it changed is on
+  // the disk. `prepare` is done first and `complete` last, away from the loop and the journal.
+  struct Asked {
+    std::string_view call;
+    const grpc::CallbackServerContext& context;
+    const google::protobuf::MessageLite& request;
+    const google::protobuf::MessageLite& reply;
+  };
   using Act = std::function<Status(const jobs::Caller&, Turn&)>;
   using Prepare = std::function<void(const jobs::Caller&)>;
-  grpc::ServerUnaryReactor* answer(std::string_view call,
-                                   const grpc::CallbackServerContext& context, Act act,
-                                   std::function<void()> complete = {},
+  grpc::ServerUnaryReactor* answer(const Asked& asked, Act act, std::function<void()> complete = {},
                                    const Prepare& prepare = {});
 
   CallState& state_;
   const WhoCalls who_;
   UserRates* const rates_;
+  Unanswered unanswered_;
 };
 
 }  // namespace attune::server

@@ -86,11 +86,14 @@ void EventLoop::hear(const std::vector<Event>& events) {
   const double now = clock_.now();
   Turns::Decision decision = turns_.take(
       events, now, {.serving = serving_, .disk_busy_seconds = journal_.writing_seconds()});
-  carry_out(std::move(decision.effects), std::move(decision.waiting));
-  tell_watchers(now, decision.changed);
+  const bool changed = decision.changed;
+  carry_out(std::move(decision));
+  tell_watchers(now, changed);
 }
 
-void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting) {
+void EventLoop::carry_out(Turns::Decision decision) {
+  jobs::Effects& effects = decision.effects;
+  std::vector<Acknowledge>& waiting = decision.waiting;
   for (const jobs::WorkerId worker : effects.kill) world_.kill(worker);
   for (jobs::Message& message : effects.messages) {
     if (!message.acknowledges) {
@@ -108,9 +111,11 @@ void EventLoop::carry_out(jobs::Effects effects, std::vector<Acknowledge> waitin
       if (written.ok()) post([id](Turn& turn) { turn.book.report_is_written(id); });
     });
   }
-  journal_.append(
-      {std::move(effects.jobs), std::move(effects.stages), std::move(effects.forgotten)},
-      std::move(waiting));
+  journal_.append({.jobs = std::move(effects.jobs),
+                   .stages = std::move(effects.stages),
+                   .forgotten = std::move(effects.forgotten),
+                   .folders = std::move(decision.folders)},
+                  std::move(waiting));
   for (const jobs::WorkerId worker : effects.close) world_.close(worker);
   world_.parked(turns_.book().parked_workers());
   for (const std::string& text : effects.notes) world_.note(text);

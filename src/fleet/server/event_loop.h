@@ -70,7 +70,7 @@ class EventLoop {
   };
   void run();
   void hear(const std::vector<Event>& events);
-  void carry_out(jobs::Effects effects, std::vector<Acknowledge> waiting);
+  void carry_out(Turns::Decision decision);
   void tell_watchers(double at, bool changed);
   double deadline() const;
 

@@ -30,6 +30,7 @@ void UploadStream::OnReadDone(bool ok) {
     const Result<std::string> name = upload_->finish();
     if (!name.ok()) return Finish(wire::to_status(name.error()));
     reply_.set_files(*name);
+    answered_ = true;
     return Finish(grpc::Status::OK);
   }
   const Status added = upload_->add(incoming_);

@@ -19,11 +19,17 @@ class UploadStream final : public grpc::ServerReadReactor<v1::FilePart> {
   UploadStream(CallState& state, std::unique_ptr<UnderWay> under_way, v1::UploadReply& reply);
   void OnReadDone(bool ok) override;
   void OnCancel() override { cancelled_ = true; }
-  void OnDone() override { delete this; }
+  // A connection that broke may look like one on which all has been sent, until the answer to it
+  // does not arrive.
+  void OnDone() override {
+    if (answered_ && !cancelled_) upload_->keep();
+    delete this;
+  }
 
  private:
   const std::unique_ptr<UnderWay> under_way_;
   std::atomic<bool> cancelled_ = false;
+  bool answered_ = false;  // with the name of the upload
   v1::UploadReply& reply_;
   std::optional<Upload> upload_;
   v1::FilePart incoming_;

@@ -17,8 +17,11 @@ constexpr std::int64_t kStagesAtOnce = 5000;
 
 }  // namespace
 
-Journal::Journal(StateFile file, std::function<void(const Error&)> on_failure)
-    : file_(std::move(file)), on_failure_(std::move(on_failure)), thread_([this] { run(); }) {}
+Journal::Journal(StateFile file, std::function<void(const Error&)> on_failure, Sync sync)
+    : file_(std::move(file)),
+      on_failure_(std::move(on_failure)),
+      sync_(std::move(sync)),
+      thread_([this] { run(); }) {}
 
 Journal::~Journal() {
   {
@@ -40,6 +43,7 @@ void Journal::append(Changes changes, std::vector<Acknowledge> waiting) {
     for (const jobs::ForgottenJob& job : changes.forgotten) gathered_.jobs.erase(job.number);
     move_to_end(gathered_.stages, std::move(changes.stages));
     move_to_end(gathered_.forgotten, std::move(changes.forgotten));
+    gathered_.folders.insert(changes.folders.begin(), changes.folders.end());
     move_to_end(gathered_.waiting, std::move(waiting));
   }
   appended_.notify_one();
@@ -53,13 +57,17 @@ void Journal::trim_stages(double before, std::int64_t most) {
   appended_.notify_one();
 }
 
-Status Journal::write(Batch& batch) {
-  if (!failure_.ok()) return failure_;
-  if (batch.jobs.empty() && batch.stages.empty() && batch.forgotten.empty()) return {};
+Status Journal::write_all(Batch& batch) {
+  for (const std::string& folder : batch.folders) ATTUNE_RETURN_IF_ERROR(sync_(folder));
   Changes changes{.stages = std::move(batch.stages), .forgotten = std::move(batch.forgotten)};
   for (auto& [number, row] : batch.jobs) changes.jobs.push_back(std::move(row));
+  return changes.empty() ? Status() : file_.write(changes);
+}
+
+Status Journal::write(Batch& batch) {
+  if (!failure_.ok() || batch.changes_nothing()) return failure_;
   writing_since_ns_ = SteadyClock().now_ns();
-  failure_ = file_.write(changes);
+  failure_ = write_all(batch);
   writing_since_ns_ = 0;
   return failure_;
 }

@@ -10,9 +10,12 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/sync_folder.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/turns.h"
 
@@ -20,9 +23,10 @@ namespace attune::server {
 
 class Journal {
  public:
+  using Sync = std::function<Status(const std::string& folder)>;
   // `on_failure` is called at the first failure, when those who waited have heard of it; nothing is
   // written from then on.
-  Journal(StateFile file, std::function<void(const Error&)> on_failure);
+  Journal(StateFile file, std::function<void(const Error&)> on_failure, Sync sync = sync_folder);
   ~Journal();  // after all has been written
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -43,18 +47,22 @@ class Journal {
     std::map<std::int64_t, jobs::JobRow> jobs;  // the last of each, by number
     std::vector<jobs::StageRow> stages;
     std::vector<jobs::ForgottenJob> forgotten;
+    std::set<std::string> folders;
     std::vector<Acknowledge> waiting;
     std::optional<Trim> trim;
-    bool empty() const {
-      return jobs.empty() && stages.empty() && forgotten.empty() && waiting.empty() && !trim;
+    bool changes_nothing() const {
+      return jobs.empty() && stages.empty() && forgotten.empty() && folders.empty();
     }
+    bool empty() const { return changes_nothing() && waiting.empty() && !trim; }
   };
   void run();
   void trim(const Trim& limits);
   Status write(Batch& batch);
+  Status write_all(Batch& batch);
 
   StateFile file_;
   std::function<void(const Error&)> on_failure_;
+  Sync sync_;
   Status failure_;
   std::atomic<std::int64_t> writing_since_ns_ = 0;
   std::mutex mutex_;

@@ -57,5 +57,56 @@ TEST(Journal, KeepsTheLastOfEachJob) {
   EXPECT_EQ(rows->at(1).job.trials(), 12);
 }
 
+// A job with files is acknowledged when its row and the names of its files are on the disk, and its
+// row is never there without them.
+TEST(Journal, SyncsFoldersBeforeItWritesAndAcknowledges) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  auto file = StateFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  Events events;
+  const auto happened = [&](const std::string& what) {
+    const auto rows = StateFile::open_to_read(path)->read_jobs();
+    events.push_back(what + ", " + std::to_string(rows->size()) + " rows");
+  };
+  {
+    Journal journal(
+        std::move(*file), [](const Error&) {},
+        [&](const std::string& synced) {
+          happened("synced " + synced);
+          return Status();
+        });
+    jobs::JobRow row{.number = 1};
+    row.job.set_id("j1");
+    row.job.set_state(v1::DONE);
+    journal.append({.jobs = {row}, .folders = {"jobs/j1", "jobs"}},
+                   {[&](const Status&) { happened("acknowledged"); }});
+  }
+  EXPECT_EQ(events,
+            (Events{"synced jobs, 0 rows", "synced jobs/j1, 0 rows", "acknowledged, 1 rows"}));
+}
+
+TEST(Journal, WritesNothingOfFilesThatCannotBeSynced) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.file("scheduler.db");
+  auto file = StateFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  Events events;
+  {
+    Journal journal(
+        std::move(*file), [&](const Error& error) { events.push_back(error.message); },
+        [](const std::string&) {
+          return Status(Error{ErrorCode::Io, "the disk is gone", {}});
+        });
+    jobs::JobRow row{.number = 1};
+    row.job.set_id("j1");
+    journal.append({.jobs = {row}, .folders = {"jobs"}}, {[&](const Status& written) {
+                     events.push_back(written.ok() ? "written" : "not written");
+                   }});
+  }
+  EXPECT_EQ(events, (Events{"not written", "the disk is gone"}));
+  EXPECT_TRUE(StateFile::open_to_read(path)->read_jobs()->empty());
+}
+
 }  // namespace
 }  // namespace attune::server

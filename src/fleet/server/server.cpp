@@ -121,10 +121,9 @@ struct Server::Parts final : World {
     const jobs::BookOptions book = book_options(options);
     ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
-    ATTUNE_ASSIGN(std::vector<jobs::JobRow> rows, file.read_jobs(StateFile::Reports::Leave));
-    ATTUNE_ASSIGN(const std::vector<jobs::StageRow> stages, file.read_stages(kRecalledStages));
-    jobs::Book filled(book, std::move(rows), clock.now());
-    filled.recall(stages);
+    ATTUNE_ASSIGN(Rows rows, read_rows(file));
+    jobs::Book filled(book, std::move(rows.jobs), clock.now());
+    filled.recall(rows.stages);
     ATTUNE_ASSIGN(StateFile to_read, StateFile::open_to_read(wire::database_path(options.state)));
     reports.emplace(std::move(to_read));
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
@@ -134,6 +133,26 @@ struct Server::Parts final : World {
     loop->serve();
     workers.start();
     return {};
+  }
+
+  struct Rows {
+    std::vector<jobs::JobRow> jobs;
+    std::vector<jobs::StageRow> stages;
+  };
+  // What the scheduler before left. Damaged rows on which nothing depends do not keep this one from
+  // starting.
+  Result<Rows> read_rows(StateFile& file) {
+    const auto read = [&]() -> Result<Rows> {
+      Rows rows;
+      ATTUNE_ASSIGN(rows.jobs, file.read_jobs(StateFile::Reports::Leave));
+      ATTUNE_ASSIGN(rows.stages, file.read_stages(kRecalledStages));
+      return rows;
+    };
+    Result<Rows> rows = read();
+    if (rows.ok()) return rows;
+    ATTUNE_ASSIGN(const std::vector<std::string> lines, file.set_damaged_aside(clock.now()));
+    for (const std::string& line : lines) note(line);
+    return lines.empty() ? std::move(rows) : read();
   }
 
   jobs::Pass admit(jobs::WorkerId worker, const jobs::Caller& caller, const std::string& token) {

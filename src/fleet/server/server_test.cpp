@@ -8,7 +8,6 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
@@ -224,89 +223,6 @@ TEST(Server, ThoseWhoWatchSeeWhatChanges) {
   const auto nothing = stub->Watch(&wrong, unknown);
   EXPECT_FALSE(nothing->Read(&snapshot));
   EXPECT_EQ(wire::from_status(nothing->Finish()).message, "there is no job 'x'");
-}
-
-// A disk that answers nobody until the object goes.
-class StalledDisk {
- public:
-  explicit StalledDisk(const std::string& state)
-      : database_(*sqlite::Database::open_file(wire::database_path(state),
-                                               sqlite::Database::Access::Write, {})),
-        transaction_(*sqlite::Transaction::begin(database_)) {}
-
- private:
-  sqlite::Database database_;
-  sqlite::Transaction transaction_;
-};
-
-TEST(Server, AWorkerThatWaitsForTheDiskKeepsItsJob) {
-  const TemporaryDirectory folder;
-  ServerOptions with = options(folder.path());
-  with.lease_seconds = 2;
-  auto server = Server::start(std::move(with));
-  ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
-  submit(*stub, "a");
-  WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
-  next(worker);
-  const v1::Job job = next(worker).assign().job();
-  worker.send_kinds(job, 1);
-  worker.offer(job, 1, 1);
-  EXPECT_EQ(next(worker).start().stage(), 1);
-  {
-    const StalledDisk disk(folder.path());
-    worker.finish(job, 1, 0.5);
-    std::this_thread::sleep_for(std::chrono::seconds(5));
-  }
-  EXPECT_EQ(next(worker).known().stage(), 1);
-  worker.end(job, v1::DONE);
-  EXPECT_EQ(next(worker).known().stage(), -1);
-}
-
-TEST(Server, ThoseWhoCalledBeforeItsEndAreAnswered) {
-  const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
-  ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
-  std::optional<StalledDisk> disk(folder.path());
-  std::thread caller([&] { EXPECT_EQ(submit(*stub, "a").job().id(), "j1"); });
-  // The call is seen when it waits for the disk.
-  grpc::ClientContext context;
-  v1::Snapshot snapshot;
-  const auto watch = stub->Watch(&context, {});
-  while (watch->Read(&snapshot) && snapshot.jobs_size() == 0) {
-  }
-  std::thread ending([&] { server->reset(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it is about to end
-  disk.reset();
-  caller.join();
-  ending.join();
-}
-
-// What such a call uses stays where it is until the process ends.
-TEST(Server, EndsAlthoughTheDiskKeepsACallWaiting) {
-  const TemporaryDirectory folder;
-  ServerOptions with = options(folder.path());
-  with.end_seconds = 0.2;
-  auto server = Server::start(std::move(with));
-  ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
-  std::optional<StalledDisk> disk(folder.path());
-  std::thread caller([&] {
-    grpc::ClientContext context;
-    v1::SubmitRequest request;
-    request.mutable_spec()->set_model("resnet18");
-    v1::SubmitReply reply;
-    EXPECT_FALSE(stub->Submit(&context, request, &reply).ok());
-  });
-  grpc::ClientContext context;
-  v1::Snapshot snapshot;
-  const auto watch = stub->Watch(&context, {});
-  while (watch->Read(&snapshot) && snapshot.jobs_size() == 0) {
-  }
-  server->reset();
-  caller.join();
-  EXPECT_FALSE(watch->Read(&snapshot));
 }
 
 TEST(Server, OneServesAFolderAtATime) {

@@ -5,13 +5,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "base/file_system.h"
 #include "base/sqlite/durable.h"
 #include "fleet/jobs/book/row_checks.h"
+#include "fleet/server/state/damaged_rows.h"
+#include "fleet/server/state/stored_rows.h"
 #include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
@@ -24,10 +24,9 @@ constexpr sqlite::FileWords kWords{
 
 constexpr std::int64_t kApplication = 0x4174746a;  // "Attj"
 constexpr std::int64_t kVersion = 2;               // 1: jobs had no owners
+constexpr std::int64_t kWorthShrinkingBytes = 16 << 20;
 constexpr int kBusyTimeoutMs = 60000;
-constexpr std::int64_t kNoWish = 100, kNoEnd = 100;                 // beyond all that there are
-constexpr std::int64_t kMostUnits = 1'000'000;                      // of a pool
-constexpr std::int64_t kLargestRowBytes = std::int64_t{256} << 20;  // earlier programs took reports
+constexpr std::int64_t kMostUnits = 1'000'000;       // of a pool
 constexpr std::int64_t kLargestLogBytes = 16 << 20;  // of the write-ahead log, once it was copied
 
 constexpr const char* kSchema = R"(
@@ -43,18 +42,12 @@ CREATE TABLE stages (
 CREATE INDEX stages_end ON stages(ended_at);
 CREATE TABLE pools (number INTEGER PRIMARY KEY, name TEXT NOT NULL, capacity INTEGER NOT NULL);
 )";
-
-std::vector<int> numbers_of(const std::string& text) {
-  std::vector<int> numbers;
-  for (const char *at = text.data(), *end = at + text.size(); at < end;) {
-    int number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc()) break;
-    numbers.push_back(number);
-    at = next + 1;
-  }
-  return numbers;
-}
+// Rows of jobs that were damaged (state/damaged_rows.h). Earlier programs pass it by.
+constexpr const char* kSetAside = R"(
+CREATE TABLE IF NOT EXISTS set_aside (
+  number INTEGER PRIMARY KEY, id TEXT, name TEXT, state INTEGER, key TEXT, wish INTEGER,
+  is_foreign INTEGER, job BLOB, uid INTEGER, why TEXT);
+)";
 
 Error unusable(std::string why) {
   return {ErrorCode::Corrupt, std::move(why),
@@ -115,35 +108,39 @@ Status StateFile::prepare_to_write() {
   database_->set_checkpoint_on_close(true);
   if (tables != 0) {
     ATTUNE_RETURN_IF_ERROR(migrate());
-    ATTUNE_RETURN_IF_ERROR(shrink());
+    ATTUNE_RETURN_IF_ERROR(database_->execute(kSetAside));
+    ATTUNE_RETURN_IF_ERROR(shrink(kWorthShrinkingBytes));
     return prepare_statements();
   }
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
   ATTUNE_RETURN_IF_ERROR(database_->execute(kSchema));
+  ATTUNE_RETURN_IF_ERROR(database_->execute(kSetAside));
   ATTUNE_RETURN_IF_ERROR(database_->execute(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplication, kVersion)));
   ATTUNE_RETURN_IF_ERROR(transaction.commit());
   return prepare_statements();
 }
 
-// A file most of which was forgotten gives its room back to the disk.
-Status StateFile::shrink() {
-  constexpr std::int64_t kWorthIt = 16 << 20;
+// A file most of which is unused gives its room back to the disk.
+Status StateFile::shrink(std::int64_t worth_bytes) {
   ATTUNE_ASSIGN(const std::int64_t bytes, database_->integer("PRAGMA page_size"));
   ATTUNE_ASSIGN(const std::int64_t all, database_->integer("PRAGMA page_count"));
   ATTUNE_ASSIGN(const std::int64_t unused, database_->integer("PRAGMA freelist_count"));
-  if (unused * bytes < kWorthIt || unused * 2 < all) return {};
+  if (unused * bytes < worth_bytes || unused * 2 < all) return {};
   return database_->execute("VACUUM");
 }
 
-// What a job is called never changes; leaving it alone spares the indexes.
+// What a job is called never changes; leaving it alone spares the indexes. Of a stage that is said
+// to have run twice, by a tuner that numbers anew, the first stays.
 Status StateFile::prepare_statements() {
   ATTUNE_ASSIGN(put_job_, database_->prepare("INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?,?) "
                                              "ON CONFLICT(number) DO UPDATE SET "
                                              "state=excluded.state, wish=excluded.wish, "
                                              "is_foreign=excluded.is_foreign, job=excluded.job"));
-  ATTUNE_ASSIGN(put_stage_, database_->prepare("INSERT INTO stages VALUES (?,?,?,?,?,?,?,?,?,?)"));
+  ATTUNE_ASSIGN(put_stage_, database_->prepare("INSERT INTO stages VALUES (?,?,?,?,?,?,?,?,?,?) "
+                                               "ON CONFLICT(job, epoch, stage) DO NOTHING"));
   ATTUNE_ASSIGN(remove_job_, database_->prepare("DELETE FROM jobs WHERE number = ?"));
+  ATTUNE_ASSIGN(remove_aside_, database_->prepare("DELETE FROM set_aside WHERE number = ?"));
   ATTUNE_ASSIGN(remove_stages_of_, database_->prepare("DELETE FROM stages WHERE job = ?"));
   return {};
 }
@@ -186,26 +183,14 @@ Result<StateFile> StateFile::open_to_read(const std::string& path) {
 Result<std::vector<jobs::JobRow>> StateFile::read_jobs(Reports reports) const {
   std::vector<jobs::JobRow> rows;
   ATTUNE_ASSIGN(const std::int64_t version, database_->integer("PRAGMA user_version"));
-  ATTUNE_ASSIGN(sqlite::Statement statement,
-                database_->prepare(fmt::format(
-                    "SELECT number, key, wish, is_foreign, CASE WHEN length(job) <= {} THEN job "
-                    "ELSE x'' END, {} FROM jobs ORDER BY number",
-                    kLargestRowBytes, version == 1 ? std::to_string(::geteuid()) : "uid")));
+  ATTUNE_ASSIGN(
+      sqlite::Statement statement,
+      database_->prepare(fmt::format("SELECT {} FROM jobs ORDER BY number", job_columns(version))));
   while (true) {
     ATTUNE_ASSIGN(const bool row, statement.step());
     if (!row) break;
     jobs::JobRow& job = rows.emplace_back();
-    job.number = statement.integer(0);
-    job.key = statement.text(1);
-    if (const std::int64_t wish = statement.integer(2); wish >= 0) {
-      job.wish = static_cast<v1::Wish>(std::min<std::int64_t>(wish, kNoWish));
-    }
-    job.foreign = statement.integer(3) != 0;
-    if (!job.job.ParseFromString(statement.text(4)) || job.job.id().empty()) {
-      return damaged(database_->name(), fmt::format("job {} is unreadable", job.number));
-    }
-    job.job.set_uid(static_cast<std::uint32_t>(statement.integer(5)));
-    if (const Status good = jobs::check_row(job); !good.ok()) {
+    if (const Status good = read_job(statement, job); !good.ok()) {
       return damaged(database_->name(), good.error().message);
     }
     if (reports == Reports::Leave && job.job.state() >= v1::DONE) {
@@ -222,31 +207,22 @@ Result<std::vector<jobs::JobRow>> StateFile::read_jobs(Reports reports) const {
 
 Result<std::vector<jobs::StageRow>> StateFile::read_stages(std::int64_t most) const {
   std::vector<jobs::StageRow> rows;
-  ATTUNE_ASSIGN(
-      sqlite::Statement statement,
-      database_->prepare("SELECT * FROM (SELECT job, epoch, stage, kind, pool, slots, ready_at, "
-                         "started_at, ended_at, how FROM stages ORDER BY ended_at DESC LIMIT ?) "
-                         "ORDER BY ended_at"));
+  ATTUNE_ASSIGN(sqlite::Statement statement,
+                database_->prepare(fmt::format("SELECT * FROM (SELECT {} FROM stages ORDER BY "
+                                               "ended_at DESC LIMIT ?) ORDER BY ended_at",
+                                               kStageColumns)));
   statement.bind(most);
   while (true) {
     ATTUNE_ASSIGN(const bool row, statement.step());
     if (!row) return rows;
-    jobs::StageRow& stage = rows.emplace_back();
-    stage.bar.set_job(statement.text(0));
-    stage.epoch = statement.integer(1);
-    stage.stage = statement.integer(2);
-    stage.bar.set_kind(statement.text(3));
-    stage.bar.set_pool(statement.text(4));
-    for (const int slot : numbers_of(statement.text(5))) stage.bar.add_slots(slot);
-    stage.bar.set_ready_at(statement.real(6));
-    stage.bar.set_started_at(statement.real(7));
-    stage.bar.set_ended_at(statement.real(8));
-    stage.end =
-        static_cast<v1::StageEnd>(std::clamp<std::int64_t>(statement.integer(9), -1, kNoEnd));
-    if (const Status good = jobs::check_row(stage); !good.ok()) {
+    if (const Status good = read_stage(statement, rows.emplace_back()); !good.ok()) {
       return damaged(database_->name(), good.error().message);
     }
   }
+}
+
+Result<std::vector<std::string>> StateFile::set_damaged_aside(double now) {
+  return server::set_damaged_aside(*database_, now);
 }
 
 Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
@@ -265,28 +241,35 @@ Result<std::vector<jobs::Pool>> StateFile::read_pools() const {
   }
 }
 
+Status StateFile::put(const jobs::JobRow& row) {
+  const std::string bytes = row.job.SerializeAsString();
+  const std::int64_t wish = row.wish ? std::int64_t{*row.wish} : -1;
+  return put_job_
+      ->bind(row.number, row.job.id(), row.job.spec().name(), std::int64_t{row.job.state()},
+             row.key, wish, row.foreign, sqlite::Blob{bytes}, std::int64_t{row.job.uid()})
+      .run();
+}
+
+Status StateFile::put(const jobs::StageRow& row) {
+  const v1::Bar& bar = row.bar;
+  return put_stage_
+      ->bind(bar.job(), row.epoch, row.stage, bar.kind(), bar.pool(),
+             fmt::format("{}", fmt::join(bar.slots(), ",")), bar.ready_at(), bar.started_at(),
+             bar.ended_at(), std::int64_t{row.end})
+      .run();
+}
+
+// Jobs that are forgotten go first, as new ones may have their keys; their stages last, as some of
+// these may have come with the same changes.
 Status StateFile::write(const Changes& changes) {
   ATTUNE_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::begin(*database_));
-  for (const jobs::JobRow& row : changes.jobs) {
-    const std::string bytes = row.job.SerializeAsString();
-    const std::int64_t wish = row.wish ? std::int64_t{*row.wish} : -1;
-    ATTUNE_RETURN_IF_ERROR(put_job_
-                               ->bind(row.number, row.job.id(), row.job.spec().name(),
-                                      std::int64_t{row.job.state()}, row.key, wish, row.foreign,
-                                      sqlite::Blob{bytes}, std::int64_t{row.job.uid()})
-                               .run());
-  }
-  for (const jobs::StageRow& row : changes.stages) {
-    const v1::Bar& bar = row.bar;
-    ATTUNE_RETURN_IF_ERROR(put_stage_
-                               ->bind(bar.job(), row.epoch, row.stage, bar.kind(), bar.pool(),
-                                      fmt::format("{}", fmt::join(bar.slots(), ",")),
-                                      bar.ready_at(), bar.started_at(), bar.ended_at(),
-                                      std::int64_t{row.end})
-                               .run());
-  }
   for (const jobs::ForgottenJob& job : changes.forgotten) {
     ATTUNE_RETURN_IF_ERROR(remove_job_->bind(job.number).run());
+    ATTUNE_RETURN_IF_ERROR(remove_aside_->bind(job.number).run());
+  }
+  for (const jobs::JobRow& row : changes.jobs) ATTUNE_RETURN_IF_ERROR(put(row));
+  for (const jobs::StageRow& row : changes.stages) ATTUNE_RETURN_IF_ERROR(put(row));
+  for (const jobs::ForgottenJob& job : changes.forgotten) {
     ATTUNE_RETURN_IF_ERROR(remove_stages_of_->bind(job.id).run());
   }
   return transaction.commit();

@@ -20,7 +20,10 @@ struct Changes {
   std::vector<jobs::JobRow> jobs = {};
   std::vector<jobs::StageRow> stages = {};
   std::vector<jobs::ForgottenJob> forgotten = {};
-  bool empty() const { return jobs.empty() && stages.empty() && forgotten.empty(); }
+  std::vector<std::string> folders = {};  // that rows speak of: the journal syncs them first
+  bool empty() const {
+    return jobs.empty() && stages.empty() && forgotten.empty() && folders.empty();
+  }
 };
 
 class StateFile {
@@ -41,11 +44,16 @@ class StateFile {
   // The report of a job that ended; empty where it has none.
   Result<std::string> read_report(const std::string& id) const;
 
+  // For when rows cannot be read: see state/damaged_rows.h.
+  Result<std::vector<std::string>> set_damaged_aside(double now);
+
   // All of it, or nothing when it fails; on the disk when it returns.
   Status write(const Changes& changes);
   // Of stages that ended before, and of those beyond the `most` newest: so many of the oldest. How
   // many they were.
   Result<std::int64_t> remove_stages(double before, std::int64_t most, std::int64_t at_once);
+  // Where most of the file is unused, and so many bytes of it; done whenever one is opened, too.
+  Status shrink(std::int64_t worth_bytes);
   Status write_pools(const std::vector<jobs::Pool>& pools);
 
  private:
@@ -53,13 +61,15 @@ class StateFile {
       : database_(std::make_unique<sqlite::Database>(std::move(database))) {}
   Status prepare_to_write();
   Status prepare_statements();
-  Status shrink();
+  Status put(const jobs::JobRow& row);
+  Status put(const jobs::StageRow& row);
   Status check_version() const;
   Status migrate();
 
   std::unique_ptr<sqlite::Database> database_;  // stays where it is, statements know it
   // Prepared once, as they are used for every stage; none where it is only looked at.
-  std::optional<sqlite::Statement> put_job_, put_stage_, remove_job_, remove_stages_of_;
+  std::optional<sqlite::Statement> put_job_, put_stage_, remove_job_, remove_aside_,
+      remove_stages_of_;
 };
 
 }  // namespace attune::server

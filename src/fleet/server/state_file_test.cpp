@@ -194,6 +194,31 @@ TEST(StateFile, LeavesReportsWhereTheyAre) {
   EXPECT_EQ(*file->read_report("j2"), "");
 }
 
+TEST(StateFile, AKeyIsFreeAgainWithItsJobEvenInOneWrite) {
+  const test::TemporaryDirectory folder;
+  auto file = StateFile::open(folder.file("scheduler.db"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write({.jobs = {row(1, 1)}}).ok());
+  ASSERT_TRUE(file->write({.jobs = {row(2, 1)},
+                           .stages = {stage("j1", 1, 10), stage("j2", 1, 20)},
+                           .forgotten = {{1, "j1"}}})
+                  .ok());
+  ASSERT_EQ(file->read_jobs()->size(), 1u);
+  EXPECT_EQ(file->read_jobs()->at(0).job.id(), "j2");
+  ASSERT_EQ(file->read_stages()->size(), 1u) << "stages that came late went with their job";
+  EXPECT_EQ(file->read_stages()->at(0).bar.job(), "j2");
+}
+
+TEST(StateFile, AStageThatRanTwiceIsThereOnce) {
+  const test::TemporaryDirectory folder;
+  auto file = StateFile::open(folder.file("scheduler.db"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->write({.stages = {stage("j1", 1, 10)}}).ok());
+  ASSERT_TRUE(file->write({.stages = {stage("j1", 1, 30), stage("j1", 2, 40)}}).ok());
+  ASSERT_EQ(file->read_stages()->size(), 2u);
+  EXPECT_EQ(file->read_stages()->at(0).bar.ended_at(), 10);
+}
+
 // What a damaged or hostile row makes the program say.
 struct BadRow {
   const char* sql;

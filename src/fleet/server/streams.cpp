@@ -109,9 +109,12 @@ void WorkStream::OnReadDone(bool ok) {
     turn.changed = turn.changed || !message.has_beat();
     if (first) turn.book.joined(id, pass, turn.now);
     turn.book.said(id, message, turn.now);
-    const std::lock_guard lock(state.mutex);
-    const auto found = state.workers.find(id);
-    if (found != state.workers.end()) found->second->heard(bytes);
+    // What it brought about waits for the disk, and so does what comes after it.
+    turn.waiting.push_back([&state, id, bytes](const Status&) {
+      const std::lock_guard lock(state.mutex);
+      const auto found = state.workers.find(id);
+      if (found != state.workers.end()) found->second->heard(bytes);
+    });
   });
   if (reads_on) StartRead(&incoming_);
   if (too_soon > 0) pause(too_soon);

@@ -15,8 +15,9 @@
 namespace attune::server {
 
 // A connection that the server writes to: one message at a time, in order. Whoever speaks faster
-// than the loop hears, or more often than they may, waits, and whoever does not read what they are
-// told is cut off. What waits to be heard or read is bounded in messages and in bytes.
+// than the disk takes what comes of it, or more often than they may, waits, and whoever does not
+// read what they are told is cut off. What waits to be heard or read is bounded in messages and in
+// bytes.
 class WorkStream final : public grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker> {
  public:
   static constexpr int kMostUnheard = 256;
@@ -32,7 +33,7 @@ class WorkStream final : public grpc::ServerBidiReactor<v1::FromWorker, v1::ToWo
   void begin() { StartRead(&incoming_); }
   void send(const v1::ToWorker& message);
   void close();                   // after what was sent
-  void heard(std::size_t bytes);  // one of the messages that came
+  void heard(std::size_t bytes);  // one of the messages that came, and its changes are on the disk
   void go_on();                   // it has waited for long enough
 
   void OnReadDone(bool ok) override;

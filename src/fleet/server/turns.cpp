@@ -19,7 +19,9 @@ Turns::Decision Turns::take(const std::vector<Event>& events, double now,
   Turn turn{.book = book_, .now = now};
   for (const Event& event : events) event(turn);
   book_.time_passed(now);
-  Decision decision{.effects = book_.settle(now), .waiting = std::move(turn.waiting)};
+  Decision decision{.effects = book_.settle(now),
+                    .waiting = std::move(turn.waiting),
+                    .folders = std::move(turn.folders)};
   decision.changed =
       turn.changed || !decision.effects.jobs.empty() || !decision.effects.messages.empty();
   return decision;

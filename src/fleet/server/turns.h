@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "fleet/jobs/book/book.h"
@@ -20,7 +21,8 @@ struct Turn {
   jobs::Book& book;
   double now;
   std::vector<Acknowledge> waiting = {};
-  bool changed = false;  // something that people see
+  std::vector<std::string> folders = {};  // to sync before what the turn changed is written
+  bool changed = false;                   // something that people see
 };
 using Event = std::function<void(Turn&)>;
 
@@ -38,6 +40,7 @@ class Turns {
   struct Decision {
     jobs::Effects effects;
     std::vector<Acknowledge> waiting;  // for the effects to be written
+    std::vector<std::string> folders;  // to sync before
     bool changed = false;              // something that people see
   };
   Decision take(const std::vector<Event>& events, double now, const Condition& condition);

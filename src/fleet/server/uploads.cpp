@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "fleet/server/retention/leftovers.h"
 #include "fleet/wire/secret.h"
 #include "fleet/wire/state_directory.h"
 
@@ -41,20 +41,13 @@ Error exhausted(std::string message, std::string hint) {
   return {ErrorCode::Exhausted, std::move(message), std::move(hint)};
 }
 
-double age_seconds(const fs::path& path) {
-  std::error_code failure;
-  const auto written = fs::last_write_time(path, failure);
-  if (failure) return 0;
-  return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
-}
-
 // Of a user, that no job has: old ones are given up.
 std::size_t count_waiting(const std::string& folder, std::uint32_t uid, double longest_seconds) {
   std::size_t count = 0;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (!entry.path().filename().string().starts_with(fmt::format("{}-", uid))) continue;
-    if (age_seconds(entry.path()) < longest_seconds) {
+    if (age_of_all_below(entry.path().string()) < longest_seconds) {
       ++count;
     } else {
       fs::remove_all(entry.path(), ignored);
@@ -137,8 +130,12 @@ Status Upload::add(const v1::FilePart& part) {
 
 Result<std::string> Upload::finish() {
   if (files_ == 0) return invalid("no file was sent");
+  struct stat folder = {};
+  if (::fstat(folder_.number(), &folder) != 0 || folder.st_nlink == 0) {
+    return exhausted("nothing was sent for too long, and the upload was given up",
+                     "submit the job again");
+  }
   if (::syncfs(folder_.number()) != 0) return write_error(name_, errno);
-  owned_.clear();
   return name_;
 }
 
@@ -147,13 +144,14 @@ bool has_upload(const std::string& state, const std::string& upload) {
   return ::lstat(wire::upload_path(state, upload).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-Status claim_upload(const std::string& state, const std::string& upload, const std::string& job) {
+Result<std::vector<std::string>> claim_upload(const std::string& state, const std::string& upload,
+                                              const std::string& job) {
   const std::string folder = wire::job_path(state, job), to = folder + "/" + upload;
-  const std::string all = wire::job_path(state, "");
+  const std::string all = wire::job_path(state, ""), from = wire::upload_path(state, upload);
   if (::mkdir(all.c_str(), 0700) != 0 && errno != EEXIST) return write_error(all, errno);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return write_error(folder, errno);
-  if (::rename(wire::upload_path(state, upload).c_str(), to.c_str()) == 0) return {};
-  return write_error(to, errno);
+  if (::rename(from.c_str(), to.c_str()) != 0) return write_error(to, errno);
+  return std::vector<std::string>{folder, all, state, wire::upload_path(state, "")};
 }
 
 std::vector<std::string> results_of(const std::string& state, const std::string& job) {

@@ -28,11 +28,13 @@ class Upload {
                               const UploadLimits& limits = {});
   Upload(Upload&& other) noexcept = default;
   Upload& operator=(Upload&&) = delete;
-  ~Upload();  // without finish() nothing of it is left
+  ~Upload();  // without keep() nothing of it is left
 
   Status add(const v1::FilePart& part);
-  // Its name, for the job that is submitted with it.
+  // Its name, for the job that is submitted with it: all of it is on the disk.
   Result<std::string> finish();
+  // Who sent it has heard its name.
+  void keep() { owned_.clear(); }
 
  private:
   Upload(std::string name, std::string path, UploadLimits limits)
@@ -44,13 +46,14 @@ class Upload {
   wire::Descriptor folder_, file_;
   std::uint64_t bytes_ = 0;
   std::size_t files_ = 0;
-  std::vector<std::string> owned_ = {};  // the path until it is finished; moves with the object
+  std::vector<std::string> owned_ = {};  // the path until it is kept; moves with the object
 };
 
 // Whether it is there.
 bool has_upload(const std::string& state, const std::string& upload);
-// Makes it part of a job's folder.
-Status claim_upload(const std::string& state, const std::string& upload, const std::string& job);
+// Makes it part of a job's folder. The folders that must be synced before it is sure to be there.
+Result<std::vector<std::string>> claim_upload(const std::string& state, const std::string& upload,
+                                              const std::string& job);
 
 // The files of an ended job that its owner may have.
 std::vector<std::string> results_of(const std::string& state, const std::string& job);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "base/temporary_directory_testing.h"
@@ -31,7 +32,14 @@ TEST(Upload, BecomesPartOfItsJob) {
   ASSERT_TRUE(name.ok());
   EXPECT_TRUE(jobs::is_upload_of(7, *name)) << *name;
   EXPECT_TRUE(has_upload(state.path(), *name));
-  ASSERT_TRUE(claim_upload(state.path(), *name, "j3").ok());
+  const auto folders = claim_upload(state.path(), *name, "j3");
+  ASSERT_TRUE(folders.ok());
+  std::vector<std::string> to_sync;
+  for (const std::string& each : *folders) to_sync.push_back(fs::path(each).lexically_normal());
+  const std::string top = state.path();
+  EXPECT_EQ(to_sync,
+            (std::vector<std::string>{top + "/jobs/j3", top + "/jobs/", top, top + "/uploads/"}));
+  upload->keep();
   EXPECT_FALSE(has_upload(state.path(), *name));
   EXPECT_EQ(state.read("jobs/j3/" + *name + "/net.onnx"), "abcd");
   EXPECT_EQ(state.read("jobs/j3/" + *name + "/weights/w.bin"), "ef");
@@ -44,6 +52,41 @@ TEST(Upload, ThatIsNotFinishedLeavesNothing) {
     ASSERT_TRUE(upload.ok() && upload->add(part("x", "y")).ok());
   }
   EXPECT_TRUE(fs::is_empty(wire::upload_path(state.path(), "")));
+}
+
+// Its sender never heard the name, as the connection broke.
+TEST(Upload, ThatNobodyHeardOfLeavesNothing) {
+  const test::TemporaryDirectory state;
+  std::string name;
+  {
+    auto upload = Upload::begin(state.path(), 7);
+    ASSERT_TRUE(upload.ok() && upload->add(part("x", "y")).ok());
+    name = *upload->finish();
+    EXPECT_TRUE(has_upload(state.path(), name)) << "a job may come for it";
+  }
+  EXPECT_FALSE(has_upload(state.path(), name));
+}
+
+// Its folder is as old as its first file; what counts is when something was written last.
+TEST(Upload, UnderWayForLongIsNotGivenUp) {
+  const test::TemporaryDirectory state;
+  auto slow = Upload::begin(state.path(), 7);
+  ASSERT_TRUE(slow->add(part("x", "y")).ok());
+  const fs::path folder = fs::directory_iterator(wire::upload_path(state.path(), ""))->path();
+  fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_TRUE(Upload::begin(state.path(), 7).ok());
+  ASSERT_TRUE(slow->add(part("", "z")).ok());
+  EXPECT_TRUE(slow->finish().ok());
+  EXPECT_TRUE(fs::exists(folder));
+}
+
+TEST(Upload, ThatWasGivenUpIsNotFinished) {
+  const test::TemporaryDirectory state;
+  auto stuck = Upload::begin(state.path(), 7);
+  ASSERT_TRUE(stuck->add(part("x", "y")).ok());
+  ASSERT_TRUE(Upload::begin(state.path(), 7, {.waiting_seconds = 0}).ok());
+  EXPECT_EQ(stuck->finish().error().message,
+            "nothing was sent for too long, and the upload was given up");
 }
 
 TEST(Upload, IsBounded) {

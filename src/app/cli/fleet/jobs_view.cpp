@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "app/cli/printable.h"
+
 namespace attune::cli {
 namespace {
 
@@ -33,10 +35,7 @@ std::string end_text(const JobStatus& job, double now) {
 // No control characters of others' names on this terminal; at most as many bytes.
 std::string plain(const std::string& text, std::size_t most) {
   std::string shown;
-  for (const char c : text) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    shown += control ? '?' : c;
-  }
+  for (const char c : printable(text)) shown += c == '\n' ? '?' : c;
   if (shown.size() <= most) return shown;
   std::size_t end = most - 1;
   while (end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0) == 0x80) --end;

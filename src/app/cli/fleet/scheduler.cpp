@@ -7,6 +7,7 @@
 
 #include "app/cli/fleet/scheduler_options.h"
 #include "app/cli/fleet/scheduler_verbs.h"
+#include "app/cli/printable.h"
 #include "app/cli/shared_options.h"
 #include "app/cli/verbs.h"
 
@@ -127,7 +128,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
     }
     options.use_cpuset = cpuset == "auto";
     ATTUNE_ASSIGN(options.retention, retention.take());
-    options.note = [&](const std::string& text) { console.note(text); };
+    options.note = [&](const std::string& text) { console.note(one_line(text)); };
     ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(options, [&](const verbs::Serving& serving) {
       console.note(words_of(serving));
       tell_missing_cage_parts(console);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "fleet/jobs/book/checks.h"
@@ -165,6 +164,7 @@ Result<v1::SubmitReply> Book::submit(const Caller& caller, const v1::SubmitReque
 Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequest& request,
                                       bool foreign, double now, std::uint64_t files_bytes) {
   ATTUNE_RETURN_IF_ERROR(check_size(request));
+  ATTUNE_RETURN_IF_ERROR(check_known(request));
   v1::SubmitReply reply;
   const auto known = by_key_.find(key_of(caller.uid, request.idempotency_key()));
   if (known != by_key_.end()) {
@@ -200,7 +200,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   if (!request.known_json().empty()) {
     Entry& entry = entries_[position];
     entry.row.job.set_result_json(request.known_json());
-    if (std::isfinite(request.known_ms())) entry.row.job.set_best_ms(request.known_ms());
+    entry.row.job.set_best_ms(request.known_ms());
     end(entry, v1::DONE, "the records meet its goal already", now);
   }
   *reply.mutable_job() = picture_at(entries_[position], now);

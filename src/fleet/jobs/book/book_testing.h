@@ -1,10 +1,13 @@
 // What tests tell a book, and what they ask of it.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "fleet/jobs/book/book.h"
+#include "fleet/jobs/book/row_checks.h"
 
 namespace attune::jobs {
 
@@ -114,6 +117,29 @@ inline v1::Job job_of(const Book& book, const std::string& name, double now) {
   v1::ListRequest list;
   list.set_job(name);
   return book.snapshot(kMe, list, now)->jobs(0);
+}
+
+// What the next book would say of what this one wants written, all together on a disk: nothing, or
+// why it would not believe it.
+inline std::string put_on_disk(const Effects& effects, std::map<std::int64_t, JobRow>& disk) {
+  std::string wrong;
+  const auto take = [&](const Status& status) {
+    if (!status.ok()) wrong = status.error().message;
+  };
+  for (const ForgottenJob& job : effects.forgotten) disk.erase(job.number);
+  for (const JobRow& row : effects.jobs) {
+    JobRow read = row;
+    if (!read.job.ParseFromString(row.job.SerializeAsString())) wrong = "it cannot be read";
+    take(check_row(read));
+    disk[row.number] = row;
+  }
+  for (const StageRow& row : effects.stages) take(check_row(row));
+  std::vector<JobRow> holding;
+  for (const auto& [number, row] : disk) {
+    if (row.job.hold().stages_size() > 0) holding.push_back(row);
+  }
+  take(check_rows(holding));
+  return wrong;
 }
 
 // A book with one job, which the local worker 1 has, with one stage of it running on the device.

@@ -5,16 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fleet/jobs/book/number_limits.h"
 #include "fleet/jobs/book/user_limits.h"
 #include "fleet/wire/limits.h"
 
 namespace attune::jobs {
 namespace {
-
-// Sums of such numbers are still exact to a fraction of a second.
-constexpr double kMostSeconds = 1e7, kMostStages = 1e7;
-
-bool is_within(double value, double most) { return value >= 0 && value <= most; }  // nor a NaN
 
 // The job that a message is about; empty: none.
 std::string_view job_of(const v1::FromWorker& message) {
@@ -66,6 +62,12 @@ Status check_size(const v1::SubmitRequest& request) {
   if (report <= wire::kLargestReport) return {};
   return invalid(
       fmt::format("the report has {} bytes, must have at most {}", report, wire::kLargestReport));
+}
+
+Status check_known(const v1::SubmitRequest& request) {
+  if (request.known_json().empty() || is_within(request.known_ms(), kMostAmount)) return {};
+  return invalid(fmt::format("the known latency is {} ms, must be from 0 to {}", request.known_ms(),
+                             kMostAmount));
 }
 
 Status check_hello(const v1::Hello& hello) {

@@ -23,6 +23,8 @@ Status check_tuned(const v1::JobSpec& spec);
 Status check_tuned_kinds(const Kinds& kinds);
 // What is said once and kept: within the limits of messages.
 Status check_size(const v1::SubmitRequest& request);
+// The latency that goes with a report.
+Status check_known(const v1::SubmitRequest& request);
 Status check_hello(const v1::Hello& hello);
 // A reason is cut, and a report left out, where they are longer than what is kept.
 v1::Ended within_limits(v1::Ended ended);

@@ -291,7 +291,7 @@ class World {
     while (!pending_.empty()) {
       const Commit commit = std::move(pending_.front());
       pending_.pop_front();
-      for (const JobRow& row : commit.effects.jobs) disk_[row.number] = row;
+      EXPECT_EQ(put_on_disk(commit.effects, disk_), "");
       for (const StageRow& row : commit.effects.stages) {
         EXPECT_TRUE(stages_.emplace(row.bar.job(), row.epoch, row.stage).second) << "twice";
         kept_.push_back(row);

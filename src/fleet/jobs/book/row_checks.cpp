@@ -10,18 +10,13 @@
 #include <utility>
 
 #include "fleet/jobs/book/checks.h"
+#include "fleet/jobs/book/number_limits.h"
 #include "fleet/wire/limits.h"
 
 namespace attune::jobs {
 namespace {
 
-constexpr double kLatestSecond = 1e12;
-constexpr std::int64_t kMostEpochs = std::int64_t{1} << 60;
-constexpr int kMostStrikes = 1'000'000;
-constexpr int kMostSlots = 10'000;    // of one stage
-constexpr int kLastSlot = 1'000'000;  // of a pool
-
-bool is_moment(double seconds) { return seconds >= 0 && seconds <= kLatestSecond; }  // nor a NaN
+bool is_moment(double seconds) { return is_within(seconds, kLatestSecond); }
 
 Error damaged_job(const JobRow& row, std::string_view what) {
   return {ErrorCode::Corrupt, fmt::format("row {} of the jobs: {}", row.number, what), {}};
@@ -38,9 +33,10 @@ std::string wrong_numbers(const v1::Job& job) {
     if (!is_moment(moment)) return fmt::format("{} is no time", moment);
   }
   for (const double amount : {job.attained_seconds(), job.best_ms(), job.default_ms()}) {
-    if (!is_moment(amount)) return fmt::format("{} is no time that something took", amount);
+    if (is_within(amount, kMostAmount)) continue;
+    return fmt::format("{} is no time that something took", amount);
   }
-  if (job.epoch() < 0 || job.epoch() > kMostEpochs) return fmt::format("epoch {}", job.epoch());
+  if (job.epoch() < 0 || job.epoch() > kLastNumber) return fmt::format("epoch {}", job.epoch());
   if (job.trials() < 0) return fmt::format("{} trials", job.trials());
   const v1::Strikes& strikes = job.strikes();
   for (const int count :
@@ -48,7 +44,7 @@ std::string wrong_numbers(const v1::Job& job) {
     if (count < 0 || count > kMostStrikes) return fmt::format("{} strikes", count);
   }
   for (const std::int64_t done : job.stages_done()) {
-    if (done < 0) return fmt::format("{} stages are done", done);
+    if (done < 0 || done > kMostStagesDone) return fmt::format("{} stages are done", done);
   }
   return {};
 }
@@ -60,11 +56,11 @@ std::string wrong_stage(const v1::Job& job, const v1::HeldStage& held) {
   if (held.stage() < 0 || !is_moment(held.ready_at()) || !is_moment(held.started_at())) {
     return fmt::format("it holds a stage {} from {}", held.stage(), held.started_at());
   }
-  if (held.slots().empty() || held.slots_size() > kMostSlots) {
+  if (held.slots().empty() || held.slots_size() > kMostUnits) {
     return fmt::format("it holds {} units for one stage", held.slots_size());
   }
   for (const int slot : held.slots()) {
-    if (slot < 0 || slot > kLastSlot) return fmt::format("it holds unit {}", slot);
+    if (slot < 0 || slot > kLastUnit) return fmt::format("it holds unit {}", slot);
   }
   return {};
 }
@@ -85,7 +81,7 @@ std::string wrong_hold(const v1::Job& job) {
 
 Status check_row(const JobRow& row) {
   const v1::Job& job = row.job;
-  if (row.number < 1 || job.id() != fmt::format("j{}", row.number)) {
+  if (row.number < 1 || row.number > kLastNumber || job.id() != fmt::format("j{}", row.number)) {
     return damaged_job(row, fmt::format("its job is '{}'", job.id().substr(0, 20)));
   }
   if (!is_state_of_a_row(job.state())) {
@@ -117,13 +113,13 @@ Status check_row(const StageRow& row) {
   for (const double moment : {row.bar.ready_at(), row.bar.started_at(), row.bar.ended_at()}) {
     if (!is_moment(moment)) return damaged(fmt::format("{} is no time", moment));
   }
-  if (row.epoch < 0 || row.epoch > kMostEpochs) return damaged(fmt::format("epoch {}", row.epoch));
+  if (row.epoch < 0 || row.epoch > kLastNumber) return damaged(fmt::format("epoch {}", row.epoch));
   if (row.stage < 0) return damaged("stages are numbered from 0");
   if (!v1::StageEnd_IsValid(row.end)) return damaged(fmt::format("it ended as {}", int{row.end}));
   const auto& slots = row.bar.slots();
   const bool good =
-      slots.size() <= kMostSlots &&
-      std::all_of(slots.begin(), slots.end(), [](int s) { return s >= 0 && s <= kLastSlot; });
+      slots.size() <= kMostUnits &&
+      std::all_of(slots.begin(), slots.end(), [](int s) { return s >= 0 && s <= kLastUnit; });
   if (!good) return damaged("its units are none");
   return {};
 }

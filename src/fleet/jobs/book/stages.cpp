@@ -3,11 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "base/check.h"
 #include "fleet/jobs/book/book.h"
 #include "fleet/jobs/book/checks.h"
+#include "fleet/jobs/book/number_limits.h"
 
 namespace attune::jobs {
 namespace {
@@ -83,7 +84,8 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
   }
   std::map<std::string, std::int64_t> done;
   for (int i = 0; i < job.kinds_size() && i < job.stages_done_size(); ++i) {
-    done[job.kinds(i).name()] += job.stages_done(i);
+    std::int64_t& count = done[job.kinds(i).name()];
+    count = std::min(count + job.stages_done(i), kMostStagesDone);
   }
   // The usual times of a new epoch are news, too: what the scheduler knows is of the last one.
   const bool known =
@@ -92,15 +94,26 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
   scheduler_.set_stages_left(entry.index, left_known ? std::move(left) : std::vector<double>());
   *job.mutable_kinds() = kinds.kinds();
   job.clear_stages_done();
-  for (const v1::StageKind& kind : kinds.kinds()) job.add_stages_done(done[kind.name()]);
+  // Kinds of one name: the first has what all of them did, so that nothing counts twice.
+  for (const v1::StageKind& kind : kinds.kinds()) {
+    job.add_stages_done(std::exchange(done[kind.name()], 0));
+  }
   entry.kinds_said = true;
   relist(entry);
 }
 
 void Book::take_offer(WorkerId worker, Entry& entry, const v1::Offer& offered, double now) {
   thinking_.erase(entry.position);
+  const v1::Job& job = entry.row.job;
   if (const std::string why = why_no_offer(entry, offered); !why.empty()) {
-    return refuse(worker, entry.id(), entry.row.job.epoch(), offered.stage(), why);
+    return refuse(worker, entry.id(), job.epoch(), offered.stage(), why);
+  }
+  // Policies that do not coordinate give out more units than there are, and these are numbered.
+  const BookPool& pool = options_.pools[*pool_of(job.kinds(offered.kind()).pool())];
+  const std::size_t units = std::max<std::size_t>(pool.units.size(), 1);
+  if (!options_.policy->coordinated && places_.size() >= std::size_t{kLastUnit} / units) {
+    return refuse(worker, entry.id(), job.epoch(), offered.stage(),
+                  fmt::format("{} stages run or wait already", places_.size()));
   }
   const double ready_at = now - entry.last_finished <= kBurstSeconds ? entry.last_finished : now;
   const auto [place, is_new] = entry.stages.try_emplace(offered.stage());
@@ -251,8 +264,8 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   const double seconds = finished.seconds();
   if (finished.end() == v1::COMPLETED) {
     scheduler_.finish(stage.id, now, seconds);
-    job.set_stages_done(static_cast<int>(stage.kind),
-                        job.stages_done(static_cast<int>(stage.kind)) + 1);
+    const auto index = static_cast<int>(stage.kind);
+    job.set_stages_done(index, std::min(job.stages_done(index) + 1, kMostStagesDone));
     if (!entry.row.foreign) {
       finished_so_many(*job.mutable_strikes(), kind.name(), ++entry.completed[kind.name()]);
     }
@@ -262,7 +275,7 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   } else {
     scheduler_.abandon(stage.id);
   }
-  job.set_attained_seconds(job.attained_seconds() + seconds);
+  job.set_attained_seconds(std::min(job.attained_seconds() + seconds, kMostAmount));
   places_.erase(stage.id);
   entry.stages.erase(found);
   entry.finished.insert(finished.stage());
@@ -317,7 +330,7 @@ void Book::keep_bar(const StageRow& row) {
 
 void Book::take_progress(Entry& entry, const v1::Progress& progress) {
   v1::Job& job = entry.row.job;
-  const auto is_time = [](double ms) { return std::isfinite(ms) && ms > 0; };
+  const auto is_time = [](double ms) { return ms > 0 && is_within(ms, kMostAmount); };
   job.set_trials(std::max<std::int64_t>(progress.trials(), 0));
   tried_so_many(*job.mutable_strikes(), job.trials());
   if (is_time(progress.best_ms())) job.set_best_ms(progress.best_ms());

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "fleet/jobs/book/number_limits.h"
+
 namespace attune::jobs {
 namespace {
 
@@ -15,7 +17,7 @@ void forget(v1::Strikes& strikes) {
 }
 
 // Read back from a disk it may be any number.
-int one_more(int count) { return std::clamp(count, 0, 1'000'000) + 1; }
+int one_more(int count) { return std::clamp(count, 0, kMostStrikes - 1) + 1; }
 
 std::string in_parentheses(const std::string& how) {
   return how.empty() ? "" : fmt::format(" ({})", how);

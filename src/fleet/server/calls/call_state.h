@@ -72,6 +72,42 @@ class UnderWay {
   CallsOfAUser with_it_;
 };
 
+// Calls of one user whose answers wait until the disk has what they changed: so many there may be,
+// and so much memory may what was asked and is to be answered take. A disk that stands still is not
+// asked for more.
+class Unanswered {
+ public:
+  static constexpr int kMostCalls = 1000;
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+  // One of them, for as long as it waits.
+  class Place {
+   public:
+    explicit Place(Unanswered& all) : all_(all) { all_.calls_ += 1; }
+    ~Place() {
+      all_.calls_ -= 1;
+      all_.bytes_ -= bytes_;
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    void hold(std::size_t bytes) {
+      bytes_ += bytes;
+      all_.bytes_ += bytes;
+    }
+    // The sentence for a call that is one too many, or that finds the memory taken by others.
+    Status check(const std::string& user) const;
+    Status check_memory(const std::string& user) const;
+
+   private:
+    Unanswered& all_;
+    std::size_t bytes_ = 0;
+  };
+
+ private:
+  std::atomic<int> calls_ = 0;
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
 inline grpc::Status ending() {
   return {grpc::StatusCode::UNAVAILABLE, "the scheduler is about to end"};
 }

@@ -25,16 +25,6 @@ double age_seconds(const fs::path& path) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
 }
 
-// Of what was written last below it.
-double age_of_all_below(const fs::path& folder) {
-  double age = age_seconds(folder);
-  std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
-    if (!entry.is_symlink(ignored)) age = std::min(age, age_seconds(entry.path()));
-  }
-  return age;
-}
-
 std::uint64_t bytes_below(const fs::path& folder) {
   std::uint64_t bytes = 0;
   std::error_code ignored;
@@ -96,11 +86,20 @@ bool remove_job_folder(const std::string& state, const std::string& job) {
   return !failure;
 }
 
+double age_of_all_below(const std::string& folder) {
+  double age = age_seconds(folder);
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    if (!entry.is_symlink(ignored)) age = std::min(age, age_seconds(entry.path()));
+  }
+  return age;
+}
+
 void remove_uploads(const std::string& state, double older_than_seconds) {
   std::error_code ignored;
   std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(wire::upload_path(state, ""), ignored)) {
-    if (age_of_all_below(entry.path()) >= older_than_seconds) old.push_back(entry.path());
+    if (age_of_all_below(entry.path().string()) >= older_than_seconds) old.push_back(entry.path());
   }
   for (const fs::path& path : old) fs::remove_all(path, ignored);
 }

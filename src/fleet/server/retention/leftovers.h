@@ -17,6 +17,8 @@ std::uint64_t upload_bytes(const std::string& state, const std::string& upload);
 // False when a worker still has it.
 bool remove_job_folder(const std::string& state, const std::string& job);
 
+// How long ago something was written to it or to what lies below it.
+double age_of_all_below(const std::string& folder);
 // Of all users, those that nothing was added to for so long.
 void remove_uploads(const std::string& state, double older_than_seconds);
 
