@@ -120,8 +120,8 @@ grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
                                                  const Prepare& prepare) {
   auto* reactor = new Answer(state_, who_(asked.context), unanswered_);
   const UnderWay& under_way = reactor->under_way();
-  Status good = admit(asked.call, under_way);
-  if (good.ok()) good = reactor->place().check(under_way.caller().user);
+  const Status admitted = admit(asked.call, under_way);
+  const Status good = admitted.ok() ? reactor->place().check(under_way.caller().user) : admitted;
   if (!good.ok()) {
     reactor->finish(good);
     return reactor;
