@@ -5,10 +5,15 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <thread>
+#include <vector>
 
+#include "fleet/jobs/book/user_limits.h"
+#include "fleet/wire/limits.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/unix_socket.h"
+#include "tests/support/half_calls.h"
 #include "tests/support/hostile_client.h"
 
 namespace attune {
@@ -19,6 +24,15 @@ using test::Stub;
 class GreedyClients : public test::HostileClient {
  protected:
   std::string socket() const { return wire::socket_path(wire::shared_directory(state_)); }
+  long resident_kb() const {
+    std::ifstream status("/proc/" + directory_.read("state/lock") + "/status");
+    std::string word;
+    while (status >> word && word != "VmRSS:") {
+    }
+    long kb = 0;
+    status >> kb;
+    return kb;
+  }
 };
 
 TEST_F(GreedyClients, FillTheDiskWithFewUploads) {
@@ -79,15 +93,6 @@ TEST_F(GreedyClients, WhoSayNothingOrNonsenseAreLeftAlone) {
 }
 
 TEST_F(GreedyClients, WhoSpeakAndNeverListenAreCutOff) {
-  const auto resident_kb = [&] {
-    std::ifstream status("/proc/" + directory_.read("state/lock") + "/status");
-    std::string word;
-    while (status >> word && word != "VmRSS:") {
-    }
-    long kb = 0;
-    status >> kb;
-    return kb;
-  };
   const long before = resident_kb();
   ASSERT_GT(before, 0);
   EXPECT_EQ(other([](Stub& stub) {
@@ -192,6 +197,211 @@ TEST_F(GreedyClients, WhoConnectTooOftenHearSoInOneSentence) {
             }),
             "this user connects too often, or has too many connections");
   EXPECT_EQ(own({"jobs"}).status, 0);
+}
+
+// Messages are taken in before anybody asks whose they are.
+TEST_F(GreedyClients, WhoSendLargeMessagesThatNeverEndFillLittleOfTheMemory) {
+  const long before = resident_kb();
+  ASSERT_GT(before, 0);
+  const test::Nobody sends([&] {
+    std::size_t sent = 0;
+    static std::vector<test::HalfCalls> all;
+    for (int i = 0; i < 2; ++i) {
+      wire::Connecting made = wire::connect_to_path(socket());
+      test::HalfCalls& calls = all.emplace_back(std::move(made.socket));
+      for (int call = 0; call < jobs::kCallsOfAConnection; ++call) {
+        calls.begin("/attune.v1.Scheduler/Submit", wire::kLargestMessage - 1000);
+      }
+      calls.send_all(1000);
+      sent += calls.sent();
+    }
+    return fmt::format("{} MiB", sent >> 20);
+  });
+  EXPECT_TRUE(sends.said().ends_with(" MiB")) << sends.said();
+  EXPECT_LT(resident_kb() - before, 250'000) << "of " << sends.said();
+  EXPECT_EQ(own({"jobs"}).status, 0);
+}
+
+// Connections that are kept open, and what they hear first: that they are sent away, or nothing.
+class Kept {
+ public:
+  explicit Kept(std::string socket) : socket_(std::move(socket)) {}
+
+  // Empty: it is served.
+  std::string open() {
+    wire::Connecting made = wire::connect_to_path(socket_);
+    if (made.error != 0) return fmt::format("cannot connect: {}", made.error);
+    char bytes[512];
+    const ssize_t size = ::recv(made.socket.number(), bytes, sizeof bytes, 0);
+    const std::string said(bytes, size > 0 ? static_cast<std::size_t>(size) : 0);
+    constexpr std::size_t kBeforeWords = 9 + 9 + 8;  // two frames of HTTP/2
+    const bool is_farewell = said.size() > kBeforeWords && said[2] == 0 && said[9 + 3] == 7;
+    if (is_farewell) return said.substr(kBeforeWords);
+    open_.push_back(std::move(made.socket));
+    return said.empty() ? "nothing at all" : "";
+  }
+  // Again and again, for so long that it is not for doing it too often that nothing comes of it.
+  std::string insist() {
+    std::string last = "never tried";
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (!last.empty() && std::chrono::steady_clock::now() < end) last = open();
+    return last;
+  }
+  void close_one() { open_.pop_back(); }
+
+ private:
+  const std::string socket_;
+  std::vector<wire::Descriptor> open_;
+};
+
+TEST_F(GreedyClients, WhoHoldManyConnectionsGetNoMore) {
+  EXPECT_EQ(test::act_as_nobody([&] {
+              Kept kept(socket());
+              for (std::size_t i = 0; i < jobs::kConnectionsOfAUser; ++i) {
+                const std::string said = kept.open();
+                if (!said.empty()) return fmt::format("{} at connection {}", said, i);
+              }
+              std::string said = kept.insist();
+              kept.close_one();
+              return said + "; " + kept.insist();
+            }),
+            "this user connects too often, or has too many connections; ");
+  EXPECT_EQ(own({"jobs"}).status, 0);
+}
+
+// The last one is told why, and comes in when another has gone.
+TEST_F(GreedyClients, ManyUsersLeaveTheirPlacesToOthers) {
+  const test::Crowd crowd([&]() -> std::string {
+    Kept kept(socket());
+    const uid_t first = 100'000;
+    for (std::size_t i = 0; i < jobs::kUsersAtOnce; ++i) {
+      test::be_user(first + static_cast<uid_t>(i));
+      const std::string said = kept.open();
+      if (!said.empty()) return fmt::format("{} at user {}", said, i);
+    }
+    test::be_user(first - 1);
+    const std::string said = kept.open();
+    kept.close_one();
+    return said + "; " + kept.insist();
+  });
+  EXPECT_EQ(crowd.said(), "256 users are connected to this scheduler, which takes no more; ");
+  EXPECT_EQ(own({"jobs"}).status, 0);
+}
+
+// Streams of workers who say nothing.
+class Silent {
+ public:
+  explicit Silent(Stub& stub) : stream_(stub.Work(&context_)) {}
+  std::string end() {
+    context_.TryCancel();
+    return test::words_of(stream_->Finish());
+  }
+  std::string wait() { return test::words_of(stream_->Finish()); }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::FromWorker, v1::ToWorker>> stream_;
+};
+
+TEST_F(GreedyClients, WhoMakeManyCallsAtOnceWaitWithTheNext) {
+  EXPECT_EQ(
+      other([](Stub& stub) {
+        const auto list = [&](int seconds) {
+          grpc::ClientContext context;
+          context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(seconds));
+          v1::Snapshot reply;
+          return test::words_of(stub.List(&context, {}, &reply));
+        };
+        std::string heard = list(60);  // and what the server allows
+        std::vector<std::unique_ptr<Silent>> calls;
+        for (int i = 0; i < jobs::kCallsOfAConnection; ++i) {
+          calls.push_back(std::make_unique<Silent>(stub));
+        }
+        heard += "; " + list(1);
+        (void)calls.back()->end();
+        return heard + "; " + list(60);
+      }),
+      "it is done; Deadline Exceeded; it is done");
+}
+
+TEST_F(GreedyClients, WhoHoldManyStreamsGetNoMore) {
+  EXPECT_EQ(
+      other([&](Stub& stub) {
+        std::vector<std::unique_ptr<Silent>> calls;
+        for (int i = 0; i < jobs::kStreamsOfAUser; ++i) {
+          calls.push_back(std::make_unique<Silent>(stub));
+        }
+        // On a connection of its own; until the others have been heard, it gets its place.
+        const Result<wire::Line> line = wire::open_line(state_);
+        const auto another = v1::Scheduler::NewStub(line->channel);
+        std::string heard;
+        for (int i = 0; i < 100 && heard.empty(); ++i) {
+          grpc::ClientContext context;
+          context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+          v1::ToWorker message;
+          const auto stream = another->Work(&context);
+          while (stream->Read(&message)) {
+          }
+          const grpc::Status status = stream->Finish();
+          if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) {
+            heard = status.error_message();
+          }
+        }
+        v1::Snapshot reply;
+        return heard + "; " + test::ask(*another, &Stub::List, v1::ListRequest(), reply);
+      }),
+      "nobody has 64 streams under way already, may have no more; it is done");
+}
+
+TEST_F(GreedyClients, WhoWatchManyTimesGetNoMore) {
+  EXPECT_EQ(other([&](Stub& stub) {
+              grpc::ClientContext contexts[jobs::kWatchersOfAUser + 1];
+              std::vector<std::unique_ptr<grpc::ClientReader<v1::Snapshot>>> readers;
+              v1::Snapshot seen;
+              for (grpc::ClientContext& context : contexts) {
+                readers.push_back(stub.Watch(&context, {}));
+                if (!readers.back()->Read(&seen)) return test::words_of(readers.back()->Finish());
+              }
+              return std::string("all of them watch");
+            }),
+            "nobody has 16 streams that watch under way already, may have no more");
+}
+
+// A tuner that says more than it may is heard more slowly, and in order.
+TEST_F(GreedyClients, WhoSayTooMuchAreHeardMoreSlowly) {
+  EXPECT_EQ(
+      other([&](Stub& stub) {
+        const std::string good = token(stub, v1::TUNER);
+        grpc::ClientContext context;
+        const auto stream = stub.Work(&context);
+        v1::FromWorker hello, offer;
+        hello.mutable_hello()->set_version(version());
+        hello.mutable_hello()->set_token(good);
+        stream->Write(hello);
+        v1::ToWorker heard;
+        if (!stream->Read(&heard) || !heard.has_welcome()) return std::string("no welcome");
+        constexpr int kMany = 6000;
+        std::thread speaks([&] {
+          for (int i = 0; i < kMany; ++i) {
+            offer.mutable_offer()->set_stage(i);
+            if (!stream->Write(offer)) return;
+          }
+        });
+        const auto begun = std::chrono::steady_clock::now();
+        int answers = 0;
+        while (answers < kMany && stream->Read(&heard) && heard.refused().stage() == answers) {
+          ++answers;
+        }
+        const auto passed = std::chrono::steady_clock::now() - begun;
+        context.TryCancel();
+        speaks.join();
+        // What is beyond the first of them comes at the rate that the table says.
+        const double beyond = kMany - jobs::kMessageRate.at_once;
+        const bool slow =
+            passed > std::chrono::duration<double>(0.8 * beyond / jobs::kMessageRate.a_second);
+        return fmt::format("{} answers, {}", answers, slow ? "slowly" : "at once");
+      }),
+      "6000 answers, slowly");
 }
 
 }  // namespace

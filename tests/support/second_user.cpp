@@ -23,15 +23,24 @@ std::vector<std::string> as_nobody(std::vector<std::string> command) {
   return command;
 }
 
-Nobody::Nobody(const std::function<std::string()>& act) {
+bool Nobody::become_nobody() {
+  return ::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0 &&
+         ::setuid(0) != 0;
+}
+
+bool Crowd::join_group() { return ::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0; }
+
+void be_user(uid_t uid) {
+  CHECK(::seteuid(0) == 0 && ::seteuid(uid) == 0, "only root can become somebody");
+}
+
+Nobody::Nobody(const std::function<std::string()>& act, bool (*become)()) {
   int ends[2] = {};
   CHECK(::pipe(ends) == 0, "no pipe");
   child_ = ::fork();
   CHECK(child_ >= 0, "no process");
   if (child_ == 0) {
-    const bool other = ::setgroups(0, nullptr) == 0 && ::setgid(kNobody) == 0 &&
-                       ::setuid(kNobody) == 0 && ::setuid(0) != 0;
-    const std::string said = other ? act() : "this process is still root";
+    const std::string said = become() ? act() : "this process is still root";
     for (std::size_t at = 0; at < said.size();) {
       const ssize_t some = ::write(ends[1], said.data() + at, said.size() - at);
       if (some <= 0) break;

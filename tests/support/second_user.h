@@ -21,17 +21,31 @@ std::vector<std::string> as_nobody(std::vector<std::string> command);
 // caller must have no other threads, nor have used gRPC.
 class Nobody {
  public:
-  explicit Nobody(const std::function<std::string()>& act);
+  explicit Nobody(const std::function<std::string()>& act) : Nobody(act, become_nobody) {}
   ~Nobody();
   Nobody(const Nobody&) = delete;
   Nobody& operator=(const Nobody&) = delete;
   // What `act` returned.
   const std::string& said() const { return said_; }
 
+ protected:
+  Nobody(const std::function<std::string()>& act, bool (*become)());
+
  private:
+  static bool become_nobody();
   pid_t child_ = -1;
   std::string said_;
 };
+
+// Many users of that group, one after the other: whoever acts becomes them by be_user().
+class Crowd final : public Nobody {
+ public:
+  explicit Crowd(const std::function<std::string()>& act) : Nobody(act, join_group) {}
+
+ private:
+  static bool join_group();
+};
+void be_user(uid_t uid);
 
 inline std::string act_as_nobody(const std::function<std::string()>& act) {
   return Nobody(act).said();

@@ -37,15 +37,22 @@ struct LoopingChild::Notes {
 
 namespace {
 
-void wait_for_change(pid_t pid, int options) {
-  while (::waitpid(pid, nullptr, options) < 0 && errno == EINTR) {
+constexpr double kStopSeconds = 10;
+
+// Until it has stopped, or ended, for a while at most: one that the system holds does neither.
+void wait_until_stopped(pid_t pid) {
+  const SteadyClock clock;
+  const std::int64_t begin_ns = clock.now_ns();
+  while (::waitpid(pid, nullptr, WUNTRACED | WNOHANG) == 0 &&
+         seconds_between(begin_ns, clock.now_ns()) < kStopSeconds) {
+    ::usleep(200);
   }
 }
 
 }  // namespace
 
 Result<LoopingChild> LoopingChild::start(const std::string& what, const std::vector<int>& cores,
-                                         const Prepare& prepare) {
+                                         const Prepare& prepare, double patience_seconds) {
   void* const memory =
       ::mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -72,7 +79,14 @@ Result<LoopingChild> LoopingChild::start(const std::string& what, const std::vec
     return child.error();
   }
   LoopingChild looping(std::move(*child), notes);
+  const SteadyClock clock;
+  const std::int64_t begin_ns = clock.now_ns();
   while (!notes->ready) {
+    if (seconds_between(begin_ns, clock.now_ns()) > patience_seconds) {
+      return Error{ErrorCode::Exhausted,
+                   fmt::format("{} was not ready after {:g} seconds", what, patience_seconds),
+                   "calibrate with a smaller workload"};
+    }
     // An answer comes only when it failed.
     pollfd answer{looping.child_.answer, POLLIN, 0};
     if (::poll(&answer, 1, 5) <= 0) continue;
@@ -98,7 +112,7 @@ void LoopingChild::go() const { ::kill(child_.pid, SIGCONT); }
 
 void LoopingChild::halt() const {
   ::kill(child_.pid, SIGSTOP);
-  wait_for_change(child_.pid, WUNTRACED);
+  wait_until_stopped(child_.pid);
 }
 
 std::vector<double> LoopingChild::repetitions(std::int64_t begin_ns, std::int64_t end_ns) const {

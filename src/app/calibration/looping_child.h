@@ -19,9 +19,10 @@ class LoopingChild {
   // Makes ready what is repeated, in the child; returns one repetition.
   using Prepare = std::function<Result<std::function<Status()>>()>;
 
-  // Returns when it is ready; it rests then. The caller must have no other threads.
+  // Returns when it is ready, for which it has so long; it rests then. The caller must have no
+  // other threads.
   static Result<LoopingChild> start(const std::string& what, const std::vector<int>& cores,
-                                    const Prepare& prepare);
+                                    const Prepare& prepare, double patience_seconds = 600);
   LoopingChild(LoopingChild&& other) noexcept;
   LoopingChild& operator=(LoopingChild&&) = delete;
   ~LoopingChild();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "app/calibration/workload.h"
 #include "base/cage/call_filter.h"
@@ -49,6 +50,17 @@ TEST(LoopingChild, SaysWhyItDoesNotStart) {
       []() -> Result<std::function<Status()>> { return invalid("there is nothing to repeat"); });
   ASSERT_FALSE(child.ok());
   EXPECT_EQ(child.error().message, "there is nothing to repeat");
+}
+
+TEST(LoopingChild, ThatIsNeverReadyIsGivenUp) {
+  const auto child = LoopingChild::start(
+      "hanging", runtime::allowed_cores(),
+      []() -> Result<std::function<Status()>> {
+        for (;;) ::pause();
+      },
+      0.1);
+  ASSERT_FALSE(child.ok());
+  EXPECT_EQ(child.error().message, "hanging was not ready after 0.1 seconds");
 }
 
 // The work that stands for measurements is caged as they are.

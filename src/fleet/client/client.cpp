@@ -26,7 +26,6 @@ namespace {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 constexpr auto kPause = std::chrono::milliseconds(50);  // between two attempts
-constexpr double kAnswerSeconds = 30;  // of a scheduler that is there; its disk may be slow
 
 std::chrono::nanoseconds duration_of(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
@@ -36,6 +35,16 @@ std::chrono::nanoseconds duration_of(double seconds) {
 bool may_come_back(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
          status.error_code() == grpc::StatusCode::CANCELLED;
+}
+
+// What a scheduler says that takes no more connections: gRPC puts it behind other words.
+std::optional<Error> farewell(const grpc::Status& status) {
+  constexpr std::string_view kBefore = "Debug Text: ";
+  const std::string said = status.error_message();
+  const std::size_t at = said.find(kBefore);
+  if (at == said.npos) return std::nullopt;
+  return Error{ErrorCode::Exhausted, said.substr(at + kBefore.size()),
+               "wait a moment; it serves others too"};
 }
 
 // A list comes in parts: what is said of all together is taken from the last.
@@ -113,7 +122,8 @@ struct Client::Connection {
   // To the scheduler of the state directory as it is now.
   Status open() {
     if (stub != nullptr) return {};
-    ATTUNE_ASSIGN(const wire::Line line, wire::open_line(options.state));
+    ATTUNE_ASSIGN(const wire::Line line,
+                  wire::open_line(options.state, options.answer_seconds / 3));
     uid = line.uid;
     stub = v1::Scheduler::NewStub(line.channel);
     return {};
@@ -126,9 +136,16 @@ struct Client::Connection {
             "start one with 'attune scheduler', or name another with --state DIR"};
   }
 
+  // Somebody listens, but says nothing.
+  Error silent() const {
+    return {ErrorCode::Io,
+            fmt::format("the scheduler that serves {} does not answer", options.state),
+            "its process may be stopped, or its disk stand still: try again later"};
+  }
+
   // For a call with one answer. A span rather than a moment: the machine's clock may be set.
   gpr_timespec answer_time() const {
-    const double seconds = std::max(kAnswerSeconds, options.patience_seconds);
+    const double seconds = std::max(options.answer_seconds, options.patience_seconds);
     return gpr_time_from_millis(static_cast<std::int64_t>(seconds * 1e3), GPR_TIMESPAN);
   }
 
@@ -142,7 +159,9 @@ struct Client::Connection {
       if (opened.ok()) {
         const grpc::Status status = call(*stub);
         if (status.ok()) return {};
+        if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return silent();
         if (!may_come_back(status)) return wire::from_status(status);
+        if (const auto said = farewell(status)) return *said;
         stub.reset();
         if (used_before) continue;  // it was started anew since
       } else if (wire::is_denied(opened.error())) {
@@ -150,7 +169,7 @@ struct Client::Connection {
       }
       const bool enough =
           first ? options.patience_seconds <= 0 : std::chrono::steady_clock::now() + kPause >= end;
-      if (stopped() || enough) return nobody();
+      if (stopped() || enough) return opened.ok() ? silent() : nobody();
       if (first && options.waiting) options.waiting();
       first = false;
       std::this_thread::sleep_for(kPause);

@@ -20,6 +20,9 @@ struct ClientOptions {
   // For how long to look for a scheduler that does not answer, and what to do when that begins.
   double patience_seconds = 10;
   std::function<void()> waiting = {};
+  // For how long a scheduler that takes connections may say nothing before it is given up: a third
+  // of it where it could answer without its disk.
+  double answer_seconds = 30;
   const std::atomic<bool>* stop = nullptr;  // ends a watch
 };
 

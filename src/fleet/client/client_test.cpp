@@ -4,6 +4,7 @@
 
 #include "fleet/client/fake_scheduler_testing.h"
 #include "fleet/wire/state_directory.h"
+#include "fleet/wire/unix_socket.h"
 
 namespace attune::client {
 namespace {
@@ -112,6 +113,30 @@ TEST(Client, NobodyThereIsSaidOnceTheTimeIsUp) {
   EXPECT_EQ(overview.error().hint,
             "start one with 'attune scheduler', or name another with --state DIR");
   EXPECT_EQ(waits, 1);
+}
+
+// One that is stopped: connections are made, and nothing is ever said over them.
+TEST(Client, ASchedulerThatSaysNothingIsGivenUp) {
+  const test::TemporaryDirectory state;
+  const auto listens = wire::listen_at_path(wire::socket_path(state.path()), 0600);
+  ASSERT_TRUE(listens.ok());
+  Client client({.state = state.path(), .patience_seconds = 0.05, .answer_seconds = 0.3});
+  const std::string file = state.write("large", std::string(20 << 20, 'x'));
+  const auto error_of = [](const auto& result) {
+    return result.ok() ? Error{ErrorCode::Io, "it is done", ""} : result.error();
+  };
+  const Error errors[] = {
+      error_of(client.submit(request_of("a"), "key")),
+      error_of(client.list("", false)),
+      error_of(client.upload({{"large", file}})),
+      error_of(client.fetch("j1", [](const auto&, auto) { return Status(); })),
+      error_of(client.watch("", 0, [](const Overview&) { return true; })),
+  };
+  for (const Error& error : errors) {
+    EXPECT_EQ(error.message,
+              "the scheduler that serves " + state.path().string() + " does not answer");
+    EXPECT_EQ(error.hint, "its process may be stopped, or its disk stand still: try again later");
+  }
 }
 
 TEST(Client, FindsASchedulerThatWasStartedAnew) {

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
+#include "fleet/jobs/book/user_limits.h"
 #include "fleet/server/file_streams.h"
+#include "fleet/server/retention/leftovers.h"
 #include "fleet/server/streams.h"
 #include "fleet/server/tokens.h"
 #include "fleet/wire/denied.h"
@@ -14,14 +19,15 @@
 namespace attune::server {
 namespace {
 
+using Kind = UnderWay::Kind;
 constexpr const char* kDiskIsSlow = "the scheduler's disk is slow; try again when it has caught up";
 
 // A call with one answer.
 class Answer final : public grpc::ServerUnaryReactor {
  public:
-  Answer(CallState& state, Unanswered& unanswered)
-      : under_way_(state, UnderWay::Kind::Answer), place_(unanswered) {}
-  bool in_time() const { return under_way_.in_time(); }
+  Answer(CallState& state, jobs::Caller caller, Unanswered& unanswered)
+      : under_way_(state, std::move(caller), Kind::Answer), place_(unanswered) {}
+  const UnderWay& under_way() const { return under_way_; }
   Unanswered::Place& place() { return place_; }
   void finish(const Status& status) {
     Finish(status.ok() ? grpc::Status::OK : wire::to_status(status.error()));
@@ -37,21 +43,31 @@ class Answer final : public grpc::ServerUnaryReactor {
 template <typename Reactor>
 class Refused final : public Reactor {
  public:
-  Refused(CallState& state, const Error& why) : under_way_(state, UnderWay::Kind::Stream) {
+  Refused(std::unique_ptr<UnderWay> under_way, const Error& why)
+      : under_way_(std::move(under_way)) {
     this->Finish(wire::to_status(why));
   }
   void OnDone() override { delete this; }
 
  private:
-  UnderWay under_way_;
+  const std::unique_ptr<UnderWay> under_way_;
 };
 
-// The job gets what was sent for it before anybody can be given the job.
+// Nothing: there are no such files of this user.
+std::optional<std::uint64_t> bytes_sent(const std::string& state, std::uint32_t uid,
+                                        const std::string& files) {
+  if (!jobs::is_upload_of(uid, files) || !has_upload(state, files)) return std::nullopt;
+  return upload_bytes(state, files);
+}
+
+// The job gets what was sent for it (so many bytes, or nothing) before anybody can be given the
+// job.
 Result<v1::SubmitReply> submit(const std::string& state, const jobs::Caller& caller,
-                               const v1::SubmitRequest& request, Turn& turn) {
+                               const v1::SubmitRequest& request,
+                               const std::optional<std::uint64_t>& sent, Turn& turn) {
   const std::string& files = request.spec().files();
-  const bool sent = jobs::is_upload_of(caller.uid, files) && has_upload(state, files);
-  ATTUNE_ASSIGN(v1::SubmitReply reply, turn.book.submit(caller, request, turn.now));
+  ATTUNE_ASSIGN(v1::SubmitReply reply,
+                turn.book.submit(caller, request, turn.now, sent.value_or(0)));
   if (files.empty() || reply.already_known()) return reply;
   Result<std::vector<std::string>> claimed =
       Error{ErrorCode::NotFound, "the files of the job are not there any more", {}};
@@ -85,39 +101,50 @@ Status Unanswered::Place::check_memory(const std::string& user) const {
       kDiskIsSlow};
 }
 
-Result<jobs::Caller> SchedulerCalls::admit(std::string_view call,
-                                           const grpc::CallbackServerContext& context) {
-  const jobs::Caller caller = who_(context);
+Status SchedulerCalls::admit(std::string_view call, const UnderWay& under_way) {
+  const jobs::Caller& caller = under_way.caller();
   ATTUNE_RETURN_IF_ERROR(jobs::check_may_call(caller, state_.uid, call));
-  if (rate_ == nullptr || rate_->admit(SteadyClock().now_ns())) return caller;
+  if (rates_ == nullptr || rates_->calls.admit(SteadyClock().now_ns())) return under_way.check();
   return Error{ErrorCode::Exhausted, fmt::format("{} asks this scheduler too often", caller.user),
                "wait a moment; it serves others too"};
 }
 
+void SchedulerCalls::charge_for(std::size_t bytes) {
+  if (rates_ == nullptr) return;
+  rates_->calls.charge(SteadyClock().now_ns(), static_cast<double>(bytes / jobs::kAnswerOfOneCall));
+}
+
 // The memory is looked at again when it is the call's turn: answers may be large.
 grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
-                                                 std::function<void()> complete) {
-  auto* reactor = new Answer(state_, unanswered_);
-  const Result<jobs::Caller> caller = admit(asked.call, asked.context);
-  Status good = caller.ok() ? reactor->place().check(caller->user) : Status(caller.error());
+                                                 std::function<void()> complete,
+                                                 const Prepare& prepare) {
+  auto* reactor = new Answer(state_, who_(asked.context), unanswered_);
+  const UnderWay& under_way = reactor->under_way();
+  const Status admitted = admit(asked.call, under_way);
+  const Status good = admitted.ok() ? reactor->place().check(under_way.caller().user) : admitted;
   if (!good.ok()) {
     reactor->finish(good);
     return reactor;
   }
   reactor->place().hold(asked.request.ByteSizeLong());
-  Event event = [reactor, caller = *caller, act = std::move(act), complete = std::move(complete),
-                 &reply = asked.reply](Turn& turn) {
+  if (prepare) prepare(under_way.caller());
+  Event event = [reactor, act = std::move(act), complete = std::move(complete),
+                 &reply = asked.reply, &errands = state_.errands](Turn& turn) {
+    const jobs::Caller& caller = reactor->under_way().caller();
     const Status fits = reactor->place().check_memory(caller.user);
     if (!fits.ok()) return reactor->finish(fits);
     const Status acted = act(caller, turn);
     reactor->place().hold(reply.ByteSizeLong());
-    turn.waiting.push_back([reactor, acted, complete](const Status& written) {
+    turn.waiting.push_back([reactor, acted, complete, &errands](const Status& written) {
       const Status& status = acted.ok() ? written : acted;
-      if (status.ok() && complete) complete();
-      reactor->finish(status);
+      if (!status.ok() || !complete) return reactor->finish(status);
+      errands.add([reactor, complete] {
+        complete();
+        reactor->finish({});
+      });
     });
   };
-  const bool heard = reactor->in_time() && state_.loop->post(std::move(event));
+  const bool heard = under_way.in_time() && state_.loop->post(std::move(event));
   if (!heard) reactor->Finish(ending());
   return reactor;
 }
@@ -125,14 +152,18 @@ grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
 grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* context,
                                                  const v1::SubmitRequest* request,
                                                  v1::SubmitReply* reply) {
+  const auto sent = std::make_shared<std::optional<std::uint64_t>>();
   return answer(
       {"Submit", *context, *request, *reply},
-      [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
-        ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, turn));
+      [this, request, reply, sent](const jobs::Caller& caller, Turn& turn) -> Status {
+        ATTUNE_ASSIGN(*reply, submit(state_.options.state, caller, *request, *sent, turn));
         return {};
       },
       [this, reply] {
         if (reply->already_known()) state_.options.add_report(*reply->mutable_job());
+      },
+      [this, request, sent](const jobs::Caller& caller) {
+        *sent = bytes_sent(state_.options.state, caller.uid, request->spec().files());
       });
 }
 
@@ -152,8 +183,9 @@ grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* cont
                                                v1::Snapshot* reply) {
   return answer(
       {"List", *context, *request, *reply},
-      [request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
+      [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
+        charge_for(reply->ByteSizeLong());
         return {};
       },
       [this, request, reply] {
@@ -196,12 +228,13 @@ grpc::ServerUnaryReactor* SchedulerCalls::Token(grpc::CallbackServerContext* con
 
 grpc::ServerWriteReactor<v1::Snapshot>* SchedulerCalls::Watch(grpc::CallbackServerContext* context,
                                                               const v1::ListRequest* request) {
-  const Result<jobs::Caller> caller = admit("Watch", *context);
-  if (!caller.ok()) {
-    return new Refused<grpc::ServerWriteReactor<v1::Snapshot>>(state_, caller.error());
+  auto under_way = std::make_unique<UnderWay>(state_, who_(*context), Kind::Watcher);
+  if (const Status admitted = admit("Watch", *under_way); !admitted.ok()) {
+    return new Refused<grpc::ServerWriteReactor<v1::Snapshot>>(std::move(under_way),
+                                                               admitted.error());
   }
   const std::uint64_t id = state_.next_id++;
-  auto* stream = new WatchStream(state_, id, *caller);
+  auto* stream = new WatchStream(state_, id, std::move(under_way));
   {
     const std::lock_guard lock(state_.mutex);
     state_.watchers[id] = stream;
@@ -212,13 +245,14 @@ grpc::ServerWriteReactor<v1::Snapshot>* SchedulerCalls::Watch(grpc::CallbackServ
 
 grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* SchedulerCalls::Work(
     grpc::CallbackServerContext* context) {
-  const Result<jobs::Caller> caller = admit("Work", *context);
-  if (!caller.ok()) {
-    return new Refused<grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>>(state_,
-                                                                              caller.error());
+  auto under_way = std::make_unique<UnderWay>(state_, who_(*context), Kind::Stream);
+  if (const Status admitted = admit("Work", *under_way); !admitted.ok()) {
+    return new Refused<grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>>(std::move(under_way),
+                                                                              admitted.error());
   }
   const jobs::WorkerId id = state_.next_id++;
-  auto* stream = new WorkStream(state_, id, *caller, *context);
+  auto* stream = new WorkStream(state_, id, std::move(under_way), *context,
+                                rates_ == nullptr ? nullptr : &rates_->messages);
   {
     const std::lock_guard lock(state_.mutex);
     state_.workers[id] = stream;
@@ -229,16 +263,19 @@ grpc::ServerBidiReactor<v1::FromWorker, v1::ToWorker>* SchedulerCalls::Work(
 
 grpc::ServerReadReactor<v1::FilePart>* SchedulerCalls::Upload(grpc::CallbackServerContext* context,
                                                               v1::UploadReply* reply) {
-  const Result<jobs::Caller> caller = admit("Upload", *context);
-  if (caller.ok()) return new UploadStream(state_, caller->uid, *reply);
-  return new Refused<grpc::ServerReadReactor<v1::FilePart>>(state_, caller.error());
+  auto under_way = std::make_unique<UnderWay>(state_, who_(*context), Kind::Stream);
+  const Status admitted = admit("Upload", *under_way);
+  if (admitted.ok()) return new UploadStream(state_, std::move(under_way), *reply);
+  return new Refused<grpc::ServerReadReactor<v1::FilePart>>(std::move(under_way), admitted.error());
 }
 
 grpc::ServerWriteReactor<v1::FilePart>* SchedulerCalls::Fetch(grpc::CallbackServerContext* context,
                                                               const v1::FetchRequest* request) {
-  const Result<jobs::Caller> caller = admit("Fetch", *context);
-  if (caller.ok()) return new FetchStream(state_, *caller, request->job());
-  return new Refused<grpc::ServerWriteReactor<v1::FilePart>>(state_, caller.error());
+  auto under_way = std::make_unique<UnderWay>(state_, who_(*context), Kind::Stream);
+  const Status admitted = admit("Fetch", *under_way);
+  if (admitted.ok()) return new FetchStream(state_, std::move(under_way), request->job());
+  return new Refused<grpc::ServerWriteReactor<v1::FilePart>>(std::move(under_way),
+                                                             admitted.error());
 }
 
 }  // namespace attune::server

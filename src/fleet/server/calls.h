@@ -1,17 +1,23 @@
 // The calls of the service, made by whoever a connection is of.
 #pragma once
 
-#include "fleet/server/call_state.h"
-#include "fleet/server/rate_limit.h"
+#include "fleet/server/calls/call_state.h"
+#include "fleet/server/calls/rate_limit.h"
 #include "fleet/wire/jobs.grpc.pb.h"
 
 namespace attune::server {
 
+// How often one user is heard.
+struct UserRates {
+  RateLimit calls{jobs::kCallRate};
+  RateLimit messages{jobs::kMessageRate};  // of tuners
+};
+
 class SchedulerCalls final : public v1::Scheduler::CallbackService {
  public:
-  // `rate`: how often they are heard; null: as often as they call.
-  SchedulerCalls(CallState& state, WhoCalls who, RateLimit* rate)
-      : state_(state), who_(std::move(who)), rate_(rate) {}
+  // `rates`: how often they are heard; null: as often as they call.
+  SchedulerCalls(CallState& state, WhoCalls who, UserRates* rates)
+      : state_(state), who_(std::move(who)), rates_(rates) {}
 
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* context,
                                    const v1::SubmitRequest* request,
@@ -35,10 +41,12 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
                                                 const v1::FetchRequest* request) override;
 
  private:
-  // Who makes this call; an error where they may not, or do it too often.
-  Result<jobs::Caller> admit(std::string_view call, const grpc::CallbackServerContext& context);
+  // An error where its user may not make this call, or does it too often.
+  Status admit(std::string_view call, const UnderWay& under_way);
+  // An answer that is so long counts as several calls.
+  void charge_for(std::size_t bytes);
   // A call with its answer, which comes when all that the call and those before it changed is on
-  // the disk; `complete` is done just before, away from the loop.
+  // the disk. `prepare` is done first and `complete` last, away from the loop and the journal.
   struct Asked {
     std::string_view call;
     const grpc::CallbackServerContext& context;
@@ -46,12 +54,13 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
     const google::protobuf::MessageLite& reply;
   };
   using Act = std::function<Status(const jobs::Caller&, Turn&)>;
-  grpc::ServerUnaryReactor* answer(const Asked& asked, Act act,
-                                   std::function<void()> complete = {});
+  using Prepare = std::function<void(const jobs::Caller&)>;
+  grpc::ServerUnaryReactor* answer(const Asked& asked, Act act, std::function<void()> complete = {},
+                                   const Prepare& prepare = {});
 
   CallState& state_;
   const WhoCalls who_;
-  RateLimit* const rate_;
+  UserRates* const rates_;
   Unanswered unanswered_;
 };
 

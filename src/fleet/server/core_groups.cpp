@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <map>
 #include <utility>
 
+#include "base/cage/cage.h"
 #include "base/cage/control_group.h"
 #include "base/hash.h"
 #include "fleet/wire/devices.h"
@@ -33,6 +33,8 @@ constexpr std::string_view kPrefix = "attune-", kHost = "host", kDevice = wire::
 constexpr const char* kPartition = "/cpuset.cpus.partition";
 constexpr int kEndTimeoutMs = 1000;  // for one process to end
 constexpr int kRemoveAttempts = 8;
+constexpr double kKeeperTimeoutMs =
+    60'000;  // to remove all groups; it goes on where that is longer
 
 Error failed(std::string_view verb, const std::string& path) {
   return Error{
@@ -272,7 +274,7 @@ OwnCoreGroups::~OwnCoreGroups() {
   if (moved_) (void)write_group_value(groups_.outside_ + "/cgroup.procs", "0").ok();
   if (lifeline_ >= 0) ::close(lifeline_);
   if (keeper_ < 0) remove_groups();
-  while (keeper_ > 0 && ::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (keeper_ > 0) (void)await_exit(keeper_, kKeeperTimeoutMs);
 }
 
 void OwnCoreGroups::remove_groups() const {

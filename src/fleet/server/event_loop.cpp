@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fleet/jobs/book/user_limits.h"
+
 namespace attune::server {
 namespace {
 
 // Those who watch see changes at most so often, and with many jobs and stages so seldom that
-// telling them takes little of the time.
+// telling all of one user takes little of the time.
 constexpr double kBetweenSnapshots = 0.25;
-constexpr double kShareOfTime = 0.02;
 
 Result<std::vector<v1::Snapshot>> parts_of(const jobs::Book& book, const jobs::Caller& caller,
                                            v1::ListRequest request, double now) {
@@ -143,13 +144,16 @@ void EventLoop::unwatch(std::uint64_t watcher) {
 }
 
 void EventLoop::tell_watchers(double at, bool changed) {
+  std::map<std::uint32_t, int> watching;  // by user
+  for (const auto& [id, watcher] : watchers_) ++watching[watcher.caller.uid];
   for (auto& [id, watcher] : watchers_) {
     watcher.news = watcher.news || changed;
     if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
     watcher.news = watcher.ready = false;
     const double begun = clock_.now();
     watcher.deliver(parts_of(turns_.book(), watcher.caller, watcher.request, at));
-    watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / kShareOfTime);
+    const double share = jobs::kShareOfWatchers / watching.at(watcher.caller.uid);
+    watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / share);
   }
 }
 

@@ -12,9 +12,10 @@
 #include "fleet/wire/status.h"
 
 namespace attune::server {
-UploadStream::UploadStream(CallState& state, std::uint32_t uid, v1::UploadReply& reply)
-    : under_way_(state, UnderWay::Kind::Stream), reply_(reply) {
-  Result<Upload> begun = Upload::begin(state.options.state, uid);
+UploadStream::UploadStream(CallState& state, std::unique_ptr<UnderWay> under_way,
+                           v1::UploadReply& reply)
+    : under_way_(std::move(under_way)), reply_(reply) {
+  Result<Upload> begun = Upload::begin(state.options.state, under_way_->caller().uid);
   if (begun.ok()) {
     upload_.emplace(std::move(*begun));
     StartRead(&incoming_);
@@ -37,10 +38,12 @@ void UploadStream::OnReadDone(bool ok) {
   StartRead(&incoming_);
 }
 
-FetchStream::FetchStream(CallState& state, const jobs::Caller& caller, const std::string& job)
-    : state_(state), under_way_(state, UnderWay::Kind::Stream) {
-  const bool heard = under_way_.in_time() && state.loop->post([this, caller, job](Turn& turn) {
-    begin(turn.book.fetched(caller, job));
+FetchStream::FetchStream(CallState& state, std::unique_ptr<UnderWay> under_way,
+                         const std::string& job)
+    : state_(state), under_way_(std::move(under_way)) {
+  const bool heard = under_way_->in_time() && state.loop->post([this, job](Turn& turn) {
+    state_.errands.add(
+        [this, found = turn.book.fetched(under_way_->caller(), job)] { begin(found); });
   });
   if (!heard) Finish(ending());
 }

@@ -3,11 +3,12 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "fleet/server/call_state.h"
+#include "fleet/server/calls/call_state.h"
 #include "fleet/server/uploads.h"
 #include "fleet/wire/jobs.grpc.pb.h"
 
@@ -15,7 +16,7 @@ namespace attune::server {
 
 class UploadStream final : public grpc::ServerReadReactor<v1::FilePart> {
  public:
-  UploadStream(CallState& state, std::uint32_t uid, v1::UploadReply& reply);
+  UploadStream(CallState& state, std::unique_ptr<UnderWay> under_way, v1::UploadReply& reply);
   void OnReadDone(bool ok) override;
   void OnCancel() override { cancelled_ = true; }
   // A connection that broke may look like one on which all has been sent, until the answer to it
@@ -26,7 +27,7 @@ class UploadStream final : public grpc::ServerReadReactor<v1::FilePart> {
   }
 
  private:
-  UnderWay under_way_;
+  const std::unique_ptr<UnderWay> under_way_;
   std::atomic<bool> cancelled_ = false;
   bool answered_ = false;  // with the name of the upload
   v1::UploadReply& reply_;
@@ -36,8 +37,8 @@ class UploadStream final : public grpc::ServerReadReactor<v1::FilePart> {
 
 class FetchStream final : public grpc::ServerWriteReactor<v1::FilePart> {
  public:
-  // The job is found by the loop, within the caller's rights.
-  FetchStream(CallState& state, const jobs::Caller& caller, const std::string& job);
+  // The job is found by the loop, within the caller's rights; the files are not opened by it.
+  FetchStream(CallState& state, std::unique_ptr<UnderWay> under_way, const std::string& job);
   void OnWriteDone(bool ok) override;
   void OnDone() override { delete this; }
 
@@ -47,7 +48,7 @@ class FetchStream final : public grpc::ServerWriteReactor<v1::FilePart> {
   void write_part(bool first);
 
   CallState& state_;
-  UnderWay under_way_;
+  const std::unique_ptr<UnderWay> under_way_;
   std::string folder_;
   std::vector<std::string> names_;  // that are still to come
   wire::Descriptor file_;

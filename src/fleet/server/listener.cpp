@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "fleet/jobs/book/user_limits.h"
 
 namespace attune::server {
 namespace {
@@ -29,7 +30,7 @@ ino_t inode_of(int descriptor) {
 // Half of the descriptors that this process may have: the rest is for all else.
 std::size_t most_connections() {
   rlimit limit = {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return Listener::kMostOfAUser;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return jobs::kConnectionsOfAUser;
   limit.rlim_cur = limit.rlim_max;
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
   constexpr rlim_t kEnough = 8192;
@@ -38,18 +39,17 @@ std::size_t most_connections() {
 
 // With one sentence, in the words of HTTP/2: empty settings, and a farewell (RFC 9113, 6.5 and 6.8)
 // whose text a client of gRPC is told.
-void send_away(int connection) {
-  constexpr std::string_view kWhy = "this user connects too often, or has too many connections";
+void send_away(int connection, std::string_view why) {
   constexpr unsigned char kSettings = 4, kGoAway = 7, kEnhanceYourCalm = 11;
   constexpr std::size_t kFixed = 8;  // the last stream, and the reason
   std::string said(9, '\0');
   said[3] = kSettings;
   std::string farewell(9 + kFixed, '\0');
-  farewell[2] = static_cast<char>(kFixed + kWhy.size());
+  farewell[2] = static_cast<char>(kFixed + why.size());
   farewell[3] = kGoAway;
   farewell.back() = kEnhanceYourCalm;
   said += farewell;
-  said += kWhy;
+  said += why;
   (void)!::send(connection, said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -91,28 +91,48 @@ void Listener::accept_from(int socket) {
   }
   const std::optional<wire::Peer> peer = wire::peer_of(made.number());
   if (!peer || (only_ && peer->uid != *only_)) return;
-  if (!in_time(peer->uid) || !has_room(peer->uid)) return send_away(made.number());
-  open_[made.number()] = {peer->uid, inode_of(made.number())};
-  take_(std::move(made), peer->uid);
+  if (!in_time(peer->uid) || !has_room(peer->uid)) {
+    return send_away(made.number(), "this user connects too often, or has too many connections");
+  }
+  const int number = made.number();
+  open_[number] = {peer->uid, inode_of(number)};
+  const Status taken = take_(made, peer->uid, [this](std::uint32_t uid) {
+    forget_closed();
+    return std::any_of(open_.begin(), open_.end(),
+                       [&](const auto& each) { return each.second.uid == uid; });
+  });
+  if (taken.ok()) return;
+  send_away(number, taken.error().message);
+  open_.erase(number);
 }
 
+// Who did not connect for a while is as good as new, and need not be remembered.
 bool Listener::in_time(std::uint32_t uid) {
   if (uid == ::geteuid()) return true;
-  return rates_.try_emplace(uid, kRateOfAUser).first->second.admit(SteadyClock().now_ns());
+  const std::int64_t now_ns = SteadyClock().now_ns();
+  if (rates_.size() >= jobs::kUsersAtOnce) {
+    std::erase_if(rates_, [&](auto& each) { return each.second.is_full(now_ns); });
+  }
+  return rates_.try_emplace(uid, jobs::kConnectionRate).first->second.admit(now_ns);
 }
 
 // Those that were closed meanwhile are seen by their descriptors, which stand for nothing or for
 // something else now.
+void Listener::forget_closed() {
+  std::erase_if(open_, [](const auto& each) { return inode_of(each.first) != each.second.inode; });
+}
+
 bool Listener::has_room(std::uint32_t uid) {
   const auto count = [&] {
     return static_cast<std::size_t>(std::count_if(
         open_.begin(), open_.end(), [&](const auto& each) { return each.second.uid == uid; }));
   };
   const auto fits = [&] {
-    return uid == ::geteuid() || (open_.size() < most_in_all_ && count() < kMostOfAUser);
+    return uid == ::geteuid() ||
+           (open_.size() < most_in_all_ && count() < jobs::kConnectionsOfAUser);
   };
-  if (open_.size() < kMostOfAUser || fits()) return true;
-  std::erase_if(open_, [](const auto& each) { return inode_of(each.first) != each.second.inode; });
+  if (open_.size() < jobs::kConnectionsOfAUser || fits()) return true;
+  forget_closed();
   return fits();
 }
 

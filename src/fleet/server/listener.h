@@ -7,17 +7,20 @@
 #include <thread>
 #include <vector>
 
-#include "fleet/server/rate_limit.h"
+#include "base/result.h"
+#include "fleet/server/calls/rate_limit.h"
 #include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
 
 class Listener {
  public:
-  // What becomes of a connection, whose descriptor is the callee's from then on.
-  using Take = std::function<void(wire::Descriptor socket, std::uint32_t uid)>;
-  static constexpr std::size_t kMostOfAUser = 256;
-  static constexpr RateLimit::Rate kRateOfAUser{.at_once = 256, .a_second = 64};
+  // Whether a user has a connection.
+  using IsConnected = std::function<bool(std::uint32_t uid)>;
+  // What becomes of a connection, which is taken from the descriptor; an error is said to who made
+  // it.
+  using Take = std::function<Status(wire::Descriptor& socket, std::uint32_t uid,
+                                    const IsConnected& is_connected)>;
 
   // `only`: connections of other users are closed at once.
   Listener(std::vector<wire::Descriptor> sockets, std::optional<std::uint32_t> only, Take take);
@@ -30,6 +33,7 @@ class Listener {
   void accept_from(int socket);
   bool has_room(std::uint32_t uid);
   bool in_time(std::uint32_t uid);
+  void forget_closed();
 
   // A connection as the system knows it, for as long as it is open.
   struct Open {

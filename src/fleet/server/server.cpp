@@ -96,22 +96,25 @@ struct Server::Parts final : World {
              .pruned =
                  [this] {
                    if (caretaker) caretaker->wake();
-                 }})),
+                 },
+             .end_seconds = options.end_seconds})),
         failed(::eventfd(0, EFD_CLOEXEC)) {}
 
-  ~Parts() override {
+  // False: a call has not ended, and uses what is here.
+  bool end() {
     ::unlink(wire::socket_path(options.state).c_str());
     if (options.share) {
       ::unlink(wire::socket_path(wire::shared_directory(options.state)).c_str());
     }
     workers.stop();  // first, or those that lose their connection would be replaced
-    service->shut_down();
+    if (!service->shut_down()) return false;
     caretaker.reset();
     if (loop) loop->stop();
     reports.reset();  // so that the journal is the last to close the file, and takes its log over
     journal.reset();
     loop.reset();
     ::close(failed);
+    return true;
   }
 
   Status open() {
@@ -205,13 +208,18 @@ struct Server::Parts final : World {
 };
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Server::~Server() = default;
+
+// What a call that does not end still uses is left to the end of the process.
+Server::~Server() {
+  if (!parts_->end()) (void)parts_.release();
+}
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   ATTUNE_ASSIGN(StateLock lock, StateLock::take(options.state));
-  auto parts = std::make_unique<Parts>(std::move(options), std::move(lock));
-  ATTUNE_RETURN_IF_ERROR(parts->open());
-  return std::unique_ptr<Server>(new Server(std::move(parts)));
+  std::unique_ptr<Server> server(
+      new Server(std::make_unique<Parts>(std::move(options), std::move(lock))));
+  ATTUNE_RETURN_IF_ERROR(server->parts_->open());
+  return server;
 }
 
 std::string Server::worker_token() {

@@ -45,6 +45,7 @@ struct ServerOptions {
   double beat_seconds = 2;
   jobs::StageLimits limits = {};
   double settle_seconds = 0.002;
+  double end_seconds = 30;  // that calls have to end, those with an answer first, when it does
 };
 
 class Server {

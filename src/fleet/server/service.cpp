@@ -1,5 +1,7 @@
 #include "fleet/server/service.h"
 
+#include <fmt/format.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/server_posix.h>
@@ -8,7 +10,10 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <string>
+#include <thread>
 
+#include "fleet/jobs/book/user_limits.h"
 #include "fleet/server/calls.h"
 #include "fleet/server/listener.h"
 #include "fleet/server/private_folder.h"
@@ -20,28 +25,31 @@
 namespace attune::server {
 namespace {
 
-constexpr int kMostCallsOfOthers = 64;  // at once, over one connection
-constexpr std::size_t kMostUsers = 256;
-constexpr RateLimit::Rate kCallsOfOthers{.at_once = 512, .a_second = 256};
-constexpr auto kWaitForAnswers = std::chrono::seconds(30);
+// What another user may have received of, which is said to gRPC.
+void bound(grpc::ServerBuilder& builder, std::uint32_t uid) {
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, jobs::kCallsOfAConnection);
+  grpc::ResourceQuota quota("user " + std::to_string(uid));
+  builder.SetResourceQuota(quota.Resize(jobs::kReceivedBytesOfAUser));
+}
 
 // The connections of one user.
 struct UserServer {
   UserServer(CallState& state, const jobs::Caller& caller)
-      : rate(kCallsOfOthers),
-        calls(
+      : calls(
             state, [caller](const grpc::CallbackServerContext&) { return caller; },
-            caller.uid == state.uid ? nullptr : &rate) {
-    const bool own = caller.uid == state.uid;
+            caller.uid == state.uid ? nullptr : &rates) {
     grpc::ServerBuilder builder;
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-    if (!own) builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostCallsOfOthers);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                               wire::kLeastPingMs);
+    if (caller.uid != state.uid) bound(builder, caller.uid);
     builder.SetMaxReceiveMessageSize(static_cast<int>(wire::kLargestMessage));
     builder.RegisterService(&calls);
     server = builder.BuildAndStart();
   }
+  void shut_down() const { server->Shutdown(std::chrono::system_clock::now()); }
 
-  RateLimit rate;
+  UserRates rates;
   SchedulerCalls calls;
   std::unique_ptr<grpc::Server> server;
 };
@@ -72,27 +80,40 @@ class GrpcService final : public Service {
     ATTUNE_ASSIGN(wire::Descriptor socket, wire::listen_at_path(wire::socket_path(own), 0600));
     sockets.push_back(std::move(socket));
     const auto only = group ? std::nullopt : std::optional<std::uint32_t>(state_.uid);
-    listener_.emplace(std::move(sockets), only, [this](wire::Descriptor made, std::uint32_t uid) {
-      take(std::move(made), uid);
-    });
+    listener_.emplace(std::move(sockets), only,
+                      [this](wire::Descriptor& made, std::uint32_t uid,
+                             const Listener::IsConnected& is_connected) {
+                        return take(made, uid, is_connected);
+                      });
     return {};
   }
 
-  void shut_down() override {
-    if (!listener_) return;
+  bool shut_down() override {
+    if (!listener_) return true;
     listener_.reset();
     std::unique_lock lock(state_.mutex);
     state_.closing = true;
     // Not for ever: somebody may never read theirs.
-    state_.gone.wait_for(lock, kWaitForAnswers, [&] { return state_.answers == 0; });
+    const std::chrono::duration<double> patience(state_.options.end_seconds);
+    state_.gone.wait_for(lock, patience, [&] { return state_.answers == 0; });
     lock.unlock();
-    for (auto& [uid, user] : users_) user.server->Shutdown(std::chrono::system_clock::now());
+    // It waits for the calls itself, and not for a while only.
+    std::thread ends_all([this] {
+      for (auto& [uid, user] : users_) user.shut_down();
+    });
     lock.lock();
-    state_.gone.wait(lock, [&] {
+    const bool ended = state_.gone.wait_for(lock, patience, [&] {
       return state_.workers.empty() && state_.watchers.empty() && state_.calls == 0;
     });
     lock.unlock();
+    if (!ended) {
+      ends_all.detach();
+      return false;
+    }
+    ends_all.join();
     users_.clear();
+    state_.errands.stop();
+    return true;
   }
 
   void send(jobs::WorkerId worker, const v1::ToWorker& message) override {
@@ -109,13 +130,36 @@ class GrpcService final : public Service {
 
  private:
   // On the listener's thread.
-  void take(wire::Descriptor socket, std::uint32_t uid) {
+  Status take(wire::Descriptor& socket, std::uint32_t uid,
+              const Listener::IsConnected& is_connected) {
     auto found = users_.find(uid);
     if (found == users_.end()) {
-      if (users_.size() >= kMostUsers && uid != state_.uid) return;
+      if (other_users() >= jobs::kUsersAtOnce) drop_idle_users(is_connected);
+      if (other_users() >= jobs::kUsersAtOnce && uid != state_.uid) {
+        return Error{ErrorCode::Exhausted,
+                     fmt::format("{} users are connected to this scheduler, which takes no more",
+                                 jobs::kUsersAtOnce),
+                     {}};
+      }
       found = users_.try_emplace(uid, state_, jobs::Caller{uid, wire::user_name(uid)}).first;
     }
     grpc::AddInsecureChannelFromFd(found->second.server.get(), socket.release());
+    return {};
+  }
+
+  std::size_t other_users() const { return users_.size() - users_.count(state_.uid); }
+
+  // Who has no connection can begin no call.
+  void drop_idle_users(const Listener::IsConnected& is_connected) {
+    std::erase_if(users_, [&](auto& each) {
+      if (each.first == state_.uid || is_connected(each.first)) return false;
+      {
+        const std::lock_guard lock(state_.mutex);
+        if (state_.users.count(each.first) != 0) return false;
+      }
+      each.second.shut_down();
+      return true;
+    });
   }
 
   CallState state_;

@@ -26,8 +26,9 @@ class Service {
   // Takes connections; events go to the loop, which outlives the serving.
   virtual Status serve_at(EventLoop& loop) = 0;
   // Ends all connections, when those who called before have their answers; no event comes after
-  // it. The loop and its journal must still be at work.
-  virtual void shut_down() = 0;
+  // it. The loop and its journal must still be at work. False: a call has not ended for too long,
+  // as when the disk stands still; it still uses the service, the loop and the journal.
+  virtual bool shut_down() = 0;
 
   // Of a connection that may have gone meanwhile.
   virtual void send(jobs::WorkerId worker, const v1::ToWorker& message) = 0;
@@ -45,6 +46,7 @@ struct ServiceOptions {
   Tokens* tokens = nullptr;
   std::function<void(v1::Job&)> add_report = {};  // to one that has ended
   std::function<void()> pruned = {};              // somebody had jobs forgotten
+  double end_seconds = 30;                        // for answers, and as long for streams
 };
 
 std::unique_ptr<Service> make_service(ServiceOptions options);

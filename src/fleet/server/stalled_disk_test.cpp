@@ -197,5 +197,31 @@ TEST(StalledDisk, ThoseWhoCalledBeforeTheEndAreAnswered) {
   ending.join();
 }
 
+// What such a call uses stays where it is until the process ends.
+TEST(StalledDisk, DoesNotKeepTheEndFromComing) {
+  const TemporaryDirectory folder;
+  ServerOptions with = options(folder.path());
+  with.end_seconds = 0.2;
+  auto server = Server::start(std::move(with));
+  ASSERT_TRUE(server.ok());
+  const auto stub = client(folder);
+  const StandingStill disk(folder.path());
+  std::thread caller([&] {
+    grpc::ClientContext context;
+    v1::SubmitRequest request;
+    request.mutable_spec()->set_model("resnet18");
+    v1::SubmitReply reply;
+    EXPECT_FALSE(stub->Submit(&context, request, &reply).ok());
+  });
+  grpc::ClientContext context;
+  v1::Snapshot snapshot;
+  const auto watch = stub->Watch(&context, {});
+  while (watch->Read(&snapshot) && snapshot.jobs_size() == 0) {
+  }
+  server->reset();
+  caller.join();
+  EXPECT_FALSE(watch->Read(&snapshot));
+}
+
 }  // namespace
 }  // namespace attune::server

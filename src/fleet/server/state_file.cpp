@@ -195,6 +195,7 @@ Result<std::vector<jobs::JobRow>> StateFile::read_jobs(Reports reports) const {
     }
     if (reports == Reports::Leave && job.job.state() >= v1::DONE) {
       job.report_on_disk = true;
+      job.report_bytes = job.job.result_json().size();
       job.job.clear_result_json();
     }
   }

@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/jobs/book/user_limits.h"
 #include "fleet/wire/jobs.pb.h"
 #include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
 
 struct UploadLimits {
-  std::uint64_t bytes = std::uint64_t{4} << 30;  // of one
-  std::size_t files = 1000;                      // of one
-  std::size_t waiting = 4;                       // of a user, not part of a job yet
-  double waiting_seconds = 3600;                 // after which one is given up
+  std::uint64_t bytes = jobs::kBytesOfAnUpload;
+  std::size_t files = jobs::kFilesOfAnUpload;
+  std::size_t waiting = jobs::kUploadsOfAUser;
+  double waiting_seconds = 3600;  // after which one is given up
   std::uint64_t left_on_disk = std::uint64_t{1} << 30;
 };
 

@@ -5,11 +5,12 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string_view>
 #include <utility>
+
+#include "base/cage/cage.h"
 
 namespace attune::server {
 namespace {
@@ -71,7 +72,8 @@ std::optional<WorkerProcess> PreparedWorker::start() {
   const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   if (descriptor >= 0) return WorkerProcess{pid, descriptor};
   ::kill(-pid, SIGKILL);  // too many files: its end could not be seen
-  ::waitpid(pid, nullptr, 0);
+  constexpr double kPatienceMs = 1000;
+  (void)await_exit(pid, kPatienceMs);
   return std::nullopt;
 }
 

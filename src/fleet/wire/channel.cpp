@@ -101,7 +101,7 @@ Result<Descriptor> connect_to_scheduler(const std::string& state, std::uint32_t&
 
 }  // namespace
 
-Result<Line> open_line(const std::string& state) {
+Result<Line> open_line(const std::string& state, double silent_seconds) {
   Line line;
   ATTUNE_ASSIGN(Descriptor socket, connect_to_scheduler(state, line.uid));
   if (::fcntl(socket.number(), F_SETFL, O_NONBLOCK) != 0) {
@@ -111,6 +111,12 @@ Result<Line> open_line(const std::string& state) {
   // Messages are small and far apart: there is no bandwidth to find out about by pings.
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   arguments.SetMaxReceiveMessageSize(static_cast<int>(kLargestMessage));
+  if (silent_seconds > 0) {
+    const int milliseconds = static_cast<int>(silent_seconds * 1e3);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds);
+    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as it takes
+  }
   line.channel = grpc::CreateCustomInsecureChannelFromFd("scheduler", socket.release(), arguments);
   return line;
 }

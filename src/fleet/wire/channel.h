@@ -30,7 +30,9 @@ struct Line {
 
 // A connection of its own, made now; it is not made again when it breaks. NotFound: it is certain
 // that nobody listens, for example because who did was killed. One that is only slow still listens.
-Result<Line> open_line(const std::string& state);
+// `silent_seconds`: one whose other end, while it has a call, says nothing for so long, and then
+// nothing for as long when it is asked, is taken for broken; 0: never.
+Result<Line> open_line(const std::string& state, double silent_seconds = 0);
 
 // Whether somebody takes connections there now.
 bool is_served(const std::string& state);

@@ -7,6 +7,9 @@
 
 namespace attune::wire {
 
+// How often the other end may be asked whether it is there, without anything else to say.
+inline constexpr int kLeastPingMs = 1000;
+
 inline constexpr std::size_t kLargestMessage = std::size_t{4} << 20;
 
 inline constexpr std::size_t kFilePartBytes = std::size_t{1} << 20;
@@ -20,6 +23,9 @@ inline constexpr std::size_t kLongestName = 200;                     // of a kin
 inline constexpr std::size_t kLongestSecret = 128;                   // of a worker
 inline constexpr int kMostKinds = 1000;                              // of stages of one job
 inline constexpr int kMostDevices = 100;                             // of one worker
+inline constexpr int kMostHolds = 1000;  // that one worker comes back with
+// What a worker says, but for the end of a job with its report.
+inline constexpr std::size_t kLargestSaid = std::size_t{2} << 20;
 
 // The largest job, with its kinds of stages, and the bars of its stages.
 inline constexpr std::size_t kLargestKind = 2 * kLongestName + 64;

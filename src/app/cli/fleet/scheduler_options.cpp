@@ -56,7 +56,7 @@ RetentionArguments::RetentionArguments(CommandLine& line) {
   line.real("--keep-days", "N", days_, 1e-5, 36500,
             "forgets jobs that ended so many days ago, with their files (30)");
   line.number("--keep-jobs", "N", jobs_, 1, 1'000'000, "at most so many that ended (10000)");
-  line.text("--keep-size", "SIZE", size_, "of their folders together, e.g. 500M (20G)");
+  line.text("--keep-size", "SIZE", size_, "that they take together, e.g. 500M (20G)");
   line.number("--keep-stages", "N", stages_, 1, 1'000'000'000,
               "stages that ran, for charts and 'scheduler replay' (1000000)");
   line.text("--log-size", "SIZE", log_size_, "of the log of one worker (10M)");

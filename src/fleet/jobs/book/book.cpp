@@ -14,8 +14,6 @@
 namespace attune::jobs {
 namespace {
 
-constexpr std::size_t kMostOpenJobs = 1000;  // of one user who is not the scheduler's
-
 std::vector<Pool> pools_of(const BookOptions& options) {
   std::vector<Pool> pools;
   for (const BookPool& pool : options.pools) {
@@ -99,6 +97,7 @@ std::size_t Book::add_entry(JobRow row, double now) {
   by_id_[entry.id()] = position;
   if (!entry.row.key.empty()) by_key_[key_of(uid, entry.row.key)] = position;
   names_.add(entry.row.job.spec().name(), position);
+  count_in(entry);
   if (entry.ended()) {
     if (!entry.row.foreign) experience_.learn_job(entry.row.job);
     return position;
@@ -158,13 +157,13 @@ Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
 }
 
 Result<v1::SubmitReply> Book::submit(const Caller& caller, const v1::SubmitRequest& request,
-                                     double now) {
+                                     double now, std::uint64_t files_bytes) {
   ATTUNE_RETURN_IF_ERROR(check_may_submit(caller, options_.uid, request.spec()));
-  return add_job(caller, request, false, now);
+  return add_job(caller, request, false, now, files_bytes);
 }
 
 Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequest& request,
-                                      bool foreign, double now) {
+                                      bool foreign, double now, std::uint64_t files_bytes) {
   ATTUNE_RETURN_IF_ERROR(check_size(request));
   ATTUNE_RETURN_IF_ERROR(check_known(request));
   v1::SubmitReply reply;
@@ -175,6 +174,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
     return reply;
   }
   ATTUNE_ASSIGN(v1::JobSpec spec, checked(request.spec()));
+  if (caller.uid != options_.uid) ATTUNE_RETURN_IF_ERROR(check_asked_of_another(spec));
   if (spec.user().empty()) spec.set_user(caller.user);
   if (const auto same = names_.find_open(caller.uid, spec.name())) {
     const Entry& entry = entries_[*same];
@@ -183,13 +183,6 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
                                runs ? "running" : word_of(entry.row.job.state())),
                    "give another --name");
   }
-  const std::size_t open = names_.open_of(caller.uid);
-  if (open >= kMostOpenJobs && caller.uid != options_.uid) {
-    return Error{ErrorCode::Exhausted,
-                 fmt::format("{} has {} jobs already that have not ended", caller.user, open),
-                 "wait for some of them, or cancel them"};
-  }
-  if (spec.name().empty()) spec.set_name(names_.take_free(caller.uid, short_name(spec.model())));
   JobRow row{.number = entries_.empty() ? 1 : entries_.back().row.number + 1,
              .key = request.idempotency_key(),
              .foreign = foreign};
@@ -197,6 +190,12 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   row.job.set_id(fmt::format("j{}", row.number));
   *row.job.mutable_spec() = std::move(spec);
   row.job.set_submitted_at(now);
+  row.job.set_files_bytes(files_bytes);
+  ATTUNE_RETURN_IF_ERROR(check_room(caller, row));
+  v1::JobSpec& named = *row.job.mutable_spec();
+  if (named.name().empty()) {
+    named.set_name(names_.take_free(caller.uid, short_name(named.model())));
+  }
   const std::size_t position = add_entry(std::move(row), now);
   touch(entries_[position]);
   if (!request.known_json().empty()) {
@@ -304,6 +303,7 @@ void Book::end(Entry& entry, v1::JobState state, const std::string& reason, doub
   }
   entry.held_until = -1;
   entry.paused = false;
+  count_end(entry);
   scheduler_.remove_job(entry.index);
   entry.index = kNoJob;
   entry.finished.clear();

@@ -6,6 +6,7 @@
 // scheduler (holds.cpp). Times are Unix seconds.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -39,8 +40,9 @@ class Book {
 
   // What clients want, within their rights. Answers go out when what settle() wants written is on
   // the disk.
-  Result<v1::SubmitReply> submit(const Caller& caller, const v1::SubmitRequest& request,
-                                 double now);
+  // `files_bytes`: of what was sent for the job.
+  Result<v1::SubmitReply> submit(const Caller& caller, const v1::SubmitRequest& request, double now,
+                                 std::uint64_t files_bytes = 0);
   Result<v1::Job> control(const Caller& caller, const v1::ControlRequest& request, double now);
   Result<v1::Snapshot> snapshot(const Caller& caller, const v1::ListRequest& request,
                                 double now) const;
@@ -89,7 +91,7 @@ class Book {
   // book.cpp: jobs
   std::size_t add_entry(JobRow row, double now);
   Result<v1::SubmitReply> add_job(const Caller& caller, const v1::SubmitRequest& request,
-                                  bool foreign, double now);
+                                  bool foreign, double now, std::uint64_t files_bytes = 0);
   // By id or name, where the caller has that right.
   Result<std::size_t> find(const Caller& caller, const std::string& job, Right right) const;
   bool may_see(const Caller& caller, const Entry& entry) const;
@@ -100,6 +102,16 @@ class Book {
   void pause(Entry& entry);
   void resume(Entry& entry, double now);
   void end(Entry& entry, v1::JobState state, const std::string& reason, double now);
+  // others.cpp
+  bool is_of_another(const Entry& entry) const;
+  void count_in(const Entry& entry);
+  void count_end(const Entry& entry);
+  void count_out(const Entry& entry);
+  static std::uint64_t row_bytes(const Entry& entry);
+  Status check_room(const Caller& caller, const JobRow& row) const;
+  Status check_tuner(const Caller& caller, const v1::Register& registration) const;
+  std::string why_no_offer(const Entry& entry, const v1::Offer& offered) const;
+  double longest_stage(const Entry& entry) const;
   // forget.cpp
   bool may_be_forgotten(const Entry& entry) const;
   void forget(Entry& entry);
@@ -128,7 +140,9 @@ class Book {
   void take_back(Entry& entry, double now);
   void say_strike(const Entry& entry);
   // deadlines.cpp
-  double deadline_of(const Stage& stage) const { return stage.heard_at + stage.limit_seconds; }
+  static double deadline_of(const Stage& stage) {
+    return std::min(stage.heard_at + stage.limit_seconds, stage.ends_at);
+  }
   void take_alive(Entry& entry, const v1::Alive& alive, double now);
   void end_silent_stages(double now);
   void end_silent_stage(const Place& place, double now);
@@ -191,6 +205,7 @@ class Book {
   mutable std::uint64_t jobs_ranked_ = 0;
   std::unordered_map<StageId, Place> places_;  // of stages that the scheduler has
   std::map<std::string, std::uint32_t> users_;
+  std::map<std::uint32_t, UserTotals> totals_;   // by uid, of those who have jobs
   std::map<std::string, std::uint32_t> groups_;  // of stages, by the name of their kind
   std::set<std::uint32_t> host_groups_, wide_groups_;
   std::map<WorkerId, Worker> workers_;

@@ -6,9 +6,33 @@
 #include <cmath>
 
 #include "fleet/jobs/book/number_limits.h"
+#include "fleet/jobs/book/user_limits.h"
 #include "fleet/wire/limits.h"
 
 namespace attune::jobs {
+namespace {
+
+// The job that a message is about; empty: none.
+std::string_view job_of(const v1::FromWorker& message) {
+  switch (message.what_case()) {
+    case v1::FromWorker::kKinds:
+      return message.kinds().job();
+    case v1::FromWorker::kOffer:
+      return message.offer().job();
+    case v1::FromWorker::kFinished:
+      return message.finished().job();
+    case v1::FromWorker::kProgress:
+      return message.progress().job();
+    case v1::FromWorker::kEnded:
+      return message.ended().job();
+    case v1::FromWorker::kAlive:
+      return message.alive().job();
+    default:
+      return {};
+  }
+}
+
+}  // namespace
 
 Status check_numbers(const v1::JobSpec& spec) {
   const auto bad = [](double value) { return !std::isfinite(value) || value < 0; };
@@ -60,6 +84,55 @@ Status check_hello(const v1::Hello& hello) {
   if (longest <= wire::kLongestName) return {};
   return invalid(
       fmt::format("a name has {} bytes, must have at most {}", longest, wire::kLongestName));
+}
+
+// A report that is too long is left out, which is known when the job ends: see within_limits().
+Status check_said(const v1::FromWorker& message) {
+  const std::size_t bytes = message.ByteSizeLong();
+  if (bytes > wire::kLargestSaid && !message.has_ended()) {
+    return invalid(
+        fmt::format("the message has {} bytes, must have at most {}", bytes, wire::kLargestSaid));
+  }
+  if (const std::size_t longest =
+          std::max(job_of(message).size(), message.hello().version().size());
+      longest > wire::kLongestName) {
+    return invalid(
+        fmt::format("a name has {} bytes, must have at most {}", longest, wire::kLongestName));
+  }
+  if (message.hello().holds_size() <= wire::kMostHolds) return {};
+  return invalid(fmt::format("the worker says that it has {} jobs, may have at most {}",
+                             message.hello().holds_size(), wire::kMostHolds));
+}
+
+Status check_asked_of_another(const v1::JobSpec& spec) {
+  const char* const hint = "the scheduler's own user may give more";
+  if (spec.priority() > kMostPriority) {
+    return invalid(fmt::format("the priority is {}, must be at most {} on another user's scheduler",
+                               spec.priority(), kMostPriority),
+                   hint);
+  }
+  if (spec.prefetch() > kMostPrefetch) {
+    return invalid(fmt::format("the job wants {} batches in flight, may have at most {} on another "
+                               "user's scheduler",
+                               spec.prefetch(), kMostPrefetch),
+                   hint);
+  }
+  if (spec.seconds() <= kMostBudgetSeconds) return {};
+  return invalid(fmt::format("the budget is {} s, must be at most {} on another user's scheduler",
+                             spec.seconds(), kMostBudgetSeconds),
+                 hint);
+}
+
+Status check_tuned(const v1::JobSpec& spec) {
+  if (spec.ByteSizeLong() <= kTunedSpecBytes) return {};
+  return invalid(fmt::format("the job takes {} bytes to describe, a tuner's must take at most {}",
+                             spec.ByteSizeLong(), kTunedSpecBytes));
+}
+
+Status check_tuned_kinds(const Kinds& kinds) {
+  if (kinds.size() <= kTunedKinds) return {};
+  return invalid(fmt::format("the job has {} kinds of stages, a tuner's may have at most {}",
+                             kinds.size(), kTunedKinds));
 }
 
 v1::Ended within_limits(v1::Ended ended) {

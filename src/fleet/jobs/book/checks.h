@@ -15,6 +15,12 @@ Status check_kinds(const Kinds& kinds);
 Status check_kind_numbers(const Kinds& kinds);
 Status check_finished(const v1::Finished& finished);
 Status check_wish(v1::Wish wish);
+// What a worker says, whatever it is: within what one message may be, and of a job that has a name.
+Status check_said(const v1::FromWorker& message);
+// What users ask of a scheduler that is another's (user_limits.h); and what their tuners bring.
+Status check_asked_of_another(const v1::JobSpec& spec);
+Status check_tuned(const v1::JobSpec& spec);
+Status check_tuned_kinds(const Kinds& kinds);
 // What is said once and kept: within the limits of messages.
 Status check_size(const v1::SubmitRequest& request);
 // The latency that goes with a report.

@@ -1,6 +1,6 @@
 // How long a stage may be silent. A worker's beats say that the worker lives, not that its stage
 // does: one of which nothing is heard for too long is ended with its worker, and its job is tried
-// again.
+// again. One of another user is ended when it has had its time, whatever is heard of it.
 #include <algorithm>
 #include <limits>
 
@@ -34,8 +34,12 @@ void Book::end_silent_stage(const Place& place, double now) {
   Entry& entry = entries_[place.entry];
   v1::Job& job = entry.row.job;
   const Stage stage = entry.stages.at(place.stage);
-  count_stuck(*job.mutable_strikes(), job.kinds(static_cast<int>(stage.kind)).name(),
-              now - stage.heard_at);
+  const std::string& kind = job.kinds(static_cast<int>(stage.kind)).name();
+  if (now >= stage.ends_at) {
+    count_too_long(*job.mutable_strikes(), kind, longest_stage(entry));
+  } else {
+    count_stuck(*job.mutable_strikes(), kind, now - stage.heard_at);
+  }
   say_strike(entry);
   const WorkerId id = entry.worker;
   const Worker worker = std::move(workers_.at(id));
@@ -56,7 +60,9 @@ void Book::stood_still(double seconds) {
   for (const std::size_t position : held_) entries_[position].held_until += seconds;
   for (const StageView& running : scheduler_.view(0).running) {
     const Place place = places_.at(running.id);
-    entries_[place.entry].stages.at(place.stage).heard_at += seconds;
+    Stage& stage = entries_[place.entry].stages.at(place.stage);
+    stage.heard_at += seconds;
+    stage.ends_at += seconds;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +23,8 @@ struct BookStage {
   double started_at = 0;
   double heard_at = 0;       // of it, last
   double limit_seconds = 0;  // that it may be silent for
+  // When it is ended, whatever is heard of it.
+  double ends_at = std::numeric_limits<double>::infinity();
 };
 
 struct BookEntry {
@@ -56,6 +59,12 @@ struct BookWorker {
 struct LeavingWorker {
   std::vector<std::size_t> jobs = {};
   bool by_itself = false;  // how it ended tells of its jobs; else it was the scheduler's wish
+};
+
+// What one user has of the book.
+struct UserTotals {
+  std::uint64_t described = 0;  // bytes, of all jobs
+  std::uint64_t files = 0;      // bytes that were sent for jobs that have not ended
 };
 
 struct StagePlace {

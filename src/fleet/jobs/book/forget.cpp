@@ -27,6 +27,7 @@ void Book::forget(Entry& entry) {
   }
   by_id_.erase(entry.id());
   names_.remove(entry.row.job.spec().name(), position);
+  count_out(entry);
   dirty_.erase(position);
   entries_.erase(position);
 }
@@ -34,7 +35,11 @@ void Book::forget(Entry& entry) {
 std::vector<EndedJob> Book::ended_jobs() const {
   std::vector<EndedJob> ended;
   for (const Entry& entry : entries_) {
-    if (may_be_forgotten(entry)) ended.push_back({entry.id(), entry.row.job.ended_at()});
+    if (!may_be_forgotten(entry)) continue;
+    ended.push_back({.id = entry.id(),
+                     .ended_at = entry.row.job.ended_at(),
+                     .bytes = row_bytes(entry),
+                     .uid = entry.row.job.uid()});
   }
   return ended;
 }
@@ -91,6 +96,7 @@ void Book::report_is_written(const std::string& id) {
   if (found == by_id_.end() || !entries_[found->second].ended()) return;
   JobRow& row = entries_[found->second].row;
   row.report_on_disk = !row.job.result_json().empty() || row.report_on_disk;
+  row.report_bytes += row.job.result_json().size();
   row.job.clear_result_json();
 }
 

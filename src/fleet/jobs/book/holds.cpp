@@ -50,8 +50,9 @@ void Book::restore(Entry& entry, double now) {
              .runs = true,
              .started_at = held.started_at(),
              .heard_at = now,
-             .limit_seconds = options_.limits.seconds_for(
-                 scheduler_.predicted_seconds(entry.index, stage_kind))};
+             .limit_seconds =
+                 options_.limits.seconds_for(scheduler_.predicted_seconds(entry.index, stage_kind)),
+             .ends_at = now + longest_stage(entry)};
     stage.id = scheduler_.take_up({.job = entry.index,
                                    .kind = stage.kind,
                                    .pool = pool,

@@ -17,6 +17,7 @@ struct JobRow {
   std::optional<v1::Wish> wish = {};  // STOP or CANCEL, asked for
   bool foreign = false;               // of another tuner, which registered it
   bool report_on_disk = false;        // of one that ended: its report was written, and is not here
+  std::uint64_t report_bytes = 0;     // of that
 };
 
 // A job of which nothing is to be kept.

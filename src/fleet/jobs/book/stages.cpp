@@ -105,21 +105,8 @@ void Book::take_kinds(Entry& entry, const v1::Kinds& kinds, double now) {
 void Book::take_offer(WorkerId worker, Entry& entry, const v1::Offer& offered, double now) {
   thinking_.erase(entry.position);
   const v1::Job& job = entry.row.job;
-  if (!entry.kinds_said) {
-    return refuse(worker, entry.id(), job.epoch(), offered.stage(),
-                  "the job has not said its kinds of stages");
-  }
-  if (offered.stage() < 0) {
-    return refuse(worker, entry.id(), job.epoch(), offered.stage(),
-                  fmt::format("stages are numbered from 0, not {}", offered.stage()));
-  }
-  if (offered.kind() < 0 || offered.kind() >= job.kinds_size()) {
-    return refuse(worker, entry.id(), job.epoch(), offered.stage(),
-                  fmt::format("the job has {} kinds of stages, there is no kind {}",
-                              job.kinds_size(), offered.kind()));
-  }
-  if (entry.finished.count(offered.stage()) != 0) {
-    return refuse(worker, entry.id(), job.epoch(), offered.stage(), "the stage is done");
+  if (const std::string why = why_no_offer(entry, offered); !why.empty()) {
+    return refuse(worker, entry.id(), job.epoch(), offered.stage(), why);
   }
   // Policies that do not coordinate give out more units than there are, and these are numbered.
   const BookPool& pool = options_.pools[*pool_of(job.kinds(offered.kind()).pool())];
@@ -216,6 +203,7 @@ void Book::start(const Start& begun, double now) {
   stage.started_at = stage.heard_at = now;
   stage.limit_seconds =
       options_.limits.seconds_for(scheduler_.predicted_seconds(entry.index, stage.kind));
+  stage.ends_at = now + longest_stage(entry);
   if (!workers_.at(entry.worker).pass.local) touch(entry);  // what it holds may outlive this book
   tell_to_start(entry, place.stage, stage);
 }
@@ -253,8 +241,10 @@ void Book::take_finished(WorkerId worker, Entry& entry, const v1::Finished& fini
   }
   // The worker takes its offer back, which may have been admitted meanwhile.
   if (finished.end() == v1::WITHDRAWN) {
-    if (found != entry.stages.end()) take_offer_back(entry, found->first);
-    entry.finished.insert(finished.stage());
+    if (found != entry.stages.end()) {
+      take_offer_back(entry, finished.stage());
+      entry.finished.insert(finished.stage());
+    }
     return know(worker, entry, finished.stage());
   }
   if (found == entry.stages.end() || !found->second.runs) {

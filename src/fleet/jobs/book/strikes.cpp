@@ -55,6 +55,14 @@ void count_stuck(v1::Strikes& strikes, const std::string& kind, double silent_se
       fmt::format("its stage '{}' said nothing for {:.0f} s and was ended", kind, silent_seconds));
 }
 
+void count_too_long(v1::Strikes& strikes, const std::string& kind, double most_seconds) {
+  strikes.set_stuck(one_more(strikes.stuck()));
+  strikes.set_last(
+      fmt::format("its stage '{}' ran for {:.0f} s, which is all that it may, and was "
+                  "ended",
+                  kind, most_seconds));
+}
+
 void finished_so_many(v1::Strikes& strikes, const std::string& kind, std::int64_t stages) {
   std::int64_t& most = (*strikes.mutable_reached())[kind];
   if (stages <= most) return;

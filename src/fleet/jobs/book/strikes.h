@@ -28,6 +28,7 @@ struct WorkerDeath {
 // Whether it counts.
 bool count_death(v1::Strikes& strikes, const WorkerDeath& death);
 void count_stuck(v1::Strikes& strikes, const std::string& kind, double silent_seconds);
+void count_too_long(v1::Strikes& strikes, const std::string& kind, double most_seconds);
 
 // A worker of the job has finished so many stages of a kind, or the job has so many trials: what
 // was counted is forgotten where no worker came as far.

@@ -133,7 +133,12 @@ void Book::hello(WorkerId id, const v1::Hello& hello) {
 void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;  // its connection is being closed
-  found->second.heard_at = now;
+  const bool is_known = !found->second.name.empty();
+  if (is_known) found->second.heard_at = now;  // beats of a stranger keep nothing open
+  if (const Status good = check_said(message); !good.ok()) {
+    return is_known ? refuse(id, "", 0, 0, good.error().message)
+                    : send_away(id, good.error().message);
+  }
   if (message.has_hello()) return hello(id, message.hello());
   if (found->second.name.empty()) return refuse(id, "", 0, 0, "the first message must be hello");
   switch (message.what_case()) {
@@ -141,9 +146,11 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
       const v1::Kinds& kinds = message.kinds();
       Entry* entry = fenced(id, kinds.job(), kinds.epoch(), 0);
       if (entry == nullptr) return;
-      if (const Status good = check_kinds(kinds.kinds()); !good.ok()) {
-        return refuse(id, kinds.job(), kinds.epoch(), 0, good.error().message);
+      Status good = check_kinds(kinds.kinds());
+      if (good.ok() && entry->row.foreign && is_of_another(*entry)) {
+        good = check_tuned_kinds(kinds.kinds());
       }
+      if (!good.ok()) return refuse(id, kinds.job(), kinds.epoch(), 0, good.error().message);
       return take_kinds(*entry, kinds, now);
     }
     case v1::FromWorker::kOffer: {
@@ -198,6 +205,9 @@ void Book::take_registration(WorkerId id, const v1::Register& registration, doub
   const Worker& tuner = workers_.at(id);
   const Caller& caller = tuner.pass.caller;
   if (!may(tuner.standing, Right::Register)) return refuse(id, "", 0, -2, "it brings no jobs");
+  if (const Status good = check_tuner(caller, registration); !good.ok()) {
+    return refuse(id, "", 0, -2, good.error().message);
+  }
   v1::SubmitRequest request;
   *request.mutable_spec() = registration.spec();
   request.mutable_spec()->clear_files();

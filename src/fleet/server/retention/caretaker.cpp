@@ -91,8 +91,10 @@ void Caretaker::forget_overdue() {
   std::map<std::string, std::uint64_t> known;
   for (jobs::EndedJob& job : ended) {
     const auto found = bytes_.find(job.id);
-    job.bytes = found != bytes_.end() ? found->second : folder_bytes(state_, job.id);
-    if (now - job.ended_at > kSettledSeconds) known[job.id] = job.bytes;
+    const std::uint64_t folder =
+        found != bytes_.end() ? found->second : folder_bytes(state_, job.id);
+    if (now - job.ended_at > kSettledSeconds) known[job.id] = folder;
+    job.bytes += folder;
   }
   bytes_ = std::move(known);
   const std::vector<std::string> all = jobs::overdue(std::move(ended), retention_, now);

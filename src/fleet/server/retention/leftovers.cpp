@@ -25,6 +25,16 @@ double age_seconds(const fs::path& path) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
 }
 
+std::uint64_t bytes_below(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    const std::uint64_t size = entry.is_regular_file(ignored) ? entry.file_size(ignored) : 0;
+    if (size != static_cast<std::uint64_t>(-1)) bytes += size;
+  }
+  return bytes;
+}
+
 bool is_log(const std::string& name) {
   return name.starts_with("worker-") && (name.ends_with(".log") || name.ends_with(".log.1"));
 }
@@ -60,13 +70,11 @@ std::vector<std::string> job_folders(const std::string& state) {
 }
 
 std::uint64_t folder_bytes(const std::string& state, const std::string& job) {
-  std::uint64_t bytes = 0;
-  std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(wire::job_path(state, job), ignored)) {
-    const std::uint64_t size = entry.is_regular_file(ignored) ? entry.file_size(ignored) : 0;
-    if (size != static_cast<std::uint64_t>(-1)) bytes += size;
-  }
-  return bytes;
+  return bytes_below(wire::job_path(state, job));
+}
+
+std::uint64_t upload_bytes(const std::string& state, const std::string& upload) {
+  return bytes_below(wire::upload_path(state, upload));
 }
 
 bool remove_job_folder(const std::string& state, const std::string& job) {

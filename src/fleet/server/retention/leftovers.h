@@ -11,8 +11,9 @@ namespace attune::server {
 
 // The names of all folders of jobs.
 std::vector<std::string> job_folders(const std::string& state);
-// Of all its files.
+// Of all its files; and those of an upload.
 std::uint64_t folder_bytes(const std::string& state, const std::string& job);
+std::uint64_t upload_bytes(const std::string& state, const std::string& upload);
 // False when a worker still has it.
 bool remove_job_folder(const std::string& state, const std::string& job);
 

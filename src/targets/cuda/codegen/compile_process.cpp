@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/answer_reader.h"
+#include "base/cage/cage.h"
 #include "base/clock.h"
 #include "base/message_line.h"
 
@@ -118,8 +118,8 @@ Result<Process> start(const Nvrtc& nvrtc) {
 void end(const Process& process) {
   ::kill(process.pid, SIGKILL);
   ::close(process.line);
-  while (::waitpid(process.pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  constexpr double kPatienceMs = 10'000;  // one that cannot be ended ends with this process
+  (void)await_exit(process.pid, kPatienceMs);
 }
 
 // Those that have nothing to do.

@@ -8,6 +8,7 @@
 #include "base/isolated.h"
 #include "compiler/model/load/caged_model.h"
 #include "tuner/whole_model/contest/side_by_side.h"
+#include "tuner/whole_model/contest/time_limit.h"
 
 namespace attune::whole_model {
 namespace {
@@ -114,8 +115,11 @@ Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& ar
     return bytes;
   };
   // The cage limits addresses, when the models are known.
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated("the comparison of kernels in a model", work,
-                                                 {.limits_addresses = false}));
+  const auto count = static_cast<double>(artifacts.size());
+  ATTUNE_ASSIGN(const Bytes answer,
+                run_isolated("the comparison of kernels in a model", work,
+                             {.seconds = time_limit(count * options.seconds, artifacts.size()),
+                              .limits_addresses = false}));
   AnswerReader reader(answer);
   std::vector<KernelTimes> times(artifacts.size());
   for (KernelTimes& each : times) {
@@ -136,7 +140,8 @@ Result<KernelTimes> time_kernels(const model::RunnableModel& model, double secon
     append_times(profiled.times(), bytes);
     return bytes;
   };
-  ATTUNE_ASSIGN(const Bytes answer, run_isolated(model.name, work, model::limits_for(model)));
+  ATTUNE_ASSIGN(const Bytes answer,
+                run_isolated(model.name, work, model::limits_for(model, time_limit(seconds, 1))));
   AnswerReader reader(answer);
   KernelTimes times = take_times(reader);
   ATTUNE_RETURN_IF_ERROR(reader.status());

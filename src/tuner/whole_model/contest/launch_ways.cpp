@@ -10,6 +10,7 @@
 #include "runtime/format/artifact.h"
 #include "targets/devices/devices.h"
 #include "tuner/whole_model/contest/side_by_side.h"
+#include "tuner/whole_model/contest/time_limit.h"
 
 namespace attune::whole_model {
 namespace {
@@ -103,7 +104,7 @@ Result<ArtifactWays> choose_ways(const std::string& artifact, const model::ReadI
   ATTUNE_ASSIGN(const Bytes answer,
                 run_isolated("choosing how launches overlap",
                              [&] { return choose_here(artifact, inputs, seconds); },
-                             {.limits_addresses = false}));
+                             {.seconds = time_limit(seconds, 1), .limits_addresses = false}));
   AnswerReader reader(answer);
   ArtifactWays result;
   result.plain_us = reader.value<double>();

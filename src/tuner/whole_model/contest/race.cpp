@@ -8,6 +8,7 @@
 #include "tuner/whole_model/contest/burst.h"
 #include "tuner/whole_model/contest/side_by_side.h"
 #include "tuner/whole_model/contest/standings.h"
+#include "tuner/whole_model/contest/time_limit.h"
 
 namespace attune::whole_model {
 namespace {
@@ -101,7 +102,9 @@ Result<RaceResult> race(const std::vector<std::string>& artifacts, const model::
   };
   // The cage limits addresses, when the models are known.
   ATTUNE_ASSIGN(const Bytes answer,
-                run_isolated("the comparison of whole models", work, {.limits_addresses = false}));
+                run_isolated("the comparison of whole models", work,
+                             {.seconds = time_limit(options.open_seconds, artifacts.size()),
+                              .limits_addresses = false}));
   AnswerReader reader(answer);
   RaceResult result;
   result.winner = reader.value<std::size_t>();

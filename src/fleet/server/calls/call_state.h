@@ -7,9 +7,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
+#include "fleet/server/calls/errands.h"
 #include "fleet/server/event_loop.h"
 #include "fleet/server/service.h"
 
@@ -22,15 +24,24 @@ class WatchStream;
 // call proves it (by a certificate), the call is looked at.
 using WhoCalls = std::function<jobs::Caller(const grpc::CallbackServerContext&)>;
 
+// What one user has under way.
+struct CallsOfAUser {
+  int calls = 0;     // of all kinds
+  int streams = 0;   // of these those that last
+  int watchers = 0;  // of these those that watch
+};
+
 struct CallState {
   ServiceOptions options;
   std::uint32_t uid = 0;  // the scheduler's user
   EventLoop* loop = nullptr;
+  Errands errands;
   std::atomic<std::uint64_t> next_id = 1;
   std::mutex mutex;  // guards what follows
   std::condition_variable gone;
   std::unordered_map<jobs::WorkerId, WorkStream*> workers;
   std::unordered_map<std::uint64_t, WatchStream*> watchers;
+  std::map<std::uint32_t, CallsOfAUser> users;  // who has something under way
   int calls = 0, answers = 0;  // under way, and those of them that came before the end began
   bool closing = false;
 };
@@ -39,27 +50,26 @@ struct CallState {
 // close get it; streams end when it does, however slow the other end is.
 class UnderWay {
  public:
-  enum class Kind { Answer, Stream };
-  UnderWay(CallState& state, Kind kind) : state_(state) {
-    const std::lock_guard lock(state_.mutex);
-    in_time_ = !state_.closing;
-    answer_ = in_time_ && kind == Kind::Answer;
-    state_.calls += 1;
-    state_.answers += answer_ ? 1 : 0;
-  }
-  ~UnderWay() {
-    const std::lock_guard lock(state_.mutex);
-    state_.calls -= 1;
-    state_.answers -= answer_ ? 1 : 0;
-    state_.gone.notify_all();
-  }
+  // A pause is of a stream, which counts by itself.
+  enum class Kind { Answer, Stream, Watcher, Pause };
+  UnderWay(CallState& state, jobs::Caller caller, Kind kind);
+  ~UnderWay();
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
+
+  const jobs::Caller& caller() const { return caller_; }
   bool in_time() const { return in_time_; }
+  // Whether its user may have as much under way as there was with it.
+  Status check() const;
 
  private:
+  void count(int change);
+
   CallState& state_;
+  const jobs::Caller caller_;
+  const Kind kind_;
   bool in_time_ = false, answer_ = false;
+  CallsOfAUser with_it_;
 };
 
 // Calls of one user whose answers wait until the disk has what they changed: so many there may be,

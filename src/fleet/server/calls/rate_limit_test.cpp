@@ -1,4 +1,4 @@
-#include "fleet/server/rate_limit.h"
+#include "fleet/server/calls/rate_limit.h"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +33,16 @@ TEST(RateLimit, ATimeThatComesLateGivesNothing) {
   EXPECT_FALSE(limit.admit(2 * kSecond));
   EXPECT_FALSE(limit.admit(9 * kSecond));
   EXPECT_TRUE(limit.admit(10 * kSecond));
+}
+
+TEST(RateLimit, WhatIsDoneInSpiteOfItIsWaitedForAfterwards) {
+  RateLimit limit({.at_once = 10, .a_second = 4});
+  EXPECT_EQ(limit.charge(kSecond, 4), 0);
+  EXPECT_EQ(limit.charge(kSecond, 8), 0.5);
+  EXPECT_FALSE(limit.admit(kSecond));
+  EXPECT_FALSE(limit.is_full(2 * kSecond));
+  EXPECT_TRUE(limit.admit(2 * kSecond));
+  EXPECT_TRUE(limit.is_full(100 * kSecond));
 }
 
 }  // namespace

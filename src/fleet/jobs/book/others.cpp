@@ -1,0 +1,116 @@
+// What users may have of a book whose scheduler is another's: the limits of user_limits.h that need
+// to know what a user has already.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fleet/jobs/book/book.h"
+#include "fleet/jobs/book/checks.h"
+#include "fleet/jobs/book/user_limits.h"
+
+namespace attune::jobs {
+namespace {
+
+std::uint64_t described_bytes(const JobRow& row) {
+  return row.job.spec().ByteSizeLong() + row.key.size();
+}
+
+}  // namespace
+
+bool Book::is_of_another(const Entry& entry) const { return entry.row.job.uid() != options_.uid; }
+
+void Book::count_in(const Entry& entry) {
+  UserTotals& totals = totals_[entry.row.job.uid()];
+  totals.described += described_bytes(entry.row);
+  if (!entry.ended()) totals.files += entry.row.job.files_bytes();
+}
+
+// Its files are those of a job that ended from now on.
+void Book::count_end(const Entry& entry) {
+  totals_[entry.row.job.uid()].files -= entry.row.job.files_bytes();
+}
+
+void Book::count_out(const Entry& entry) {
+  UserTotals& totals = totals_[entry.row.job.uid()];
+  totals.described -= described_bytes(entry.row);
+  if (totals.described == 0 && totals.files == 0) totals_.erase(entry.row.job.uid());
+}
+
+std::uint64_t Book::row_bytes(const Entry& entry) {
+  return described_bytes(entry.row) + entry.row.report_bytes + entry.row.job.result_json().size();
+}
+
+Status Book::check_room(const Caller& caller, const JobRow& row) const {
+  if (caller.uid == options_.uid) return {};
+  const std::size_t open = names_.open_of(caller.uid);
+  if (open >= kOpenJobsOfAUser) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("{} has {} jobs already that have not ended", caller.user, open),
+                 "wait for some of them, or cancel them"};
+  }
+  const auto found = totals_.find(caller.uid);
+  const UserTotals totals = found == totals_.end() ? UserTotals() : found->second;
+  if (totals.described + described_bytes(row) > kDescribedBytesOfAUser) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("the jobs of {} take {} bytes to describe already, may take {} in all",
+                             caller.user, totals.described, kDescribedBytesOfAUser),
+                 "have some forgotten with 'attune jobs prune'"};
+  }
+  if (totals.files + row.job.files_bytes() <= kFileBytesOfAUser) return {};
+  return Error{ErrorCode::Exhausted,
+               fmt::format("the open jobs of {} have {} MiB of files already, may have {} in all",
+                           caller.user, totals.files >> 20, kFileBytesOfAUser >> 20),
+               "wait for some of them, or cancel them"};
+}
+
+// Of a registration that is new: one that comes back has its place.
+Status Book::check_tuner(const Caller& caller, const v1::Register& registration) const {
+  if (caller.uid == options_.uid) return {};
+  ATTUNE_RETURN_IF_ERROR(check_tuned(registration.spec()));
+  ATTUNE_RETURN_IF_ERROR(check_tuned_kinds(registration.kinds()));
+  if (by_key_.count(key_of(caller.uid, registration.idempotency_key())) != 0) return {};
+  std::size_t tuned = 0;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.pass.caller.uid == caller.uid) tuned += worker.jobs.size();
+  }
+  for (const std::size_t position : held_) {
+    const Entry& entry = entries_[position];
+    if (entry.row.foreign && entry.row.job.uid() == caller.uid) ++tuned;
+  }
+  if (tuned < kTunedJobsOfAUser) return {};
+  return Error{ErrorCode::Exhausted,
+               fmt::format("the tuners of {} have {} jobs already", caller.user, tuned),
+               {}};
+}
+
+// Empty: the stage may be offered.
+std::string Book::why_no_offer(const Entry& entry, const v1::Offer& offered) const {
+  const v1::Job& job = entry.row.job;
+  if (!entry.kinds_said) return "the job has not said its kinds of stages";
+  if (offered.stage() < 0) {
+    return fmt::format("stages are numbered from 0, not {}", offered.stage());
+  }
+  if (offered.kind() < 0 || offered.kind() >= job.kinds_size()) {
+    return fmt::format("the job has {} kinds of stages, there is no kind {}", job.kinds_size(),
+                       offered.kind());
+  }
+  if (entry.finished.count(offered.stage()) != 0) return "the stage is done";
+  if (!entry.row.foreign || !is_of_another(entry) || entry.stages.count(offered.stage()) != 0) {
+    return {};
+  }
+  if (entry.stages.size() >= kTunedOpenStages) {
+    return fmt::format("the job offers {} stages already", entry.stages.size());
+  }
+  if (entry.finished.size() < kTunedStages) return {};
+  return fmt::format("the job had {} stages already", entry.finished.size());
+}
+
+// For which a stage may hold what it runs on.
+double Book::longest_stage(const Entry& entry) const {
+  if (!is_of_another(entry)) return std::numeric_limits<double>::infinity();
+  return std::max(
+      {kLeastStageSeconds, options_.limits.floor_seconds, entry.row.job.spec().seconds()});
+}
+
+}  // namespace attune::jobs
