@@ -1,5 +1,6 @@
 # The libraries, from the table in src/layers.txt. A layer is a directory of sources, the layers that
-# it uses, and, beside the sources, *_test.cpp files that become one test program.
+# it uses, and, beside the sources, *_test.cpp files that become one test program; *_testing.cpp are
+# parts of it.
 
 # attune_test(NAME SOURCES file... LINK lib... [LABEL fast|slow]): a GoogleTest program run by ctest.
 function(attune_test name)
@@ -49,8 +50,8 @@ function(attune_layer_sources dir out_sources out_tests)
     endif()
   endforeach()
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test(ing)?\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test(ing)?\\.cpp$")
   set(${out_sources} ${sources} PARENT_SCOPE)
   set(${out_tests} ${tests} PARENT_SCOPE)
 endfunction()
@@ -114,6 +115,8 @@ function(attune_layer name dir)
       attune_runtime_static()
       set_property(GLOBAL APPEND PROPERTY ATTUNE_LAYERS attune_${name})
       return()
+    elseif(use STREQUAL "open")
+      continue()
     elseif(use STREQUAL "*")
       get_property(above GLOBAL PROPERTY ATTUNE_LAYERS)
       list(APPEND links ${above})

@@ -1,10 +1,10 @@
-# The suites that cross layers: every tests/SUITE/*_test.cpp becomes the program SUITE_NAME, linked
+# The suites that cross layers: every *_test.cpp under tests/SUITE becomes the program SUITE_NAME, linked
 # with all layers and tests/support, which alone knows where the command-line program is. Each suite
 # carries the label that ./test selects by.
 function(attune_add_suites)
   find_package(rapidcheck REQUIRED)
   get_property(layers GLOBAL PROPERTY ATTUNE_LAYERS)
-  file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
+  file(GLOB_RECURSE support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
   list(FILTER support EXCLUDE REGEX "_test\\.cpp$")
   add_library(attune_test_support STATIC ${support})
   target_include_directories(attune_test_support PUBLIC ${CMAKE_SOURCE_DIR})
@@ -59,7 +59,7 @@ function(attune_all_tests)
 endfunction()
 
 function(attune_suite suite label)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/*_test.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${suite}/*_test.cpp)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
     set(program ${suite}_${name})

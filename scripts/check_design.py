@@ -3,29 +3,64 @@
 
 - Which kind a target is stays in src/targets: nobody else compares kinds of targets.
 - What a model's text names (an operator, a file, a name of the zoo) is asked in the loader alone.
-- One place lowers programs: the kernel builder.
+- One place lowers programs and generates code: the kernel builder. Besides, what a kernel needs run once,
+  ahead of time, is compiled there by those who run it.
 - A candidate has few shapes: what it is, what was built of it, what the measuring process gets, its
   row in a session, its record.
-- A directory holds at most 60 sources, so that a stranger finds a file by looking; lists of siblings,
+- Nothing that changes lives in a function or a namespace: caches, counters and settings belong to
+  whoever makes the work, who hands them down.
+- A directory, also of tests, holds at most 60 sources, so that a stranger finds a file by looking; lists of siblings,
   where each file is one entry, aside.
 
-Tests may do as they like. Prints one line per offence and exits 1 if there is any.
+In all else tests may do as they like. Prints one line per offence and exits 1 if there is any.
 
 usage: check_design.py [ROOT]
 """
 
+import collections
 import pathlib
 import re
 import sys
 
+from check_sizes import sources
+
 LOADER = "src/compiler/model/load/model.cpp"
 BUILDER = "src/compiler/kernel/kernel.cpp"
+GENERATES = re.compile(r"\bcode_generator_of\([^()]*\)\.(compile|link)\(|\bcodegen::compile_module\(")
+COMPILES_LOOPS = re.compile(r"\bkernel::compile\(")
+# Those that run, ahead of time, the loops that prepare constants.
+PREPARERS = ["src/compiler/model/kernel_store.cpp", "src/tuner/measure/builder/build_candidate.cpp"]
 # The words of AutoTVM's logs, of which some are ours too.
 FOREIGN_KINDS = "src/tuner/logs/workload.cpp"
 
 MOST_CANDIDATES = 5
-CANDIDATE_ROOMS = tuple(f"src/tuner/{room}/" for room in ["space", "explore", "session", "measure"])
-RECORD = ("src/tuner/records/record.h", "Record")
+# Traces with times that are no candidates of the search at hand, and why.
+OTHER_TRACES = {
+    "src/tuner/cost_model/training_set.h: Lesson": "the label that a learner gives a candidate",
+    "src/tuner/records/hint.h: Hint": "of another machine or another tuner, worth a try at most",
+    "src/tuner/records/trial_sample.h: Trial": "what learning across tasks reads of records",
+    "src/tuner/whole_model/report/tune_report.h: TunedTask": "a task in a report, with its best trace",
+}
+
+HANDLERS = "a signal handler reaches nothing but what is global"
+LIBRARY = "a library keeps its own state in globals"
+MACHINE = "measured again, the machine would have other facts, and tasks other schedules, in one process"
+# Files that may keep something that changes, by its names, and why.
+STATE = {
+    "src/app/cli/interrupt.cpp": ({"stop_requested", "signal_number"}, HANDLERS),
+    "src/base/child.cpp": ({"g_note"}, HANDLERS),
+    "src/runtime/format/cut_guard.cpp": ({"ranges", "handled_before", "once"}, HANDLERS),
+    "src/tuner/measure/probe/crash_watch.cpp": ({"g_watched"}, HANDLERS),
+    "src/runtime/execution/thread_pool.cpp": ({"t_current_worker"}, "a thread says who it is"),
+    "src/targets/cpu/codegen/link.cpp": ({"one_at_a_time"}, LIBRARY),
+    "src/targets/cpu/codegen/spills.cpp": ({"id"}, "LLVM tells passes apart by an address"),
+    "src/targets/cpu/facts/llvm_targets.cpp": ({"once"}, LIBRARY),
+    "src/targets/cuda/codegen/compile_process.cpp": ({"idle"}, "processes go with a library that is opened once"),
+    "src/targets/cpu/facts/machine_here.cpp": ({"mutex", "known"}, MACHINE),
+    "src/targets/cuda/facts/cards_here.cpp": ({"mutex", "known"}, MACHINE),
+}
+# A driver that tests load in place of the real one.
+PRETENDED = "src/targets/cuda/device/test_driver/"
 
 MOST_SOURCES = 60
 # Directories of siblings, one entry a file.
@@ -33,7 +68,7 @@ SIBLINGS = ["src/compiler/frontend/onnx", "src/compiler/graph/passes", "src/comp
 
 
 def is_for_tests(path):
-    return path.endswith(("_test.cpp", "_testing.h", "_test.h"))
+    return path.endswith(("_test.cpp", "_testing.h", "_testing.cpp"))
 
 
 def target_kinds(root):
@@ -52,13 +87,19 @@ def line_offences(path, number, line, kinds):
         yield f"{path}:{number}: lowers a program; that is for {BUILDER}"
 
 
+def builder_offences(path, text):
+    """From program, trace and target to a kernel there is one way."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if path != BUILDER and GENERATES.search(line):
+            yield f"{path}:{number}: generates code; that is for {BUILDER}"
+        if path not in PREPARERS and COMPILES_LOOPS.search(line):
+            yield f"{path}:{number}: compiles loops without kernel::build, which lowers them"
+
+
 def directory_offences(root):
-    for folder in sorted({f.parent for f in (root / "src").rglob("*") if f.suffix in (".h", ".cpp")}):
-        path = folder.relative_to(root).as_posix()
-        count = sum(1 for f in folder.iterdir() if f.suffix in (".h", ".cpp"))
-        if path in SIBLINGS:
-            continue
-        if count > MOST_SOURCES:
+    counts = collections.Counter(file.parent.relative_to(root).as_posix() for file in sources(root))
+    for path, count in sorted(counts.items()):
+        if count > MOST_SOURCES and path not in SIBLINGS:
             yield f"{path}: {count} sources, at most {MOST_SOURCES}; divide it where a stranger would"
 
 
@@ -72,16 +113,82 @@ def structs(text):
         yield found[1], text[found.end():end]
 
 
+TRACE = re.compile(r"""
+    ^\s*(?:std::optional<)?(?:schedule::Trace|(?:\w+::)?(?:Candidate|Schedule))>?\s+\w+   # a member that is one
+    | ^\s*const\ (?:\w+::)?Candidate\*\ \w+                                              # or names one
+    | ^\s*std::string\ (?:\w+(?:\ =\ \{\})?,\ )*trace\b | \btrace_hash\b                 # or its text
+    """, re.MULTILINE | re.VERBOSE)
+TIME = re.compile(r"^\s*(?:std::optional<)?(?:double|outcome::Outcome)>?\s[^;(]*\b(?:\w+_us|us|outcome)\b(?!\()",
+                  re.MULTILINE)
+
+
+def stands_for_candidate(path, name, body):
+    """Whether it is called one, or says of a trace in its own words how fast it is or what became of it."""
+    if name.endswith(("Candidate", "Proposal")):
+        return True
+    return path.startswith("src/tuner/") and bool(TRACE.search(body)) and bool(TIME.search(body))
+
+
 def candidate_offences(texts):
-    """A struct stands for a candidate when it is called one, or holds a trace on its way through tuning."""
     found = []
     for path, text in texts:
-        for name, body in structs(text):
-            holds = path.startswith(CANDIDATE_ROOMS) and re.search(r"\bschedule::Trace \w+( = [^;]*)?;", body)
-            if name.endswith(("Candidate", "Proposal")) or holds or (path, name) == RECORD:
+        for name, body in structs(code_of(text)):
+            if stands_for_candidate(path, name, body) and f"{path}: {name}" not in OTHER_TRACES:
                 found.append(f"{path}: {name}")
     if len(found) > MOST_CANDIDATES:
         yield f"{len(found)} structs stand for a candidate, at most {MOST_CANDIDATES}: " + ", ".join(found)
+
+
+def code_of(text):
+    """The text without comments, and with nothing in its strings; lines stay where they are."""
+    pattern = r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/'
+    return re.sub(pattern, lambda found: '""' + "\n" * found[0].count("\n"), text, flags=re.DOTALL)
+
+
+def is_fixed(declared):
+    """Whether what is declared never changes: it is constant, and so is a pointer that it is."""
+    if re.search(r"\b(constexpr|consteval)\b", declared):
+        return True
+    return bool(re.search(r"\bconst\b", declared)) and not re.search(r"\*\s*\w+$", declared.strip())
+
+
+def is_function(line):
+    """Whether parentheses hold parameters, or nothing, rather than what a variable begins with."""
+    inside = re.search(r"\((.*)\);$", line)
+    return not inside or inside[1] == "" or re.search(r"[\w>&*]\s+[&*]*\w", inside[1])
+
+
+def changing_variables(text):
+    """What lives as long as the process and is not constant: (line number, name)."""
+    for number, line in enumerate(code_of(text).splitlines(), 1):
+        words = re.match(r"\s*((?:(?:inline|constinit|extern|static|thread_local)\s+)*)(.*?)\s*([=;{\[(]|$)", line)
+        kept, declared, end = words[1], words[2], words[3]
+        lives = re.search(r"static|thread_local", kept)
+        if not lives and (line[:1].isspace() or not end or "extern" in kept):
+            continue  # of a function or a class, or of somebody else
+        if end == "(" and (not lives or is_function(line.rstrip())):
+            continue
+        named = re.fullmatch(r"(?:[\w:]+[\s*&<>,\w:]*[\s*&>])(\w+)", declared)
+        if not named or named[1] == "operator" or is_fixed(declared) or " : " in declared:
+            continue
+        first, *others = declared.split()
+        if first in ("using", "namespace", "return", "template", "typedef", "friend", "else", "case"):
+            continue
+        if first in ("struct", "class", "enum", "union") and (len(others) < 2 or others[-1] == "final" or first == "enum"):
+            continue
+        yield number, named[1]
+
+
+def state_offences(path, text):
+    if path.startswith(PRETENDED):
+        return
+    allowed, _ = STATE.get(path, (set(), ""))
+    found = list(changing_variables(text))
+    for number, name in found:
+        if name not in allowed:
+            yield f"{path}:{number}: '{name}' changes and belongs to nobody; hand it down from whoever makes the work"
+    for name in sorted(allowed - {name for _, name in found}):
+        yield f"{path}: '{name}' is allowed to change, but is not there; take it off the list"
 
 
 def main(arguments):
@@ -92,6 +199,8 @@ def main(arguments):
              if not is_for_tests(path := file.relative_to(root).as_posix())]
     offences = list(directory_offences(root)) + list(candidate_offences(texts))
     for path, text in texts:
+        offences += state_offences(path, text)
+        offences += builder_offences(path, text)
         for number, line in enumerate(text.splitlines(), 1):
             offences += line_offences(path, number, line, kinds)
     print("\n".join(offences + [f"design: {len(files)} files, {len(offences)} offences"]))

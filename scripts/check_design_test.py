@@ -51,19 +51,69 @@ class CheckDesign(unittest.TestCase):
         self.assert_passes({check_design.BUILDER: line, "src/compiler/lower/a_test.cpp": line})
         self.assert_refused({"src/tuner/a.cpp": line}, "lowers a program")
 
+    def test_the_builder_alone_generates_code(self):
+        for line in ["code_generator_of(target).compile(loops, target);\n", "codegen::compile_module(a);\n"]:
+            self.assert_passes({check_design.BUILDER: line, "src/compiler/kernel/a_test.cpp": line})
+            self.assert_refused({"src/compiler/model/a.cpp": line}, "generates code")
+        self.assert_passes({"src/app/a.cpp": "code_generator_of(target).texts;\n"})
+
+    def test_loops_are_compiled_apart_only_to_prepare_constants(self):
+        line = "kernel::compile(loops, target);\n"
+        self.assert_passes({check_design.PREPARERS[0]: line})
+        self.assert_refused({"src/tuner/a.cpp": line}, "compiles loops without kernel::build")
+
     def test_a_candidate_has_few_shapes(self):
         def structs(count):
             return "".join(f"struct A{i}Candidate {{}};\n" for i in range(count))
         self.assert_passes({"src/tuner/a.h": structs(5), "src/tuner/a_testing.h": structs(6)})
         self.assert_refused({"src/tuner/a.h": structs(6)}, "6 structs stand for a candidate")
-        holds = "struct Found {\n  schedule::Trace trace;\n};\n"
-        self.assert_refused({"src/tuner/a.h": structs(5), "src/tuner/session/b.h": holds},
-                            "src/tuner/session/b.h: Found")
-        self.assert_passes({"src/tuner/a.h": structs(5), "src/tuner/logs/b.h": holds})
+
+    def test_a_trace_with_a_time_is_a_candidate_whatever_it_is_called(self):
+        five = "".join(f"struct A{i}Candidate {{}};\n" for i in range(5))
+        for members in ["schedule::Trace trace;\n  double us = 0;", "std::string trace;\n  outcome::Outcome outcome;",
+                        "const Candidate* candidate = nullptr;\n  std::optional<double> time_us = {};",
+                        "space::Candidate candidate;\n  std::optional<double> time_us;",
+                        "model::Schedule schedule = {};\n  double best_us = 0;",
+                        "std::uint64_t index = 0, trace_hash = 0;\n  double predicted_us = 0;"]:
+            found = f"struct Found {{\n  {members}\n}};\n"
+            self.assert_refused({"src/tuner/a.h": five, "src/tuner/logs/b.h": found}, "src/tuner/logs/b.h: Found")
+            self.assert_passes({"src/tuner/a.h": five, "src/compiler/b.h": found})
+        for members in ["schedule::Trace trace;", "double us = 0;  // of its trace", "std::string best_trace;\n  double us = 0;",
+                        "space::Candidate candidate;\n  double timeout_ms = 0;", "model::Schedule schedule;\n  double us() const;"]:
+            self.assert_passes({"src/tuner/a.h": five, "src/tuner/b.h": f"struct Found {{\n  {members}\n}};\n"})
+        self.assert_passes({"src/tuner/a.h": five, "src/tuner/records/hint.h":
+                            "struct Hint {\n  std::string trace;\n  double time_us = 0;\n};\n"})
+
+    def test_nothing_changes_that_belongs_to_nobody(self):
+        for line in ["static int count = 0;", "  static Cache cache;", "  static std::map<A, B> known{};",
+                     "thread_local int depth;", "int total = 0;", "std::atomic<bool> stop{false};",
+                     "Note* g_note = nullptr;", "static const char* name = \"a\";", "  static Foo foo(3, \"a b\");",
+                     "struct sigaction before = {};", "std::array<int, 3> sizes;", "int sizes[3] = {1, 2, 3};",
+                     "inline std::mutex mutex;", "  static inline int made = 0;"]:
+            self.assert_refused({"src/base/a.cpp": line + "\n"}, "src/base/a.cpp:1: '")
+            self.assert_passes({"src/base/a_test.cpp": line + "\n"})
+        for line in ["static const int count = 0;", "constexpr int kCount = 3;", "  static Result<A> open(const B& b);",
+                     "  static const Kind* const list[] = {", "struct Named {", "struct Named final : Base {",
+                     "enum class Kind : int {", "using A = int;", "A f(int b) {", "  int local = 0;", "// int x = 0;",
+                     "inline constexpr double kHalf = 0.5;", "extern const Tuning target_tuning;",
+                     "  static std::size_t index(int i) { return 0; }", "  static Foo make();", "template <typename T>",
+                     "const std::string kText = R\"(\nint x = 0;\n)\";"]:
+            self.assert_passes({"src/base/a.cpp": line + "\n"})
+
+    def test_what_may_change_is_listed_with_its_reason(self):
+        path = "src/app/cli/interrupt.cpp"
+        both = "std::atomic<bool> stop_requested;\nstd::atomic<int> signal_number;\n"
+        self.assert_passes({path: both})
+        self.assert_refused({path: both + "int other = 0;\n"}, f"{path}:3: 'other' changes")
+        self.assert_refused({path: "std::atomic<bool> stop_requested;\n"}, "'signal_number' is allowed to change, but")
+        self.assertTrue(all(reason for _, reason in check_design.STATE.values()))
 
     def test_directories_stay_small(self):
         many = {f"src/tuner/a{i}.h": "" for i in range(61)}
         self.assert_refused(many, "src/tuner: 61 sources, at most 60")
+        self.assert_passes({f"tests/support/a{i}.h": "" for i in range(60)})
+        self.assert_refused({f"tests/support/a{i}.h": "" for i in range(61)}, "tests/support: 61 sources")
+        self.assert_refused({f"bench/a{i}": "#!/bin/sh\n" for i in range(61)}, "bench: 61 sources")
         self.assert_passes({f"{check_design.SIBLINGS[0]}/a{i}.h": "" for i in range(61)})
 
 

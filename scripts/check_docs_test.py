@@ -10,12 +10,14 @@ import unittest
 import check_docs
 
 
-def check(text):
+def check(text, source=""):
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory)
         (root / "docs").mkdir()
         (root / "README.md").write_text("")
         (root / "docs" / "a.md").write_text(text)
+        (root / "src" / "base").mkdir(parents=True)
+        (root / "src" / "base" / "hash.h").write_text(source)
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             status = check_docs.main([directory])
@@ -32,6 +34,14 @@ class CheckDocs(unittest.TestCase):
             status, output = check(text)
             self.assertEqual(status, 1)
             self.assertIn("docs/a.md:2: ", output)
+
+    def test_comments_name_sources_that_there_are(self):
+        good = "// See hash.h, base/hash.h and src/base/hash.h.\nint a;  // NAME.cpp\n#include <none.h>\n"
+        self.assertEqual(check("", good)[0], 0, check("", good)[1])
+        for text in ["\n// See gone.h.\n", "\nint a;  // of gone.cpp\n", "\n// lower/hash.h\n"]:
+            status, output = check("", text)
+            self.assertEqual(status, 1)
+            self.assertIn("src/base/hash.h:2: ", output)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 """Checks every #include under src/ against src/layers.txt, the table of layers.
 
 A file belongs to the layer with the longest matching directory. It may include its own layer, base,
-and what its line lists. Test files (*_test.cpp, and *_testing.h for them alone) may include
-everything reachable from there. Third-party headers belong to parts, which lines name as +PART.
+and what its line lists; what a line lists must be included. Test files (*_test.cpp, and *_testing.h and
+*_testing.cpp for them alone) may include everything reachable from there; a header that they alone
+include has such a name. Third-party headers belong to parts, which lines name as +PART.
 docs/architecture.md repeats the table between two marks; --write brings it up to date. Prints one
 line per offence and exits 1 if there is any.
 
@@ -31,8 +32,13 @@ PARTS = {
 FMT = re.compile(r"fmt/")
 TESTING = re.compile(r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$")
 
-# Data that lists of parts are made from, for every layer.
+# The list of targets, and the layers of the parts that are made from it.
 TARGET_LIST = "targets/list.inc"
+LISTED = {"FACTS": "target_facts", "CODEGEN": "target_codegen", "DEVICE": "target_device",
+          "TOOL_DEVICE": "target_device", "TUNING": "target_tuning"}
+# The runtime is compiled together with the devices of its list (cmake/runtime.cmake), which use it.
+LISTED_BELOW = ("runtime", "target_device")
+DEFINES_PART = re.compile(r"^#define ATTUNE_(\w+)\(", re.M)
 
 DOCS = "docs/architecture.md"
 BEGIN, END = "<!-- layers: made by scripts/check_layers.py --write -->", "<!-- end of layers -->"
@@ -46,6 +52,8 @@ class Layer:
     parts: list = field(default_factory=list)
     test_uses: list = field(default_factory=list)
     alone: bool = False
+    open: bool = False
+    all_above: bool = False
 
 
 def read_table(path):
@@ -57,9 +65,10 @@ def read_table(path):
             continue
         layer = Layer(words[0], words[1])
         for word in words[2:]:
-            if word == "alone":
-                layer.alone = True
+            if word in ("alone", "open"):
+                setattr(layer, word, True)
             elif word == "*":
+                layer.all_above = True
                 layer.uses += [name for name in layers if name != "base"]
             elif word.startswith("+"):
                 layer.parts.append(word[1:])
@@ -139,7 +148,7 @@ def includes_of(file):
 
 
 def is_for_tests(path):
-    return path.endswith(("_test.cpp", "_testing.h"))
+    return path.endswith(("_test.cpp", "_testing.h", "_testing.cpp"))
 
 
 def third_party_offence(layers, layer, path, header):
@@ -160,6 +169,21 @@ def third_party_offence(layers, layer, path, header):
     return f"only {' and '.join(users)} may include <{header}>"
 
 
+def listed_layers(file):
+    """The layers of the parts that a file makes of the list of targets."""
+    parts = DEFINES_PART.findall(file.read_text())
+    return {LISTED[part] for part in parts if part in LISTED}
+
+
+def target_list_offence(layer, names, file):
+    """Why the file may not include the list of targets, or None: it reaches the parts that it lists."""
+    listed = listed_layers(file)
+    if not listed:
+        return f"{TARGET_LIST} is for those who list a part of the targets"
+    above = sorted(listed - set(names) - ({LISTED_BELOW[1]} if layer.name == LISTED_BELOW[0] else set()))
+    return f"{layer.name} may not list what {above[0]} has" if above else None
+
+
 def check_file(layers, source, file):
     path = file.relative_to(source).as_posix()
     layer = layer_of(layers, path)
@@ -170,8 +194,8 @@ def check_file(layers, source, file):
     for number, angled, header in includes_of(file):
         reason = None
         if header == TARGET_LIST:
-            continue
-        if header.endswith(".pb.h"):
+            reason = target_list_offence(layer, names, file)
+        elif header.endswith(".pb.h"):
             reason = third_party_offence(layers, layer, path, header)
         elif not (source / header).exists():
             if angled:
@@ -183,11 +207,53 @@ def check_file(layers, source, file):
         elif (owner := layer_of(layers, header)) is None or owner.name not in names:
             reason = f"{layer.name} may not include {header}"
         elif (target_of(header) not in (None, target_of(path)) and not is_for_tests(path)
-              and "model" not in pathlib.PurePosixPath(header).parts):
+              and not owner.open):
             reason = f"only the folder of target {target_of(header)} may include {header}"
         if reason:
             offences.append(f"{path}:{number}: {reason}")
     return offences
+
+
+def included_layers(layers, source, files):
+    """For each layer what its files include, and what its tests do: names of layers, and +PART."""
+    used, in_tests = ({name: set() for name in layers} for _ in range(2))
+    for file in files:
+        path = file.relative_to(source).as_posix()
+        layer = layer_of(layers, path)
+        if layer is None:
+            continue
+        found = (in_tests if is_for_tests(path) else used)[layer.name]
+        for _, _, header in includes_of(file):
+            owner = layer_of(layers, header) if (source / header).exists() else None
+            found |= {f"+{part}" for part, pattern in PARTS.items() if re.match(pattern, header)}
+            found |= listed_layers(file) if header == TARGET_LIST else {owner.name} if owner else set()
+    return used, in_tests
+
+
+def unused_offences(layers, source, files):
+    """What a line lists although nobody includes it."""
+    used, in_tests = included_layers(layers, source, files)
+    for layer in layers.values():
+        uses = [] if layer.all_above else layer.uses
+        for name in [*uses, *(f"+{part}" for part in layer.parts)]:
+            if name not in used[layer.name]:
+                yield f"src/layers.txt: {layer.name} uses {name}, of which it includes nothing"
+        for name in layer.test_uses:
+            if name not in in_tests[layer.name]:
+                yield f"src/layers.txt: the tests of {layer.name} use {name}, of which they include nothing"
+
+
+def for_tests_alone(root, source, files):
+    """Headers that tests alone include, by names that do not say so."""
+    others = [f for folder in ("tests", "bench") for f in (root / folder).rglob("*")
+              if f.suffix in (".h", ".cpp")]
+    by_tests, by_others = set(), set()
+    for file in [*files, *others]:
+        tests = is_for_tests(file.name) or file.relative_to(root).parts[0] == "tests"
+        (by_tests if tests else by_others).update(header for _, _, header in includes_of(file))
+    for header in sorted(by_tests - by_others):
+        if (source / header).exists() and not header.endswith(("_testing.h", ".inc")):
+            yield f"{header}: only tests include it; call it {header.removesuffix('.h')}_testing.h"
 
 
 def alone_offences(layers, source):
@@ -245,6 +311,8 @@ def main(arguments):
     if not offences:
         offences = [line for f in files for line in check_file(layers, source, f)]
         offences += alone_offences(layers, source)
+        offences += unused_offences(layers, source, files)
+        offences += for_tests_alone(root, source, files)
         offences += docs_offences(layers, root / DOCS, write)
     print("\n".join(offences + [f"layers: {len(files)} files, {len(offences)} offences"]))
     return 1 if offences else 0

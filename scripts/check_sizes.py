@@ -2,18 +2,21 @@
 """Checks file sizes, names and leftovers in the sources.
 
 A header over 200 lines is a warning, any file over 400 an offence; so are names that say
-nothing, and notes of unfinished work. Prints one line per finding and exits 1 if there is an offence.
+nothing, notes of unfinished work, and a median of the files under src above 77 lines. Prints one line per finding and exits 1 if there is an offence.
 
 usage: check_sizes.py [ROOT]
 """
 
 import pathlib
 import re
+import statistics
 import sys
 
 DIRECTORIES = ["src", "tests", "bench", "examples", "scripts", "cmake"]
+LAUNCHERS = ["attune", "test"]  # programs beside them
 SUFFIXES = {".h", ".cpp", ".c", ".inc", ".py", ".sh", ".cmake"}
 HEADER_LINES, MOST_LINES = 200, 400
+MOST_MEDIAN = 77  # lines of the files under src
 
 # A file, directory or type may not be called one of these, nor end in it.
 EMPTY_NAMES = ["util", "utils", "common", "helper", "helpers", "misc", "manager"]
@@ -48,12 +51,34 @@ def check_file(root, file):
     return warnings, offences
 
 
+def is_source(file):
+    """By its suffix, or, without one, by saying what runs it."""
+    if file.suffix:
+        return file.suffix in SUFFIXES
+    with open(file, "rb") as stream:
+        return stream.read(2) == b"#!"
+
+
+def sources(root):
+    """The files to check: data and what lies in hidden folders aside."""
+    files = [f for d in DIRECTORIES for f in sorted((root / d).rglob("*"))]
+    files += [root / name for name in LAUNCHERS]
+    return [f for f in files if f.is_file() and "data" not in f.relative_to(root).parts
+            and not any(part.startswith(".") for part in f.relative_to(root).parts) and is_source(f)]
+
+
+def median_offences(root, files):
+    """Of files under src alone: many small ones are what makes a tree easy to read."""
+    lines = [len(f.read_text().splitlines()) for f in files if f.relative_to(root).parts[0] == "src"]
+    if lines and statistics.median(lines) > MOST_MEDIAN:
+        yield (f"src: the median of its files is {statistics.median(lines):g} lines, the most is "
+               f"{MOST_MEDIAN}; divide what is long")
+
+
 def main(arguments):
     root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
-    files = [f for d in DIRECTORIES for f in sorted((root / d).rglob("*"))
-             if f.suffix in SUFFIXES and f.is_file() and "data" not in f.relative_to(root).parts
-             and not any(part.startswith(".") for part in f.relative_to(root).parts)]
-    warnings, offences = [], []
+    files = sources(root)
+    warnings, offences = [], list(median_offences(root, files))
     for file in files:
         of_file = check_file(root, file)
         warnings += of_file[0]

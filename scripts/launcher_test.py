@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -39,6 +40,7 @@ TOOLS = {
         cp "$STATE/program" "$2/bin/attune"
         echo "[2/2] Linking attune" """,
     "ctest": """
+        if [ -p "$STATE/ctest_gate" ]; then read -r _ < "$STATE/ctest_gate"; fi
         echo "99% tests passed, 1 tests failed out of 3"
         [ ! -f "$STATE/bad_test" ]""",
 }
@@ -54,7 +56,7 @@ class Launcher(unittest.TestCase):
         self.directory = tempfile.TemporaryDirectory()
         base = pathlib.Path(self.directory.name).resolve()
         self.checkout, self.state = base / "checkout", base / "state"
-        for name in ["attune", "test", "scripts/setup.sh", "scripts/packages.txt"]:
+        for name in ["attune", "test", "scripts/setup.sh", "scripts/packages.txt", "tests/busy/load.py"]:
             (self.checkout / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.checkout / name)
         (self.checkout / "src").mkdir()
@@ -187,12 +189,65 @@ class Launcher(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertTrue(output.splitlines()[-1].startswith("FAILED: 2 of 3 tests; "), output)
 
+    def busy_processes(self):
+        """What was started to keep the machine busy, by what it writes."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (process / "cmdline").read_text().split("\0")
+            except OSError:  # it has ended
+                continue
+            if any(str(self.checkout / "build/busy") in word for word in words):
+                found.append(words)
+        return found
+
+    def wait_for(self, condition):
+        end = time.monotonic() + 40
+        while not condition():
+            self.assertLess(time.monotonic(), end, self.busy_processes())
+            time.sleep(0.01)
+
+    def has_load(self):
+        """The loops, and the files that are written at the moment."""
+        loops = [words for words in self.busy_processes() if "dd" not in words]
+        return len(loops) >= 5 and len(self.busy_processes()) > len(loops)
+
+    def test_busy_runs_everything_several_times_beside_load(self):
+        os.mkfifo(self.state / "ctest_gate")
+        process = self.start("test", "busy", "--times", "2")
+        for _ in range(2):
+            with open(self.state / "ctest_gate", "w") as gate:  # opens once ctest reads
+                self.wait_for(self.has_load)
+                gate.write("go\n")
+        output, errors = process.communicate(timeout=50)
+        self.assertEqual(process.returncode, 0, output + errors)
+        self.assertIn("busy: passed, 2 of 2 times", output)
+        self.assertEqual(self.calls().count("ctest"), 2)
+        self.assertEqual(self.busy_processes(), [])
+        self.assertFalse((self.checkout / "build/busy").exists())
+
+    def test_busy_fails_when_one_time_fails(self):
+        (self.state / "bad_test").write_text("")
+        status, output, _ = self.launch("test", "busy")
+        self.assertEqual(status, 1)
+        self.assertIn("busy: FAILED, 0 of 3 times", output)
+
+    def test_load_ends_with_a_killed_launcher(self):
+        os.mkfifo(self.state / "ctest_gate")
+        process = self.start("test", "busy")
+        with open(self.state / "ctest_gate", "w"):
+            self.wait_for(self.has_load)
+            process.kill()
+            self.wait_for(lambda: not self.busy_processes())
+        process.communicate(timeout=50)
+
     def test_test_refuses_unknown_suites_and_options(self):
         status, _, errors = self.launch("test", "fsat")
         self.assertEqual(status, 2)
         self.assertIn("test: unknown suite 'fsat'\nhint: ", errors)
         self.assertEqual(self.launch("test", "fast", "--traces", "3")[0], 2)
         self.assertEqual(self.launch("test", "property", "--traces", "-3")[0], 2)
+        self.assertEqual(self.launch("test", "busy", "--times", "0")[0], 2)
 
 
 if __name__ == "__main__":

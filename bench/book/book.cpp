@@ -19,6 +19,7 @@
 
 #include "base/rng.h"
 #include "fleet/jobs/book/book.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"

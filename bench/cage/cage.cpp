@@ -102,7 +102,8 @@ Result<probe::Candidate> build(const std::string& spec, const target::Target& ta
 
 // The time of the candidate at the end of a batch.
 Result<double> time_us(probe::Runner& runner, std::vector<probe::Candidate> batch) {
-  const probe::MeasureOptions options{.budget_us = 100'000, .remeasure_on_drift = false};
+  const probe::MeasureOptions options{
+      .repeat_us = 200, .budget_us = 100'000, .timeout_ms = 5'000, .remeasure_on_drift = false};
   ATTUNE_ASSIGN(const probe::Batch measured, runner.measure(batch, options));
   const outcome::Outcome& last = measured.candidates.back().outcome;
   if (const auto* timing = std::get_if<outcome::Timing>(&last)) return timing->best_us;

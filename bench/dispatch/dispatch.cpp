@@ -18,6 +18,7 @@
 
 #include "base/rng.h"
 #include "fleet/jobs/book/book.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"

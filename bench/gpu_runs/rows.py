@@ -1,8 +1,8 @@
 """Rows of bench/cuda: kept in a file while they are made, printed as a table, and summed up."""
-import json
 import math
 import os
-import pathlib
+
+import raw_rows
 
 HEADING = ("| table | what | precision | Attune | plain µs | overlapped µs | library µs | "
            "× plain | × overlapped |\n|" + "---|" * 9)
@@ -34,7 +34,7 @@ class Store:
     def __init__(self, file, facts):
         self.file, self.facts, self.rows = file, facts, {}
         if file and os.path.exists(file):
-            found = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))["results"]
+            found = raw_rows.read(file)["results"]
             self.rows = {key_of(row): row for row in found if "ways_us" in row}
 
     def add(self, key, row):
@@ -42,10 +42,7 @@ class Store:
         self.rows[key] = least(self.rows[key], row) if key in self.rows else row
         if not self.file:
             return
-        document = {**self.facts(), "results": list(self.rows.values())}
-        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        pathlib.Path(self.file + ".new").write_text(text, encoding="utf-8")
-        os.replace(self.file + ".new", self.file)
+        raw_rows.write(self.file, {**self.facts(), "results": list(self.rows.values())})
 
 
 def line(row):

@@ -11,7 +11,7 @@ import types
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent.parent / "scripts")]
 sys.dont_write_bytecode = True
 
 import rows  # noqa: E402

@@ -148,9 +148,8 @@ Result<TunableLayer> prepare(const Layer& layer, const Options& options) {
     if (wanted) chosen = &task;
   }
   if (chosen == nullptr) return invalid(fmt::format("{} has no task {}", layer.model, layer.task));
-  return TunableLayer{
-      tunable[static_cast<std::size_t>(chosen - distinct.data())],
-      model::default_schedule(*chosen, prepared.model.target, prepared.model.algorithms).algorithm};
+  return TunableLayer{tunable[static_cast<std::size_t>(chosen - distinct.data())],
+                      prepared.model.default_of(*chosen).algorithm};
 }
 
 std::string one_line(const schedule::Trace& trace) {

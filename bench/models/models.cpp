@@ -52,9 +52,9 @@ struct Report {
 };
 
 std::vector<double> scores_of(const cost_model::Learner& learner,
-                              const std::vector<cost_model::Example>& points, bool acquire) {
+                              const std::vector<space::Candidate>& points, bool acquire) {
   std::vector<cost_model::Query> queries;
-  for (const auto& point : points) queries.push_back({&point.point, point.predicted_us});
+  for (const auto& point : points) queries.push_back({&*point.point, point.predicted_us});
   std::vector<double> scores(points.size());
   acquire ? learner.acquire(queries, scores) : learner.score(queries, scores);
   return scores;
@@ -68,10 +68,10 @@ std::vector<std::size_t> order_of(const std::vector<double>& values) {
   return order;
 }
 
-double time_of(const cost_model::Example& trial) { return trial.measured_us.value_or(1e12); }
+double time_of(const space::Candidate& trial) { return trial.time_us.value_or(1e12); }
 
 void add_prediction(Figures& figures, const std::vector<double>& scores,
-                    const std::vector<cost_model::Example>& points) {
+                    const std::vector<space::Candidate>& points) {
   double right = 0, pairs = 0;
   std::vector<double> times;
   for (const auto& point : points) times.push_back(time_of(point));
@@ -104,7 +104,7 @@ void predict(cost_model::Learner& learner, const Table& table, std::uint64_t see
   for (std::size_t e = 0; e < std::size(kExamples); ++e) {
     if (kExamples[e] + 2 * kTop > shuffled.size()) break;
     const auto middle = shuffled.begin() + static_cast<std::ptrdiff_t>(kExamples[e]);
-    const std::vector<cost_model::Example> seen(shuffled.begin(), middle),
+    const std::vector<space::Candidate> seen(shuffled.begin(), middle),
         rest(middle, shuffled.end());
     const double before = seconds_now();
     learner.fit(seen);
@@ -127,7 +127,7 @@ void predict(cost_model::Learner& learner, const Table& table, std::uint64_t see
 
 // A search that may propose recorded points only; the first of a batch of 16 are the defaults.
 void search(cost_model::Learner& learner, const Table& table, std::uint64_t seed, Report& report) {
-  std::vector<cost_model::Example> left = table.trials, tried;
+  std::vector<space::Candidate> left = table.trials, tried;
   const double goal = table.best_us();
   double best = 1e12;
   std::optional<std::size_t> reached;

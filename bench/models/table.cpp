@@ -52,7 +52,10 @@ Result<Table> table_of(const std::string& name, const Recorded& recorded) {
     const auto found = left.find(hash);
     if (found == left.end()) return;
     if (const auto scheduled = table.space->schedule_of(point); scheduled.ok()) {
-      table.trials.push_back({std::move(point), model.predict_us(*scheduled), found->second});
+      table.trials.push_back({.trace = {},
+                              .point = std::move(point),
+                              .predicted_us = model.predict_us(*scheduled),
+                              .time_us = found->second});
     }
     left.erase(found);
   };
@@ -82,7 +85,7 @@ cost_model::History::Group group_of(const Table& table, features::Kind kind) {
   group.width = features::width(kind, *table.space);
   double slowest = 0, least = 1e300;
   for (const auto& trial : table.trials) {
-    if (trial.measured_us) slowest = std::max(slowest, *trial.measured_us);
+    if (trial.time_us) slowest = std::max(slowest, *trial.time_us);
     least = std::min(least, trial.predicted_us);
   }
   for (const auto& trial : table.trials) {
@@ -90,11 +93,11 @@ cost_model::History::Group group_of(const Table& table, features::Kind kind) {
     group.features.resize(at + group.width);
     const std::span<float> row(&group.features[at], group.width);
     if (kind == features::Kind::Knob) {
-      features::extract_knobs(*table.space, trial.point, row);
+      features::extract_knobs(*table.space, *trial.point, row);
     } else {
-      features::extract(kind, *table.space->schedule_of(trial.point), table.space->target(), row);
+      features::extract(kind, *table.space->schedule_of(*trial.point), table.space->target(), row);
     }
-    const double us = trial.measured_us.value_or(slowest);
+    const double us = trial.time_us.value_or(slowest);
     group.log_ratio.push_back(static_cast<float>(std::log(us / table.best_us())));
     group.analytic.push_back(static_cast<float>(std::log(trial.predicted_us / least)));
   }
@@ -105,7 +108,7 @@ cost_model::History::Group group_of(const Table& table, features::Kind kind) {
 
 double Table::best_us() const {
   double best = 1e300;
-  for (const auto& trial : trials) best = std::min(best, trial.measured_us.value_or(1e300));
+  for (const auto& trial : trials) best = std::min(best, trial.time_us.value_or(1e300));
   return best;
 }
 

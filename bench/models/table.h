@@ -27,8 +27,8 @@ struct Table {
   std::string key;
   std::string target;
   std::unique_ptr<space::Space> space;
-  std::vector<cost_model::Example> trials;  // each point once, by its number in the space
-  std::size_t foreign = 0;                  // records whose traces are not in the space
+  std::vector<space::Candidate> trials;  // each point once, by its number in the space
+  std::size_t foreign = 0;               // records whose traces are not in the space
 
   double best_us() const;
 };

@@ -26,7 +26,6 @@ class Watch {
 // A trial of a round: proposed, then known from the file or measured.
 struct Trial {
   space::Candidate candidate;
-  std::optional<double> us;
   bool known = false;
 };
 
@@ -40,9 +39,9 @@ std::vector<Trial> propose(session::Search& search, std::size_t count,
                            const std::unordered_map<std::uint64_t, const TrialRow*>& known) {
   std::vector<Trial> trials;
   for (auto& proposal : search.select(count)) {
-    Trial trial{std::move(proposal), {}, false};
+    Trial trial{std::move(proposal), false};
     if (const auto found = known.find(trial.candidate.trace_hash); found != known.end()) {
-      trial.us = found->second->us;
+      trial.candidate.time_us = found->second->us;
       trial.known = true;
     }
     trials.push_back(std::move(trial));
@@ -51,9 +50,9 @@ std::vector<Trial> propose(session::Search& search, std::size_t count,
 }
 
 void observe(session::Search& search, const std::vector<Trial>& trials) {
-  std::vector<space::Observation> observations;
-  for (const Trial& trial : trials) observations.push_back({&trial.candidate, trial.us});
-  search.update(observations);
+  std::vector<space::Candidate> tried;
+  for (const Trial& trial : trials) tried.push_back(trial.candidate);
+  search.update(tried);
 }
 
 }  // namespace
@@ -202,8 +201,8 @@ Result<SearchCost> SearchBench::search(const SearchRun& run, CurveFile& file,
     std::size_t next = 0;
     for (Trial& trial : round) {
       if (trial.known) continue;
-      trial.us = times[next++];
-      ATTUNE_RETURN_IF_ERROR(file.add(key, trial.candidate.trace_hash, trial.us,
+      trial.candidate.time_us = times[next++];
+      ATTUNE_RETURN_IF_ERROR(file.add(key, trial.candidate.trace_hash, trial.candidate.time_us,
                                       schedule::to_string(trial.candidate.trace)));
     }
     const Watch updating;

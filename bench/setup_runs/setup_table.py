@@ -139,13 +139,3 @@ def kinds_markdown(runs):
             rows[name] = [f"{sum(seconds_of(run, kind)) / sum(own):.2f}"
                           for kind, own in times.items()]
     return "\n".join(f"| {' | '.join([name, *cells])} |" for name, cells in rows.items())
-
-
-def put(path, key, table):
-    """Between the marks of the key in a document."""
-    begin, end = f"<!-- {key} -->", f"<!-- end of {key} -->"
-    text = path.read_text(encoding="utf-8")
-    if begin not in text or end not in text:
-        raise SystemExit(f"setups: {path} has no place marked '{begin}'")
-    before, rest = text.split(begin, 1)
-    path.write_text(f"{before}{begin}\n{table}\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")

@@ -4,7 +4,8 @@ import re
 from elf import PackageError
 
 LABEL = re.compile(r"^ *attune_suite\((\w+) (fast|slow)\)", re.M)
-TEST = re.compile(r"^(TEST|TEST_F|TEST_P)\((\w+),", re.M)
+TEST = re.compile(r"^(TEST|TEST_F|TEST_P|RC_GTEST_PROP)\((\w+),", re.M)
+PLAIN = {"TEST", "RC_GTEST_PROP"}  # without a fixture: such suites may share a name
 
 
 def test_suites(root):
@@ -18,7 +19,7 @@ def test_suites(root):
         label = labels.get(folder[1], "fast") if folder[0] == "tests" else "fast"
         for kind, name in TEST.findall(path.read_text(encoding="utf-8")):
             other = fixtures.setdefault(name, (kind, path))
-            if other[1] != path and (kind != "TEST" or other[0] != "TEST"):
+            if other[1] != path and not {kind, other[0]} <= PLAIN:
                 raise PackageError(f"{other[1].relative_to(root)} and {path.relative_to(root)} both have "
                                    f"a suite '{name}', which one program cannot hold", "rename one")
             found[name] = label

@@ -35,6 +35,14 @@ class SuitesTest(unittest.TestCase):
         with self.assertRaisesRegex(PackageError, "both have a suite 'Same'"):
             test_suites(self.root)
 
+    def test_properties_count(self):
+        self.write("src/a/a_test.cpp", "TEST(Same, A) {}\n")
+        self.write("tests/e2e/b_test.cpp", "RC_GTEST_PROP(Same, B, ()) {}\n")
+        self.assertEqual(test_suites(self.root), [("slow", "Same")])
+        self.write("src/c/c_test.cpp", "TEST_F(Same, C) {}\n")
+        with self.assertRaises(PackageError):
+            test_suites(self.root)
+
     def test_the_sources_fit_one_program(self):
         self.assertTrue(test_suites(ROOT))
 

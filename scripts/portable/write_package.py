@@ -26,7 +26,8 @@ from suites import test_suites  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 NEWEST_GLIBC = (2, 36)
 # Scripts that those of bench/ use.
-BENCH_SCRIPTS = ["fetch_models", "model_inputs.py", "packages_fetched.py", "peer_environment.py",
+BENCH_SCRIPTS = ["bundle_facts.py", "doc_figures.py", "fetch_models", "marked_text.py",
+                 "model_inputs.py", "packages_fetched.py", "peer_environment.py", "raw_rows.py",
                  "tree_build.py"]
 
 

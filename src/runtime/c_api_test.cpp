@@ -7,7 +7,7 @@
 
 #include "base/built_path_testing.h"
 #include "runtime/attune.h"
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 
 namespace attune::runtime {
 namespace {

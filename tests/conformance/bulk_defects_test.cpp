@@ -5,9 +5,9 @@
 
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/ir/text/print.h"
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
-#include "tests/support/mutate_pipeline.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
+#include "tests/support/defects/mutate_pipeline.h"
 
 namespace attune::test {
 namespace {

@@ -2,8 +2,8 @@
 // is.
 #include <gtest/gtest.h>
 
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
 
 namespace attune::test {
 namespace {
@@ -77,92 +77,88 @@ set_scope wide shared
 bind wide i thread.x
 )"};
 
-const std::vector<Defect>& defects() {
-  using K = const Kernel&;
-  using F = FindingKind;
-  static const std::vector<Defect> all = {
-      {"product: no barrier before tiles are used", kProduct,
-       [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
-      {"product: no barrier before tiles are overwritten", kProduct,
-       [](K k) { return drop_barrier(k, 1); }, F::MissingBarrier},
-      {"product: first barrier diverges", kProduct, [](K k) { return diverge_barrier(k, 0); },
-       F::DivergentBarrier},
-      {"product: second barrier diverges", kProduct, [](K k) { return diverge_barrier(k, 1); },
-       F::DivergentBarrier},
-      {"product: tile of a in registers", kProduct,
-       [](K k) { return set_scope(k, "cache.a", ir::Scope::Register); }, F::OutOfScope},
-      {"product: tile of b on the stack", kProduct,
-       [](K k) { return set_scope(k, "cache.b", ir::Scope::Stack); }, F::OutOfScope},
-      {"product: sums in shared memory", kProduct,
-       [](K k) { return set_scope(k, "anchor", ir::Scope::Shared); }, F::MissingBarrier},
-      {"product: tile of a too small", kProduct, [](K k) { return shrink(k, "cache.a", 1); },
-       F::OutOfBounds},
-      {"product: tile of b too small", kProduct, [](K k) { return shrink(k, "cache.b", 5); },
-       F::OutOfBounds},
-      {"product: too few sums", kProduct, [](K k) { return shrink(k, "anchor", 1); },
-       F::OutOfBounds},
-      {"product: tile of a allocated around the launch", kProduct,
-       [](K k) { return hoist_allocation(k, "cache.a"); }, F::OutOfScope},
-      {"product: sums allocated around the launch", kProduct,
-       [](K k) { return hoist_allocation(k, "anchor"); }, F::OutOfScope},
-      {"product: a read one too far", kProduct, [](K k) { return shift_loads(k, "a", 1); },
-       F::OutOfBounds},
-      {"product: tile of b read one too far", kProduct,
-       [](K k) { return shift_loads(k, "cache.b", 1); }, F::OutOfBounds},
-      {"product: tile of a filled one too far", kProduct,
-       [](K k) { return shift_stores(k, "cache.a", 1); }, F::OutOfBounds},
-      {"product: output written one too far", kProduct,
-       [](K k) { return shift_stores(k, "output", 1); }, F::OutOfBounds},
-      {"product: tile of a filled by two threads at once", kProduct,
-       [](K k) { return merge_stores(k, "cache.a", "thread.x", 2); }, F::WriteRace},
-      {"product: output written by two threads", kProduct,
-       [](K k) { return merge_stores(k, "output", "thread.y", 2); }, F::WriteRace},
-      {"product: output written by two blocks", kProduct,
-       [](K k) { return merge_stores(k, "output", "block.x", 2); }, F::BlockRace},
-      {"product: sums do not start", kProduct, [](K k) { return drop_first_store(k, "anchor"); },
-       F::Uninitialised},
-      {"product: a tile is not fetched", kProduct,
-       [](K k) { return drop_first_store(k, "cache.a"); }, F::Uninitialised},
-      {"product: too few threads fetch", kProduct,
-       [](K k) { return change_extent(k, "thread.x", -1); }, F::Uninitialised},
-      {"product: too many threads", kProduct, [](K k) { return change_extent(k, "thread.y", 1); },
-       F::OutOfBounds},
-      {"product: too many blocks", kProduct, [](K k) { return change_extent(k, "block.y", 1); },
-       F::OutOfBounds},
-      {"product: an axis of threads is forgotten", kProduct,
-       [](K k) { return unbind(k, "thread.y"); }, F::Uninitialised},
-      {"rows: no barrier before parts are added up", kRows, [](K k) { return drop_barrier(k, 0); },
-       F::MissingBarrier},
-      {"rows: all threads add up the parts", kRows,
-       [](K k) { return drop_conditions(k, "output"); }, F::MissingBarrier},
-      {"rows: parts in registers", kRows,
-       [](K k) { return set_scope(k, "rf.output", ir::Scope::Register); }, F::OutOfScope},
-      {"rows: parts do not start", kRows, [](K k) { return drop_first_store(k, "rf.output"); },
-       F::Uninitialised},
-      {"rows: two threads have one part", kRows,
-       [](K k) { return merge_stores(k, "rf.output", "thread.x", 2); }, F::MissingBarrier},
-      {"rows: too few parts", kRows, [](K k) { return shrink(k, "rf.output", 1); }, F::OutOfBounds},
-      {"rows: all blocks write one sum", kRows,
-       [](K k) { return merge_stores(k, "output", "block.x", 8); }, F::BlockRace},
-      {"rows: barrier diverges", kRows, [](K k) { return diverge_barrier(k, 0); },
-       F::DivergentBarrier},
-      {"window: no barrier after the fetch", kWindow, [](K k) { return drop_barrier(k, 0); },
-       F::MissingBarrier},
-      {"window: all twelve threads compute", kWindow,
-       [](K k) { return drop_conditions(k, "output"); }, F::OutOfBounds},
-      {"window: ten threads fetch", kWindow, [](K k) { return change_extent(k, "thread.x", -2); },
-       F::Uninitialised},
-      {"window: window in registers", kWindow,
-       [](K k) { return set_scope(k, "wide", ir::Scope::Register); }, F::OutOfScope},
-      {"window: read beyond its end", kWindow, [](K k) { return shift_loads(k, "wide", 1); },
-       F::OutOfBounds},
-      {"window: neighbours write one place", kWindow,
-       [](K k) { return merge_stores(k, "wide", "thread.x", 3); }, F::WriteRace},
-      {"window: blocks write one place", kWindow,
-       [](K k) { return merge_stores(k, "output", "block.x", 3); }, F::BlockRace},
-  };
-  return all;
-}
+using K = const Kernel&;
+using F = FindingKind;
+const std::vector<Defect> kDefects = {
+    {"product: no barrier before tiles are used", kProduct, [](K k) { return drop_barrier(k, 0); },
+     F::MissingBarrier},
+    {"product: no barrier before tiles are overwritten", kProduct,
+     [](K k) { return drop_barrier(k, 1); }, F::MissingBarrier},
+    {"product: first barrier diverges", kProduct, [](K k) { return diverge_barrier(k, 0); },
+     F::DivergentBarrier},
+    {"product: second barrier diverges", kProduct, [](K k) { return diverge_barrier(k, 1); },
+     F::DivergentBarrier},
+    {"product: tile of a in registers", kProduct,
+     [](K k) { return set_scope(k, "cache.a", ir::Scope::Register); }, F::OutOfScope},
+    {"product: tile of b on the stack", kProduct,
+     [](K k) { return set_scope(k, "cache.b", ir::Scope::Stack); }, F::OutOfScope},
+    {"product: sums in shared memory", kProduct,
+     [](K k) { return set_scope(k, "anchor", ir::Scope::Shared); }, F::MissingBarrier},
+    {"product: tile of a too small", kProduct, [](K k) { return shrink(k, "cache.a", 1); },
+     F::OutOfBounds},
+    {"product: tile of b too small", kProduct, [](K k) { return shrink(k, "cache.b", 5); },
+     F::OutOfBounds},
+    {"product: too few sums", kProduct, [](K k) { return shrink(k, "anchor", 1); }, F::OutOfBounds},
+    {"product: tile of a allocated around the launch", kProduct,
+     [](K k) { return hoist_allocation(k, "cache.a"); }, F::OutOfScope},
+    {"product: sums allocated around the launch", kProduct,
+     [](K k) { return hoist_allocation(k, "anchor"); }, F::OutOfScope},
+    {"product: a read one too far", kProduct, [](K k) { return shift_loads(k, "a", 1); },
+     F::OutOfBounds},
+    {"product: tile of b read one too far", kProduct,
+     [](K k) { return shift_loads(k, "cache.b", 1); }, F::OutOfBounds},
+    {"product: tile of a filled one too far", kProduct,
+     [](K k) { return shift_stores(k, "cache.a", 1); }, F::OutOfBounds},
+    {"product: output written one too far", kProduct,
+     [](K k) { return shift_stores(k, "output", 1); }, F::OutOfBounds},
+    {"product: tile of a filled by two threads at once", kProduct,
+     [](K k) { return merge_stores(k, "cache.a", "thread.x", 2); }, F::WriteRace},
+    {"product: output written by two threads", kProduct,
+     [](K k) { return merge_stores(k, "output", "thread.y", 2); }, F::WriteRace},
+    {"product: output written by two blocks", kProduct,
+     [](K k) { return merge_stores(k, "output", "block.x", 2); }, F::BlockRace},
+    {"product: sums do not start", kProduct, [](K k) { return drop_first_store(k, "anchor"); },
+     F::Uninitialised},
+    {"product: a tile is not fetched", kProduct, [](K k) { return drop_first_store(k, "cache.a"); },
+     F::Uninitialised},
+    {"product: too few threads fetch", kProduct,
+     [](K k) { return change_extent(k, "thread.x", -1); }, F::Uninitialised},
+    {"product: too many threads", kProduct, [](K k) { return change_extent(k, "thread.y", 1); },
+     F::OutOfBounds},
+    {"product: too many blocks", kProduct, [](K k) { return change_extent(k, "block.y", 1); },
+     F::OutOfBounds},
+    {"product: an axis of threads is forgotten", kProduct,
+     [](K k) { return unbind(k, "thread.y"); }, F::Uninitialised},
+    {"rows: no barrier before parts are added up", kRows, [](K k) { return drop_barrier(k, 0); },
+     F::MissingBarrier},
+    {"rows: all threads add up the parts", kRows, [](K k) { return drop_conditions(k, "output"); },
+     F::MissingBarrier},
+    {"rows: parts in registers", kRows,
+     [](K k) { return set_scope(k, "rf.output", ir::Scope::Register); }, F::OutOfScope},
+    {"rows: parts do not start", kRows, [](K k) { return drop_first_store(k, "rf.output"); },
+     F::Uninitialised},
+    {"rows: two threads have one part", kRows,
+     [](K k) { return merge_stores(k, "rf.output", "thread.x", 2); }, F::MissingBarrier},
+    {"rows: too few parts", kRows, [](K k) { return shrink(k, "rf.output", 1); }, F::OutOfBounds},
+    {"rows: all blocks write one sum", kRows,
+     [](K k) { return merge_stores(k, "output", "block.x", 8); }, F::BlockRace},
+    {"rows: barrier diverges", kRows, [](K k) { return diverge_barrier(k, 0); },
+     F::DivergentBarrier},
+    {"window: no barrier after the fetch", kWindow, [](K k) { return drop_barrier(k, 0); },
+     F::MissingBarrier},
+    {"window: all twelve threads compute", kWindow,
+     [](K k) { return drop_conditions(k, "output"); }, F::OutOfBounds},
+    {"window: ten threads fetch", kWindow, [](K k) { return change_extent(k, "thread.x", -2); },
+     F::Uninitialised},
+    {"window: window in registers", kWindow,
+     [](K k) { return set_scope(k, "wide", ir::Scope::Register); }, F::OutOfScope},
+    {"window: read beyond its end", kWindow, [](K k) { return shift_loads(k, "wide", 1); },
+     F::OutOfBounds},
+    {"window: neighbours write one place", kWindow,
+     [](K k) { return merge_stores(k, "wide", "thread.x", 3); }, F::WriteRace},
+    {"window: blocks write one place", kWindow,
+     [](K k) { return merge_stores(k, "output", "block.x", 3); }, F::BlockRace},
+};
 
 TEST(LaunchDefects, TheKernelsAreRightWithoutThem) {
   for (const KernelSource* source : {&kProduct, &kRows, &kWindow}) {
@@ -171,8 +167,8 @@ TEST(LaunchDefects, TheKernelsAreRightWithoutThem) {
 }
 
 TEST(LaunchDefects, AreEachFoundAndNamed) {
-  EXPECT_GE(defects().size(), 30u);
-  expect_each_found(defects());
+  EXPECT_GE(kDefects.size(), 30u);
+  expect_each_found(kDefects);
 }
 
 TEST(LaunchDefects, LaunchesKeepToTheDevice) {

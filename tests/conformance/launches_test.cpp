@@ -1,7 +1,7 @@
 // A sample of what the property suite does with random launches.
 #include <gtest/gtest.h>
 
-#include "tests/support/random_launch.h"
+#include "tests/support/random/random_launch.h"
 
 namespace attune::test {
 namespace {

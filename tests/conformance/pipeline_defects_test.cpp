@@ -4,9 +4,9 @@
 
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/ir/nodes/rewrite.h"
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
-#include "tests/support/mutate_pipeline.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
+#include "tests/support/defects/mutate_pipeline.h"
 
 namespace attune::test {
 namespace {
@@ -91,80 +91,76 @@ const auto kCopy = ir::kAsyncCopy, kCommit = ir::kAsyncCommit, kWait = ir::kAsyn
 
 // Calls in the order of the text: the copies of a and b and the commit of the first iterations, the
 // wait of the loop, its copies, its commit.
-const std::vector<Defect>& defects() {
-  using K = const Kernel&;
-  using F = FindingKind;
-  static const std::vector<Defect> all = {
-      {"three: no wait", kThree, [](K k) { return drop_call(k, kWait, 0); }, F::PendingCopy},
-      {"three: wait leaves one group too many", kThree,
-       [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingCopy},
-      {"three: one thread alone waits", kThree, [](K k) { return diverge_call(k, kWait, 0); },
-       F::PendingCopy},
-      {"three: no barrier behind the wait", kThree, [](K k) { return drop_barrier(k, 0); },
-       F::MissingBarrier},
-      {"three: barrier in front of the wait", kThree,
-       [](K k) { return swap_with_next(k, kWait, 0); }, F::MissingBarrier},
-      {"three: barrier diverges", kThree, [](K k) { return diverge_barrier(k, 0); },
-       F::DivergentBarrier},
-      {"three: no commit in the loop", kThree, [](K k) { return drop_call(k, kCommit, 1); },
-       F::PendingCopy},
-      {"three: no commit before the loop", kThree, [](K k) { return drop_call(k, kCommit, 0); },
-       F::PendingCopy},
-      {"three: one thread alone commits", kThree, [](K k) { return diverge_call(k, kCommit, 1); },
-       F::PendingCopy},
-      {"three: copies into the slot that is read", kThree,
-       [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, 1)); }, F::PendingCopy},
-      {"three: copies into a slot that is on its way", kThree,
-       [](K k) { return change_argument(k, kCopy, 3, 0, iterations(kLoop, -1)); }, F::PendingCopy},
-      {"three: the next slot is read", kThree,
-       [](K k) { return shift_reads(k, "cache.a", kLoop, 1); }, F::PendingCopy},
-      {"three: the last slot is read", kThree,
-       [](K k) { return shift_reads(k, "cache.b", kLoop, 2); }, F::PendingCopy},
-      {"three: a copy one iteration late", kThree,
-       [](K k) {
-         return change_argument(change_argument(k, kCopy, 2, 0, iterations(kLoop, -1)), kCopy, 2, 1,
-                                iterations(kLoop, -1));
-       },
-       F::PendingCopy},
-      {"three: the first tiles of a are not fetched", kThree,
-       [](K k) { return drop_call(k, kCopy, 0); }, F::Uninitialised},
-      {"three: later tiles of b are not fetched", kThree,
-       [](K k) { return drop_call(k, kCopy, 3); }, F::Uninitialised},
-      {"three: fetches beyond the end", kThree, [](K k) { return drop_condition_on(k, kLoop); },
-       F::OutOfBounds},
-      {"three: a slot too few", kThree, [](K k) { return shrink(k, "cache.a", 32); },
-       F::OutOfBounds},
-      {"three: one copy by two threads", kThree,
-       [](K k) {
-         return change_argument(k, kCopy, 2, 0, [](const Expr& e) {
-           return ir::substitute(e, {{"output_thread_x", ir::var("output_thread_x") / Expr(2)}});
-         });
-       },
-       F::PendingCopy},
-      {"two: no wait", kTwo, [](K k) { return drop_call(k, kWait, 0); }, F::PendingCopy},
-      {"two: wait leaves one group", kTwo,
-       [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingCopy},
-      {"two: no barrier", kTwo, [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
-      {"two: copies into the slot that is read", kTwo,
-       [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, 1)); }, F::PendingCopy},
-      {"wide: copies one element too far", kWide,
-       [](K k) { return change_argument(k, kCopy, 1, 0, elements(1)); }, F::Misaligned},
-      {"wide: the padding is read", kWide,
-       [](K k) {
-         return change_argument(k, kCopy, 0, 3, [](const Expr&) { return ir::bool_imm(true); });
-       },
-       F::OutOfBounds},
-      {"wide: copies of two elements for four", kWide,
-       [](K k) { return change_argument(k, kCopy, 0, 2, [](const Expr&) { return Expr(2); }); },
-       F::Uninitialised},
-      {"staged: no barrier", kStaged, [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
-      {"staged: stored into the slot that is read", kStaged,
-       [](K k) { return shift_writes(k, "twice", "output_k_0", 1); }, F::MissingBarrier},
-      {"staged: nothing is fetched into registers", kStaged,
-       [](K k) { return drop_first_store(k, "twice.ahead"); }, F::Uninitialised},
-  };
-  return all;
-}
+using K = const Kernel&;
+using F = FindingKind;
+const std::vector<Defect> kDefects = {
+    {"three: no wait", kThree, [](K k) { return drop_call(k, kWait, 0); }, F::PendingCopy},
+    {"three: wait leaves one group too many", kThree,
+     [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingCopy},
+    {"three: one thread alone waits", kThree, [](K k) { return diverge_call(k, kWait, 0); },
+     F::PendingCopy},
+    {"three: no barrier behind the wait", kThree, [](K k) { return drop_barrier(k, 0); },
+     F::MissingBarrier},
+    {"three: barrier in front of the wait", kThree, [](K k) { return swap_with_next(k, kWait, 0); },
+     F::MissingBarrier},
+    {"three: barrier diverges", kThree, [](K k) { return diverge_barrier(k, 0); },
+     F::DivergentBarrier},
+    {"three: no commit in the loop", kThree, [](K k) { return drop_call(k, kCommit, 1); },
+     F::PendingCopy},
+    {"three: no commit before the loop", kThree, [](K k) { return drop_call(k, kCommit, 0); },
+     F::PendingCopy},
+    {"three: one thread alone commits", kThree, [](K k) { return diverge_call(k, kCommit, 1); },
+     F::PendingCopy},
+    {"three: copies into the slot that is read", kThree,
+     [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, 1)); }, F::PendingCopy},
+    {"three: copies into a slot that is on its way", kThree,
+     [](K k) { return change_argument(k, kCopy, 3, 0, iterations(kLoop, -1)); }, F::PendingCopy},
+    {"three: the next slot is read", kThree,
+     [](K k) { return shift_reads(k, "cache.a", kLoop, 1); }, F::PendingCopy},
+    {"three: the last slot is read", kThree,
+     [](K k) { return shift_reads(k, "cache.b", kLoop, 2); }, F::PendingCopy},
+    {"three: a copy one iteration late", kThree,
+     [](K k) {
+       return change_argument(change_argument(k, kCopy, 2, 0, iterations(kLoop, -1)), kCopy, 2, 1,
+                              iterations(kLoop, -1));
+     },
+     F::PendingCopy},
+    {"three: the first tiles of a are not fetched", kThree,
+     [](K k) { return drop_call(k, kCopy, 0); }, F::Uninitialised},
+    {"three: later tiles of b are not fetched", kThree, [](K k) { return drop_call(k, kCopy, 3); },
+     F::Uninitialised},
+    {"three: fetches beyond the end", kThree, [](K k) { return drop_condition_on(k, kLoop); },
+     F::OutOfBounds},
+    {"three: a slot too few", kThree, [](K k) { return shrink(k, "cache.a", 32); }, F::OutOfBounds},
+    {"three: one copy by two threads", kThree,
+     [](K k) {
+       return change_argument(k, kCopy, 2, 0, [](const Expr& e) {
+         return ir::substitute(e, {{"output_thread_x", ir::var("output_thread_x") / Expr(2)}});
+       });
+     },
+     F::PendingCopy},
+    {"two: no wait", kTwo, [](K k) { return drop_call(k, kWait, 0); }, F::PendingCopy},
+    {"two: wait leaves one group", kTwo,
+     [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingCopy},
+    {"two: no barrier", kTwo, [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
+    {"two: copies into the slot that is read", kTwo,
+     [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, 1)); }, F::PendingCopy},
+    {"wide: copies one element too far", kWide,
+     [](K k) { return change_argument(k, kCopy, 1, 0, elements(1)); }, F::Misaligned},
+    {"wide: the padding is read", kWide,
+     [](K k) {
+       return change_argument(k, kCopy, 0, 3, [](const Expr&) { return ir::bool_imm(true); });
+     },
+     F::OutOfBounds},
+    {"wide: copies of two elements for four", kWide,
+     [](K k) { return change_argument(k, kCopy, 0, 2, [](const Expr&) { return Expr(2); }); },
+     F::Uninitialised},
+    {"staged: no barrier", kStaged, [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
+    {"staged: stored into the slot that is read", kStaged,
+     [](K k) { return shift_writes(k, "twice", "output_k_0", 1); }, F::MissingBarrier},
+    {"staged: nothing is fetched into registers", kStaged,
+     [](K k) { return drop_first_store(k, "twice.ahead"); }, F::Uninitialised},
+};
 
 TEST(PipelineDefects, TheKernelsAreRightWithoutThem) {
   for (const KernelSource* source : {&kThree, &kTwo, &kWide, &kStaged}) {
@@ -173,8 +169,8 @@ TEST(PipelineDefects, TheKernelsAreRightWithoutThem) {
 }
 
 TEST(PipelineDefects, AreEachFoundAndNamed) {
-  EXPECT_GE(defects().size(), 25u);
-  expect_each_found(defects());
+  EXPECT_GE(kDefects.size(), 25u);
+  expect_each_found(kDefects);
 }
 
 TEST(PipelineDefects, AllBuffersCountAsSharedMemory) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 #include <string>
 
 #include "compiler/ops/precision.h"
@@ -192,6 +194,205 @@ TEST(Traits, WhatDoesNothingDoesNothing) {
     }
   }
   EXPECT_GT(does_nothing, 0);
+}
+
+TEST(Traits, WhatIsCommutativeBearsOtherPlacesAndGroups) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (!def.traits.commutative) continue;
+    for (const Sample& sample : samples_of(def.name)) {
+      const auto of = [&](const ops::ConstantPtr& a, const ops::ConstantPtr& b) {
+        Sample one = sample;
+        one.operands = {a, b};
+        const auto values = meaning_of(one);
+        EXPECT_TRUE(values.ok()) << sample.text;
+        return values->front();
+      };
+      const ops::ConstantPtr &a = sample.operands[0], &b = sample.operands[1];
+      EXPECT_EQ(difference_of({of(a, b)}, {of(b, a)}, 0), "") << sample.text;
+      const double tolerance = ops::tolerance_of(a->type.dtype);
+      EXPECT_EQ(difference_of({of(of(a, b), b)}, {of(a, of(b, b))}, tolerance), "") << sample.text;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 10);
+}
+
+// An operand with the numbers 0, 1, 2 … as its elements.
+ops::ConstantPtr counted(const ops::TensorType& type) {
+  ir::Array array(type.dtype, type.shape);
+  for (std::int64_t i = 0; i < array.count(); ++i) array.set_real(i, static_cast<double>(i));
+  return ops::make_constant(std::move(array));
+}
+
+// Each element is put at one place at most; where rows are kept, neighbours in them were
+// neighbours.
+TEST(Traits, WhatKeepsRowsDoes) {
+  int kept = 0, cut = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (def.traits.keeps_rows == nullptr) continue;
+    int samples = 0;
+    for (Sample sample : samples_of(def.name)) {
+      const ops::TensorType type = sample.operands[0]->type;
+      if (type.dtype != ir::kF32 || type.shape.empty() || type.elements() == 0) continue;
+      sample.operands[0] = counted(type);
+      const auto values = meaning_of(sample);
+      ASSERT_TRUE(values.ok()) << sample.text;
+      const ops::Constant& result = *values->front();
+      if (result.type.shape.empty() || result.type.elements() == 0) continue;
+      ++samples;
+      std::set<double> seen;
+      for (std::int64_t i = 0; i < result.type.elements(); ++i) {
+        EXPECT_TRUE(seen.insert(result.real(i)).second) << sample.text << " copies an element";
+      }
+      if (!def.traits.keeps_rows(call_of(sample))) {
+        ++cut;
+        continue;
+      }
+      ++kept;
+      const std::int64_t row = result.type.shape.back(), before = type.shape.back();
+      for (std::int64_t i = 0; i + 1 < result.type.elements(); ++i) {
+        if ((i + 1) % row == 0) continue;
+        const auto place = static_cast<std::int64_t>(result.real(i));
+        EXPECT_EQ(result.real(i + 1), result.real(i) + 1) << sample.text << " " << i;
+        EXPECT_NE((place + 1) % before, 0) << sample.text << " " << i;
+      }
+    }
+    EXPECT_GT(samples, 0) << def.name << " has no sample";
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(cut, 0);
+}
+
+// A call on an image with three channels that leaves them as they are.
+Sample beside_channels(std::string op, ops::Attributes attributes) {
+  Sample sample{.text = op + " of f32[1,3,5,2]", .op = std::move(op)};
+  sample.attributes = std::move(attributes);
+  sample.operands = {counted({ir::kF32, {1, 3, 5, 2}, {}})};
+  return sample;
+}
+
+std::vector<Sample> samples_beside_channels() {
+  using Numbers = std::vector<std::int64_t>;
+  Sample resample = beside_channels("resample", {{"axis", std::int64_t{2}}});
+  resample.operands.push_back(counted({ir::kI64, {2, 2}, {}}));
+  resample.operands.push_back(counted({ir::kF32, {2, 2}, {}}));
+  return {std::move(resample),
+          beside_channels("slice", {{"starts", Numbers{0, 0, 1, 0}},
+                                    {"steps", Numbers{1, 1, 2, 1}},
+                                    {"shape", Numbers{1, 3, 2, 2}}}),
+          beside_channels("concat", {{"axis", std::int64_t{3}}}),
+          beside_channels("repeat", {{"repeats", Numbers{1, 1, 2, 3}}}),
+          beside_channels("pad", {{"pads", Numbers{0, 0, 1, 0, 0, 0, 0, 2}},
+                                  {"mode", std::string("constant")}})};
+}
+
+// Where a call does not work along the channels, another element changes its own channel alone.
+TEST(Traits, WhatKeepsChannelsDoes) {
+  std::set<std::string_view> checked, listed;
+  for (const Sample& sample : samples_beside_channels()) {
+    listed.insert(ops::find_operator(sample.op)->name);
+    const auto before = meaning_of(sample);
+    ASSERT_TRUE(before.ok()) << sample.text << ": " << before.error().message;
+    const ops::TensorType type = sample.operands[0]->type, result = before->front()->type;
+    ASSERT_EQ(result.shape[1], type.shape[1]) << sample.text;
+    const std::int64_t of_channel = type.elements() / 3, of_result = result.elements() / 3;
+    for (std::int64_t place = 0; place < type.elements(); ++place) {
+      Sample changed = sample;
+      ir::Array array = ops::to_array(*sample.operands[0]);
+      array.set_real(place, -1);
+      changed.operands[0] = ops::make_constant(std::move(array));
+      const auto after = meaning_of(changed);
+      ASSERT_TRUE(after.ok()) << sample.text;
+      for (std::int64_t i = 0; i < result.elements(); ++i) {
+        if (i / of_result == place / of_channel) continue;
+        EXPECT_EQ(after->front()->real(i), before->front()->real(i)) << sample.text << " " << place;
+      }
+    }
+  }
+  for (const OpDef& def : ops::operators()) {
+    if (def.traits.keeps_channels) checked.insert(def.name);
+  }
+  EXPECT_EQ(checked, listed) << "an operator that keeps channels has no sample here";
+}
+
+// Their results are made of their operands everywhere, so that none of these is a mere parameter.
+TEST(Traits, WhatEnlargesIsMadeOfItsOperands) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (!def.traits.enlarges) continue;
+    for (const Sample& sample : samples_of(def.name)) {
+      if (sample.operands[0]->type.dtype != ir::kF32) continue;
+      const auto filled = [&](double value) {
+        Sample same = sample;
+        for (ops::ConstantPtr& operand : same.operands) {
+          if (!is_float(operand)) continue;
+          ir::Array array(operand->type.dtype, operand->type.shape);
+          for (std::int64_t i = 0; i < array.count(); ++i) array.set_real(i, value);
+          operand = ops::make_constant(std::move(array));
+        }
+        return meaning_of(same);
+      };
+      const auto one = filled(1), other = filled(2);
+      ASSERT_TRUE(one.ok() && other.ok()) << sample.text;
+      for (std::int64_t i = 0; i < one->front()->type.elements(); ++i) {
+        EXPECT_NE(one->front()->real(i), other->front()->real(i)) << sample.text << " " << i;
+      }
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 4);
+}
+
+// The sample with its border made part of the data.
+Result<std::vector<ops::ConstantPtr>> meaning_when_padded(Sample sample, double value) {
+  auto& pads = std::get<std::vector<std::int64_t>>(sample.attributes.at("pads"));
+  std::vector<std::int64_t> all{0, 0};  // images and channels have no border
+  const auto half = static_cast<std::ptrdiff_t>(pads.size() / 2);
+  all.insert(all.end(), pads.begin(), pads.begin() + half);
+  all.insert(all.end(), {0, 0});
+  all.insert(all.end(), pads.begin() + half, pads.end());
+  Sample pad{.text = sample.text, .op = "pad"};
+  pad.attributes = {{"pads", all}, {"mode", std::string("constant")}};
+  ir::Array fill(sample.operands[0]->type.dtype, {});
+  fill.set_real(0, value);
+  pad.operands = {sample.operands[0], ops::make_constant(std::move(fill))};
+  auto padded = meaning_of(pad);
+  if (!padded.ok()) return padded.error();
+  sample.operands[0] = padded->front();
+  for (const char* name : {"pads", "counted_pads"}) {
+    const auto found = sample.attributes.find(name);
+    if (found != sample.attributes.end()) found->second = std::vector<std::int64_t>(pads.size(), 0);
+  }
+  return meaning_of(sample);
+}
+
+TEST(Traits, WindowsSeeWhatIsSaidBeyondTheBorder) {
+  int checked = 0;
+  for (const OpDef& def : ops::operators()) {
+    if (def.traits.pads_with == ops::PadValue::None) continue;
+    int samples = 0;
+    for (const Sample& sample : samples_of(def.name)) {
+      const ops::OpCall call = call_of(sample);
+      const auto& pads = call.integers("pads");
+      const bool counts = !sample.attributes.contains("counted_pads") ||
+                          call.integers("counted_pads") == pads;  // others leave the border out
+      if (sample.type != ir::kF32 || !counts || sample.operands[0]->type.elements() == 0 ||
+          *std::min_element(pads.begin(), pads.end()) < 0) {
+        continue;
+      }
+      const double value = def.traits.pads_with == ops::PadValue::Zero
+                               ? 0
+                               : static_cast<double>(std::numeric_limits<float>::lowest());
+      const auto own = meaning_of(sample), padded = meaning_when_padded(sample, value);
+      ASSERT_TRUE(own.ok() && padded.ok()) << sample.text;
+      EXPECT_EQ(difference_of(*own, *padded, 1e-6), "") << sample.text;
+      ++samples;
+    }
+    EXPECT_GT(samples, 0) << def.name << " has no sample with a border";
+    ++checked;
+  }
+  EXPECT_GE(checked, 4);
 }
 
 }  // namespace

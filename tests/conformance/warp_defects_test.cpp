@@ -2,9 +2,9 @@
 // it, and says of which kind it is.
 #include <gtest/gtest.h>
 
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
-#include "tests/support/mutate_pipeline.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
+#include "tests/support/defects/mutate_pipeline.h"
 
 namespace attune::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "compiler/ir/nodes/intrinsics.h"
-#include "tests/support/launch_defects.h"
-#include "tests/support/mutate_kernel.h"
-#include "tests/support/mutate_pipeline.h"
+#include "tests/support/defects/launch_defects.h"
+#include "tests/support/defects/mutate_kernel.h"
+#include "tests/support/defects/mutate_pipeline.h"
 
 namespace attune::test {
 namespace {
@@ -71,80 +71,75 @@ const auto kShared = ir::kSharedFence;
 // Calls in the order of the text: the copies and the commit of the first iterations; in the loop
 // the wait for copies, the fence before the barrier, the group of instructions, copies, the wait;
 // and the last wait.
-const std::vector<Defect>& defects() {
-  using K = const Kernel&;
-  using F = FindingKind;
-  static const std::vector<Defect> all = {
-      {"no wait for copies", kThree, [](K k) { return drop_call(k, kWaitCopies, 0); },
-       F::PendingCopy},
-      {"the wait leaves a group of copies too many", kThree,
-       [](K k) { return change_argument(k, kWaitCopies, 0, 0, another(1)); }, F::PendingCopy},
-      {"no fence of shared memory", kThree, [](K k) { return drop_call(k, kShared, 0); },
-       F::MissingFence},
-      {"one thread alone fences shared memory", kThree,
-       [](K k) { return diverge_call(k, kShared, 0); }, F::MissingFence},
-      {"the fence of shared memory behind the barrier", kThree,
-       [](K k) { return swap_with_next(k, kShared, 0); }, F::MissingFence},
-      {"the fence of shared memory before the wait for copies", kThree,
-       [](K k) { return swap_with_next(k, kWaitCopies, 0); }, F::MissingFence},
-      {"no barrier", kThree, [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
-      {"no fence of registers", kThree, [](K k) { return drop_call(k, kFence, 0); },
-       F::MissingFence},
-      {"one thread alone fences registers", kThree, [](K k) { return diverge_call(k, kFence, 0); },
-       F::DivergentWarp},
-      {"the group is not closed", kThree, [](K k) { return drop_call(k, kCommit, 0); },
-       F::UnwaitedMatrix},
-      {"one thread alone closes the group", kThree, [](K k) { return diverge_call(k, kCommit, 0); },
-       F::DivergentWarp},
-      {"no wait for instructions in the loop", kThree, [](K k) { return drop_call(k, kWait, 0); },
-       F::PendingMatrix},
-      {"the wait leaves a group of instructions too many", kThree,
-       [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingMatrix},
-      {"one thread alone waits for instructions", kThree,
-       [](K k) { return diverge_call(k, kWait, 0); }, F::DivergentWarp},
-      {"no last wait for instructions", kThree, [](K k) { return drop_call(k, kWait, 1); },
-       F::PendingMatrix},
-      {"the last wait leaves a group", kThree,
-       [](K k) { return change_argument(k, kWait, 1, 0, another(1)); }, F::PendingMatrix},
-      {"one lane does not take part", kThree, [](K k) { return diverge_call(k, kCall, 0); },
-       F::DivergentWarp},
-      {"lanes name different matrices", kThree,
-       [](K k) {
-         return change_argument(k, kCall, 0, 3,
-                                elements(ir::var("output_thread_x") / Expr(64) * Expr(8)));
-       },
-       F::DivergentWarp},
-      {"a matrix that does not begin at 16 bytes", kThree,
-       [](K k) { return change_argument(k, kCall, 0, 6, elements(Expr(4))); }, F::Misaligned},
-      {"groups of rows too far apart", kThree,
-       [](K k) { return change_argument(k, kCall, 0, 5, another(16384)); }, F::OutOfBounds},
-      {"columns of terms too far apart", kThree,
-       [](K k) { return change_argument(k, kCall, 0, 7, another(8192)); }, F::OutOfBounds},
-      {"results that nobody began", kThree, [](K k) { return drop_first_store(k, "anchor"); },
-       F::Uninitialised},
-      {"copies into the slot that instructions read", kThree,
-       [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, -1)); },
-       F::PendingMatrix},
-      {"copies into the slot of the iteration before", kThree,
-       [](K k) { return change_argument(k, kCopy, 3, 0, iterations(kLoop, 1)); }, F::Uninitialised},
-      {"the next slot is read", kThree,
-       [](K k) { return change_argument(k, kCall, 0, 3, iterations(kLoop, 1)); }, F::Uninitialised},
-      {"a slot too few", kThree, [](K k) { return shrink(k, "cache.b", 64); }, F::OutOfBounds},
-      {"fetches beyond the end", kThree, [](K k) { return drop_condition_on(k, kLoop); },
-       F::OutOfBounds},
-      {"two buffers: no wait for instructions", kTwo, [](K k) { return drop_call(k, kWait, 0); },
-       F::PendingMatrix},
-      {"two buffers: the wait leaves a group", kTwo,
-       [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingMatrix},
-      {"one buffer: no wait for instructions", kPlain, [](K k) { return drop_call(k, kWait, 0); },
-       F::PendingMatrix},
-      {"one buffer: no barrier behind what was read", kPlain,
-       [](K k) { return drop_barrier(k, 1); }, F::MissingBarrier},
-      {"one buffer: no fence of shared memory", kPlain,
-       [](K k) { return drop_call(k, kShared, 0); }, F::MissingFence},
-  };
-  return all;
-}
+using K = const Kernel&;
+using F = FindingKind;
+const std::vector<Defect> kDefects = {
+    {"no wait for copies", kThree, [](K k) { return drop_call(k, kWaitCopies, 0); },
+     F::PendingCopy},
+    {"the wait leaves a group of copies too many", kThree,
+     [](K k) { return change_argument(k, kWaitCopies, 0, 0, another(1)); }, F::PendingCopy},
+    {"no fence of shared memory", kThree, [](K k) { return drop_call(k, kShared, 0); },
+     F::MissingFence},
+    {"one thread alone fences shared memory", kThree,
+     [](K k) { return diverge_call(k, kShared, 0); }, F::MissingFence},
+    {"the fence of shared memory behind the barrier", kThree,
+     [](K k) { return swap_with_next(k, kShared, 0); }, F::MissingFence},
+    {"the fence of shared memory before the wait for copies", kThree,
+     [](K k) { return swap_with_next(k, kWaitCopies, 0); }, F::MissingFence},
+    {"no barrier", kThree, [](K k) { return drop_barrier(k, 0); }, F::MissingBarrier},
+    {"no fence of registers", kThree, [](K k) { return drop_call(k, kFence, 0); }, F::MissingFence},
+    {"one thread alone fences registers", kThree, [](K k) { return diverge_call(k, kFence, 0); },
+     F::DivergentWarp},
+    {"the group is not closed", kThree, [](K k) { return drop_call(k, kCommit, 0); },
+     F::UnwaitedMatrix},
+    {"one thread alone closes the group", kThree, [](K k) { return diverge_call(k, kCommit, 0); },
+     F::DivergentWarp},
+    {"no wait for instructions in the loop", kThree, [](K k) { return drop_call(k, kWait, 0); },
+     F::PendingMatrix},
+    {"the wait leaves a group of instructions too many", kThree,
+     [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingMatrix},
+    {"one thread alone waits for instructions", kThree,
+     [](K k) { return diverge_call(k, kWait, 0); }, F::DivergentWarp},
+    {"no last wait for instructions", kThree, [](K k) { return drop_call(k, kWait, 1); },
+     F::PendingMatrix},
+    {"the last wait leaves a group", kThree,
+     [](K k) { return change_argument(k, kWait, 1, 0, another(1)); }, F::PendingMatrix},
+    {"one lane does not take part", kThree, [](K k) { return diverge_call(k, kCall, 0); },
+     F::DivergentWarp},
+    {"lanes name different matrices", kThree,
+     [](K k) {
+       return change_argument(k, kCall, 0, 3,
+                              elements(ir::var("output_thread_x") / Expr(64) * Expr(8)));
+     },
+     F::DivergentWarp},
+    {"a matrix that does not begin at 16 bytes", kThree,
+     [](K k) { return change_argument(k, kCall, 0, 6, elements(Expr(4))); }, F::Misaligned},
+    {"groups of rows too far apart", kThree,
+     [](K k) { return change_argument(k, kCall, 0, 5, another(16384)); }, F::OutOfBounds},
+    {"columns of terms too far apart", kThree,
+     [](K k) { return change_argument(k, kCall, 0, 7, another(8192)); }, F::OutOfBounds},
+    {"results that nobody began", kThree, [](K k) { return drop_first_store(k, "anchor"); },
+     F::Uninitialised},
+    {"copies into the slot that instructions read", kThree,
+     [](K k) { return change_argument(k, kCopy, 2, 0, iterations(kLoop, -1)); }, F::PendingMatrix},
+    {"copies into the slot of the iteration before", kThree,
+     [](K k) { return change_argument(k, kCopy, 3, 0, iterations(kLoop, 1)); }, F::Uninitialised},
+    {"the next slot is read", kThree,
+     [](K k) { return change_argument(k, kCall, 0, 3, iterations(kLoop, 1)); }, F::Uninitialised},
+    {"a slot too few", kThree, [](K k) { return shrink(k, "cache.b", 64); }, F::OutOfBounds},
+    {"fetches beyond the end", kThree, [](K k) { return drop_condition_on(k, kLoop); },
+     F::OutOfBounds},
+    {"two buffers: no wait for instructions", kTwo, [](K k) { return drop_call(k, kWait, 0); },
+     F::PendingMatrix},
+    {"two buffers: the wait leaves a group", kTwo,
+     [](K k) { return change_argument(k, kWait, 0, 0, another(1)); }, F::PendingMatrix},
+    {"one buffer: no wait for instructions", kPlain, [](K k) { return drop_call(k, kWait, 0); },
+     F::PendingMatrix},
+    {"one buffer: no barrier behind what was read", kPlain, [](K k) { return drop_barrier(k, 1); },
+     F::MissingBarrier},
+    {"one buffer: no fence of shared memory", kPlain, [](K k) { return drop_call(k, kShared, 0); },
+     F::MissingFence},
+};
 
 TEST(WarpgroupDefects, TheKernelsAreRightWithoutThem) {
   for (const KernelSource* source : {&kThree, &kTwo, &kPlain}) {
@@ -161,8 +156,8 @@ TEST(WarpgroupDefects, TheKernelsAreRightWithoutThem) {
 }
 
 TEST(WarpgroupDefects, AreEachFoundAndNamed) {
-  EXPECT_GE(defects().size(), 30u);
-  expect_each_found(defects());
+  EXPECT_GE(kDefects.size(), 30u);
+  expect_each_found(kDefects);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // once, and tuning goes on with it.
 #include <gtest/gtest.h>
 
-#include "tests/support/power_cuts.h"
+#include "tests/support/disk/power_cuts.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/sqlite_open.h"
 #include "tuner/records/sqlite_schema.h"

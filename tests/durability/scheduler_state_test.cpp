@@ -9,7 +9,7 @@
 
 #include "fleet/jobs/book/book_testing.h"
 #include "fleet/server/journal.h"
-#include "tests/support/power_cuts.h"
+#include "tests/support/disk/power_cuts.h"
 
 namespace attune::server {
 namespace {

@@ -27,7 +27,7 @@ class Counting final : public Search {
     }
     return proposals;
   }
-  void update(std::span<const space::Observation>) override {}
+  void update(std::span<const space::Candidate>) override {}
   std::string changes() override { return std::to_string(last_); }
   Status restore(std::span<const std::string>) override { return {}; }
 
@@ -100,13 +100,12 @@ TEST(LongSession, ASearchWritesWhatItDidAndNoMore) {
     const auto search = make_search(std::move(*explorer), 7);
     std::size_t bytes = 0, most = 0;
     for (int round = 0; round < 1000; ++round) {
-      const std::vector<space::Candidate> batch = search->select(100);
+      std::vector<space::Candidate> batch = search->select(100);
       ASSERT_EQ(batch.size(), 100U);
-      std::vector<space::Observation> observations;
-      for (const space::Candidate& each : batch) {
-        observations.push_back({&each, 100 + static_cast<double>(each.trace_hash % 1000)});
+      for (space::Candidate& each : batch) {
+        each.time_us = 100 + static_cast<double>(each.trace_hash % 1000);
       }
-      search->update(observations);
+      search->update(batch);
       const std::size_t size = search->changes().size();
       bytes += size;
       most = std::max(most, size);

@@ -8,7 +8,7 @@
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/text/print.h"
 #include "targets/c/codegen/compiled_c_testing.h"
-#include "tests/support/random_ir.h"
+#include "tests/support/random/random_ir.h"
 
 namespace attune::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "runtime/execution/thread_pool.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "targets/kinds.h"
-#include "tests/support/random_ir.h"
+#include "tests/support/random/random_ir.h"
 
 namespace attune::test {
 namespace {

@@ -15,7 +15,7 @@
 #include "targets/cuda/codegen/emulated_testing.h"
 #include "targets/cuda/codegen/nvrtc.h"
 #include "targets/kinds.h"
-#include "tests/support/random_launch.h"
+#include "tests/support/random/random_launch.h"
 #include "tests/support/run_scheduled.h"
 #include "tuner/space/template_space.h"
 #include "tuner/templates/launches/launches.h"

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "tests/support/random_launch.h"
+#include "tests/support/random/random_launch.h"
 
 namespace attune::test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "tests/support/random_pipeline.h"
+#include "tests/support/random/random_pipeline.h"
 
 namespace attune::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "compiler/ir/interpret/evaluate.h"
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/text/print.h"
-#include "tests/support/random_ir.h"
+#include "tests/support/random/random_ir.h"
 
 namespace attune::test {
 namespace {
@@ -126,13 +126,19 @@ void for_many(std::uint64_t seed, Check check) {
   for (std::uint64_t i = 0; i < 50; ++i) check(hash_combine(seed, i));
 }
 
-RC_GTEST_PROP(Simplify, KeepsIndexArithmetic, (std::uint64_t seed)) {
+RC_GTEST_PROP(SimplifyProperty, KeepsIndexArithmetic, (std::uint64_t seed)) {
   for_many(seed, check_index_arithmetic);
 }
-RC_GTEST_PROP(Simplify, KeepsConditions, (std::uint64_t seed)) { for_many(seed, check_conditions); }
-RC_GTEST_PROP(Simplify, KeepsVectors, (std::uint64_t seed)) { for_many(seed, check_vectors); }
-RC_GTEST_PROP(Simplify, IsStable, (std::uint64_t seed)) { for_many(seed, check_repeated); }
-RC_GTEST_PROP(Simplify, KeepsKernels, (std::uint64_t seed)) { for_many(seed, check_kernels); }
+RC_GTEST_PROP(SimplifyProperty, KeepsConditions, (std::uint64_t seed)) {
+  for_many(seed, check_conditions);
+}
+RC_GTEST_PROP(SimplifyProperty, KeepsVectors, (std::uint64_t seed)) {
+  for_many(seed, check_vectors);
+}
+RC_GTEST_PROP(SimplifyProperty, IsStable, (std::uint64_t seed)) { for_many(seed, check_repeated); }
+RC_GTEST_PROP(SimplifyProperty, KeepsKernels, (std::uint64_t seed)) {
+  for_many(seed, check_kernels);
+}
 
 }  // namespace
 }  // namespace attune::test

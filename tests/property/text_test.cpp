@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "compiler/ir/text/parse.h"
 #include "compiler/ir/text/print.h"
-#include "tests/support/random_ir.h"
+#include "tests/support/random/random_ir.h"
 
 namespace attune::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "tests/support/random_warp.h"
+#include "tests/support/random/random_warp.h"
 
 namespace attune::test {
 namespace {

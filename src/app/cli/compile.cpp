@@ -48,6 +48,12 @@ std::string summary_of(const verbs::CompileReport& report) {
       static_cast<double>(report.weight_bytes) / kMb, static_cast<double>(report.peak_bytes) / kMb);
 }
 
+std::string looked_at(const verbs::CompileReport& report) {
+  return fmt::format("looked at {} {} for {:.1f} s: {} {} faster than by default", report.looked,
+                     report.looked == 1 ? "task" : "tasks", report.look_seconds,
+                     report.looked_better, report.looked_better == 1 ? "is" : "are");
+}
+
 }  // namespace
 
 Result<int> run_compile(Words arguments, Console& console) {
@@ -100,12 +106,7 @@ Result<int> run_compile(Words arguments, Console& console) {
     }
     tell_fallbacks(report.fallbacks, console);
     if (!report.look_refused.empty()) console.note(report.look_refused);
-    if (report.looked > 0) {
-      console.note(fmt::format("looked at {} {} for {:.1f} s: {} {} faster than by default",
-                               report.looked, report.looked == 1 ? "task" : "tasks",
-                               report.look_seconds, report.looked_better,
-                               report.looked_better == 1 ? "is" : "are"));
-    }
+    if (report.looked > 0) console.note(looked_at(report));
     console.note(summary_of(report));
     if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
     return 0;

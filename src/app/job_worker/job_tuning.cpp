@@ -27,7 +27,7 @@ namespace {
 using session::Resource;
 
 // Of a round, for predictions before its like was seen.
-constexpr double kRoundTrials = 16;
+constexpr double kRoundTrials = whole_model::kModelBatch;
 // What is left of a budget of seconds that an earlier worker used up.
 constexpr double kLeastSeconds = 1;
 
@@ -127,7 +127,8 @@ class JobTuning {
                               .target = options_.target,
                               .threads = threads_,
                               .exact = options_.exact,
-                              .precision = options_.precision};
+                              .precision = options_.precision,
+                              .defaults = defaults_};
     for (const std::string& text : options_.shapes) {
       ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
       model.shapes.insert(std::move(shape));
@@ -263,6 +264,9 @@ class JobTuning {
   worker::Holding holding_;
   JobResources resources_;
   const std::string& store_ = places_.store;
+  // Of the model, which is loaded to look it up and again to tune it.
+  const std::shared_ptr<model::DefaultSchedules> defaults_ =
+      std::make_shared<model::DefaultSchedules>();
   int threads_ = 0;
   double rounds_ = 0;  // that ended
 };

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -19,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "attune-cage-";  // then the maker's number, then a count
+constexpr std::string_view kPrefix = "attune-cage-";  // then the maker's number, then its own
 
 Error failed(std::string_view verb, const std::string& path) {
   return Error{
@@ -86,6 +85,15 @@ void remove_leftovers(const std::string& outside) {
   }
 }
 
+// With the first number that no other group of this process has.
+Result<std::string> make_folder(const std::string& outside) {
+  for (int number = 1;; ++number) {
+    std::string folder = fmt::format("{}/{}{}-{}", outside, kPrefix, ::getpid(), number);
+    if (::mkdir(folder.c_str(), 0755) == 0) return folder;
+    if (errno != EEXIST) return failed("make", folder);
+  }
+}
+
 }  // namespace
 
 Status write_group_value(const std::string& path, std::string_view value) {
@@ -114,12 +122,10 @@ bool has_group_word(std::string_view list, std::string_view word) {
 ControlGroup::ControlGroup(std::string folder) : folder_(std::move(folder)), maker_(::getpid()) {}
 
 Result<std::unique_ptr<ControlGroup>> ControlGroup::make(const GroupPlace& place) {
-  static std::atomic<int> count = 0;
   ATTUNE_ASSIGN(const std::string outside, outside_of(place));
   ATTUNE_RETURN_IF_ERROR(pass_down(outside));
   remove_leftovers(outside);
-  const std::string folder = fmt::format("{}/{}{}-{}", outside, kPrefix, ::getpid(), ++count);
-  if (::mkdir(folder.c_str(), 0755) != 0) return failed("make", folder);
+  ATTUNE_ASSIGN(const std::string folder, make_folder(outside));
   std::unique_ptr<ControlGroup> group(new ControlGroup(folder));
   const std::string type = read_group_value(folder + "/cgroup.type");
   if (type.empty() || type == "domain") return group;

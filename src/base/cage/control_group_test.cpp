@@ -58,6 +58,12 @@ TEST_F(PretendedGroups, LieBesideOnesOwnWithLimits) {
   EXPECT_EQ(read_group_value(folder + "/memory.max"), "max");
 }
 
+TEST_F(PretendedGroups, OfOneMakerAreToldApart) {
+  const auto one = make(), other = make();
+  ASSERT_TRUE(one.ok() && other.ok());
+  EXPECT_NE((*one)->folder(), (*other)->folder());
+}
+
 TEST_F(PretendedGroups, AreRemovedByWhoeverMadeThem) {
   auto group = make();
   ASSERT_TRUE(group.ok());

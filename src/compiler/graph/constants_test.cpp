@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/graph/builder.h"
-#include "compiler/graph/passes/interpret_for_test.h"
+#include "compiler/graph/passes/interpret_testing.h"
 
 namespace attune::graph {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/graph/evaluate_for_test.h"
+#include "compiler/graph/evaluate_testing.h"
 
 #include <gtest/gtest.h>
 

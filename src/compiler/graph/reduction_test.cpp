@@ -1,7 +1,7 @@
 // What reductions, rows and normalisations of src/compiler/ops mean, by values computed by hand.
 #include <cmath>
 
-#include "compiler/graph/evaluate_for_test.h"
+#include "compiler/graph/evaluate_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What convolutions, pools and resampling of graphs mean.
-#include "compiler/graph/evaluate_for_test.h"
+#include "compiler/graph/evaluate_testing.h"
 
 #include <gtest/gtest.h>
 

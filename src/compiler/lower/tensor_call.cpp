@@ -110,22 +110,41 @@ Status check_scope(const ir::TensorIntrinsic& intrinsic, const ir::IntrinsicOper
                  fmt::format("it must be in {} memory", names));
 }
 
+// Of the axes of the intrinsic's meaning.
+std::vector<std::int64_t> axis_extents(const ir::Stage& stage) {
+  std::vector<std::int64_t> extents;
+  for (const auto* axes : {&stage.axes, &stage.reduce_axes}) {
+    for (const ir::Axis& axis : *axes) extents.push_back(axis.extent);
+  }
+  return extents;
+}
+
+// Where the tile begins; inputs are the same tile for all lanes that work together.
+ir::Bindings start_of(const TileAccesses& tile, bool together) {
+  ir::Bindings at_start;
+  for (const std::string& variable : tile.variables) {
+    if (!variable.empty()) at_start[variable] = Expr(0);
+  }
+  if (together) at_start[tile.lane] = Expr(0);
+  return at_start;
+}
+
+// A bit for each operand that is rounded.
+Expr rounded_operands(const TileAccesses& tile) {
+  std::int64_t rounded = 0;
+  for (std::size_t i = 0; i < tile.rounded.size(); ++i) rounded |= tile.rounded[i] ? 1 << i : 0;
+  return Expr(rounded);
+}
+
 }  // namespace
 
 Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const TileAccesses& tile,
                                   const ir::Ranges& ranges) {
   const ir::Program program = intrinsic.program();
   const auto dims = dimensions(program);
-  std::vector<std::int64_t> extents;  // of the meaning's axes
-  for (const auto* axes : {&program.stages[0].axes, &program.stages[0].reduce_axes}) {
-    for (const ir::Axis& axis : *axes) extents.push_back(axis.extent);
-  }
-  ir::Bindings at_start;
-  for (const std::string& variable : tile.variables) {
-    if (!variable.empty()) at_start[variable] = Expr(0);
-  }
+  const std::vector<std::int64_t> extents = axis_extents(program.stages[0]);
   const bool together = intrinsic.lanes() > 1;
-  if (together) at_start[tile.lane] = Expr(0);  // inputs are the same tile for all lanes
+  const ir::Bindings at_start = start_of(tile, together);
   std::vector<Expr> arguments;
   for (std::size_t i = 0; i < tile.operands.size(); ++i) {
     const ir::IntrinsicOperand& operand = intrinsic.operands[i];
@@ -173,11 +192,7 @@ Result<ir::Stmt> make_tensor_call(const ir::TensorIntrinsic& intrinsic, const Ti
     }
     if (intrinsic.warp && i > 0) arguments.push_back(Expr(step));
   }
-  if (!intrinsic.rounding.empty()) {
-    std::int64_t rounded = 0;
-    for (std::size_t i = 0; i < tile.rounded.size(); ++i) rounded |= tile.rounded[i] ? 1 << i : 0;
-    arguments.push_back(Expr(rounded));
-  }
+  if (!intrinsic.rounding.empty()) arguments.push_back(rounded_operands(tile));
   return ir::evaluate(ir::opaque(std::string(intrinsic.name), ir::kI32, std::move(arguments)));
 }
 

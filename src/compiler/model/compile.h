@@ -12,6 +12,7 @@
 #include "compiler/model/fallback.h"
 #include "compiler/model/model_tasks.h"
 #include "compiler/model/plan/weights.h"
+#include "compiler/model/schedules/default_schedules.h"
 #include "compiler/model/schedules/schedules.h"
 #include "compiler/ops/precision.h"
 #include "compiler/target/target.h"
@@ -43,6 +44,8 @@ struct CompileOptions {
   std::string name;            // of the model
   ChooseSchedule choose = {};  // default schedules without it
   Algorithms algorithms = {};  // of default schedules
+  // Never null.
+  std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
   ops::Precision precision = ops::Precision::F32;
   // One operator alone: its graph is compiled as it is written, with these facts of its one task.
   std::optional<TaskFacts> operator_facts = {};
@@ -57,6 +60,13 @@ struct CompileOptions {
   std::vector<std::string> disabled_passes = {};
   ObserveStep observe = {};
   std::function<void(std::size_t done, std::size_t all)> progress = {};
+
+  Schedule default_of(const graph::Task& task) const {
+    return defaults->of(task, target, algorithms);
+  }
+  Schedule schedule_of(const graph::Task& task) const {
+    return choose ? choose(task) : default_of(task);
+  }
 };
 
 struct CompiledModel {

@@ -160,9 +160,7 @@ class LayoutChooser {
   }
 
   Cost cost_of(const graph::Task& task) const {
-    const Schedule schedule = options_.choose
-                                  ? options_.choose(task)
-                                  : default_schedule(task, options_.target, options_.algorithms);
+    const Schedule schedule = options_.schedule_of(task);
     Cost cost{0, schedule.measured_us};
     const ir::Program* program = program_of(task, schedule.algorithm);
     auto state = schedule::replay(*program, schedule.trace);

@@ -3,7 +3,7 @@
 // if not too much has to be moved between the two kinds. Costs are measured ones where records know
 // them, that of moving the largest value included, whose speed holds for all; predictions in
 // proportion, and a usual speed, where they do not. The choice for the whole model is the cheapest
-// one (graph/labelling.h).
+// one (graph/layouts/labelling.h).
 #pragma once
 
 #include "compiler/graph/layouts/layouts.h"

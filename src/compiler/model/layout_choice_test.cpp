@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/graph/builder.h"
+#include "targets/kinds.h"
 
 namespace attune::model {
 namespace {
@@ -89,6 +90,22 @@ TEST(ChooseLayouts, WithoutMeasurementsTheUsualSpeedCounts) {
   Sample slow;
   slow.options.target.threads = 1;
   EXPECT_EQ(slow.narrow_blocks(), Blocks{});
+}
+
+// Channels are cut where every target's blocks end.
+TEST(ChooseLayouts, NoTargetHasWiderBlocksThanLayoutsKnow) {
+  std::int64_t widest = 0;
+  for (const char* text :
+       {"cpu -triple=x86_64-linux-gnu -mcpu=znver4", "cpu -triple=x86_64-linux-gnu -mcpu=haswell",
+        "cpu -triple=aarch64-linux-gnu -mcpu=neoverse-n1", "sim", "cuda -arch=sm_90a"}) {
+    const target::Target target = targets::resolve(targets::parse(text).value()).value();
+    for (const int element_bytes : {2, 4}) {
+      const std::int64_t block = target.channel_block(element_bytes);
+      EXPECT_EQ(graph::kWidestBlock % block, 0) << text << " has blocks of " << block;
+      widest = std::max(widest, block);
+    }
+  }
+  EXPECT_EQ(widest, graph::kWidestBlock);
 }
 
 }  // namespace

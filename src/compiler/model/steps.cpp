@@ -101,14 +101,12 @@ std::string tasks_text(const Compilation& c) {
 
 Status choose(Compilation& c) {
   c.schedules.resize(c.tasks->distinct.size());
-  return run_parallel(
-      c.schedules.size(), compiling_threads(c.options.target), [&](std::size_t i) -> Status {
-        const graph::Task& task = c.tasks->distinct[i];
-        c.schedules[i] = c.options.choose
-                             ? c.options.choose(task)
-                             : default_schedule(task, c.options.target, c.options.algorithms);
-        return {};
-      });
+  return run_parallel(c.schedules.size(), compiling_threads(c.options.target),
+                      [&](std::size_t i) -> Status {
+                        const graph::Task& task = c.tasks->distinct[i];
+                        c.schedules[i] = c.options.schedule_of(task);
+                        return {};
+                      });
 }
 
 std::string schedules_text(const Compilation& c) {

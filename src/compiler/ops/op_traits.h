@@ -41,7 +41,8 @@ struct OpTraits {
   bool finite = false;
   // No result is negative.
   bool never_negative = false;
-  // An element of a channel is made of elements of the same channel.
+  // An element of a channel is made of elements of the same channel, in calls that do not work
+  // along the channels.
   bool keeps_channels = false;
   // Loses little where operands and results are kept in 16 bits: they are of like size, and what is
   // computed between them is computed in f32 anyway.
@@ -57,6 +58,9 @@ struct OpTraits {
   bool (*keeps_rows)(const OpCall&) = nullptr;
   // Whether a call whose result has the type of its first operand gives that operand unchanged.
   bool (*does_nothing)(const OpCall&) = nullptr;
+  // Arithmetic whose two operands may change places, and groups but for rounding: passes put
+  // constants on the right and join them.
+  bool commutative = false;
   // How many, for those that an `elementwise` spec may chain by name (no attributes); 0: not those.
   std::uint8_t operands = 0;
   // The runtime's function, where it is not the name with capitals ("top_k": "TopK"), or kNoHost.

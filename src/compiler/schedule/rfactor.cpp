@@ -52,13 +52,7 @@ Result<ir::Stage> partial_stage(const StageState& stage, int kept) {
   return partial;
 }
 
-}  // namespace
-
-Status apply_step(State& state, const Rfactor& step) {
-  ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
-  ATTUNE_ASSIGN(const int position, require_loop(*state.stages[index], step.loop));
-  const StageState& stage = *state.stages[index];
-  const int kept = stage.loops[position];
+Status check_factors(const State& state, const StageState& stage, int kept, const Rfactor& step) {
   if (!stage.iters[kept].reduce || stage.stage.outputs.size() != 1) {
     return invalid(fmt::format("loop '{}' of stage '{}' is not a reduction that can be factored",
                                step.loop, step.stage),
@@ -77,6 +71,17 @@ Status apply_step(State& state, const Rfactor& step) {
     return invalid(fmt::format("stage '{}' has fused axes or is not at root", step.stage),
                    "rfactor before fuse and compute_at");
   }
+  return {};
+}
+
+}  // namespace
+
+Status apply_step(State& state, const Rfactor& step) {
+  ATTUNE_ASSIGN(const int index, require_stage(state, step.stage));
+  ATTUNE_ASSIGN(const int position, require_loop(*state.stages[index], step.loop));
+  const StageState& stage = *state.stages[index];
+  const int kept = stage.loops[position];
+  ATTUNE_RETURN_IF_ERROR(check_factors(state, stage, kept, step));
   ATTUNE_ASSIGN(ir::Stage partial, partial_stage(stage, kept));
 
   // The stage itself: reduces over the kept axis; loops over its own axes stay as they are.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/schedule/algorithm.h"
 #include "compiler/schedule/schedule_testing.h"
 
 namespace attune::schedule {
@@ -125,6 +126,12 @@ TEST(Trace, AlgorithmComesFirst) {
   EXPECT_EQ(loops_after("output", "split output i 5\nalgorithm direct"),
             "line 2 of the trace: algorithm 'direct' after other steps / it is the first step of a "
             "trace");
+}
+
+TEST(Trace, IsMadeForTheAlgorithmItNames) {
+  EXPECT_EQ(algorithm_of({}), "direct");
+  EXPECT_EQ(algorithm_of({Split{"output", "i", {4}}}), "direct");
+  EXPECT_EQ(algorithm_of({Algorithm{"winograd4"}, Split{"output", "i", {4}}}), "winograd4");
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
+#include "fleet/server/lease_clock.h"
 
 namespace attune::server {
 namespace {
@@ -32,12 +35,11 @@ class LoopTest : public ::testing::Test {
                          {}, clock_.now()),
               journal_, world_, clock_, kLeaseSeconds) {}
 
-  // Done by the loop, which is away meanwhile.
+  // Time in which the loop is away.
   void stall() {
-    loop_.post([](Turn&) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(2 * kLeaseSeconds));
-    });
+    loop_.post([this](Turn&) { pass(2 * kLeaseSeconds); });
   }
+  void pass(double seconds) { uptime_ = uptime_ + seconds; }
   // Asked in a turn of its own: leases have been judged since the events before.
   bool knows_worker() {
     bool known = false;
@@ -56,7 +58,8 @@ class LoopTest : public ::testing::Test {
   }
 
   test::TemporaryDirectory folder_;
-  UnixClock clock_;
+  std::atomic<double> uptime_ = 0;
+  UnixClock clock_{[this] { return uptime_.load(); }};
   Nowhere world_;
   Journal journal_;
   EventLoop loop_;
@@ -71,7 +74,7 @@ TEST_F(LoopTest, TimeInWhichItWasAwayDoesNotCountAgainstALease) {
 
 TEST_F(LoopTest, NorDoesTimeBeforeItServes) {
   join();
-  std::this_thread::sleep_for(std::chrono::duration<double>(2 * kLeaseSeconds));
+  pass(2 * kLeaseSeconds);
   EXPECT_TRUE(knows_worker());
 }
 
@@ -79,7 +82,10 @@ TEST_F(LoopTest, AWorkerThatIsSilentIsLost) {
   loop_.serve();
   join();
   EXPECT_TRUE(knows_worker());
-  while (knows_worker()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  double silent = 0;
+  for (const double tick = tick_seconds_of(kLeaseSeconds); knows_worker(); silent += tick)
+    pass(tick);
+  EXPECT_GE(silent, kLeaseSeconds - 1e-9);
 }
 
 }  // namespace

@@ -12,11 +12,13 @@
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/state_lock.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
+#include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
 namespace {
@@ -239,6 +241,7 @@ class StalledDisk {
   sqlite::Transaction transaction_;
 };
 
+// It sleeps: that the lease would be over by the real clock is what it is about.
 TEST(Server, AWorkerThatWaitsForTheDiskKeepsItsJob) {
   const TemporaryDirectory folder;
   ServerOptions with = options(folder.path());
@@ -277,7 +280,10 @@ TEST(Server, ThoseWhoCalledBeforeItsEndAreAnswered) {
   while (watch->Read(&snapshot) && snapshot.jobs_size() == 0) {
   }
   std::thread ending([&] { server->reset(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // it is about to end
+  // It is about to end when nobody listens any more.
+  while (wire::connect_to_path(wire::socket_path(folder.path())).error == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   disk.reset();
   caller.join();
   ending.join();

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/local_workers.h"
 #include "fleet/server/server.h"
 #include "fleet/server/worker_connection.h"

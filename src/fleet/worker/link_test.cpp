@@ -111,7 +111,8 @@ TEST(Link, IsMendedWithASchedulerThatWasStartedAnew) {
   EXPECT_TRUE(scheduler.mistakes().empty());
 }
 
-// Nobody else could be given the job while no scheduler is there.
+// Nobody else could be given the job while no scheduler is there. It sleeps: that time passes on
+// the real clock, which counts the lease, is what it is about.
 TEST(Link, WaitsLongerForASchedulerThatIsNotThere) {
   AdmittingScheduler scheduler;
   scheduler.set_lease_seconds(4);  // a line is mended for half of it

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "runtime/execution/executor.h"
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 #include "runtime/memory/tensor.h"
 
 namespace attune::runtime {

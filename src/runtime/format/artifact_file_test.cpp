@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/temporary_directory_testing.h"
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 
 namespace attune::runtime {
 namespace {

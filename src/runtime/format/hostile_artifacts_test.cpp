@@ -9,7 +9,7 @@
 #include "base/temporary_directory_testing.h"
 #include "runtime/format/artifact_format.h"
 #include "runtime/format/plan_json.h"
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 #include "targets/cpu/device/edited_object_testing.h"
 
 namespace attune::runtime {

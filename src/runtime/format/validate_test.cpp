@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "runtime/format/plan.h"
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 
 namespace attune::runtime {
 namespace {

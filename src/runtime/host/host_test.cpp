@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "runtime/host/elements.h"
-#include "runtime/host/host_values_test.h"
+#include "runtime/host/host_values_testing.h"
 
 namespace attune::runtime {
 namespace {

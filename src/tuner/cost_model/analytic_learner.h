@@ -7,7 +7,7 @@ namespace attune::cost_model {
 
 class AnalyticLearner : public Learner {
  public:
-  void fit(std::span<const Example>) override {}
+  void fit(std::span<const space::Candidate>) override {}
   void score(std::span<const Query> queries, std::span<double> scores) const override;
 };
 

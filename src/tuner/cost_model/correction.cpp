@@ -112,12 +112,12 @@ double Correction::log_evidence() const {
   return evidence;
 }
 
-void Correction::fit(std::vector<Observation> observations) {
-  known_ = std::move(observations);
+void Correction::fit(std::vector<Residual> residuals) {
+  known_ = std::move(residuals);
   weights_.clear();
   if (known_.empty()) return;
   std::vector<double> ratios;
-  for (const Observation& o : known_) ratios.push_back(o.log_ratio);
+  for (const Residual& residual : known_) ratios.push_back(residual.log_ratio);
   offset_ = median(std::move(ratios));
   double best_noise = kNoises[0], best_evidence = -1e300;
   for (double noise : kNoises) {

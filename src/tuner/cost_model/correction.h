@@ -12,7 +12,8 @@
 
 namespace attune::cost_model {
 
-struct Observation {
+// What the prediction of a point leaves unexplained.
+struct Residual {
   space::Point point;
   double log_ratio;  // of measured to predicted time
 };
@@ -21,12 +22,12 @@ class Correction {
  public:
   explicit Correction(const space::Space& space);
 
-  // Learns from all observations given; what was learnt before is forgotten.
-  void fit(std::vector<Observation> observations);
+  // Learns from all residuals given; what was learnt before is forgotten.
+  void fit(std::vector<Residual> residuals);
 
   // The expected log ratio; 0 before anything was learnt.
   double mean(const space::Point& point) const;
-  // The standard deviation of that; costs the square of the number of observations.
+  // The standard deviation of that; costs the square of the number of residuals.
   double deviation(const space::Point& point) const;
 
  private:
@@ -44,7 +45,7 @@ class Correction {
   double log_evidence() const;
 
   std::vector<Alternative> alternatives_;
-  std::vector<Observation> known_;
+  std::vector<Residual> known_;
   double offset_ = 0;             // the median log ratio
   std::vector<double> cholesky_;  // lower triangle, row by row
   std::vector<double> weights_;   // solution for the centred ratios

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {
@@ -25,7 +25,7 @@ TEST(Correction, LearnsMainEffectsFromFewPoints) {
   const auto space = space::sample_space();
   Correction correction(space);
   Rng rng(7);
-  std::vector<Observation> some;
+  std::vector<Residual> some;
   for (int i = 0; i < 24; ++i) {
     const auto point = space.sample(rng);
     some.push_back({point, truth(point)});
@@ -44,7 +44,7 @@ TEST(Correction, LearnsMainEffectsFromFewPoints) {
 TEST(Correction, RepeatedPointsAreNoTrouble) {
   const auto space = space::sample_space();
   Correction correction(space);
-  correction.fit(std::vector<Observation>(50, {space.point_at(5), 0.25}));
+  correction.fit(std::vector<Residual>(50, {space.point_at(5), 0.25}));
   EXPECT_NEAR(correction.mean(space.point_at(5)), 0.25, 0.02);
 }
 

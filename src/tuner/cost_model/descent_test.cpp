@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tuner/cost_model/analytic.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {

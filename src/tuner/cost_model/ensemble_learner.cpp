@@ -14,20 +14,20 @@ EnsembleLearner::EnsembleLearner(std::vector<std::unique_ptr<Learner>> members,
   CHECK(!members_.empty(), "an ensemble needs members");
 }
 
-void EnsembleLearner::fit(std::span<const Example> examples) {
+void EnsembleLearner::fit(std::span<const space::Candidate> tried) {
   best_ = 0;
-  const Example* fastest = nullptr;
-  for (const Example& example : examples) {
-    if (!example.measured_us) continue;
-    if (!fastest || *example.measured_us < *fastest->measured_us) fastest = &example;
+  const space::Candidate* fastest = nullptr;
+  for (const space::Candidate& candidate : tried) {
+    if (!candidate.time_us) continue;
+    if (!fastest || *candidate.time_us < *fastest->time_us) fastest = &candidate;
   }
-  if (fastest) best_ = log_time(*fastest->measured_us);
-  std::vector<Example> drawn;
+  if (fastest) best_ = log_time(*fastest->time_us);
+  std::vector<space::Candidate> drawn;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     Rng rng(hash_combine(seed_, m));
     drawn.clear();
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      drawn.push_back(examples[rng.below(examples.size())]);
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      drawn.push_back(tried[rng.below(tried.size())]);
     }
     members_[m]->fit(drawn);
   }

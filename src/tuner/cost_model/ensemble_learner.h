@@ -15,7 +15,7 @@ class EnsembleLearner : public Learner {
   EnsembleLearner(std::vector<std::unique_ptr<Learner>> members, AcquisitionRule rule,
                   std::uint64_t seed);
 
-  void fit(std::span<const Example> examples) override;
+  void fit(std::span<const space::Candidate> tried) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
   void acquire(std::span<const Query> queries, std::span<double> scores) const override;
   // The members share what is expensive.

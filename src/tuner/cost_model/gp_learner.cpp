@@ -13,14 +13,13 @@ namespace {
 constexpr std::size_t kFastest = 160, kOverrated = 64, kFailures = 48;
 constexpr double kFailureLogRatio = 1.1;  // above the worst that ran
 
-std::vector<const Example*> fastest_first(std::span<const Example> examples) {
-  std::vector<const Example*> measured;
-  for (const Example& example : examples) {
-    if (example.measured_us) measured.push_back(&example);
+std::vector<const space::Candidate*> fastest_first(std::span<const space::Candidate> tried) {
+  std::vector<const space::Candidate*> measured;
+  for (const space::Candidate& candidate : tried) {
+    if (candidate.time_us) measured.push_back(&candidate);
   }
-  std::stable_sort(measured.begin(), measured.end(), [](const Example* a, const Example* b) {
-    return *a->measured_us < *b->measured_us;
-  });
+  std::stable_sort(measured.begin(), measured.end(),
+                   [](const auto* a, const auto* b) { return *a->time_us < *b->time_us; });
   return measured;
 }
 
@@ -30,30 +29,29 @@ GpLearner::GpLearner(AcquisitionRule rule, const space::Space& space,
                      std::shared_ptr<const Prior> prior)
     : rule_(rule), prior_(std::move(prior)), correction_(space) {}
 
-void GpLearner::fit(std::span<const Example> examples) {
-  std::vector<Observation> observations;
-  const auto measured = fastest_first(examples);
-  trust_ = prior_->trust(lessons_of(examples, kFastest + kOverrated));
-  best_ = measured.empty() ? 0 : log_time(*measured[0]->measured_us);
-  for (const Example* example : measured) {
-    observations.push_back(
-        {example->point, log_time(*example->measured_us) -
-                             prior_->log_us(example->point, example->predicted_us, trust_)});
+void GpLearner::fit(std::span<const space::Candidate> tried) {
+  std::vector<Residual> residuals;
+  const auto measured = fastest_first(tried);
+  trust_ = prior_->trust(lessons_of(tried, kFastest + kOverrated));
+  best_ = measured.empty() ? 0 : log_time(*measured[0]->time_us);
+  for (const space::Candidate* candidate : measured) {
+    const double prior = prior_->log_us(*candidate->point, candidate->predicted_us, trust_);
+    residuals.push_back({*candidate->point, log_time(*candidate->time_us) - prior});
   }
   double worst = 0;
-  for (const Observation& o : observations) worst = std::max(worst, o.log_ratio);
-  if (observations.size() > kFastest) {
-    std::stable_sort(observations.begin() + kFastest, observations.end(),
+  for (const Residual& residual : residuals) worst = std::max(worst, residual.log_ratio);
+  if (residuals.size() > kFastest) {
+    std::stable_sort(residuals.begin() + kFastest, residuals.end(),
                      [](const auto& a, const auto& b) { return a.log_ratio > b.log_ratio; });
-    observations.resize(std::min(observations.size(), kFastest + kOverrated));
+    residuals.resize(std::min(residuals.size(), kFastest + kOverrated));
   }
   std::size_t failures = 0;
-  for (const Example& example : examples) {
-    if (example.measured_us || failures == kFailures) continue;
-    observations.push_back({example.point, worst + kFailureLogRatio});
+  for (const space::Candidate& candidate : tried) {
+    if (candidate.time_us || failures == kFailures) continue;
+    residuals.push_back({*candidate.point, worst + kFailureLogRatio});
     ++failures;
   }
-  correction_.fit(std::move(observations));
+  correction_.fit(std::move(residuals));
 }
 
 void GpLearner::score(std::span<const Query> queries, std::span<double> scores) const {

@@ -13,7 +13,7 @@ class GpLearner : public Learner {
  public:
   GpLearner(AcquisitionRule rule, const space::Space& space, std::shared_ptr<const Prior> prior);
 
-  void fit(std::span<const Example> examples) override;
+  void fit(std::span<const space::Candidate> tried) override;
   void score(std::span<const Query> queries, std::span<double> scores) const override;
   void acquire(std::span<const Query> queries, std::span<double> scores) const override;
   double typical_us() const override { return prior_->uses_history() ? 60 : 3; }

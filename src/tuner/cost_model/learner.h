@@ -1,6 +1,6 @@
 // A learner predicts from measurements which points of a space are fast. It starts from the
-// analytic prediction, which every example and query carries, and from the history of other tasks
-// where there is one. Same examples in the same order, same seed: same scores.
+// analytic prediction, which every candidate and query carries, and from the history of other tasks
+// where there is one. Same candidates in the same order, same seed: same scores.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "tuner/space/candidate.h"
 #include "tuner/space/space.h"
 
 namespace attune::cost_model {
 
 class History;
-
-// A point that was tried. Without a time the candidate itself failed, which counts as worst.
-struct Example {
-  space::Point point;
-  double predicted_us = 0;  // by the analytic model
-  std::optional<double> measured_us;
-};
 
 struct Query {
   const space::Point* point = nullptr;
@@ -34,8 +28,9 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
-  // Learns from all examples given; what was learnt before is forgotten.
-  virtual void fit(std::span<const Example> examples) = 0;
+  // Learns from candidates that were tried, each with its point and prediction; one that failed
+  // counts as worst. What was learnt before is forgotten.
+  virtual void fit(std::span<const space::Candidate> tried) = 0;
   // One score per query, less is better: on the scale of the log of the time in microseconds,
   // though where the objective is rank only the order is meant to be right.
   virtual void score(std::span<const Query> queries, std::span<double> scores) const = 0;

@@ -5,7 +5,7 @@
 
 #include "tuner/cost_model/examples_testing.h"
 #include "tuner/cost_model/learner.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {
@@ -21,8 +21,8 @@ double predicted_us(const space::Space& space, const space::Point& p) {
   return 40 * std::pow(rows, -0.3) * std::pow(0.9, p.choices[1]);
 }
 
-std::vector<Example> some_examples(const space::Space& space, std::size_t count,
-                                   std::uint64_t seed) {
+std::vector<space::Candidate> some_examples(const space::Space& space, std::size_t count,
+                                            std::uint64_t seed) {
   return random_examples(space, count, seed, predicted_us, truth_us);
 }
 
@@ -56,7 +56,7 @@ TEST_P(LearnerThatLearns, PutsUnseenPointsInOrder) {
   EXPECT_GT(pair_accuracy(scores, unseen), 0.93);
   double error = 0;  // scores are log times
   for (std::size_t i = 0; i < unseen.size(); ++i) {
-    error += std::abs(scores[i] - std::log(*unseen[i].measured_us)) / 80;
+    error += std::abs(scores[i] - std::log(*unseen[i].time_us)) / 80;
   }
   EXPECT_LT(error, 0.1);
 }
@@ -77,16 +77,16 @@ TEST_P(LearnerThatLearns, FailuresCountAsWorst) {
   const auto space = space::sample_space();
   const auto learner = make(space, {.name = GetParam()});
   auto examples = some_examples(space, 64, 2);
-  for (Example& e : examples) {
-    if (e.point.choices[2] == 0) e.measured_us.reset();
+  for (space::Candidate& e : examples) {
+    if (e.point->choices[2] == 0) e.time_us.reset();
   }
   learner->fit(examples);
   const auto unseen = some_examples(space, 100, 3);
   const auto scores = scores_of(*learner, unseen);
   double bad = 0, good = 0, bads = 0;
   for (std::size_t i = 0; i < unseen.size(); ++i) {
-    const bool fails = unseen[i].point.choices[2] == 0;
-    const double score = scores[i] - std::log(*unseen[i].measured_us);
+    const bool fails = unseen[i].point->choices[2] == 0;
+    const double score = scores[i] - std::log(*unseen[i].time_us);
     (fails ? bad : good) += score;
     bads += fails ? 1 : 0;
   }
@@ -99,13 +99,13 @@ TEST_P(EveryLearner, TakesWhateverComes) {
   const auto points = some_examples(space, 10, 3);
   learner->fit({});
   for (double score : scores_of(*learner, points)) EXPECT_TRUE(std::isfinite(score));
-  std::vector<Example> failed = some_examples(space, 5, 2);
-  for (Example& e : failed) e.measured_us.reset();
+  std::vector<space::Candidate> failed = some_examples(space, 5, 2);
+  for (space::Candidate& e : failed) e.time_us.reset();
   learner->fit(failed);
   for (double score : scores_of(*learner, points, true)) EXPECT_TRUE(std::isfinite(score));
   learner->fit(some_examples(space, 1, 2));
   for (double score : scores_of(*learner, points)) EXPECT_TRUE(std::isfinite(score));
-  learner->fit(std::vector<Example>(20, points[0]));
+  learner->fit(std::vector<space::Candidate>(20, points[0]));
   for (double score : scores_of(*learner, points, true)) EXPECT_TRUE(std::isfinite(score));
 }
 
@@ -133,7 +133,7 @@ TEST(Learners, EnsemblesAreUncertainWhereNothingWasSeen) {
   optimist.acquisition = "optimism";
   const auto a = make(space, mean), b = make(space, optimist);
   auto seen = some_examples(space, 60, 2);
-  std::erase_if(seen, [](const Example& e) { return e.point.choices[1] > 2; });
+  std::erase_if(seen, [](const space::Candidate& e) { return e.point->choices[1] > 2; });
   a->fit(seen);
   b->fit(seen);
   const auto unseen = some_examples(space, 100, 3);
@@ -154,7 +154,7 @@ TEST(Learners, AnalyticPredictionIsUsedAsAsked) {
   for (double score : scores_of(*without, points)) EXPECT_EQ(score, 0);
   without->fit(some_examples(space, 48, 2));
   auto queries = points;
-  for (Example& e : queries) e.predicted_us *= 10;
+  for (space::Candidate& e : queries) e.predicted_us *= 10;
   EXPECT_EQ(scores_of(*without, points), scores_of(*without, queries));
   const auto with = make(space, {.name = "xgb-rank", .analytic = "prior"});
   with->fit(some_examples(space, 48, 2));

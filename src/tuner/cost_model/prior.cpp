@@ -47,10 +47,10 @@ double Prior::correction(const space::Point& point, double predicted_us) const {
 Trust Prior::trust(std::span<const Lesson> lessons) const {
   Moments m;
   for (const Lesson& lesson : lessons) {
-    const Example& example = *lesson.example;
-    if (!example.measured_us) continue;
-    m.add(analytic_ ? log_time(example.predicted_us) : 0,
-          correction(example.point, example.predicted_us), lesson.log_us);
+    const space::Candidate& tried = *lesson.candidate;
+    if (!tried.time_us) continue;
+    m.add(analytic_ ? log_time(tried.predicted_us) : 0,
+          correction(*tried.point, tried.predicted_us), lesson.log_us);
   }
   if (m.n < 2) return {};
   const double xx = m.about(m.xx, m.x, m.x), cc = m.about(m.cc, m.c, m.c);

@@ -13,10 +13,10 @@ constexpr double kRankScale = 10;
 
 }  // namespace
 
-void ResidualLearner::fit(std::span<const Example> examples) {
+void ResidualLearner::fit(std::span<const space::Candidate> tried) {
   offset_ = 0;
   slope_ = 1;
-  const auto lessons = lessons_of(examples, most_lessons_);
+  const auto lessons = lessons_of(tried, most_lessons_);
   trust_ = prior_->trust(lessons);
   fitted_ = lessons.size() >= 2;
   if (!fitted_) return;
@@ -24,7 +24,8 @@ void ResidualLearner::fit(std::span<const Example> examples) {
   std::vector<double> priors;
   double mean_error = 0;  // of the prior
   for (const Lesson& lesson : lessons) {
-    priors.push_back(prior_->log_us(lesson.example->point, lesson.example->predicted_us, trust_));
+    const space::Candidate& candidate = *lesson.candidate;
+    priors.push_back(prior_->log_us(*candidate.point, candidate.predicted_us, trust_));
     mean_error += (lesson.log_us - priors.back()) / static_cast<double>(lessons.size());
   }
   std::vector<float> labels, margins;
@@ -55,8 +56,8 @@ void ResidualLearner::calibrate(std::span<const Lesson> lessons) {
   std::vector<Query> queries;
   std::vector<double> times;
   for (const Lesson& lesson : lessons) {
-    if (!lesson.example->measured_us) continue;
-    queries.push_back({&lesson.example->point, lesson.example->predicted_us});
+    if (!lesson.candidate->time_us) continue;
+    queries.push_back({&*lesson.candidate->point, lesson.candidate->predicted_us});
     times.push_back(lesson.log_us);
   }
   std::vector<double> raw(queries.size());

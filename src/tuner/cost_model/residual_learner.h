@@ -16,7 +16,7 @@ class ResidualLearner : public Learner {
   ResidualLearner(Objective objective, std::shared_ptr<const Prior> prior, std::size_t most_lessons)
       : objective_(objective), prior_(std::move(prior)), most_lessons_(most_lessons) {}
 
-  void fit(std::span<const Example> examples) final;
+  void fit(std::span<const space::Candidate> tried) final;
   void score(std::span<const Query> queries, std::span<double> scores) const final;
 
  protected:

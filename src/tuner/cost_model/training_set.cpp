@@ -30,16 +30,16 @@ std::vector<Lesson> thin_out(const std::vector<Lesson>& all, std::size_t most) {
 
 }  // namespace
 
-std::vector<Lesson> lessons_of(std::span<const Example> examples, std::size_t most) {
+std::vector<Lesson> lessons_of(std::span<const space::Candidate> tried, std::size_t most) {
   double slowest = 0;
-  for (const Example& example : examples) {
-    if (example.measured_us) slowest = std::max(slowest, *example.measured_us);
+  for (const space::Candidate& candidate : tried) {
+    if (candidate.time_us) slowest = std::max(slowest, *candidate.time_us);
   }
   if (slowest == 0) return {};
   const double failed = log_time(slowest) + kFailure;
   std::vector<Lesson> all;
-  for (const Example& example : examples) {
-    all.push_back({&example, example.measured_us ? log_time(*example.measured_us) : failed});
+  for (const space::Candidate& candidate : tried) {
+    all.push_back({&candidate, candidate.time_us ? log_time(*candidate.time_us) : failed});
   }
   return all.size() > most ? thin_out(all, most) : all;
 }

@@ -1,5 +1,5 @@
-// What learners take of the examples: a bounded number, so that training never outgrows measuring,
-// with the log of the time of each; failures are slower than all that ran.
+// What learners take of what was tried: a bounded number, so that training never outgrows
+// measuring, with the log of the time of each; failures are slower than all that ran.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 namespace attune::cost_model {
 
 struct Lesson {
-  const Example* example = nullptr;
+  const space::Candidate* candidate = nullptr;
   double log_us = 0;
 };
 
-// Up to `most` lessons in the order of the examples: the fastest half, and of the others evenly
+// Up to `most` lessons in the order of the candidates: the fastest half, and of the others evenly
 // spaced ones. None when nothing ran.
-std::vector<Lesson> lessons_of(std::span<const Example> examples, std::size_t most);
+std::vector<Lesson> lessons_of(std::span<const space::Candidate> tried, std::size_t most);
 
 }  // namespace attune::cost_model

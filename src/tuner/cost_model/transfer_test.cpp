@@ -6,7 +6,7 @@
 #include "tuner/cost_model/history.h"
 #include "tuner/cost_model/learner.h"
 #include "tuner/features/features.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::cost_model {
 namespace {
@@ -23,7 +23,8 @@ double predicted_us(const space::Space& space, const space::Point& p) {
   return 40 * std::pow(rows, -0.3);
 }
 
-std::vector<Example> examples_of(const space::Space& space, std::size_t count, std::uint64_t seed) {
+std::vector<space::Candidate> examples_of(const space::Space& space, std::size_t count,
+                                          std::uint64_t seed) {
   return random_examples(space, count, seed, predicted_us, truth_us);
 }
 
@@ -31,20 +32,20 @@ History::Group group_of(const space::Space& space, bool misleading) {
   History::Group group;
   group.width = features::width(kRelation);
   const auto examples = examples_of(space, 120, 5);
-  for (const Example& e : examples) {
+  for (const space::Candidate& e : examples) {
     group.features.resize(group.features.size() + group.width);
     const std::span<float> out(&group.features[group.features.size() - group.width], group.width);
-    features::extract(kRelation, *space.schedule_of(e.point), space.target(), out);
+    features::extract(kRelation, *space.schedule_of(*e.point), space.target(), out);
     const double analytic = std::log(e.predicted_us / 10);
-    const double log_us = std::log(*e.measured_us);
+    const double log_us = std::log(*e.time_us);
     group.log_ratio.push_back(static_cast<float>(misleading ? 2 * analytic - log_us : log_us));
     group.analytic.push_back(static_cast<float>(analytic));
   }
   return group;
 }
 
-double pair_accuracy(const Learner& learner, const std::vector<Example>& points) {
-  return pair_accuracy(scores_of(learner, points), points);
+double pair_accuracy(const Learner& learner, const std::vector<space::Candidate>& points) {
+  return cost_model::pair_accuracy(scores_of(learner, points), points);
 }
 
 class Transfer : public testing::TestWithParam<std::string> {
@@ -55,7 +56,7 @@ class Transfer : public testing::TestWithParam<std::string> {
     return std::move(*made);
   }
   space::TemplateSpace space_ = space::sample_space(48, 64, 96);
-  std::vector<Example> unseen_ = examples_of(space_, 100, 3);
+  std::vector<space::Candidate> unseen_ = examples_of(space_, 100, 3);
 };
 
 TEST_P(Transfer, OtherShapesTeachBeforeTheFirstTrial) {

@@ -45,7 +45,7 @@ void TreeGruLearner::train(std::span<const Lesson> lessons, std::span<const floa
   parts_.trees->make_room();
   std::vector<TreeSample> samples;
   for (std::size_t i = 0; i < lessons.size(); ++i) {
-    samples.push_back({parts_.trees->tree(lessons[i].example->point),
+    samples.push_back({parts_.trees->tree(*lessons[i].candidate->point),
                        static_cast<float>(static_cast<double>(labels[i]) / scale_),
                        margins.empty() ? 0 : margins[i]});
   }

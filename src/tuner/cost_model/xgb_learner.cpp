@@ -17,7 +17,8 @@ void XgbLearner::train(std::span<const Lesson> lessons, std::span<const float> l
   const std::size_t width = parts_.features->width() - (parts_.analytic_feature ? 0 : 1);
   std::vector<float> features;
   for (const Lesson& lesson : lessons) {
-    const float* row = parts_.features->row(lesson.example->point, lesson.example->predicted_us);
+    const space::Candidate& candidate = *lesson.candidate;
+    const float* row = parts_.features->row(*candidate.point, candidate.predicted_us);
     features.insert(features.end(), row, row + width);
   }
   BoostOptions options;

@@ -115,7 +115,7 @@ std::vector<AnnealingExplorer::Chain> AnnealingExplorer::begin_chains(Scorer& sc
   while (chains_.size() < options_.chains) chains_.push_back(space.sample(rng));
   const auto best = ledger_.best(std::min(kBestChains, chains_.size()));
   for (std::size_t i = 0; i < best.size(); ++i) {
-    chains_[chains_.size() - 1 - i] = best[i]->example.point;
+    chains_[chains_.size() - 1 - i] = *best[i]->point;
   }
   std::vector<Chain> chains;
   for (space::Point& point : chains_) {
@@ -185,10 +185,10 @@ double AnnealingExplorer::walk(Scorer& scorer, Pool& pool, Rng& rng) {
 // All of them where that takes no longer than a part of the selection, and otherwise any.
 void AnnealingExplorer::add_neighbours_of_best(Scorer& scorer, Pool& pool, Rng& rng) {
   const auto best = ledger_.best(3);
-  for (const Entry* entry : best) {
-    auto neighbours = ledger_.space().neighbours(entry->example.point);
+  for (const space::Candidate* candidate : best) {
+    auto neighbours = ledger_.space().neighbours(*candidate->point);
     const auto most = static_cast<std::size_t>(kNeighboursUs / static_cast<double>(best.size()) /
-                                               effort_us(entry->example.point)) +
+                                               effort_us(*candidate->point)) +
                       1;
     for (std::size_t i = 0; i < most && neighbours.size() > most; ++i) {
       std::swap(neighbours[i], neighbours[i + rng.below(neighbours.size() - i)]);
@@ -208,9 +208,9 @@ std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
                                                             std::size_t batch) const {
   std::map<std::uint32_t, std::size_t> trials;
   bool first = true;
-  for (const Entry& entry : ledger_.entries()) {
-    ++trials[entry.example.point.alternative];
-    first &= !entry.finished;
+  for (const space::Candidate& candidate : ledger_.candidates()) {
+    ++trials[candidate.point->alternative];
+    first &= !ledger_.was_tried(candidate);
   }
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [alternative, leaders] : pool.leaders()) {
@@ -290,9 +290,9 @@ std::vector<space::Candidate> AnnealingExplorer::select(std::size_t batch, const
   return proposals;
 }
 
-void AnnealingExplorer::update(std::span<const space::Observation> observations) {
-  ledger_.record(observations);
-  learner_->fit(ledger_.examples());
+void AnnealingExplorer::update(std::span<const space::Candidate> tried) {
+  ledger_.record(tried);
+  learner_->fit(ledger_.tried());
 }
 
 void AnnealingExplorer::save_own(nlohmann::json& document) const {

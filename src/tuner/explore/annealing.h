@@ -15,12 +15,12 @@ class AnnealingExplorer final : public LedgerExplorer {
                     std::unique_ptr<cost_model::Learner> learner);
 
   std::vector<space::Candidate> select(std::size_t batch, const Hashes& known, Rng& rng) override;
-  void update(std::span<const space::Observation> observations) override;
+  void update(std::span<const space::Candidate> tried) override;
 
  private:
   void save_own(nlohmann::json& document) const override;
   Status load_own(const nlohmann::json& document) override;
-  void restored() override { learner_->fit(ledger_.examples()); }
+  void restored() override { learner_->fit(ledger_.tried()); }
 
   struct Candidates {
     std::vector<Scored> best;           // best first

@@ -31,7 +31,7 @@ class Explorer {
                                                Rng& rng) = 0;
   // Candidates that were not proposed here count where their points can be told from their traces:
   // all in small spaces, and in others as many as there is time for.
-  virtual void update(std::span<const space::Observation> observations) = 0;
+  virtual void update(std::span<const space::Candidate> tried) = 0;
   // A select came back short: everything there is was proposed.
   virtual bool exhausted() const = 0;
   // How many points were looked at and rejected, by reason.

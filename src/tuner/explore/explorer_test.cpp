@@ -8,7 +8,7 @@
 #include "tuner/explore/annealing.h"
 #include "tuner/explore/knobs_space_testing.h"
 #include "tuner/explore/random.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::explore {
 namespace {
@@ -32,11 +32,10 @@ double cost_us(const TemplateSpace& space, const Point& point) {
                         (values["pack"] == 1 ? 0.2 : 0.0));
 }
 
-std::vector<space::Observation> measure(const TemplateSpace& space,
-                                        const std::vector<space::Candidate>& batch) {
-  std::vector<space::Observation> observations;
-  for (const space::Candidate& p : batch) observations.push_back({&p, cost_us(space, *p.point)});
-  return observations;
+std::vector<space::Candidate> measure(const TemplateSpace& space,
+                                      std::vector<space::Candidate> batch) {
+  for (space::Candidate& p : batch) p.time_us = cost_us(space, *p.point);
+  return batch;
 }
 
 std::vector<std::uint64_t> hashes(const std::vector<space::Candidate>& batch) {
@@ -99,8 +98,8 @@ TEST_P(EveryExplorer, RecognisesCandidatesOfOthers) {
   for (const space::Candidate& p : explorer->select(8, {}, same)) {
     EXPECT_FALSE(known.contains(p.trace_hash));
   }
-  const space::Candidate foreign{.trace = {}, .trace_hash = 12345};
-  explorer->update(std::vector<space::Observation>{{&foreign, 1.0}});
+  const space::Candidate foreign{.trace = {}, .trace_hash = 12345, .time_us = 1.0};
+  explorer->update({&foreign, 1});
 }
 
 TEST_P(EveryExplorer, CountsRejections) {
@@ -229,16 +228,15 @@ TEST(Annealing, AvoidsWhatFails) {
   std::size_t failed = 0, all = 0;
   for (std::uint64_t round = 0; round < 8; ++round) {
     Rng rng(round);
-    std::vector<space::Observation> observations;
-    const std::vector<space::Candidate> batch = explorer->select(8, {}, rng);
-    for (const space::Candidate& p : batch) {
+    std::vector<space::Candidate> batch = explorer->select(8, {}, rng);
+    for (space::Candidate& p : batch) {
       const space::Values values(space.knobs(0), p.point->choices);
       const bool fails = values["pack"] == 0;
       failed += fails && round >= 2;
       all += round >= 2;
-      observations.push_back({&p, fails ? std::nullopt : std::optional(100.0)});
+      if (!fails) p.time_us = 100.0;
     }
-    explorer->update(observations);
+    explorer->update(batch);
   }
   EXPECT_LT(static_cast<double>(failed), 0.2 * static_cast<double>(all));
 }

@@ -18,20 +18,19 @@ constexpr int kRepeatedChanges = 20;  // of a child that was there before
 std::vector<GeneticExplorer::Parent> GeneticExplorer::parents() const {
   const auto elites = ledger_.best(std::max<std::size_t>(options_.elites, 1));
   if (elites.empty()) return {};
-  const double best_us = *elites.front()->example.measured_us;
+  const double best_us = *elites.front()->time_us;
   std::vector<Parent> all;
-  const auto& entries = ledger_.entries();
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+  const auto& candidates = ledger_.candidates();
+  for (auto each = candidates.rbegin(); each != candidates.rend(); ++each) {
     if (all.size() >= options_.population) break;
-    if (!entry->finished) continue;
-    const cost_model::Example& tried = entry->example;
-    all.push_back({&tried.point, tried.measured_us ? best_us / *tried.measured_us : 0});
+    if (!ledger_.was_tried(*each)) continue;
+    all.push_back({&*each->point, each->time_us ? best_us / *each->time_us : 0});
   }
-  for (const Entry* entry : elites) {
-    const cost_model::Example& elite = entry->example;
-    const bool there = std::any_of(
-        all.begin(), all.end(), [&](const Parent& parent) { return parent.point == &elite.point; });
-    if (!there) all.push_back({&elite.point, best_us / *elite.measured_us});
+  for (const space::Candidate* elite : elites) {
+    const space::Point* point = &*elite->point;
+    const bool there = std::any_of(all.begin(), all.end(),
+                                   [&](const Parent& parent) { return parent.point == point; });
+    if (!there) all.push_back({point, best_us / *elite->time_us});
   }
   return all;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/check.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::explore {
 

@@ -15,10 +15,9 @@ class FlatModel : public cost_model::CostModel {
   double predict_us(const space::Scheduled&) const override { return 100; }
 };
 
-std::vector<space::Observation> measure(const std::vector<space::Candidate>& batch) {
-  std::vector<space::Observation> observations;
-  for (const space::Candidate& p : batch) observations.push_back({&p, knobs_cost_us(*p.point)});
-  return observations;
+std::vector<space::Candidate> measure(std::vector<space::Candidate> batch) {
+  for (space::Candidate& p : batch) p.time_us = knobs_cost_us(*p.point);
+  return batch;
 }
 
 struct Searched {
@@ -125,11 +124,11 @@ TEST(LargeSpaces, WhatOthersTriedIsLearntFromByItsTraces) {
     for (const space::Candidate& each : batch) best = std::min(best, knobs_cost_us(*each.point));
     return best;
   };
-  std::vector<space::Observation> observations = measure(tried);
+  tried = measure(std::move(tried));
   for (space::Candidate& each : tried) each.point.reset();  // as they come from records
   const auto ignorant = make();
   const auto told = make();
-  told->update(observations);
+  told->update(tried);
   const auto loaded = make();
   ASSERT_TRUE(loaded->restore(std::vector{told->changes()}).ok());
   const auto batch = first_batch(*told), again = first_batch(*loaded);
@@ -138,8 +137,9 @@ TEST(LargeSpaces, WhatOthersTriedIsLearntFromByItsTraces) {
   for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(batch[i].point, again[i].point);
   // What has no point is of no use, and does no harm.
   const schedule::Trace foreign = {schedule::Unroll{"output", "i"}};
-  const space::Candidate other{.trace = foreign, .trace_hash = schedule::hash(foreign)};
-  told->update(std::vector<space::Observation>{{&other, 1.0}});
+  const space::Candidate other{
+      .trace = foreign, .trace_hash = schedule::hash(foreign), .time_us = 1.0};
+  told->update({&other, 1});
 }
 
 // The same decisions whether chains were kept in memory or in text.

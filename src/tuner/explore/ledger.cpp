@@ -26,26 +26,35 @@ constexpr std::size_t kReasons = 64;          // that are told apart
 constexpr std::size_t kPointsOfAThread = 8;
 // Results to learn from, and how many of them remain when there are more: the fastest and the
 // newest, half of each.
-constexpr std::size_t kEntries = 4096, kRemaining = 3072;
+constexpr std::size_t kMostHeld = 4096, kRemaining = 3072;
 
 Error damaged(std::string_view what) {
   return {ErrorCode::Corrupt, fmt::format("the saved state of the search {}", what),
           "start a new session"};
 }
 
-bool faster(const Entry* a, const Entry* b) {
-  return *a->example.measured_us < *b->example.measured_us;
+bool faster(const space::Candidate* a, const space::Candidate* b) {
+  return *a->time_us < *b->time_us;
+}
+
+// As it is held: of a trace the hash is enough.
+space::Candidate without_trace(const space::Candidate& candidate) {
+  return {.trace = {},
+          .trace_hash = candidate.trace_hash,
+          .point = candidate.point,
+          .predicted_us = candidate.predicted_us,
+          .time_us = candidate.time_us};
 }
 
 // So many of them: the fastest, and evenly spaced ones of the rest, failures last. In the order in
 // which they were.
-std::vector<space::Observation> most_telling(std::vector<space::Observation> all,
-                                             std::size_t most) {
+std::vector<const space::Candidate*> most_telling(std::vector<const space::Candidate*> all,
+                                                  std::size_t most) {
   if (all.size() <= most) return all;
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto time = [&](std::size_t i) {
-    return all[i].time_us.value_or(std::numeric_limits<double>::infinity());
+    return all[i]->time_us.value_or(std::numeric_limits<double>::infinity());
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
@@ -53,7 +62,7 @@ std::vector<space::Observation> most_telling(std::vector<space::Observation> all
   for (std::size_t i = 0; i < wanted; ++i) order[fastest + i] = order[fastest + i * rest / wanted];
   order.resize(most);
   std::sort(order.begin(), order.end());
-  std::vector<space::Observation> chosen;
+  std::vector<const space::Candidate*> chosen;
   for (const std::size_t i : order) chosen.push_back(all[i]);
   return chosen;
 }
@@ -145,68 +154,71 @@ std::optional<space::Candidate> Ledger::propose(const space::Point& point, const
   space::Candidate proposal{.trace = space_.trace_of(point), .point = point, .predicted_us = *us};
   proposal.trace_hash = schedule::hash(proposal.trace);
   if (known.contains(proposal.trace_hash) || !traces_.insert(proposal.trace_hash).second) {
-    changes_.push_back({.kind = Change::Kind::Gone, .index = index});
+    changes_.push_back({Change::Kind::Gone, {.trace = {}, .point = point}});
     return std::nullopt;
   }
-  changes_.push_back({Change::Kind::Proposed, index, proposal.trace_hash, *us});
-  add_entry({{point, *us, std::nullopt}, proposal.trace_hash, false});
+  space::Candidate held = without_trace(proposal);
+  changes_.push_back({Change::Kind::Proposed, held});
+  open_.insert(held.trace_hash);
+  add(std::move(held));
   return proposal;
 }
 
-void Ledger::add_entry(Entry entry) {
-  by_trace_.emplace(entry.trace_hash, entries_.size());
-  entries_.push_back(std::move(entry));
+void Ledger::add(space::Candidate candidate) {
+  by_trace_.emplace(candidate.trace_hash, candidates_.size());
+  candidates_.push_back(std::move(candidate));
 }
 
-bool Ledger::settle(const space::Observation& observation) {
-  const std::uint64_t trace_hash = observation.candidate->trace_hash;
-  const auto found = by_trace_.find(trace_hash);
+bool Ledger::settle(const space::Candidate& tried) {
+  const auto found = by_trace_.find(tried.trace_hash);
   if (found == by_trace_.end()) return false;
-  Entry& entry = entries_[found->second];
-  entry.finished = true;
-  entry.example.measured_us = observation.time_us;
-  changes_.push_back(
-      {.kind = Change::Kind::Found, .trace_hash = trace_hash, .measured_us = observation.time_us});
+  space::Candidate& held = candidates_[found->second];
+  held.time_us = tried.time_us;
+  open_.erase(held.trace_hash);
+  changes_.push_back({Change::Kind::Found, held});
   return true;
 }
 
-void Ledger::record(std::span<const space::Observation> observations) {
-  std::vector<space::Observation> foreign;
-  for (const space::Observation& observation : observations) {
-    if (settle(observation) || traces_.contains(observation.candidate->trace_hash)) continue;
-    foreign.push_back(observation);
+void Ledger::record(std::span<const space::Candidate> tried) {
+  std::vector<const space::Candidate*> foreign;
+  for (const space::Candidate& candidate : tried) {
+    if (settle(candidate) || traces_.contains(candidate.trace_hash)) continue;
+    foreign.push_back(&candidate);
   }
   adopt(std::move(foreign));
-  if (entries_.size() <= kEntries) return;
+  if (candidates_.size() <= kMostHeld) return;
   leave_behind();
   changes_.push_back({.kind = Change::Kind::LeftBehind});
 }
 
-// Keeps the fastest, the newest, and those that are not finished.
+// Keeps the fastest, the newest, and those that were not tried yet.
 void Ledger::leave_behind() {
   Hashes kept;
-  for (const Entry* entry : best(kRemaining / 2)) kept.insert(entry->trace_hash);
-  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (!entry->finished || kept.size() < kRemaining) kept.insert(entry->trace_hash);
+  for (const space::Candidate* each : best(kRemaining / 2)) kept.insert(each->trace_hash);
+  for (auto each = candidates_.rbegin(); each != candidates_.rend(); ++each) {
+    if (!was_tried(*each) || kept.size() < kRemaining) kept.insert(each->trace_hash);
   }
-  std::erase_if(entries_, [&](const Entry& entry) { return !kept.contains(entry.trace_hash); });
+  std::erase_if(candidates_, [&](const auto& each) { return !kept.contains(each.trace_hash); });
   by_trace_.clear();
-  for (std::size_t i = 0; i < entries_.size(); ++i) by_trace_.emplace(entries_[i].trace_hash, i);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    by_trace_.emplace(candidates_[i].trace_hash, i);
+  }
 }
 
-void Ledger::adopt(std::vector<space::Observation> foreign) {
+void Ledger::adopt(std::vector<const space::Candidate*> foreign) {
   if (space_.size() > kNameable) foreign = most_telling(std::move(foreign), kTracedBack);
-  for (const space::Observation& observation : foreign) {
-    if (settle(observation)) continue;  // the same trace again
-    const std::uint64_t trace_hash = observation.candidate->trace_hash;
-    const auto point = point_of(*observation.candidate);
+  for (const space::Candidate* tried : foreign) {
+    if (settle(*tried)) continue;  // the same trace again
+    const auto point = point_of(*tried);
     const auto us = point ? predicted_us(*point) : std::nullopt;
     if (!us) continue;
-    const std::uint64_t index = space_.index_of(*point);
-    gone_.insert(index);
-    traces_.insert(trace_hash);
-    changes_.push_back({Change::Kind::Adopted, index, trace_hash, *us, observation.time_us});
-    add_entry({{*point, *us, observation.time_us}, trace_hash, true});
+    gone_.insert(space_.index_of(*point));
+    traces_.insert(tried->trace_hash);
+    space::Candidate held = without_trace(*tried);
+    held.point = point;
+    held.predicted_us = *us;
+    changes_.push_back({Change::Kind::Adopted, held});
+    add(std::move(held));
   }
 }
 
@@ -221,18 +233,18 @@ std::optional<space::Point> Ledger::point_of(const space::Candidate& candidate) 
   return space_.point_at(found->second);
 }
 
-std::vector<cost_model::Example> Ledger::examples() const {
-  std::vector<cost_model::Example> examples;
-  for (const Entry& entry : entries_) {
-    if (entry.finished) examples.push_back(entry.example);
+std::vector<space::Candidate> Ledger::tried() const {
+  std::vector<space::Candidate> tried;
+  for (const space::Candidate& candidate : candidates_) {
+    if (was_tried(candidate)) tried.push_back(candidate);
   }
-  return examples;
+  return tried;
 }
 
-std::vector<const Entry*> Ledger::best(std::size_t count) const {
-  std::vector<const Entry*> measured;
-  for (const Entry& entry : entries_) {
-    if (entry.example.measured_us) measured.push_back(&entry);
+std::vector<const space::Candidate*> Ledger::best(std::size_t count) const {
+  std::vector<const space::Candidate*> measured;
+  for (const space::Candidate& candidate : candidates_) {
+    if (candidate.time_us) measured.push_back(&candidate);
   }
   std::stable_sort(measured.begin(), measured.end(), faster);
   if (measured.size() > count) measured.resize(count);
@@ -242,21 +254,22 @@ std::vector<const Entry*> Ledger::best(std::size_t count) const {
 nlohmann::json Ledger::take_changes() {
   nlohmann::json list = nlohmann::json::array();
   for (const Change& each : changes_) {
-    const auto measured = each.measured_us ? nlohmann::json(*each.measured_us) : nlohmann::json();
+    const space::Candidate& of = each.candidate;
+    const auto time = of.time_us ? nlohmann::json(*of.time_us) : nlohmann::json();
+    const std::uint64_t index = of.point ? space_.index_of(*of.point) : 0;
     switch (each.kind) {
       case Change::Kind::Gone:
-        list.push_back(nlohmann::json::array({"gone", each.index}));
+        list.push_back(nlohmann::json::array({"gone", index}));
         break;
       case Change::Kind::Proposed:
-        list.push_back(
-            nlohmann::json::array({"proposed", each.index, each.trace_hash, each.predicted_us}));
+        list.push_back(nlohmann::json::array({"proposed", index, of.trace_hash, of.predicted_us}));
         break;
       case Change::Kind::Adopted:
-        list.push_back(nlohmann::json::array(
-            {"adopted", each.index, each.trace_hash, each.predicted_us, measured}));
+        list.push_back(
+            nlohmann::json::array({"adopted", index, of.trace_hash, of.predicted_us, time}));
         break;
       case Change::Kind::Found:
-        list.push_back(nlohmann::json::array({"found", each.trace_hash, measured}));
+        list.push_back(nlohmann::json::array({"found", of.trace_hash, time}));
         break;
       case Change::Kind::LeftBehind:
         list.push_back(nlohmann::json::array({"left_behind"}));
@@ -300,8 +313,9 @@ Status Ledger::apply(const nlohmann::json& change) {
   if (kind == "found") {
     const auto found = by_trace_.find(json_value<std::uint64_t>(change.at(1)));
     if (found == by_trace_.end()) return damaged("has a result of an unknown candidate");
-    entries_[found->second].finished = true;
-    entries_[found->second].example.measured_us = measured(change.at(2));
+    space::Candidate& held = candidates_[found->second];
+    held.time_us = measured(change.at(2));
+    open_.erase(held.trace_hash);
     return {};
   }
   if (kind == "left_behind") {
@@ -319,10 +333,12 @@ Status Ledger::apply(const nlohmann::json& change) {
   }
   traces_.insert(trace_hash);
   const bool adopted = kind == "adopted";
-  add_entry({{space_.point_at(index), change.at(3).get<double>(),
-              adopted ? measured(change.at(4)) : std::nullopt},
-             trace_hash,
-             adopted});
+  if (!adopted) open_.insert(trace_hash);
+  add({.trace = {},
+       .trace_hash = trace_hash,
+       .point = space_.point_at(index),
+       .predicted_us = change.at(3).get<double>(),
+       .time_us = adopted ? measured(change.at(4)) : std::nullopt});
   return {};
 }
 

@@ -16,12 +16,6 @@
 
 namespace attune::explore {
 
-struct Entry {
-  cost_model::Example example;
-  std::uint64_t trace_hash = 0;
-  bool finished = false;
-};
-
 class Ledger {
  public:
   Ledger(const SearchContext& context, bool reject_hopeless)
@@ -41,16 +35,19 @@ class Ledger {
   std::optional<space::Candidate> propose(const space::Point& point, const Hashes& known);
   // Candidates that were not proposed here count too where it can be told which point has the
   // trace; others are ignored.
-  void record(std::span<const space::Observation> observations);
+  void record(std::span<const space::Candidate> tried);
 
-  // In the order of proposals, without those that were left behind.
-  const std::vector<Entry>& entries() const { return entries_; }
+  // In the order of proposals, without their traces and those that were left behind.
+  const std::vector<space::Candidate>& candidates() const { return candidates_; }
+  bool was_tried(const space::Candidate& candidate) const {
+    return !open_.contains(candidate.trace_hash);
+  }
   // Nothing was proposed yet.
-  bool unused() const { return entries_.empty() && gone_.empty(); }
-  // The finished ones, for a learner.
-  std::vector<cost_model::Example> examples() const;
+  bool unused() const { return candidates_.empty() && gone_.empty(); }
+  // Those of them that were, for a learner.
+  std::vector<space::Candidate> tried() const;
   // The fastest, fastest first.
-  std::vector<const Entry*> best(std::size_t count) const;
+  std::vector<const space::Candidate*> best(std::size_t count) const;
   const space::RejectionCounts& rejections() const { return rejections_; }
 
   // What changed since this was last asked, points by their index; and the same again, in order.
@@ -61,13 +58,11 @@ class Ledger {
   static bool is_former(const nlohmann::json& changes);
 
  private:
-  // One thing that happened to the book.
+  // One thing that happened to the book, and to whom; who is gone has a point and nothing else.
   struct Change {
     enum class Kind : std::uint8_t { Gone, Proposed, Adopted, Found, LeftBehind };
     Kind kind = Kind::Gone;
-    std::uint64_t index = 0, trace_hash = 0;  // of the point
-    double predicted_us = 0;
-    std::optional<double> measured_us = {};
+    space::Candidate candidate = {};  // without its trace
   };
 
   // Two generations: when the younger one is full it becomes the older one, which is forgotten.
@@ -84,12 +79,12 @@ class Ledger {
   Result<double> model_us(const space::Point& point) const;
   std::optional<double> judge(const Result<double>& us);
   std::optional<double> reject(const std::string& reason);
-  // Whether it is about one of the entries; that is finished then.
-  bool settle(const space::Observation& observation);
-  void adopt(std::vector<space::Observation> foreign);
+  // Whether it is one of the candidates here, which was tried then.
+  bool settle(const space::Candidate& tried);
+  void adopt(std::vector<const space::Candidate*> foreign);
   std::optional<space::Point> point_of(const space::Candidate& candidate);
   Status apply(const nlohmann::json& change);
-  void add_entry(Entry entry);
+  void add(space::Candidate candidate);
   void leave_behind();
   // Above this a point is not worth the time it would take.
   double ceiling_us();
@@ -100,10 +95,11 @@ class Ledger {
   Predictions predictions_;
   Hashes gone_;                                                  // indices of points
   Hashes traces_;                                                // of all proposals
-  std::unordered_map<std::uint64_t, std::size_t> by_trace_;      // position of the entry
+  Hashes open_;                                                  // of those not tried yet
+  std::unordered_map<std::uint64_t, std::size_t> by_trace_;      // position of the candidate
   std::unordered_map<std::uint64_t, std::uint64_t> all_traces_;  // hash to index, of small spaces
   space::TraceLookup lookup_;                                    // of others
-  std::vector<Entry> entries_;
+  std::vector<space::Candidate> candidates_;
   space::RejectionCounts rejections_;
   std::optional<double> ceiling_us_;
   std::vector<Change> changes_;  // since they were last taken

@@ -10,9 +10,7 @@ class LedgerExplorer : public Explorer {
   LedgerExplorer(const SearchOptions& options, const SearchContext& context)
       : options_(options), ledger_(context, options.reject_hopeless) {}
 
-  void update(std::span<const space::Observation> observations) override {
-    ledger_.record(observations);
-  }
+  void update(std::span<const space::Candidate> tried) override { ledger_.record(tried); }
   bool exhausted() const override { return exhausted_; }
   space::RejectionCounts rejections() const override { return ledger_.rejections(); }
   std::string changes() override;

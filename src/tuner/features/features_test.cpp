@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tuner/features/loop_tree.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::features {
 namespace {

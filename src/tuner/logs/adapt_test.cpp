@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tuner/logs/importer.h"
-#include "tuner/logs/sample_lines.h"
+#include "tuner/logs/sample_lines_testing.h"
 #include "tuner/templates/fused_testing.h"
 
 namespace attune::logs {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/match.h"
+#include "compiler/schedule/algorithm.h"
 #include "targets/kinds.h"
 #include "tuner/logs/anchor_task.h"
 #include "tuner/logs/knobs.h"
@@ -215,8 +216,7 @@ std::variant<std::string, Unmapped> Exporter::line_of(const records::Record& rec
   if (!task.refusal.empty()) return Unmapped{task.refusal};
   const Result<schedule::Trace> trace = schedule::parse_trace(record.trace);
   if (!trace.ok()) return Unmapped{"its schedule is of another version"};
-  const auto* step = trace->empty() ? nullptr : std::get_if<schedule::Algorithm>(&trace->front());
-  const std::string name = step ? step->name : "direct";
+  const std::string name = schedule::algorithm_of(*trace);
   const AlgorithmSpace* algorithm = task.mapped->algorithm(name);
   if (!algorithm) return Unmapped{fmt::format("algorithm {} does not exist any more", name)};
   space::TraceLookup& lookup = task.lookups.try_emplace(name, *algorithm->space).first->second;

@@ -9,7 +9,7 @@
 #include "tuner/logs/adapt.h"
 #include "tuner/logs/exporter.h"
 #include "tuner/logs/knobs.h"
-#include "tuner/logs/sample_lines.h"
+#include "tuner/logs/sample_lines_testing.h"
 #include "tuner/templates/fused_testing.h"
 #include "tuner/templates/templates.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/rng.h"
-#include "tuner/logs/sample_lines.h"
+#include "tuner/logs/sample_lines_testing.h"
 
 namespace attune::logs {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/frontend/op_spec/op_spec.h"
-#include "tuner/logs/sample_lines.h"
+#include "tuner/logs/sample_lines_testing.h"
 
 namespace attune::logs {
 namespace {

@@ -21,18 +21,17 @@ constexpr std::size_t kKnownResults = 5000;
 Status Session::Impl::learn_history() {
   auto known = context_.store.list({.task = task_.key, .target = target_, .limit = kKnownResults});
   if (!known.ok()) return known.error();
-  std::vector<space::Candidate> candidates;
-  candidates.reserve(known->size());  // observations point into it
-  std::vector<space::Observation> observations;
+  std::vector<space::Candidate> tried;
   std::reverse(known->begin(), known->end());  // oldest first
   for (const records::Record& record : *known) {
     if (record.weights != options_.weights || is_lost(record.outcome)) continue;
     auto trace = schedule::parse_trace(record.trace);
     if (!trace.ok()) continue;  // of another version
-    candidates.push_back({.trace = std::move(*trace), .trace_hash = record.trace_hash});
-    observations.push_back({&candidates.back(), observed_time(record.outcome)});
+    tried.push_back({.trace = std::move(*trace),
+                     .trace_hash = record.trace_hash,
+                     .time_us = observed_time(record.outcome)});
   }
-  if (!observations.empty()) search_->update(observations);
+  if (!tried.empty()) search_->update(tried);
   return {};
 }
 

@@ -22,12 +22,12 @@ class ExplorerSearch : public Search {
     return explorer_->select(count, known_, rng);
   }
 
-  void update(std::span<const space::Observation> observations) override {
-    for (const space::Observation& observation : observations) {
-      const std::uint64_t hash = observation.candidate->trace_hash;
+  void update(std::span<const space::Candidate> tried) override {
+    for (const space::Candidate& candidate : tried) {
+      const std::uint64_t hash = candidate.trace_hash;
       if (known_.insert(hash).second) fresh_.push_back(hash);
     }
-    explorer_->update(observations);
+    explorer_->update(tried);
   }
 
   RejectionCounts rejections() const override { return explorer_->rejections(); }

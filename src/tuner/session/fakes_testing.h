@@ -154,12 +154,12 @@ class FakeSearch final : public Search {
     }
     return proposals;
   }
-  void update(std::span<const space::Observation> observations) override {
-    for (const space::Observation& observation : observations) {
-      const std::int64_t n = number_in(observation.candidate->trace);
-      observed.push_back({n, observation.time_us});
-      if (!observation.time_us || (best_us_ > 0 && *observation.time_us >= best_us_)) continue;
-      best_us_ = *observation.time_us;
+  void update(std::span<const space::Candidate> tried) override {
+    for (const space::Candidate& candidate : tried) {
+      const std::int64_t n = number_in(candidate.trace);
+      observed.push_back({n, candidate.time_us});
+      if (!candidate.time_us || (best_us_ > 0 && *candidate.time_us >= best_us_)) continue;
+      best_us_ = *candidate.time_us;
       best_ = n;
     }
   }

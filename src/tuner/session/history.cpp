@@ -13,6 +13,7 @@
 
 #include "compiler/ir/text/parse.h"
 #include "compiler/ir/text/print.h"
+#include "compiler/schedule/algorithm.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/analytic.h"
 #include "tuner/features/features.h"
@@ -64,11 +65,6 @@ class Programs {
   std::map<std::string, std::optional<schedule::State>> states_;
 };
 
-std::string algorithm_named_by(const schedule::Trace& trace) {
-  const auto* step = trace.empty() ? nullptr : std::get_if<schedule::Algorithm>(&trace.front());
-  return step == nullptr ? "direct" : step->name;
-}
-
 std::optional<space::Scheduled> rebuild(const schedule::State& unscheduled,
                                         const schedule::Trace& trace) {
   space::Scheduled scheduled{unscheduled, {}};
@@ -119,7 +115,7 @@ class GroupBuilder {
       return;
     }
     const schedule::State* unscheduled = nullptr;
-    const auto found = programs_.find(algorithm_named_by(*trace), unscheduled);
+    const auto found = programs_.find(schedule::algorithm_of(*trace), unscheduled);
     if (found == Programs::Found::Undefined) {
       ++counts_.undefined;
       return;

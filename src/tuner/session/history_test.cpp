@@ -8,7 +8,7 @@
 
 #include "tuner/features/features.h"
 #include "tuner/records/transfer.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::session {
 namespace {

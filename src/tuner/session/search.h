@@ -23,7 +23,7 @@ class Search {
   // At most `count` candidates that it has not proposed before; none: there are no more.
   virtual std::vector<space::Candidate> select(std::size_t count) = 0;
   // In the order of candidate numbers. Some may be of candidates that it never proposed.
-  virtual void update(std::span<const space::Observation> observations) = 0;
+  virtual void update(std::span<const space::Candidate> tried) = 0;
   // Since it was made, i.e. not what was rejected before it was restored.
   virtual RejectionCounts rejections() const { return {}; }
   // What changed since this was last asked: about as much as was selected and observed meanwhile.

@@ -286,22 +286,17 @@ void Session::Impl::forget_slow_builds() {
 }
 
 Status Session::Impl::update(std::int64_t round) {
-  std::vector<space::Candidate> candidates;  // copies: other stages go on meanwhile
-  std::vector<std::optional<double>> times_us;
+  std::vector<space::Candidate> tried;  // copies: other stages go on meanwhile
   {
     const std::lock_guard lock(mutex_);
     for (const std::int64_t number : ledger_.numbers_of(round)) {
       const outcome::Outcome& outcome = ledger_.record(number)->outcome;
       if (is_lost(outcome)) continue;  // never training data
-      candidates.push_back(ledger_.candidate(number));
-      times_us.push_back(observed_time(outcome));
+      tried.push_back(ledger_.candidate(number));
+      tried.back().time_us = observed_time(outcome);
     }
   }
-  std::vector<space::Observation> observations;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    observations.push_back({&candidates[i], times_us[i]});
-  }
-  search_->update(observations);
+  search_->update(tried);
   ATTUNE_RETURN_IF_ERROR(context_.store.finish_round(id_, round, search_->changes()));
   const std::lock_guard lock(mutex_);
   ledger_.finish_round();

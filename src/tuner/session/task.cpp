@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <variant>
+
+#include "compiler/schedule/algorithm.h"
 
 namespace attune::session {
 
 Result<const Algorithm*> algorithm_of(const Task& task, const schedule::Trace& trace) {
-  const auto* step = trace.empty() ? nullptr : std::get_if<schedule::Algorithm>(&trace.front());
-  if (step == nullptr) return &task.algorithms.front();
+  const std::string name = schedule::algorithm_of(trace);
+  if (name == "direct") return &task.algorithms.front();
   const auto found =
       std::find_if(task.algorithms.begin(), task.algorithms.end(),
-                   [&](const Algorithm& algorithm) { return algorithm.name == step->name; });
+                   [&](const Algorithm& algorithm) { return algorithm.name == name; });
   if (found == task.algorithms.end()) {
-    return invalid(fmt::format("task '{}' has no algorithm '{}'", task.name, step->name),
+    return invalid(fmt::format("task '{}' has no algorithm '{}'", task.name, name),
                    "choose one of those the task lists");
   }
   return &*found;

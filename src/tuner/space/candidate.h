@@ -1,5 +1,5 @@
 // A candidate from its proposal to the search that hears what became of it: one value for
-// explorers, sessions and builders alike.
+// explorers, learners, sessions and builders alike.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,8 @@ struct Candidate {
   std::optional<Point> point = {};  // in the space of the search; none: it came from elsewhere
   double predicted_us = 0;          // 0: no prediction
   std::int64_t number = 0;          // in its session, from 0
-};
-
-// What became of a candidate. Without a time it failed by its own fault (did not build, crashed,
-// was too slow to finish, gave a wrong answer); what the infrastructure lost is no observation.
-struct Observation {
-  const Candidate* candidate = nullptr;
+  // Of one that was tried. Without a time it failed by its own fault (did not build, crashed, was
+  // too slow to finish, gave a wrong answer); what the infrastructure lost was not tried.
   std::optional<double> time_us = {};
 };
 

@@ -45,7 +45,7 @@ bool bound_up_to(const StageState& stage, const std::string& loop) {
 }
 
 // What shared memory that is used within a stage's own loops, and done with before it is stored,
-// lends it (lower/overlay_shared.cpp).
+// lends it (lower/launches/overlay_shared.cpp).
 std::int64_t lent_bytes(const schedule::State& state, const std::vector<StageBounds>& bounds,
                         std::size_t index) {
   const StageState& stage = *state.stages[index];

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::space {
 namespace {

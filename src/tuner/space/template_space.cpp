@@ -36,21 +36,24 @@ std::uint64_t hash(const Point& point) {
 TemplateSpace::TemplateSpace(std::vector<NamedProgram> programs,
                              std::span<const Template> templates, target::Target target,
                              Rejection rejection)
-    : target_(std::move(target)), rejection_(rejection), first_index_{0} {
+    : target_(std::move(target)),
+      rejection_(rejection),
+      findings_(std::make_unique<Findings>()),
+      first_index_{0} {
   for (const NamedProgram& named : programs) {
     const auto fitting = std::find_if(templates.begin(), templates.end(), [&](const Template& t) {
-      return t.fits_on(named.program, target_);
+      return t.fits_on(subject(named.program), target_);
     });
     if (fitting == templates.end()) continue;
     add(named, *fitting);
     for (const Template& other : templates) {
-      if (other.beside && other.beside(named.program, target_)) add(named, other);
+      if (other.beside && other.beside(subject(named.program), target_)) add(named, other);
     }
   }
 }
 
 void TemplateSpace::add(const NamedProgram& named, const Template& schedule_template) {
-  auto knobs = schedule_template.knobs(named.program, target_);
+  auto knobs = schedule_template.knobs(subject(named.program), target_);
   first_index_.push_back(first_index_.back() + config_count(knobs));
   alternatives_.push_back({named.name.empty() ? "direct" : named.name, named.program,
                            std::make_unique<ReplayCache>(schedule::initial_state(named.program)),
@@ -111,8 +114,8 @@ std::vector<Point> TemplateSpace::defaults() const {
   std::vector<Point> points;
   for (std::uint32_t i = 0; i < alternatives_.size(); ++i) {
     const Alternative& a = alternatives_[i];
-    points.push_back(
-        {i, nearest_config(a.knobs, a.schedule_template.default_values(a.program, target_))});
+    const Settings settings = a.schedule_template.default_values(subject(a.program), target_);
+    points.push_back({i, nearest_config(a.knobs, settings)});
   }
   return points;
 }
@@ -120,7 +123,7 @@ std::vector<Point> TemplateSpace::defaults() const {
 schedule::Trace TemplateSpace::trace_of(const Point& point) const {
   const Alternative& a = of(point);
   schedule::Trace trace =
-      a.schedule_template.trace(a.program, target_, Values(a.knobs, point.choices));
+      a.schedule_template.trace(subject(a.program), target_, Values(a.knobs, point.choices));
   if (a.algorithm != "direct") trace.insert(trace.begin(), schedule::Algorithm{a.algorithm});
   return trace;
 }
@@ -130,12 +133,12 @@ Result<Scheduled> TemplateSpace::schedule_of(const Point& point) const {
   const Values values(a.knobs, point.choices);
   const bool hopeless = rejection_ == Rejection::Hopeless;
   if (hopeless && a.schedule_template.reject) {
-    if (auto reason = a.schedule_template.reject(a.program, target_, values)) {
+    if (auto reason = a.schedule_template.reject(subject(a.program), target_, values)) {
       return unsupported(std::move(*reason));
     }
   }
   Scheduled scheduled;
-  Written written = a.schedule_template.trace.written(a.program, target_, values);
+  Written written = a.schedule_template.trace.written(subject(a.program), target_, values);
   if (written.state) {
     scheduled.state = std::move(*written.state);
   } else {

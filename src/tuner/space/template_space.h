@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/space/findings.h"
 #include "tuner/space/replay_cache.h"
 #include "tuner/space/space.h"
 #include "tuner/space/template.h"
@@ -60,9 +61,11 @@ class TemplateSpace : public Space {
   };
   void add(const NamedProgram& named, const Template& schedule_template);
   const Alternative& of(const Point& point) const { return alternatives_[point.alternative]; }
+  Subject subject(const ir::Program& program) const { return {program, *findings_}; }
 
   target::Target target_;
   Rejection rejection_;
+  std::unique_ptr<Findings> findings_;  // of all its programs
   std::vector<Alternative> alternatives_;
   std::vector<std::uint64_t> first_index_;  // of each alternative, and the total
 };

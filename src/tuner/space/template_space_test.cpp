@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tuner/space/limits.h"
-#include "tuner/space/sample_template.h"
+#include "tuner/space/sample_template_testing.h"
 
 namespace attune::space {
 namespace {
@@ -36,7 +36,7 @@ TEST(TemplateSpace, AlgorithmsCompeteAndNameThemselves) {
 }
 
 TEST(TemplateSpace, WithoutAFittingTemplateItIsEmpty) {
-  const Template never{"never", [](const ir::Program&) { return false; }, nullptr,
+  const Template never{"never", +[](const ir::Program&) { return false; }, nullptr,
                        Writes::Steps(nullptr), nullptr};
   const TemplateSpace space({{"direct", sample_program(8, 8, 8)}}, {&never, 1}, sample_target());
   EXPECT_EQ(space.size(), 0u);

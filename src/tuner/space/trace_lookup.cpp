@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "compiler/schedule/algorithm.h"
 
 namespace attune::space {
 namespace {
@@ -59,11 +60,6 @@ std::size_t difference(const Words& a, const Words& b) {
     }
   }
   return sum;
-}
-
-std::string algorithm_of(const schedule::Trace& trace) {
-  const auto* algorithm = trace.empty() ? nullptr : std::get_if<schedule::Algorithm>(&trace[0]);
-  return algorithm ? algorithm->name : std::string();
 }
 
 // Where a climb stands.
@@ -146,10 +142,10 @@ std::optional<Point> TraceLookup::find_any(const schedule::Trace& trace) {
 
 std::optional<Point> TraceLookup::climb(const schedule::Trace& trace) const {
   const Words wanted = words_of(trace);
-  const std::string algorithm = algorithm_of(trace);
+  const std::string algorithm = schedule::algorithm_of(trace);
   for (Point& point : space_.defaults()) {
     const schedule::Trace begun = space_.trace_of(point);
-    if (algorithm_of(begun) != algorithm) continue;
+    if (schedule::algorithm_of(begun) != algorithm) continue;
     Climber climber{space_, wanted, std::move(point), difference(words_of(begun), wanted)};
     while (climber.left > 0 && (climber.turn_one() || climber.turn_two())) {
     }

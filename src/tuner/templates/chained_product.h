@@ -1,4 +1,4 @@
-// The first part of a chain (graph/chain.h): a convolution whose result, a few blocks of
+// The first part of a chain (graph/tasks/chain.h): a convolution whose result, a few blocks of
 // channels of some rows, is computed where the window behind it needs it, and stays in the cache.
 #pragma once
 

@@ -28,10 +28,10 @@ struct Openings {
   Jumps jumps;
 };
 
-Openings openings_of(const ir::Program& program, const target::Target& target) {
+Openings openings_of(const space::Subject& subject, const target::Target& target) {
   Openings found;
   for (const std::int64_t waste : kWastedWork) {
-    const ir::Program inlined = inline_producers(program, static_cast<double>(waste)).program;
+    const ir::Program inlined = inline_producers(subject, static_cast<double>(waste)).program;
     for (const ir::Stage& stage : inlined.stages) {
       std::int64_t elements = 1;
       for (const ir::Axis& axis : stage.axes) elements *= axis.extent;
@@ -42,19 +42,19 @@ Openings openings_of(const ir::Program& program, const target::Target& target) {
       found.jumps.any |= jumps.any;
       found.jumps.across_rows |= jumps.across_rows;
     }
-    if (program.stages.size() == 1) break;
+    if (subject.program.stages.size() == 1) break;
   }
   return found;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const Openings openings = openings_of(program, target);
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
+  const Openings openings = openings_of(subject, target);
   // Vectors written out: what divides them, powers of two otherwise.
   std::vector<space::Knob> list{space::split_by("unroll", {.extent = openings.vectors,
                                                            .policy = space::SplitPolicy::Verbose,
                                                            .tails = true,
                                                            .max_factor = kMostVectors})};
-  if (program.stages.size() > 1) {
+  if (subject.program.stages.size() > 1) {
     list.push_back(space::choice_of("waste", {std::begin(kWastedWork), std::end(kWastedWork)}));
   }
   if (openings.jumps.across_rows) {
@@ -93,10 +93,10 @@ bool reads_in_place(const ir::Program& program, const ir::Stage& host, const ir:
   return reads_at_own_index(host, reduction.outputs[0]);
 }
 
-schedule::Trace trace(const ir::Program& whole, const target::Target& target,
-                      const space::Values& values) {
+space::Written trace(const space::Subject& subject, const target::Target& target,
+                     const space::Values& values) {
   const std::int64_t waste = values.has("waste") ? values["waste"] : kWastedWork[0];
-  Inlined inlined = inline_producers(whole, static_cast<double>(waste));
+  Inlined inlined = inline_producers(subject, static_cast<double>(waste));
   const ir::Program& program = inlined.program;
   const std::set<ir::Buffer> constants = constants_of(program);
   const LoopStyle style = style_of(values);
@@ -126,7 +126,7 @@ schedule::Trace trace(const ir::Program& whole, const target::Target& target,
       placed.insert(other);
     }
   }
-  return t.take();
+  return {t.take(), std::nullopt};
 }
 
 }  // namespace

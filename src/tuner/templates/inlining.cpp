@@ -5,7 +5,6 @@
 #include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 namespace {
@@ -73,11 +72,12 @@ Inlined find_inlined(const ir::Program& program, double wasted_work,
 
 }  // namespace
 
-Inlined inline_producers(const ir::Program& program, double wasted_work,
+Inlined inline_producers(const space::Subject& subject, double wasted_work,
                          const std::set<std::string>& kept, bool conditions) {
-  static ProgramMemo<std::tuple<double, std::set<std::string>, bool>, Inlined> memo;
-  return *memo.of(program, {wasted_work, kept, conditions},
-                  [&] { return find_inlined(program, wasted_work, kept, conditions); });
+  const ir::Program& program = subject.program;
+  return *subject.findings.of<Inlined>(program, std::tuple(wasted_work, kept, conditions), [&] {
+    return find_inlined(program, wasted_work, kept, conditions);
+  });
 }
 
 }  // namespace attune::templates

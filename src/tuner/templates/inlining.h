@@ -6,6 +6,7 @@
 
 #include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/trace.h"
+#include "tuner/space/findings.h"
 
 namespace attune::templates {
 
@@ -18,7 +19,7 @@ struct Inlined {
 // `wasted_work`: nodes computed again per element, at most. What only moves values costs nothing.
 // The stages that `kept` names stay. Conditions, such as where a border begins, are inlined into
 // reductions only where `conditions` says that they cost nothing there.
-Inlined inline_producers(const ir::Program& program, double wasted_work,
+Inlined inline_producers(const space::Subject& subject, double wasted_work,
                          const std::set<std::string>& kept = {}, bool conditions = false);
 
 }  // namespace attune::templates

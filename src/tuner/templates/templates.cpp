@@ -14,8 +14,9 @@ std::span<const space::Template> all() {
 }
 
 const space::Template& template_for(const ir::Program& program) {
+  space::Findings findings;
   for (const space::Template& candidate : all()) {
-    if (candidate.fits(program)) return candidate;
+    if (candidate.fits({program, findings})) return candidate;
   }
   CHECK(false, "the last template fits every program");
 }

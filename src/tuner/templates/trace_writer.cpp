@@ -13,14 +13,6 @@ schedule::Names TraceWriter::split_as(const std::string& stage, const std::strin
   return loops;
 }
 
-void TraceWriter::reorder_as(const std::string& stage, const schedule::Names& loops,
-                             std::span<const std::int64_t> order) {
-  CHECK(order.size() == loops.size(), "an order has a place for every loop");
-  schedule::Names ordered;
-  for (const std::int64_t place : order) ordered.push_back(loops[static_cast<std::size_t>(place)]);
-  reorder(stage, std::move(ordered));
-}
-
 void TraceWriter::annotate_as(const std::string& stage, const schedule::Names& loops,
                               std::span<const std::int64_t> annotations) {
   CHECK(annotations.size() == loops.size(), "there is an annotation for every loop");

@@ -62,9 +62,6 @@ class TraceWriter {
   // Splits by the inner factors of a choice; the loops that this makes, outermost first.
   schedule::Names split_as(const std::string& stage, const std::string& loop,
                            std::span<const std::int64_t> factors);
-  // Puts the loops, named from the outermost, in the order of a choice.
-  void reorder_as(const std::string& stage, const schedule::Names& loops,
-                  std::span<const std::int64_t> order);
   // Does with each of the loops what a choice says; the numbers are those of space::Annotation.
   void annotate_as(const std::string& stage, const schedule::Names& loops,
                    std::span<const std::int64_t> annotations);

@@ -15,13 +15,12 @@ schedule::Trace nest(const space::Values& values) {
   for (std::string& loop : t.split_as("output", "j", values.numbers("j"))) {
     loops.push_back(std::move(loop));
   }
-  t.reorder_as("output", loops, values.numbers("order"));
-  const auto order = values.numbers("order");
-  schedule::Names innermost;
-  for (const std::int64_t place : order.last(2)) {
-    innermost.push_back(loops[static_cast<std::size_t>(place)]);
+  schedule::Names ordered;
+  for (const std::int64_t place : values.numbers("order")) {
+    ordered.push_back(loops[static_cast<std::size_t>(place)]);
   }
-  t.annotate_as("output", innermost, values.numbers("loops"));
+  t.reorder("output", ordered);
+  t.annotate_as("output", {ordered.end() - 2, ordered.end()}, values.numbers("loops"));
   return t.take();
 }
 

@@ -34,17 +34,28 @@ tuning::CorePlan plan_cores(const target::Target& target) {
   return tuning_of(target).plan_cores(runtime::allowed_cores(), target);
 }
 
-const space::Template& template_for(const ir::Program& program, const target::Target& target) {
+namespace {
+
+const space::Template& first_fitting(const space::Subject& subject, const target::Target& target) {
   const auto templates = tuning_of(target).templates();
   for (const space::Template& candidate : templates) {
-    if (candidate.fits_on(program, target)) return candidate;
+    if (candidate.fits_on(subject, target)) return candidate;
   }
   CHECK(false, "the last template fits every program");
   return templates.back();
 }
 
+}  // namespace
+
+const space::Template& template_for(const ir::Program& program, const target::Target& target) {
+  space::Findings findings;
+  return first_fitting({program, findings}, target);
+}
+
 schedule::Trace default_trace(const ir::Program& program, const target::Target& target) {
-  return space::default_trace(template_for(program, target), program, target);
+  space::Findings findings;
+  const space::Subject subject{program, findings};
+  return space::default_trace(first_fitting(subject, target), subject, target);
 }
 
 }  // namespace attune::tunings

@@ -48,25 +48,25 @@ std::string division_of_work(const schedule::Trace& trace) {
 }
 
 std::vector<schedule::Trace> alternatives(const schedule::Trace& best,
-                                          const std::vector<TimedTrace>& fastest,
+                                          const std::vector<space::Candidate>& fastest,
                                           std::size_t most) {
   std::vector<schedule::Trace> chosen{best};
   if (fastest.empty()) return chosen;
   std::set<std::uint64_t> known{schedule::hash(best)};
   std::set<std::string> divisions{division_of_work(best)};
-  double best_us = fastest.front().us;
-  for (const TimedTrace& each : fastest) {
-    if (known.contains(schedule::hash(each.trace))) best_us = each.us;
+  double best_us = *fastest.front().time_us;
+  for (const space::Candidate& each : fastest) {
+    if (known.contains(schedule::hash(each.trace))) best_us = *each.time_us;
   }
   const std::size_t half = (most + 1) / 2;
-  for (const TimedTrace& each : fastest) {
-    if (chosen.size() >= half || each.us > kOtherDivision * best_us) break;
+  for (const space::Candidate& each : fastest) {
+    if (chosen.size() >= half || *each.time_us > kOtherDivision * best_us) break;
     if (!divisions.insert(division_of_work(each.trace)).second) continue;
     known.insert(schedule::hash(each.trace));
     chosen.push_back(each.trace);
   }
-  for (const TimedTrace& each : fastest) {
-    if (chosen.size() >= most || each.us > kSameDivision * best_us) break;
+  for (const space::Candidate& each : fastest) {
+    if (chosen.size() >= most || *each.time_us > kSameDivision * best_us) break;
     if (known.insert(schedule::hash(each.trace)).second) chosen.push_back(each.trace);
   }
   return chosen;
@@ -78,7 +78,7 @@ Result<std::vector<model::Schedule>> schedules_to_try(const graph::Task& task,
                                                       records::Store& store) {
   constexpr std::size_t kLookedAt = 64;
   ATTUNE_ASSIGN(const std::vector<records::Record> top, store.top(which.query, kLookedAt));
-  std::vector<TimedTrace> fastest;
+  std::vector<space::Candidate> fastest;
   for (const records::Record& record : top) {
     const auto us = records::competing_time_us(record.outcome);
     if (!us || (which.session != 0 && record.session != which.session)) continue;
@@ -88,7 +88,7 @@ Result<std::vector<model::Schedule>> schedules_to_try(const graph::Task& task,
     if (!which.algorithms.allow(algorithm)) continue;
     const ir::Program* program = model::program_of(task, algorithm);
     if (program == nullptr || !schedule::replay(*program, *trace).ok()) continue;
-    fastest.push_back({std::move(*trace), *us});
+    fastest.push_back({.trace = std::move(*trace), .time_us = us});
   }
   std::vector<model::Schedule> schedules{best};
   std::vector<schedule::Trace> traces = alternatives(best.trace, fastest, which.most);

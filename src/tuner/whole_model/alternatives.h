@@ -11,23 +11,20 @@
 #include "compiler/model/schedules/schedules.h"
 #include "compiler/schedule/trace.h"
 #include "tuner/records/store.h"
+#include "tuner/space/candidate.h"
 
 namespace attune::whole_model {
-
-struct TimedTrace {
-  schedule::Trace trace;
-  double us = 0;  // by itself
-};
 
 // How a schedule divides its work between threads: its algorithm, the loops that run in parallel,
 // and how the loops that they are made of were split.
 std::string division_of_work(const schedule::Trace& trace);
 
-// At most `most` schedules, each once: `best`, then of `fastest` (the fastest first) the best of
-// each other division of work, as far as they take up to half of the places, then what is fastest.
-// Only what is hardly slower than `best` is taken.
+// At most `most` schedules, each once: `best`, then of `fastest` (by itself, the fastest first) the
+// best of each other division of work, as far as they take up to half of the places, then what is
+// fastest. Only what is hardly slower than `best` is taken.
 std::vector<schedule::Trace> alternatives(const schedule::Trace& best,
-                                          const std::vector<TimedTrace>& fastest, std::size_t most);
+                                          const std::vector<space::Candidate>& fastest,
+                                          std::size_t most);
 
 struct TrySchedules {
   records::BestQuery query = {};

@@ -17,6 +17,10 @@ schedule::Trace channels(int tile) {
                   "\nparallel output oc.0\n");
 }
 
+space::Candidate timed(schedule::Trace trace, double us) {
+  return {.trace = std::move(trace), .time_us = us};
+}
+
 TEST(Alternatives, TheDivisionIsThatOfTheParallelLoops) {
   EXPECT_EQ(division_of_work(rows(4, 2)), division_of_work(rows(4, 7)));
   EXPECT_NE(division_of_work(rows(4, 2)), division_of_work(rows(2, 2)));
@@ -26,8 +30,9 @@ TEST(Alternatives, TheDivisionIsThatOfTheParallelLoops) {
 }
 
 TEST(Alternatives, OtherDivisionsComeFirstThenTheFastest) {
-  const std::vector<TimedTrace> fastest{{rows(4, 2), 100},  {rows(4, 3), 101},  {rows(4, 4), 102},
-                                        {channels(2), 103}, {channels(3), 104}, {rows(2, 2), 105}};
+  const std::vector<space::Candidate> fastest{timed(rows(4, 2), 100),  timed(rows(4, 3), 101),
+                                              timed(rows(4, 4), 102),  timed(channels(2), 103),
+                                              timed(channels(3), 104), timed(rows(2, 2), 105)};
   const std::vector<schedule::Trace> chosen = alternatives(rows(4, 3), fastest, 6);
   ASSERT_EQ(chosen.size(), 6U);
   const std::vector<schedule::Trace> expected{rows(4, 3), channels(2), rows(2, 2),
@@ -38,8 +43,8 @@ TEST(Alternatives, OtherDivisionsComeFirstThenTheFastest) {
 }
 
 TEST(Alternatives, DivisionsLeaveRoomForTheFastest) {
-  const std::vector<TimedTrace> fastest{
-      {rows(8, 2), 100}, {rows(8, 3), 101}, {rows(4, 2), 102}, {rows(2, 2), 103}};
+  const std::vector<space::Candidate> fastest{timed(rows(8, 2), 100), timed(rows(8, 3), 101),
+                                              timed(rows(4, 2), 102), timed(rows(2, 2), 103)};
   const std::vector<schedule::Trace> chosen = alternatives(rows(8, 2), fastest, 3);
   ASSERT_EQ(chosen.size(), 3U);
   EXPECT_EQ(schedule::to_string(chosen[1]), schedule::to_string(rows(4, 2)));
@@ -47,8 +52,8 @@ TEST(Alternatives, DivisionsLeaveRoomForTheFastest) {
 }
 
 TEST(Alternatives, WhatIsMuchSlowerIsLeftOut) {
-  const std::vector<TimedTrace> fastest{
-      {rows(4, 2), 100}, {rows(4, 3), 106}, {channels(2), 111}, {rows(2, 2), 113}};
+  const std::vector<space::Candidate> fastest{timed(rows(4, 2), 100), timed(rows(4, 3), 106),
+                                              timed(channels(2), 111), timed(rows(2, 2), 113)};
   const std::vector<schedule::Trace> chosen = alternatives(rows(4, 2), fastest, 8);
   ASSERT_EQ(chosen.size(), 2U);
   EXPECT_EQ(schedule::to_string(chosen[1]), schedule::to_string(channels(2)));
@@ -56,7 +61,7 @@ TEST(Alternatives, WhatIsMuchSlowerIsLeftOut) {
 
 TEST(Alternatives, TheBestAloneWhenNothingWasTimed) {
   EXPECT_EQ(alternatives(rows(4, 2), {}, 8).size(), 1U);
-  EXPECT_EQ(alternatives(rows(4, 2), {{rows(4, 2), 100}}, 8).size(), 1U);
+  EXPECT_EQ(alternatives(rows(4, 2), {timed(rows(4, 2), 100)}, 8).size(), 1U);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/version.h"
-#include "compiler/model/load/model.h"
 #include "tuner/records/record_json.h"
 #include "tuner/whole_model/tuning_resources.h"
 
@@ -23,11 +22,12 @@ double tolerance_of(const graph::Task& task, const std::string& algorithm) {
 
 }  // namespace
 
-LayoutTrials::LayoutTrials(Options options, records::Store& store, TuningResources& resources)
-    : options_(std::move(options)), store_(store), resources_(resources) {}
+LayoutTrials::LayoutTrials(const model::LoadedModel& model, bool use_records, records::Store& store,
+                           TuningResources& resources)
+    : model_(model), use_records_(use_records), store_(store), resources_(resources) {}
 
 model::Schedule LayoutTrials::schedule_of(const graph::Task& task) const {
-  model::Schedule schedule = model::default_schedule(task, options_.target, options_.algorithms);
+  model::Schedule schedule = model_.default_of(task);
   if (const auto known = known_us_.find(task.key); known != known_us_.end()) {
     schedule.measured_us = known->second;
   }
@@ -39,10 +39,10 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
   std::vector<model::Schedule> schedules;
   std::vector<measure::BuildRequest> requests;
   for (const graph::Task& task : tasks) {
-    if (options_.use_records) {
+    if (use_records_) {
       auto best = store_.best({.task_key = task.key,
-                               .target = target::to_string(options_.target),
-                               .weights = model::weights_of(task, options_.cold)});
+                               .target = model_.target_text(),
+                               .weights = model::weights_of(task, model_.cold_weights)});
       if (!best.ok()) return best.error();
       const auto us = *best ? records::competing_time_us((*best)->outcome) : std::nullopt;
       if (us) {
@@ -50,7 +50,7 @@ Status LayoutTrials::time(const std::vector<graph::Task>& tasks) {
         continue;
       }
     }
-    schedules.push_back(model::default_schedule(task, options_.target, options_.algorithms));
+    schedules.push_back(model_.default_of(task));
     const ir::Program* program = model::program_of(task, schedules.back().algorithm);
     requests.push_back(
         {.candidate = {.trace = schedules.back().trace, .number = std::ssize(requests)},
@@ -81,7 +81,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const model::Schedule& sc
   const std::array requests{measure::RunRequest{&built, tolerance},
                             measure::RunRequest{&built, tolerance}};
   measure::RunOptions how;
-  how.weights = model::weights_of(task, options_.cold);
+  how.weights = model::weights_of(task, model_.cold_weights);
   auto results = resources_.runner().measure(requests, expectation, how);
   if (!results.ok()) return results.error();
   const measure::RunResult* best = nullptr;
@@ -95,7 +95,7 @@ Status LayoutTrials::time_one(const graph::Task& task, const model::Schedule& sc
   records::Record record;
   record.task_key = task.key;
   record.task_name = task.name;
-  record.target = target::to_string(options_.target);
+  record.target = model_.target_text();
   record.trace = schedule::to_string(schedule.trace);
   record.trace_hash = schedule::hash(schedule.trace);
   record.outcome = result.outcome;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/model.h"
 #include "compiler/model/schedules/schedules.h"
 #include "tuner/measure/runner.h"
 #include "tuner/records/store.h"
@@ -18,13 +19,9 @@ class TuningResources;
 
 class LayoutTrials {
  public:
-  struct Options {
-    target::Target target;
-    model::Algorithms algorithms = {};
-    bool cold = false;         // see LoadedModel::cold_weights
-    bool use_records = false;  // what is known already is not timed again
-  };
-  LayoutTrials(Options options, records::Store& store, TuningResources& resources);
+  // `use_records`: what is known already is not timed again.
+  LayoutTrials(const model::LoadedModel& model, bool use_records, records::Store& store,
+               TuningResources& resources);
 
   // On host cores and, for the measuring, on the device.
   Status time(const std::vector<graph::Task>& tasks);
@@ -35,7 +32,8 @@ class LayoutTrials {
   Status time_one(const graph::Task& task, const model::Schedule& schedule,
                   const measure::BuiltCandidate& built, const measure::Expectation& expectation);
 
-  Options options_;
+  const model::LoadedModel& model_;
+  const bool use_records_;
   records::Store& store_;
   TuningResources& resources_;
   std::map<std::string, double> known_us_;  // by the key of the task

@@ -31,12 +31,11 @@ constexpr double kTimeoutMs = 1000;
 // Of the operands of a task: what checks more of them takes longer than the whole look.
 constexpr double kMostElements = 1 << 24;
 
-// A task with its default schedule.
+// A task with its default schedule, timed by itself where it runs.
 struct Looked {
   const graph::Task* task = nullptr;
   std::size_t number = 0;  // among the distinct ones
   model::Schedule schedule = {};
-  double us = 0;  // of the default by itself; 0: it did not run
 };
 
 struct Trial {
@@ -248,7 +247,7 @@ class Look {
       trials[i].result = std::move(results.front());
       const bool is_default =
           schedule::hash(trials[i].schedule.trace) == hash_of(*trials[i].looked);
-      if (is_default) trials[i].looked->us = trials[i].us().value_or(0);
+      if (is_default) trials[i].looked->schedule.measured_us = trials[i].us();
     }
     return {};
   }
@@ -256,7 +255,7 @@ class Look {
   measure::RunOptions options_for(const Looked& looked) const {
     measure::RunOptions how;
     how.weights = weights_of(looked);
-    how.best_known_us = looked.us;
+    how.best_known_us = looked.schedule.measured_us.value_or(0);
     how.budget_us = 4 * how.repeat_us;
     how.again = 0;
     how.timeout_ms = kTimeoutMs;

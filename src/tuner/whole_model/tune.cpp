@@ -126,11 +126,7 @@ class Tuner {
   Result<model::ModelTasks> prepare() {
     ATTUNE_ASSIGN(report_.records, model::records_path(options_.records));
     ATTUNE_ASSIGN(store_, records::open_sqlite_store(report_.records));
-    LayoutTrials trials({.target = model_.target,
-                         .algorithms = model_.algorithms,
-                         .cold = model_.cold_weights,
-                         .use_records = uses_records()},
-                        *store_, resources_);
+    LayoutTrials trials(model_, uses_records(), *store_, resources_);
     model::CompileOptions compile = compile_options();
     compile.before_layouts = [&](const std::vector<graph::Task>& tasks) {
       return trials.time(tasks);
@@ -175,8 +171,7 @@ class Tuner {
         ATTUNE_RETURN_IF_ERROR(
             bring_hints(*named, task.key, logs::anchor_key(task.op.program), *store_));
       }
-      const auto described =
-          model::scheduled_task(task, model_.target, model_.algorithms, model_.cold_weights);
+      const auto described = model::scheduled_task(task, model_);
       ATTUNE_RETURN_IF_ERROR(hint_shipped(bundle, described, task.name, model_.target, *store_));
     }
     return {};
@@ -262,11 +257,9 @@ class Tuner {
 
   Status race_tuned(ModelContest& contest) {
     ATTUNE_ASSIGN(auto schedules, tuned_schedules({.tasks = tasks_,
-                                                   .target = model_.target,
+                                                   .model = model_,
                                                    .known = known_,
                                                    .reports = reports_,
-                                                   .algorithms = model_.algorithms,
-                                                   .cold = model_.cold_weights,
                                                    .all_sessions = uses_records(),
                                                    .most = kMostVariants},
                                                   *store_));

@@ -20,6 +20,9 @@
 
 namespace attune::whole_model {
 
+// Candidates of a round of one task of many.
+inline constexpr int kModelBatch = 16;
+
 // How candidates are measured.
 struct MeasuringOptions {
   std::optional<int> batch = {};  // candidates of a round

@@ -78,9 +78,8 @@ void tune_alone(const TuneOptions& options, int window, TunableTask& one) {
 // One of many has a share of their budget.
 void tune_among_others(const TuneOptions& options, const model::LoadedModel& model,
                        TunableTask& one) {
-  constexpr int kBatch = 16;
-  one.options = options_of(options, model.algorithms.exact() ? "a model, exact" : "a model", kBatch,
-                           kModelRepeats);
+  one.options = options_of(options, model.algorithms.exact() ? "a model, exact" : "a model",
+                           kModelBatch, kModelRepeats);
   one.options.trials = options.trials.value_or(kEndlessTrials);
   one.options.on_grant = true;
   one.options.finalists = 5;
@@ -92,11 +91,11 @@ void tune_among_others(const TuneOptions& options, const model::LoadedModel& mod
 }  // namespace
 
 void choose_defaults(const model::ModelTasks& tasks, const model::LoadedModel& model) {
-  (void)model::run_parallel(
-      tasks.distinct.size(), model::compiling_threads(model.target), [&](std::size_t i) -> Status {
-        (void)model::default_schedule(tasks.distinct[i], model.target, model.algorithms);
-        return {};
-      });
+  (void)model::run_parallel(tasks.distinct.size(), model::compiling_threads(model.target),
+                            [&](std::size_t i) -> Status {
+                              (void)model.default_of(tasks.distinct[i]);
+                              return {};
+                            });
 }
 
 std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
@@ -109,7 +108,7 @@ std::vector<TunableTask> tunable_tasks(const model::ModelTasks& tasks,
     TunableTask& one = result.emplace_back();
     one.task = task_of(task, model.algorithms);
     one.any_seed = !options.seed.has_value();
-    one.untuned = model::default_schedule(task, model.target, model.algorithms).trace;
+    one.untuned = model.default_of(task).trace;
     if (model.is_operator()) {
       tune_alone(options, window, one);
     } else {

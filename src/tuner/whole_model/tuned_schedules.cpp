@@ -51,15 +51,16 @@ Result<std::vector<std::vector<model::Schedule>>> tuned_schedules(const TunedTas
   std::vector<std::vector<model::Schedule>> result;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const session::TaskReport& report = tuned.reports[i];
-    const auto untuned = model::default_schedule(tasks[i], tuned.target, tuned.algorithms);
+    const auto untuned = tuned.model.default_of(tasks[i]);
     ATTUNE_ASSIGN(const bool tried, was_tried(tuned.known[i].schedule, report, store));
     const auto best = tuned_schedule(report, untuned, tuned.known[i], tried);
-    const TrySchedules which{.query = {.task_key = tasks[i].key,
-                                       .target = target::to_string(tuned.target),
-                                       .weights = model::weights_of(tasks[i], tuned.cold)},
-                             .session = tuned.all_sessions ? 0 : report.session,
-                             .algorithms = tuned.algorithms,
-                             .most = tuned.most};
+    const TrySchedules which{
+        .query = {.task_key = tasks[i].key,
+                  .target = tuned.model.target_text(),
+                  .weights = model::weights_of(tasks[i], tuned.model.cold_weights)},
+        .session = tuned.all_sessions ? 0 : report.session,
+        .algorithms = tuned.model.algorithms,
+        .most = tuned.most};
     ATTUNE_ASSIGN(auto schedules, schedules_to_try(tasks[i], best, which, store));
     result.push_back(std::move(schedules));
   }

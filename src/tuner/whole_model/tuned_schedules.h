@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/model/load/model.h"
 #include "compiler/model/model_tasks.h"
 #include "compiler/model/schedules/known_schedule.h"
 #include "compiler/model/schedules/schedules.h"
-#include "compiler/target/target.h"
 #include "tuner/records/store.h"
 #include "tuner/session/report.h"
 
@@ -23,11 +23,9 @@ model::Schedule tuned_schedule(const session::TaskReport& report, const model::S
 
 struct TunedTasks {
   const model::ModelTasks& tasks;
-  const target::Target& target;
+  const model::LoadedModel& model;                  // that they are of
   const std::vector<model::KnownTask>& known;       // of each distinct task
   const std::vector<session::TaskReport>& reports;  // likewise
-  const model::Algorithms& algorithms;
-  bool cold = false;         // see LoadedModel::cold_weights
   bool all_sessions = true;  // their records count, else those of the reports' alone
   std::size_t most = 1;      // schedules of one task
 };

@@ -59,6 +59,61 @@ std::string words_of(const verbs::Serving& serving) {
   return line + fmt::format("; cores: {}", serving.cores_kept);
 }
 
+// The options of a scheduler that serves, but those of how long it keeps what has ended.
+class ServingArguments {
+ public:
+  explicit ServingArguments(CommandLine& line) {
+    line.text("--state", "DIR", options_.state,
+              "where its state is kept (~/.local/share/attune/scheduler)");
+    line.text("--policy", "NAME", options_.policy, "which stage goes first (makespan)");
+    line.number("--workers", "N", workers_, 0, 1000, "jobs worked on at the same time (4)");
+    line.number("--prefetch", "N", prefetch_, 1, 1000, "batches of a job in flight at once (2)");
+    line.flag("--in-turn", options_.in_turn, "no two stages of a job at once, for comparisons");
+    line.text("--host-cores", "LIST", host_cores_, "cores of host stages, e.g. 0,2-3 (all others)");
+    line.text("--profile-cores", "LIST", profile_cores_, "cores to measure on (the last one)");
+    line.text("--cpuset", "auto|off", cpuset_,
+              "cpuset cgroups keep stages on their cores where allowed, or never (auto)");
+    line.texts(
+        "--device", "KEY=N", devices_,
+        "devices of another kind, which workers bring along; cpu=N: N of the measuring cores");
+    line.texts("--quota", "USER=N", quotas_,
+               "fair-share: who has more units at once than this waits for others");
+    line.text("--share", "GROUP", options_.share,
+              "lets users of that group submit jobs, by the folder DIR.shared (only its own user)");
+    line.real("--stage-timeout", "S", stage_timeout_, 1, 1e7,
+              "ends a stage that is silent for S seconds and for 20 times its prediction (600)");
+    line.number("--tries", "N", tries_, 1, 1000,
+                "of a job whose stages fall silent or eat the memory, without progress (3)");
+  }
+
+  Result<verbs::ServeOptions> take() {
+    if (workers_) options_.workers = static_cast<int>(*workers_);
+    if (prefetch_) options_.prefetch = static_cast<int>(*prefetch_);
+    if (tries_) options_.limits.most_tries = static_cast<int>(*tries_);
+    options_.limits.floor_seconds = stage_timeout_.value_or(options_.limits.floor_seconds);
+    ATTUNE_RETURN_IF_ERROR(take_counts("--device", devices_, options_.devices));
+    if (options_.devices.contains("host")) {
+      return invalid("--device cannot be 'host', the cores on which nothing is measured",
+                     "--host-cores LIST says which cores they are");
+    }
+    ATTUNE_RETURN_IF_ERROR(take_counts("--quota", quotas_, options_.quotas));
+    ATTUNE_ASSIGN(options_.host_cores, parse_cores("--host-cores", host_cores_));
+    ATTUNE_ASSIGN(options_.profile_cores, parse_cores("--profile-cores", profile_cores_));
+    if (cpuset_ != "auto" && cpuset_ != "off") {
+      return invalid(fmt::format("--cpuset is '{}', which is neither auto nor off", cpuset_));
+    }
+    options_.use_cpuset = cpuset_ == "auto";
+    return options_;
+  }
+
+ private:
+  verbs::ServeOptions options_;
+  std::optional<std::int64_t> workers_, prefetch_, tries_;
+  std::optional<double> stage_timeout_;
+  std::vector<std::string> devices_, quotas_;
+  std::string host_cores_, profile_cores_, cpuset_ = "auto";
+};
+
 }  // namespace
 
 Result<int> run_scheduler(Words arguments, Console& console) {
@@ -74,31 +129,7 @@ Result<int> run_scheduler(Words arguments, Console& console) {
                    "Runs the tuning jobs of many people on the cores and devices that they share, "
                    "until it is interrupted.");
   Speech speech;
-  verbs::ServeOptions options;
-  std::optional<std::int64_t> workers, prefetch, tries;
-  std::optional<double> stage_timeout;
-  std::vector<std::string> devices, quotas;
-  std::string host_cores, profile_cores, cpuset = "auto";
-  line.text("--state", "DIR", options.state,
-            "where its state is kept (~/.local/share/attune/scheduler)");
-  line.text("--policy", "NAME", options.policy, "which stage goes first (makespan)");
-  line.number("--workers", "N", workers, 0, 1000, "jobs worked on at the same time (4)");
-  line.number("--prefetch", "N", prefetch, 1, 1000, "batches of a job in flight at once (2)");
-  line.flag("--in-turn", options.in_turn, "no two stages of a job at once, for comparisons");
-  line.text("--host-cores", "LIST", host_cores, "cores of host stages, e.g. 0,2-3 (all others)");
-  line.text("--profile-cores", "LIST", profile_cores, "cores to measure on (the last one)");
-  line.text("--cpuset", "auto|off", cpuset,
-            "cpuset cgroups keep stages on their cores where allowed, or never (auto)");
-  line.texts("--device", "KEY=N", devices,
-             "devices of another kind, which workers bring along; cpu=N: N of the measuring cores");
-  line.texts("--quota", "USER=N", quotas,
-             "fair-share: who has more units at once than this waits for others");
-  line.text("--share", "GROUP", options.share,
-            "lets users of that group submit jobs, by the folder DIR.shared (only its own user)");
-  line.real("--stage-timeout", "S", stage_timeout, 1, 1e7,
-            "ends a stage that is silent for S seconds and for 20 times its prediction (600)");
-  line.number("--tries", "N", tries, 1, 1000,
-              "of a job whose stages fall silent or eat the memory, without progress (3)");
+  ServingArguments serving(line);
   const RetentionArguments retention(line);
   add_speech_options(line, speech, "");
   line.example("scheduler", "serves jobs on all cores of this machine, the last for measuring");
@@ -110,26 +141,11 @@ Result<int> run_scheduler(Words arguments, Console& console) {
   line.example("scheduler calibrate", "before: measures which stages disturb each other here");
   line.example("scheduler replay", "after: how other policies would have done");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
-    if (workers) options.workers = static_cast<int>(*workers);
-    if (prefetch) options.prefetch = static_cast<int>(*prefetch);
-    if (tries) options.limits.most_tries = static_cast<int>(*tries);
-    options.limits.floor_seconds = stage_timeout.value_or(options.limits.floor_seconds);
-    ATTUNE_RETURN_IF_ERROR(take_counts("--device", devices, options.devices));
-    if (options.devices.contains("host")) {
-      return invalid("--device cannot be 'host', the cores on which nothing is measured",
-                     "--host-cores LIST says which cores they are");
-    }
-    ATTUNE_RETURN_IF_ERROR(take_counts("--quota", quotas, options.quotas));
-    ATTUNE_ASSIGN(options.host_cores, parse_cores("--host-cores", host_cores));
-    ATTUNE_ASSIGN(options.profile_cores, parse_cores("--profile-cores", profile_cores));
-    if (cpuset != "auto" && cpuset != "off") {
-      return invalid(fmt::format("--cpuset is '{}', which is neither auto nor off", cpuset));
-    }
-    options.use_cpuset = cpuset == "auto";
+    ATTUNE_ASSIGN(verbs::ServeOptions options, serving.take());
     ATTUNE_ASSIGN(options.retention, retention.take());
     options.note = [&](const std::string& text) { console.note(text); };
-    ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(options, [&](const verbs::Serving& serving) {
-      console.note(words_of(serving));
+    ATTUNE_RETURN_IF_ERROR(verbs::serve_jobs(options, [&](const verbs::Serving& told) {
+      console.note(words_of(told));
       tell_missing_cage_parts(console);
     }));
     return 0;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/simulation/replay.h"
 #include "fleet/server/state_file.h"
 #include "fleet/wire/state_directory.h"

@@ -12,6 +12,7 @@
 
 #include "base/text_file.h"
 #include "base/version.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/simulation/colocation_file.h"
 #include "fleet/server/core_groups.h"
 #include "fleet/server/private_folder.h"

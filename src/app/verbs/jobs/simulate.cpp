@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/text_file.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/simulation/experiment_file.h"
 #include "fleet/jobs/simulation/gantt.h"
 

@@ -1,7 +1,7 @@
 // If and Loop; what they compute is judged by ONNX's own cases.
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/onnx/model_for_test.h"
+#include "compiler/frontend/onnx/model_testing.h"
 
 namespace attune::onnx {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "compiler/frontend/onnx/model_for_test.h"
+#include "compiler/frontend/onnx/model_testing.h"
 
 namespace attune::onnx {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/onnx/model_for_test.h"
+#include "compiler/frontend/onnx/model_testing.h"
 
 namespace attune::onnx {
 namespace {

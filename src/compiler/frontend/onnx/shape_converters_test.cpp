@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/frontend/onnx/model_for_test.h"
+#include "compiler/frontend/onnx/model_testing.h"
 #include "compiler/frontend/onnx/resize_tables.h"
 
 namespace attune::onnx {

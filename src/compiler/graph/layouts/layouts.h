@@ -12,6 +12,9 @@
 
 namespace attune::graph {
 
+// No target has more channels in a block, and this is a multiple of what each has.
+inline constexpr std::int64_t kWidestBlock = 16;
+
 // How many channels the convolutions have in a block.
 struct LayoutPlan {
   std::int64_t block = 0;

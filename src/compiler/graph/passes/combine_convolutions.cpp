@@ -1,19 +1,17 @@
 // Convolutions of one image with equal windows, as the branches of an inception block begin with,
 // become one with the filters side by side; slices of its result take their places. Only where the
-// slices are free: of one image, at whole blocks of channels, and not read by a concatenation,
-// which wants its operands computed in place.
+// slices are free: of one image, at whole blocks of channels on any target, and not read by a
+// concatenation, which wants its operands computed in place.
 #include <algorithm>
 #include <map>
 
 #include "compiler/graph/constants.h"
+#include "compiler/graph/layouts/layouts.h"
 #include "compiler/graph/passes/match.h"
 #include "compiler/graph/passes/pass_list.h"
 
 namespace attune::graph {
 namespace {
-
-// Channels are cut at multiples of the widest block that layouts have.
-constexpr std::int64_t kBlock = 16;
 
 struct Branch {
   int conv;
@@ -41,7 +39,7 @@ std::optional<Branch> branch_of(const Rewriter& rewriter, int n) {
   const ValueId output = node.outputs[0];
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   const Shape& shape = rewriter.shape(output);
-  if (shape[0] != 1 || shape[1] % kBlock != 0 || rewriter.is_output(output) ||
+  if (shape[0] != 1 || shape[1] % kWidestBlock != 0 || rewriter.is_output(output) ||
       rewriter.constant_of(node.inputs[1]) == nullptr ||
       (has_bias && rewriter.constant_of(node.inputs[2]) == nullptr)) {
     return std::nullopt;

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "compiler/graph/depth.h"
-#include "compiler/graph/passes/interpret_for_test.h"
+#include "compiler/graph/passes/interpret_testing.h"
 #include "compiler/graph/passes/passes.h"
 
 namespace attune::graph {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/graph/passes/interpret_for_test.h"
+#include "compiler/graph/passes/interpret_testing.h"
 #include "compiler/graph/passes/passes.h"
 
 namespace attune::graph {

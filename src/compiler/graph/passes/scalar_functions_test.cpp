@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "compiler/graph/evaluate_for_test.h"
+#include "compiler/graph/evaluate_testing.h"
 
 namespace attune::graph {
 namespace {

@@ -10,12 +10,10 @@
 namespace attune::graph {
 namespace {
 
-bool is_commutative(std::string_view op) { return op == "add" || op == "mul"; }
-
 // add(c, x) -> add(x, c)
 bool order_operands(Rewriter& rewriter, int n) {
   const Node& node = rewriter.node(n);
-  if (!is_commutative(node.op) || rewriter.constant_of(node.inputs[0]) == nullptr ||
+  if (!operator_of(node).traits.commutative || rewriter.constant_of(node.inputs[0]) == nullptr ||
       rewriter.constant_of(node.inputs[1]) != nullptr) {
     return false;
   }
@@ -69,7 +67,7 @@ bool invert_constant(Rewriter& rewriter, const Node& node, bool exact) {
 
 // (x + a) + b -> x + (a + b), and so for products
 bool join_constants(Rewriter& rewriter, const Node& node) {
-  if (!is_commutative(node.op)) return false;
+  if (!operator_of(node).traits.commutative) return false;
   const Node* inner = made_only_by(rewriter, node.inputs[0], node.op);
   if (inner == nullptr || rewriter.constant_of(node.inputs[1]) == nullptr ||
       rewriter.constant_of(inner->inputs[1]) == nullptr ||

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "compiler/graph/passes/interpret_for_test.h"
+#include "compiler/graph/passes/interpret_testing.h"
 #include "compiler/graph/passes/pass_list.h"
 
 namespace attune::graph {

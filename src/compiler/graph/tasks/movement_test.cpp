@@ -1,5 +1,5 @@
 // What the operators of src/compiler/ops mean that move, choose and pad elements.
-#include "compiler/graph/evaluate_for_test.h"
+#include "compiler/graph/evaluate_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -114,28 +114,9 @@ class PipelinedLoop {
     const Expr later = i + Expr(ahead_);
     const Expr runs = later < Expr(extent_);
     const ir::Ranges inside = around.with_loop(loop_.var, loop_.min, loop_.extent);
-    std::vector<Stmt> fetch, issue, put;
     find_bulk(around);
     find_changed(around);
-    for (const Copy& copy : copies_) {
-      const Slot slot{copy.from, copy.to, later % Expr(buffers_)};
-      const Stmt nest = ir::substitute(copy.nest, {{loop_.var, later}});
-      if (copy.counters) {
-        async_.push_back(false);
-        issue.push_back(bulk_copy(copy, nest, slot, inside.assume(runs)));
-        continue;
-      }
-      const auto async = asynchronous(nest, slot, inside.assume(runs));
-      async_.push_back(async.has_value());
-      if (async) {
-        issue.push_back(*async);
-        continue;
-      }
-      Staged parts = staged(nest, slot);
-      kept_.push_back(parts.held);
-      (overlapped_ ? fetch : issue).push_back(parts.fetch);
-      put.push_back(parts.put);
-    }
+    const auto [fetch, issue, put] = copies_ahead(later, inside.assume(runs));
     Stmt rest = ir::block(rest_);
     for (const Copy& copy : copies_) {
       rest = with_loads(rest, {copy.from, copy.to, i % Expr(buffers_)});
@@ -182,6 +163,35 @@ class PipelinedLoop {
     ir::Buffer counters = {};  // of arrivals, when it is
     Stmt change = {};          // of what has arrived, by those who copied it
   };
+  // Statements that begin copies for an iteration ahead: read into registers, begun at once, and
+  // put where they belong when the buffers are free.
+  struct Ahead {
+    std::vector<Stmt> fetch, issue, put;
+  };
+
+  Ahead copies_ahead(const Expr& later, const ir::Ranges& ranges) {
+    Ahead ahead;
+    for (const Copy& copy : copies_) {
+      const Slot slot{copy.from, copy.to, later % Expr(buffers_)};
+      const Stmt nest = ir::substitute(copy.nest, {{loop_.var, later}});
+      if (copy.counters) {
+        async_.push_back(false);
+        ahead.issue.push_back(bulk_copy(copy, nest, slot, ranges));
+        continue;
+      }
+      const auto async = asynchronous(nest, slot, ranges);
+      async_.push_back(async.has_value());
+      if (async) {
+        ahead.issue.push_back(*async);
+        continue;
+      }
+      Staged parts = staged(nest, slot);
+      kept_.push_back(parts.held);
+      (overlapped_ ? ahead.fetch : ahead.issue).push_back(parts.fetch);
+      ahead.put.push_back(parts.put);
+    }
+    return ahead;
+  }
 
   // Beside instructions that nobody waits for there is no time to wait for registers: what cannot
   // be copied as it is wanted is changed where it lies.

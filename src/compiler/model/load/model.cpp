@@ -187,6 +187,7 @@ Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::str
     return unknown_model(options.model);
   }
   ATTUNE_ASSIGN(model.target, resolve_target(options));
+  model.defaults = options.defaults;
   model.precision = precision_on(model.target, options.precision.value_or(ops::Precision::F32));
   ATTUNE_RETURN_IF_ERROR(kind == ModelKind::Operator ? load_operator(options, model)
                                                      : import_graph(options, kind, model, needed));
@@ -217,6 +218,7 @@ CompileOptions compile_options(const LoadedModel& model, const ModelOptions& opt
   compile.target = model.target;
   compile.name = model.name;
   compile.algorithms = model.algorithms;
+  compile.defaults = model.defaults;
   compile.precision = model.precision;
   compile.operator_facts = model.operator_facts;
   compile.maxima = options.maxima;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "compiler/graph/graph.h"
 #include "compiler/model/compile.h"
+#include "compiler/model/schedules/default_schedules.h"
 #include "compiler/model/schedules/schedules.h"
 #include "compiler/target/target.h"
 #include "tuner/records/record.h"
@@ -40,6 +42,8 @@ struct ModelOptions {
   // constants alone is left to kernels that run ahead of time.
   bool without_folding = false;
   std::uint64_t seed = 0;  // of the weights of an operator, which are random
+  // Never null. Who loads a model more than once gives the same one each time.
+  std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
 };
 
 struct LoadedModel {
@@ -57,9 +61,13 @@ struct LoadedModel {
   std::optional<TaskFacts> operator_facts = {};
 
   ir::Program own_program = {};  // of an operator; see former_task.h
+  std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
 
   bool is_operator() const { return operator_facts.has_value(); }
   std::string target_text() const { return target::to_string(target); }
+  Schedule default_of(const graph::Task& task) const {
+    return defaults->of(task, target, algorithms);
+  }
 };
 
 // `needed` (optional) receives the inputs that would have to be given as constants, when that is

@@ -1,14 +1,10 @@
 // Schedules without measuring: those that the analytic model predicts to be fastest, of all
 // algorithms that a task has.
 #include <algorithm>
-#include <bit>
-#include <map>
-#include <mutex>
 #include <optional>
-#include <tuple>
+#include <utility>
 
-#include "base/hash.h"
-#include "compiler/model/schedules/schedules.h"
+#include "compiler/model/schedules/default_schedules.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/space/template_space.h"
 #include "tuner/tunings/tunings.h"
@@ -25,21 +21,6 @@ constexpr double kOfProduct = 0.97, kOfDirect = 0.95, kForSaved = 0.25;
 constexpr double kOfDefault = 0.95;
 // Algorithms whose default is further behind than this are not looked at more closely.
 constexpr double kFarBehind = 1.5;
-
-// All that a default depends on besides the task.
-std::uint64_t facts_of(const target::Target& target) {
-  const target::Machine& m = target.machine;
-  std::uint64_t h = hash_bytes(target::to_string(target));
-  for (const double fact :
-       {double(target.vector_bytes), double(target.vector_registers), double(target.l1_bytes),
-        double(target.l2_bytes), double(target.l3_bytes), m.ghz, m.fmas_per_cycle,
-        m.fma_bytes_per_cycle, m.loads_per_cycle, m.load_bytes_per_cycle, m.l2_bandwidth,
-        m.l3_bandwidth, m.dram_bandwidth, m.exchange_bandwidth, m.compute_sharing, m.l3_sharing,
-        m.dram_sharing, m.fork_join_us}) {
-    h = hash_combine(h, std::bit_cast<std::uint64_t>(fact));
-  }
-  return h;
-}
 
 // Multiplications of a program's anchor.
 double multiplications(const ir::Program& program) {
@@ -100,8 +81,21 @@ class Promise {
   std::optional<cost_model::PredictedPoint> fastest_;
 };
 
-Schedule chosen_schedule(const graph::Task& task, const target::Target& target,
-                         const Algorithms& algorithms) {
+}  // namespace
+
+Schedule usual_schedule(const graph::Task& task, const target::Target& target,
+                        const Algorithms& algorithms) {
+  Schedule chosen;
+  if (program_of(task, algorithms.only) != nullptr) chosen.algorithm = algorithms.only;
+  chosen.trace = tunings::default_trace(*program_of(task, chosen.algorithm), target);
+  if (chosen.algorithm != "direct") {
+    chosen.trace.insert(chosen.trace.begin(), schedule::Algorithm{chosen.algorithm});
+  }
+  return chosen;
+}
+
+Schedule default_schedule(const graph::Task& task, const target::Target& target,
+                          const Algorithms& algorithms) {
   const Schedule usual = usual_schedule(task, target, algorithms);
   const auto tuning = tunings::find_tuning(target);
   if (!tuning.ok()) return usual;
@@ -124,45 +118,17 @@ Schedule chosen_schedule(const graph::Task& task, const target::Target& target,
   return chosen;
 }
 
-// Several parts of a run ask for the same ones.
-class Remembered {
- public:
-  Schedule of(const graph::Task& task, const target::Target& target, const Algorithms& algorithms) {
-    const Key key{task.key, algorithms.only, facts_of(target)};
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto known = schedules_.find(key); known != schedules_.end()) return known->second;
-    }
-    Schedule chosen = chosen_schedule(task, target, algorithms);
+Schedule DefaultSchedules::of(const graph::Task& task, const target::Target& target,
+                              const Algorithms& algorithms) {
+  const Key key{task.key, algorithms.only, target::to_string(target)};
+  {
     const std::lock_guard lock(mutex_);
-    if (schedules_.size() >= kMost) schedules_.clear();
-    return schedules_.emplace(key, std::move(chosen)).first->second;
+    if (const auto known = schedules_.find(key); known != schedules_.end()) return known->second;
   }
-
- private:
-  using Key = std::tuple<std::string, std::string, std::uint64_t>;
-  static constexpr std::size_t kMost = 4096;
-  std::mutex mutex_;
-  std::map<Key, Schedule> schedules_;
-};
-
-}  // namespace
-
-Schedule usual_schedule(const graph::Task& task, const target::Target& target,
-                        const Algorithms& algorithms) {
-  Schedule chosen;
-  if (program_of(task, algorithms.only) != nullptr) chosen.algorithm = algorithms.only;
-  chosen.trace = tunings::default_trace(*program_of(task, chosen.algorithm), target);
-  if (chosen.algorithm != "direct") {
-    chosen.trace.insert(chosen.trace.begin(), schedule::Algorithm{chosen.algorithm});
-  }
-  return chosen;
-}
-
-Schedule default_schedule(const graph::Task& task, const target::Target& target,
-                          const Algorithms& algorithms) {
-  static Remembered remembered;
-  return remembered.of(task, target, algorithms);
+  Schedule chosen = default_schedule(task, target, algorithms);
+  const std::lock_guard lock(mutex_);
+  if (schedules_.size() >= kMost) schedules_.clear();
+  return schedules_.emplace(key, std::move(chosen)).first->second;
 }
 
 }  // namespace attune::model

@@ -106,6 +106,32 @@ TEST(DefaultSchedule, MultipliesWithFewerProductsWhereSumsAreCheap) {
       "direct");
 }
 
+// Facts change nothing about a target's text, and what was chosen before is not chosen again.
+TEST(DefaultSchedules, AreChosenOnceForEachOwner) {
+  const Stated fast = zen4(1);
+  Stated slow = fast;
+  slow.target.l2_bytes = 64 << 10;
+  slow.target.l3_bytes = 128 << 10;
+  slow.target.machine.l3_bandwidth = slow.target.machine.dram_bandwidth = 1;
+  const graph::Task task = task_of("dense:m=512,n=512,k=512", fast.text);
+  DefaultSchedules one, other;
+  EXPECT_EQ(one.of(task, fast.target, {}).algorithm, "strassen");
+  EXPECT_EQ(one.of(task, slow.target, {}).algorithm, "strassen");
+  EXPECT_EQ(one.of(task, fast.target, {"direct"}).algorithm, "direct");
+  EXPECT_EQ(other.of(task, slow.target, {}).algorithm, "direct");
+}
+
+// Loading a model again with the same options finds what was chosen the first time.
+TEST(DefaultSchedules, AreHandedDownWithAModel) {
+  const SourceOptions source{.model = {.model = "matmul:m=8,n=8,k=8", .target = zen4(1).text}};
+  const LoadedModel first = load_model(source.model).value();
+  const auto again = prepare_model(load_model(source.model).value(), source);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(first.defaults, source.model.defaults);
+  EXPECT_EQ(again->model.defaults, first.defaults);
+  EXPECT_EQ(again->compile.defaults, first.defaults);
+}
+
 TEST(DefaultSchedule, SharesWhatThereIsMuchOf) {
   const Stated machine = zen4(4);
   const auto loops = [&](const std::string& spec) {

@@ -35,6 +35,7 @@ struct LookUp {
   target::Target target = {};
   std::string target_text = {};
   Algorithms algorithms = {};
+  std::shared_ptr<DefaultSchedules> defaults = {};
   bool cold = false;
   ir::Program own_program = {};  // of an operator
   Stores stores = {};
@@ -116,6 +117,17 @@ bool any_tried(const LookUp& look_up, const graph::Task& task, const schedule::T
   });
 }
 
+ScheduledTask described(const graph::Task& task, const Algorithms& algorithms, bool cold,
+                        schedule::Trace default_trace) {
+  return {.key = task.key,
+          .weights = weights_of(task, cold),
+          .program_of =
+              [&task, algorithms](const std::string& algorithm) {
+                return program_of(task, algorithm, algorithms);
+              },
+          .default_trace = std::move(default_trace)};
+}
+
 KnownTask known_task(LookUp& look_up, const graph::Task& task) {
   std::optional<Schedule> best;
   std::string passed_over;
@@ -127,12 +139,13 @@ KnownTask known_task(LookUp& look_up, const graph::Task& task) {
       if (found) best = std::move(found);
     }
   }
-  KnownTask known{default_schedule(task, look_up.target, look_up.algorithms), {}};
-  const bool only_default = best && same_trace(best->trace, known.schedule.trace);
+  KnownTask known{look_up.defaults->of(task, look_up.target, look_up.algorithms), {}};
+  const schedule::Trace default_trace = known.schedule.trace;
+  const bool only_default = best && same_trace(best->trace, default_trace);
   if (best) known = {std::move(*best), best_us};
   if (!best || only_default) {
-    const auto described = scheduled_task(task, look_up.target, look_up.algorithms, look_up.cold);
-    auto found = shipped_schedules(look_up.bundle, described, look_up.target);
+    const auto asked = described(task, look_up.algorithms, look_up.cold, default_trace);
+    auto found = shipped_schedules(look_up.bundle, asked, look_up.target);
     const std::lock_guard lock(look_up.mutex);
     if (!found.empty() && (!best || !any_tried(look_up, task, found[0].trace))) {
       known.schedule.algorithm = std::move(found[0].algorithm);
@@ -209,15 +222,8 @@ Result<std::optional<std::string>> history_path(const std::string& option) {
                "name an existing one with --history, or 'none'"};
 }
 
-ScheduledTask scheduled_task(const graph::Task& task, const target::Target& target,
-                             const Algorithms& algorithms, bool cold) {
-  return {.key = task.key,
-          .weights = weights_of(task, cold),
-          .program_of =
-              [&task, algorithms](const std::string& algorithm) {
-                return program_of(task, algorithm, algorithms);
-              },
-          .default_trace = default_schedule(task, target, algorithms).trace};
+ScheduledTask scheduled_task(const graph::Task& task, const LoadedModel& model) {
+  return described(task, model.algorithms, model.cold_weights, model.default_of(task).trace);
 }
 
 Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule) {
@@ -226,14 +232,16 @@ Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& sc
     return KnowTask([given](const graph::Task&) { return KnownTask{given, {}}; });
   }
   if (schedule.use_default || schedule.history == "none") {
-    return KnowTask([target = model.target, algorithms = model.algorithms](const auto& task) {
-      return KnownTask{default_schedule(task, target, algorithms), {}};
+    return KnowTask([defaults = model.defaults, target = model.target,
+                     algorithms = model.algorithms](const graph::Task& task) {
+      return KnownTask{defaults->of(task, target, algorithms), {}};
     });
   }
   auto look_up = std::make_shared<LookUp>();
   look_up->target = model.target;
   look_up->target_text = model.target_text();
   look_up->algorithms = model.algorithms;
+  look_up->defaults = model.defaults;
   look_up->cold = model.cold_weights;
   look_up->own_program = model.own_program;
   ATTUNE_ASSIGN(look_up->stores, open_stores(schedule));

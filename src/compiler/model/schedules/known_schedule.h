@@ -37,8 +37,7 @@ Result<std::string> records_path(const std::string& option);
 Result<std::optional<std::string>> history_path(const std::string& option);
 
 // The task as the bundle's look-up sees it; `task` must outlive it.
-ScheduledTask scheduled_task(const graph::Task& task, const target::Target& target,
-                             const Algorithms& algorithms, bool cold);
+ScheduledTask scheduled_task(const graph::Task& task, const LoadedModel& model);
 
 struct KnownTask {
   Schedule schedule = {};

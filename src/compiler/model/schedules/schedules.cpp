@@ -1,5 +1,7 @@
 #include "compiler/model/schedules/schedules.h"
 
+#include "compiler/schedule/algorithm.h"
+
 namespace attune::model {
 
 std::string_view name_of(Origin origin) {
@@ -20,10 +22,7 @@ std::string_view name_of(Origin origin) {
 
 Schedule recorded_schedule(schedule::Trace trace) {
   Schedule schedule{.trace = std::move(trace), .origin = Origin::Record};
-  if (schedule.trace.empty()) return schedule;
-  if (const auto* step = std::get_if<schedule::Algorithm>(&schedule.trace.front())) {
-    schedule.algorithm = step->name;
-  }
+  schedule.algorithm = schedule::algorithm_of(schedule.trace);
   return schedule;
 }
 

@@ -51,7 +51,8 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 // The default schedule of the template, of the direct algorithm or the only one allowed.
 Schedule usual_schedule(const graph::Task& task, const target::Target& target,
                         const Algorithms& algorithms);
-// Without measuring: of all algorithms, what the analytic model predicts to be fastest.
+// Without measuring: of all algorithms, what the analytic model predicts to be fastest. That takes
+// milliseconds; see default_schedules.h.
 Schedule default_schedule(const graph::Task& task, const target::Target& target,
                           const Algorithms& algorithms);
 

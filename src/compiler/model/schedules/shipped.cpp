@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/schedule/algorithm.h"
 #include "tuner/cost_model/analytic.h"
 #include "tuner/space/limits.h"
 
@@ -20,14 +21,9 @@ struct Entry {
   double distance = 0;
 };
 
-std::string algorithm_of(const schedule::Trace& trace) {
-  const auto* step = trace.empty() ? nullptr : std::get_if<schedule::Algorithm>(&trace.front());
-  return step == nullptr ? "direct" : step->name;
-}
-
 std::optional<double> predict_us(const ScheduledTask& task, const schedule::Trace& trace,
                                  const target::Target& target) {
-  const ir::Program* program = task.program_of(algorithm_of(trace));
+  const ir::Program* program = task.program_of(schedule::algorithm_of(trace));
   if (program == nullptr) return std::nullopt;
   auto state = schedule::replay(*program, trace);
   if (!state.ok()) return std::nullopt;
@@ -83,7 +79,7 @@ std::vector<ShippedSchedule> shipped_schedules(const Bundle& bundle, const Sched
             return schedule::hash(s.trace) == schedule::hash(*trace);
           });
       if (repeated) continue;
-      const std::string algorithm = algorithm_of(*trace);
+      const std::string algorithm = schedule::algorithm_of(*trace);
       chosen.push_back({.trace = std::move(*trace),
                         .algorithm = algorithm,
                         .time_us = schedule.time_us,

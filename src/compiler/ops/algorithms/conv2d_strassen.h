@@ -1,6 +1,6 @@
 // Convolution with a kernel of one tap as a product of matrices, pixels x input channels times
-// input x output channels, by Strassen's seven products (ops/strassen.h). An odd pixel out is
-// paired with zeros.
+// input x output channels, by Strassen's seven products (algorithms/strassen.h). An odd pixel out
+// is paired with zeros.
 #pragma once
 
 #include "compiler/ops/algorithms/conv2d_algorithms.h"

@@ -97,11 +97,19 @@ std::vector<OpDef> arithmetic_operators() {
   constexpr auto integers = infer_alike<TypeSet::Integers>;
   return {
       elementwise("add", numbers, of_two<ir::BinOp::Add>,
-                  {.zeros = Zeros::Sum, .finite = true, .narrow = true, .operands = 2}),
+                  {.zeros = Zeros::Sum,
+                   .finite = true,
+                   .narrow = true,
+                   .commutative = true,
+                   .operands = 2}),
       elementwise("sub", numbers, of_two<ir::BinOp::Sub>,
                   {.zeros = Zeros::Sum, .finite = true, .narrow = true, .operands = 2}),
       elementwise("mul", numbers, of_two<ir::BinOp::Mul>,
-                  {.zeros = Zeros::Product, .finite = true, .narrow = true, .operands = 2}),
+                  {.zeros = Zeros::Product,
+                   .finite = true,
+                   .narrow = true,
+                   .commutative = true,
+                   .operands = 2}),
       elementwise("div", numbers, div_value, {.zeros = Zeros::Quotient}),
       elementwise("mod", numbers, mod_value, {.zeros = Zeros::Remainder}),  // fmod
       elementwise("pow", infer_pow, pow_value, {.zeros = Zeros::Power}),

@@ -4,7 +4,7 @@
 
 #include "compiler/ops/algorithms/conv2d_algorithms.h"
 #include "compiler/ops/algorithms/conv2d_merged.h"
-#include "compiler/ops/evaluate_for_test.h"
+#include "compiler/ops/evaluate_testing.h"
 
 namespace attune::ops {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compiler/ir/verify/verify.h"
 #include "compiler/ops/algorithms/conv2d_transpose_algorithms.h"
-#include "compiler/ops/evaluate_for_test.h"
+#include "compiler/ops/evaluate_testing.h"
 
 namespace attune::ops {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ops/evaluate_for_test.h"
+#include "compiler/ops/evaluate_testing.h"
 #include "compiler/ops/limits.h"
 
 namespace attune::ops {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/ops/evaluate_for_test.h"
+#include "compiler/ops/evaluate_testing.h"
 #include "compiler/ops/forms/elementwise.h"
 #include "compiler/ops/forms/layernorm.h"
 #include "compiler/ops/forms/reduce.h"

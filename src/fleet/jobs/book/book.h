@@ -3,7 +3,7 @@
 // and carries out what `settle` answers. A job belongs to one worker at a time; every time that it
 // is given to one its epoch grows, and what is said in an older epoch is refused. A worker that is
 // silent for too long is lost and its jobs go back to the queue; those elsewhere may outlive the
-// scheduler (book_holds.cpp). Times are Unix seconds.
+// scheduler (holds.cpp). Times are Unix seconds.
 #pragma once
 
 #include <algorithm>
@@ -112,20 +112,15 @@ class Book {
   Status check_tuner(const Caller& caller, const v1::Register& registration) const;
   std::string why_no_offer(const Entry& entry, const v1::Offer& offered) const;
   double longest_stage(const Entry& entry) const;
-  // book_forget.cpp
+  // forget.cpp
   bool may_be_forgotten(const Entry& entry) const;
   void forget(Entry& entry);
-  // book_workers.cpp
+  // workers.cpp
   void hello(WorkerId id, const v1::Hello& hello);
   std::optional<Standing> standing_of_worker(const Pass& pass, const v1::Hello& hello) const;
-  bool is_holder(const Pass& pass, const v1::Hello& hello, const v1::Holding& holding) const;
   void send_away(WorkerId id, const std::string& why);
   void take_registration(WorkerId id, const v1::Register& registration, double now);
   void hand_back(Entry& entry, const std::string& reason, double now);
-  void hold(Entry& entry, double until);
-  void restore(Entry& entry, double now);
-  void go_on(WorkerId id, const v1::Holding& holding);
-  void write_hold(Entry& entry) const;
   void assign(std::size_t position, WorkerId worker, double now);
   Entry* fenced(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage);
   void refuse(WorkerId worker, const std::string& job, std::int64_t epoch, std::int64_t stage,
@@ -133,6 +128,12 @@ class Book {
   void know(WorkerId worker, const Entry& entry, std::int64_t stage);
   void order(const Entry& entry);
   v1::ToWorker& send(WorkerId worker, bool acknowledges);
+  // holds.cpp
+  bool is_holder(const Pass& pass, const v1::Hello& hello, const v1::Holding& holding) const;
+  void hold(Entry& entry, double until);
+  void restore(Entry& entry, double now);
+  void go_on(WorkerId id, const v1::Holding& holding);
+  void write_hold(Entry& entry) const;
   // deaths.cpp
   void lose(WorkerId id, double now);
   void part_with(WorkerId id, const Worker& worker, bool by_itself, double now);
@@ -146,7 +147,7 @@ class Book {
   void end_silent_stages(double now);
   void end_silent_stage(const Place& place, double now);
   double next_stage_deadline() const;
-  // book_queue.cpp
+  // queue.cpp
   void relist(Entry& entry);
   double seconds_left(const WaitingJob& waiting, const View& view) const;
   Rank queue_rank(const WaitingJob& waiting, const View& view) const;
@@ -154,7 +155,7 @@ class Book {
   std::optional<std::size_t> next_for(const Worker& worker, double now) const;
   int queue_position(const Entry& entry, double now) const;
   void give_out_jobs(double now);
-  // book_stages.cpp
+  // stages.cpp
   bool keeps_open_kinds(const Entry& entry, const v1::Kinds& kinds) const;
   void take_kinds(Entry& entry, const v1::Kinds& kinds, double now);
   void take_offer(WorkerId worker, Entry& entry, const v1::Offer& offer, double now);
@@ -174,7 +175,7 @@ class Book {
   void keep_bar(const StageRow& row);
   void spread_usual(const std::string& name);
   double usual_seconds(const Entry& entry, const v1::StageKind& kind) const;
-  // book_view.cpp
+  // view.cpp
   struct Outlook;
   Outlook outlook(double now) const;
   Outlook outlook_of(const Entry& entry, double now) const;

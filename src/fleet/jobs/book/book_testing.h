@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "fleet/jobs/book/book.h"
+#include "fleet/jobs/policies/policies.h"
 
 namespace attune::jobs {
 

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "fleet/jobs/book/book_testing.h"
+#include "fleet/jobs/policies/policies.h"
 
 namespace attune::jobs {
 namespace {

@@ -1,6 +1,7 @@
 // How what is free is given out, whatever the policy.
 #include <gtest/gtest.h>
 
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/scheduler/scheduler.h"
 
 namespace attune::jobs {

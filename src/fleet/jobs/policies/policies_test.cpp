@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/scheduler/scheduler.h"
 
 namespace attune::jobs {
@@ -168,15 +169,17 @@ TEST(CoLocation, WhatClashesWithEverythingGetsItsTurn) {
   EXPECT_TRUE(started);
 }
 
-TEST(Scheduler, ALostStageRunsAgainAndItsUnitsAreFree) {
+TEST(Scheduler, AStageThatIsGivenUpRunsAgainOnceItIsOffered) {
   Scheduler scheduler({{"host", 2}}, policy("greedy"));
   const JobIndex a = scheduler.add_job(job_of(2), 0);
   scheduler.offer({a, 0, 0, 2}, 0);
   const auto first = scheduler.dispatch(0);
-  scheduler.requeue(first[0].stage, 4);
+  scheduler.abandon(first[0].stage);
+  EXPECT_EQ(scheduler.view(4).pools[0].free, 2);
+  const StageId offered = scheduler.offer({a, 0, 0, 2}, 4);
   const auto again = scheduler.dispatch(4);
   ASSERT_EQ(again.size(), 1u);
-  EXPECT_EQ(again[0].stage, first[0].stage);
+  EXPECT_EQ(again[0].stage, offered);
   scheduler.finish(again[0].stage, 9, 5);
   EXPECT_EQ(scheduler.view(9).pools[0].free, 2);
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/scheduler/scheduler.h"
 
 namespace attune::jobs {

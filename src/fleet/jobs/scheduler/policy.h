@@ -7,12 +7,9 @@
 #include <array>
 #include <compare>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "fleet/jobs/scheduler/view.h"
 
 namespace attune::jobs {
@@ -34,12 +31,6 @@ struct Policy {
   Rank (*queue)(const View&, const JobView&) = queue_by_priority;
   bool has_quotas = false;  // of users; others know none
 };
-
-// One line per policy, in the order in which they are shown.
-std::span<const Policy> policies();
-Result<const Policy*> find_policy(std::string_view name);
-// Those named, in this order; "all" stands for all of them.
-Result<std::vector<const Policy*>> find_policies(std::span<const std::string> names);
 
 // Which of view.ready to start now, in this order.
 std::vector<std::size_t> plan(const View& view, const Policy& policy);

@@ -126,15 +126,6 @@ void Scheduler::finish(StageId stage, double now, double seconds) {
   predict_remaining(done.job);
 }
 
-void Scheduler::requeue(StageId stage, double now) {
-  const std::size_t position = position_of(stage);
-  StageView again = running_[position];
-  release(position);
-  again.ready_at = now;
-  again.continues = false;
-  ready_.push_back(again);
-}
-
 void Scheduler::abandon(StageId stage) { release(position_of(stage)); }
 
 void Scheduler::withdraw(JobIndex job) {

@@ -67,8 +67,6 @@ class Scheduler {
   std::vector<Start> dispatch(double now);
   // A running stage is done, after as many seconds on its resource.
   void finish(StageId stage, double now, double seconds);
-  // A running stage is to be done again: its worker was lost, or its measurements were disturbed.
-  void requeue(StageId stage, double now);
   // A running stage is given up; the time that it had teaches nothing.
   void abandon(StageId stage);
   // Takes back what is ready but not running.

@@ -1,4 +1,5 @@
 #include "fleet/jobs/simulation/experiment_file.h"
+#include "fleet/jobs/policies/policies.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

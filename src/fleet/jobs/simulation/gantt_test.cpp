@@ -1,4 +1,5 @@
 #include "fleet/jobs/simulation/gantt.h"
+#include "fleet/jobs/policies/policies.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/simulation/gantt.h"
 #include "fleet/jobs/simulation/shared_pool.h"
 

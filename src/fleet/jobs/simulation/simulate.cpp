@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/jobs/simulation/shared_pool.h"
 
 namespace attune::jobs {

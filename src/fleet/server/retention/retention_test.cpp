@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/worker_connection.h"

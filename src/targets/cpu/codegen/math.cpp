@@ -146,9 +146,12 @@ llvm::Value* MathBuilder::call(MathFn fn, std::span<const Value> args) {
     case MathFn::IsInf:
       return b_.CreateFCmpOEQ(abs(x), llvm::ConstantFP::getInfinity(type_));
     default:
-      break;
+      return is_double() ? call_double(fn, args) : in_double(fn, args);
   }
-  if (!is_double()) return in_double(fn, args);
+}
+
+llvm::Value* MathBuilder::call_double(MathFn fn, std::span<const Value> args) {
+  Value x = args[0];
   switch (fn) {
     case MathFn::Sin:
       return sine_or_cosine(x, false);

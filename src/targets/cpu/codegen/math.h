@@ -61,6 +61,8 @@ class MathBuilder {
   Value sign_of(Value x);
   // The function in f64, for an f32 argument.
   Value in_double(ir::MathFn fn, std::span<const Value> args);
+  // Of functions that have an algorithm for f64 alone.
+  Value call_double(ir::MathFn fn, std::span<const Value> args);
 
   // math_single.cpp, f32 only
   // x = rest + sign n step ln(2); the sum has n + 127 in its low bits.

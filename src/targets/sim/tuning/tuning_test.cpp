@@ -33,8 +33,9 @@ target::Target target_of(const std::string& text) {
 // The schedule without tuning, of the first template that fits.
 schedule::Trace default_trace(const ir::Program& program, const target::Target& target) {
   const auto all = templates::launches();
+  space::Findings findings;
   const auto found = std::find_if(all.begin(), all.end(), [&](const space::Template& each) {
-    return each.fits_on(program, target);
+    return each.fits_on({program, findings}, target);
   });
   return space::default_trace(*found, program, target);
 }

@@ -77,13 +77,14 @@ struct Candidate {
   double best_known_us = 0.0;
 };
 
+// How long candidates are timed is for those who ask to say: measure::RunOptions, as a rule.
 struct MeasureOptions {
-  double repeat_us = 200.0;     // a repeat is as many calls as take about this long
-  double budget_us = 20'000.0;  // repeats stop when they have used this up,
-  int min_repeats = 3;          // but not before so many,
-  int max_repeats = 100;        // and at the latest after so many
-  double cut_ratio = 3.0;       // stop after one repeat at this many times best_known_us
-  double timeout_ms = 5'000.0;  // for the calls of one candidate, from when they begin
+  double repeat_us = 0;    // a repeat is as many calls as take about this long
+  double budget_us = 0;    // repeats stop when they have used this up,
+  int min_repeats = 3;     // but not before so many,
+  int max_repeats = 100;   // and at the latest after so many
+  double cut_ratio = 3.0;  // stop after one repeat at this many times best_known_us
+  double timeout_ms = 0;   // for the calls of one candidate, from when they begin
   std::int64_t memory_limit_bytes = std::int64_t{1} << 30;  // what a kernel may allocate itself
   std::int64_t rotate_bytes = std::int64_t{96} << 20;  // size of the copies of rotating buffers
   bool remeasure_on_drift = true;                      // once, when the sentinel moved

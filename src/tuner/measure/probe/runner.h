@@ -38,12 +38,12 @@ class Runner {
   // Measures the candidates one after the other. Failures of candidates, and the loss of the child,
   // are outcomes; an Error means that the request itself makes no sense. Calls from several threads
   // run one after the other.
-  Result<Batch> measure(std::span<const Candidate> candidates, const MeasureOptions& options = {});
+  Result<Batch> measure(std::span<const Candidate> candidates, const MeasureOptions& options);
 
   // Loads all candidates, then times them in rounds, one repeat each in turn, so that they share
   // the machine's moods: for naming a winner among a few.
   Result<Batch> measure_interleaved(std::span<const Candidate> candidates,
-                                    const InterleaveOptions& options = {});
+                                    const InterleaveOptions& options);
 
   // The sentinel alone, for the state of the machine.
   Result<SentinelReading> sentinel();

@@ -136,7 +136,10 @@ class RunnerTest : public ::testing::Test {
   }
 
   static MeasureOptions quick() {
-    return {.budget_us = 500.0, .timeout_ms = 20'000.0, .remeasure_on_drift = false};
+    return {.repeat_us = 200.0,
+            .budget_us = 500.0,
+            .timeout_ms = 20'000.0,
+            .remeasure_on_drift = false};
   }
   // The outcome of one candidate, measured between two good ones that must not suffer.
   static Outcome outcome_of(const Candidate& one, const MeasureOptions& options = quick()) {

@@ -27,6 +27,11 @@ class FakeKernel final : public Clock {
   std::vector<std::int64_t> counts_;
 };
 
+MeasureOptions with(double budget_us, double timeout_ms = 5'000.0) {
+  return {.repeat_us = 200.0, .budget_us = budget_us, .timeout_ms = timeout_ms};
+}
+const MeasureOptions kUsual = with(20'000.0);
+
 TEST(TimingLoop, ARepeatTakesAboutTheTimeAskedFor) {
   EXPECT_EQ(calls_per_repeat(1.0, 200.0), 200);
   EXPECT_EQ(calls_per_repeat(150.0, 200.0), 2);
@@ -36,7 +41,7 @@ TEST(TimingLoop, ARepeatTakesAboutTheTimeAskedFor) {
 
 TEST(TimingLoop, TakesTheFastestRepeatWithinTheBudget) {
   FakeKernel kernel({10.0, 12.0, 9.0, 11.0});
-  const auto timing = time_kernel(kernel, kernel.calls(), 10.0, 0.0, {.budget_us = 800.0});
+  const auto timing = time_kernel(kernel, kernel.calls(), 10.0, 0.0, with(800.0));
   EXPECT_DOUBLE_EQ(timing.best_us, 9.0);
   EXPECT_EQ(timing.repeats, 4);  // 200 + 240 + 180 + 220 us
   EXPECT_DOUBLE_EQ(timing.median_us, 10.5);
@@ -46,7 +51,9 @@ TEST(TimingLoop, TakesTheFastestRepeatWithinTheBudget) {
 
 TEST(TimingLoop, GrowsWhenTheFirstCallWasSlow) {
   FakeKernel kernel({2.0});
-  const auto timing = time_kernel(kernel, kernel.calls(), 1000.0, 0.0, {.max_repeats = 3});
+  MeasureOptions three = kUsual;
+  three.max_repeats = 3;
+  const auto timing = time_kernel(kernel, kernel.calls(), 1000.0, 0.0, three);
   EXPECT_EQ(timing.calls_per_repeat, 100);
   EXPECT_DOUBLE_EQ(timing.best_us, 2.0);
   EXPECT_EQ(kernel.counts(), (std::vector<std::int64_t>{1, 100, 100, 100}));
@@ -54,15 +61,15 @@ TEST(TimingLoop, GrowsWhenTheFirstCallWasSlow) {
 
 TEST(TimingLoop, LongKernelsStillRepeat) {
   FakeKernel kernel({50'000.0});
-  EXPECT_EQ(time_kernel(kernel, kernel.calls(), 50'000.0, 0.0, {}).repeats, 3);
+  EXPECT_EQ(time_kernel(kernel, kernel.calls(), 50'000.0, 0.0, kUsual).repeats, 3);
 }
 
 TEST(TimingLoop, RepeatsStayClearOfTheTimeout) {
   FakeKernel slow({400'000.0});
-  EXPECT_EQ(time_kernel(slow, slow.calls(), 400'000.0, 0.0, {.timeout_ms = 2'000.0}).repeats, 2);
+  EXPECT_EQ(time_kernel(slow, slow.calls(), 400'000.0, 0.0, with(20'000.0, 2'000.0)).repeats, 2);
   FakeKernel slower({1'500'000.0});
   const auto timing =
-      time_kernel(slower, slower.calls(), 1'500'000.0, 0.0, {.timeout_ms = 2'000.0});
+      time_kernel(slower, slower.calls(), 1'500'000.0, 0.0, with(20'000.0, 2'000.0));
   EXPECT_TRUE(slower.counts().empty());
   EXPECT_DOUBLE_EQ(timing.best_us, 1'500'000.0);
   EXPECT_FALSE(timing.cut_short);
@@ -70,7 +77,7 @@ TEST(TimingLoop, RepeatsStayClearOfTheTimeout) {
 
 TEST(TimingLoop, AClearlySlowCandidateStopsAfterOneRepeat) {
   FakeKernel kernel({30.0});
-  const auto timing = time_kernel(kernel, kernel.calls(), 31.0, 10.0, {});
+  const auto timing = time_kernel(kernel, kernel.calls(), 31.0, 10.0, kUsual);
   EXPECT_TRUE(timing.cut_short);
   EXPECT_EQ(timing.repeats, 1);
   EXPECT_DOUBLE_EQ(timing.best_us, 30.0);
@@ -78,14 +85,14 @@ TEST(TimingLoop, AClearlySlowCandidateStopsAfterOneRepeat) {
 
 TEST(TimingLoop, ACloseCandidateIsNotCut) {
   FakeKernel kernel({29.0});
-  const auto timing = time_kernel(kernel, kernel.calls(), 500.0, 10.0, {});
+  const auto timing = time_kernel(kernel, kernel.calls(), 500.0, 10.0, kUsual);
   EXPECT_FALSE(timing.cut_short);
   EXPECT_GE(timing.repeats, 3);
 }
 
 TEST(TimingLoop, AHopelessFirstCallIsTheOnlyOne) {
   FakeKernel kernel({1.0});
-  const auto timing = time_kernel(kernel, kernel.calls(), 9'000.0, 1'000.0, {});
+  const auto timing = time_kernel(kernel, kernel.calls(), 9'000.0, 1'000.0, kUsual);
   EXPECT_TRUE(timing.cut_short);
   EXPECT_DOUBLE_EQ(timing.best_us, 9'000.0);
   EXPECT_TRUE(kernel.counts().empty());

@@ -108,11 +108,11 @@ WholeProgram whole_program(const space::Values& values) {
   return how;
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
   const std::int64_t waste = values.has("waste") ? values["waste"] : kWastedWork[0];
-  const Inlined inlined = inline_producers(program, static_cast<double>(waste));
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  const Inlined inlined = inline_producers(subject, static_cast<double>(waste));
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   write_others(writer, inlined.program, {}, whole_program(values));
   return writer.take();
 }

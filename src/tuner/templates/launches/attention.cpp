@@ -94,18 +94,18 @@ space::Settings default_values(const ir::Program& program, const target::Target&
           {"steps", {{t.steps}}}};
 }
 
-Inlined inlined_of(const ir::Program& program) {
+Inlined inlined_of(const space::Subject& subject) {
   std::set<std::string> kept{kScores, kExp};
-  if (const auto product = product_of(program, *program.find_stage(kFirst))) {
+  if (const auto product = product_of(subject.program, *subject.program.find_stage(kFirst))) {
     kept.insert({product->left.buffer->name, product->right.buffer->name});
   }
-  return inline_producers(program, kWastedWork, kept);
+  return inline_producers(subject, kWastedWork, kept);
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  const Inlined inlined = inlined_of(subject);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   std::set<std::string> done;
   const bool written =
       writer.together([&] { return write_attention(writer, inlined.program, tiles_of(values)); });

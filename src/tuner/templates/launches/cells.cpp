@@ -32,8 +32,8 @@ Shape shape_of(const ir::Program& program) {
           extent_of(anchor, "k")};
 }
 
-Inlined inlined_of(const ir::Program& program) {
-  return inline_producers(program, kWastedWork, {"filter"});
+Inlined inlined_of(const space::Subject& subject) {
+  return inline_producers(subject, kWastedWork, {"filter"});
 }
 
 // What is left of a cell runs as its product and the stage that reads it.
@@ -48,7 +48,8 @@ bool is_cell(const ir::Program& program) {
   });
 }
 
-bool fits(const ir::Program& program) {
+bool fits(const space::Subject& subject) {
+  const ir::Program& program = subject.program;
   const ir::Stage* anchor = program.find_stage("anchor");
   const ir::Stage* output = program.find_stage("output");
   const ir::Stage* filter = program.find_stage("filter");
@@ -60,7 +61,7 @@ bool fits(const ir::Program& program) {
   const auto& axes = output->axes;
   return (axes.size() == 2 || axes.size() == 3) && !reduces(*output) &&
          axes[axes.size() - 2].extent == extent_of(*anchor, "i") &&
-         axes.back().extent == extent_of(*anchor, "j") && is_cell(inlined_of(program).program);
+         axes.back().extent == extent_of(*anchor, "j") && is_cell(inlined_of(subject).program);
 }
 
 // The widest vector that columns are cut into.
@@ -242,12 +243,13 @@ class CellWriter {
   std::string lane_;   // of the partial sums
 };
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  const Inlined inlined = inlined_of(subject);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   std::set<std::string> done;
-  if (writer.together([&] { return CellWriter(writer, shape_of(program), values).write(); })) {
+  const Shape shape = shape_of(subject.program);
+  if (writer.together([&] { return CellWriter(writer, shape, values).write(); })) {
     done = {"anchor", "output"};
   }
   write_others(writer, inlined.program, done,

@@ -26,8 +26,9 @@ ops::Window window(std::int64_t size, std::int64_t kernel, std::int64_t stride) 
 }
 
 std::string_view template_of(const ir::Program& program) {
+  space::Findings findings;
   for (const space::Template& each : launches()) {
-    if (each.fits_on(program, launch_target())) return each.name;
+    if (each.fits_on({program, findings}, launch_target())) return each.name;
   }
   return "none";
 }

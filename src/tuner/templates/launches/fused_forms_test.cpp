@@ -70,14 +70,16 @@ std::vector<std::string> stored(const ir::Program& program, const space::Templat
 }
 
 TEST(LaunchFusedForms, Attention) {
-  EXPECT_TRUE(launch_attention().fits(attention(9, 12)));
+  space::Findings findings;
+  EXPECT_TRUE(launch_attention().fits({attention(9, 12), findings}));
   EXPECT_EQ(stored(attention(9, 12), launch_attention()), std::vector<std::string>{"output"});
   expect_right(attention(9, 12), "attention", 12, 1);
   expect_right(attention(10, 13), "odd keys", 12, 2);
 }
 
 TEST(LaunchFusedForms, Cells) {
-  EXPECT_TRUE(launch_cells().fits(cell(1, 12)));
+  space::Findings findings;
+  EXPECT_TRUE(launch_cells().fits({cell(1, 12), findings}));
   EXPECT_EQ(stored(cell(1, 12), launch_cells()), std::vector<std::string>{"output"});
   expect_right(cell(1, 12), "one row", 12, 1);
   expect_right(cell(3, 10), "three rows", 12, 2);

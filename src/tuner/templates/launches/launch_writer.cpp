@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tuner/space/launch_shape.h"
-#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 
@@ -26,12 +25,11 @@ space::Written begin(const ir::Program& program, const schedule::Trace& begun) {
 
 }  // namespace
 
-LaunchWriter::LaunchWriter(const ir::Program& program, const schedule::Trace& begun,
+LaunchWriter::LaunchWriter(const space::Subject& subject, const schedule::Trace& begun,
                            const target::LaunchFacts& device)
     : device_(device) {
-  static ProgramMemo<std::string, space::Written> memo;
-  const auto first =
-      memo.of(program, schedule::to_string(begun), [&] { return begin(program, begun); });
+  const auto first = subject.findings.of<space::Written>(
+      subject.program, schedule::to_string(begun), [&] { return begin(subject.program, begun); });
   state_ = safe_ = *first->state;
   trace_ = first->trace;
   safe_length_ = trace_.size();

@@ -17,7 +17,7 @@ namespace attune::templates {
 
 class LaunchWriter {
  public:
-  LaunchWriter(const ir::Program& program, const schedule::Trace& begun,
+  LaunchWriter(const space::Subject& subject, const schedule::Trace& begun,
                const target::LaunchFacts& device);
 
   const target::LaunchFacts& device() const { return device_; }

@@ -57,11 +57,11 @@ std::optional<Transposed> transposed_of(const ir::Stage& stage) {
   return loads == 1 && stage.axes.back().extent >= 8 ? found : std::nullopt;
 }
 
-Inlined inlined_of(const ir::Program& program) { return inline_producers(program, kWastedWork); }
+Inlined inlined_of(const space::Subject& subject) { return inline_producers(subject, kWastedWork); }
 
 const ir::Stage& last_stage(const ir::Program& program) { return program.stages.back(); }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
   std::vector<std::int64_t> threads;
   for (std::int64_t count : {32, 64, 128, 256, 512, 1024}) {
     if (count <= target.launch.threads_per_block) threads.push_back(count);
@@ -70,7 +70,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   std::vector<space::Knob> list{space::choice_of("threads", threads),
                                 space::choice_of("per_thread", {1, 2, 4}),
                                 space::choice_of("vectors", {1, 0})};
-  const Inlined inlined = inlined_of(program);
+  const Inlined inlined = inlined_of(subject);
   if (transposed_of(last_stage(inlined.program))) {
     list.push_back(space::choice_of("tiled", {1, 0}));
   }
@@ -142,10 +142,10 @@ bool write_vectors(LaunchWriter& writer, const ir::Stage& stage, std::int64_t th
   });
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  const Inlined inlined = inlined_of(subject);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   const auto constants = constants_of(inlined.program);
   std::set<std::string> done;
   const ir::Stage& last = last_stage(inlined.program);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <variant>
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "compiler/ir/simplify/linear.h"
@@ -9,7 +10,6 @@
 #include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
 #include "tuner/templates/dataflow.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 namespace {
@@ -208,9 +208,9 @@ std::optional<ProductFacts> find_main_product(const ir::Program& program) {
 
 }  // namespace
 
-std::optional<ProductFacts> main_product(const ir::Program& program) {
-  static ProgramMemo<int, std::optional<ProductFacts>> memo;
-  return *memo.of(program, 0, [&] { return find_main_product(program); });
+std::optional<ProductFacts> main_product(const space::Subject& subject) {
+  return *subject.findings.of<std::optional<ProductFacts>>(
+      subject.program, std::monostate(), [&] { return find_main_product(subject.program); });
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/nodes/tensor_expr.h"
 #include "compiler/schedule/step.h"
+#include "tuner/space/findings.h"
 
 namespace attune::templates {
 
@@ -49,7 +50,7 @@ struct ProductFacts {
 // Nothing when the stage is no such product.
 std::optional<ProductFacts> product_of(const ir::Program& program, const ir::Stage& stage);
 // The one with most multiplications that is computed when the program runs.
-std::optional<ProductFacts> main_product(const ir::Program& program);
+std::optional<ProductFacts> main_product(const space::Subject& subject);
 
 // The axes of `host` that stand for each dimension of `buffer` where it reads that, outermost
 // first: {oh, ow} for the dimension that it reads at oh * 56 + ow. Nothing when it reads it

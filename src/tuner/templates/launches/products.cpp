@@ -20,7 +20,7 @@ enum Staged : std::int64_t { kNeither = 0, kLeft = 1, kBoth = 3 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-bool fits(const ir::Program& program) { return main_product(program).has_value(); }
+bool fits(const space::Subject& subject) { return main_product(subject).has_value(); }
 
 // Threads and, within each, elements, of `lanes` columns each.
 space::Knob tiles(std::string name, std::int64_t extent, const std::vector<std::int64_t>& each,
@@ -65,8 +65,8 @@ std::vector<std::int64_t> groups(const ProductFacts& facts) {
   return up_to({all.begin(), all.end()}, facts.k);
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&) {
-  const ProductFacts facts = *main_product(program);
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target&) {
+  const ProductFacts facts = *main_product(subject);
   const std::vector<std::int64_t> columns =
       facts.n_lanes > 1 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 2, 4, 8};
   std::vector<space::Knob> list{
@@ -107,9 +107,9 @@ bool cut_within_threads(std::int64_t extent, std::int64_t tile, std::int64_t of_
   return tile > extent && extent % of_thread != 0;
 }
 
-std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
+std::optional<std::string> reject(const space::Subject& subject, const target::Target& target,
                                   const space::Values& values) {
-  const ProductFacts facts = *main_product(program);
+  const ProductFacts facts = *main_product(subject);
   const target::LaunchFacts& device = target.launch;
   const ProductTiling t = tiling_of(values);
   if (t.threads() > device.threads_per_block) return "too many threads in a block";
@@ -144,24 +144,24 @@ space::Settings settings_of(const ProductTiling& t) {
 }
 
 // The seed that is fastest by a rough measure, of those that the knobs can express.
-space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const ProductFacts facts = *main_product(program);
-  const std::vector<space::Knob> list = knobs(program, target);
+space::Settings default_values(const space::Subject& subject, const target::Target& target) {
+  const ProductFacts facts = *main_product(subject);
+  const std::vector<space::Knob> list = knobs(subject, target);
   for (const ProductTiling& seed : product_seeds(facts, target.launch)) {
     const space::Settings settings = settings_of(seed);
     const space::Values values(list, space::nearest_config(list, settings));
-    if (!reject(program, target, values)) return settings;
+    if (!reject(subject, target, values)) return settings;
   }
   return settings_of({});
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  ProductFacts facts = *main_product(program);
+  ProductFacts facts = *main_product(subject);
   const std::set<std::string> operands{facts.left.buffer->name, facts.right.buffer->name};
-  const Inlined inlined = inline_producers(program, kWastedWork, operands);
+  const Inlined inlined = inline_producers(subject, kWastedWork, operands);
   const ir::Stage& stage = *inlined.program.find_stage(facts.stage);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   const auto readers = readers_of(inlined.program, stage);
   std::string host;
   std::vector<schedule::Names> read_at;

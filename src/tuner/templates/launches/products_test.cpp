@@ -73,7 +73,8 @@ TEST(LaunchProducts, TransposedConvolutionsByPhases) {
 
 TEST(LaunchProducts, SeesAConvolutionAsAProduct) {
   const ir::Program program = convolution(14, 256, 256, 3, 1);
-  const auto facts = main_product(program);
+  space::Findings findings;
+  const auto facts = main_product({program, findings});
   ASSERT_TRUE(facts.has_value());
   EXPECT_EQ(facts->m_tile, "p");
   EXPECT_EQ(facts->n_tile, "oc");
@@ -179,7 +180,8 @@ TEST(LaunchProducts, GatesOfACell) {
 }
 )");
   ASSERT_TRUE(program.ok()) << program.error().message;
-  const auto facts = main_product(*program);
+  space::Findings findings;
+  const auto facts = main_product({*program, findings});
   ASSERT_TRUE(facts.has_value());
   EXPECT_EQ(facts->m, 1);
   EXPECT_EQ(facts->n_tile, "j");

@@ -24,7 +24,7 @@ std::int64_t extents_of(const std::vector<ir::Axis>& axes) {
   return product;
 }
 
-Inlined inlined_of(const ir::Program& program) { return inline_producers(program, kWastedWork); }
+Inlined inlined_of(const space::Subject& subject) { return inline_producers(subject, kWastedWork); }
 
 // The one that is computed when the program runs; null where there are others or none.
 const ir::Stage* reduction_of(const ir::Program& program) {
@@ -39,8 +39,8 @@ const ir::Stage* reduction_of(const ir::Program& program) {
   return single && extents_of(found->reduce_axes) >= kFewestSteps ? found : nullptr;
 }
 
-bool fits(const ir::Program& program) {
-  const Inlined inlined = inlined_of(program);
+bool fits(const space::Subject& subject) {
+  const Inlined inlined = inlined_of(subject);
   const ir::Stage* stage = reduction_of(inlined.program);
   return stage != nullptr && reads_once(*stage);
 }
@@ -51,8 +51,8 @@ bool runs_along_steps(const ir::Stage& stage) {
   return strides_of(stage, stage.axes.back().name).contiguous == 0;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const Inlined inlined = inlined_of(program);
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
+  const Inlined inlined = inlined_of(subject);
   const ir::Stage& stage = *reduction_of(inlined.program);
   const std::int64_t steps = extents_of(stage.reduce_axes);
   std::vector<std::int64_t> lanes{1}, groups, splits;
@@ -73,8 +73,8 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
           space::choice_of("splits", splits), space::choice_of("steps", {4, 1, 2, 8})};
 }
 
-space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const Inlined inlined = inlined_of(program);
+space::Settings default_values(const space::Subject& subject, const target::Target& target) {
+  const Inlined inlined = inlined_of(subject);
   const ir::Stage& stage = *reduction_of(inlined.program);
   const bool along = runs_along_steps(stage);
   const std::int64_t lanes = along ? 1 : std::min<std::int64_t>(32, stage.axes.back().extent);
@@ -90,9 +90,9 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   return {{"lanes", {{lanes}}}, {"groups", {{groups}}}, {"splits", {{splits}}}, {"steps", {{4}}}};
 }
 
-std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
+std::optional<std::string> reject(const space::Subject& subject, const target::Target& target,
                                   const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
+  const Inlined inlined = inlined_of(subject);
   const std::int64_t steps = extents_of(reduction_of(inlined.program)->reduce_axes);
   if (values["lanes"] * values["groups"] > target.launch.threads_per_block) {
     return "too many threads in a block";
@@ -196,12 +196,12 @@ class ReductionWriter {
   const bool along_steps_;
 };
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
+  const Inlined inlined = inlined_of(subject);
   const ir::Stage& stage = *reduction_of(inlined.program);
   const ir::Stage* host = host_of(inlined.program, stage);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   std::set<std::string> done;
   const bool written = writer.together([&] {
     ReductionWriter reduction(writer, values, runs_along_steps(stage));

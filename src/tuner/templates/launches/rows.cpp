@@ -66,7 +66,7 @@ std::optional<Rows> rows_of(const ir::Program& program) {
   return rows;
 }
 
-Inlined inlined_of(const ir::Program& program) { return inline_producers(program, kWastedWork); }
+Inlined inlined_of(const space::Subject& subject) { return inline_producers(subject, kWastedWork); }
 
 // Of a few long ones, blocks had better share each: that is what `reductions` does.
 bool are_few(const Rows& rows) {
@@ -76,14 +76,14 @@ bool are_few(const Rows& rows) {
          row_of(*rows.reductions.front()) >= kLongRow;
 }
 
-bool fits(const ir::Program& program) {
-  const Inlined inlined = inlined_of(program);
+bool fits(const space::Subject& subject) {
+  const Inlined inlined = inlined_of(subject);
   const auto rows = rows_of(inlined.program);
   return rows && !are_few(*rows);
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const Inlined inlined = inlined_of(program);
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
+  const Inlined inlined = inlined_of(subject);
   const std::int64_t length = row_of(*rows_of(inlined.program)->reductions.front());
   std::vector<std::int64_t> lanes;
   for (std::int64_t count = 4; count <= std::min<std::int64_t>(256, 2 * length); count *= 2) {
@@ -94,8 +94,8 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
 }
 
 // A warp a row, more where rows are long.
-space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const Inlined inlined = inlined_of(program);
+space::Settings default_values(const space::Subject& subject, const target::Target& target) {
+  const Inlined inlined = inlined_of(subject);
   const std::int64_t length = row_of(*rows_of(inlined.program)->reductions.front());
   const std::int64_t lanes = length > 32 * target.launch.warp ? 128 : target.launch.warp;
   return {{"lanes", {{lanes}}}, {"rows", {{std::max<std::int64_t>(1, 128 / lanes)}}}};
@@ -159,11 +159,11 @@ class RowsWriter {
   std::string block_loop_;
 };
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
+  const Inlined inlined = inlined_of(subject);
   const Rows rows = *rows_of(inlined.program);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   std::set<std::string> done;
   if (writer.together([&] { return RowsWriter(writer, rows, values).write(); })) {
     done.insert(rows.root->name);

@@ -24,20 +24,20 @@ struct Facts {
   TensorShape shape;
 };
 
-std::optional<Facts> facts_of(const ir::Program& program, const target::Target& target) {
-  const auto product = main_product(program);
+std::optional<Facts> facts_of(const space::Subject& subject, const target::Target& target) {
+  const auto product = main_product(subject);
   if (!product) return std::nullopt;
-  const auto use = matrix_use(*program.find_stage(product->stage), target.launch);
+  const auto use = matrix_use(*subject.program.find_stage(product->stage), target.launch);
   if (!use) return std::nullopt;
   return Facts{*product, *use, tensor_shape(*product, *use)};
 }
 
-bool fits(const ir::Program& program) { return main_product(program).has_value(); }
+bool fits(const space::Subject& subject) { return main_product(subject).has_value(); }
 
 // Tensors whose terms can be cut into panels, and products that are worth a tile.
-bool fits_target(const ir::Program& program, const target::Target& target) {
+bool fits_target(const space::Subject& subject, const target::Target& target) {
   if (target.launch.matrix_units.empty()) return false;
-  const auto facts = facts_of(program, target);
+  const auto facts = facts_of(subject, target);
   if (!facts) return false;
   const ProductFacts& p = facts->product;
   const bool whole = facts->use.terms % p.k_lanes == 0 && p.n_lanes % 2 == 0;
@@ -69,14 +69,14 @@ std::vector<std::int64_t> up_to(std::vector<std::int64_t> numbers, std::int64_t 
 }
 
 // Whether the device can copy slabs of the weights by itself.
-bool may_copy_in_bulk(const ir::Program& program, const Facts& facts,
+bool may_copy_in_bulk(const space::Subject& subject, const Facts& facts,
                       const target::Target& target) {
   return copies_in_bulk(target.launch) &&
-         constants_of(program).count(facts.product.right.buffer) > 0;
+         constants_of(subject.program).count(facts.product.right.buffer) > 0;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const Facts facts = *facts_of(program, target);
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
+  const Facts facts = *facts_of(subject, target);
   const ProductFacts& p = facts.product;
   const std::int64_t panels = ceil_div(p.k, facts.shape.panel);
   std::vector<space::Knob> list{
@@ -86,7 +86,7 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
       space::choice_of("groups", up_to({1, 2, 3, 4, 6, 8}, panels)),
       space::choice_of("splits", up_to({1, 2, 3, 4, 6, 8, 9, 12, 16, 18}, panels / 2)),
       space::choice_of("stages", {2, 3, 4})};
-  if (may_copy_in_bulk(program, facts, target)) list.push_back(space::choice_of("bulk", {1, 0}));
+  if (may_copy_in_bulk(subject, facts, target)) list.push_back(space::choice_of("bulk", {1, 0}));
   return list;
 }
 
@@ -117,9 +117,9 @@ std::int64_t right_bytes(const Facts& facts, const TensorTiling& t) {
          facts.shape.element_bytes * facts.product.other_k;
 }
 
-std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
+std::optional<std::string> reject(const space::Subject& subject, const target::Target& target,
                                   const space::Values& values) {
-  const Facts facts = *facts_of(program, target);
+  const Facts facts = *facts_of(subject, target);
   const target::LaunchFacts& device = target.launch;
   const TensorTiling t = tiling_of(values);
   if (t.threads() > device.threads_per_block) return "too many threads in a block";
@@ -181,9 +181,9 @@ constexpr struct {
               {2, 2, 64, 32},  {2, 2, 64, 16}, {2, 3, 64, 32}, {2, 4, 64, 32},
               {2, 4, 128, 64}, {1, 1, 64, 16}, {1, 1, 32, 16}};
 
-space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const Facts facts = *facts_of(program, target);
-  const std::vector<space::Knob> list = knobs(program, target);
+space::Settings default_values(const space::Subject& subject, const target::Target& target) {
+  const Facts facts = *facts_of(subject, target);
+  const std::vector<space::Knob> list = knobs(subject, target);
   space::Settings best;
   double least = 0;
   for (const auto& seed : kSeeds) {
@@ -198,7 +198,7 @@ space::Settings default_values(const ir::Program& program, const target::Target&
           const space::Settings settings = settings_of(t);
           const space::Config config = space::nearest_config(list, settings);
           const space::Values values(list, config);
-          if (reject(program, target, values)) continue;
+          if (reject(subject, target, values)) continue;
           const double us = rough_us(facts, target.launch, tiling_of(values));
           if (best.empty() || us < least) least = us, best = settings;
         }
@@ -208,14 +208,14 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   return best.empty() ? settings_of({}) : best;
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Facts facts = *facts_of(program, target);
+  const Facts facts = *facts_of(subject, target);
   const std::set<std::string> operands{facts.product.left.buffer->name,
                                        facts.product.right.buffer->name};
-  const Inlined inlined = inline_producers(program, kWastedWork, operands);
+  const Inlined inlined = inline_producers(subject, kWastedWork, operands);
   const ir::Stage& stage = *inlined.program.find_stage(facts.product.stage);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   const auto readers = readers_of(inlined.program, stage);
   std::string host;
   std::vector<schedule::Names> read_at;

@@ -180,8 +180,9 @@ TEST(TensorProducts, AllLegalPointsMultiplyByUnits) {
 // f32 that nobody rounds is not multiplied in tf32, and devices without such units have others.
 TEST(TensorProducts, AreForWhatUnitsMultiply) {
   const auto name = [](const ir::Program& program, const target::Target& target) {
+    space::Findings findings;
     for (const space::Template& each : launches()) {
-      if (each.fits_on(program, target)) return each.name;
+      if (each.fits_on({program, findings}, target)) return each.name;
     }
     return std::string_view("none");
   };

@@ -35,16 +35,16 @@ bool rounds(const ir::Stage& stage) {
          });
 }
 
-std::optional<LargeProduct> large_product(const ir::Program& program) {
-  auto facts = main_product(program);
+std::optional<LargeProduct> large_product(const space::Subject& subject) {
+  auto facts = main_product(subject);
   if (!facts || !facts->n_lane.empty() || !facts->k_lane.empty() || facts->other_k != 1) return {};
   const ir::DType type = facts->left.buffer->type;
   const bool both = type == facts->right.buffer->type && type.is_float();
   const bool dimensions = facts->left.tiles_k() && facts->left.tile >= 0 &&
                           facts->right.tile >= 0 && facts->right.steps >= 0;
-  const bool tf32 = type == ir::kF32 && rounds(*program.find_stage(facts->stage));
+  const bool tf32 = type == ir::kF32 && rounds(*subject.program.find_stage(facts->stage));
   if (!both || (type.bits != 16 && !tf32) || !dimensions) return {};
-  const bool packed = constants_of(program).count(facts->right.buffer) > 0;
+  const bool packed = constants_of(subject.program).count(facts->right.buffer) > 0;
   if (!packed && !facts->right.tiles_k()) return {};
   return LargeProduct{std::move(*facts), tf32 ? "tf32" : ir::to_string(type),
                       kStepBytes / type.bytes()};
@@ -65,8 +65,8 @@ const target::MatrixUnit* unit_of(const target::Target& target, const std::strin
 bool fits(const ir::Program&) { return false; }
 
 // Whole tiles of at least one shape.
-bool beside(const ir::Program& program, const target::Target& target) {
-  const auto product = large_product(program);
+bool beside(const space::Subject& subject, const target::Target& target) {
+  const auto product = large_product(subject);
   if (!product || product->facts.m % 64 != 0) return false;
   return std::any_of(std::begin(kColumns), std::end(kColumns), [&](std::int64_t columns) {
     return product->facts.n % columns == 0 && unit_of(target, intrinsic_of(*product, columns)) &&
@@ -74,8 +74,8 @@ bool beside(const ir::Program& program, const target::Target& target) {
   });
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const LargeProduct product = *large_product(program);
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
+  const LargeProduct product = *large_product(subject);
   space::Knob rows{"rows", space::KnobKind::Split, {}},
       columns{"columns", space::KnobKind::Split, {}};
   for (const auto& [groups, tiles] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}, {3, 1}, {4, 1}}) {
@@ -111,10 +111,10 @@ WarpgroupTiling tiling_of(const LargeProduct& product, const space::Values& valu
   return t;
 }
 
-std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
+std::optional<std::string> reject(const space::Subject& subject, const target::Target& target,
                                   const space::Values& values) {
   constexpr std::int64_t kOtherRegisterBytes = 40 * 4;
-  const LargeProduct product = *large_product(program);
+  const LargeProduct product = *large_product(subject);
   const target::LaunchFacts& device = target.launch;
   const WarpgroupTiling t = tiling_of(product, values);
   if (t.threads() > device.threads_per_block) return "too many threads in a block";
@@ -176,29 +176,29 @@ std::vector<WarpgroupTiling> seeds() {
   return all;
 }
 
-space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const LargeProduct product = *large_product(program);
-  const std::vector<space::Knob> list = knobs(program, target);
+space::Settings default_values(const space::Subject& subject, const target::Target& target) {
+  const LargeProduct product = *large_product(subject);
+  const std::vector<space::Knob> list = knobs(subject, target);
   space::Settings best;
   double least = 0;
   for (const WarpgroupTiling& seed : seeds()) {
     const space::Settings settings = settings_of(seed);
     const space::Values values(list, space::nearest_config(list, settings));
-    if (reject(program, target, values)) continue;
+    if (reject(subject, target, values)) continue;
     const double us = rough_us(product, target, tiling_of(product, values));
     if (best.empty() || us < least) least = us, best = settings;
   }
   return best.empty() ? settings_of({}) : best;
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const LargeProduct product = *large_product(program);
+  const LargeProduct product = *large_product(subject);
   const ProductFacts& facts = product.facts;
   const std::set<std::string> operands{facts.left.buffer->name, facts.right.buffer->name};
-  const Inlined inlined = inline_producers(program, kWastedWork, operands);
+  const Inlined inlined = inline_producers(subject, kWastedWork, operands);
   const ir::Stage& stage = *inlined.program.find_stage(facts.stage);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   const auto readers = readers_of(inlined.program, stage);
   std::string host;
   std::vector<schedule::Names> read_at;

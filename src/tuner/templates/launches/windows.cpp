@@ -66,8 +66,8 @@ std::vector<const ir::Axis*> tiled_axes(const ir::Stage& stage) {
   return axes;
 }
 
-Inlined inlined_of(const ir::Program& program) {
-  return inline_producers(program, kWastedWork, kKept, true);
+Inlined inlined_of(const space::Subject& subject) {
+  return inline_producers(subject, kWastedWork, kKept, true);
 }
 
 // Tiles of an axis that leave little of its last one empty.
@@ -197,11 +197,11 @@ void lay_out_weights(LaunchWriter& writer, const ir::Program& program, const ir:
   writer.perform(layout);
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Inlined inlined = inlined_of(program);
-  const ir::Stage& window = *inlined.program.find_stage(window_of(program)->name);
-  LaunchWriter writer(program, inlined.steps, target.launch);
+  const Inlined inlined = inlined_of(subject);
+  const ir::Stage& window = *inlined.program.find_stage(window_of(subject.program)->name);
+  LaunchWriter writer(subject, inlined.steps, target.launch);
   lay_out_weights(writer, inlined.program, window);
   const ir::Stage* host = host_of(inlined.program, window);
   const std::string stored = host != nullptr ? host->name : window.name;

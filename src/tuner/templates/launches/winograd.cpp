@@ -5,6 +5,7 @@
 // schedules as any other.
 #include <algorithm>
 #include <set>
+#include <variant>
 
 #include "compiler/ir/nodes/rewrite.h"
 #include "tuner/templates/dataflow.h"
@@ -12,7 +13,6 @@
 #include "tuner/templates/launches/launches.h"
 #include "tuner/templates/launches/whole_program.h"
 #include "tuner/templates/program_facts.h"
-#include "tuner/templates/program_memo.h"
 
 namespace attune::templates {
 namespace {
@@ -26,8 +26,8 @@ constexpr std::int64_t kMostRows = 64;  // of tiles, of a block
 
 const std::set<std::string> kKept{"pad", "input.rows", "input.wino", "output.rows"};
 
-Inlined inlined_of(const ir::Program& program) {
-  return inline_producers(program, kWastedWork, kKept);
+Inlined inlined_of(const space::Subject& subject) {
+  return inline_producers(subject, kWastedWork, kKept);
 }
 
 // The program with a copy of the transformed input, which products fetch from memory.
@@ -53,11 +53,11 @@ ir::Program made_of(const ir::Program& program, const ir::Stage& stage, const ir
   return part;
 }
 
-Cut make_cut(const ir::Program& program) {
-  Inlined inlined = inlined_of(program);
+Cut make_cut(const space::Subject& subject) {
+  Inlined inlined = inlined_of(subject);
   Cut cut{std::move(inlined.steps), {}, {}};
   cut.steps.push_back(schedule::CacheRead{"input.wino", "anchor"});
-  schedule::State state = schedule::initial_state(program);
+  schedule::State state = schedule::initial_state(subject.program);
   for (const schedule::Step& step : cut.steps) {
     CHECK(schedule::perform(state, step).ok(), "a step that fits every such program");
   }
@@ -68,13 +68,13 @@ Cut make_cut(const ir::Program& program) {
 }
 
 // The same objects each time, so that what is known of them is found again.
-Cut cut_of(const ir::Program& program) {
-  static ProgramMemo<int, Cut> memo;
-  return *memo.of(program, 0, [&] { return make_cut(program); });
+Cut cut_of(const space::Subject& subject) {
+  return *subject.findings.of<Cut>(subject.program, std::monostate(),
+                                   [&] { return make_cut(subject); });
 }
 
 // What schedules the products.
-const space::Template& template_of(const ir::Program& products, const target::Target& target) {
+const space::Template& template_of(const space::Subject& products, const target::Target& target) {
   for (const space::Template& each : launches()) {
     if (each.name != "winograd" && each.fits_on(products, target)) return each;
   }
@@ -110,8 +110,9 @@ std::vector<std::int64_t> lanes_of(const ir::Program& program) {
   return lanes;
 }
 
-std::vector<space::Knob> knobs(const ir::Program& program, const target::Target& target) {
-  const ir::Program products = cut_of(program).products;
+std::vector<space::Knob> knobs(const space::Subject& subject, const target::Target& target) {
+  const Cut cut = cut_of(subject);
+  const space::Subject products{cut.products, subject.findings};
   std::vector<space::Knob> list = template_of(products, target).knobs(products, target);
   std::vector<std::int64_t> threads;
   for (const std::int64_t count : {32, 64, 128, 256}) {
@@ -119,23 +120,25 @@ std::vector<space::Knob> knobs(const ir::Program& program, const target::Target&
   }
   if (threads.empty()) threads.push_back(target.launch.threads_per_block);
   list.push_back(space::choice_of(kThreads, threads));
-  list.push_back(space::choice_of(kLanes, lanes_of(program)));
+  list.push_back(space::choice_of(kLanes, lanes_of(subject.program)));
   return list;
 }
 
-space::Settings default_values(const ir::Program& program, const target::Target& target) {
-  const ir::Program products = cut_of(program).products;
+space::Settings default_values(const space::Subject& subject, const target::Target& target) {
+  const Cut cut = cut_of(subject);
+  const space::Subject products{cut.products, subject.findings};
   space::Settings settings = template_of(products, target).default_values(products, target);
   settings.push_back({kThreads, {{128}}});
   settings.push_back({kLanes, {{1}}});
   return settings;
 }
 
-std::optional<std::string> reject(const ir::Program& program, const target::Target& target,
+std::optional<std::string> reject(const space::Subject& subject, const target::Target& target,
                                   const space::Values& values) {
-  const ir::Program products = cut_of(program).products;
+  const Cut cut = cut_of(subject);
+  const space::Subject products{cut.products, subject.findings};
   const space::Template& schedule_template = template_of(products, target);
-  if (schedule_template.reject == nullptr) return std::nullopt;
+  if (!schedule_template.reject) return std::nullopt;
   return schedule_template.reject(products, target, values);
 }
 
@@ -315,17 +318,17 @@ const ir::Stage* host_of_results(const ir::Program& program) {
   return readers[0];
 }
 
-space::Written trace(const ir::Program& program, const target::Target& target,
+space::Written trace(const space::Subject& subject, const target::Target& target,
                      const space::Values& values) {
-  const Cut cut = cut_of(program);
-  LaunchWriter writer(program, cut.steps, target.launch);
-  for (const schedule::Step& step :
-       template_of(cut.products, target).trace(cut.products, target, values)) {
+  const Cut cut = cut_of(subject);
+  const space::Subject products{cut.products, subject.findings};
+  LaunchWriter writer(subject, cut.steps, target.launch);
+  for (const schedule::Step& step : template_of(products, target).trace(products, target, values)) {
     writer.perform(step);
   }
   std::set<std::string> done{"cache.input.wino"};
   for (const ir::Stage& stage : cut.products.stages) done.insert(stage.name);
-  TransformWriter transforms(writer, cut.whole, grid_of(program), values);
+  TransformWriter transforms(writer, cut.whole, grid_of(subject.program), values);
   if (writer.together([&] { return transforms.write_input(); })) {
     done.insert({"pad", "input.rows", "input.wino"});
   }

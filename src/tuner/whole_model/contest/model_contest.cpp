@@ -81,7 +81,7 @@ void ModelContest::set_known(std::vector<model::Schedule> schedules) {
   known_ = std::move(schedules);
   std::vector<model::Schedule> untuned;
   for (const graph::Task& task : tasks_.distinct) {
-    untuned.push_back(model::default_schedule(task, compile_.target, compile_.algorithms));
+    untuned.push_back(compile_.default_of(task));
   }
   known_differs_ = !same_schedules(known_, untuned);
 }

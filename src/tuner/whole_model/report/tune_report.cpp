@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "compiler/schedule/algorithm.h"
 #include "compiler/schedule/trace.h"
 #include "tuner/session/driver.h"
 #include "tuner/session/history.h"
@@ -11,11 +12,11 @@
 namespace attune::whole_model {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string algorithm_named_by(const std::string& text) {
   const Result<schedule::Trace> trace = schedule::parse_trace(text);
-  if (!trace.ok() || trace->empty()) return "direct";
-  const auto* step = std::get_if<schedule::Algorithm>(&trace->front());
-  return step == nullptr ? "direct" : step->name;
+  return schedule::algorithm_of(trace.ok() ? *trace : schedule::Trace());
 }
 
 TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
@@ -38,6 +39,30 @@ TunedTask tuned_task(const session::TaskReport& report, double peak_gflops) {
           .default_failure = report.default_failure,
           .trace = report.best_trace,
           .algorithm = algorithm_named_by(report.best_trace)};
+}
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json task_json(const TunedTask& task) {
+  Json failures = Json::object();
+  for (const auto& [kind, count] : task.failures) failures[kind] = count;
+  return {{"key", task.key},
+          {"name", task.name},
+          {"trials", task.trials},
+          {"failed", task.failed},
+          {"failures", failures},
+          {"rejected", task.rejected},
+          {"best_us", or_null(task.best_us)},
+          {"default_us", or_null(task.default_us)},
+          {"gflops", task.gflops},
+          {"percent_of_peak", task.percent_of_peak},
+          {"seconds", task.seconds},
+          {"exhausted", task.exhausted},
+          {"resumed", task.resumed},
+          {"seed", task.seed},
+          {"uses", task.uses},
+          {"algorithm", task.algorithm},
+          {"trace", task.trace}};
 }
 
 }  // namespace
@@ -118,33 +143,9 @@ void add_usage(const session::Usage& usage, const std::map<std::string, double>&
 }
 
 std::string to_json(const TuneReport& report) {
-  using Json = nlohmann::ordered_json;
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
   Json json;
   json["tasks"] = Json::array();
-  for (const TunedTask& task : report.tasks) {
-    Json failures = Json::object();
-    for (const auto& [kind, count] : task.failures) failures[kind] = count;
-    json["tasks"].push_back({{"key", task.key},
-                             {"name", task.name},
-                             {"trials", task.trials},
-                             {"failed", task.failed},
-                             {"failures", failures},
-                             {"rejected", task.rejected},
-                             {"best_us", or_null(task.best_us)},
-                             {"default_us", or_null(task.default_us)},
-                             {"gflops", task.gflops},
-                             {"percent_of_peak", task.percent_of_peak},
-                             {"seconds", task.seconds},
-                             {"exhausted", task.exhausted},
-                             {"resumed", task.resumed},
-                             {"seed", task.seed},
-                             {"uses", task.uses},
-                             {"algorithm", task.algorithm},
-                             {"trace", task.trace}});
-  }
+  for (const TunedTask& task : report.tasks) json["tasks"].push_back(task_json(task));
   json["failures"] = Json::object();
   for (const FailureKind& each : report.failures) {
     json["failures"][each.kind] = {{"count", each.count},

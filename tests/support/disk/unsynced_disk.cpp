@@ -1,4 +1,4 @@
-#include "tests/support/unsynced_disk.h"
+#include "tests/support/disk/unsynced_disk.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "compiler/ops/evaluate_for_test.h"
+#include "compiler/ops/evaluate_testing.h"
 
 #include <algorithm>
 #include <cmath>

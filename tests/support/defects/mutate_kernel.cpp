@@ -1,4 +1,4 @@
-#include "tests/support/mutate_kernel.h"
+#include "tests/support/defects/mutate_kernel.h"
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-#include "tests/support/power_cuts.h"
+#include "tests/support/disk/power_cuts.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

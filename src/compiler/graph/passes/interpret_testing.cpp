@@ -1,4 +1,4 @@
-#include "compiler/graph/passes/interpret_for_test.h"
+#include "compiler/graph/passes/interpret_testing.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "compiler/schedule/trace.h"
-#include "tests/support/random_subject.h"
+#include "tests/support/random/random_subject.h"
 
 namespace attune::test {
 

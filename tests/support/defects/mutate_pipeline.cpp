@@ -1,4 +1,4 @@
-#include "tests/support/mutate_pipeline.h"
+#include "tests/support/defects/mutate_pipeline.h"
 
 #include "compiler/ir/nodes/rewrite.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "tests/support/unsynced_vfs.h"
+#include "tests/support/disk/unsynced_vfs.h"
 
 namespace attune::test {
 

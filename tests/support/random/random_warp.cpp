@@ -1,4 +1,4 @@
-#include "tests/support/random_warp.h"
+#include "tests/support/random/random_warp.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/launch_defects.h"
+#include "tests/support/defects/launch_defects.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "tests/support/unsynced_disk.h"
+#include "tests/support/disk/unsynced_disk.h"
 
 namespace attune::test {
 

@@ -1,4 +1,4 @@
-#include "tests/support/random_steps.h"
+#include "tests/support/random/random_steps.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/random_subject.h"
+#include "tests/support/random/random_subject.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/unsynced_vfs.h"
+#include "tests/support/disk/unsynced_vfs.h"
 
 #include <sqlite3.h>
 

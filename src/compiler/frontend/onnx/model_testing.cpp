@@ -1,4 +1,4 @@
-#include "compiler/frontend/onnx/model_for_test.h"
+#include "compiler/frontend/onnx/model_testing.h"
 
 #include <cctype>
 

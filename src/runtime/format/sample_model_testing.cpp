@@ -1,4 +1,4 @@
-#include "runtime/format/sample_model_test.h"
+#include "runtime/format/sample_model_testing.h"
 
 #include <gtest/gtest.h>
 

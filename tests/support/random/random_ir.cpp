@@ -1,4 +1,4 @@
-#include "tests/support/random_ir.h"
+#include "tests/support/random/random_ir.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "tests/support/random_pipeline.h"
+#include "tests/support/random/random_pipeline.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // What a power cut leaves of plain SQLite depends on what it asks of the disk; the losses that its
 // manual describes must show, or the tests with power cuts would prove nothing.
-#include "tests/support/unsynced_vfs.h"
+#include "tests/support/disk/unsynced_vfs.h"
 
 #include <gtest/gtest.h>
 
 #include "base/sqlite/database.h"
 #include "base/temporary_directory_testing.h"
-#include "tests/support/power_cuts.h"
+#include "tests/support/disk/power_cuts.h"
 
 namespace attune::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/support/random_launch.h"
+#include "tests/support/random/random_launch.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "compiler/schedule/bindings.h"
 #include "compiler/schedule/bounds.h"
 #include "tests/support/isolated.h"
-#include "tests/support/random_steps.h"
+#include "tests/support/random/random_steps.h"
 #include "tests/support/run_scheduled.h"
 
 namespace attune::test {
