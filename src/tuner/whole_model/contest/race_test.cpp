@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "tuner/whole_model/contest/standings.h"
+#include "tuner/whole_model/contest/time_limit.h"
 
 namespace attune::whole_model {
 namespace {
@@ -158,6 +159,12 @@ TEST(StandingOf, GoesByTheRatiosOfRounds) {
   EXPECT_EQ(standing_of(one, std::span(other).first(6)), Standing::Open);
   const std::vector<double> mixed{1.1, 2.2, 4.3, 8.9, 0.9, 2.1, 4.4, 9};
   EXPECT_EQ(standing_of(one, mixed), Standing::Open);
+}
+
+// Loading and slow models included, but no hour for one that hangs.
+TEST(Race, HasALimitThatFollowsFromItsBudget) {
+  EXPECT_EQ(time_limit(6, 2), 1020);
+  EXPECT_EQ(time_limit(1, 1), 460);
 }
 
 }  // namespace
