@@ -119,6 +119,7 @@ class Book {
   void hello(WorkerId id, const v1::Hello& hello);
   std::optional<Standing> standing_of_worker(const Pass& pass, const v1::Hello& hello) const;
   void send_away(WorkerId id, const std::string& why);
+  void take_end(WorkerId id, const v1::Ended& ended, double now);
   void take_registration(WorkerId id, const v1::Register& registration, double now);
   void hand_back(Entry& entry, const std::string& reason, double now);
   void assign(std::size_t position, WorkerId worker, double now);

@@ -130,6 +130,19 @@ void Book::hello(WorkerId id, const v1::Hello& hello) {
   }
 }
 
+void Book::take_end(WorkerId id, const v1::Ended& ended, double now) {
+  Entry* entry = fenced(id, ended.job(), ended.epoch(), -1);
+  if (entry == nullptr) return;
+  if (ended.state() == v1::QUEUED) {
+    hand_back(*entry, ended.reason(), now);
+    return know(id, *entry, -1);
+  }
+  entry->row.job.set_result_json(ended.result_json());
+  const bool is_end = ended.state() >= v1::DONE && v1::JobState_IsValid(ended.state());
+  end(*entry, is_end ? ended.state() : v1::FAILED, ended.reason(), now);
+  know(id, *entry, -1);
+}
+
 void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;  // its connection is being closed
@@ -171,19 +184,8 @@ void Book::said(WorkerId id, const v1::FromWorker& message, double now) {
       if (entry != nullptr) take_progress(*entry, progress);
       return;
     }
-    case v1::FromWorker::kEnded: {
-      const v1::Ended ended = within_limits(message.ended());
-      Entry* entry = fenced(id, ended.job(), ended.epoch(), -1);
-      if (entry == nullptr) return;
-      if (ended.state() == v1::QUEUED) {
-        hand_back(*entry, ended.reason(), now);
-        return know(id, *entry, -1);
-      }
-      entry->row.job.set_result_json(ended.result_json());
-      const bool is_end = ended.state() >= v1::DONE && v1::JobState_IsValid(ended.state());
-      end(*entry, is_end ? ended.state() : v1::FAILED, ended.reason(), now);
-      return know(id, *entry, -1);
-    }
+    case v1::FromWorker::kEnded:
+      return take_end(id, within_limits(message.ended()), now);
     case v1::FromWorker::kAlive: {
       const v1::Alive& alive = message.alive();
       Entry* entry = fenced(id, alive.job(), alive.epoch(), alive.stage());
