@@ -140,7 +140,7 @@ grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
       if (!status.ok() || !complete) return reactor->finish(status);
       errands.add([reactor, complete] {
         complete();
-        reactor->finish({});
+        reactor->Finish(grpc::Status::OK);
       });
     });
   };
