@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/temporary_directory_testing.h"
+#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
 #include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
@@ -13,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SentFiles : public ::testing::Test {
+class FilesOfAJob : public ::testing::Test {
  protected:
   void SetUp() override { start(); }
   void start() {
@@ -68,7 +69,7 @@ class SentFiles : public ::testing::Test {
   std::unique_ptr<v1::Scheduler::Stub> stub_;
 };
 
-TEST_F(SentFiles, AreTheJobsWhenItIsAcknowledged) {
+TEST_F(FilesOfAJob, AreTheJobsWhenItIsAcknowledged) {
   const std::string files = upload("model");
   ASSERT_EQ(submit(files, "key"), "j1");
   EXPECT_TRUE(fs::exists(path_of("j1", files)));
@@ -80,7 +81,7 @@ TEST_F(SentFiles, AreTheJobsWhenItIsAcknowledged) {
   EXPECT_EQ(submit(files, "key"), "j1") << "the same key";
 }
 
-TEST_F(SentFiles, ThatAreGoneEndTheJob) {
+TEST_F(FilesOfAJob, ThatAreGoneEndTheJob) {
   const std::string files = upload("model");
   ASSERT_EQ(submit(files, "key"), "j1");
   EXPECT_EQ(submit(files, "other"), "the files of the job are not there any more");
