@@ -104,7 +104,10 @@ class OneWay : public testing::TestWithParam<std::tuple<Pair, int>> {
 
   static PreparedModel prepared(const std::string& model, const ScheduleOptions& schedule) {
     const int threads = std::get<int>(GetParam());
-    const SourceOptions source{.model = {.model = model, .threads = threads}, .schedule = schedule};
+    SourceOptions source;
+    source.model.model = model;
+    source.model.threads = threads;
+    source.schedule = schedule;
     auto loaded = load_model(source.model);
     CHECK(loaded.ok(), loaded.ok() ? "" : loaded.error().message);
     auto made = prepare_model(std::move(*loaded), source);

@@ -8,6 +8,7 @@
 #include "base/temporary_directory_testing.h"
 #include "tests/support/tiny_onnx.h"
 #include "tuner/whole_model/tune.h"
+#include "tuner/whole_model/tuned_model.h"
 #include "tuner/whole_model/tuning_resources.h"
 
 namespace attune::whole_model {
@@ -64,6 +65,10 @@ class FailingCandidates : public testing::Test {
     options.measuring.batch = 4;
     return options;
   }
+  Result<TuneReport> tuned(const TuneOptions& options) {
+    ATTUNE_ASSIGN(TunedModel model, load_tuned_model(options, resources_.clock()));
+    return tune(std::move(model), options, {}, stop_, resources_);
+  }
   static void expect_default_stays(const TuneReport& report) {
     ASSERT_EQ(report.tasks.size(), 1u);
     const TunedTask& task = report.tasks[0];
@@ -85,7 +90,7 @@ class FailingCandidates : public testing::Test {
 };
 
 TEST_F(FailingCandidates, TheDefaultOfAnOperatorStays) {
-  const auto report = tune(options("matmul:m=24,n=32,k=16"), {}, stop_, resources_);
+  const auto report = tuned(options("matmul:m=24,n=32,k=16"));
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
   const Status verdict = cli::verdict_on_records(*report);
@@ -99,7 +104,7 @@ TEST_F(FailingCandidates, TheDefaultsOfAModelStay) {
                                                    {{"a", {"24", "16"}}, {"b", {"16", "32"}}});
   TuneOptions whole = options(model);
   whole.output = directory_.file("model.attune");
-  const auto report = tune(whole, {}, stop_, resources_);
+  const auto report = tuned(whole);
   ASSERT_TRUE(report.ok()) << report.error().message;
   expect_default_stays(*report);
   EXPECT_TRUE(std::filesystem::exists(whole.output));
