@@ -4,9 +4,8 @@
 #include <filesystem>
 
 #include "base/temporary_directory_testing.h"
-#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
-#include "fleet/server/worker_connection.h"
+#include "fleet/server/server_testing.h"
 #include "fleet/wire/state_directory.h"
 
 namespace attune::server {
@@ -19,15 +18,10 @@ class FilesOfAJob : public ::testing::Test {
   void SetUp() override { start(); }
   void start() {
     server_.reset();
-    auto server = Server::start({.state = folder_.path(),
-                                 .version = "1",
-                                 .policy = *jobs::find_policy("fair"),
-                                 .host_cores = {0},
-                                 .profile_cores = {1},
-                                 .lease_seconds = 600});
+    auto server = Server::start(sample_options(folder_.path()));
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
-    stub_ = v1::Scheduler::NewStub(channel_to(folder_.path()));
+    stub_ = sample_client(folder_.path());
   }
   std::string upload(const std::string& data) {
     grpc::ClientContext context;

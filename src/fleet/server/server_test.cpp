@@ -1,4 +1,5 @@
 #include "fleet/server/server.h"
+#include "fleet/server/server_testing.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,10 +12,8 @@
 #include <thread>
 
 #include "base/temporary_directory_testing.h"
-#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/state_file.h"
 #include "fleet/server/state_lock.h"
-#include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
 
@@ -22,19 +21,6 @@ namespace attune::server {
 namespace {
 
 using test::TemporaryDirectory;
-
-ServerOptions options(const std::string& state) {
-  return {.state = state,
-          .version = "1",
-          .policy = *jobs::find_policy("fair"),
-          .host_cores = {0},
-          .profile_cores = {1},
-          .lease_seconds = 600};
-}
-
-std::unique_ptr<v1::Scheduler::Stub> client(const TemporaryDirectory& folder) {
-  return v1::Scheduler::NewStub(channel_to(folder.path()));
-}
 
 v1::SubmitReply submit(v1::Scheduler::Stub& stub, const std::string& name,
                        const std::string& key = "") {
@@ -69,9 +55,9 @@ v1::ToWorker next(WorkerConnection& worker) {
 
 TEST(Server, RunsAJobOnAWorker) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok()) << server.error().message;
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   EXPECT_EQ(submit(*stub, "a").job().id(), "j1");
   WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   EXPECT_EQ(next(worker).welcome().lease_seconds(), 600);
@@ -97,9 +83,9 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
   const TemporaryDirectory folder;
   v1::Job job;
   {
-    auto server = Server::start(options(folder.path()));
+    auto server = Server::start(sample_options(folder.path()));
     ASSERT_TRUE(server.ok());
-    const auto stub = client(folder);
+    const auto stub = sample_client(folder.path());
     submit(*stub, "a", "key");
     submit(*stub, "b");
     WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
@@ -113,9 +99,9 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
     worker.offer(job, 2, 1);
     EXPECT_EQ(next(worker).start().stage(), 2);
   }
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   EXPECT_TRUE(submit(*stub, "a", "key").already_known());
   const v1::Snapshot snapshot = list(*stub);
   ASSERT_EQ(snapshot.jobs_size(), 2);
@@ -140,12 +126,12 @@ TEST(Server, WhatItAcknowledgedIsThereAfterARestart) {
 
 TEST(Server, OneJobMeasuresOnSeveralDevicesOfAKind) {
   const TemporaryDirectory folder;
-  ServerOptions with = options(folder.path());
+  ServerOptions with = sample_options(folder.path());
   with.profile_cores = {1, 2, 3, 4};
   with.cpu_devices = 2;
   auto server = Server::start(std::move(with));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   submit(*stub, "a");
   WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   next(worker);
@@ -165,7 +151,7 @@ TEST(Server, OneJobMeasuresOnSeveralDevicesOfAKind) {
 
 TEST(Server, WorkersOfAnotherVersionAreSentAway) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
   WorkerConnection worker(folder.path(), "0", (*server)->worker_token());
   EXPECT_EQ(next(worker).refused().why(), "the worker is of version 0, the scheduler of 1");
@@ -175,9 +161,9 @@ TEST(Server, WorkersOfAnotherVersionAreSentAway) {
 
 TEST(Server, AnotherTunerBringsAJobOfItsOwn) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   WorkerConnection tuner(folder.path(), "1", (*server)->worker_token());
   next(tuner);
   v1::FromWorker message;
@@ -205,9 +191,9 @@ TEST(Server, AnotherTunerBringsAJobOfItsOwn) {
 
 TEST(Server, ThoseWhoWatchSeeWhatChanges) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   grpc::ClientContext context;
   const auto watch = stub->Watch(&context, {});
   v1::Snapshot snapshot;
@@ -230,7 +216,7 @@ TEST(Server, OneServesAFolderAtATime) {
   const TemporaryDirectory folder;
   const auto first = StateLock::take(folder.path());
   ASSERT_TRUE(first.ok());
-  const auto second = Server::start(options(folder.path()));
+  const auto second = Server::start(sample_options(folder.path()));
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().message, "a scheduler already serves '" + folder.path().string() +
                                         "' (process " + std::to_string(::getpid()) + ")");
@@ -241,7 +227,7 @@ TEST(Server, ADamagedStateFileIsRefusedAndLeftAlone) {
   const std::string path = wire::database_path(folder.path());
   const std::string bytes = "this is no database, and what it says must not be lost\n";
   std::ofstream(path) << bytes;
-  const auto server = Server::start(options(folder.path()));
+  const auto server = Server::start(sample_options(folder.path()));
   ASSERT_FALSE(server.ok());
   EXPECT_TRUE(server.error().message.starts_with("state file '" + path + "' is damaged: "))
       << server.error().message;
@@ -257,7 +243,7 @@ TEST(Server, AFileOfAnotherProgramIsRefused) {
     ASSERT_TRUE(other.ok());
     ASSERT_TRUE(other->execute("CREATE TABLE t (x)").ok());
   }
-  const auto server = Server::start(options(folder.path()));
+  const auto server = Server::start(sample_options(folder.path()));
   ASSERT_FALSE(server.ok());
   EXPECT_EQ(server.error().message, "'" + path + "' is no state file of a scheduler");
 }

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "base/temporary_directory_testing.h"
-#include "fleet/jobs/policies/policies.h"
 #include "fleet/server/server.h"
+#include "fleet/server/server_testing.h"
 #include "fleet/server/state_file.h"
-#include "fleet/server/worker_connection.h"
 #include "fleet/wire/state_directory.h"
 #include "fleet/wire/status.h"
 #include "fleet/wire/unix_socket.h"
@@ -23,19 +22,6 @@ namespace attune::server {
 namespace {
 
 using test::TemporaryDirectory;
-
-ServerOptions options(const std::string& state) {
-  return {.state = state,
-          .version = "1",
-          .policy = *jobs::find_policy("fair"),
-          .host_cores = {0},
-          .profile_cores = {1},
-          .lease_seconds = 600};
-}
-
-std::unique_ptr<v1::Scheduler::Stub> client(const TemporaryDirectory& folder) {
-  return v1::Scheduler::NewStub(channel_to(folder.path()));
-}
 
 v1::SubmitReply submit(v1::Scheduler::Stub& stub, const std::string& device = "cpu") {
   grpc::ClientContext context;
@@ -81,11 +67,11 @@ class StandingStill {
 // It sleeps: that the lease would be over by the real clock is what it is about.
 TEST(StalledDisk, AWorkerThatWaitsForItKeepsItsJob) {
   const TemporaryDirectory folder;
-  ServerOptions with = options(folder.path());
+  ServerOptions with = sample_options(folder.path());
   with.lease_seconds = 2;
   auto server = Server::start(std::move(with));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   submit(*stub);
   WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   next(worker);
@@ -106,9 +92,9 @@ TEST(StalledDisk, AWorkerThatWaitsForItKeepsItsJob) {
 // More calls than may wait are refused at once; those that wait are answered when the disk is back.
 TEST(StalledDisk, IsNotAskedForMore) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   submit(*stub);
   struct Call {
     grpc::ClientContext context;
@@ -144,9 +130,9 @@ TEST(StalledDisk, IsNotAskedForMore) {
 // What a worker says is heard no further than the disk follows.
 TEST(StalledDisk, HoldsBackWhatWorkersSay) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
   next(worker);
   constexpr int kSaid = 1'000, kMostHeard = 300;
@@ -181,9 +167,9 @@ TEST(StalledDisk, HoldsBackWhatWorkersSay) {
 
 TEST(StalledDisk, ThoseWhoCalledBeforeTheEndAreAnswered) {
   const TemporaryDirectory folder;
-  auto server = Server::start(options(folder.path()));
+  auto server = Server::start(sample_options(folder.path()));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   std::optional<StandingStill> disk(folder.path());
   std::thread caller([&] { EXPECT_EQ(submit(*stub).job().id(), "j1"); });
   wait_for_a_job(*stub);
@@ -200,11 +186,11 @@ TEST(StalledDisk, ThoseWhoCalledBeforeTheEndAreAnswered) {
 // What such a call uses stays where it is until the process ends.
 TEST(StalledDisk, DoesNotKeepTheEndFromComing) {
   const TemporaryDirectory folder;
-  ServerOptions with = options(folder.path());
+  ServerOptions with = sample_options(folder.path());
   with.end_seconds = 0.2;
   auto server = Server::start(std::move(with));
   ASSERT_TRUE(server.ok());
-  const auto stub = client(folder);
+  const auto stub = sample_client(folder.path());
   const StandingStill disk(folder.path());
   std::thread caller([&] {
     grpc::ClientContext context;
