@@ -101,16 +101,31 @@ TEST(Trace, JsonErrorsNameTheStep) {
             "line 1 of the trace: step 'inline' does not parse: it has 1 fields too many");
 }
 
+// The hashes of records that were written stay, whatever steps come.
 TEST(Trace, HashIsStable) {
-  // Steps that came later do not change the hashes of traces without them.
-  constexpr std::size_t kLater = 6;
-  Trace trace = parse_trace(kAllSteps).value();
-  trace.resize(trace.size() - kLater);
-  std::erase_if(trace, [](const Step& step) { return std::holds_alternative<Pipeline>(step); });
+  Trace trace = parse_trace(R"(algorithm winograd4
+split anchor i 4 2
+fuse output i j
+reorder anchor k i.0 j
+tile output i j 4 8
+parallel output i.0
+vectorize output j.1
+unroll anchor k
+compute_at anchor output i.0
+inline bias
+root anchor
+cache_read b anchor
+cache_write anchor
+rfactor anchor k
+set_scope anchor register
+layout cache.b i1/8 i0 i1%8
+annotate anchor * init select
+)")
+                    .value();
   EXPECT_EQ(hash(trace), 8936955985500732527ull);
-  Trace other = trace;
-  std::get<Split>(other[1]).factors[0] = 5;
-  EXPECT_NE(hash(trace), hash(other));
+  const std::uint64_t before = hash(trace);
+  std::get<Split>(trace[1]).factors[0] = 5;
+  EXPECT_NE(hash(trace), before);
 }
 
 TEST(Trace, ReplayNamesTheFailingStep) {
