@@ -10,6 +10,7 @@ function(attune_add_checks)
   endforeach()
   foreach(test bench/setup_runs/setup_table_test bench/figure_runs/trial_counts_test
           bench/gpu_runs/rows_test bench/peer_runs/threads_table_test
+          bench/build_runs/builds_table_test
           scripts/portable/archive_test scripts/portable/suites_test
           tests/extending/patches_test tests/fuzz/turns_test)
     get_filename_component(name ${test} NAME)
