@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -40,7 +41,9 @@ TOOLS = {
         cp "$STATE/program" "$2/bin/attune"
         echo "[2/2] Linking attune" """,
     "ctest": """
-        if [ -p "$STATE/ctest_gate" ]; then read -r _ < "$STATE/ctest_gate"; fi
+        for gate in "$STATE"/ctest_gate*; do
+          if [ -p "$gate" ]; then read -r _ < "$gate"; rm "$gate"; break; fi
+        done
         echo "99% tests passed, 1 tests failed out of 3"
         [ ! -f "$STATE/bad_test" ]""",
 }
@@ -53,8 +56,9 @@ exit 7
 
 class Launcher(unittest.TestCase):
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        base = pathlib.Path(self.directory.name).resolve()
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        base = pathlib.Path(directory.name).resolve()
         self.checkout, self.state = base / "checkout", base / "state"
         for name in ["attune", "test", "scripts/setup.sh", "scripts/packages.txt", "tests/busy/load.py"]:
             (self.checkout / name).parent.mkdir(parents=True, exist_ok=True)
@@ -75,13 +79,22 @@ class Launcher(unittest.TestCase):
         self.environment = dict(os.environ, STATE=str(self.state),
                                 PATH=f"{self.state / 'bin'}:{os.environ['PATH']}")
 
-    def tearDown(self):
-        self.directory.cleanup()
-
     def start(self, *command, cwd=None):
-        return subprocess.Popen([self.checkout / command[0], *command[1:]], cwd=cwd or self.checkout,
-                                env=self.environment, text=True, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([self.checkout / command[0], *command[1:]], cwd=cwd or self.checkout,
+                                   env=self.environment, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+        self.addCleanup(self.stop, process)
+        return process
+
+    @staticmethod
+    def stop(process):
+        """Also what a failed test left running."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.communicate()
 
     def launch(self, *command, cwd=None):
         process = self.start(*command, cwd=cwd)
@@ -213,10 +226,12 @@ class Launcher(unittest.TestCase):
         return len(loops) >= 5 and len(self.busy_processes()) > len(loops)
 
     def test_busy_runs_everything_several_times_beside_load(self):
-        os.mkfifo(self.state / "ctest_gate")
+        gates = [self.state / f"ctest_gate{number}" for number in (1, 2)]
+        for path in gates:
+            os.mkfifo(path)
         process = self.start("test", "busy", "--times", "2")
-        for _ in range(2):
-            with open(self.state / "ctest_gate", "w") as gate:  # opens once ctest reads
+        for path in gates:
+            with open(path, "w") as gate:  # opens once ctest reads
                 self.wait_for(self.has_load)
                 gate.write("go\n")
         output, errors = process.communicate(timeout=50)

@@ -4,7 +4,8 @@
 usage: load.py PARENT FOLDER
 
 Files are written in FOLDER. All of it ends with the process PARENT, however that ends: the kernel
-kills each process here when the one that started it is gone.
+kills each process here when the one that started it is gone. Told to end by SIGTERM, it is the last
+of them to go.
 """
 import ctypes
 import os
@@ -15,12 +16,18 @@ import sys
 
 WRITERS, SPINNERS = 2, 2
 MEGABYTES = 64  # of each file
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def prctl(option, value):
+    if ctypes.CDLL(None).prctl(option, value) != 0:
+        os._exit(1)
 
 
 def end_with(parent):
     """The one that started this one; it may be gone already."""
-    if ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL) != 0 or os.getppid() != parent:
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
         os._exit(1)
 
 
@@ -40,19 +47,34 @@ def spin():
 def started(work):
     """A process that does the work until this one ends."""
     own = os.getpid()
-    if os.fork() == 0:
+    process = os.fork()
+    if process == 0:
         end_with(own)
         work()
+    return process
+
+
+def end(processes):
+    """What they started comes to this process, and is waited for too: the disk may hold it for long."""
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
 
 
 def main(parent, folder):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until all of them are known
     end_with(int(parent))
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    for number in range(WRITERS):
-        started(lambda number=number: write(os.path.join(folder, str(number))))
-    for _ in range(SPINNERS):
-        started(spin)
-    os.wait()  # none ends by itself
+    processes = [started(lambda number=number: write(os.path.join(folder, str(number))))
+                 for number in range(WRITERS)]
+    processes += [started(spin) for _ in range(SPINNERS)]
+    signal.sigwait({signal.SIGTERM})
+    end(processes)
 
 
 if __name__ == "__main__":
