@@ -20,10 +20,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/search/search_bench.h"
-#include "compiler/model/load/prepared_model.h"
+#include "compiler/model/load/model.h"
 #include "tuner/cost_model/analytic.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/space/template_space.h"
@@ -121,25 +122,23 @@ struct TunableLayer {
 };
 
 Result<TunableLayer> prepare(const Layer& layer, const Options& options) {
-  model::SourceOptions source;
-  source.model.model = layer.model;
-  source.model.target = options.target;
-  source.schedule.history = "none";
+  model::ModelOptions source{.model = layer.model, .target = options.target};
   for (const std::string& text : layer.shapes) {
     ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
-    source.model.shapes.insert(std::move(shape));
+    source.shapes.insert(std::move(shape));
   }
   for (const std::string& text : layer.constants) {
     ATTUNE_ASSIGN(auto constant, model::parse_constant(text));
-    source.model.constants.insert(std::move(constant));
+    source.constants.insert(std::move(constant));
   }
-  ATTUNE_ASSIGN(model::LoadedModel loaded, model::load_model(source.model));
-  ATTUNE_ASSIGN(const model::PreparedModel prepared,
-                model::prepare_model(std::move(loaded), source));
-  const auto& distinct = prepared.tasks.distinct;
+  ATTUNE_ASSIGN(model::LoadedModel loaded, model::load_model(source));
+  const model::CompileOptions compile = model::compile_options(loaded, source);
+  ATTUNE_ASSIGN(const model::ModelTasks tasks,
+                model::prepare_tasks(std::exchange(loaded.graph, {}), compile));
+  const auto& distinct = tasks.distinct;
   whole_model::TuneOptions tuning;
-  tuning.model = source.model;
-  const auto tunable = whole_model::tunable_tasks(prepared.tasks, prepared.model, tuning, 1);
+  tuning.model = source;
+  const auto tunable = whole_model::tunable_tasks(tasks, loaded, tuning, 1);
   // Without a key: what there is most to do in.
   const graph::Task* chosen = nullptr;
   for (const graph::Task& task : distinct) {
@@ -149,7 +148,7 @@ Result<TunableLayer> prepare(const Layer& layer, const Options& options) {
   }
   if (chosen == nullptr) return invalid(fmt::format("{} has no task {}", layer.model, layer.task));
   return TunableLayer{tunable[static_cast<std::size_t>(chosen - distinct.data())],
-                      prepared.model.default_of(*chosen).algorithm};
+                      loaded.default_of(*chosen).algorithm};
 }
 
 std::string one_line(const schedule::Trace& trace) {

@@ -132,17 +132,16 @@ class OneWay : public testing::TestWithParam<std::tuple<Pair, int>> {
   }
 
   // What is known of the spec's task, which is the same by both ways, with a bundle that ships.
-  static KnownTask agreed(const PreparedModel& spec, const PreparedModel& file,
-                          const KnowTask& know_spec, const KnowTask& know_file) {
+  static Schedule agreed(const PreparedModel& spec, const PreparedModel& file,
+                         const ChooseSchedule& of_spec, const ChooseSchedule& of_file) {
     const graph::Task& task = spec.tasks.distinct.front();
     const graph::Task* other = task_with(file, task.key);
     CHECK(other != nullptr, "the file has no such task");
-    const KnownTask one = know_spec(task), two = know_file(*other);
-    EXPECT_EQ(one.schedule.origin, two.schedule.origin);
-    EXPECT_EQ(one.schedule.algorithm, two.schedule.algorithm);
-    EXPECT_EQ(schedule::to_string(one.schedule.trace), schedule::to_string(two.schedule.trace));
-    EXPECT_EQ(one.schedule.measured_us, two.schedule.measured_us);
-    EXPECT_EQ(one.recorded_us, two.recorded_us);
+    const Schedule one = of_spec(task), two = of_file(*other);
+    EXPECT_EQ(one.origin, two.origin);
+    EXPECT_EQ(one.algorithm, two.algorithm);
+    EXPECT_EQ(schedule::to_string(one.trace), schedule::to_string(two.trace));
+    EXPECT_EQ(one.measured_us, two.measured_us);
     return one;
   }
 
@@ -157,7 +156,7 @@ TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
   const graph::Task* other = task_with(file, task.key);
   ASSERT_NE(other, nullptr);
   EXPECT_EQ(op_spec::parse_op_spec(spec_, spec.model.target)->key, task.key);
-  const Schedule one = spec.know(task).schedule, two = file.know(*other).schedule;
+  const Schedule one = spec.schedules.front(), two = file.compile.choose(*other);
   EXPECT_EQ(one.algorithm, two.algorithm);
   EXPECT_EQ(schedule::to_string(one.trace), schedule::to_string(two.trace));
   const auto code = compile_task(task, one, spec.model.target, "kernel");
@@ -170,20 +169,18 @@ TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
 TEST_P(OneWay, TheSameRecordWins) {
   const ScheduleOptions known{.records = directory_.file("records.db")};
   const PreparedModel untuned = prepared(spec_, {.use_default = true});
-  const schedule::Trace usual = untuned.know(untuned.tasks.distinct.front()).schedule.trace;
+  const schedule::Trace usual = untuned.schedules.front().trace;
   const auto store = records::open_sqlite_store(known.records).value();
   const auto agree = [&] {
     const PreparedModel spec = prepared(spec_, known), file = prepared(model_, known);
-    return agreed(spec, file, spec.know, file.know);
+    return agreed(spec, file, spec.compile.choose, file.compile.choose);
   };
   // Nothing is known here, the default one is, and another that is faster.
-  EXPECT_FALSE(agree().recorded_us);
+  EXPECT_FALSE(agree().recorded_us());
   ASSERT_TRUE(store->add({{record(untuned, usual, 50)}}).ok());
   agree();
   ASSERT_TRUE(store->add({{record(untuned, {}, 10)}}).ok());
-  const KnownTask best = agree();
-  EXPECT_EQ(best.schedule.origin, Origin::Record);
-  EXPECT_EQ(best.recorded_us, 10);
+  EXPECT_EQ(agree().recorded_us(), 10);
 }
 
 TEST_P(OneWay, TheSameBundledScheduleWins) {
@@ -191,7 +188,7 @@ TEST_P(OneWay, TheSameBundledScheduleWins) {
   const PreparedModel spec = prepared(spec_, {.use_default = true});
   const PreparedModel file = prepared(model_, {.use_default = true});
   const graph::Task& task = spec.tasks.distinct.front();
-  const schedule::Trace usual = spec.know(task).schedule.trace;
+  const schedule::Trace usual = spec.schedules.front().trace;
   // The plain one, measured on this machine and faster than anything.
   const Bundle bundle{{.key = task.key,
                        .name = task.name,
@@ -201,21 +198,21 @@ TEST_P(OneWay, TheSameBundledScheduleWins) {
                        .best = {{.trace = "", .time_us = 0.5}}}};
   const FindBundle find_bundle = [&] { return Result<Bundle>(bundle); };
   const auto agree = [&] {
-    return agreed(spec, file, known_tasks(spec.model, known, find_bundle).value(),
-                  known_tasks(file.model, known, find_bundle).value());
+    return agreed(spec, file, known_schedules(spec.model, known, find_bundle).value(),
+                  known_schedules(file.model, known, find_bundle).value());
   };
-  const KnownTask shipped = agree();
-  EXPECT_EQ(shipped.schedule.origin, Origin::Shipped);
-  EXPECT_TRUE(shipped.schedule.trace.empty());
-  EXPECT_EQ(shipped.schedule.measured_us, 0.5);
+  const Schedule shipped = agree();
+  EXPECT_EQ(shipped.origin, Origin::Shipped);
+  EXPECT_TRUE(shipped.trace.empty());
+  EXPECT_EQ(shipped.measured_us, 0.5);
   // A record of the default alone does not keep it away, one of another schedule does.
   const auto store = records::open_sqlite_store(known.records).value();
   if (!usual.empty()) {
     ASSERT_TRUE(store->add({{record(spec, usual, 50)}}).ok());
-    EXPECT_EQ(agree().schedule.origin, Origin::Shipped);
+    EXPECT_EQ(agree().origin, Origin::Shipped);
   }
   ASSERT_TRUE(store->add({{record(spec, {}, 10)}}).ok());
-  EXPECT_EQ(agree().schedule.origin, Origin::Record);
+  EXPECT_EQ(agree().origin, Origin::Record);
 }
 
 INSTANTIATE_TEST_SUITE_P(Operators, OneWay,

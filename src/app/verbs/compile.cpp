@@ -6,6 +6,7 @@
 #include "app/verbs/emitted_stages.h"
 #include "base/clock.h"
 #include "compiler/model/kernel_store.h"
+#include "compiler/model/steps.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
 #include "tuner/whole_model/look.h"
@@ -30,7 +31,7 @@ bool may_look(const model::PreparedModel& prepared, const CompileOptions& option
          prepared.compile.target.machine.cores >= prepared.compile.target.threads;
 }
 
-Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
+Status look_at(model::PreparedModel& prepared, const CompileOptions& options, EmittedStages& stages,
                CompileReport& report) {
   if (!may_look(prepared, options)) return {};
   const auto state = wire::default_state_directory();
@@ -45,11 +46,10 @@ Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
   report.looked = found->timed;
   report.looked_better = found->better.size();
   report.look_seconds = found->seconds;
-  prepared.compile.choose = [know = prepared.know,
-                             better = std::move(found->better)](const graph::Task& task) {
-    const auto looked = better.find(task.key);
-    return looked == better.end() ? know(task).schedule : looked->second;
-  };
+  for (auto& [task, better] : found->better) prepared.schedules[task] = std::move(better);
+  if (stages.wants("look")) {
+    stages.add("look", model::schedules_text(prepared.tasks, prepared.schedules));
+  }
   return {};
 }
 
@@ -130,7 +130,7 @@ Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& op
     if (stages.wants(step.name)) stages.add(step.name, step.text());
   };
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
-  ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, report));
+  ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, stages, report));
   ATTUNE_RETURN_IF_ERROR(make_output(std::move(prepared), options, format, stages, report));
   report.stages = stages.take();
   report.seconds = seconds_between(start, clock.now_ns());

@@ -38,6 +38,8 @@ std::vector<std::string> stage_names() {
   for (const graph::Pass& pass : graph::passes()) names.emplace_back(pass.name);
   names.emplace_back("graph");
   for (const model::Step& step : model::task_steps()) names.emplace_back(step.name);
+  for (const model::Step& step : model::schedule_steps()) names.emplace_back(step.name);
+  names.emplace_back("look");
   for (std::string& name : task_stages()) names.push_back(std::move(name));
   for (const model::Step& step : model::code_steps()) names.emplace_back(step.name);
   return names;

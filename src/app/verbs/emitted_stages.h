@@ -1,5 +1,5 @@
 // The stages of compiling as text: which there are, in the order in which they happen, and those of
-// a model's tasks.
+// a model's tasks. "look" is what schedules there are after it.
 #pragma once
 
 #include <string>

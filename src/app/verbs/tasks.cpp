@@ -101,12 +101,12 @@ Result<TasksReport> tasks(const TasksOptions& options) {
   const model::ModelTasks& found = prepared.tasks;
   for (std::size_t i = 0; i < found.distinct.size(); ++i) {
     const graph::Task& task = found.distinct[i];
-    const model::KnownTask known = prepared.know(task);
+    const model::Schedule& known = prepared.schedules[i];
     report.tasks.push_back(
-        {task.key, task.name, found.uses[i], known.schedule.algorithm, task.op.flops,
-         std::string(model::source_name(known.schedule.origin)),
+        {task.key, task.name, found.uses[i], known.algorithm, task.op.flops,
+         std::string(model::source_name(known.origin)),
          model::bound_us(task, prepared.model.target, prepared.model.cold_weights),
-         known.recorded_us});
+         known.recorded_us()});
   }
   if (!options.run) return report;
   ATTUNE_ASSIGN(const model::CompiledModel compiled, model::compile_prepared(std::move(prepared)));

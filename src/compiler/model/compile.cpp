@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "compiler/model/steps.h"
 #include "runtime/format/artifact.h"
 
@@ -13,15 +14,25 @@ Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& optio
   return std::move(compilation.own_tasks);
 }
 
-Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options) {
+Result<std::vector<Schedule>> choose_schedules(const ModelTasks& tasks,
+                                               const CompileOptions& options) {
   Compilation compilation{.options = options, .tasks = &tasks};
+  ATTUNE_RETURN_IF_ERROR(run_steps(schedule_steps(), compilation));
+  return std::move(compilation.schedules);
+}
+
+Result<CompiledModel> compile_tasks(const ModelTasks& tasks, std::vector<Schedule> schedules,
+                                    const CompileOptions& options) {
+  CHECK(schedules.size() == tasks.distinct.size(), "every task has a schedule");
+  Compilation compilation{.options = options, .tasks = &tasks, .schedules = std::move(schedules)};
   ATTUNE_RETURN_IF_ERROR(run_steps(code_steps(), compilation));
   return std::move(compilation.model);
 }
 
 Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options) {
   ATTUNE_ASSIGN(ModelTasks tasks, prepare_tasks(std::move(graph), options));
-  ATTUNE_ASSIGN(CompiledModel model, compile_tasks(tasks, options));
+  ATTUNE_ASSIGN(std::vector<Schedule> schedules, choose_schedules(tasks, options));
+  ATTUNE_ASSIGN(CompiledModel model, compile_tasks(tasks, std::move(schedules), options));
   model.tasks = std::move(tasks);
   return model;
 }

@@ -42,9 +42,11 @@ struct StepDone {
 using ObserveStep = std::function<void(const StepDone& step)>;
 
 struct CompileOptions {
-  target::Target target;       // resolved
-  std::string name;            // of the model
-  ChooseSchedule choose = {};  // default schedules without it
+  target::Target target;  // resolved
+  std::string name;       // of the model
+  // Of tasks that the model has, and of those that it would have with other layouts. Default
+  // schedules without it.
+  ChooseSchedule choose = {};
   Algorithms algorithms = {};  // of default schedules
   // Never null.
   std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
@@ -84,8 +86,12 @@ struct CompiledModel {
 // The tasks of the graph after all passes, with layouts.
 Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& options);
 Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
-// The last steps only, for other schedules of the same tasks; what is returned has no tasks.
-Result<CompiledModel> compile_tasks(const ModelTasks& tasks, const CompileOptions& options);
+// Of the distinct tasks, in their order.
+Result<std::vector<Schedule>> choose_schedules(const ModelTasks& tasks,
+                                               const CompileOptions& options);
+// The last steps only, with one schedule for each distinct task; what is returned has no tasks.
+Result<CompiledModel> compile_tasks(const ModelTasks& tasks, std::vector<Schedule> schedules,
+                                    const CompileOptions& options);
 
 // Its kernels alone, each behind the one that prepares its constants on the target, for others to
 // call.

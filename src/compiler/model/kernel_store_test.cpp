@@ -63,11 +63,11 @@ TEST_F(KernelStoreTest, WhereAScheduleComesFromIsToldOfEachKernel) {
 }
 
 TEST_F(KernelStoreTest, ModelsMadeWithItAreAsThoseMadeWithoutIt) {
-  const auto alone = compile_tasks(tasks_, options_);
+  const auto alone = compile_tasks(tasks_, {usual()}, options_);
   ASSERT_TRUE(alone.ok()) << alone.error().message;
   options_.kernels = store_;
   for (int i = 0; i < 2; ++i) {
-    const auto shared = compile_tasks(tasks_, options_);
+    const auto shared = compile_tasks(tasks_, {usual()}, options_);
     ASSERT_TRUE(shared.ok()) << shared.error().message;
     EXPECT_EQ(shared->objects, alone->objects);
     EXPECT_EQ(shared->weights.pieces().size(), alone->weights.pieces().size());

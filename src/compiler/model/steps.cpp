@@ -103,13 +103,7 @@ Status choose(Compilation& c) {
 }
 
 std::string schedules_text(const Compilation& c) {
-  std::string text;
-  for (std::size_t i = 0; i < c.schedules.size(); ++i) {
-    const graph::Task& task = c.tasks->distinct[i];
-    text += fmt::format("{}  {}  {}  {}\n", task.key, task.name, c.schedules[i].algorithm,
-                        name_of(c.schedules[i].origin));
-  }
-  return text;
+  return model::schedules_text(*c.tasks, c.schedules);
 }
 
 // Kernels get names that differ.
@@ -196,26 +190,34 @@ Status plan(Compilation& c) {
 
 std::string plan_text(const Compilation& c) { return runtime::plan_to_json(c.model.plan); }
 
-}  // namespace
-
-std::span<const Step> task_steps() {
+std::span<const Step> all_steps() {
   static constexpr Step list[] = {
       {"optimise", "the passes over the graph, a few times", optimise, graph_text},
       {"constants", "all that depends on constants only is computed", fold, graph_text},
       {"layouts", "each value gets its layout", lay_out, graph_text},
       {"tasks", "nodes are fused into groups, equal ones are one task", cut, tasks_text},
-  };
-  return list;
-}
-
-std::span<const Step> code_steps() {
-  static constexpr Step list[] = {
       {"schedules", "each task gets its schedule", choose, schedules_text},
       {"kernels", "tasks are lowered and compiled", compile, kernels_text},
       {"plan", "kernels are linked, weights packed, buffers placed", plan, plan_text},
   };
   return list;
 }
+
+}  // namespace
+
+std::string schedules_text(const ModelTasks& tasks, const std::vector<Schedule>& schedules) {
+  std::string text;
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    const graph::Task& task = tasks.distinct[i];
+    text += fmt::format("{}  {}  {}  {}\n", task.key, task.name, schedules[i].algorithm,
+                        name_of(schedules[i].origin));
+  }
+  return text;
+}
+
+std::span<const Step> task_steps() { return all_steps().first(4); }
+std::span<const Step> schedule_steps() { return all_steps().subspan(4, 1); }
+std::span<const Step> code_steps() { return all_steps().subspan(5); }
 
 Status run_steps(std::span<const Step> steps, Compilation& c) {
   const SteadyClock clock;

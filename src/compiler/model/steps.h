@@ -33,9 +33,13 @@ struct Step {
   std::string (*text)(const Compilation& compilation);  // of what it left
 };
 
-// From the graph to the tasks, and from there to the compiled model.
+// From the graph to the tasks, to their schedules, and from there to the compiled model.
 std::span<const Step> task_steps();
+std::span<const Step> schedule_steps();
 std::span<const Step> code_steps();
+
+// What the step of that name leaves.
+std::string schedules_text(const ModelTasks& tasks, const std::vector<Schedule>& schedules);
 
 // One after the other; observers are told.
 Status run_steps(std::span<const Step> steps, Compilation& compilation);

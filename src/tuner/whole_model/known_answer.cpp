@@ -15,19 +15,20 @@ Result<std::optional<TuneReport>> known_answer(model::LoadedModel model,
   ATTUNE_ASSIGN(const model::PreparedModel prepared,
                 model::prepare_model(std::move(model), {.model = options, .schedule = records}));
   const graph::Task& task = prepared.tasks.distinct.front();
-  const model::KnownTask known = prepared.know(task);
-  if (!known.recorded_us || *known.recorded_us * 1e-3 > until_latency_ms) return none;
+  const model::Schedule& known = prepared.schedules.front();
+  const std::optional<double> recorded_us = known.recorded_us();
+  if (!recorded_us || *recorded_us * 1e-3 > until_latency_ms) return none;
   const target::Target& target = prepared.compile.target;
   TuneReport report{.target = target::to_string(target),
                     .precision = std::string(ops::name_of(prepared.compile.precision)),
                     .threads = target.threads};
   ATTUNE_ASSIGN(report.records, model::records_path(records.records));
   report.until_latency_ms = until_latency_ms;
-  report.latency_ms = *known.recorded_us * 1e-3;
-  TunedTask tuned{.key = task.key, .name = task.name, .best_us = known.recorded_us};
-  tuned.gflops = task.op.flops / (*known.recorded_us * 1e3);
-  tuned.trace = schedule::to_string(known.schedule.trace);
-  tuned.algorithm = known.schedule.algorithm;
+  report.latency_ms = *recorded_us * 1e-3;
+  TunedTask tuned{.key = task.key, .name = task.name, .best_us = recorded_us};
+  tuned.gflops = task.op.flops / (*recorded_us * 1e3);
+  tuned.trace = schedule::to_string(known.trace);
+  tuned.algorithm = known.algorithm;
   report.tasks.push_back(std::move(tuned));
   return std::optional(std::move(report));
 }

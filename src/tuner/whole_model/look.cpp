@@ -74,7 +74,7 @@ class Look {
         cores_(tunings::plan_cores(target_)) {}
 
   Result<LookReport> run() {
-    ATTUNE_RETURN_IF_ERROR(collect());
+    collect();
     if (tasks_.empty()) return report_;
     const std::vector<std::size_t> order = most_promising_first();
     start_ = clock_.now_ns();
@@ -91,21 +91,14 @@ class Look {
  private:
   double seconds() const { return seconds_between(start_, clock_.now_ns()); }
 
-  Status collect() {
+  void collect() {
     const auto& distinct = prepared_.tasks.distinct;
-    std::vector<model::Schedule> schedules(distinct.size());
-    ATTUNE_RETURN_IF_ERROR(model::run_parallel(
-        distinct.size(), model::compiling_threads(target_), [&](std::size_t i) -> Status {
-          schedules[i] = prepared_.know(distinct[i]).schedule;
-          return {};
-        }));
     for (std::size_t i = 0; i < distinct.size(); ++i) {
       // One that was looked at has a record.
-      if (schedules[i].origin != model::Origin::Default) continue;
+      if (prepared_.schedules[i].origin != model::Origin::Default) continue;
       if (elements_of(distinct[i]) > kMostElements) continue;
-      tasks_.push_back({&distinct[i], i, std::move(schedules[i])});
+      tasks_.push_back({&distinct[i], i, prepared_.schedules[i]});
     }
-    return {};
   }
 
   // Numbers of tasks_. Where the model does not run on random inputs nothing is known but bounds.
@@ -131,7 +124,7 @@ class Look {
     model::CompileOptions compile = prepared_.compile;
     compile.observe = {};
     ATTUNE_ASSIGN(const model::CompiledModel compiled,
-                  model::compile_tasks(prepared_.tasks, compile));
+                  model::compile_tasks(prepared_.tasks, prepared_.schedules, compile));
     const std::int64_t start = clock_.now_ns();
     ATTUNE_ASSIGN(const model::RunnableModel runnable, model::runnable_of(compiled));
     auto times = time_kernels(runnable, kRunSeconds);
@@ -197,7 +190,7 @@ class Look {
     if (finalists.size() == 1 || !best->verified()) return {};
     if (known->verified() && *best->us() > (1 - kSaves) * *known->us()) return {};
     best->schedule.measured_us = *best->us();
-    report_.better.emplace(looked.task->key, best->schedule);
+    report_.better.emplace(looked.number, best->schedule);
     return {};
   }
 

@@ -21,7 +21,7 @@ struct LookOptions {
 struct LookReport {
   std::size_t timed = 0;   // tasks whose default schedules ran, inside the model or alone
   std::size_t looked = 0;  // of them, those for which others were timed, too
-  std::map<std::string, model::Schedule> better = {};  // by the key of the task
+  std::map<std::size_t, model::Schedule> better = {};  // of distinct tasks, by their numbers
   double seconds = 0;
 };
 

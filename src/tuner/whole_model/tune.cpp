@@ -101,7 +101,7 @@ class Tuner {
     ATTUNE_RETURN_IF_ERROR(tune_until_enough(contest));
     ATTUNE_RETURN_IF_ERROR(contest.deliver(report_, options_.sign));
     for (std::size_t i = 0; i < reports_.size(); ++i)  // without a round: what was known
-      if (!reports_[i].best_us) name_known(known_[i].schedule, reports_[i]);
+      if (!reports_[i].best_us) name_known(known_[i], reports_[i]);
     add_reports(device_seconds(contest));
     return std::move(report_);
   }
@@ -167,12 +167,12 @@ class Tuner {
   // What compiling would take now; without history, what the run that is resumed found.
   Status look_up_known() {
     ATTUNE_ASSIGN(
-        const model::KnowTask know,
-        model::known_tasks(model_, {.records = report_.records, .history = options_.history}));
+        const model::ChooseSchedule choose,
+        model::known_schedules(model_, {.records = report_.records, .history = options_.history}));
     for (std::size_t i = 0; i < tasks_.distinct.size(); ++i) {
-      model::KnownTask known = know(tasks_.distinct[i]);
+      model::Schedule known = choose(tasks_.distinct[i]);
       if (options_.history == "none") {
-        known.schedule = tuned_schedule(sessions_[i]->report(), known.schedule, known, true);
+        known = tuned_schedule(sessions_[i]->report(), known, known, true);
       }
       known_.push_back(std::move(known));
     }
@@ -182,9 +182,7 @@ class Tuner {
   // A goal is predicted from what the tasks gain by themselves. Where the whole then turns out to
   // be slower, tuning goes on while there is time.
   Status tune_until_enough(ModelContest& contest) {
-    std::vector<model::Schedule> known;
-    for (const model::KnownTask& each : known_) known.push_back(each.schedule);
-    contest.set_known(std::move(known));
+    contest.set_known(known_);
     resources_.expect_tasks(sessions_.size());
     if (options_.until_latency_ms) {
       ATTUNE_RETURN_IF_ERROR(contest.race_known());
@@ -354,7 +352,7 @@ class Tuner {
   // Of each distinct task, in their order.
   std::vector<std::unique_ptr<session::Session>> sessions_;
   std::vector<session::WeightedSession> weighted_;
-  std::vector<model::KnownTask> known_;  // before
+  std::vector<model::Schedule> known_;  // before
   std::vector<session::TaskReport> reports_;
   TuneReport report_;
   session::Usage usage_;

@@ -28,19 +28,19 @@ Result<bool> was_tried(const model::Schedule& schedule, const session::TaskRepor
 }  // namespace
 
 model::Schedule tuned_schedule(const session::TaskReport& report, const model::Schedule& untuned,
-                               const model::KnownTask& known, bool tried) {
-  if (!report.best_us) return known.schedule;
+                               const model::Schedule& known, bool tried) {
+  if (!report.best_us) return known;
   model::Schedule found = untuned;
   if (!report.best_is_default) {
     auto trace = schedule::parse_trace(report.best_trace);
-    if (!trace.ok()) return known.schedule;
+    if (!trace.ok()) return known;
     found = model::recorded_schedule(std::move(*trace));
   }
   // Times of one session compare better with each other than with those of another day.
-  if (tried || same_trace(found, known.schedule)) return found;
-  const bool better =
-      known.recorded_us ? *known.recorded_us < *report.best_us : report.best_is_default;
-  return better ? known.schedule : found;
+  if (tried || same_trace(found, known)) return found;
+  const std::optional<double> recorded_us = known.recorded_us();
+  const bool better = recorded_us ? *recorded_us < *report.best_us : report.best_is_default;
+  return better ? known : found;
 }
 
 Result<std::vector<std::vector<model::Schedule>>> tuned_schedules(const TunedTasks& tuned,
@@ -52,7 +52,7 @@ Result<std::vector<std::vector<model::Schedule>>> tuned_schedules(const TunedTas
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const session::TaskReport& report = tuned.reports[i];
     const auto untuned = tuned.model.default_of(tasks[i]);
-    ATTUNE_ASSIGN(const bool tried, was_tried(tuned.known[i].schedule, report, store));
+    ATTUNE_ASSIGN(const bool tried, was_tried(tuned.known[i], report, store));
     const auto best = tuned_schedule(report, untuned, tuned.known[i], tried);
     const TrySchedules which{
         .query = {.task_key = tasks[i].key,

@@ -19,12 +19,12 @@ namespace attune::whole_model {
 // What a task has after its session, which may not have had a round. `tried`: it measured what was
 // known, together with what it found.
 model::Schedule tuned_schedule(const session::TaskReport& report, const model::Schedule& untuned,
-                               const model::KnownTask& known, bool tried);
+                               const model::Schedule& known, bool tried);
 
 struct TunedTasks {
   const model::ModelTasks& tasks;
   const model::LoadedModel& model;                  // that they are of
-  const std::vector<model::KnownTask>& known;       // of each distinct task
+  const std::vector<model::Schedule>& known;        // of each distinct task
   const std::vector<session::TaskReport>& reports;  // likewise
   bool all_sessions = true;  // their records count, else those of the reports' alone
   std::size_t most = 1;      // schedules of one task

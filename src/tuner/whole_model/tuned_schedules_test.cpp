@@ -23,7 +23,8 @@ class TunedScheduleTest : public testing::Test {
 
   session::TaskReport report_;
   model::Schedule untuned_{.trace = trace_of("default")};
-  model::KnownTask known_{.schedule = {.trace = trace_of("known")}, .recorded_us = 90};
+  model::Schedule known_{
+      .trace = trace_of("known"), .origin = model::Origin::Record, .measured_us = 90};
 };
 
 TEST_F(TunedScheduleTest, ATaskWithoutATimeHasWhatWasKnown) {
@@ -42,12 +43,12 @@ TEST_F(TunedScheduleTest, WhatTheSessionMeasuredItselfIsForItToJudge) {
 
 TEST_F(TunedScheduleTest, AFasterRecordThatItDidNotTryStays) {
   EXPECT_EQ(chosen(false), text("known"));
-  known_.recorded_us = 110;
+  known_.measured_us = 110;
   EXPECT_EQ(chosen(false), text("found"));
 }
 
 TEST_F(TunedScheduleTest, WhatWasNeverMeasuredGivesWayToAnythingButTheDefault) {
-  known_.recorded_us.reset();
+  known_.origin = model::Origin::Shipped;
   EXPECT_EQ(chosen(false), text("found"));
   report_.best_is_default = true;
   EXPECT_EQ(chosen(false), text("known"));

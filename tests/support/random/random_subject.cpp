@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ir/text/parse.h"
-#include "compiler/model/load/prepared_model.h"
+#include "compiler/model/load/model.h"
 #include "compiler/ops/forms/family.h"
 #include "tests/support/own_programs.h"
 #include "tuner/templates/fused_testing.h"
@@ -122,16 +122,17 @@ Subject random_attention(Rng& rng, const target::Target& target) {
   const std::int64_t kv = rng.between(1, 2), queries = rng.between(8, 40);
   const bool long_rows = rng.chance(0.15), causal = rng.chance(0.7);
   const std::int64_t keys = long_rows ? rng.between(1024, 1050) : queries + rng.between(0, 30);
-  model::SourceOptions source;
-  source.model.model =
+  model::ModelOptions options;
+  options.model =
       fmt::format("attention:heads={},kv={},m={},n={},d={},e={},causal={}", kv * rng.between(1, 2),
                   kv, queries, keys, rng.between(1, 5), rng.between(1, 20), causal ? "yes" : "no");
-  source.model.target = target::to_string(target);
-  source.schedule.use_default = true;
-  const auto prepared = model::prepare_model(model::load_model(source.model).value(), source);
-  CHECK(prepared.ok(), prepared.ok() ? "" : prepared.error().message);
-  const graph::Task& task = prepared->tasks.distinct.front();
-  Subject subject{source.model.model, task.op.program, task.op.program, task.op.tolerance};
+  options.target = target::to_string(target);
+  model::LoadedModel model = model::load_model(options).value();
+  const model::CompileOptions compile = model::compile_options(model, options);
+  const auto tasks = model::prepare_tasks(std::move(model.graph), compile);
+  CHECK(tasks.ok(), tasks.ok() ? "" : tasks.error().message);
+  const graph::Task& task = tasks->distinct.front();
+  Subject subject{options.model, task.op.program, task.op.program, task.op.tolerance};
   if (!task.op.alternatives.empty() && rng.chance(0.7)) {
     subject.name += " algorithm " + task.op.alternatives[0].name;
     subject.program = task.op.alternatives[0].program;

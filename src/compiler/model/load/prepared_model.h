@@ -1,9 +1,10 @@
-// A model on its way to code: loaded, its graph cut into tasks, and for each task what is known of
-// it. What compiling, running and listing tasks have in common.
+// A model on its way to code: loaded, its graph cut into tasks, and for each task the schedule that
+// it gets. What compiling, running and listing tasks have in common.
 #pragma once
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "compiler/model/compile.h"
@@ -24,13 +25,13 @@ struct SourceOptions {
 struct PreparedModel {
   LoadedModel model = {};  // without its graph
   CompileOptions compile = {};
-  KnowTask know = {};
   ModelTasks tasks = {};
+  std::vector<Schedule> schedules = {};  // of the distinct tasks
 };
 
 // A model that was loaded with the same options and is no artifact.
 Result<PreparedModel> prepare_model(LoadedModel model, const SourceOptions& options);
-// Compiled with what is known of its tasks; takes them along.
+// Compiled with these schedules; takes the tasks along.
 Result<CompiledModel> compile_prepared(PreparedModel prepared);
 
 }  // namespace attune::model

@@ -9,13 +9,10 @@ namespace attune::model {
 namespace {
 
 graph::Task task_of(const std::string& spec, const std::string& target) {
-  SourceOptions source;
-  source.model.model = spec;
-  source.model.target = target;
-  source.schedule.use_default = true;
-  auto prepared = prepare_model(load_model(source.model).value(), source);
-  EXPECT_TRUE(prepared.ok());
-  return prepared->tasks.distinct.front();
+  const ModelOptions options{.model = spec, .target = target};
+  LoadedModel model = load_model(options).value();
+  const CompileOptions compile = compile_options(model, options);
+  return prepare_tasks(std::move(model.graph), compile)->distinct.front();
 }
 
 target::Target resolved(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <mutex>
 
 #include "base/text_file.h"
@@ -42,7 +43,8 @@ struct LookUp {
   ir::Program former_program = {};
   Stores stores = {};
   Bundle bundle = {};
-  std::mutex mutex = {};  // of the stores
+  std::mutex mutex = {};                       // of the stores and of what was found
+  std::map<std::string, Schedule> found = {};  // by the keys of tasks
 };
 
 // Records of what the task was called before, with the loops that it has now.
@@ -145,12 +147,14 @@ std::optional<Schedule> shipped_schedule(LookUp& look_up, const graph::Task& tas
   return shipped;
 }
 
-KnownTask known_task(LookUp& look_up, const graph::Task& task) {
+Schedule known_schedule(LookUp& look_up, const graph::Task& task) {
   std::optional<Schedule> best;
   std::string passed_over;
   double best_us = std::numeric_limits<double>::infinity();
   {
     const std::lock_guard lock(look_up.mutex);
+    const auto before = look_up.found.find(task.key);
+    if (before != look_up.found.end()) return before->second;
     for (const auto& store : look_up.stores) {
       auto found = best_record(*store, task, look_up, best_us, passed_over);
       if (found) best = std::move(found);
@@ -162,10 +166,10 @@ KnownTask known_task(LookUp& look_up, const graph::Task& task) {
   const auto untuned = [&] {
     return look_up.defaults->of(task, look_up.target, look_up.algorithms);
   };
-  KnownTask known{known_rule({std::move(best), shipped, untuned}), {}};
-  if (known.schedule.origin == Origin::Record) known.recorded_us = best_us;
-  known.schedule.passed_over = std::move(passed_over);
-  return known;
+  Schedule known = known_rule({std::move(best), shipped, untuned});
+  known.passed_over = std::move(passed_over);
+  const std::lock_guard lock(look_up.mutex);
+  return look_up.found.try_emplace(task.key, std::move(known)).first->second;
 }
 
 Result<Stores> open_stores(const ScheduleOptions& schedule) {
@@ -235,16 +239,16 @@ ScheduledTask scheduled_task(const graph::Task& task, const LoadedModel& model) 
   return described(task, model.algorithms, model.cold_weights, model.default_of(task).trace);
 }
 
-Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule,
-                             const FindBundle& find_bundle) {
+Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleOptions& schedule,
+                                       const FindBundle& find_bundle) {
   if (!schedule.file.empty()) {
     ATTUNE_ASSIGN(const Schedule given, schedule_of_file(schedule.file));
-    return KnowTask([given](const graph::Task&) { return KnownTask{given, {}}; });
+    return ChooseSchedule([given](const graph::Task&) { return given; });
   }
   if (schedule.use_default || schedule.history == "none") {
-    return KnowTask([defaults = model.defaults, target = model.target,
-                     algorithms = model.algorithms](const graph::Task& task) {
-      return KnownTask{defaults->of(task, target, algorithms), {}};
+    return ChooseSchedule([defaults = model.defaults, target = model.target,
+                           algorithms = model.algorithms](const graph::Task& task) {
+      return defaults->of(task, target, algorithms);
     });
   }
   auto look_up = std::make_shared<LookUp>();
@@ -256,7 +260,8 @@ Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& sc
   look_up->former_program = model.former_program;
   ATTUNE_ASSIGN(look_up->stores, open_stores(schedule));
   ATTUNE_ASSIGN(look_up->bundle, find_bundle());
-  return KnowTask([look_up](const graph::Task& task) { return known_task(*look_up, task); });
+  return ChooseSchedule(
+      [look_up](const graph::Task& task) { return known_schedule(*look_up, task); });
 }
 
 Status check_file(const ModelTasks& tasks, const LoadedModel& model,

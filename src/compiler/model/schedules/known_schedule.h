@@ -39,17 +39,11 @@ Result<std::optional<std::string>> history_path(const std::string& option);
 // The task as the bundle's look-up sees it; `task` must outlive it.
 ScheduledTask scheduled_task(const graph::Task& task, const LoadedModel& model);
 
-struct KnownTask {
-  Schedule schedule = {};
-  std::optional<double> recorded_us = {};  // of the record; nothing: it is another schedule
-};
-using KnowTask = std::function<KnownTask(const graph::Task&)>;
-
-// What is known of the tasks of a model, which may ask from several threads. Of a schedule's file
-// see check_file().
+// What is known of the tasks of a model, which may ask from several threads. Who asks again hears
+// the same, whatever has been recorded since. Of a schedule's file see check_file().
 using FindBundle = std::function<Result<Bundle>()>;
-Result<KnowTask> known_tasks(const LoadedModel& model, const ScheduleOptions& schedule,
-                             const FindBundle& find_bundle = shipped_bundle);
+Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleOptions& schedule,
+                                       const FindBundle& find_bundle = shipped_bundle);
 
 // Fails when the schedule's file, if there is one, is not for the one task of a model.
 Status check_file(const ModelTasks& tasks, const LoadedModel& model,

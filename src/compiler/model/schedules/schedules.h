@@ -34,6 +34,11 @@ struct Schedule {
   // Where the analytic model alone speaks for it: what it gives way to, without a word, when it
   // turns out too long or spills.
   std::shared_ptr<const Schedule> otherwise = {};
+
+  // Of its record; nothing where it has none.
+  std::optional<double> recorded_us() const {
+    return origin == Origin::Record ? measured_us : std::nullopt;
+  }
 };
 
 using ChooseSchedule = std::function<Schedule(const graph::Task& task)>;

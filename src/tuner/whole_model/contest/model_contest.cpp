@@ -68,7 +68,8 @@ Status ModelContest::device_stage(const char* kind, const std::function<Status()
 Status ModelContest::write_untuned() {
   return teller_.whole_stage("compile", [&]() -> Status {
     const std::int64_t start = resources_.clock().now_ns();
-    ATTUNE_ASSIGN(model::CompiledModel untuned, model::compile_tasks(tasks_, compile_));
+    ATTUNE_ASSIGN(model::CompiledModel untuned,
+                  model::compile_tasks(tasks_, untuned_schedules(), compile_));
     ATTUNE_RETURN_IF_ERROR(model::write(untuned, untuned_.path()));
     untuned_fallbacks_ = std::move(untuned.fallbacks);
     compile_seconds_ = seconds_between(start, resources_.clock().now_ns());
@@ -79,11 +80,13 @@ Status ModelContest::write_untuned() {
 
 void ModelContest::set_known(std::vector<model::Schedule> schedules) {
   known_ = std::move(schedules);
-  std::vector<model::Schedule> untuned;
-  for (const graph::Task& task : tasks_.distinct) {
-    untuned.push_back(compile_.default_of(task));
-  }
-  known_differs_ = !same_schedules(known_, untuned);
+  known_differs_ = !same_schedules(known_, untuned_schedules());
+}
+
+std::vector<model::Schedule> ModelContest::untuned_schedules() const {
+  std::vector<model::Schedule> schedules;
+  for (const graph::Task& task : tasks_.distinct) schedules.push_back(compile_.default_of(task));
+  return schedules;
 }
 
 Status ModelContest::keep(Entry entry) {

@@ -72,6 +72,7 @@ class ModelContest {
   };
   Status compile_stage(const std::function<Status()>& work);
   Status device_stage(const char* kind, const std::function<Status()>& work);
+  std::vector<model::Schedule> untuned_schedules() const;
   Status keep_known();
   Status overlap_launches();
   std::int64_t choose_inside(ModelVariants& variants, std::size_t count);

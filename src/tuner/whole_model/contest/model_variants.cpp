@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <utility>
 
 #include "base/check.h"
 
@@ -47,13 +47,12 @@ Status ModelVariants::write_others(std::size_t count) {
 Status ModelVariants::write_mixed(const std::vector<std::size_t>& numbers) {
   CHECK(schedules_.size() == tasks_.distinct.size() && numbers.size() == schedules_.size(),
         "schedules are there for every task");
-  std::map<std::string, const model::Schedule*> by_key;
+  std::vector<model::Schedule> schedules;
   for (std::size_t task = 0; task < numbers.size(); ++task) {
-    by_key[tasks_.distinct[task].key] = &schedule_of(task, numbers[task]);
+    schedules.push_back(schedule_of(task, numbers[task]));
   }
-  model::CompileOptions compile = compile_;
-  compile.choose = [&](const graph::Task& task) { return *by_key.at(task.key); };
-  ATTUNE_ASSIGN(model::CompiledModel model, model::compile_tasks(tasks_, compile));
+  ATTUNE_ASSIGN(model::CompiledModel model,
+                model::compile_tasks(tasks_, std::move(schedules), compile_));
   auto file =
       std::make_unique<TemporaryFile>(fmt::format("{}.{}.tuned.{}", output_, getpid(), written_++));
   ATTUNE_RETURN_IF_ERROR(model::write(model, file->path()));
