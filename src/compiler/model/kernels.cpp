@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "compiler/kernel/kernel.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
@@ -86,7 +86,7 @@ Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& sched
 
 int compiling_threads(const target::Target& target) {
   if (!targets::kind_of(target).requirements(target).own_memory) return target.threads;
-  return static_cast<int>(runtime::allowed_cores().size());
+  return static_cast<int>(runtime::usable_cores().size());
 }
 
 Status run_parallel(std::size_t count, int threads,

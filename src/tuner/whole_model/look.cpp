@@ -11,7 +11,7 @@
 #include "compiler/model/bound.h"
 #include "compiler/model/kernels.h"
 #include "compiler/model/load/runnable_model.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/records/store.h"
@@ -134,7 +134,7 @@ class Look {
 
   // As many tasks at once as fill the cores that build.
   Status look_at(const std::vector<std::size_t>& order) {
-    const std::size_t at_once = std::max<std::size_t>(1, runtime::allowed_cores().size() / kOthers);
+    const std::size_t at_once = std::max<std::size_t>(1, runtime::usable_cores().size() / kOthers);
     StepBudget budget(options_.seconds);
     for (std::size_t first = 0; first < order.size() && budget.allows_another(seconds());
          first += at_once) {

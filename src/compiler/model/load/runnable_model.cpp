@@ -12,6 +12,7 @@
 #include "compiler/model/load/machine_limits.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "runtime/memory/fill.h"
 #include "targets/devices/devices.h"
 
@@ -33,7 +34,7 @@ Result<RunnableModel> from_artifact(runtime::Artifact artifact, std::int64_t sta
 // An artifact has work for as many threads as it was compiled for; fewer can do it too.
 Status set_threads(RunnableModel& runnable, int asked) {
   const int made_for = runnable.threads;
-  const int cores = static_cast<int>(runtime::allowed_cores().size());
+  const int cores = static_cast<int>(runtime::usable_cores().size());
   if (asked > made_for) {
     return invalid(fmt::format("{} threads are asked for, but '{}' was compiled for {}", asked,
                                runnable.name, made_for),
