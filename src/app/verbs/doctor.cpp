@@ -136,6 +136,7 @@ nlohmann::ordered_json machine_json(const DoctorReport& report) {
                               {"fma_bytes_per_cycle", m.fma_bytes_per_cycle},
                               {"loads_per_cycle", m.loads_per_cycle},
                               {"load_bytes_per_cycle", m.load_bytes_per_cycle},
+                              {"store_bytes_per_cycle", m.store_bytes_per_cycle},
                               {"l2_bytes_per_cycle", m.l2_bandwidth},
                               {"l3_bytes_per_cycle", m.l3_bandwidth},
                               {"dram_bytes_per_cycle", m.dram_bandwidth},

@@ -10,10 +10,11 @@ namespace attune::target {
 // The defaults are of a current x86 server core.
 struct Machine {
   double ghz = 3.3;
-  // Multiply-adds and loads: instructions, and bytes of their vectors.
+  // Multiply-adds, loads and stores: instructions, and bytes of their vectors.
   double fmas_per_cycle = 2, fma_bytes_per_cycle = 64;
   double loads_per_cycle = 2, load_bytes_per_cycle = 64;
-  double fma_latency = 4;  // cycles
+  double store_bytes_per_cycle = load_bytes_per_cycle / 2;  // as most cores do
+  double fma_latency = 4;                                   // cycles
   // Bytes in a cycle that one core reads from there.
   double l2_bandwidth = 32, l3_bandwidth = 20, dram_bandwidth = 10;
   // Of what one core writes and another reads, forth and back.

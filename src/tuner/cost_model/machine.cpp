@@ -27,7 +27,6 @@ MachineModel::MachineModel(const target::Target& target)
       fma_bytes(target.machine.fma_bytes_per_cycle),
       loads(kLoads * target.machine.loads_per_cycle),
       load_bytes(kLoads * target.machine.load_bytes_per_cycle),
-      // Half of what is loaded, in all current cores.
-      store_bytes(target.machine.load_bytes_per_cycle / 2) {}
+      store_bytes(target.machine.store_bytes_per_cycle) {}
 
 }  // namespace attune::cost_model

@@ -62,6 +62,7 @@ target::Machine known_machine(std::string_view architecture, std::string_view cp
   machine.fma_bytes_per_cycle = entry->fma_bytes;
   machine.loads_per_cycle = entry->loads;
   machine.load_bytes_per_cycle = entry->load_bytes;
+  machine.store_bytes_per_cycle = entry->load_bytes / 2;
   machine.l2_bandwidth = entry->l2;
   machine.l3_bandwidth = entry->l3;
   machine.dram_bandwidth = entry->dram;

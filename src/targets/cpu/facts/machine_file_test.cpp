@@ -13,6 +13,7 @@ target::Machine measured() {
   target::Machine machine;
   machine.cores = 4;
   machine.compute_sharing = 3.9;
+  machine.store_bytes_per_cycle = 48;
   machine.l2_bandwidth = 31;
   machine.exchange_bandwidth = 1.75;
   machine.fork_join_us = 1.5;
@@ -24,6 +25,7 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->cores, 4);
   EXPECT_EQ(read->compute_sharing, 3.9);
+  EXPECT_EQ(read->store_bytes_per_cycle, 48);
   EXPECT_EQ(read->l2_bandwidth, 31);
   EXPECT_EQ(read->exchange_bandwidth, 1.75);
   EXPECT_EQ(read->fork_join_us, 1.5);

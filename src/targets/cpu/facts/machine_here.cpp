@@ -62,6 +62,7 @@ target::Machine machine_of(const probe::Speed& speed, int cores) {
   machine.fma_bytes_per_cycle = steady(speed.core.fma_bytes / cycles, 8);
   machine.loads_per_cycle = steady(speed.core.broadcasts / cycles, kStep);
   machine.load_bytes_per_cycle = steady(speed.core.load_bytes / cycles, 8);
+  machine.store_bytes_per_cycle = steady(speed.core.store_bytes / cycles, 4);
   machine.l2_bandwidth = steady(speed.one.l2 / cycles);
   machine.l3_bandwidth = steady(speed.one.l3 / cycles);
   machine.dram_bandwidth = steady(speed.one.dram / cycles);

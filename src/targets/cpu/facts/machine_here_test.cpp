@@ -11,8 +11,12 @@ namespace {
 // A machine with a memory of this many bytes in a nanosecond.
 probe::Speed speed_of(double dram, double preemptions) {
   probe::Speed speed;
-  speed.core = {
-      .cycles = 3, .fma_vectors = 6, .fma_bytes = 192, .broadcasts = 6, .load_bytes = 192};
+  speed.core = {.cycles = 3,
+                .fma_vectors = 6,
+                .fma_bytes = 192,
+                .broadcasts = 6,
+                .load_bytes = 192,
+                .store_bytes = 96};
   speed.one = speed.all = {.l2 = 120, .l3 = 60, .dram = dram};
   speed.fma_bytes_all = 192;
   speed.exchange = 6;

@@ -11,8 +11,8 @@
 #include "runtime/execution/thread_pool.h"
 #include "runtime/memory/memory.h"
 #include "tuner/measure/probe/fma_loop.h"
+#include "tuner/measure/probe/memory_loop.h"
 #include "tuner/measure/probe/rates.h"
-#include "tuner/measure/probe/read_loop.h"
 
 namespace attune::probe {
 namespace {
@@ -20,7 +20,9 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kFmaRounds = 10'000;
-constexpr std::int64_t kPass = std::int64_t{1} << 17;  // bytes of a pass over the nearest cache
+// Bytes of a pass, at least: several microseconds of the fastest cores, beside which reading the
+// clock and starting a loop do not count.
+constexpr std::int64_t kPass = std::int64_t{1} << 21;
 constexpr std::int64_t kFarBytes = std::int64_t{128} << 20;
 
 std::int64_t rounded(std::int64_t bytes) { return std::max(kPage, bytes / kPage * kPage); }
@@ -41,28 +43,26 @@ double cycle_rate(double seconds) {
   });
 }
 
-// Each worker reads a part of its own, as often as it takes to be long enough to be timed.
-double read_rate(runtime::ThreadPool& pool, const runtime::Memory& memory, std::int64_t part,
-                 ReadLoop loop, double seconds) {
+// Bytes in a second. Each worker goes over a part of its own, as often as it takes to be long
+// enough to be timed.
+double moving_rate(runtime::ThreadPool& pool, const runtime::Memory& memory, std::int64_t part,
+                   MemoryLoop loop, double seconds) {
   struct Work {
-    const char* data;
-    std::int64_t part, times;
-    ReadLoop loop;
+    char* data;
+    std::int64_t part, rounds;
+    MemoryLoop loop;
   };
   part =
       std::min(rounded(part), rounded(static_cast<std::int64_t>(memory.bytes()) / pool.workers()));
-  Work work{static_cast<const char*>(memory.data()), part, std::max<std::int64_t>(1, kPass / part),
-            loop};
-  const double bytes = static_cast<double>(part * work.times) * pool.workers();
+  Work work{static_cast<char*>(memory.data()), part, std::max(part, kPass) / kRoundBytes, loop};
+  const double bytes = static_cast<double>(work.rounds * kRoundBytes) * pool.workers();
   return best_rate(seconds, bytes, [&] {
     pool.parallel_for(
         pool.workers(),
         [](void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
           const auto* mine = static_cast<const Work*>(closure);
           for (std::int64_t worker = begin; worker < end; ++worker) {
-            for (std::int64_t i = 0; i < mine->times; ++i) {
-              mine->loop(mine->data + worker * mine->part, mine->part);
-            }
+            mine->loop(mine->data + worker * mine->part, mine->part, mine->rounds);
           }
         },
         &work);
@@ -94,7 +94,7 @@ struct WrittenAndRead {
     const auto* work = static_cast<const WrittenAndRead*>(closure);
     for (std::int64_t worker = begin; worker < end; ++worker) {
       const std::int64_t from = (worker + work->distance) % work->workers;
-      vector_reads()(work->data + from * work->part, work->part);
+      vector_reads()(work->data + from * work->part, work->part, work->part / kRoundBytes);
     }
   }
 };
@@ -181,9 +181,12 @@ class Measurement {
       speed.fma_vectors = std::max(speed.fma_vectors, bytes / loops[i].vector_bytes);
     }
     const std::int64_t near = options_.l1_bytes / 2;
-    speed.load_bytes = read_rate(pool, memory_, near, vector_reads(), seconds()) * kNanosecond;
-    speed.broadcasts = read_rate(pool, memory_, near, broadcast_reads(), seconds()) * kNanosecond /
-                       static_cast<double>(read_vector_bytes());
+    const auto rate = [&](MemoryLoop loop) {
+      return moving_rate(pool, memory_, near, loop, seconds()) * kNanosecond;
+    };
+    speed.load_bytes = rate(vector_reads());
+    speed.broadcasts = rate(broadcast_reads()) / static_cast<double>(memory_vector_bytes());
+    speed.store_bytes = rate(vector_writes());
     return best;
   }
 
@@ -191,7 +194,7 @@ class Measurement {
     runtime::ThreadPool pool({.workers = static_cast<int>(cores.size()), .cores = cores});
     const auto workers = static_cast<std::int64_t>(cores.size());
     const auto rate = [&](std::int64_t part, double times) {
-      return read_rate(pool, memory_, part, vector_reads(), times * seconds()) * kNanosecond;
+      return moving_rate(pool, memory_, part, vector_reads(), times * seconds()) * kNanosecond;
     };
     MemorySpeed speed;
     speed.l2 = rate(std::max(2 * options_.l1_bytes, options_.l2_bytes / 2), 1);

@@ -14,6 +14,7 @@ struct CoreSpeed {
   double cycles = 0;
   double fma_vectors = 0, fma_bytes = 0;  // multiply-adds of the widest vectors that pay
   double broadcasts = 0, load_bytes = 0;  // from the first-level cache
+  double store_bytes = 0;                 // to it
 };
 
 // Bytes in a nanosecond, of the cores together.
