@@ -134,6 +134,7 @@ nlohmann::ordered_json machine_json(const DoctorReport& report) {
   nlohmann::ordered_json json{{"ghz", m.ghz},
                               {"fmas_per_cycle", m.fmas_per_cycle},
                               {"fma_bytes_per_cycle", m.fma_bytes_per_cycle},
+                              {"fma_latency_cycles", m.fma_latency},
                               {"loads_per_cycle", m.loads_per_cycle},
                               {"load_bytes_per_cycle", m.load_bytes_per_cycle},
                               {"store_bytes_per_cycle", m.store_bytes_per_cycle},

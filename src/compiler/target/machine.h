@@ -14,7 +14,7 @@ struct Machine {
   double fmas_per_cycle = 2, fma_bytes_per_cycle = 64;
   double loads_per_cycle = 2, load_bytes_per_cycle = 64;
   double store_bytes_per_cycle = load_bytes_per_cycle / 2;  // as most cores do
-  double fma_latency = 4;                                   // cycles
+  double fma_latency = 4;  // cycles, until the result can be a factor of the next
   // Bytes in a cycle that one core reads from there.
   double l2_bandwidth = 32, l3_bandwidth = 20, dram_bandwidth = 10;
   // Of what one core writes and another reads, forth and back.

@@ -23,6 +23,7 @@ constexpr Field kFields[] = {
     {"ghz", &target::Machine::ghz},
     {"fmas_per_cycle", &target::Machine::fmas_per_cycle},
     {"fma_bytes_per_cycle", &target::Machine::fma_bytes_per_cycle},
+    {"fma_latency", &target::Machine::fma_latency},
     {"loads_per_cycle", &target::Machine::loads_per_cycle},
     {"load_bytes_per_cycle", &target::Machine::load_bytes_per_cycle},
     {"store_bytes_per_cycle", &target::Machine::store_bytes_per_cycle},
@@ -73,8 +74,8 @@ std::optional<target::Machine> parse_machine(std::string_view text, std::string_
 
 bool is_plausible(const target::Machine& m) {
   const bool core = within(m.ghz, 0.2, 10) && within(m.fmas_per_cycle, 0.4, 8) &&
-                    within(m.fma_bytes_per_cycle, 4, 512) && within(m.loads_per_cycle, 0.5, 8) &&
-                    within(m.load_bytes_per_cycle, 4, 512) &&
+                    within(m.fma_bytes_per_cycle, 4, 512) && within(m.fma_latency, 1, 30) &&
+                    within(m.loads_per_cycle, 0.5, 8) && within(m.load_bytes_per_cycle, 4, 512) &&
                     within(m.store_bytes_per_cycle, 2, 1.5 * m.load_bytes_per_cycle);
   const bool memory = within(m.l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle) &&
                       within(m.l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth) &&

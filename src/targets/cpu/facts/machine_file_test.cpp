@@ -14,6 +14,7 @@ target::Machine measured() {
   machine.cores = 4;
   machine.compute_sharing = 3.9;
   machine.store_bytes_per_cycle = 48;
+  machine.fma_latency = 7;
   machine.l2_bandwidth = 31;
   machine.exchange_bandwidth = 1.75;
   machine.fork_join_us = 1.5;
@@ -26,6 +27,7 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read->cores, 4);
   EXPECT_EQ(read->compute_sharing, 3.9);
   EXPECT_EQ(read->store_bytes_per_cycle, 48);
+  EXPECT_EQ(read->fma_latency, 7);
   EXPECT_EQ(read->l2_bandwidth, 31);
   EXPECT_EQ(read->exchange_bandwidth, 1.75);
   EXPECT_EQ(read->fork_join_us, 1.5);
@@ -67,6 +69,8 @@ TEST(KnownMachine, EveryProcessorOfTheTableIsPlausible) {
   EXPECT_EQ(known_machine("x86_64", "sapphirerapids").fma_bytes_per_cycle, 128);
   EXPECT_EQ(known_machine("aarch64", "cortex-a72").fma_bytes_per_cycle, 16);
   EXPECT_EQ(known_machine("aarch64", "nothing").fma_bytes_per_cycle, 32);
+  EXPECT_EQ(known_machine("x86_64", "haswell").fma_latency, 5);
+  EXPECT_EQ(known_machine("aarch64", "cortex-a72").fma_latency, 7);
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ target::Machine machine_of(const probe::Speed& speed, int cores) {
   machine.ghz = steady(cycles);
   machine.fmas_per_cycle = steady(speed.core.fma_vectors / cycles, kStep);
   machine.fma_bytes_per_cycle = steady(speed.core.fma_bytes / cycles, 8);
+  machine.fma_latency = steady(cycles / speed.core.chained_fmas, 1);
   machine.loads_per_cycle = steady(speed.core.broadcasts / cycles, kStep);
   machine.load_bytes_per_cycle = steady(speed.core.load_bytes / cycles, 8);
   machine.store_bytes_per_cycle = steady(speed.core.store_bytes / cycles, 4);

@@ -14,6 +14,7 @@ probe::Speed speed_of(double dram, double preemptions) {
   speed.core = {.cycles = 3,
                 .fma_vectors = 6,
                 .fma_bytes = 192,
+                .chained_fmas = 0.6,
                 .broadcasts = 6,
                 .load_bytes = 192,
                 .store_bytes = 96};
@@ -55,7 +56,10 @@ class MachineHere : public testing::Test {
 };
 
 TEST_F(MachineHere, IsMeasuredOnceWhereItIsQuiet) {
-  EXPECT_NEAR(measure({speed_of(30, 4)}).dram_bandwidth, 10, 0.1);
+  const target::Machine machine = measure({speed_of(30, 4)});
+  EXPECT_NEAR(machine.dram_bandwidth, 10, 0.1);
+  EXPECT_EQ(machine.store_bytes_per_cycle, 32);
+  EXPECT_EQ(machine.fma_latency, 5);
   EXPECT_TRUE(is_remembered());
 }
 

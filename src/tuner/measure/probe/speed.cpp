@@ -180,6 +180,12 @@ class Measurement {
       if (bytes > 1.05 * speed.fma_bytes) speed.fma_bytes = bytes, best = loops[i];
       speed.fma_vectors = std::max(speed.fma_vectors, bytes / loops[i].vector_bytes);
     }
+    speed.chained_fmas = best_rate(seconds(), static_cast<double>(kFmaRounds),
+                                   [&] {
+                                     const volatile float sink = best.run_chain(kFmaRounds);
+                                     static_cast<void>(sink);
+                                   }) *
+                         kNanosecond;
     const std::int64_t near = options_.l1_bytes / 2;
     const auto rate = [&](MemoryLoop loop) {
       return moving_rate(pool, memory_, near, loop, seconds()) * kNanosecond;

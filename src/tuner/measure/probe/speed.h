@@ -13,6 +13,7 @@ namespace attune::probe {
 struct CoreSpeed {
   double cycles = 0;
   double fma_vectors = 0, fma_bytes = 0;  // multiply-adds of the widest vectors that pay
+  double chained_fmas = 0;                // that wait for each other
   double broadcasts = 0, load_bytes = 0;  // from the first-level cache
   double store_bytes = 0;                 // to it
 };

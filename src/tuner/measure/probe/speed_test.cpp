@@ -13,9 +13,9 @@ TEST(Speed, HasEveryFigureAndLeavesTheCallerWhereItIs) {
   ASSERT_TRUE(speed.ok());
   const CoreSpeed& core = speed->core;
   for (const double figure :
-       {core.cycles, core.fma_vectors, core.fma_bytes, core.broadcasts, core.load_bytes,
-        core.store_bytes, speed->one.l2, speed->one.l3, speed->one.dram, speed->all.l2,
-        speed->all.l3, speed->all.dram, speed->fma_bytes_all, speed->exchange}) {
+       {core.cycles, core.fma_vectors, core.fma_bytes, core.chained_fmas, core.broadcasts,
+        core.load_bytes, core.store_bytes, speed->one.l2, speed->one.l3, speed->one.dram,
+        speed->all.l2, speed->all.l3, speed->all.dram, speed->fma_bytes_all, speed->exchange}) {
     EXPECT_GT(figure, 0);
   }
   EXPECT_EQ(runtime::allowed_cores(), before);
