@@ -22,11 +22,14 @@ std::string size_text(std::int64_t bytes) {
 void add_machine(const verbs::DoctorReport& r,
                  const std::function<void(std::string_view, const std::string&)>& row) {
   const target::Machine& m = r.machine;
-  row("a core", fmt::format("{:.2g} GHz; in a cycle {:.3g} multiply-adds (at most {:.0f} bytes, "
-                            "results after {:.3g} cycles), {:.3g} loads (at most {:.0f} bytes) and "
-                            "stores of {:.0f} bytes",
-                            m.ghz, m.fmas_per_cycle, m.fma_bytes_per_cycle, m.fma_latency,
-                            m.loads_per_cycle, m.load_bytes_per_cycle, m.store_bytes_per_cycle));
+  row("a core",
+      fmt::format("{:.2g} GHz; in a cycle {:.3g} instructions, of them {:.3g} multiply-adds "
+                  "(at most {:.0f} bytes, results after {:.3g} cycles), {:.3g} loads "
+                  "(at most {:.0f} bytes) and stores of {:.0f} bytes; sees {:.0f} "
+                  "instructions ahead",
+                  m.ghz, m.issue_per_cycle, m.fmas_per_cycle, m.fma_bytes_per_cycle, m.fma_latency,
+                  m.loads_per_cycle, m.load_bytes_per_cycle, m.store_bytes_per_cycle,
+                  m.reorder_window));
   row("reads",
       fmt::format("L2 {:.0f}, L3 {:.0f}, memory {:.0f} GB/s on one core", m.l2_bandwidth * m.ghz,
                   m.l3_bandwidth * m.ghz, m.dram_bandwidth * m.ghz));

@@ -132,6 +132,8 @@ namespace {
 nlohmann::ordered_json machine_json(const DoctorReport& report) {
   const target::Machine& m = report.machine;
   nlohmann::ordered_json json{{"ghz", m.ghz},
+                              {"issue_per_cycle", m.issue_per_cycle},
+                              {"reorder_window", m.reorder_window},
                               {"fmas_per_cycle", m.fmas_per_cycle},
                               {"fma_bytes_per_cycle", m.fma_bytes_per_cycle},
                               {"fma_latency_cycles", m.fma_latency},

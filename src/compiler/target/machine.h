@@ -10,6 +10,9 @@ namespace attune::target {
 // The defaults are of a current x86 server core.
 struct Machine {
   double ghz = 3.3;
+  // Instructions, of whatever sort, that begin in a cycle, and how many behind one that waits may
+  // begin before it; 0: none, as where all begin in their order.
+  double issue_per_cycle = 6, reorder_window = 320;
   // Multiply-adds, loads and stores: instructions, and bytes of their vectors.
   double fmas_per_cycle = 2, fma_bytes_per_cycle = 64;
   double loads_per_cycle = 2, load_bytes_per_cycle = 64;

@@ -12,9 +12,8 @@ struct MachineModel {
   explicit MachineModel(const target::Target& target);
 
   double ghz;
+  double issue_per_cycle, reorder_window;  // instructions
   double fma_latency;
-  double reorder_window = 256.0;  // instructions
-  double issue_per_cycle = 5.5;
   double loop_entry_cycles = 14.0;               // set-up, and the branch mispredicted at the end
   double known_pages = 64.0, page_cycles = 7.0;  // addresses at hand, and looking up another
   // Bytes per cycle and core that arrive from the cache of the name.

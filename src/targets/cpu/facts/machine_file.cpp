@@ -21,6 +21,7 @@ struct Field {
 
 constexpr Field kFields[] = {
     {"ghz", &target::Machine::ghz},
+    {"issue_per_cycle", &target::Machine::issue_per_cycle},
     {"fmas_per_cycle", &target::Machine::fmas_per_cycle},
     {"fma_bytes_per_cycle", &target::Machine::fma_bytes_per_cycle},
     {"fma_latency", &target::Machine::fma_latency},
@@ -53,7 +54,8 @@ std::string machine_text(const target::Machine& machine, std::string_view identi
   return text + seal_of(text);
 }
 
-std::optional<target::Machine> parse_machine(std::string_view text, std::string_view identity) {
+std::optional<target::Machine> parse_machine(std::string_view text, std::string_view identity,
+                                             const target::Machine& stated) {
   const std::size_t seal = text.rfind("seal ");
   if (seal == std::string_view::npos || text.substr(seal) != seal_of(text.substr(0, seal))) {
     return std::nullopt;
@@ -61,7 +63,7 @@ std::optional<target::Machine> parse_machine(std::string_view text, std::string_
   const std::string head = fmt::format("{}machine {}\n", kFirstLine, identity);
   if (!text.starts_with(head)) return std::nullopt;
   std::istringstream lines{std::string(text.substr(head.size(), seal - head.size()))};
-  target::Machine machine;
+  target::Machine machine = stated;
   std::string name;
   if (!(lines >> name >> machine.cores) || name != "cores" || machine.cores < 1)
     return std::nullopt;
@@ -73,9 +75,10 @@ std::optional<target::Machine> parse_machine(std::string_view text, std::string_
 }
 
 bool is_plausible(const target::Machine& m) {
-  const bool core = within(m.ghz, 0.2, 10) && within(m.fmas_per_cycle, 0.4, 8) &&
-                    within(m.fma_bytes_per_cycle, 4, 512) && within(m.fma_latency, 1, 30) &&
-                    within(m.loads_per_cycle, 0.5, 8) && within(m.load_bytes_per_cycle, 4, 512) &&
+  const bool core = within(m.ghz, 0.2, 10) && within(m.issue_per_cycle, 1, 20) &&
+                    within(m.fmas_per_cycle, 0.4, 8) && within(m.fma_bytes_per_cycle, 4, 512) &&
+                    within(m.fma_latency, 1, 30) && within(m.loads_per_cycle, 0.5, 8) &&
+                    within(m.load_bytes_per_cycle, 4, 512) &&
                     within(m.store_bytes_per_cycle, 2, 1.5 * m.load_bytes_per_cycle);
   const bool memory = within(m.l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle) &&
                       within(m.l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth) &&

@@ -13,6 +13,7 @@ target::Machine measured() {
   target::Machine machine;
   machine.cores = 4;
   machine.compute_sharing = 3.9;
+  machine.issue_per_cycle = 8;
   machine.store_bytes_per_cycle = 48;
   machine.fma_latency = 7;
   machine.l2_bandwidth = 31;
@@ -26,11 +27,18 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->cores, 4);
   EXPECT_EQ(read->compute_sharing, 3.9);
+  EXPECT_EQ(read->issue_per_cycle, 8);
   EXPECT_EQ(read->store_bytes_per_cycle, 48);
   EXPECT_EQ(read->fma_latency, 7);
   EXPECT_EQ(read->l2_bandwidth, 31);
   EXPECT_EQ(read->exchange_bandwidth, 1.75);
   EXPECT_EQ(read->fork_join_us, 1.5);
+}
+
+TEST(MachineFile, LeavesWhatIsNotMeasuredAsItIsStated) {
+  const auto read = parse_machine(machine_text(measured(), kHere), kHere, {.reorder_window = 448});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->reorder_window, 448);
 }
 
 TEST(MachineFile, OfAnotherMachineIsNotTaken) {
@@ -70,6 +78,8 @@ TEST(KnownMachine, EveryProcessorOfTheTableIsPlausible) {
   EXPECT_EQ(known_machine("aarch64", "cortex-a72").fma_bytes_per_cycle, 16);
   EXPECT_EQ(known_machine("aarch64", "nothing").fma_bytes_per_cycle, 32);
   EXPECT_EQ(known_machine("x86_64", "haswell").fma_latency, 5);
+  EXPECT_EQ(known_machine("x86_64", "znver5").issue_per_cycle, 8);
+  EXPECT_EQ(known_machine("aarch64", "cortex-a53").reorder_window, 0);
   EXPECT_EQ(known_machine("aarch64", "cortex-a72").fma_latency, 7);
 }
 

@@ -52,12 +52,15 @@ double steady(double value) {
   return std::round(value / step) * step;
 }
 
-target::Machine machine_of(const probe::Speed& speed, int cores) {
+target::Machine machine_of(const probe::Speed& speed, int cores, const target::Machine& stated) {
   constexpr double kStep = 0.25;
   const double cycles = speed.core.cycles;
   const auto shared = [](double all, double one) { return one > 0 ? steady(all / one) : 1; };
-  target::Machine machine;
+  target::Machine machine = stated;
   machine.ghz = steady(cycles);
+  if (speed.core.instructions > 0) {
+    machine.issue_per_cycle = steady(speed.core.instructions / cycles, 1);
+  }
   machine.fmas_per_cycle = steady(speed.core.fma_vectors / cycles, kStep);
   machine.fma_bytes_per_cycle = steady(speed.core.fma_bytes / cycles, 8);
   machine.fma_latency = steady(cycles / speed.core.chained_fmas, 1);
@@ -81,7 +84,7 @@ std::optional<target::Machine> remembered(const target::Target& target, int core
   if (!path) return std::nullopt;
   const auto text = read_text_file(path->string(), kLargestSettingBytes);
   if (!text.ok()) return std::nullopt;
-  const auto machine = parse_machine(*text, identity_of(target));
+  const auto machine = parse_machine(*text, identity_of(target), stated(target));
   if (!machine || machine->cores < cores) return std::nullopt;
   return machine;
 }
@@ -127,7 +130,7 @@ Result<target::Machine> measure_machine(const target::Target& target) {
 Result<target::Machine> measure_machine(const target::Target& target, const MeasureSpeed& measure) {
   ATTUNE_ASSIGN(const probe::Speed speed, least_disturbed(measure));
   const target::Machine machine =
-      machine_of(speed, static_cast<int>(runtime::allowed_cores().size()));
+      machine_of(speed, static_cast<int>(runtime::allowed_cores().size()), stated(target));
   if (!is_plausible(machine)) {
     return Error{ErrorCode::Unsupported, "what was measured of this machine makes no sense",
                  "other programs may have its cores; measure again when it is quiet"};
