@@ -38,6 +38,13 @@ struct PeakOptions {
 // The best of many short passes. Takes about a second; leaves the affinity of the caller alone.
 Result<Peaks> measure_peaks(const PeakOptions& options = {});
 
+// Where the kernel tells of processors.
+inline constexpr const char* kProcessors = "/sys/devices/system/cpu";
+
+// How many caches of a level these cores have between them; 1 where it does not say.
+int count_caches(int level, const std::vector<int>& cores,
+                 const std::string& processors = kProcessors);
+
 // "32K", "1024K", "32M" as in /sys/devices/system/cpu; 0 for anything else.
 std::int64_t parse_cache_size(const std::string& text);
 

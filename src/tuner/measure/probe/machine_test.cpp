@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/temporary_directory_testing.h"
 #include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/fma_loop.h"
 
@@ -16,6 +19,30 @@ TEST(Machine, ParsesCacheSizes) {
   EXPECT_EQ(parse_cache_size(""), 0);
   EXPECT_EQ(parse_cache_size("many"), 0);
   EXPECT_EQ(parse_cache_size("32X"), 0);
+}
+
+// Three cores, two of which share a cache of the third level.
+TEST(Machine, CountsTheCachesOfCores) {
+  const test::TemporaryDirectory folder;
+  const auto add = [&](int core, const std::string& index, const std::string& level,
+                       const std::string& type, const std::string& shared) {
+    const std::string name = "cpu" + std::to_string(core) + "/cache/index" + index;
+    std::filesystem::create_directories(folder.path() / name);
+    folder.write(name + "/level", level + "\n");
+    folder.write(name + "/type", type + "\n");
+    folder.write(name + "/shared_cpu_list", shared + "\n");
+  };
+  for (int core = 0; core < 3; ++core) {
+    add(core, "0", "1", "Data", std::to_string(core));
+    add(core, "1", "1", "Instruction", "0-2");
+    add(core, "2", "3", "Unified", core < 2 ? "0-1" : "2");
+  }
+  const std::string root = folder.path().string();
+  EXPECT_EQ(count_caches(3, {0, 1, 2}, root), 2);
+  EXPECT_EQ(count_caches(3, {0, 1}, root), 1);
+  EXPECT_EQ(count_caches(1, {0, 1, 2}, root), 3);
+  EXPECT_EQ(count_caches(2, {0, 1, 2}, root), 1);
+  EXPECT_EQ(count_caches(3, {7}, root), 1);
 }
 
 TEST(Machine, DescribesThisOne) {

@@ -9,10 +9,13 @@
 #include "base/clock.h"
 #include "runtime/execution/affinity.h"
 #include "runtime/execution/thread_pool.h"
+#include "runtime/execution/usable_cores.h"
 #include "runtime/memory/memory.h"
 #include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/issue_loop.h"
+#include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/memory_loop.h"
+#include "tuner/measure/probe/memory_parts.h"
 #include "tuner/measure/probe/rates.h"
 
 namespace attune::probe {
@@ -24,7 +27,7 @@ constexpr std::int64_t kFmaRounds = 10'000;
 // Bytes of a pass, at least: several microseconds of the fastest cores, beside which reading the
 // clock and starting a loop do not count.
 constexpr std::int64_t kPass = std::int64_t{1} << 21;
-constexpr std::int64_t kFarBytes = std::int64_t{128} << 20;
+constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
 
 std::int64_t rounded(std::int64_t bytes) { return std::max(kPage, bytes / kPage * kPage); }
 
@@ -122,6 +125,32 @@ double exchange_rate(runtime::ThreadPool& pool, runtime::Memory& memory, std::in
   return bytes / std::max(others - own, 0.01 * own);
 }
 
+CacheSizes caches_of(const SpeedOptions& options, const std::vector<int>& cores) {
+  return {options.l1_bytes, options.l2_bytes, options.l3_bytes * count_caches(3, cores)};
+}
+
+// So many of them, not all from one end: neighbours share what is measured.
+std::vector<int> spread(const std::vector<int>& cores, int count) {
+  std::vector<int> some;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    some.push_back(cores[i * cores.size() / static_cast<std::size_t>(count)]);
+  }
+  return some;
+}
+
+// For what all these cores read at once, and no more than this machine can spare.
+Result<runtime::Memory> memory_for(const SpeedOptions& options, const std::vector<int>& cores) {
+  const int count = static_cast<int>(cores.size());
+  const std::int64_t spare = std::min(kMostBytes, describe_machine().memory_bytes / 8);
+  const MemoryPart part = far_part(caches_of(options, cores), count, spare);
+  const auto all = static_cast<std::size_t>(part.bytes * count);
+  ATTUNE_ASSIGN(runtime::Memory memory, runtime::Memory::allocate(all));
+  // Every page is its own and not the shared page of zeros.
+  auto* bytes = static_cast<char*>(memory.data());
+  for (std::size_t i = 0; i < all; i += kPage) bytes[i] = 1;
+  return memory;
+}
+
 // Of all threads of this process, so far.
 double preemptions() {
   rusage usage{};
@@ -205,15 +234,18 @@ class Measurement {
   }
 
   MemorySpeed memory_speed(const std::vector<int>& cores) {
-    runtime::ThreadPool pool({.workers = static_cast<int>(cores.size()), .cores = cores});
-    const auto workers = static_cast<std::int64_t>(cores.size());
-    const auto rate = [&](std::int64_t part, double times) {
-      return moving_rate(pool, memory_, part, vector_reads(), times * seconds()) * kNanosecond;
+    const auto rate = [&](const MemoryPart& part, double times) {
+      runtime::ThreadPool pool({.workers = part.cores, .cores = spread(cores, part.cores)});
+      return moving_rate(pool, memory_, part.bytes, vector_reads(), times * seconds()) *
+             kNanosecond;
     };
+    const CacheSizes caches = caches_of(options_, cores);
+    const int count = static_cast<int>(cores.size());
+    const auto all = static_cast<std::int64_t>(memory_.bytes());
     MemorySpeed speed;
-    speed.l2 = rate(std::max(2 * options_.l1_bytes, options_.l2_bytes / 2), 1);
-    speed.l3 = rate(std::min(4 * options_.l2_bytes, options_.l3_bytes / 2 / workers), 2);
-    speed.dram = rate(kFarBytes / workers, 2);
+    speed.l2 = rate(l2_part(caches, count), 1);
+    speed.l3 = rate(l3_part(caches, count), 2);
+    speed.dram = rate(far_part(caches, count, all), 2);
     return speed;
   }
 
@@ -224,12 +256,8 @@ class Measurement {
 }  // namespace
 
 Result<Speed> measure_speed(const SpeedOptions& options) {
-  const std::vector<int> cores = options.cores.empty() ? runtime::allowed_cores() : options.cores;
-  ATTUNE_ASSIGN(runtime::Memory memory,
-                runtime::Memory::allocate(static_cast<std::size_t>(kFarBytes)));
-  // Every page is its own and not the shared page of zeros.
-  auto* bytes = static_cast<char*>(memory.data());
-  for (std::int64_t i = 0; i < kFarBytes; i += kPage) bytes[i] = 1;
+  const std::vector<int> cores = options.cores.empty() ? runtime::usable_cores() : options.cores;
+  ATTUNE_ASSIGN(runtime::Memory memory, memory_for(options, cores));
   Measurement measurement(options, std::move(memory));
   Speed speed;
   Status pinned;

@@ -36,12 +36,13 @@ struct Speed {
 
 struct SpeedOptions {
   std::vector<int> cores = {};  // empty: all this process may use; the first is "one core"
-  std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 16 << 20;
-  double seconds = 0.01;  // for each figure
+  std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;
+  std::int64_t l3_bytes = 16 << 20;  // of one such cache; the cores may have several
+  double seconds = 0.01;             // for each figure
 };
 
-// The best of many short passes. Takes about a fifth of a second; leaves the affinity of the caller
-// alone.
+// The best of many short passes. Takes about a quarter of a second; leaves the affinity of the
+// caller alone.
 Result<Speed> measure_speed(const SpeedOptions& options);
 
 }  // namespace attune::probe
