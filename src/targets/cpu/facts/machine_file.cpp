@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <sstream>
 
 #include "base/hash.h"
@@ -70,24 +70,38 @@ std::optional<target::Machine> parse_machine(std::string_view text, std::string_
   for (const Field& field : kFields) {
     if (!(lines >> name >> machine.*field.value) || name != field.name) return std::nullopt;
   }
-  if (!is_plausible(machine)) return std::nullopt;
-  return machine;
+  return mended(machine, stated);
 }
 
-bool is_plausible(const target::Machine& m) {
-  const bool core = within(m.ghz, 0.2, 10) && within(m.issue_per_cycle, 1, 20) &&
-                    within(m.fmas_per_cycle, 0.4, 8) && within(m.fma_bytes_per_cycle, 4, 512) &&
-                    within(m.fma_latency, 1, 30) && within(m.loads_per_cycle, 0.5, 8) &&
-                    within(m.load_bytes_per_cycle, 4, 512) &&
-                    within(m.store_bytes_per_cycle, 2, 1.5 * m.load_bytes_per_cycle);
-  const bool memory = within(m.l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle) &&
-                      within(m.l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth) &&
-                      within(m.dram_bandwidth, 0.1, 1.5 * m.l3_bandwidth) &&
-                      within(m.exchange_bandwidth, 0.02, 1.5 * m.l2_bandwidth);
-  const bool all = within(m.compute_sharing, 0.9, 1.1 * m.cores) &&
-                   within(m.l3_sharing, 0.5, 2.0 * m.cores) &&
-                   within(m.dram_sharing, 0.5, 2.0 * m.cores) && within(m.fork_join_us, 0, 1000);
-  return core && memory && all;
+std::optional<target::Machine> mended(const target::Machine& measured,
+                                      const target::Machine& stated) {
+  using Machine = target::Machine;
+  Machine m = measured;
+  const bool counts = within(m.ghz, 0.2, 10) && within(m.fmas_per_cycle, 0.4, 8) &&
+                      within(m.fma_bytes_per_cycle, 4, 512);
+  if (!counts) return std::nullopt;
+  const auto mend = [&](double Machine::*figure, double least, double most) {
+    if (!within(m.*figure, least, most)) m.*figure = stated.*figure;
+  };
+  mend(&Machine::issue_per_cycle, 1, 20);
+  mend(&Machine::fma_latency, 1, 30);
+  mend(&Machine::loads_per_cycle, 0.5, 8);
+  mend(&Machine::load_bytes_per_cycle, 4, 512);
+  mend(&Machine::store_bytes_per_cycle, 2, 1.5 * m.load_bytes_per_cycle);
+  mend(&Machine::l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle);
+  mend(&Machine::l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth);
+  mend(&Machine::dram_bandwidth, 0.1, 1.5 * m.l3_bandwidth);
+  mend(&Machine::exchange_bandwidth, 0.02, 1.5 * m.l2_bandwidth);
+  mend(&Machine::fork_join_us, 0, 1000);
+  // All cores do no more than each by itself, but for what disturbed the one.
+  const auto mend_sharing = [&](double Machine::*figure, double least) {
+    if (within(m.*figure, least, 1.25 * m.cores)) return;
+    m.*figure = std::min<double>(stated.*figure, m.cores);
+  };
+  mend_sharing(&Machine::compute_sharing, 0.9);
+  mend_sharing(&Machine::l3_sharing, 0.5);
+  mend_sharing(&Machine::dram_sharing, 0.5);
+  return m;
 }
 
 }  // namespace attune::cpu

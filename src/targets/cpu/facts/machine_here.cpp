@@ -129,14 +129,15 @@ Result<target::Machine> measure_machine(const target::Target& target) {
 
 Result<target::Machine> measure_machine(const target::Target& target, const MeasureSpeed& measure) {
   ATTUNE_ASSIGN(const probe::Speed speed, least_disturbed(measure));
-  const target::Machine machine =
-      machine_of(speed, static_cast<int>(runtime::allowed_cores().size()), stated(target));
-  if (!is_plausible(machine)) {
+  const int cores = static_cast<int>(runtime::allowed_cores().size());
+  const target::Machine usual = stated(target);
+  const auto machine = mended(machine_of(speed, cores, usual), usual);
+  if (!machine) {
     return Error{ErrorCode::Unsupported, "what was measured of this machine makes no sense",
                  "other programs may have its cores; measure again when it is quiet"};
   }
-  if (!is_crowded(speed)) remember(machine, target);
-  return machine;
+  if (!is_crowded(speed)) remember(*machine, target);
+  return *machine;
 }
 
 target::Machine machine_here(const target::Target& target) {
