@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "runtime/execution/affinity.h"
 #include "tuner/measure/probe/fma_loop.h"
@@ -67,6 +68,19 @@ std::int64_t parse_cache_size(const std::string& text) {
   return 0;
 }
 
+int count_processors(const std::string& list) {
+  std::istringstream text(list);
+  int count = 0, first = 0, last = 0;
+  for (char mark = ','; mark == ','; count += last - first + 1) {
+    if (!(text >> first)) return 0;
+    last = first;
+    if (text.peek() == '-' && !(text >> mark >> last)) return 0;
+    if (first < 0 || last < first) return 0;
+    if (!(text >> mark)) mark = 0;
+  }
+  return count;
+}
+
 int count_caches(int level, const std::vector<int>& cores, const std::string& processors) {
   std::set<std::string> shared_by;
   for (const int core : cores) {
@@ -80,6 +94,9 @@ MachineFacts describe_machine() {
   MachineFacts facts;
   facts.cpu = cpu_name();
   facts.cores = runtime::allowed_cores();
+  facts.processors = count_processors(first_line(std::string(kProcessors) + "/online"));
+  if (facts.processors == 0)
+    facts.processors = static_cast<int>(system_value(_SC_NPROCESSORS_ONLN));
   facts.l1_data_bytes = cache_bytes(1, facts.cores.front(), _SC_LEVEL1_DCACHE_SIZE);
   facts.l2_bytes = cache_bytes(2, facts.cores.front(), _SC_LEVEL2_CACHE_SIZE);
   facts.l3_bytes = cache_bytes(3, facts.cores.front(), _SC_LEVEL3_CACHE_SIZE);

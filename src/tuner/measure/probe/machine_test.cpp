@@ -21,6 +21,15 @@ TEST(Machine, ParsesCacheSizes) {
   EXPECT_EQ(parse_cache_size("32X"), 0);
 }
 
+TEST(Machine, CountsProcessorsOfAList) {
+  EXPECT_EQ(count_processors("0"), 1);
+  EXPECT_EQ(count_processors("0-63"), 64);
+  EXPECT_EQ(count_processors("0-1,4,8-11\n"), 7);
+  for (const char* text : {"", "all", "0-", "4-2", "-3", "0,"}) {
+    EXPECT_EQ(count_processors(text), 0) << text;
+  }
+}
+
 // Three cores, two of which share a cache of the third level.
 TEST(Machine, CountsTheCachesOfCores) {
   const test::TemporaryDirectory folder;
@@ -49,6 +58,7 @@ TEST(Machine, DescribesThisOne) {
   const MachineFacts facts = describe_machine();
   EXPECT_FALSE(facts.cpu.empty());
   EXPECT_EQ(facts.cores, runtime::allowed_cores());
+  EXPECT_GE(facts.processors, static_cast<int>(facts.cores.size()));
   EXPECT_GT(facts.memory_bytes, 0);
   EXPECT_EQ(facts.vector_units.back(), "generic");
   if (facts.l1_data_bytes > 0 && facts.l2_bytes > 0) {

@@ -1,7 +1,5 @@
 #include "tuner/measure/probe/speed.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "runtime/execution/thread_pool.h"
 #include "runtime/execution/usable_cores.h"
 #include "runtime/memory/memory.h"
+#include "tuner/measure/probe/disturbance.h"
 #include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/issue_loop.h"
 #include "tuner/measure/probe/machine.h"
@@ -151,12 +150,6 @@ Result<runtime::Memory> memory_for(const SpeedOptions& options, const std::vecto
   return memory;
 }
 
-// Of all threads of this process, so far.
-double preemptions() {
-  rusage usage{};
-  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<double>(usage.ru_nivcsw) : 0;
-}
-
 class Measurement {
  public:
   Measurement(const SpeedOptions& options, runtime::Memory memory)
@@ -263,13 +256,17 @@ Result<Speed> measure_speed(const SpeedOptions& options) {
   Status pinned;
   const SteadyClock clock;
   const std::int64_t start_ns = clock.now_ns();
-  const double before = preemptions();
+  const Disturbance before = disturbance_so_far(cores);
   std::thread([&] {
     pinned = runtime::pin_current_thread(cores.front());
     if (pinned.ok()) speed = measurement.run(cores);
   }).join();
   if (!pinned.ok()) return pinned.error();
-  speed.preemptions = (preemptions() - before) / seconds_between(start_ns, clock.now_ns());
+  const Disturbance after = disturbance_so_far(cores);
+  const double seconds = seconds_between(start_ns, clock.now_ns());
+  speed.preemptions = (after.preemptions - before.preemptions) / seconds;
+  speed.stolen = (after.stolen_seconds - before.stolen_seconds) /
+                 (seconds * static_cast<double>(cores.size()));
   return speed;
 }
 

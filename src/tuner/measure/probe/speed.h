@@ -30,8 +30,9 @@ struct Speed {
   double fma_bytes_all = 0;        // of all cores
   double exchange = 0;             // bytes in a nanosecond, that one core writes and another reads
   double fork_join_us = 0;         // a loop of nothing on all cores
-  // How often in a second others took a core from this process while it measured.
-  double preemptions = 0;
+  // How often in a second other programs took a core from this process while it measured, and the
+  // part of the cores' time that the host took from all.
+  double preemptions = 0, stolen = 0;
 };
 
 struct SpeedOptions {
