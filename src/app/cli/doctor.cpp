@@ -54,8 +54,9 @@ std::string page_of(const verbs::DoctorReport& r) {
   const auto row = [&](std::string_view name, const std::string& text) {
     page += fmt::format("{:<12} {}\n", name, text);
   };
-  const char* const cores = r.cores == 1 ? "core" : "cores";
-  row("cpu", fmt::format("{}, {} {}", r.cpu, r.cores, cores));  // fixed word: a row of the page
+  std::string cores = fmt::format("{} {}", r.cores, r.cores == 1 ? "core" : "cores");
+  if (r.usable_cores < r.cores) cores += fmt::format(", with time for {}", r.usable_cores);
+  row("cpu", fmt::format("{}, {}", r.cpu, cores));  // fixed word: a row of the page
   row("vectors", fmt::format("{} bits used ({})", r.vector_bits, fmt::join(r.vector_units, ", ")));
   row("caches", fmt::format("L1 {}, L2 {}, L3 {}", size_text(r.l1_data_bytes),
                             size_text(r.l2_bytes), size_text(r.l3_bytes)));
