@@ -26,7 +26,7 @@ constexpr std::int64_t kFmaRounds = 10'000;
 // Bytes of a pass, at least: several microseconds of the fastest cores, beside which reading the
 // clock and starting a loop do not count.
 constexpr std::int64_t kPass = std::int64_t{1} << 21;
-constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
+constexpr std::int64_t kLeastBytes = std::int64_t{64} << 20, kMostBytes = std::int64_t{2} << 30;
 
 std::int64_t rounded(std::int64_t bytes) { return std::max(kPage, bytes / kPage * kPage); }
 
@@ -140,7 +140,8 @@ std::vector<int> spread(const std::vector<int>& cores, int count) {
 // For what all these cores read at once, and no more than this machine can spare.
 Result<runtime::Memory> memory_for(const SpeedOptions& options, const std::vector<int>& cores) {
   const int count = static_cast<int>(cores.size());
-  const std::int64_t spare = std::min(kMostBytes, describe_machine().memory_bytes / 8);
+  const std::int64_t spare =
+      std::clamp(describe_machine().memory_bytes / 8, kLeastBytes, kMostBytes);
   const MemoryPart part = far_part(caches_of(options, cores), count, spare);
   const auto all = static_cast<std::size_t>(part.bytes * count);
   ATTUNE_ASSIGN(runtime::Memory memory, runtime::Memory::allocate(all));
