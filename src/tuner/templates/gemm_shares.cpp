@@ -27,7 +27,8 @@ bool enough_tiles(const GemmShape& s, std::span<const std::int64_t> tile,
 bool adds_in_parallel(const GemmShape& s, std::int64_t shares, const target::Target& target) {
   const target::Machine& machine = target.machine;
   const double loads = static_cast<double>(s.batch * s.m * s.vectors() * shares);
-  return loads / (machine.loads_per_cycle * machine.ghz * 1e3) > 2 * machine.fork_join_us;
+  return loads / (machine.loads_per_cycle * machine.ghz * 1e3) >
+         2 * target::fork_join_us(machine, target.threads);
 }
 
 // The matrices of the shares; each is summed up in registers, tile by tile.
