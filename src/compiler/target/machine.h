@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 namespace attune::target {
@@ -26,8 +27,15 @@ struct Machine {
   // of what they read.
   double compute_sharing = std::numeric_limits<double>::max();
   double l3_sharing = 1.9, dram_sharing = 1.6;
-  double fork_join_us = 0.5;  // of all cores
+  double fork_join_us = 0.5;  // of all cores, which are started in turn
   int cores = 0;              // that these were measured on; 0: they are stated
 };
+
+// What it takes to start so many threads and hear of their end: a part of what all cores take,
+// where that was measured; what is stated is taken for any number.
+inline double fork_join_us(const Machine& machine, int threads) {
+  if (machine.cores < 2) return machine.fork_join_us;
+  return machine.fork_join_us * std::max(0, threads - 1) / (machine.cores - 1);
+}
 
 }  // namespace attune::target

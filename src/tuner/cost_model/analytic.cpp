@@ -55,8 +55,9 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
                  shared(threads.speed, machine.l3_sharing);
     cost.dram_us = traffic.from_dram / machine.dram_bandwidth * us_per_cycle /
                    shared(threads.speed, machine.dram_sharing);
+    const double pairs = std::max(1.0, threads.speed - 1);  // of neighbours, all at the same time
     cost.cores_us = traffic.from_cores / machine.exchange_bandwidth * us_per_cycle / threads.speed +
-                    traffic.lines_of_two * machine.line_exchange_us;
+                    traffic.lines_of_two / pairs * machine.line_exchange_us;
     StageCost& nest = nest_costs[nests[i].root];
     nest.compute_us += cost.compute_us;
     nest.l2_us += cost.l2_us;

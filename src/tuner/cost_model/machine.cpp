@@ -9,7 +9,8 @@ constexpr double kLoads = 0.9, kL2 = 0.875, kL3 = 0.65;
 // What kernels reach of the width of a core and of its window: 5.5 instructions and 256 on the core
 // that the model was fitted to, which is said to begin 6 (Zen 4, by AMD's manual) and to have 320.
 constexpr double kIssue = 5.5 / 6, kWindow = 0.8;
-// Starting a thread and hearing of its end moves a line forth and back; several move at once.
+// Starting one more thread and hearing of its end moves a line forth and back; several move at
+// once.
 constexpr double kLinesAtOnce = 4;
 
 }  // namespace
@@ -23,11 +24,11 @@ MachineModel::MachineModel(const target::Target& target)
       l3_bandwidth(kL3 * target.machine.l3_bandwidth),
       dram_bandwidth(target.machine.dram_bandwidth),
       exchange_bandwidth(target.machine.exchange_bandwidth),
-      line_exchange_us(target.machine.fork_join_us / kLinesAtOnce),
+      line_exchange_us(target::fork_join_us(target.machine, 2) / kLinesAtOnce),
       compute_sharing(target.machine.compute_sharing),
       l3_sharing(target.machine.l3_sharing),
       dram_sharing(target.machine.dram_sharing),
-      fork_join_us(target.machine.fork_join_us),
+      fork_join_us(target::fork_join_us(target.machine, target.threads)),
       fmas(target.machine.fmas_per_cycle),
       fma_bytes(target.machine.fma_bytes_per_cycle),
       loads(kLoads * target.machine.loads_per_cycle),

@@ -22,7 +22,7 @@ struct MachineModel {
   double line_exchange_us;    // of a line that two cores write to, forth and back
   // All cores together, as a multiple of one: arithmetic and bandwidths.
   double compute_sharing, l3_sharing, dram_sharing;
-  double fork_join_us;
+  double fork_join_us;  // of the target's threads
   // The part of a cache that a kernel can count on.
   double cache_share = 0.7;
 

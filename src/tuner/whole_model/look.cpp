@@ -151,11 +151,11 @@ class Look {
 
   Status look_at(const std::vector<Looked*>& some) {
     std::vector<std::vector<model::Schedule>> others(some.size());
-    ATTUNE_RETURN_IF_ERROR(model::run_parallel(some.size(), model::compiling_threads(target_),
-                                               [&](std::size_t i) -> Status {
-                                                 others[i] = others_of(*some[i]);
-                                                 return {};
-                                               }));
+    ATTUNE_RETURN_IF_ERROR(
+        model::run_parallel(some.size(), model::compiling_threads(), [&](std::size_t i) -> Status {
+          others[i] = others_of(*some[i]);
+          return {};
+        }));
     std::vector<Trial> trials;
     for (std::size_t i = 0; i < some.size(); ++i) {
       trials.push_back({some[i], some[i]->schedule});

@@ -160,7 +160,8 @@ Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned)
   runtime::ThreadPoolOptions pool{.workers = threads};
   if (pinned) {
     pool.cores = runtime::allowed_cores();
-    CHECK(static_cast<std::size_t>(threads) <= pool.cores.size(), "more threads than cores");
+    // Cores may have been taken away since it was asked before.
+    ATTUNE_RETURN_IF_ERROR(check_threads(threads, static_cast<int>(pool.cores.size())));
     pool.cores.resize(static_cast<std::size_t>(threads));
     ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(pool.cores.front()));
   }
