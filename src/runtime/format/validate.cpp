@@ -41,6 +41,7 @@ class Validator {
   Validator(const Plan& plan, const SectionSizes& sizes) : plan_(plan), sizes_(sizes) {}
 
   Status run() {
+    ATTUNE_RETURN_IF_ERROR(check_device());
     ATTUNE_RETURN_IF_ERROR(check_totals());
     for (const auto* side : {&plan_.inputs, &plan_.outputs}) {
       for (const InterfaceTensor& tensor : *side) {
@@ -59,6 +60,14 @@ class Validator {
   }
 
  private:
+  // The target, whose text begins with its kind, says what code may ask the system for (a cage);
+  // the device runs it. They are of one kind.
+  Status check_device() const {
+    const std::string kind = plan_.target.substr(0, plan_.target.find(' '));
+    if (kind == plan_.device) return {};
+    return refused("its target is '" + kind + "', its device '" + plan_.device + "'");
+  }
+
   // How often the innermost loop runs at most; kNone when only running tells.
   using Trips = std::int64_t;
 

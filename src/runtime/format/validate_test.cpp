@@ -50,6 +50,10 @@ TEST(Validate, ChecksTensorsAndTotals) {
             "it asks for -1 bytes of memory and 0 of workspace");
   EXPECT_EQ(refusal([](Plan& p) { p.threads = 0; }), "it is made for 0 threads");
   EXPECT_EQ(refusal([](Plan& p) { p.extents = -1; }), "it has -1 run-time extents");
+  EXPECT_EQ(refusal([](Plan& p) { p.target = "cuda -arch=sm_80"; }),
+            "its target is 'cuda', its device 'cpu'");
+  EXPECT_EQ(refusal([](Plan& p) { p.device = "sim"; }), "its target is 'cpu', its device 'sim'");
+  EXPECT_EQ(refusal([](Plan& p) { p.target = " cpu"; }), "its target is '', its device 'cpu'");
   EXPECT_EQ(refusal([](Plan& p) { p.inputs[0].dims[0].extent = 0; }),
             "tensor 'x' has a dimension of 1000 with run-time extent 0");
   EXPECT_EQ(refusal([](Plan& p) { p.outputs[0].dims.resize(17, {1}); }),

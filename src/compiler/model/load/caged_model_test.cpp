@@ -50,6 +50,22 @@ TEST_P(CagedModelTest, RunsAndMayDoNothingElse) {
   EXPECT_FALSE(run_caged(*model, [] { return static_cast<int>(::fork()); }).ok());
 }
 
+// Code of this processor that would have the calls of another target's driver.
+TEST(CagedModel, HasTheCageOfItsDevice) {
+  const auto model = product("cpu");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  const runtime::Artifact& sound = model->model->artifact();
+  runtime::Plan plan = sound.plan();
+  plan.target = "cuda -arch=sm_90a";
+  const auto bytes =
+      runtime::artifact_bytes({.plan = plan,
+                               .weights = {{0, sound.weights()}},
+                               .objects = {sound.objects().begin(), sound.objects().end()}});
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().message, "the plan is invalid: its target is 'cuda', its device 'cpu'");
+  EXPECT_EQ(bytes.error().hint, "compile the model again");
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, CagedModelTest, ::testing::Values("cpu", "sim"));
 
 }  // namespace
