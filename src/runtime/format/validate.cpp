@@ -16,6 +16,7 @@ constexpr int kDeepestBlock = 32;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 47;  // of an address space
 constexpr std::int32_t kMostThreads = 4096;
 constexpr std::int32_t kMostExtents = 1 << 20;
+constexpr std::int64_t kMostCompared = 4096;  // what is compared with each other, pair by pair
 
 Error refused(const std::string& why) {
   return {ErrorCode::Corrupt, "the plan is invalid: " + why, "compile the model again"};
@@ -245,6 +246,12 @@ class Validator {
       return Error{ErrorCode::Unsupported, "this runtime has no " + user,
                    "use the runtime that belongs to the compiler, or a newer one"};
     }
+    for (const std::int64_t count : {std::ssize(call.inputs), std::ssize(call.outputs)}) {
+      if (count > kMostCompared) {
+        return refused(user + " has " + number(count) + " operands, more than " +
+                       number(kMostCompared));
+      }
+    }
     const auto check_operand = [&](const Operand& operand, bool written) -> Status {
       if (operand.buffer == kNone) return {};
       ATTUNE_RETURN_IF_ERROR(check_tensor(operand.type, operand.dims, "of " + user));
@@ -286,6 +293,10 @@ class Validator {
 
   // Equally large: whatever memory a buffer has, what fits into it stays within that.
   Status check_handovers(const Loop& loop) {
+    if (std::ssize(loop.handovers) > kMostCompared) {
+      return refused("a loop hands over " + number(std::ssize(loop.handovers)) +
+                     " buffers, more than " + number(kMostCompared));
+    }
     std::vector<BufferId> exchanged;
     for (const auto& [now, next] : loop.handovers) {
       for (const BufferId id : {now, next}) {
