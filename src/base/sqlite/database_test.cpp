@@ -58,7 +58,9 @@ TEST(Database, IsNotRunBeyondItsMeans) {
                   ->execute("CREATE TABLE t (n); CREATE VIEW large AS SELECT "
                             "zeroblob(1000000000) AS n")
                   .ok());
-  EXPECT_EQ(database->text("SELECT n FROM large").error().message,
+  const auto large = database->text("SELECT n FROM large");
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.error().message,
             "notes file '" + folder.file("a.db") + "' failed: string or blob too big");
   EXPECT_FALSE(
       database->execute("PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = ''").ok());
