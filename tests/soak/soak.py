@@ -231,8 +231,9 @@ def run(soak, minutes):
             findings.append(f"nothing was {what}")
     if soak.stranger is None:
         print("soak: without a second user, for which root has to run it")
-    elif soak.stranger.counts["fetched"] == 0:
-        findings.append("the second user fetched nothing")
+    else:
+        findings += [f"nothing was {what} for the second user" for what in ("sent", "fetched", "broken off")
+                     if soak.stranger.counts[what] == 0]
     return samples, findings
 
 

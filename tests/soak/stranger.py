@@ -82,8 +82,8 @@ class Stranger:
         """Killed as soon as something of what it sends is there, or a while later."""
         before = self.uploads()
         sending = subprocess.Popen(
-            self.command("submit", self.mine("resnet18.onnx"), "--trials", "2", "--threads", "1", "--state",
-                         str(self.state)),
+            self.command("submit", self.mine("resnet18.onnx"), "--trials", "2", "--threads", "1", "-o",
+                         self.mine("resnet18.attune"), "--state", str(self.state)),
             env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         given_up = time.monotonic() + 20
         while sending.poll() is None and self.uploads() <= before and time.monotonic() < given_up:
