@@ -41,7 +41,7 @@ Result<codegen::Module> kernels_of(const CompiledModel& model, const target::Tar
   codegen::Module module;
   std::vector<codegen::KernelObject> objects;
   for (const SharedKernel& kernel : model.kernels) {
-    if (const auto& prepare = kernel->lowered.program.prepare) {
+    if (const auto& prepare = kernel->program.prepare) {
       ATTUNE_ASSIGN(kernel::Kernel compiled, kernel::compile(*prepare, target));
       objects.push_back(std::move(compiled.object));
     }

@@ -273,7 +273,7 @@ class Look {
   }
 
   Status remember() const {
-    if (records_.empty()) return {};
+    if (records_.empty() || !options_.remember) return {};
     ATTUNE_ASSIGN(const std::string path, model::records_path(options_.records));
     ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
     const auto added = store->add(records_);
