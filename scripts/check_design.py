@@ -196,13 +196,15 @@ TRACE = re.compile(r"""
     | ^\s*const\ (?:\w+::)?Candidate\*\ \w+                                              # or names one
     | ^\s*std::string\ (?:\w+(?:\ =\ \{\})?,\ )*trace\b | \btrace_hash\b                 # or its text
     """, re.MULTILINE | re.VERBOSE)
-TIME = re.compile(r"^\s*(?:std::optional<)?(?:double|outcome::Outcome)>?\s[^;(]*\b(?:\w+_us|us|outcome)\b(?!\()",
-                  re.MULTILINE)
+TIME = re.compile(r"""
+    ^\s*(?:std::optional<)?(?:double|outcome::Outcome)>?\s[^;(]*\b(?:\w+_us|us|outcome)\b(?!\()
+    | ^\s*(?:std::optional<)?(?:\w+::)*(?:RunResult|Record)>?\s+\w+                       # or what holds one
+    """, re.MULTILINE | re.VERBOSE)
 
 
 def stands_for_candidate(path, name, body):
     """Whether it is called one, or says of a trace in its own words how fast it is or what became of it."""
-    if name.endswith(("Candidate", "Proposal")):
+    if "Candidate" in name or name.endswith("Proposal"):
         return True
     return path.startswith("src/tuner/") and bool(TRACE.search(body)) and bool(TIME.search(body))
 

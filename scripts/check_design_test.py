@@ -123,6 +123,7 @@ class CheckDesign(unittest.TestCase):
             return "".join(f"struct A{i}Candidate {{}};\n" for i in range(count))
         self.assert_passes({"src/tuner/a.h": structs(5), "src/tuner/a_testing.h": structs(6)})
         self.assert_refused({"src/tuner/a.h": structs(6)}, "6 structs stand for a candidate")
+        self.assert_refused({"src/tuner/a.h": structs(5) + "struct CandidateView {};\n"}, "a.h: CandidateView")
 
     def test_a_trace_with_a_time_is_a_candidate_whatever_it_is_called(self):
         five = "".join(f"struct A{i}Candidate {{}};\n" for i in range(5))
@@ -130,6 +131,8 @@ class CheckDesign(unittest.TestCase):
                         "const Candidate* candidate = nullptr;\n  std::optional<double> time_us = {};",
                         "space::Candidate candidate;\n  std::optional<double> time_us;",
                         "model::Schedule schedule = {};\n  double best_us = 0;",
+                        "model::Schedule schedule = {};\n  std::optional<measure::RunResult> result = {};",
+                        "schedule::Trace trace;\n  records::Record record;",
                         "std::uint64_t index = 0, trace_hash = 0;\n  double predicted_us = 0;"]:
             found = f"struct Found {{\n  {members}\n}};\n"
             self.assert_refused({"src/tuner/a.h": five, "src/tuner/logs/b.h": found}, "src/tuner/logs/b.h: Found")
