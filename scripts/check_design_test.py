@@ -108,10 +108,16 @@ class CheckDesign(unittest.TestCase):
         self.assert_refused({"src/tuner/a.cpp": line}, "lowers a program")
 
     def test_the_builder_alone_generates_code(self):
-        for line in ["code_generator_of(target).compile(loops, target);\n", "codegen::compile_module(a);\n"]:
+        for line in ["code_generator_of(target).compile(loops, target);\n",
+                     "const auto& g = code_generator_of(target); g.link(objects);\n",
+                     "void f(const CodeGenerator* one) {\n  one->compile(loops, target);\n",
+                     "const auto make = kernel::code_generators()[0]->compile;\n"]:
             self.assert_passes({check_design.BUILDER: line, "src/compiler/kernel/a_test.cpp": line})
             self.assert_refused({"src/compiler/model/a.cpp": line}, "generates code")
-        self.assert_passes({"src/app/a.cpp": "code_generator_of(target).texts;\n"})
+        self.assert_passes({"src/app/a.cpp": "code_generator_of(target).texts;\n",
+                            "src/app/b.cpp": "library.link(objects);\n",
+                            "src/targets/cpu/codegen/codegen.cpp":
+                                "const CodeGenerator code_generator = {.compile = compile, .link = link};\n"})
 
     def test_loops_are_compiled_apart_only_to_prepare_constants(self):
         line = "kernel::compile(loops, target);\n"
