@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/graph/builder.h"
-#include "compiler/model/compile.h"
+#include "compiler/model/compile_model_testing.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
