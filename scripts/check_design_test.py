@@ -179,7 +179,14 @@ class CheckDesign(unittest.TestCase):
         self.assert_passes({f"tests/support/a{i}.h": "" for i in range(60)})
         self.assert_refused({f"tests/support/a{i}.h": "" for i in range(61)}, "tests/support: 61 sources")
         self.assert_refused({f"bench/a{i}": "#!/bin/sh\n" for i in range(61)}, "bench: 61 sources")
-        self.assert_passes({f"{check_design.SIBLINGS[0]}/a{i}.h": "" for i in range(61)})
+
+    def test_siblings_by_name_are_not_counted(self):
+        for path, pattern in check_design.SIBLINGS.items():
+            siblings = {f"{path}/{pattern.replace('*', f'a{i}')}.cpp": "" for i in range(61)}
+            self.assert_passes({**siblings, f"{path}/other.h": ""})
+            self.assert_refused({**siblings, **{f"{path}/a{i}.h": "" for i in range(61)}},
+                                f"{path}: 61 sources besides {pattern}, at most 60")
+            self.assert_refused({f"{path}/other.h": ""}, f"{path}: 1 sources need no exemption")
 
 
 if __name__ == "__main__":
