@@ -12,7 +12,7 @@ function(attune_add_checks)
           bench/gpu_runs/rows_test bench/peer_runs/threads_table_test
           bench/build_runs/builds_table_test
           scripts/portable/archive_test scripts/portable/suites_test
-          tests/extending/patches_test tests/fuzz/turns_test)
+          tests/conformance/c/models_test tests/extending/patches_test tests/fuzz/turns_test)
     get_filename_component(name ${test} NAME)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${CMAKE_SOURCE_DIR}/${test}.py)
     set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60)

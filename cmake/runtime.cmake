@@ -68,22 +68,16 @@ function(attune_example_c)
 endfunction()
 
 # Programs of tests/arm, for this architecture or another: run_outputs uses the shared library,
-# run_kernel the parts of the runtime that a single kernel needs.
+# run_kernel what that hides.
 function(attune_run_programs)
   add_executable(run_outputs ${CMAKE_SOURCE_DIR}/tests/arm/run_outputs.c)
   set_target_properties(run_outputs PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF LINKER_LANGUAGE CXX)
   target_compile_options(run_outputs PRIVATE -Wall -Wextra -Wpedantic -Werror)
   target_include_directories(run_outputs PRIVATE ${CMAKE_SOURCE_DIR}/src/runtime)
   target_link_libraries(run_outputs PRIVATE attune_runtime_shared)
-  set(parts tests/arm/run_kernel.cpp src/base/check.cpp)
-  foreach(part execution/thread_pool memory/memory execution/affinity)
-    list(APPEND parts src/runtime/${part}.cpp)
-  endforeach()
-  foreach(part kernel_module kernel_object elf_tables)
-    list(APPEND parts src/targets/cpu/device/${part}.cpp)
-  endforeach()
-  add_executable(run_kernel ${parts})
-  target_link_libraries(run_kernel PRIVATE attune_flags Threads::Threads)
+  add_executable(run_kernel ${CMAKE_SOURCE_DIR}/tests/arm/run_kernel.cpp
+                            $<TARGET_OBJECTS:attune_runtime_shared>)
+  target_link_libraries(run_kernel PRIVATE attune_flags Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
 # attune_test_kernels(TEST dir): each src/DIR/*.c becomes a shared object of one test kernel, with what

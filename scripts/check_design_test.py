@@ -108,10 +108,16 @@ class CheckDesign(unittest.TestCase):
         self.assert_refused({"src/tuner/a.cpp": line}, "lowers a program")
 
     def test_the_builder_alone_generates_code(self):
-        for line in ["code_generator_of(target).compile(loops, target);\n", "codegen::compile_module(a);\n"]:
+        for line in ["code_generator_of(target).compile(loops, target);\n",
+                     "const auto& g = code_generator_of(target); g.link(objects);\n",
+                     "void f(const CodeGenerator* one) {\n  one->compile(loops, target);\n",
+                     "const auto make = kernel::code_generators()[0]->compile;\n"]:
             self.assert_passes({check_design.BUILDER: line, "src/compiler/kernel/a_test.cpp": line})
             self.assert_refused({"src/compiler/model/a.cpp": line}, "generates code")
-        self.assert_passes({"src/app/a.cpp": "code_generator_of(target).texts;\n"})
+        self.assert_passes({"src/app/a.cpp": "code_generator_of(target).texts;\n",
+                            "src/app/b.cpp": "library.link(objects);\n",
+                            "src/targets/cpu/codegen/codegen.cpp":
+                                "const CodeGenerator code_generator = {.compile = compile, .link = link};\n"})
 
     def test_loops_are_compiled_apart_only_to_prepare_constants(self):
         line = "kernel::compile(loops, target);\n"
@@ -123,6 +129,7 @@ class CheckDesign(unittest.TestCase):
             return "".join(f"struct A{i}Candidate {{}};\n" for i in range(count))
         self.assert_passes({"src/tuner/a.h": structs(5), "src/tuner/a_testing.h": structs(6)})
         self.assert_refused({"src/tuner/a.h": structs(6)}, "6 structs stand for a candidate")
+        self.assert_refused({"src/tuner/a.h": structs(5) + "struct CandidateView {};\n"}, "a.h: CandidateView")
 
     def test_a_trace_with_a_time_is_a_candidate_whatever_it_is_called(self):
         five = "".join(f"struct A{i}Candidate {{}};\n" for i in range(5))
@@ -130,6 +137,8 @@ class CheckDesign(unittest.TestCase):
                         "const Candidate* candidate = nullptr;\n  std::optional<double> time_us = {};",
                         "space::Candidate candidate;\n  std::optional<double> time_us;",
                         "model::Schedule schedule = {};\n  double best_us = 0;",
+                        "model::Schedule schedule = {};\n  std::optional<measure::RunResult> result = {};",
+                        "schedule::Trace trace;\n  records::Record record;",
                         "std::uint64_t index = 0, trace_hash = 0;\n  double predicted_us = 0;"]:
             found = f"struct Found {{\n  {members}\n}};\n"
             self.assert_refused({"src/tuner/a.h": five, "src/tuner/logs/b.h": found}, "src/tuner/logs/b.h: Found")
@@ -170,7 +179,14 @@ class CheckDesign(unittest.TestCase):
         self.assert_passes({f"tests/support/a{i}.h": "" for i in range(60)})
         self.assert_refused({f"tests/support/a{i}.h": "" for i in range(61)}, "tests/support: 61 sources")
         self.assert_refused({f"bench/a{i}": "#!/bin/sh\n" for i in range(61)}, "bench: 61 sources")
-        self.assert_passes({f"{check_design.SIBLINGS[0]}/a{i}.h": "" for i in range(61)})
+
+    def test_siblings_by_name_are_not_counted(self):
+        for path, pattern in check_design.SIBLINGS.items():
+            siblings = {f"{path}/{pattern.replace('*', f'a{i}')}.cpp": "" for i in range(61)}
+            self.assert_passes({**siblings, f"{path}/other.h": ""})
+            self.assert_refused({**siblings, **{f"{path}/a{i}.h": "" for i in range(61)}},
+                                f"{path}: 61 sources besides {pattern}, at most 60")
+            self.assert_refused({f"{path}/other.h": ""}, f"{path}: 1 sources need no exemption")
 
 
 if __name__ == "__main__":

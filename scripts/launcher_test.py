@@ -44,6 +44,10 @@ TOOLS = {
         for gate in "$STATE"/ctest_gate*; do
           if [ -p "$gate" ]; then read -r _ < "$gate"; rm "$gate"; break; fi
         done
+        if [ -f "$STATE/arm_test_1.xml" ]; then
+          mkdir -p "${GTEST_OUTPUT#xml:}"
+          cp "$STATE"/*.xml "${GTEST_OUTPUT#xml:}"
+        fi
         echo "99% tests passed, 1 tests failed out of 3"
         [ ! -f "$STATE/bad_test" ]""",
 }
@@ -201,6 +205,19 @@ class Launcher(unittest.TestCase):
         status, output, _ = self.launch("test", "fast")
         self.assertEqual(status, 1)
         self.assertTrue(output.splitlines()[-1].startswith("FAILED: 2 of 3 tests; "), output)
+
+    def test_test_says_in_the_end_what_did_not_run(self):
+        no_emulator = "/a/b_test.cpp:7&#x0A;there is no &quot;qemu&quot;; ./test arm installs it"
+        for name, cases in [("arm_test_1", [no_emulator] * 2), ("arm_test_2", [no_emulator]),
+                            ("cards_test", [no_emulator, "/a/c.cpp:9&#x0A;there is no card"])]:
+            skipped = "".join(f'<skipped message="{why}"><![CDATA[]]></skipped>\n' for why in cases)
+            (self.state / f"{name}.xml").write_text(f'<testsuites tests="{len(cases)}" failures="0">\n{skipped}')
+        status, output, _ = self.launch("test", "fast")
+        self.assertEqual(status, 0, output)
+        counted, *rest = output.splitlines()[-3:]
+        self.assertIn("5 cases in them, 0 failed, 5 skipped", counted)
+        self.assertEqual(rest, ['not run: 4 of arm_test, cards_test: there is no "qemu"; ./test arm installs it',
+                                "not run: 1 of cards_test: there is no card"])
 
     def busy_processes(self):
         """What was started to keep the machine busy, by what it writes."""

@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "compiler/ir/nodes/intrinsics.h"
 #include "compiler/kernel/kernel.h"
 #include "runtime/execution/thread_pool.h"
@@ -141,10 +142,25 @@ double seconds_of(const std::function<void()>& f) {
   return best;
 }
 
+struct Compiled {
+  codegen::KernelObject object;
+  std::vector<std::byte> code;
+  double link_ms = 0;
+};
+
+Compiled compile(const Workload& work, const target::Target& target) {
+  Compiled compiled{kernel::compile({work.kernel, {}}, target).value().object, {}};
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
+  compiled.code = kernel::link({&compiled.object, 1}, target).value();
+  compiled.link_ms = seconds_between(start, clock.now_ns()) * 1e3;
+  return compiled;
+}
+
 // GFLOP/s of a compiled kernel on one thread.
-double speed_of(const Workload& work, const codegen::Module& compiled) {
+double speed_of(const Workload& work, const Compiled& compiled) {
   const auto module = cpu::KernelModule::load(compiled.code).value();
-  const AttuneKernel entry = module.kernel(compiled.kernels[0].symbol).value();
+  const AttuneKernel entry = module.kernel(compiled.object.entry.symbol).value();
   runtime::ThreadPool pool({.workers = 1});
   std::vector<void*> buffers;
   for (const ir::Buffer& buffer : work.kernel.params) {
@@ -165,15 +181,15 @@ void report(const char* name, const Tile& tile, const Workload& work, const targ
             double peak) {
   const int rounds = 5;
   double compile_ms = 0, link_ms = 0;
-  codegen::Module last;
+  Compiled last;
   for (int i = 0; i < rounds; ++i) {
-    last = kernel::compile_module(std::span(&work.kernel, 1), target).value();
-    compile_ms += last.compile_ms / rounds;
+    last = compile(work, target);
+    compile_ms += last.object.compile_ms / rounds;
     link_ms += last.link_ms / rounds;
   }
   fmt::print("{:5} {:2}x{} {:11} {:9} {:8.1f} {:6.1f} {:7} {:8.1f}\n", name, tile.rows,
              tile.vectors, tile.hold_rows ? "bcast held" : "vector held",
-             tile.launder ? "laundered" : "", compile_ms, link_ms, last.kernels[0].vector_spills,
+             tile.launder ? "laundered" : "", compile_ms, link_ms, last.object.entry.vector_spills,
              100 * speed_of(work, last) / peak);
 }
 
@@ -192,8 +208,7 @@ int bench(const std::string& cpu) {
        {Tile{6, 2, false}, Tile{4, 3, false}, Tile{5, 2, false}, Tile{8, 3, false}}) {
     if (tile.rows * tile.vectors + 3 > target->vector_registers) continue;
     const Workload work = gemm(tile, lanes);
-    peak = std::max(
-        peak, speed_of(work, kernel::compile_module(std::span(&work.kernel, 1), *target).value()));
+    peak = std::max(peak, speed_of(work, compile(work, *target)));
   }
   fmt::print("{}: {:.1f} GFLOP/s best GEMM tile, {} lanes\n", target->attribute("mcpu"), peak,
              lanes);

@@ -51,7 +51,18 @@ TEST(Kinds, OfBlocksAndThreadsSayWhatTheyHaveNot) {
     EXPECT_EQ(target.parallel_loops, !launched) << kind->name;
     EXPECT_EQ(target.fuses_chains, !launched) << kind->name;
     EXPECT_EQ(target.channel_block(2), target.lanes(launched ? 2 : 4)) << kind->name;
-    EXPECT_FALSE(launched && kind->writes_c) << kind->name;
+    EXPECT_FALSE(launched && kind->c_target != nullptr) << kind->name;
+  }
+}
+
+// Records and the plan name the same target, whatever the model is written as.
+TEST(Kinds, InCATargetIsCalledAsItWas) {
+  for (const target::Kind* kind : kinds()) {
+    if (kind->c_target == nullptr) continue;
+    const target::Target target = resolve(parse(kind->example).value()).value();
+    const target::Target in_c = kind->c_target(target);
+    EXPECT_EQ(to_string(in_c), to_string(target)) << kind->name;
+    EXPECT_EQ(in_c.masked_bytes, 0) << kind->name;
   }
 }
 

@@ -162,7 +162,7 @@ TEST_P(OneWay, TheSameTaskScheduleAndKernel) {
   const auto code = compile_task(task, one, spec.model.target, "kernel");
   const auto code_of_file = compile_task(*other, two, file.model.target, "kernel");
   ASSERT_TRUE(code.ok() && code_of_file.ok());
-  EXPECT_TRUE(code->lowered.fallbacks.empty());
+  EXPECT_TRUE(code->fallbacks.empty());
   EXPECT_EQ(code->main.object.bytes, code_of_file->main.object.bytes);
 }
 

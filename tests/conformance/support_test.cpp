@@ -16,7 +16,7 @@
 
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/ops/element_types.h"
-#include "compiler/ops/forms/sample_spec_testing.h"
+#include "compiler/ops/forms/sample_spec.h"
 #include "runtime/host/host.h"
 #include "targets/kinds.h"
 #include "tests/support/golden.h"

@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "tuner/explore/knobs_space_testing.h"
+#include "compiler/frontend/op_spec/op_spec.h"
+#include "targets/kinds.h"
 #include "tuner/session/explorer_search.h"
 #include "tuner/session/fakes_testing.h"
 #include "tuner/session/run_local.h"
@@ -86,18 +87,16 @@ TEST(LongSession, MemoryStaysFlatOverAHundredThousandTrials) {
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
 }
 
-class FlatModel final : public cost_model::CostModel {
- public:
-  double predict_us(const space::Scheduled&) const override { return 100; }
-};
-
 TEST(LongSession, ASearchWritesWhatItDidAndNoMore) {
-  const explore::KnobsSpace space(5, 16);
-  const FlatModel model;
+  const target::Target target = targets::this_machine().value();
+  const auto op = op_spec::parse_op_spec("matmul:m=1024,n=1024,k=1024", target);
+  ASSERT_TRUE(op.ok()) << op.error().message;
+  Task task{.key = op->key, .name = op->spec, .flops = op->flops, .algorithms = {}};
+  task.algorithms.push_back({"direct", std::make_shared<const ir::Program>(op->program)});
   for (const char* name : {"random", "genetic"}) {
-    auto explorer = explore::make_explorer({.explorer = name}, {space, model});
-    ASSERT_TRUE(explorer.ok());
-    const auto search = make_search(std::move(*explorer), 7);
+    auto made = make_template_search(task, target, {.explorer = name}, 7);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    const std::unique_ptr<Search> search = std::move(*made);
     std::size_t bytes = 0, most = 0;
     for (int round = 0; round < 1000; ++round) {
       std::vector<space::Candidate> batch = search->select(100);

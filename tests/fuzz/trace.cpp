@@ -1,4 +1,4 @@
-// Schedules as text and as JSON, replayed on a product of two small matrices.
+// Schedules as text, replayed on a product of two small matrices.
 #include "compiler/schedule/trace.h"
 
 #include "base/check.h"
@@ -24,15 +24,11 @@ ir::Program small_product() {
 
 void fuzz_trace(std::string_view bytes) {
   static const ir::Program program = small_product();
-  const bool is_json = bytes.starts_with('[');
-  const auto trace = is_json ? schedule::trace_from_json(bytes) : schedule::parse_trace(bytes);
+  const auto trace = schedule::parse_trace(bytes);
   if (!trace.ok()) return;
   const std::string text = schedule::to_string(*trace);
-  if (!is_json) {
-    const auto again = schedule::parse_trace(text);
-    CHECK(again.ok() && schedule::to_string(*again) == text,
-          "a trace reads back as it was printed");
-  }
+  const auto again = schedule::parse_trace(text);
+  CHECK(again.ok() && schedule::to_string(*again) == text, "a trace reads back as it was printed");
   constexpr std::size_t kManySteps = 200;
   if (trace->size() <= kManySteps) (void)schedule::replay(program, *trace);
 }

@@ -8,10 +8,10 @@
 
 #include "compiler/ir/interpret/interpret.h"
 #include "compiler/ir/text/print.h"
-#include "compiler/kernel/kernel.h"
 #include "runtime/execution/thread_pool.h"
 #include "targets/cpu/device/kernel_module.h"
 #include "targets/kinds.h"
+#include "tests/support/compiled_loops.h"
 #include "tests/support/random/random_ir.h"
 
 namespace attune::test {
@@ -32,7 +32,7 @@ const target::Target& target() {
 
 // Runs the compiled kernel on copies of the arrays.
 std::vector<Array> run_compiled(const Kernel& kernel, std::vector<Array> arrays) {
-  const auto compiled = kernel::compile_module(std::span(&kernel, 1), target());
+  const auto compiled = compile_loops(kernel, target());
   if (!compiled.ok()) RC_FAIL(compiled.error().message);
   const auto module = cpu::KernelModule::load(compiled->code).value();
   std::vector<std::unique_ptr<char, decltype(&std::free)>> memories;

@@ -4,6 +4,7 @@
 
 #include "base/temporary_directory_testing.h"
 #include "compiler/kernel/element_type.h"
+#include "compiler/model/compile_model_testing.h"
 #include "targets/kinds.h"
 #include "tests/support/emulated.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "compiler/kernel/element_type.h"
-#include "compiler/model/compile.h"
+#include "compiler/model/compile_model_testing.h"
 #include "runtime/execution/executor.h"
 #include "targets/devices/devices.h"
 #include "targets/kinds.h"

@@ -1,5 +1,6 @@
 #include "tests/support/emulated.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -19,8 +20,11 @@ std::filesystem::path program_path(const std::string& program) {
 }  // namespace
 
 std::optional<std::string> why_not_emulated() {
-  if (access(kEmulator, X_OK) != 0) return std::string("there is no ") + kEmulator;
-  if (!std::filesystem::exists(kLibraries)) return std::string("there is no ") + kLibraries;
+  const auto missing = [](const char* path) {
+    return fmt::format("there is no {}; ./test arm installs it", path);
+  };
+  if (access(kEmulator, X_OK) != 0) return missing(kEmulator);
+  if (!std::filesystem::exists(kLibraries)) return missing(kLibraries);
   if (!std::filesystem::exists(program_path("run_kernel"))) {
     return "the runtime for aarch64 is not built; ./test arm builds it";
   }

@@ -1,5 +1,5 @@
-// The operators that conformance tests compare with the interpreter, on sizes that divide nothing:
-// those written down, and one of each family that is not among them.
+// The operators that conformance tests compare with the interpreter: those of `attune check --all`
+// (compiler/frontend/op_spec/small_specs.h).
 #pragma once
 
 #include <span>

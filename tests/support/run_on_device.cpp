@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "compiler/kernel/kernel.h"
 #include "runtime/execution/device.h"
 #include "runtime/memory/memory.h"
 #include "targets/devices/devices.h"
+#include "tests/support/compiled_loops.h"
 
 namespace attune::test {
 namespace {
@@ -72,8 +72,7 @@ class Block {
 
 Status run_on_device(const ir::Kernel& kernel, const target::Target& target,
                      std::vector<ir::Array>& arguments) {
-  ATTUNE_ASSIGN(const codegen::Module compiled,
-                kernel::compile_module(std::span(&kernel, 1), target));
+  ATTUNE_ASSIGN(const codegen::Module compiled, compile_loops(kernel, target));
   const codegen::KernelEntry& entry = compiled.kernels.front();
   ATTUNE_ASSIGN(runtime::Device * device, device_of(target));
   ATTUNE_ASSIGN(const auto code, device->load(compiled.code));

@@ -16,6 +16,7 @@
 #include "compiler/ir/verify/verify.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/lower/lower.h"
+#include "tests/support/compiled_loops.h"
 #include "tests/support/emulated.h"
 #include "tests/support/run_on_device.h"
 
@@ -77,8 +78,7 @@ void read_arrays(const TemporaryDirectory& directory, std::vector<Array>& arrays
 
 Status run_on_emulator(const ir::Kernel& kernel, const target::Target& target,
                        std::vector<Array>& arguments) {
-  ATTUNE_ASSIGN(const codegen::Module compiled,
-                kernel::compile_module(std::span(&kernel, 1), target));
+  ATTUNE_ASSIGN(const codegen::Module compiled, compile_loops(kernel, target));
   const codegen::KernelEntry& facts = compiled.kernels.front();
   const TemporaryDirectory directory;
   directory.write("object",

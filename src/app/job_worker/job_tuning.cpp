@@ -126,8 +126,7 @@ class JobTuning {
                               .target = options_.target,
                               .threads = threads_,
                               .exact = options_.exact,
-                              .precision = options_.precision,
-                              .defaults = defaults_};
+                              .precision = options_.precision};
     for (const std::string& text : options_.shapes) {
       ATTUNE_ASSIGN(auto shape, model::parse_shape(text));
       model.shapes.insert(std::move(shape));
@@ -187,10 +186,12 @@ class JobTuning {
     return std::optional(std::move(report));
   }
 
-  // As it would be compiled now.
+  // As it would be compiled now. Nothing is timed on the cores of the host: the scheduler has the
+  // device.
   Status race_known(const whole_model::TunedModel& tuned, model::SourceOptions source,
                     whole_model::TuneReport& report) {
-    const verbs::CompileOptions compile{.source = std::move(source), .output = folder_.artifact()};
+    const verbs::CompileOptions compile{
+        .source = std::move(source), .output = folder_.artifact(), .look = false};
     ATTUNE_RETURN_IF_ERROR(resources_.run_stage("compile", Resource::HostCores, [&]() -> Status {
       ATTUNE_ASSIGN(const verbs::CompileReport compiled, verbs::compile(tuned.model, compile));
       report.fallbacks = compiled.fallbacks;
@@ -263,9 +264,6 @@ class JobTuning {
   worker::Holding holding_;
   JobResources resources_;
   const std::string& store_ = places_.store;
-  // Of the model, which is loaded to look it up and again to tune it.
-  const std::shared_ptr<model::DefaultSchedules> defaults_ =
-      std::make_shared<model::DefaultSchedules>();
   int threads_ = 0;
   bool contest_ = false;  // of artifacts, in the end
   double rounds_ = 0;     // that ended

@@ -1,10 +1,12 @@
 #include "app/job_worker/worker.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "app/job_worker/job_folder.h"
@@ -13,6 +15,8 @@
 #include "compiler/frontend/zoo/zoo.h"
 #include "compiler/model/load/prepared_model.h"
 #include "fleet/worker/admitting_scheduler_testing.h"
+#include "targets/cpu/facts/machine_here.h"
+#include "targets/kinds.h"
 #include "tuner/records/sample_records_testing.h"
 #include "tuner/records/store.h"
 
@@ -211,6 +215,56 @@ TEST_F(WorkerTest, ImportsTheModelOfAGoalOnce) {
   std::map<std::string, int> finished = scheduler_.finished();
   EXPECT_EQ(finished["load"], 1);
   EXPECT_GE(finished["race"], 2) << "of what is known, and of what was tuned";
+}
+
+// On a machine that was measured, where compiling may look; others go by what is stated of it.
+class MeasuredWorkerTest : public WorkerTest {
+ protected:
+  MeasuredWorkerTest() {
+    probe::Speed speed;
+    speed.core = {
+        .cycles = 3, .fma_vectors = 6, .fma_bytes = 192, .broadcasts = 6, .load_bytes = 192};
+    speed.one = speed.all = {.l2 = 120, .l3 = 60, .dram = 30};
+    speed.fma_bytes_all = 192;
+    speed.exchange = 6;
+    speed.fork_join_us = 1;
+    const auto machine = targets::this_machine();
+    ::setenv("XDG_CACHE_HOME", scheduler_.state().c_str(), 1);
+    EXPECT_TRUE(cpu::measure_machine(*machine, [&] { return Result(speed); }).ok());
+    ::unsetenv("ATTUNE_MACHINE");
+  }
+  ~MeasuredWorkerTest() override {
+    ::setenv("ATTUNE_MACHINE", "stated", 1);
+    if (cache_) {
+      ::setenv("XDG_CACHE_HOME", cache_->c_str(), 1);
+    } else {
+      ::unsetenv("XDG_CACHE_HOME");
+    }
+  }
+
+ private:
+  static std::optional<std::string> environment(const char* name) {
+    const char* value = ::getenv(name);
+    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+  }
+  const std::optional<std::string> cache_ = environment("XDG_CACHE_HOME");
+};
+
+TEST_F(MeasuredWorkerTest, TimesNothingButWhatWasAdmitted) {
+  ASSERT_TRUE(records::open_sqlite_store(store()).ok());
+  v1::JobSpec job = spec("mlp");
+  job.set_until_latency_ms(1e6);
+  job.set_output(scheduler_.state() + "/mlp.attune");
+  job.set_options_json(to_json(verbs::JobOptions{.records = store()}));
+  scheduler_.give("j12", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::DONE) << ended.reason();
+  EXPECT_EQ(scheduler_.finished()["race"], 1) << "what is known meets the goal";
+  EXPECT_EQ(scheduler_.finished().count("profile"), 0);
+  const auto known = records::open_sqlite_store_for_reading(store());
+  ASSERT_TRUE(known.ok());
+  EXPECT_TRUE((*known)->list({})->empty()) << "a look would have left records";
 }
 
 TEST_F(WorkerTest, HandsBackAJobWhoseFolderAnotherHas) {

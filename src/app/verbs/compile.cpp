@@ -44,8 +44,8 @@ Result<std::string> refusal(const model::PreparedModel& prepared, int cores) {
   return why_not_timed(prepared.compile.target, here, cores);
 }
 
-Status look_at(model::PreparedModel& prepared, const CompileOptions& options, EmittedStages& stages,
-               CompileReport& report) {
+Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
+               const FormatOptions& format, EmittedStages& stages, CompileReport& report) {
   if (!wants_look(options)) return {};
   const auto cores = static_cast<int>(runtime::allowed_cores().size());
   if (!may_time(prepared.compile.target, cores)) {
@@ -59,7 +59,9 @@ Status look_at(model::PreparedModel& prepared, const CompileOptions& options, Em
     return {};
   }
   prepared.compile.kernels = std::make_shared<model::KernelStore>(prepared.compile.target);
-  auto found = whole_model::look(prepared, {.records = options.source.schedule.records});
+  // What C lacks the target's text does not say, by which records are found.
+  auto found = whole_model::look(
+      prepared, {.records = options.source.schedule.records, .remember = !format.is_c()});
   if (!found.ok()) return found.error();
   report.looked = found->timed;
   report.looked_better = found->better.size();
@@ -99,7 +101,7 @@ Status make_output(model::PreparedModel prepared, const CompileOptions& options,
     ATTUNE_RETURN_IF_ERROR(write_object(kernels, options.output));
     report_kernels(kernels, report);
   } else {
-    ATTUNE_RETURN_IF_ERROR(write_format(compiled, target, format, options.output));
+    ATTUNE_RETURN_IF_ERROR(write_format(compiled, format, options.output));
     report_plan(compiled, report);
   }
   report.schedule_text = model::describe(compiled.schedules, options.source.schedule);
@@ -147,8 +149,9 @@ Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& op
     if (step.nodes > 0) report.nodes = step.nodes;
     if (stages.wants(step.name)) stages.add(step.name, step.text());
   };
+  model.target = target_in(format, model.target);
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
-  ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, stages, report));
+  ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, format, stages, report));
   ATTUNE_RETURN_IF_ERROR(make_output(std::move(prepared), options, format, stages, report));
   report.stages = stages.take();
   report.seconds = seconds_between(start, clock.now_ns());

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/atomic_file.h"
-#include "compiler/model/kernels.h"
+#include "base/check.h"
 #include "targets/c/model/model.h"
 #include "targets/kinds.h"
 
@@ -14,13 +14,26 @@ namespace {
 // An error names a target that has it.
 Status check_writes_c(const std::string& text) {
   ATTUNE_ASSIGN(const target::Target target, targets::parse(text));
-  if (targets::kind_of(target).writes_c) return {};
+  if (targets::kind_of(target).c_target != nullptr) return {};
   std::string example;
   for (const target::Kind* kind : targets::kinds()) {
-    if (kind->writes_c && example.empty()) example = kind->example;
+    if (kind->c_target != nullptr && example.empty()) example = kind->example;
   }
   return invalid(fmt::format("--format c writes no sources for the target '{}'", text),
                  fmt::format("leave --format c out, or give a target like '{}'", example));
+}
+
+// In a new directory, of the loops that the model's kernels were built from.
+Status write_c(const model::CompiledModel& model, const FormatOptions& format,
+               const std::string& directory) {
+  std::vector<ir::Kernel> kernels;
+  for (const model::SharedKernel& kernel : model.kernels) {
+    kernels.push_back(kernel->program.main.loops);
+  }
+  const c::ModelSource source{model.plan, kernels, model.weights.pieces(), model.weights.bytes()};
+  const auto form = format.weights == "file" ? c::WeightsForm::File : c::WeightsForm::Array;
+  ATTUNE_ASSIGN(const std::vector<c::SourceFile> files, c::print_model(source, form));
+  return c::write_directory(directory, files);
 }
 
 }  // namespace
@@ -51,21 +64,11 @@ Status check_format(const FormatOptions& format, const std::string& target,
   return c::check_directory(output);
 }
 
-Status write_c(const model::CompiledModel& model, const target::Target& target,
-               const FormatOptions& format, const std::string& directory) {
-  std::vector<ir::Kernel> kernels;
-  target::Target plain = target;
-  plain.masked_bytes = 0;  // C has no vectors under masks
-  for (std::size_t i = 0; i < model.tasks.distinct.size(); ++i) {
-    ATTUNE_ASSIGN(model::LoweredTask lowered,
-                  model::lower_task(model.tasks.distinct[i], model.schedules[i], plain));
-    lowered.program.main.loops.name = model.plan.kernels[i].symbol;
-    kernels.push_back(std::move(lowered.program.main.loops));
-  }
-  const c::ModelSource source{model.plan, kernels, model.weights.pieces(), model.weights.bytes()};
-  const auto form = format.weights == "file" ? c::WeightsForm::File : c::WeightsForm::Array;
-  ATTUNE_ASSIGN(const std::vector<c::SourceFile> files, c::print_model(source, form));
-  return c::write_directory(directory, files);
+target::Target target_in(const FormatOptions& format, const target::Target& target) {
+  if (!format.is_c()) return target;
+  const auto c_target = targets::kind_of(target).c_target;
+  CHECK(c_target != nullptr, "C sources for '" + target.kind + "', which writes none");
+  return c_target(target);
 }
 
 FormatOptions format_of(const model::LoadedModel& model, const FormatOptions& asked,
@@ -84,11 +87,10 @@ Status write_object(const codegen::Module& kernels, const std::string& output) {
   return write_file_atomically(output, bytes);
 }
 
-Status write_format(const model::CompiledModel& model, const target::Target& target,
-                    const FormatOptions& format, const std::string& output) {
+Status write_format(const model::CompiledModel& model, const FormatOptions& format,
+                    const std::string& output) {
   if (output.empty()) return {};
-  return format.is_c() ? write_c(model, target, format, output)
-                       : model::write(model, output, format.sign);
+  return format.is_c() ? write_c(model, format, output) : model::write(model, output, format.sign);
 }
 
 }  // namespace attune::verbs

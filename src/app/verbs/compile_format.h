@@ -30,14 +30,13 @@ Status check_format(const FormatOptions& format, const std::string& target,
 FormatOptions format_of(const model::LoadedModel& model, const FormatOptions& asked,
                         const std::string& output);
 
-// The model in its format; nothing when `output` is empty.
-Status write_format(const model::CompiledModel& model, const target::Target& target,
-                    const FormatOptions& format, const std::string& output);
+// The resolved target with the facts that hold in the format, which must be checked.
+target::Target target_in(const FormatOptions& format, const target::Target& target);
+
+// The model, compiled for target_in() the format; nothing when `output` is empty.
+Status write_format(const model::CompiledModel& model, const FormatOptions& format,
+                    const std::string& output);
 // An object of kernels.
 Status write_object(const codegen::Module& kernels, const std::string& output);
-
-// C sources in a new directory (targets/c/model).
-Status write_c(const model::CompiledModel& model, const target::Target& target,
-               const FormatOptions& format, const std::string& directory);
 
 }  // namespace attune::verbs

@@ -34,8 +34,6 @@ struct KernelObject {
 struct Module {
   std::vector<KernelEntry> kernels = {};  // in the order given
   std::vector<std::byte> code = {};
-  double compile_ms = 0;
-  double link_ms = 0;
 };
 
 // A text that a kernel becomes on the way: "llvm", "asm", "c".
@@ -59,9 +57,5 @@ struct CodeGenerator {
   // part of the program.
   std::string_view library = {};
 };
-
-// Both steps.
-Result<Module> compile_module(const CodeGenerator& generator, std::span<const ir::Kernel> kernels,
-                              const target::Target& target);
 
 }  // namespace attune::codegen

@@ -1,7 +1,6 @@
 #include "compiler/graph/memory_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace attune::graph {
@@ -35,18 +34,6 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alig
     placed.insert(place, current);
   }
   return plan;
-}
-
-std::int64_t live_bytes(const std::vector<Lifetime>& lifetimes) {
-  std::map<std::int64_t, std::int64_t> changes;
-  for (const Lifetime& lifetime : lifetimes) {
-    changes[lifetime.first] += lifetime.bytes;
-    changes[lifetime.last + 1] -= lifetime.bytes;
-  }
-  std::int64_t live = 0;
-  std::int64_t most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, live += change);
-  return most;
 }
 
 }  // namespace attune::graph

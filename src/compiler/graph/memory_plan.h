@@ -20,7 +20,4 @@ struct MemoryPlan {
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alignment = 64);
 
-// The most bytes alive at one time: no plan can be smaller.
-std::int64_t live_bytes(const std::vector<Lifetime>& lifetimes);
-
 }  // namespace attune::graph

@@ -145,9 +145,4 @@ Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objec
   return code_generator_of(target).link(objects);
 }
 
-Result<codegen::Module> compile_module(std::span<const ir::Kernel> kernels,
-                                       const target::Target& target) {
-  return codegen::compile_module(code_generator_of(target), kernels, target);
-}
-
 }  // namespace attune::kernel

@@ -95,10 +95,6 @@ Result<Built> build(const ir::Program& program, const schedule::Trace& trace,
 Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objects,
                                     const target::Target& target);
 
-// Kernels that are lowered already.
-Result<codegen::Module> compile_module(std::span<const ir::Kernel> kernels,
-                                       const target::Target& target);
-
 // One for every kind of target that programs are compiled for.
 std::span<const codegen::CodeGenerator* const> code_generators();
 // An error where the target's kind has none.

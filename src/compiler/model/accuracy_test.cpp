@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "compiler/graph/builder.h"
-#include "compiler/model/compile.h"
+#include "compiler/model/compile_model_testing.h"
 #include "runtime/execution/executor.h"
 #include "targets/kinds.h"
 

@@ -29,19 +29,11 @@ Result<CompiledModel> compile_tasks(const ModelTasks& tasks, std::vector<Schedul
   return std::move(compilation.model);
 }
 
-Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options) {
-  ATTUNE_ASSIGN(ModelTasks tasks, prepare_tasks(std::move(graph), options));
-  ATTUNE_ASSIGN(std::vector<Schedule> schedules, choose_schedules(tasks, options));
-  ATTUNE_ASSIGN(CompiledModel model, compile_tasks(tasks, std::move(schedules), options));
-  model.tasks = std::move(tasks);
-  return model;
-}
-
 Result<codegen::Module> kernels_of(const CompiledModel& model, const target::Target& target) {
   codegen::Module module;
   std::vector<codegen::KernelObject> objects;
   for (const SharedKernel& kernel : model.kernels) {
-    if (const auto& prepare = kernel->lowered.program.prepare) {
+    if (const auto& prepare = kernel->program.prepare) {
       ATTUNE_ASSIGN(kernel::Kernel compiled, kernel::compile(*prepare, target));
       objects.push_back(std::move(compiled.object));
     }

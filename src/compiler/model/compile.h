@@ -85,7 +85,6 @@ struct CompiledModel {
 
 // The tasks of the graph after all passes, with layouts.
 Result<ModelTasks> prepare_tasks(graph::Graph graph, const CompileOptions& options);
-Result<CompiledModel> compile_model(graph::Graph graph, const CompileOptions& options);
 // Of the distinct tasks, in their order.
 Result<std::vector<Schedule>> choose_schedules(const ModelTasks& tasks,
                                                const CompileOptions& options);

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "compiler/graph/builder.h"
 #include "compiler/model/ahead.h"
+#include "compiler/model/compile_model_testing.h"
 #include "runtime/execution/executor.h"
 #include "targets/kinds.h"
 

@@ -15,7 +15,7 @@ Result<SharedKernel> KernelStore::kernel(const graph::Task& task, const Schedule
     if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   }
   ATTUNE_ASSIGN(CompiledTask compiled, compile_task(task, schedule, target_, symbol));
-  if (auto& prepare = compiled.lowered.program.prepare) {
+  if (auto& prepare = compiled.program.prepare) {
     prepare->loops.name = symbol + "_prepare";
     // Here, whatever the main kernel runs on.
     kernel::LoweredKernel plain = *prepare;

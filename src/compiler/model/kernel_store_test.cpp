@@ -50,16 +50,15 @@ TEST_F(KernelStoreTest, AnotherScheduleOrNameIsAnotherKernel) {
   const SharedKernel first = kernel(usual());
   const SharedKernel plain = kernel({.origin = Origin::Plain});
   EXPECT_NE(first, plain);
-  EXPECT_NE(schedule::hash(first->lowered.schedule.trace),
-            schedule::hash(plain->lowered.schedule.trace));
+  EXPECT_NE(schedule::hash(first->schedule.trace), schedule::hash(plain->schedule.trace));
   EXPECT_EQ(kernel(usual(), "other")->main.object.entry.symbol, "other");
 }
 
 TEST_F(KernelStoreTest, WhereAScheduleComesFromIsToldOfEachKernel) {
   Schedule broken{"direct", *schedule::parse_trace("split output nowhere 4\n"), Origin::Record, {}};
-  EXPECT_EQ(kernel(broken)->lowered.fallbacks.at(0).wanted, "recorded");
+  EXPECT_EQ(kernel(broken)->fallbacks.at(0).wanted, "recorded");
   broken.origin = Origin::Shipped;
-  EXPECT_EQ(kernel(broken)->lowered.fallbacks.at(0).wanted, "shipped");
+  EXPECT_EQ(kernel(broken)->fallbacks.at(0).wanted, "shipped");
 }
 
 TEST_F(KernelStoreTest, ModelsMadeWithItAreAsThoseMadeWithoutIt) {

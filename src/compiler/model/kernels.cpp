@@ -28,60 +28,40 @@ std::vector<Schedule> attempts(const graph::Task& task, const Schedule& schedule
   return list;
 }
 
-// Makes T of the first schedule with which `make` succeeds; `failed` receives the others, up to it.
-template <typename T, typename Make>
-Result<T> first_that_works(const graph::Task& task, const Schedule& schedule,
-                           const target::Target& target, std::vector<Fallback>& failed,
-                           const Make& make) {
+Result<CompiledTask> compile_with(const Schedule& schedule, const graph::Task& task,
+                                  const target::Target& target, const std::string& symbol) {
+  const ir::Program* program = program_of(task, schedule.algorithm);
+  if (program == nullptr) {
+    return unsupported(fmt::format("the task has no algorithm '{}'", schedule.algorithm));
+  }
+  ATTUNE_ASSIGN(
+      kernel::Built built,
+      kernel::build(*program, schedule.trace, target,
+                    {.symbol = symbol,
+                     .limits = schedule.otherwise ? kernel::kUsualLimits : kernel::Limits{}}));
+  return CompiledTask{std::move(built.lowered), schedule, {}, std::move(built.main)};
+}
+
+}  // namespace
+
+Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
+                                  const target::Target& target, const std::string& symbol) {
+  std::vector<Fallback> failed;
   const auto failing = [&](Origin wanted, const std::string& reason) {
     failed.push_back({task.key, task.name, std::string(name_of(wanted)), {}, reason});
   };
   if (!schedule.passed_over.empty()) failing(Origin::Record, schedule.passed_over);
-  Result<T> last = unsupported("");
+  Result<CompiledTask> last = unsupported("");
   for (const Schedule& attempt : attempts(task, schedule, target)) {
-    const ir::Program* program = program_of(task, attempt.algorithm);
-    last = program != nullptr
-               ? make(*program, attempt)
-               : unsupported(fmt::format("the task has no algorithm '{}'", attempt.algorithm));
+    last = compile_with(attempt, task, target, symbol);
     if (last.ok()) {
       for (Fallback& fallback : failed) fallback.used = name_of(attempt.origin);
+      last->fallbacks = std::move(failed);
       return last;
     }
     if (!attempt.otherwise) failing(attempt.origin, last.error().message);
   }
   return last;
-}
-
-}  // namespace
-
-Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
-                               const target::Target& target) {
-  std::vector<Fallback> failed;
-  const auto lower = [&](const ir::Program& program,
-                         const Schedule& attempt) -> Result<LoweredTask> {
-    ATTUNE_ASSIGN(kernel::LoweredProgram lowered, kernel::lower(program, attempt.trace, target));
-    return LoweredTask{std::move(lowered), attempt, {}};
-  };
-  auto lowered = first_that_works<LoweredTask>(task, schedule, target, failed, lower);
-  if (lowered.ok()) lowered->fallbacks = std::move(failed);
-  return lowered;
-}
-
-Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
-                                  const target::Target& target, const std::string& symbol) {
-  const auto compile = [&](const ir::Program& program,
-                           const Schedule& attempt) -> Result<CompiledTask> {
-    ATTUNE_ASSIGN(
-        kernel::Built built,
-        kernel::build(program, attempt.trace, target,
-                      {.symbol = symbol,
-                       .limits = attempt.otherwise ? kernel::kUsualLimits : kernel::Limits{}}));
-    return CompiledTask{{std::move(built.lowered), attempt, {}}, std::move(built.main)};
-  };
-  std::vector<Fallback> failed;
-  auto compiled = first_that_works<CompiledTask>(task, schedule, target, failed, compile);
-  if (compiled.ok()) compiled->lowered.fallbacks = std::move(failed);
-  return compiled;
 }
 
 int compiling_threads() { return static_cast<int>(runtime::usable_cores().size()); }

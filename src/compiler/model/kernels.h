@@ -12,26 +12,19 @@
 
 namespace attune::model {
 
-struct LoweredTask {
+struct CompiledTask {
   kernel::LoweredProgram program;
   Schedule schedule;                // the one that was used
   std::vector<Fallback> fallbacks;  // those that were to be used, and why they were not
-};
-
-// The schedule applied and lowered. A schedule that does not fit gives way to the default one, and
-// that, should it fail, to the program as it is written: a model always compiles. Only what the
-// user gives in a file is taken as it is.
-Result<LoweredTask> lower_task(const graph::Task& task, const Schedule& schedule,
-                               const target::Target& target);
-
-struct CompiledTask {
-  LoweredTask lowered;
   kernel::Kernel main;
   std::optional<kernel::Kernel> prepare = {};  // for the machine that compiles
 };
 using SharedKernel = std::shared_ptr<const CompiledTask>;
 
-// The same, compiled, with main named `symbol`; a schedule that makes too much code gives way too.
+// The schedule applied, lowered and compiled, with main named `symbol`. A schedule that does not
+// fit, or makes too much code, gives way to the default one, and that, should it fail, to the
+// program as it is written: a model always compiles. Only what the user gives in a file is taken as
+// it is.
 Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
                                   const target::Target& target, const std::string& symbol);
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "compiler/graph/builder.h"
-#include "compiler/model/compile.h"
+#include "compiler/model/compile_model_testing.h"
 #include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
@@ -42,8 +42,8 @@ TEST_F(Kernels, AScheduleThatWorksIsUsed) {
   const auto compiled =
       compile_task(task(), default_schedule(task(), target_, {}), target_, "kernel");
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-  EXPECT_TRUE(compiled->lowered.fallbacks.empty());
-  EXPECT_FALSE(compiled->lowered.schedule.trace.empty());
+  EXPECT_TRUE(compiled->fallbacks.empty());
+  EXPECT_FALSE(compiled->schedule.trace.empty());
 }
 
 TEST_F(Kernels, ARecordThatDoesNotLowerGivesWayToTheDefault) {
@@ -51,35 +51,32 @@ TEST_F(Kernels, ARecordThatDoesNotLowerGivesWayToTheDefault) {
       "direct", *schedule::parse_trace("split output nowhere 4\n"), Origin::Record, {}};
   const auto compiled = compile_task(task(), recorded, target_, "kernel");
   ASSERT_TRUE(compiled.ok()) << compiled.error().message;
-  ASSERT_EQ(compiled->lowered.fallbacks.size(), 1u);
-  const Fallback& fallback = compiled->lowered.fallbacks[0];
+  ASSERT_EQ(compiled->fallbacks.size(), 1u);
+  const Fallback& fallback = compiled->fallbacks[0];
   EXPECT_EQ(fallback.key, task().key);
   EXPECT_EQ(fallback.task, task().name);
   EXPECT_EQ(fallback.wanted, "recorded");
   EXPECT_EQ(fallback.used, "default");
   EXPECT_EQ(fallback.reason, "replay: line 1 of the trace: stage 'output' has no loop 'nowhere'");
-  EXPECT_EQ(schedule::to_string(compiled->lowered.schedule.trace),
+  EXPECT_EQ(schedule::to_string(compiled->schedule.trace),
             schedule::to_string(tunings::default_trace(task().op.program, target_)));
-  const auto lowered = lower_task(task(), recorded, target_);
-  ASSERT_TRUE(lowered.ok());
-  EXPECT_EQ(lowered->fallbacks.size(), 1u);
 }
 
 TEST_F(Kernels, AnAlgorithmThatTheTaskDoesNotHaveIsNamed) {
-  const auto lowered = lower_task(
-      task(), {"winograd9", {schedule::Algorithm{"winograd9"}}, Origin::Record}, target_);
-  ASSERT_TRUE(lowered.ok());
-  ASSERT_EQ(lowered->fallbacks.size(), 1u);
-  EXPECT_EQ(lowered->fallbacks[0].reason, "the task has no algorithm 'winograd9'");
+  const auto compiled = compile_task(
+      task(), {"winograd9", {schedule::Algorithm{"winograd9"}}, Origin::Record}, target_, "kernel");
+  ASSERT_TRUE(compiled.ok());
+  ASSERT_EQ(compiled->fallbacks.size(), 1u);
+  EXPECT_EQ(compiled->fallbacks[0].reason, "the task has no algorithm 'winograd9'");
 }
 
 TEST_F(Kernels, ARecordThatWasPassedOverIsNamed) {
   Schedule schedule = default_schedule(task(), target_, {});
   schedule.passed_over = "it is too old";
-  const auto lowered = lower_task(task(), schedule, target_);
-  ASSERT_TRUE(lowered.ok());
-  ASSERT_EQ(lowered->fallbacks.size(), 1u);
-  EXPECT_EQ(describe(lowered->fallbacks[0]),
+  const auto compiled = compile_task(task(), schedule, target_, "kernel");
+  ASSERT_TRUE(compiled.ok());
+  ASSERT_EQ(compiled->fallbacks.size(), 1u);
+  EXPECT_EQ(describe(compiled->fallbacks[0]),
             "task " + task().key + " '" + task().name +
                 "': its recorded schedule gave way to the default one: it is too old");
 }

@@ -147,9 +147,8 @@ Status link(Compilation& c) {
           {parameter.bytes(), parameter.kind == kernel::ParameterKind::Output});
     }
     model.plan.kernels.push_back(std::move(kernel));
-    model.schedules.push_back(task->lowered.schedule);
-    model.fallbacks.insert(model.fallbacks.end(), task->lowered.fallbacks.begin(),
-                           task->lowered.fallbacks.end());
+    model.schedules.push_back(task->schedule);
+    model.fallbacks.insert(model.fallbacks.end(), task->fallbacks.begin(), task->fallbacks.end());
     objects.push_back(task->main.object);
   }
   if (objects.empty()) return {};

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "base/json_value.h"
-#include "base/read_json.h"
 #include "compiler/schedule/primitives.h"
 
 namespace attune::schedule {
@@ -24,14 +21,6 @@ struct TextWriter {
   }
   void operator()(const char*, const Numbers& numbers) {
     for (std::int64_t number : numbers) text += fmt::format(" {}", number);
-  }
-};
-
-struct JsonWriter {
-  nlohmann::json list;
-  template <typename T>
-  void operator()(const char*, const T& value) {
-    list.push_back(value);
   }
 };
 
@@ -61,25 +50,6 @@ struct TextReader {
   }
   void operator()(const char* field, Numbers& values) {
     while (next < words.size()) values.push_back(to_number(field, words[next++]));
-  }
-};
-
-struct JsonReader {
-  const nlohmann::json& list;
-  std::size_t next = 1;
-  std::string problem;
-  template <typename T>
-  void operator()(const char* field, T& value) {
-    if (!problem.empty()) return;
-    if (next >= list.size()) {
-      problem = fmt::format("its {} is missing", field);
-      return;
-    }
-    try {
-      value = json_value<T>(list[next++]);
-    } catch (const nlohmann::json::exception&) {
-      problem = fmt::format("its {} has the wrong type", field);
-    }
   }
 };
 
@@ -153,49 +123,6 @@ Result<Trace> parse_trace(std::string_view text) {
     if (words.empty() || words[0].starts_with('#')) continue;
     auto step = read_step(words);
     if (!step.ok()) return at_line(step.error(), line_number);
-    trace.push_back(std::move(*step));
-  }
-  return trace;
-}
-
-std::string to_json(const Trace& trace) {
-  nlohmann::json steps = nlohmann::json::array();
-  for (const Step& step : trace) {
-    std::visit(
-        [&](auto s) {
-          JsonWriter writer{nlohmann::json::array({s.kName})};
-          fields(s, writer);
-          steps.push_back(std::move(writer.list));
-        },
-        step);
-  }
-  return steps.dump();
-}
-
-Result<Trace> trace_from_json(std::string_view text) {
-  if (json_depth(text) > kDeepestJson) return invalid("the trace is nested too deep");
-  const auto steps = read_json<nlohmann::json>(text);
-  if (!steps.is_array()) return invalid("the trace is not a JSON array of steps");
-  Trace trace;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto& list = steps[i];
-    if (!list.is_array() || list.empty() || !list[0].is_string()) {
-      return at_line(invalid("not a step"), i + 1);
-    }
-    auto step = step_named(list[0].get<std::string>());
-    if (!step) {
-      return at_line(invalid(fmt::format("unknown step '{}'", list[0].get<std::string>())), i + 1);
-    }
-    JsonReader reader{list, 1, {}};
-    std::visit([&](auto& s) { fields(s, reader); }, *step);
-    if (reader.problem.empty() && reader.next < list.size()) {
-      reader.problem = fmt::format("it has {} fields too many", list.size() - reader.next);
-    }
-    if (!reader.problem.empty()) {
-      return at_line(invalid(fmt::format("step '{}' does not parse: {}", list[0].get<std::string>(),
-                                         reader.problem)),
-                     i + 1);
-    }
     trace.push_back(std::move(*step));
   }
   return trace;

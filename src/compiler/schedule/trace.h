@@ -20,10 +20,6 @@ std::string to_string(const Trace& trace);
 // Errors name line and reason.
 Result<Trace> parse_trace(std::string_view text);
 
-// [["split", "output", "ow", [4]], …]
-std::string to_json(const Trace& trace);
-Result<Trace> trace_from_json(std::string_view text);
-
 std::uint64_t hash(const Trace& trace);
 
 // One step on a state; the error names stage, loop, numbers and reason.

@@ -42,14 +42,6 @@ TEST(Trace, TextRoundTrips) {
   EXPECT_EQ(to_string(*trace), kAllSteps);
 }
 
-TEST(Trace, JsonRoundTrips) {
-  const Trace trace = parse_trace(kAllSteps).value();
-  const auto back = trace_from_json(to_json(trace));
-  ASSERT_TRUE(back.ok()) << back.error().message;
-  EXPECT_EQ(to_string(*back), kAllSteps);
-  EXPECT_EQ(to_json({Split{"anchor", "i", {4, 2}}}), R"([["split","anchor","i",[4,2]]])");
-}
-
 TEST(Trace, IgnoresCommentsAndEmptyLines) {
   const auto trace = parse_trace("# a schedule\n\n  split output i 4  \r\n\tunroll output i.1");
   ASSERT_TRUE(trace.ok());
@@ -78,27 +70,6 @@ TEST(Trace, ParseErrorsNameTheLine) {
             "line 1 of the trace: step 'unroll' does not parse: 'now' is too much" + hint);
   EXPECT_EQ(failure("tile a x y 4"),
             "line 1 of the trace: step 'tile' does not parse: its y_factor is missing" + hint);
-}
-
-std::string json_failure(std::string_view text) {
-  const auto trace = trace_from_json(text);
-  return trace.ok() ? "parsed" : trace.error().message;
-}
-
-TEST(Trace, JsonErrorsNameTheStep) {
-  EXPECT_EQ(json_failure("{"), "the trace is not a JSON array of steps");
-  EXPECT_EQ(json_failure("{}"), "the trace is not a JSON array of steps");
-  EXPECT_EQ(json_failure("[[]]"), "line 1 of the trace: not a step");
-  EXPECT_EQ(json_failure("[[\"inline\", \"a\"], 3]"), "line 2 of the trace: not a step");
-  EXPECT_EQ(json_failure("[[\"splot\"]]"), "line 1 of the trace: unknown step 'splot'");
-  EXPECT_EQ(json_failure("[[\"split\", \"a\", \"i\"]]"),
-            "line 1 of the trace: step 'split' does not parse: its factors is missing");
-  EXPECT_EQ(json_failure("[[\"split\", \"a\", \"i\", 4]]"),
-            "line 1 of the trace: step 'split' does not parse: its factors has the wrong type");
-  EXPECT_EQ(json_failure(R"([["split","C","i",[1e30]]])"),
-            "line 1 of the trace: step 'split' does not parse: its factors has the wrong type");
-  EXPECT_EQ(json_failure("[[\"inline\", \"a\", \"b\"]]"),
-            "line 1 of the trace: step 'inline' does not parse: it has 1 fields too many");
 }
 
 // The hashes of records that were written stay, whatever steps come.

@@ -51,8 +51,9 @@ struct Kind {
   Result<std::vector<std::string>> (*devices_here)() = nullptr;
   // What of the system its devices need.
   std::span<const Library> libraries = {};
-  // Whether a model for it can be written as C sources, which any compiler makes a program of.
-  bool writes_c = false;
+  // For a model that is written as C sources, which any compiler makes a program of: the target
+  // with the facts that hold in C. Null: none is written for this kind.
+  Target (*c_target)(const Target& resolved) = nullptr;
   // Whether it multiplies f32 matrices faster when factors are rounded to tf32; null: no.
   bool (*has_tf32)(const Target& resolved) = nullptr;
 };

@@ -129,16 +129,16 @@ grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
   reactor->place().hold(asked.request.ByteSizeLong());
   if (prepare) prepare(under_way.caller());
   Event event = [reactor, act = std::move(act), complete = std::move(complete),
-                 &reply = asked.reply, &errands = state_.errands](Turn& turn) {
+                 &reply = asked.reply, &deferred_reads = state_.deferred_reads](Turn& turn) {
     const jobs::Caller& caller = reactor->under_way().caller();
     const Status fits = reactor->place().check_memory(caller.user);
     if (!fits.ok()) return reactor->finish(fits);
     const Status acted = act(caller, turn);
     reactor->place().hold(reply.ByteSizeLong());
-    turn.waiting.push_back([reactor, acted, complete, &errands](const Status& written) {
+    turn.waiting.push_back([reactor, acted, complete, &deferred_reads](const Status& written) {
       const Status& status = acted.ok() ? written : acted;
       if (!status.ok() || !complete) return reactor->finish(status);
-      errands.add([reactor, complete] {
+      deferred_reads.add([reactor, complete] {
         complete();
         reactor->Finish(grpc::Status::OK);
       });

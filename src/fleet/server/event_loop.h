@@ -3,9 +3,9 @@
 // out when the journal has written it, others at once. Between events the thread sleeps until the
 // next one or until a deadline. What is decided is Turns' (turns.h); nothing that the thread does
 // itself waits for a process, a person or a read or write of the disk: what is read for a call is
-// an errand (calls/errands.h), what is written is the journal's. A job that comes with files makes
-// it wait for names to change, two folders and one renaming at most (claim_upload), which it does
-// not sync; and it waits for locks that are held for moments.
+// a deferred read (calls/deferred_reads.h), what is written is the journal's. A job that comes with
+// files makes it wait for names to change, two folders and one renaming at most (claim_upload),
+// which it does not sync; and it waits for locks that are held for moments.
 #pragma once
 
 #include <atomic>

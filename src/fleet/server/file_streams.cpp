@@ -42,7 +42,7 @@ FetchStream::FetchStream(CallState& state, std::unique_ptr<UnderWay> under_way,
                          const std::string& job)
     : state_(state), under_way_(std::move(under_way)) {
   const bool heard = under_way_->in_time() && state.loop->post([this, job](Turn& turn) {
-    state_.errands.add(
+    state_.deferred_reads.add(
         [this, found = turn.book.fetched(under_way_->caller(), job)] { begin(found); });
   });
   if (!heard) Finish(ending());

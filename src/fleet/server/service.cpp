@@ -112,7 +112,7 @@ class GrpcService final : public Service {
     }
     ends_all.join();
     users_.clear();
-    state_.errands.stop();
+    state_.deferred_reads.stop();
     return true;
   }
 

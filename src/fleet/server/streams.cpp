@@ -152,7 +152,7 @@ void WatchStream::begin(const v1::ListRequest& request) {
     if (found != state.watchers.end()) found->second->deliver(std::move(parts));
   };
   const auto deliver_with_report = [&state = state_, deliver](Parts parts) {
-    state.errands.add([&state, deliver, parts = std::move(parts)]() mutable {
+    state.deferred_reads.add([&state, deliver, parts = std::move(parts)]() mutable {
       for (v1::Job& job : *parts->front().mutable_jobs()) state.options.add_report(job);
       deliver(std::move(parts));
     });

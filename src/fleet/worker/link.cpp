@@ -151,7 +151,7 @@ class Link::Line final : public Listener {
     hello.set_name(options_.name);
     hello.set_secret(secret_);
     if (!welcomed_) hello.set_token(options_.token);
-    hello.set_takes_jobs(options_.takes_jobs);
+    hello.set_takes_jobs(true);
     for (const std::string& device : options_.devices) hello.add_devices(device);
     for (const v1::Holding& holding : pending_.holdings()) *hello.add_holds() = holding;
     return message;
@@ -287,16 +287,6 @@ void Link::ended(const Holding& holding, client::JobState state, const std::stri
   ended.set_state(message_of(state));
   ended.set_reason(as_utf8(reason));  // may tell of any file
   ended.set_result_json(result_json);
-  line_->send(std::move(message));
-}
-
-void Link::register_job(const client::JobRequest& request, const std::vector<KindOfStage>& kinds,
-                        const std::string& idempotency_key) {
-  v1::FromWorker message;
-  v1::Register& registration = *message.mutable_register_();
-  *registration.mutable_spec() = client::to_message(request);
-  add_kinds(kinds, registration);
-  registration.set_idempotency_key(idempotency_key);
   line_->send(std::move(message));
 }
 

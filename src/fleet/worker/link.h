@@ -22,7 +22,6 @@ struct LinkOptions {
   std::string name = {};
   std::string token = {};                 // what it was handed, for its first hello
   std::vector<std::string> devices = {};  // keys of those that it can measure on
-  bool takes_jobs = true;                 // false: it only registers jobs of its own
   double patience_seconds = 10;           // for a scheduler that does not answer
 };
 
@@ -32,7 +31,7 @@ struct Devices {
   int cores = 0;  // of one; 0: not cores of this machine
 };
 
-inline constexpr std::int64_t kOfEnded = -1, kOfRegister = -2;
+inline constexpr std::int64_t kOfEnded = -1;
 
 // What the scheduler says; called on threads of the line, one call after the other. They must not
 // wait for anything.
@@ -46,7 +45,7 @@ class LinkEvents {
   virtual void wished(const Holding& holding, client::Wish wish) = 0;
   // What was said does not count: the job is another's, or over.
   virtual void refused(const Holding& holding, std::int64_t stage, const std::string& why) = 0;
-  // The scheduler has written down a finished stage, or kOfEnded, or kOfRegister.
+  // The scheduler has written down a finished stage, or kOfEnded.
   virtual void known(const Holding& holding, std::int64_t stage) = 0;
   // The last call: the line broke and could not be mended in time, or there was no job to keep.
   virtual void lost(const Error& why) = 0;
@@ -72,9 +71,6 @@ class Link final : public StageLine {
   // begin.
   void ended(const Holding& holding, client::JobState state, const std::string& reason,
              const std::string& result_json);
-  // A job of this tuner's own; the answer is known(), with kOfRegister.
-  void register_job(const client::JobRequest& request, const std::vector<KindOfStage>& kinds,
-                    const std::string& idempotency_key);
 
  private:
   class Line;

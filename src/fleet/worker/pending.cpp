@@ -3,15 +3,7 @@
 namespace attune::worker {
 namespace {
 
-constexpr std::int64_t kEnded = -1, kRegister = -2;  // in the place of a stage's number
-
-v1::FromWorker kinds_of(const v1::Register& registration, const v1::Known& known) {
-  v1::FromWorker message;
-  message.mutable_kinds()->set_job(known.job());
-  message.mutable_kinds()->set_epoch(known.epoch());
-  *message.mutable_kinds()->mutable_kinds() = registration.kinds();
-  return message;
-}
+constexpr std::int64_t kEnded = -1;  // in the place of a stage's number
 
 }  // namespace
 
@@ -41,9 +33,6 @@ void Pending::said(const v1::FromWorker& message) {
     case v1::FromWorker::kEnded:
       if (Job* job = find(message.ended())) job->ended = message;
       return;
-    case v1::FromWorker::kRegister:
-      registrations_.push_back(message);
-      return;
     default:
       return;
   }
@@ -56,21 +45,14 @@ void Pending::heard(const v1::ToWorker& message) {
   }
   const bool refused = message.has_refused();
   if (!refused && !message.has_known()) return;
-  const std::int64_t stage = refused ? message.refused().stage() : message.known().stage();
-  if (stage == kRegister && !registrations_.empty()) {
-    if (!refused) {
-      const v1::Known& known = message.known();
-      jobs_[{known.job(), known.epoch()}].kinds =
-          kinds_of(registrations_.front().register_(), known);
-    }
-    registrations_.pop_front();
-  } else if (refused) {
+  if (refused) {
     jobs_.erase({message.refused().job(), message.refused().epoch()});
-  } else if (stage == kEnded) {
+  } else if (message.known().stage() == kEnded) {
     jobs_.erase({message.known().job(), message.known().epoch()});
   } else if (Job* job = find(message.known())) {
-    std::erase_if(job->results,
-                  [&](const v1::FromWorker& result) { return result.finished().stage() == stage; });
+    std::erase_if(job->results, [&](const v1::FromWorker& result) {
+      return result.finished().stage() == message.known().stage();
+    });
   }
 }
 
@@ -93,7 +75,6 @@ std::vector<v1::FromWorker> Pending::again() const {
     if (job.progress) messages.push_back(*job.progress);
     if (job.ended) messages.push_back(*job.ended);
   }
-  messages.insert(messages.end(), registrations_.begin(), registrations_.end());
   return messages;
 }
 

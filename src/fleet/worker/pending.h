@@ -23,7 +23,7 @@ class Pending {
   // Jobs that are this worker's, as far as it knows.
   std::vector<v1::Holding> holdings() const;
   // Nothing would be lost by beginning anew.
-  bool empty() const { return jobs_.empty() && registrations_.empty(); }
+  bool empty() const { return jobs_.empty(); }
   // What to say again, after a hello with the holdings.
   std::vector<v1::FromWorker> again() const;
 
@@ -38,7 +38,6 @@ class Pending {
   Job* find(const Message& message);
 
   std::map<Key, Job> jobs_;
-  std::deque<v1::FromWorker> registrations_;  // not answered
 };
 
 }  // namespace attune::worker

@@ -54,7 +54,6 @@ std::string again(const Pending& pending) {
       words.push_back(fmt::format("finished {}", message.finished().stage()));
     }
     if (message.has_ended()) words.push_back("ended");
-    if (message.has_register_()) words.push_back("register");
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -96,18 +95,6 @@ TEST(Pending, WhatWasRefusedIsForgotten) {
   pending.heard(refused);
   offer(pending, "j1", 1);
   EXPECT_EQ(again(pending), "");
-}
-
-TEST(Pending, ARegistrationBecomesAJob) {
-  Pending pending;
-  v1::FromWorker registration;
-  registration.mutable_register_()->add_kinds()->set_name("measure");
-  pending.said(registration);
-  EXPECT_EQ(again(pending), "register");
-  pending.heard(known("j9", -2));
-  EXPECT_EQ(again(pending), "kinds");
-  EXPECT_EQ(pending.again()[0].kinds().kinds(0).name(), "measure");
-  EXPECT_EQ(pending.holdings()[0].job(), "j9");
 }
 
 }  // namespace

@@ -237,11 +237,11 @@ std::vector<space::Point> AnnealingExplorer::leaders_to_try(const Pool& pool,
 }
 
 // The most promising points that may be proposed, judged with the uncertainty.
-AnnealingExplorer::Candidates AnnealingExplorer::candidates(std::size_t batch, Rng& rng) {
+AnnealingExplorer::Prospects AnnealingExplorer::candidates(std::size_t batch, Rng& rng) {
   Scorer scorer(ledger_, *learner_);
   const double wanted = std::ceil(options_.pool * static_cast<double>(batch));
   Pool pool(ledger_, std::max(batch, static_cast<std::size_t>(wanted)));
-  Candidates result;
+  Prospects result;
   const bool whole = ledger_.space().size() <= options_.score_whole;
   result.deviation = whole ? scan(scorer, pool) : walk(scorer, pool, rng);
   if (!whole || scanned_ < ledger_.space().size()) add_neighbours_of_best(scorer, pool, rng);
@@ -269,7 +269,7 @@ std::vector<space::Candidate> AnnealingExplorer::select(std::size_t batch, const
   const std::size_t defaults = proposals.size();
   const auto random =
       static_cast<std::size_t>(options_.random_share * static_cast<double>(batch) + rng.uniform());
-  const Candidates pool = candidates(batch, rng);
+  const Prospects pool = candidates(batch, rng);
   BatchPicker picker(options_.new_choice * pool.deviation);
   for (const space::Point& point : pool.leaders) {
     if (proposals.size() + random >= batch) break;

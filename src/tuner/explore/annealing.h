@@ -22,7 +22,7 @@ class AnnealingExplorer final : public LedgerExplorer {
   Status load_own(const nlohmann::json& document) override;
   void restored() override { learner_->fit(ledger_.tried()); }
 
-  struct Candidates {
+  struct Prospects {
     std::vector<Scored> best;           // best first
     double deviation = 1;               // of scores all over the space
     std::vector<space::Point> leaders;  // of alternatives that were hardly tried
@@ -32,7 +32,7 @@ class AnnealingExplorer final : public LedgerExplorer {
     std::optional<double> score;  // nothing: rejected
   };
 
-  Candidates candidates(std::size_t batch, Rng& rng);
+  Prospects candidates(std::size_t batch, Rng& rng);
   std::vector<space::Point> leaders_to_try(const Pool& pool, std::size_t batch) const;
   // Both give back the deviation of scores.
   double scan(Scorer& scorer, Pool& pool);

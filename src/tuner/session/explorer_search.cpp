@@ -11,10 +11,18 @@
 namespace attune::session {
 namespace {
 
-class ExplorerSearch : public Search {
+// What an explorer refers to, in the order it must be made.
+struct OwnedContext {
+  std::unique_ptr<space::TemplateSpace> space;
+  std::unique_ptr<cost_model::CostModel> model;
+  std::shared_ptr<const cost_model::History> history;
+};
+
+class ExplorerSearch final : public Search {
  public:
-  ExplorerSearch(std::unique_ptr<explore::Explorer> explorer, std::uint64_t seed)
-      : explorer_(std::move(explorer)), seed_(seed) {}
+  ExplorerSearch(OwnedContext context, std::unique_ptr<explore::Explorer> explorer,
+                 std::uint64_t seed)
+      : context_(std::move(context)), explorer_(std::move(explorer)), seed_(seed) {}
 
   std::vector<space::Candidate> select(std::size_t count) override {
     // A generator per selection, so that their number is all there is to remember.
@@ -60,6 +68,7 @@ class ExplorerSearch : public Search {
   }
 
  private:
+  OwnedContext context_;
   std::unique_ptr<explore::Explorer> explorer_;
   std::uint64_t seed_;
   std::uint64_t selections_ = 0;
@@ -67,29 +76,7 @@ class ExplorerSearch : public Search {
   std::vector<std::uint64_t> fresh_;  // known since changes() was last asked
 };
 
-// What the explorer refers to, in the order it must be made.
-struct OwnedContext {
-  std::unique_ptr<space::TemplateSpace> space;
-  std::unique_ptr<cost_model::CostModel> model;
-  std::shared_ptr<const cost_model::History> history;
-};
-
-class OwningSearch final : public ExplorerSearch {
- public:
-  OwningSearch(OwnedContext context, std::unique_ptr<explore::Explorer> explorer,
-               std::uint64_t seed)
-      : ExplorerSearch(std::move(explorer), seed), context_(std::move(context)) {}
-
- private:
-  OwnedContext context_;
-};
-
 }  // namespace
-
-std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
-                                    std::uint64_t seed) {
-  return std::make_unique<ExplorerSearch>(std::move(explorer), seed);
-}
 
 Result<std::unique_ptr<Search>> make_template_search(
     const Task& task, const target::Target& target, const explore::SearchOptions& options,
@@ -110,7 +97,7 @@ Result<std::unique_ptr<Search>> make_template_search(
   ATTUNE_ASSIGN(auto explorer, explore::make_explorer(seeded, {*context.space, *context.model,
                                                                context.history.get()}));
   return std::unique_ptr<Search>(
-      std::make_unique<OwningSearch>(std::move(context), std::move(explorer), seed));
+      std::make_unique<ExplorerSearch>(std::move(context), std::move(explorer), seed));
 }
 
 }  // namespace attune::session

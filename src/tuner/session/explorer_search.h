@@ -14,12 +14,8 @@
 
 namespace attune::session {
 
-// Space and model of the explorer must outlive the search.
-std::unique_ptr<Search> make_search(std::unique_ptr<explore::Explorer> explorer,
-                                    std::uint64_t seed);
-
-// An explorer over the templates that fit the task's algorithms, on the
-// analytic model; owns all it needs. `target` must be resolved; `history` may be null.
+// An explorer over the templates that fit the task's algorithms, on the analytic model; owns all it
+// needs. `target` must be resolved; `history` may be null.
 Result<std::unique_ptr<Search>> make_template_search(
     const Task& task, const target::Target& target, const explore::SearchOptions& options,
     std::uint64_t seed, std::shared_ptr<const cost_model::History> history = nullptr);

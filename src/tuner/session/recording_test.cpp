@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "tuner/session/fakes_testing.h"
+#include "tuner/session/model_agenda.h"
 #include "tuner/session/run_local.h"
 #include "tuner/session/run_model.h"
 

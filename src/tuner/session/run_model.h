@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,11 +70,6 @@ struct ModelProgress {
   double elapsed_seconds = 0, total_seconds = 0;
   bool closing = false;
 };
-
-// What run_model drives; all must outlive it.
-std::unique_ptr<Agenda> make_model_agenda(
-    const std::vector<WeightedSession>& sessions, const ModelBudget& budget, const Clock& clock,
-    const std::function<void(const ModelProgress&)>& progressed);
 
 // All sessions are finished afterwards unless `stop` became true. `usage` may be null. The
 // stages of the run are done in between, and all of them before it returns.

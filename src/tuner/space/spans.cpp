@@ -218,19 +218,6 @@ Spans spans_within(const StageState& stage, const schedule::Extents& iter_extent
   return axes_only(stage, spans);
 }
 
-Spans spans_of_loops(const StageState& stage, const schedule::Extents& iter_extents,
-                     const std::vector<bool>& varies) {
-  CHECK(stage.iters.size() <= kMaxIters, "a stage has too many loops");
-  std::array<std::int64_t, kMaxIters> spans;
-  std::fill_n(spans.begin(), stage.iters.size(), 1);
-  for (int loop : stage.loops) {
-    const auto i = static_cast<std::size_t>(loop);
-    if (varies[i]) spans[i] = iter_extents[i];
-  }
-  fold_back(stage, iter_extents, spans);
-  return axes_only(stage, spans);
-}
-
 std::int64_t general_span(const ir::Expr& index, const Spans& spans, std::int64_t whole) {
   const auto moves = moves_of(index, spans);
   return moves ? std::min(*moves + 1, whole) : whole;

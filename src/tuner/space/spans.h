@@ -25,9 +25,6 @@ struct Spans {
 // While the loops at positions >= `first` run.
 Spans spans_within(const schedule::StageState& stage, const schedule::Extents& iter_extents,
                    int first);
-// While the loops that `varies` names (by iter index) run.
-Spans spans_of_loops(const schedule::StageState& stage, const schedule::Extents& iter_extents,
-                     const std::vector<bool>& varies);
 
 // The values that an index that is not linear takes, as far as divisions and remainders let one
 // tell (tiles are taken to be aligned); `whole` otherwise.

@@ -11,6 +11,7 @@
 #include "compiler/model/bound.h"
 #include "compiler/model/kernels.h"
 #include "compiler/model/load/runnable_model.h"
+#include "compiler/schedule/algorithm.h"
 #include "runtime/execution/usable_cores.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/measure/builder/local_builder.h"
@@ -38,21 +39,27 @@ struct Looked {
   model::Schedule schedule = {};
 };
 
-struct Trial {
+// A schedule that is timed for it: the default or another.
+struct Entry {
   Looked* looked = nullptr;
-  model::Schedule schedule = {};
-  measure::BuiltCandidate built = {};
-  std::optional<measure::RunResult> result = {};
+  space::Candidate candidate = {};
 
-  std::optional<double> us() const {
-    const auto* timing = result ? std::get_if<outcome::Timing>(&result->outcome) : nullptr;
-    return timing ? std::optional(timing->best_us) : std::nullopt;
-  }
-  bool verified() const {
-    const auto* timing = result ? std::get_if<outcome::Timing>(&result->outcome) : nullptr;
-    return timing && timing->verified;
-  }
+  bool is_default() const { return candidate.trace_hash == schedule::hash(looked->schedule.trace); }
+  double us() const { return *candidate.time_us; }
 };
+
+// By the numbers of the candidates.
+using Built = std::vector<measure::BuiltCandidate>;
+
+std::optional<double> us_of(const measure::RunResult& result) {
+  const auto* timing = std::get_if<outcome::Timing>(&result.outcome);
+  return timing ? std::optional(timing->best_us) : std::nullopt;
+}
+
+bool is_verified(const measure::RunResult& result) {
+  const auto* timing = std::get_if<outcome::Timing>(&result.outcome);
+  return timing && timing->verified;
+}
 
 double elements_of(const graph::Task& task) {
   double elements = 0;
@@ -150,56 +157,61 @@ class Look {
   }
 
   Status look_at(const std::vector<Looked*>& some) {
-    std::vector<std::vector<model::Schedule>> others(some.size());
+    std::vector<std::vector<schedule::Trace>> others(some.size());
     ATTUNE_RETURN_IF_ERROR(
         model::run_parallel(some.size(), model::compiling_threads(), [&](std::size_t i) -> Status {
           others[i] = others_of(*some[i]);
           return {};
         }));
-    std::vector<Trial> trials;
+    std::vector<Entry> entries;
+    const auto enter = [&](Looked* looked, schedule::Trace trace) {
+      const std::uint64_t hash = schedule::hash(trace);
+      entries.push_back(
+          {looked, {.trace = std::move(trace), .trace_hash = hash, .number = std::ssize(entries)}});
+    };
     for (std::size_t i = 0; i < some.size(); ++i) {
-      trials.push_back({some[i], some[i]->schedule});
-      for (model::Schedule& other : others[i]) trials.push_back({some[i], std::move(other)});
+      enter(some[i], some[i]->schedule.trace);
+      for (schedule::Trace& other : others[i]) enter(some[i], std::move(other));
     }
-    ATTUNE_RETURN_IF_ERROR(time(trials));
-    for (Looked* looked : some) ATTUNE_RETURN_IF_ERROR(decide(*looked, trials));
+    const Built built = build(entries);
+    ATTUNE_RETURN_IF_ERROR(time(entries, built));
+    for (Looked* looked : some) ATTUNE_RETURN_IF_ERROR(decide(*looked, entries, built));
     report_.looked += some.size();
     return {};
   }
 
   // The default and the fastest of the others are checked and timed once more, in turns; both
   // become records, so that nobody looks again.
-  Status decide(const Looked& looked, std::vector<Trial>& trials) {
-    Trial* known = nullptr;
-    Trial* best = nullptr;
-    for (Trial& trial : trials) {
-      if (trial.looked != &looked || !trial.us()) continue;
-      if (known == nullptr && schedule::hash(trial.schedule.trace) == hash_of(looked)) {
-        known = &trial;
-      } else if (best == nullptr || *trial.us() < *best->us()) {
-        best = &trial;
+  Status decide(const Looked& looked, std::vector<Entry>& entries, const Built& built) {
+    Entry* known = nullptr;
+    Entry* best = nullptr;
+    for (Entry& entry : entries) {
+      if (entry.looked != &looked || !entry.candidate.time_us) continue;
+      if (known == nullptr && entry.is_default()) {
+        known = &entry;
+      } else if (best == nullptr || entry.us() < best->us()) {
+        best = &entry;
       }
     }
     if (known == nullptr) return {};
-    std::vector<Trial*> finalists{known};
-    if (best != nullptr && *best->us() <= (1 - kSaves) * *known->us()) finalists.push_back(best);
-    ATTUNE_RETURN_IF_ERROR(race(finalists));
-    for (const Trial* trial : finalists) {
-      if (trial->verified()) records_.push_back(record_of(*trial));
+    std::vector<Entry*> finalists{known};
+    if (best != nullptr && best->us() <= (1 - kSaves) * known->us()) finalists.push_back(best);
+    ATTUNE_ASSIGN(const std::vector<measure::RunResult> results, race(finalists, built));
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      finalists[i]->candidate.time_us = us_of(results[i]);
+      if (is_verified(results[i])) records_.push_back(record_of(*finalists[i], built, results[i]));
     }
-    if (finalists.size() == 1 || !best->verified()) return {};
-    if (known->verified() && *best->us() > (1 - kSaves) * *known->us()) return {};
-    best->schedule.measured_us = *best->us();
-    report_.better.emplace(looked.number, best->schedule);
+    if (finalists.size() == 1 || !is_verified(results[1])) return {};
+    if (is_verified(results[0]) && best->us() > (1 - kSaves) * known->us()) return {};
+    model::Schedule better = model::recorded_schedule(best->candidate.trace);
+    better.origin = model::Origin::Default;
+    better.measured_us = best->us();
+    report_.better.emplace(looked.number, std::move(better));
     return {};
   }
 
-  static std::uint64_t hash_of(const Looked& looked) {
-    return schedule::hash(looked.schedule.trace);
-  }
-
   // What the analytic model believes in, the default left out.
-  std::vector<model::Schedule> others_of(const Looked& looked) const {
+  std::vector<schedule::Trace> others_of(const Looked& looked) const {
     std::vector<space::NamedProgram> programs;
     const auto add = [&](const std::string& name, const ir::Program& program) {
       if (prepared_.compile.algorithms.allow(name)) programs.push_back({name, program});
@@ -210,37 +222,38 @@ class Look {
     }
     const space::TemplateSpace space(std::move(programs), tuning_.templates(), target_);
     const auto model = tuning_.prior(target_);
-    std::vector<model::Schedule> others;
+    const std::uint64_t usual = schedule::hash(looked.schedule.trace);
+    std::vector<schedule::Trace> others;
     for (const auto& predicted : cost_model::fastest_predicted(space, *model, kOthers + 1)) {
       schedule::Trace trace = space.trace_of(predicted.point);
-      if (schedule::hash(trace) == hash_of(looked) || others.size() == kOthers) continue;
-      model::Schedule schedule = model::recorded_schedule(std::move(trace));
-      schedule.origin = model::Origin::Default;
-      others.push_back(std::move(schedule));
+      if (schedule::hash(trace) == usual || others.size() == kOthers) continue;
+      others.push_back(std::move(trace));
     }
     return others;
   }
 
-  Status time(std::vector<Trial>& trials) {
+  Built build(const std::vector<Entry>& entries) {
     std::vector<measure::BuildRequest> requests;
-    for (const Trial& trial : trials) {
-      const ir::Program* program = model::program_of(*trial.looked->task, trial.schedule.algorithm);
-      requests.push_back(
-          {.candidate = {.trace = trial.schedule.trace, .number = std::ssize(requests)},
-           .program = std::make_shared<ir::Program>(*program),
-           .timeout_ms = kTimeoutMs});
+    for (const Entry& entry : entries) {
+      const ir::Program* program =
+          model::program_of(*entry.looked->task, schedule::algorithm_of(entry.candidate.trace));
+      requests.push_back({.candidate = entry.candidate,
+                          .program = std::make_shared<ir::Program>(*program),
+                          .timeout_ms = kTimeoutMs});
     }
-    std::vector<measure::BuiltCandidate> built = builder_->build(requests);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      trials[i].built = std::move(built[i]);
-      if (trials[i].built.failure) continue;
-      const measure::RunRequest request = request_of(trials[i], {});
-      ATTUNE_ASSIGN(auto results,
-                    runner_->measure({&request, 1}, {}, options_for(*trials[i].looked)));
-      trials[i].result = std::move(results.front());
-      const bool is_default =
-          schedule::hash(trials[i].schedule.trace) == hash_of(*trials[i].looked);
-      if (is_default) trials[i].looked->schedule.measured_us = trials[i].us();
+    return builder_->build(requests);
+  }
+
+  Status time(std::vector<Entry>& entries, const Built& built) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (built[i].failure) continue;
+      const measure::RunRequest request = request_of(entries[i], built, {});
+      ATTUNE_ASSIGN(const auto results,
+                    runner_->measure({&request, 1}, {}, options_for(*entries[i].looked)));
+      entries[i].candidate.time_us = us_of(results.front());
+      if (entries[i].is_default()) {
+        entries[i].looked->schedule.measured_us = entries[i].candidate.time_us;
+      }
     }
     return {};
   }
@@ -255,10 +268,15 @@ class Look {
     return how;
   }
 
-  static measure::RunRequest request_of(const Trial& trial,
+  static measure::RunRequest request_of(const Entry& entry, const Built& built,
                                         const measure::Expectation& expectation) {
-    const double tolerance = tolerance_of(*trial.looked->task, trial.schedule.algorithm);
-    return {&trial.built, tolerance * expectation.magnitude};
+    const double tolerance =
+        tolerance_of(*entry.looked->task, schedule::algorithm_of(entry.candidate.trace));
+    return {&built_of(entry, built), tolerance * expectation.magnitude};
+  }
+
+  static const measure::BuiltCandidate& built_of(const Entry& entry, const Built& built) {
+    return built[static_cast<std::size_t>(entry.candidate.number)];
   }
 
   records::Weights weights_of(const Looked& looked) const {
@@ -273,7 +291,7 @@ class Look {
   }
 
   Status remember() const {
-    if (records_.empty()) return {};
+    if (records_.empty() || !options_.remember) return {};
     ATTUNE_ASSIGN(const std::string path, model::records_path(options_.records));
     ATTUNE_ASSIGN(const auto store, records::open_sqlite_store(path));
     const auto added = store->add(records_);
@@ -281,33 +299,35 @@ class Look {
   }
 
   // Schedules of one task.
-  Status race(const std::vector<Trial*>& finalists) {
+  Result<std::vector<measure::RunResult>> race(const std::vector<Entry*>& finalists,
+                                               const Built& built) {
     const graph::Task& task = *finalists[0]->looked->task;
     ATTUNE_ASSIGN(const measure::Expectation expectation, builder_->expect(task.op.program, kSeed));
     std::vector<measure::RunRequest> requests;
-    for (const Trial* trial : finalists) requests.push_back(request_of(*trial, expectation));
+    for (const Entry* entry : finalists) {
+      requests.push_back(request_of(*entry, built, expectation));
+    }
     measure::RunOptions how = options_for(*finalists[0]->looked);
     how.compare_rounds = 3;
     how.compare_round_ms = 0;
     how.compare_repeat_us = 2 * how.repeat_us;
-    ATTUNE_ASSIGN(auto results, runner_->compare(requests, expectation, how));
-    for (std::size_t i = 0; i < finalists.size(); ++i) finalists[i]->result = std::move(results[i]);
-    return {};
+    return runner_->compare(requests, expectation, how);
   }
 
-  records::Record record_of(const Trial& trial) const {
+  records::Record record_of(const Entry& entry, const Built& built,
+                            const measure::RunResult& result) const {
     records::Record record;
-    record.task_key = trial.looked->task->key;
-    record.task_name = trial.looked->task->name;
+    record.task_key = entry.looked->task->key;
+    record.task_name = entry.looked->task->name;
     record.target = target::to_string(target_);
-    record.trace = schedule::to_string(trial.schedule.trace);
-    record.trace_hash = schedule::hash(trial.schedule.trace);
-    record.outcome = trial.result->outcome;
-    record.weights = weights_of(*trial.looked);
-    record.stages = {trial.built.build_ms, trial.result->run_ms, trial.result->wait_ms};
+    record.trace = schedule::to_string(entry.candidate.trace);
+    record.trace_hash = entry.candidate.trace_hash;
+    record.outcome = result.outcome;
+    record.weights = weights_of(*entry.looked);
+    record.stages = {built_of(entry, built).build_ms, result.run_ms, result.wait_ms};
     record.product_version = version();
     record.device = runner_->device();
-    record.noise = trial.result->noise;
+    record.noise = result.noise;
     record.verified = true;
     record.created_at_ms = unix_time_ms();
     return record;

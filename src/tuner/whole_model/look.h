@@ -16,6 +16,7 @@ namespace attune::whole_model {
 struct LookOptions {
   double seconds = 2;        // beside runs of the whole model
   std::string records = {};  // where it is remembered; empty: the default store
+  bool remember = true;      // false: what is found is for this compilation alone
 };
 
 struct LookReport {

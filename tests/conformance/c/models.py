@@ -4,7 +4,8 @@
 
 Every model is compiled to an artifact and to C by the same program, the C by each compiler that is
 here (gcc, clang, a cross compiler for aarch64 with qemu), without a warning; optionally also with
-address and undefined-behaviour sanitizers. What is not here is named and left out.
+address and undefined-behaviour sanitizers. What is not here is named in the end; without any of them
+the test fails.
 
 usage: models.py [--program ATTUNE] [--models a,b] [--compilers gcc,clang,...] [--sanitize]
 """
@@ -43,6 +44,7 @@ COMPILERS = {
     "clang": (["clang", *NATIVE], []),
     "clang-19": (["clang-19", *NATIVE], []),
     "aarch64": ([CROSS, "-O2", "-static"], [QEMU]),
+    "sanitized": (["gcc", *SANITIZE], []),
 }
 TYPES = {"f32": "f", "i64": "q", "i32": "i", "bool": "B", "u8": "B"}
 NPY = {"f32": "<f4", "i64": "<i8", "i32": "<i4", "bool": "|b1", "u8": "|u1"}
@@ -119,12 +121,11 @@ class Model:
         return worst
 
 
-def available(name):
+def why_left_out(name):
+    """What of a compiler is not here; empty: all of it is."""
     command, runner = COMPILERS[name]
     missing = [tool for tool in (command[0], *runner) if shutil.which(tool) is None]
-    if missing:
-        print(f"c: {name} left out: no {' and no '.join(missing)} here")
-    return not missing
+    return f"{name} (no {' and no '.join(missing)})" if missing else ""
 
 
 def main():
@@ -136,24 +137,30 @@ def main():
     parser.add_argument("--sanitize", action="store_true")
     options = parser.parse_args()
     random.seed(1)
-    compilers = [name for name in options.compilers.split(",") if available(name)]
+    asked = options.compilers.split(",") + (["sanitized"] if options.sanitize else [])
+    for name in asked:
+        if name not in COMPILERS:
+            parser.error(f"there is no compiler '{name}', but {', '.join(COMPILERS)}")
+    compilers = [name for name in asked if not why_left_out(name)]
+    left_out = [why for name in asked if (why := why_left_out(name))]
+    if not compilers:
+        print(f"c: FAILED: no compiler is left; left out: {', '.join(left_out)}")
+        return 1
     failures = 0
     for name in options.models.split(","):
         with tempfile.TemporaryDirectory() as folder:
             model = Model(options.program, name, pathlib.Path(folder))
-            trials = [(label, *COMPILERS[label]) for label in compilers]
-            if options.sanitize:
-                trials.append(("sanitized", ["gcc", *SANITIZE], []))
-            for label, command, runner in trials:
+            for label in compilers:
                 try:
-                    error = model.largest_error(command, runner, label)
+                    error = model.largest_error(*COMPILERS[label], label)
                     verdict = "ok" if error <= TOLERANCE else "WRONG"
                     print(f"c: {name:<14} {label:<12} {error:.2e} of the largest output  {verdict}", flush=True)
                 except RuntimeError as failure:
                     verdict = "FAILED"
                     print(f"c: {name:<14} {label:<12} {failure}", flush=True)
                 failures += verdict != "ok"
-    print(f"c: {'passed' if failures == 0 else f'{failures} FAILED'}")
+    closing = "passed" if failures == 0 else f"{failures} FAILED"
+    print(f"c: {closing}" + (f"; left out: {', '.join(left_out)}" if left_out else ""))
     return 1 if failures else 0
 
 

@@ -11,6 +11,7 @@
 #include "app/verbs/check/onnx_cases.h"
 #include "base/answer_reader.h"
 #include "base/isolated.h"
+#include "compiler/frontend/op_spec/small_specs.h"
 #include "compiler/model/load/machine_limits.h"
 #include "runtime/execution/usable_cores.h"
 #include "runtime/format/artifact.h"
@@ -171,7 +172,7 @@ Status check(const CheckOptions& options, const std::function<Status(const Check
     ATTUNE_ASSIGN(const CheckCase result, check_alone(options));
     return done(result);
   }
-  for (const std::string& spec : small_operators()) {
+  for (const std::string& spec : op_spec::small_specs()) {
     CheckOptions one = options;
     one.source.model.model = spec;
     const Result<CheckCase> result = check_alone(one);
@@ -190,33 +191,6 @@ std::string to_json(const CheckCase& result) {
   json["precision"] = ops::name_of(result.precision);
   json["message"] = result.message;
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-std::vector<std::string> small_operators() {
-  return {
-      "matmul:m=33,n=29,k=17",
-      "matmul:m=64,n=64,k=64",
-      "dense:m=7,n=40,k=24",
-      "batch_matmul:b=3,m=13,n=18,k=9",
-      "conv2d:h=14,w=14,ic=16,oc=32,kh=3,kw=3,pad=1",
-      "conv2d:h=15,w=11,ic=20,oc=24,kh=3,kw=3,stride=2,pad=1",
-      "conv2d:h=12,w=12,ic=3,oc=16,kh=7,kw=7,stride=2,pad=3",
-      "conv2d:h=9,w=9,ic=32,oc=32,kh=1,kw=1",
-      "conv2d:h=10,w=10,ic=16,oc=16,kh=3,kw=3,pad=2,dilation=2",
-      "conv2d:h=8,w=8,ic=32,oc=32,kh=3,kw=3,pad=1,groups=2",
-      "conv2d:h=14,w=14,ic=16,oc=16,kh=3,kw=3,pad=1,algo=winograd4",
-      "conv2d_transpose:h=7,w=7,ic=16,oc=8,kh=4,kw=4,stride=2,pad=1",
-      "depthwise:h=14,w=14,c=24,k=3,stride=1",
-      "depthwise:h=15,w=15,c=16,k=5,stride=2",
-      "maxpool:h=14,w=14,c=16,k=3,stride=2,pad=1",
-      "avgpool:h=12,w=12,c=20,k=2,stride=2,pad=0",
-      "attention:heads=4,m=37,n=50,d=16,kv=2",
-      "softmax:m=5,n=100",
-      "layernorm:m=6,n=64",
-      "reduce:m=9,n=70,op=sum",
-      "elementwise:m=5,n=77,op=relu",
-      "transpose:d0=4,d1=6,d2=10,perm=201",
-  };
 }
 
 }  // namespace attune::verbs

@@ -36,7 +36,7 @@ using RunElsewhere = std::function<Result<std::vector<runtime::Tensor>>(
 
 struct CheckOptions {
   model::SourceOptions source = {};  // with `all`, its model does not count
-  bool all = false;  // a table of small operators of every family instead of one model
+  bool all = false;  // small operators of every family (small_specs.h) instead of one model
   std::uint64_t seed = 0;
   double timeout_seconds = 60;      // of one ONNX test case
   RunElsewhere run_elsewhere = {};  // of ONNX test cases; none: they run here
@@ -47,8 +47,5 @@ struct CheckOptions {
 Status check(const CheckOptions& options, const std::function<Status(const CheckCase&)>& done);
 // One line.
 std::string to_json(const CheckCase& result);
-
-// The table behind `all`.
-std::vector<std::string> small_operators();
 
 }  // namespace attune::verbs

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/ops/forms/sample_spec_testing.h"
+#include "compiler/ops/forms/sample_spec.h"
 
 namespace attune::op_spec {
 namespace {

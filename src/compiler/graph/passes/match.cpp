@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace attune::graph {
 namespace {
@@ -37,11 +36,6 @@ std::optional<double> number_of(const Rewriter& rewriter, ValueId id) {
     if (constant->real(i) != first) return std::nullopt;
   }
   return first;
-}
-
-bool is_about(const Rewriter& rewriter, ValueId id, double number) {
-  const std::optional<double> found = number_of(rewriter, id);
-  return found && std::abs(*found - number) <= 1e-3 * std::abs(number);
 }
 
 std::optional<ConstantOperand> constant_operand(const Rewriter& rewriter, const Node& node) {

@@ -20,9 +20,6 @@ const Node* made_only_by(const Rewriter& rewriter, ValueId id, std::string_view 
 
 // The one number that all elements of a constant have.
 std::optional<double> number_of(const Rewriter& rewriter, ValueId id);
-// Whether a value is a constant whose elements all are `number`, to a relative error of 1e-3 at
-// most: exporters write numbers with few digits, and in half precision.
-bool is_about(const Rewriter& rewriter, ValueId id, double number);
 
 // The operands of a node with two inputs as (other, constant); nothing if neither is a constant
 // or both are.

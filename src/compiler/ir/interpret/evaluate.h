@@ -120,8 +120,6 @@ class Evaluator {
   std::size_t push_variable(const std::string& name);
   void pop_variable() { scope_.pop_back(); }
   std::size_t add_buffer(const Buffer& buffer);
-  std::size_t variable_count() const { return variable_count_; }
-  std::size_t buffer_count() const { return buffer_count_; }
 
   Result<const Node*> compile(const Expr& e);
   Result<const Access*> compile_access(const Buffer& buffer, const std::vector<Expr>& index);

@@ -23,8 +23,6 @@ struct IndexSum {
   std::int64_t constant = 0;
 
   bool is_constant() const { return terms.empty(); }
-  // The form is exactly one atom.
-  bool is_atom() const { return terms.size() == 1 && terms[0].coefficient == 1 && constant == 0; }
   void add(const Expr& atom, std::int64_t coefficient);
   void add(const IndexSum& other, std::int64_t factor);
   // The coefficient of an atom, 0 when it does not occur.

@@ -171,10 +171,10 @@ TEST(DefaultSchedule, ThatCannotBeBuiltGivesWayWithoutAWord) {
   Schedule promised = recorded_schedule(schedule::parse_trace("unroll output nothing\n").value());
   promised.origin = Origin::Default;
   promised.otherwise = std::make_shared<const Schedule>(usual);
-  const auto lowered = lower_task(task, promised, resolved(target));
-  ASSERT_TRUE(lowered.ok()) << lowered.error().message;
-  EXPECT_EQ(schedule::hash(lowered->schedule.trace), schedule::hash(usual.trace));
-  EXPECT_TRUE(lowered->fallbacks.empty());
+  const auto compiled = compile_task(task, promised, resolved(target), "kernel");
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+  EXPECT_EQ(schedule::hash(compiled->schedule.trace), schedule::hash(usual.trace));
+  EXPECT_TRUE(compiled->fallbacks.empty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,21 @@ inline target::Target cpu_target(const std::string& cpu) {
   return resolve(target).value();
 }
 
+// Their names must differ.
+inline Result<codegen::Module> compile_all(std::span<const ir::Kernel> kernels,
+                                           const target::Target& target) {
+  codegen::Module module;
+  std::vector<codegen::KernelObject> objects;
+  for (const ir::Kernel& kernel : kernels) {
+    ATTUNE_ASSIGN(objects.emplace_back(), code_generator.compile(kernel, target));
+    module.kernels.push_back(objects.back().entry);
+  }
+  ATTUNE_ASSIGN(module.code, code_generator.link(objects));
+  return module;
+}
+
 inline Result<codegen::Module> compile(const ir::Kernel& kernel, const target::Target& target) {
-  return codegen::compile_module(code_generator, std::span(&kernel, 1), target);
+  return compile_all({&kernel, 1}, target);
 }
 
 class LoadedKernel {

@@ -202,7 +202,7 @@ TEST(CompiledKernels, PrefetchChangesNothing) {
 
 TEST(CompiledKernels, SeveralKernelsShareOneObject) {
   std::vector<ir::Kernel> kernels{vector_add(64, 8), gemm_tile(2, 1, 8, 4)};
-  const auto module = codegen::compile_module(code_generator, kernels, host_target());
+  const auto module = compile_all(kernels, host_target());
   ASSERT_TRUE(module.ok()) << module.error().message;
   ASSERT_EQ(module->kernels.size(), 2u);
   const auto loaded = cpu::KernelModule::load(module->code);

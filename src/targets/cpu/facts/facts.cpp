@@ -37,6 +37,13 @@ target::Requirements requirements(const target::Target& resolved) {
 
 std::string_view processor(const target::Target& resolved) { return resolved.attribute(kCpu); }
 
+// C has no vectors under masks.
+target::Target c_target(const target::Target& resolved) {
+  target::Target target = resolved;
+  target.masked_bytes = 0;
+  return target;
+}
+
 std::string autotvm_text(const target::Target& target) {
   std::string text = "llvm -keys=cpu";
   const auto add = [&](std::string_view name, std::string_view value) {
@@ -63,7 +70,7 @@ const target::Kind target_kind = {
     .processor = processor,
     .autotvm_text = autotvm_text,
     .measure = [](const target::Target& target) { return measure_machine(target); },
-    .writes_c = true,
+    .c_target = c_target,
 };
 
 }  // namespace attune::cpu

@@ -107,8 +107,8 @@ void write_candidate(Writer& writer, const Candidate& candidate) {
   writer.value(candidate.best_known_us);
 }
 
-CandidateView read_kernel(Reader& reader) {
-  CandidateView view;
+KernelMessage read_kernel(Reader& reader) {
+  KernelMessage view;
   view.object = reader.blob();
   const std::span<const std::byte> symbol = reader.blob();
   view.facts.symbol.assign(reinterpret_cast<const char*>(symbol.data()), symbol.size());
@@ -135,11 +135,11 @@ std::vector<Sample> read_places(Reader& reader) {
   return samples;
 }
 
-CandidateView read_candidate(Reader& reader) {
-  CandidateView view = read_kernel(reader);
-  std::shared_ptr<CandidateView> preparation;
+KernelMessage read_candidate(Reader& reader) {
+  KernelMessage view = read_kernel(reader);
+  std::shared_ptr<KernelMessage> preparation;
   if (reader.value<bool>()) {
-    preparation = std::make_shared<CandidateView>(read_kernel(reader));
+    preparation = std::make_shared<KernelMessage>(read_kernel(reader));
     view.preparation_id = reader.value<std::uint64_t>();
   }
   view.facts.threads = reader.value<int>();
@@ -196,10 +196,10 @@ constexpr std::size_t kPlacesOffset = round_up(sizeof(RequestHeader));
 
 // Where the answers about each candidate stand; the last number is the size of it all.
 std::size_t lay_out(std::span<const Candidate> candidates, const MeasureOptions& options,
-                    std::vector<CandidatePlace>& places) {
+                    std::vector<AnswerPlace>& places) {
   std::size_t at = round_up(kReportsOffset + candidates.size() * sizeof(Report));
   for (const Candidate& candidate : candidates) {
-    CandidatePlace place;
+    AnswerPlace place;
     place.samples = candidate.verification.samples.size();
     place.values_offset = at;
     place.fresh_samples = candidate.verification.fresh.size();
@@ -216,10 +216,10 @@ std::size_t lay_out(std::span<const Candidate> candidates, const MeasureOptions&
 
 Result<SharedRegion> write_requests(std::span<const Candidate> candidates,
                                     const InterleaveOptions& options, bool interleaved,
-                                    const std::vector<CandidatePlace>& places) {
+                                    const std::vector<AnswerPlace>& places) {
   Writer counter(nullptr);
   for (const Candidate& candidate : candidates) write_candidate(counter, candidate);
-  const std::size_t places_bytes = places.size() * sizeof(CandidatePlace);
+  const std::size_t places_bytes = places.size() * sizeof(AnswerPlace);
   const RequestHeader header{
       .candidate_count = static_cast<std::uint32_t>(candidates.size()),
       .options = options.measure,
@@ -246,7 +246,7 @@ Report& Answers::report(std::size_t k) const {
 }
 
 std::span<double> Answers::values(std::size_t k, When when) const {
-  const CandidatePlace& place = places_[k];
+  const AnswerPlace& place = places_[k];
   auto* first = reinterpret_cast<double*>(region_.data() + place.values_offset);
   if (when == When::Fresh) return {first + 2 * place.samples, place.fresh_samples};
   return {first + (when == When::First ? 0 : place.samples), place.samples};
@@ -258,7 +258,7 @@ std::span<std::byte> Answers::outputs(std::size_t k) const {
 
 Result<Exchange> Exchange::create(std::span<const Candidate> candidates,
                                   const InterleaveOptions& options, bool interleaved) {
-  std::vector<CandidatePlace> places;
+  std::vector<AnswerPlace> places;
   const std::size_t answers_bytes = lay_out(candidates, options.measure, places);
   ATTUNE_ASSIGN(SharedRegion requests, write_requests(candidates, options, interleaved, places));
   Exchange exchange(std::move(requests));
@@ -296,13 +296,13 @@ void Exchange::close_descriptors() {
   for (Answers& answers : replies_) answers.close_descriptor();
 }
 
-std::span<const CandidatePlace> Exchange::places() const {
-  return {reinterpret_cast<const CandidatePlace*>(requests_.data() + kPlacesOffset), size()};
+std::span<const AnswerPlace> Exchange::places() const {
+  return {reinterpret_cast<const AnswerPlace*>(requests_.data() + kPlacesOffset), size()};
 }
 
-std::vector<CandidateView> Exchange::candidates() const {
+std::vector<KernelMessage> Exchange::candidates() const {
   Reader reader(requests_.data() + header().candidates_offset);
-  std::vector<CandidateView> views;
+  std::vector<KernelMessage> views;
   for (std::size_t i = 0; i < size(); ++i) views.push_back(read_candidate(reader));
   return views;
 }

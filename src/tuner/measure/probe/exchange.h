@@ -49,7 +49,7 @@ struct RequestHeader {
 };
 
 // What is said of one candidate: where that stands among replies and verdicts, and what it needs.
-struct CandidatePlace {
+struct AnswerPlace {
   // Of the sampled elements: after the first call, at the end, and of fresh inputs.
   std::uint64_t values_offset = 0;
   std::uint64_t samples = 0;
@@ -60,13 +60,13 @@ struct CandidatePlace {
   int threads = 1;
 };
 
-// A candidate as the worker sees it: `facts` has no object, no contents and no expected values, the
-// spans have the first two.
-struct CandidateView {
+// A candidate's kernel, or the one that prepares its constants, as the worker reads it: `facts` has
+// no object, no contents and no expected values, the spans have the first two.
+struct KernelMessage {
   Candidate facts;
   std::span<const std::byte> object;
   std::vector<std::span<const std::byte>> contents;  // one per buffer, empty: fill
-  std::shared_ptr<const CandidateView> preparation;  // as a candidate of its own; null: none
+  std::shared_ptr<const KernelMessage> preparation;  // null: none
   std::uint64_t preparation_id = 0;
 };
 
@@ -79,7 +79,7 @@ class Answers {
     Progress progress = {};
   };
 
-  Answers(SharedRegion region, std::span<const CandidatePlace> places)
+  Answers(SharedRegion region, std::span<const AnswerPlace> places)
       : region_(std::move(region)), places_(places) {}
 
   int descriptor() const { return region_.descriptor(); }
@@ -92,7 +92,7 @@ class Answers {
 
  private:
   SharedRegion region_;
-  std::span<const CandidatePlace> places_;
+  std::span<const AnswerPlace> places_;
 };
 
 class Exchange {
@@ -107,8 +107,8 @@ class Exchange {
     return *reinterpret_cast<const RequestHeader*>(requests_.data());
   }
   std::size_t size() const { return header().candidate_count; }
-  std::span<const CandidatePlace> places() const;
-  std::vector<CandidateView> candidates() const;
+  std::span<const AnswerPlace> places() const;
+  std::vector<KernelMessage> candidates() const;
   const Answers& replies() const { return replies_.front(); }
   const Answers& verdicts() const { return replies_.back(); }
   // No descriptor of it stays open; the memory does.

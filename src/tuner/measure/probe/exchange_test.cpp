@@ -42,7 +42,7 @@ TEST(Exchange, CarriesCandidatesToAnotherMapping) {
   const auto received = attached(*sent);
   ASSERT_TRUE(received.ok());
   EXPECT_EQ(received->header().rounds, 4);
-  const std::vector<CandidateView> views = received->candidates();
+  const std::vector<KernelMessage> views = received->candidates();
   ASSERT_EQ(views.size(), 2u);
   EXPECT_EQ(views[0].object.size(), 100u);
   EXPECT_EQ(views[0].facts.symbol, "first");

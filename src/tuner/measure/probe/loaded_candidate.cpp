@@ -19,7 +19,7 @@ int stagger_of(std::size_t position) { return static_cast<int>(position * 7 % 16
 
 }  // namespace
 
-LoadedCandidate::LoadedCandidate(const CandidateView& view, BufferStore& store,
+LoadedCandidate::LoadedCandidate(const KernelMessage& view, BufferStore& store,
                                  std::vector<BufferStore::Slot*> outputs)
     : view_(view), store_(store), outputs_(std::move(outputs)) {}
 

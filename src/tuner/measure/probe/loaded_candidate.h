@@ -21,7 +21,7 @@ class LoadedCandidate {
  public:
   // `view` and `store` must outlive it. `outputs`: slots of another candidate that its outputs are
   // written to, in order; its own when empty.
-  LoadedCandidate(const CandidateView& view, BufferStore& store,
+  LoadedCandidate(const KernelMessage& view, BufferStore& store,
                   std::vector<BufferStore::Slot*> outputs = {});
   ~LoadedCandidate();
   LoadedCandidate(const LoadedCandidate&) = delete;
@@ -64,7 +64,7 @@ class LoadedCandidate {
   std::int64_t copies_for(std::int64_t rotate_bytes) const;
   void lay_out_pointers(std::int64_t copies);
 
-  const CandidateView& view_;
+  const KernelMessage& view_;
   BufferStore& store_;
   runtime::Device* device_ = nullptr;
   std::unique_ptr<runtime::LoadedCode> code_;

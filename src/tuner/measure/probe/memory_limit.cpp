@@ -29,7 +29,7 @@ WorkerNeeds::WorkerNeeds(const Exchange& exchange)
   std::uint64_t largest = 0;
   std::uint64_t all = 0;
   int most_threads = 1;
-  for (const CandidatePlace& place : exchange.places()) {
+  for (const AnswerPlace& place : exchange.places()) {
     threads.insert(place.threads);
     most_threads = std::max(most_threads, place.threads);
     largest = std::max(largest, place.buffer_bytes);

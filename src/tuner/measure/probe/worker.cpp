@@ -74,7 +74,7 @@ class Worker {
   bool load(LoadedCandidate& candidate, std::uint32_t k);
   bool call_once(LoadedCandidate& candidate, std::uint32_t k, double& duration_us);
   // Runs the preparation unless all that it writes is there; false when the report holds a failure.
-  bool prepare_constants(LoadedCandidate& candidate, const CandidateView& view, std::uint32_t k);
+  bool prepare_constants(LoadedCandidate& candidate, const KernelMessage& view, std::uint32_t k);
   // Whether the calls so far kept to their bounds and succeeded; if not the report says so.
   bool in_order(const LoadedCandidate& candidate, std::uint32_t k, const Status& status);
   void note_values(const LoadedCandidate& candidate, std::uint32_t k, Answers::When when);
@@ -90,7 +90,7 @@ class Worker {
   std::unique_ptr<runtime::Device> device_;
   SteadyClock clock_;
   std::optional<Exchange> exchange_;
-  std::vector<CandidateView> views_;
+  std::vector<KernelMessage> views_;
   BufferStore store_;
   Sentinel sentinel_;
   MemoryLimit memory_limit_;
@@ -108,7 +108,7 @@ void Worker::open(Message message) {
   exchange_->close_descriptors();
   views_ = exchange_->candidates();
   if (caged_) return;  // the server starts another worker where other threads are needed
-  for (const CandidateView& view : views_) pool_for(view.facts.threads);
+  for (const KernelMessage& view : views_) pool_for(view.facts.threads);
   pool_for(sentinel_threads());
 }
 
@@ -135,7 +135,7 @@ runtime::ThreadPool& Worker::pool_for(int threads) {
 
 int Worker::sentinel_threads() const {
   int threads = 1;
-  for (const CandidateView& view : views_) threads = std::max(threads, view.facts.threads);
+  for (const KernelMessage& view : views_) threads = std::max(threads, view.facts.threads);
   return std::min(threads, static_cast<int>(cores_.size()));
 }
 
@@ -172,7 +172,7 @@ bool Worker::load(LoadedCandidate& candidate, std::uint32_t k) {
   return true;
 }
 
-bool Worker::prepare_constants(LoadedCandidate& candidate, const CandidateView& view,
+bool Worker::prepare_constants(LoadedCandidate& candidate, const KernelMessage& view,
                                std::uint32_t k) {
   if (view.preparation == nullptr) return true;
   const std::vector<BufferStore::Slot*> outputs = candidate.unprepared();

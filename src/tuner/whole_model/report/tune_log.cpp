@@ -44,7 +44,7 @@ Error cannot(const char* what, const std::string& path, int number) {
           "name another file with --log"};
 }
 
-Json json_of(const CandidateFailure& failed) {
+Json json_of(const FailedTrial& failed) {
   return {{"task", failed.task}, {"key", failed.task_key},  {"candidate", failed.candidate},
           {"kind", failed.kind}, {"reason", failed.reason}, {"trace", failed.trace}};
 }
@@ -123,7 +123,7 @@ void TuneLog::progressed(const TuneProgress& progress) {
   }
   json["stage_seconds"] = to_microsecond(progress.stage_seconds);
   write(line_of(json));
-  for (const CandidateFailure& failed : progress.failed) {
+  for (const FailedTrial& failed : progress.failed) {
     Json failure = event("failure", now);
     failure.update(json_of(failed));
     write(line_of(failure));

@@ -14,8 +14,8 @@ namespace attune::whole_model {
 // Candidates by what became of them, failures only.
 using Failures = std::map<std::string, std::int64_t, std::less<>>;
 
-// A candidate that did not come to a timing.
-struct CandidateFailure {
+// A candidate that came to no timing, for a person.
+struct FailedTrial {
   std::string task_key = {}, task = {};
   std::int64_t candidate = 0;  // its number
   std::string kind = {}, reason = {}, trace = {};
@@ -41,7 +41,7 @@ struct TuneProgress {
   std::string stage = {};  // "select", "build", "profile", "update", "confirm", …
   std::int64_t round = 0;  // -1: of the closing comparison
   double stage_seconds = 0;
-  std::vector<CandidateFailure> failed = {};  // found by that stage
+  std::vector<FailedTrial> failed = {};  // found by that stage
   std::vector<TaskProgress> tasks = {};
   std::int64_t trials = 0;
   std::optional<std::int64_t> trials_total = {};  // empty: time is the only limit

@@ -67,9 +67,9 @@ Json task_json(const TunedTask& task) {
 
 }  // namespace
 
-std::vector<CandidateFailure> failures_of(const std::vector<records::Record>& failed,
-                                          const std::string& key, const std::string& name) {
-  std::vector<CandidateFailure> result;
+std::vector<FailedTrial> failures_of(const std::vector<records::Record>& failed,
+                                     const std::string& key, const std::string& name) {
+  std::vector<FailedTrial> result;
   for (const records::Record& one : failed) {
     result.push_back({.task_key = key,
                       .task = name,
@@ -96,7 +96,7 @@ std::string_view name_of(Kept kept) {
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report) {
   report.tasks.push_back(tuned_task(task, report.peak_gflops));
   report.tasks.back().uses = uses;
-  for (CandidateFailure& example : failures_of(task.examples, task.key, task.name)) {
+  for (FailedTrial& example : failures_of(task.examples, task.key, task.name)) {
     const std::int64_t count = task.failures.at(example.kind);
     const auto known =
         std::find_if(report.failures.begin(), report.failures.end(),

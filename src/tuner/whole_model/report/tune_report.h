@@ -49,7 +49,7 @@ struct TunedTask {
 struct FailureKind {
   std::string kind = {};
   std::int64_t count = 0;
-  CandidateFailure example = {};
+  FailedTrial example = {};
 };
 
 // What was learnt from the trials of other tasks, and of the same ones elsewhere.
@@ -105,8 +105,8 @@ struct TuneReport {
 
 std::string to_json(const TuneReport& report);
 // Of a task, as the log and the report name them.
-std::vector<CandidateFailure> failures_of(const std::vector<records::Record>& failed,
-                                          const std::string& key, const std::string& name);
+std::vector<FailedTrial> failures_of(const std::vector<records::Record>& failed,
+                                     const std::string& key, const std::string& name);
 // Adds a task, and its failures.
 void add_task(const session::TaskReport& task, std::int64_t uses, TuneReport& report);
 LearntHistory learnt_history(const session::LoadedHistory& loaded);

@@ -152,12 +152,6 @@ std::string data_type_name(std::int32_t data_type) {
   return facts ? facts->name : fmt::format("type {}", data_type);
 }
 
-std::optional<int> data_type_bits(std::int32_t data_type) {
-  const TypeFacts* facts = facts_of(data_type);
-  if (!facts || facts->bits == 0) return std::nullopt;
-  return facts->bits;
-}
-
 Result<TensorBytes> tensor_bytes(const TensorProto& tensor, std::span<const std::byte> raw,
                                  std::shared_ptr<const void> owner) {
   const TypeFacts* facts = facts_of(tensor.data_type());

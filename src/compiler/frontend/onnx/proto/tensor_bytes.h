@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +30,6 @@ struct TensorBytes {
 
 // "float32" for FLOAT and so on; "type 99" for a number that ONNX does not define.
 std::string data_type_name(std::int32_t data_type);
-// Bits of one element; nothing for strings and undefined types. Types of 4 and 2 bits are packed.
-std::optional<int> data_type_bits(std::int32_t data_type);
 
 // The bytes of `tensor`, whose raw_data is `raw` (empty: it has none) and lives as long as `owner`.
 // The number of elements must be what the dimensions say.

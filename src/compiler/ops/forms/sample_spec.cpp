@@ -1,18 +1,12 @@
-// A spec of any family, made of its keys alone, so that tests hold for families that they do not
-// name.
-#pragma once
+#include "compiler/ops/forms/sample_spec.h"
 
 #include <array>
-#include <string>
 
 #include "base/check.h"
-#include "compiler/ops/forms/family.h"
 
 namespace attune::ops {
 
-// Keys that must be given get numbers that fall, so that a window, which stands behind what it
-// moves over, fits; divide nothing; and differ. Words get the first that is accepted.
-inline std::string sample_spec(const Family& family) {
+std::string sample_spec(const Family& family) {
   constexpr std::array kSizes{19, 17, 13, 11, 7, 5, 3};
   std::string text = family.name;
   char separator = ':';
