@@ -97,7 +97,8 @@ struct Server::Parts final : World {
                  [this] {
                    if (caretaker) caretaker->wake();
                  },
-             .end_seconds = options.end_seconds})),
+             .end_seconds = options.end_seconds,
+             .around = options.around})),
         failed(::eventfd(0, EFD_CLOEXEC)) {}
 
   // False: a call has not ended, and uses what is here.
@@ -194,7 +195,7 @@ struct Server::Parts final : World {
 
   ServerOptions options;
   StateLock lock;
-  const UnixClock clock;
+  const UnixClock clock = options.around.clock;
   Tokens tokens;
   LocalWorkers workers;
   std::unique_ptr<Service> service;

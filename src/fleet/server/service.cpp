@@ -113,6 +113,7 @@ class GrpcService final : public Service {
     ends_all.join();
     users_.clear();
     state_.errands.stop();
+    state_.files.stop();
     return true;
   }
 

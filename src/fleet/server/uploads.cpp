@@ -58,8 +58,16 @@ std::size_t count_waiting(const std::string& folder, std::uint32_t uid, double l
 
 }  // namespace
 
+Status sync_path(const std::string& path) {
+  const wire::Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open()) return write_error(path, errno);
+  // Some file systems cannot sync folders.
+  if (::fsync(file.number()) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+  return write_error(path, errno);
+}
+
 Result<Upload> Upload::begin(const std::string& state, std::uint32_t uid,
-                             const UploadLimits& limits) {
+                             const UploadLimits& limits, SyncPath sync) {
   const std::string all = wire::upload_path(state, "");
   if (::mkdir(all.c_str(), 0700) != 0 && errno != EEXIST) return write_error(all, errno);
   const std::size_t waiting = count_waiting(all, uid, limits.waiting_seconds);
@@ -70,7 +78,7 @@ Result<Upload> Upload::begin(const std::string& state, std::uint32_t uid,
   const std::string name = fmt::format("{}-{}", uid, wire::random_secret(16));
   const std::string path = wire::upload_path(state, name);
   if (::mkdir(path.c_str(), 0700) != 0) return write_error(path, errno);
-  Upload upload(name, path, limits);
+  Upload upload(name, path, limits, std::move(sync));
   upload.owned_.push_back(path);
   upload.folder_ = wire::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!upload.folder_.is_open()) return write_error(path, errno);
@@ -135,8 +143,19 @@ Result<std::string> Upload::finish() {
     return exhausted("nothing was sent for too long, and the upload was given up",
                      "submit the job again");
   }
-  if (::syncfs(folder_.number()) != 0) return write_error(name_, errno);
+  ATTUNE_RETURN_IF_ERROR(sync_all());
   return name_;
+}
+
+// What others write to the same disk is not waited for.
+Status Upload::sync_all() const {
+  std::error_code failure;
+  fs::recursive_directory_iterator entry(path_, failure);
+  for (; !failure && entry != fs::end(entry); entry.increment(failure)) {
+    ATTUNE_RETURN_IF_ERROR(sync_(entry->path().string()));
+  }
+  if (failure) return write_error(name_, failure.value());
+  return sync_(path_);
 }
 
 bool has_upload(const std::string& state, const std::string& upload) {

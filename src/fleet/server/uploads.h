@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,16 @@ struct UploadLimits {
   std::uint64_t left_on_disk = std::uint64_t{1} << 30;
 };
 
+// Makes one file, or the names in one folder, sure to be there when power fails.
+using SyncPath = std::function<Status(const std::string& path)>;
+Status sync_path(const std::string& path);
+
+// All of it works on the disk, and is done by one thread: of two that begin at once, both would
+// find room for one.
 class Upload {
  public:
   static Result<Upload> begin(const std::string& state, std::uint32_t uid,
-                              const UploadLimits& limits = {});
+                              const UploadLimits& limits = {}, SyncPath sync = sync_path);
   Upload(Upload&& other) noexcept = default;
   Upload& operator=(Upload&&) = delete;
   ~Upload();  // without keep() nothing of it is left
@@ -37,12 +44,14 @@ class Upload {
   void keep() { owned_.clear(); }
 
  private:
-  Upload(std::string name, std::string path, UploadLimits limits)
-      : name_(std::move(name)), path_(std::move(path)), limits_(limits) {}
+  Upload(std::string name, std::string path, UploadLimits limits, SyncPath sync)
+      : name_(std::move(name)), path_(std::move(path)), limits_(limits), sync_(std::move(sync)) {}
   Status open(const std::string& name);
+  Status sync_all() const;
 
   std::string name_, path_;
   UploadLimits limits_;
+  SyncPath sync_;
   wire::Descriptor folder_, file_;
   std::uint64_t bytes_ = 0;
   std::size_t files_ = 0;

@@ -36,6 +36,7 @@ struct CallState {
   std::uint32_t uid = 0;  // the scheduler's user
   EventLoop* loop = nullptr;
   Errands errands;
+  Errands files;  // that are sent and fetched: a disk that is slow with them holds up nothing else
   std::atomic<std::uint64_t> next_id = 1;
   std::mutex mutex;  // guards what follows
   std::condition_variable gone;
