@@ -35,6 +35,7 @@ std::vector<UserLimit> user_limits() {
       {"calls under way on all of them", number(kCallsOfAUser)},
       {"calls that are made", rate(kCallRate)},
       {"bytes of an answer that count as one call", bytes(kAnswerOfOneCall)},
+      {"time of the scheduler for calls", fmt::format("{:g} %", 100 * kShareOfCalls)},
       {"bytes of messages that are being received", bytes(kReceivedBytesOfAUser)},
       {"streams: tuners, watching, files on their way", number(kStreamsOfAUser)},
       {"streams that watch", number(kWatchersOfAUser)},

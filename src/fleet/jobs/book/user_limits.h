@@ -25,6 +25,7 @@ inline constexpr int kCallsOfAUser = 256;
 inline constexpr RateOfAUser kCallRate{.at_once = 512, .a_second = 256};
 // A call whose answer is longer counts as several.
 inline constexpr std::size_t kAnswerOfOneCall = std::size_t{4} << 10;
+inline constexpr double kShareOfCalls = 0.05;  // of the loop's time: more counts as more calls
 inline constexpr std::size_t kReceivedBytesOfAUser = std::size_t{64} << 20;
 // ---- what lasts: workers, those who watch, files on their way
 inline constexpr int kStreamsOfAUser = 64;
