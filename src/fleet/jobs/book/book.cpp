@@ -191,7 +191,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   *row.job.mutable_spec() = std::move(spec);
   row.job.set_submitted_at(now);
   row.job.set_files_bytes(files_bytes);
-  ATTUNE_RETURN_IF_ERROR(check_room(caller, row));
+  ATTUNE_RETURN_IF_ERROR(check_room(caller, row, request.known_json().size()));
   v1::JobSpec& named = *row.job.mutable_spec();
   if (named.name().empty()) {
     named.set_name(names_.take_free(caller.uid, short_name(named.model())));

@@ -28,6 +28,9 @@ Status check_known(const v1::SubmitRequest& request);
 Status check_hello(const v1::Hello& hello);
 // A reason is cut, and a report left out, where they are longer than what is kept.
 v1::Ended within_limits(v1::Ended ended);
+v1::Ended without_report(v1::Ended ended, const std::string& why);
+// At most so long, between two characters, and marked where something is missing.
+std::string cut_text(const std::string& text, std::size_t most_bytes);
 // A name like a number of a job ("j7") would stand for two jobs.
 bool looks_like_id(const std::string& name);
 

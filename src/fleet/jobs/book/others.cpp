@@ -16,6 +16,11 @@ std::uint64_t described_bytes(const JobRow& row) {
   return row.job.spec().ByteSizeLong() + row.key.size();
 }
 
+// Wherever its report lies.
+std::uint64_t report_bytes(const JobRow& row) {
+  return row.report_bytes + row.job.result_json().size();
+}
+
 }  // namespace
 
 bool Book::is_of_another(const Entry& entry) const { return entry.row.job.uid() != options_.uid; }
@@ -23,25 +28,43 @@ bool Book::is_of_another(const Entry& entry) const { return entry.row.job.uid() 
 void Book::count_in(const Entry& entry) {
   UserTotals& totals = totals_[entry.row.job.uid()];
   totals.described += described_bytes(entry.row);
-  if (!entry.ended()) totals.files += entry.row.job.files_bytes();
+  if (!entry.ended()) {
+    totals.files += entry.row.job.files_bytes();
+  } else {
+    totals.reports += report_bytes(entry.row);
+  }
 }
 
-// Its files are those of a job that ended from now on.
+// Its files, and its report, are those of a job that ended from now on.
 void Book::count_end(const Entry& entry) {
-  totals_[entry.row.job.uid()].files -= entry.row.job.files_bytes();
+  UserTotals& totals = totals_[entry.row.job.uid()];
+  totals.files -= entry.row.job.files_bytes();
+  totals.reports += report_bytes(entry.row);
 }
 
 void Book::count_out(const Entry& entry) {
   UserTotals& totals = totals_[entry.row.job.uid()];
   totals.described -= described_bytes(entry.row);
+  totals.reports -= report_bytes(entry.row);
   if (totals.described == 0 && totals.files == 0) totals_.erase(entry.row.job.uid());
 }
 
 std::uint64_t Book::row_bytes(const Entry& entry) {
-  return described_bytes(entry.row) + entry.row.report_bytes + entry.row.job.result_json().size();
+  return described_bytes(entry.row) + report_bytes(entry.row);
 }
 
-Status Book::check_room(const Caller& caller, const JobRow& row) const {
+// What a job of another user reports beyond what they may have is left out.
+v1::Ended Book::with_room(const Entry& entry, const v1::Ended& ended) const {
+  const auto found = totals_.find(entry.row.job.uid());
+  const std::uint64_t reports = found == totals_.end() ? 0 : found->second.reports;
+  const bool fits = reports + ended.result_json().size() <= kReportBytesOfAUser;
+  if (fits || !is_of_another(entry)) return ended;
+  return without_report(ended, fmt::format("those of {} take {} bytes already, may take {} in all",
+                                           entry.row.job.spec().user(), reports,
+                                           kReportBytesOfAUser));
+}
+
+Status Book::check_room(const Caller& caller, const JobRow& row, std::uint64_t report_bytes) const {
   if (caller.uid == options_.uid) return {};
   const std::size_t open = names_.open_of(caller.uid);
   if (open >= kOpenJobsOfAUser) {
@@ -55,6 +78,12 @@ Status Book::check_room(const Caller& caller, const JobRow& row) const {
     return Error{ErrorCode::Exhausted,
                  fmt::format("the jobs of {} take {} bytes to describe already, may take {} in all",
                              caller.user, totals.described, kDescribedBytesOfAUser),
+                 "have some forgotten with 'attune jobs prune'"};
+  }
+  if (report_bytes > 0 && totals.reports + report_bytes > kReportBytesOfAUser) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("the reports of {} take {} bytes already, may take {} in all",
+                             caller.user, totals.reports, kReportBytesOfAUser),
                  "have some forgotten with 'attune jobs prune'"};
   }
   if (totals.files + row.job.files_bytes() <= kFileBytesOfAUser) return {};

@@ -46,6 +46,7 @@ std::vector<UserLimit> user_limits() {
       {"uploads that wait for their jobs", number(kUploadsOfAUser)},
       {"jobs that have not ended", number(kOpenJobsOfAUser)},
       {"descriptions of all jobs that are remembered", bytes(kDescribedBytesOfAUser)},
+      {"reports of all jobs that are remembered", bytes(kReportBytesOfAUser)},
       {"files of jobs that have not ended", bytes(kFileBytesOfAUser)},
       {"priority of a job", fmt::format("{:g}", kMostPriority)},
       {"batches of a job in flight", number(kMostPrefetch)},

@@ -38,6 +38,7 @@ inline constexpr std::size_t kUploadsOfAUser = 4;  // that no job has
 // ---- jobs
 inline constexpr std::size_t kOpenJobsOfAUser = 1000;
 inline constexpr std::uint64_t kDescribedBytesOfAUser = std::uint64_t{32} << 20;
+inline constexpr std::uint64_t kReportBytesOfAUser = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kFileBytesOfAUser = std::uint64_t{16} << 30;
 inline constexpr double kMostPriority = 10;
 inline constexpr int kMostPrefetch = 16;
