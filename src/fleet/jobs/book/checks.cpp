@@ -56,6 +56,16 @@ Status check_numbers(const v1::JobSpec& spec) {
   return {};
 }
 
+Status check_names(const v1::JobSpec& spec) {
+  for (const auto& [what, text] : {std::pair("name", &spec.name()), std::pair("user", &spec.user()),
+                                   std::pair("device", &spec.device())}) {
+    if (text->size() <= wire::kLongestName) continue;
+    return invalid(fmt::format("the {} of the job has {} bytes, must have at most {}", what,
+                               text->size(), wire::kLongestName));
+  }
+  return {};
+}
+
 Status check_size(const v1::SubmitRequest& request) {
   const std::size_t bytes = request.spec().ByteSizeLong();
   if (bytes > wire::kLargestSpec) {

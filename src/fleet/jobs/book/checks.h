@@ -10,6 +10,8 @@
 namespace attune::jobs {
 
 Status check_numbers(const v1::JobSpec& spec);
+// What everybody is shown of a job, and its name: so long at most.
+Status check_names(const v1::JobSpec& spec);
 using Kinds = google::protobuf::RepeatedPtrField<v1::StageKind>;
 Status check_kinds(const Kinds& kinds);
 Status check_kind_numbers(const Kinds& kinds);
