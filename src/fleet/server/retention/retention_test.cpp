@@ -173,8 +173,8 @@ TEST_F(RetentionTest, ListsComeInParts) {
   constexpr int kJobs = 30;
   for (int i = 0; i < kJobs; ++i) {
     v1::SubmitRequest request;
-    request.mutable_spec()->set_model("resnet18");
-    request.mutable_spec()->set_options_json(std::string(wire::kLargestSpec - 1000, 'x'));
+    request.mutable_spec()->set_model(std::string(wire::kLargestSpec - 2000, 'x'));
+    request.mutable_spec()->set_options_json("{}");
     submit(request);
   }
   int jobs = 0, parts = 0;
@@ -182,6 +182,7 @@ TEST_F(RetentionTest, ListsComeInParts) {
   do {
     const v1::Snapshot part = list("", after);
     EXPECT_LT(part.ByteSizeLong(), wire::kLargestMessage);
+    for (const v1::Job& job : part.jobs()) EXPECT_EQ(job.spec().options_json(), "");
     jobs += part.jobs_size();
     after = part.next();
     ++parts;
@@ -197,6 +198,7 @@ TEST_F(RetentionTest, ListsComeInParts) {
   }
   EXPECT_EQ(jobs, kJobs);
   context.TryCancel();
+  EXPECT_EQ(list("j1").jobs(0).spec().options_json(), "{}") << "of one job all is told";
 }
 
 TEST_F(RetentionTest, WhatIsTooLargeIsRefused) {
