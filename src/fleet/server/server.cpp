@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "fleet/server/event_loop.h"
@@ -124,13 +125,15 @@ struct Server::Parts final : World {
     ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
     ATTUNE_ASSIGN(Rows rows, read_rows(file));
+    const double newest = newest_of(rows);
     jobs::Book filled(book, std::move(rows.jobs), clock.now());
     filled.recall(rows.stages);
     ATTUNE_ASSIGN(StateFile to_read, StateFile::open_to_read(wire::database_path(options.state)));
     reports.emplace(std::move(to_read));
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
     loop.emplace(std::move(filled), *journal, *this, clock, options.lease_seconds);
-    caretaker.emplace(options.state, options.retention, *loop, *journal, clock);
+    caretaker.emplace(options.state, options.retention, *loop, *journal, clock, newest,
+                      options.around.looked);
     ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));
     loop->serve();
     workers.start();
@@ -141,6 +144,15 @@ struct Server::Parts final : World {
     std::vector<jobs::JobRow> jobs;
     std::vector<jobs::StageRow> stages;
   };
+  // The last moment at which something happened; 0: nothing did.
+  static double newest_of(const Rows& rows) {
+    double newest = 0;
+    for (const jobs::JobRow& row : rows.jobs) {
+      newest = std::max({newest, row.job.submitted_at(), row.job.started_at(), row.job.ended_at()});
+    }
+    for (const jobs::StageRow& row : rows.stages) newest = std::max(newest, row.bar.ended_at());
+    return newest;
+  }
   // What the scheduler before left. Damaged rows on which nothing depends do not keep this one from
   // starting.
   Result<Rows> read_rows(StateFile& file) {
