@@ -97,6 +97,45 @@ TEST(Others, DescribeTheirJobsInSoManyBytes) {
   EXPECT_EQ(said(book.submit(kAnn, asked, 0)), "");
 }
 
+// However many users somebody can be.
+TEST(Others, HaveSoManyOpenJobsAllTogether) {
+  Book book(options(), {}, 0);
+  std::size_t open = 0;
+  const auto fill = [&](std::uint32_t uid) {
+    const Caller who{.uid = uid, .user = "user " + std::to_string(uid)};
+    v1::SubmitRequest asked = request("");
+    asked.mutable_spec()->set_device(who.user);  // so that only their own are ranked
+    std::string refused;
+    for (std::size_t i = 0; i < kOpenJobsOfAUser && refused.empty(); ++i) {
+      refused = said(book.submit(who, asked, 0));
+      open += refused.empty() ? 1 : 0;
+    }
+    return refused;
+  };
+  for (std::uint32_t uid = 100; uid < 110; ++uid) ASSERT_EQ(fill(uid), "");
+  EXPECT_EQ(fill(110),
+            "users who share this scheduler have 10000 jobs already that have not ended");
+  EXPECT_EQ(open, kOpenJobsOfOthers);
+  EXPECT_EQ(said(book.submit(kMe, request(""), 0)), "");
+}
+
+TEST(Others, DescribeTheirJobsInSoManyBytesAllTogether) {
+  Book book(options(), {}, 0);
+  v1::SubmitRequest asked = request("");
+  asked.mutable_spec()->set_options_json(std::string(wire::kLargestSpec - 1000, 'x'));
+  std::string refused;
+  for (std::uint32_t uid = 100; refused.empty() && uid < 120; ++uid) {
+    for (int i = 0; i < 60 && refused.empty(); ++i) {
+      refused = said(book.submit({.uid = uid, .user = "ann"}, asked, 0));
+    }
+  }
+  EXPECT_TRUE(refused.starts_with("the jobs of users who share this scheduler take 267"))
+      << refused;
+  EXPECT_TRUE(refused.ends_with(" bytes to describe already, may take 268435456 in all"))
+      << refused;
+  EXPECT_EQ(said(book.submit(kMe, asked, 0)), "");
+}
+
 // A job whose goal is met already never counts as open.
 TEST(Others, ReportSoManyBytes) {
   Book book(options(), {}, 0);
