@@ -209,7 +209,7 @@ class Look {
       add(other.name, other.program);
     }
     const space::TemplateSpace space(std::move(programs), tuning_.templates(), target_);
-    const auto model = tuning_.prior(target_);
+    const auto model = tuning_.prior(target_, prepared_.model.cold_weights);
     std::vector<model::Schedule> others;
     for (const auto& predicted : cost_model::fastest_predicted(space, *model, kOthers + 1)) {
       schedule::Trace trace = space.trace_of(predicted.point);
