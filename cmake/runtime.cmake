@@ -24,7 +24,7 @@ endfunction()
 
 function(attune_runtime_shared)
   attune_runtime_sources(sources)
-  set(parts check.cpp atomic_file.cpp cage/control_group_place.cpp)
+  set(parts check.cpp atomic_file.cpp sync_folder.cpp cage/control_group_place.cpp)
   list(TRANSFORM parts PREPEND ${CMAKE_SOURCE_DIR}/src/base/)
   add_library(attune_runtime_shared SHARED ${sources} ${parts})
   set_target_properties(attune_runtime_shared PROPERTIES
