@@ -21,7 +21,6 @@ struct Field {
 
 constexpr Field kFields[] = {
     {"ghz", &target::Machine::ghz},
-    {"issue_per_cycle", &target::Machine::issue_per_cycle},
     {"fmas_per_cycle", &target::Machine::fmas_per_cycle},
     {"fma_bytes_per_cycle", &target::Machine::fma_bytes_per_cycle},
     {"fma_latency", &target::Machine::fma_latency},
@@ -83,7 +82,6 @@ std::optional<target::Machine> mended(const target::Machine& measured,
   const auto mend = [&](double Machine::*figure, double least, double most) {
     if (!within(m.*figure, least, most)) m.*figure = stated.*figure;
   };
-  mend(&Machine::issue_per_cycle, 1, 20);
   mend(&Machine::fma_latency, 1, 30);
   mend(&Machine::loads_per_cycle, 0.5, 8);
   mend(&Machine::load_bytes_per_cycle, 4, 512);

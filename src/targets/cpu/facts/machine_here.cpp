@@ -64,9 +64,6 @@ target::Machine machine_of(const probe::Speed& speed, int cores, const target::M
   const auto shared = [](double all, double one) { return one > 0 ? steady(all / one) : 1; };
   target::Machine machine = stated;
   machine.ghz = steady(cycles);
-  if (speed.core.instructions > 0) {
-    machine.issue_per_cycle = steady(speed.core.instructions / cycles, 1);
-  }
   machine.fmas_per_cycle = steady(speed.core.fma_vectors / cycles, kStep);
   machine.fma_bytes_per_cycle = steady(speed.core.fma_bytes / cycles, 8);
   machine.fma_latency = steady(cycles / speed.core.chained_fmas, 1);

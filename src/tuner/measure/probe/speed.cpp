@@ -11,7 +11,6 @@
 #include "runtime/memory/memory.h"
 #include "tuner/measure/probe/disturbance.h"
 #include "tuner/measure/probe/fma_loop.h"
-#include "tuner/measure/probe/issue_loop.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/memory_loop.h"
 #include "tuner/measure/probe/memory_parts.h"
@@ -44,12 +43,6 @@ double cycle_rate(double seconds) {
       }
     }
   });
-}
-
-double issue_rate(double seconds) {
-  constexpr std::int64_t kRounds = 2'000;
-  const auto instructions = static_cast<double>(issued_instructions() * kRounds);
-  return instructions > 0 ? best_rate(seconds, instructions, [] { run_issue_loop(kRounds); }) : 0;
 }
 
 // Bytes in a second. Each worker goes over a part of its own, as often as it takes to be long
@@ -202,7 +195,6 @@ class Measurement {
   FmaLoop core_speed(int core, CoreSpeed& speed) {
     runtime::ThreadPool pool({.workers = 1, .cores = {core}});
     speed.cycles = cycle_rate(seconds()) * kNanosecond;
-    speed.instructions = issue_rate(seconds()) * kNanosecond;
     const std::vector<FmaLoop> loops = fma_loops();
     FmaLoop best = loops.front();
     for (std::size_t i = 0; i < std::min<std::size_t>(loops.size(), 2); ++i) {

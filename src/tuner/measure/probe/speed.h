@@ -16,7 +16,6 @@ struct CoreSpeed {
   double chained_fmas = 0;                // that wait for each other
   double broadcasts = 0, load_bytes = 0;  // from the first-level cache
   double store_bytes = 0;                 // to it
-  double instructions = 0;                // cheap ones of several sorts; 0: not measured here
 };
 
 // Bytes in a nanosecond, of the cores together.

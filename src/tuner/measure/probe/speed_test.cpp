@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "runtime/execution/affinity.h"
-#include "tuner/measure/probe/issue_loop.h"
 
 namespace attune::probe {
 namespace {
@@ -19,7 +18,6 @@ TEST(Speed, HasEveryFigureAndLeavesTheCallerWhereItIs) {
         speed->all.l2, speed->all.l3, speed->all.dram, speed->fma_bytes_all, speed->exchange}) {
     EXPECT_GT(figure, 0);
   }
-  EXPECT_EQ(core.instructions > 0, issued_instructions() > 0);
   EXPECT_EQ(runtime::allowed_cores(), before);
 }
 
