@@ -18,7 +18,7 @@
 #include "targets/cpu/facts/known_machines.h"
 #include "targets/cpu/facts/machine_file.h"
 #include "tuner/measure/probe/machine.h"
-#include "tuner/measure/probe/speed.h"
+#include "tuner/measure/probe/speed/speed.h"
 
 namespace attune::cpu {
 namespace {

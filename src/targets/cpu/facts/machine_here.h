@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "compiler/target/machine.h"
 #include "compiler/target/target.h"
-#include "tuner/measure/probe/speed.h"
+#include "tuner/measure/probe/speed/speed.h"
 
 namespace attune::cpu {
 

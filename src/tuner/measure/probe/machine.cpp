@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "runtime/execution/affinity.h"
-#include "tuner/measure/probe/fma_loop.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
 
 namespace attune::probe {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/temporary_directory_testing.h"
 #include "runtime/execution/affinity.h"
-#include "tuner/measure/probe/fma_loop.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
 
 namespace attune::probe {
 namespace {

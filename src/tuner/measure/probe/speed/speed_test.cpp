@@ -1,4 +1,4 @@
-#include "tuner/measure/probe/speed.h"
+#include "tuner/measure/probe/speed/speed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tuner/measure/probe/memory_parts.h"
+#include "tuner/measure/probe/speed/memory_parts.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tuner/measure/probe/speed.h"
+#include "tuner/measure/probe/speed/speed.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,12 +9,12 @@
 #include "runtime/execution/thread_pool.h"
 #include "runtime/execution/usable_cores.h"
 #include "runtime/memory/memory.h"
-#include "tuner/measure/probe/disturbance.h"
-#include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/machine.h"
-#include "tuner/measure/probe/memory_loop.h"
-#include "tuner/measure/probe/memory_parts.h"
-#include "tuner/measure/probe/rates.h"
+#include "tuner/measure/probe/speed/disturbance.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
+#include "tuner/measure/probe/speed/memory_loop.h"
+#include "tuner/measure/probe/speed/memory_parts.h"
+#include "tuner/measure/probe/speed/rates.h"
 
 namespace attune::probe {
 namespace {

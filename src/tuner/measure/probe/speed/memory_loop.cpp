@@ -1,4 +1,4 @@
-#include "tuner/measure/probe/memory_loop.h"
+#include "tuner/measure/probe/speed/memory_loop.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-#include "tuner/measure/probe/disturbance.h"
+#include "tuner/measure/probe/speed/disturbance.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -7,9 +7,9 @@
 #include "runtime/execution/thread_pool.h"
 #include "runtime/execution/usable_cores.h"
 #include "runtime/memory/memory.h"
-#include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/machine.h"
-#include "tuner/measure/probe/rates.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
+#include "tuner/measure/probe/speed/rates.h"
 
 namespace attune::probe {
 namespace {
