@@ -89,7 +89,7 @@ TEST(LongSession, MemoryStaysFlatOverAHundredThousandTrials) {
 
 TEST(LongSession, ASearchWritesWhatItDidAndNoMore) {
   const target::Target target = targets::this_machine().value();
-  const auto op = op_spec::parse_op_spec("matmul:m=1024,n=1024,k=1024", target);
+  const auto op = op_spec::parse_op_spec("matmul:m=1536,n=2304,k=1536", target);
   ASSERT_TRUE(op.ok()) << op.error().message;
   Task task{.key = op->key, .name = op->spec, .flops = op->flops, .algorithms = {}};
   task.algorithms.push_back({"direct", std::make_shared<const ir::Program>(op->program)});
@@ -100,7 +100,7 @@ TEST(LongSession, ASearchWritesWhatItDidAndNoMore) {
     std::size_t bytes = 0, most = 0;
     for (int round = 0; round < 1000; ++round) {
       std::vector<space::Candidate> batch = search->select(100);
-      ASSERT_EQ(batch.size(), 100U);
+      ASSERT_EQ(batch.size(), 100U) << name << " round " << round;
       for (space::Candidate& each : batch) {
         each.time_us = 100 + static_cast<double>(each.trace_hash % 1000);
       }
