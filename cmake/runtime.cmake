@@ -24,8 +24,9 @@ endfunction()
 
 function(attune_runtime_shared)
   attune_runtime_sources(sources)
-  add_library(attune_runtime_shared SHARED ${sources} ${CMAKE_SOURCE_DIR}/src/base/check.cpp
-                                           ${CMAKE_SOURCE_DIR}/src/base/atomic_file.cpp)
+  set(parts check.cpp atomic_file.cpp sync_folder.cpp cage/control_group_place.cpp)
+  list(TRANSFORM parts PREPEND ${CMAKE_SOURCE_DIR}/src/base/)
+  add_library(attune_runtime_shared SHARED ${sources} ${parts})
   set_target_properties(attune_runtime_shared PROPERTIES
     OUTPUT_NAME attune_runtime CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   # Small, but for the few loops over data.

@@ -30,6 +30,7 @@ void measure(std::size_t megabytes, const std::string& path) {
   for (std::size_t i = 0; i < weights.size(); i += 8) weights[i] = static_cast<std::byte>(i >> 3);
   Plan plan;
   plan.model = "bench";
+  plan.target = "cpu";
   plan.architecture = attune::cpu::host_architecture();
   const ArtifactContents contents{.plan = plan, .weights = {{0, weights}}, .objects = {}};
   if (const auto written = write_artifact(path, contents); !written.ok()) {

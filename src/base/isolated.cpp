@@ -131,7 +131,7 @@ Result<Bytes> run_isolated(const std::string& what, const std::function<Result<B
     if (const std::string reason = excess(child, left, limits); !reason.empty()) {
       abandon(child);
       return Error{ErrorCode::Exhausted, what + " " + reason,
-                   "give it more time, by --timeout where the command has that"};
+                   left <= 0 ? "give it more time, by --timeout where the command has that" : ""};
     }
   } while (read_some(child));
   return finish(child, what);

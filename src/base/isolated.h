@@ -23,7 +23,8 @@ struct IsolationLimits {
   // False where a driver reserves more addresses than there is memory; then only the control group
   // limits it.
   bool limits_addresses = true;
-  std::size_t answer_bytes = std::size_t{8} << 30;
+  // More ends it: the process that asks keeps what it says. Whoever wants more adds it.
+  std::size_t answer_bytes = std::size_t{64} << 20;
 };
 
 // Runs `work` in a fork of this process and hands back the bytes or the error it returns. The

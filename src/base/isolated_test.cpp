@@ -152,6 +152,17 @@ TEST(Isolated, AnAnswerHasALimitAndAForm) {
       "the work", []() -> Result<Bytes> { return Bytes(1 << 20); }, {.answer_bytes = 1000});
   ASSERT_FALSE(large.ok());
   EXPECT_EQ(large.error().message, "the work answered with more than 1000 bytes");
+  // As much as it likes, of which the process that asks keeps little.
+  const Result<Bytes> endless = run_isolated("the work", []() -> Result<Bytes> {
+    const std::string piece(1 << 20, 'v');
+    for (int written = 0; written < 1024; ++written) {
+      for (int i = 3; i < 64; ++i) (void)!::write(i, piece.data(), piece.size());
+    }
+    ::_exit(0);
+  });
+  ASSERT_FALSE(endless.ok());
+  EXPECT_EQ(endless.error().message, "the work answered with more than 67108864 bytes");
+  EXPECT_EQ(endless.error().hint, "");
   // What foreign code might write there: the pipe is the only descriptor behind standard error.
   for (const std::string said : {"e", "e0", "e9text", "exmessage", "zzz"}) {
     const Result<Bytes> senseless = run_isolated("the work", [&]() -> Result<Bytes> {

@@ -21,4 +21,15 @@ Status sync_folder(const std::string& path) {
   return Error{ErrorCode::Io, "cannot sync folder '" + path + "': " + std::strerror(failure), {}};
 }
 
+Status sync_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  int failure = file < 0 ? errno : 0;
+  if (file >= 0) {
+    if (::fsync(file) != 0) failure = errno;
+    ::close(file);
+  }
+  if (failure == 0) return {};
+  return Error{ErrorCode::Io, "cannot sync file '" + path + "': " + std::strerror(failure), {}};
+}
+
 }  // namespace attune

@@ -10,5 +10,7 @@
 namespace attune {
 
 Status sync_folder(const std::string& path);
+// What a file holds: after this it is there when power fails, where its name is.
+Status sync_file(const std::string& path);
 
 }  // namespace attune

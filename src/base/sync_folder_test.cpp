@@ -16,5 +16,13 @@ TEST(SyncFolder, IsOfFolders) {
             "cannot sync folder '" + folder.file("file") + "': Not a directory");
 }
 
+TEST(SyncFolder, AndOfFiles) {
+  const test::TemporaryDirectory folder;
+  folder.write("file", "x");
+  EXPECT_TRUE(sync_file(folder.file("file")).ok());
+  EXPECT_EQ(sync_file(folder.file("gone")).error().message,
+            "cannot sync file '" + folder.file("gone") + "': No such file or directory");
+}
+
 }  // namespace
 }  // namespace attune

@@ -88,7 +88,8 @@ ATTUNE_API const char* attune_version(void);
 /* Bytes of one element; 0 for an unknown type. */
 ATTUNE_API size_t attune_type_bytes(AttuneType type);
 
-/* Threads that all sessions may share; 0 means one per core that this process may use. */
+/* Threads that all sessions may share; 0 means one per core that this process may use, or fewer
+   where its control group has time for fewer. */
 ATTUNE_API AttuneStatus attune_thread_pool_create(int32_t threads, AttuneThreadPool** pool,
                                                   AttuneError* error);
 ATTUNE_API void attune_thread_pool_destroy(AttuneThreadPool* pool);

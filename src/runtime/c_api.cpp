@@ -5,8 +5,8 @@
 #include <new>
 
 #include "runtime/attune.h"
-#include "runtime/execution/affinity.h"
 #include "runtime/execution/executor.h"
+#include "runtime/execution/usable_cores.h"
 
 #ifndef ATTUNE_VERSION
 #define ATTUNE_VERSION "unknown"
@@ -134,7 +134,7 @@ AttuneStatus attune_thread_pool_create(int32_t threads, AttuneThreadPool** pool,
       return attune::invalid("a pool cannot have " + std::to_string(threads) + " threads",
                              "choose 0 for one per core");
     }
-    const int workers = threads > 0 ? threads : static_cast<int>(allowed_cores().size());
+    const int workers = threads > 0 ? threads : static_cast<int>(usable_cores().size());
     *pool =
         new AttuneThreadPool{std::make_shared<ThreadPool>(ThreadPoolOptions{.workers = workers})};
     return {};

@@ -309,7 +309,12 @@ TEST_F(Commands, DoctorDescribesTheMachine) {
   for (const char* field : {"peak_gflops_1", "peak_gflops_all", "triad_gbps_all"}) {
     EXPECT_GT(document.at(field).get<double>(), 0) << field;
   }
-  EXPECT_GE(document.at("cores").get<int>(), 1);
+  EXPECT_GE(document.at("usable_cores").get<int>(), 1);
+  EXPECT_GE(document.at("cores").get<int>(), document.at("usable_cores").get<int>());
+  for (const char* fact :
+       {"ghz", "issue_per_cycle", "fma_latency_cycles", "store_bytes_per_cycle"}) {
+    EXPECT_GT(document.at("machine").at(fact).get<double>(), 0) << fact;
+  }
   EXPECT_FALSE(document.at("cpu").get<std::string>().empty());
   Json kinds = Json::array();
   for (const target::Kind* kind : targets::kinds()) kinds.push_back(kind->name);

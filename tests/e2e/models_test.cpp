@@ -139,6 +139,24 @@ TEST_F(Models, CompileLooksAtItsTasksAndRemembers) {
   EXPECT_GT(Json::parse(stored).at("records").size(), 0u);
 }
 
+// As tests have it, the machine is not measured. What has its schedules needs no look.
+TEST_F(Models, CompileSaysWhyItDidNotLook) {
+  const auto compiled = [&](const std::string& further) {
+    return test::run_process(
+        {test::attune_program(), "compile", "mlp", "--json", further},
+        {{"XDG_DATA_HOME", directory_.file("data")}, {"ATTUNE_MACHINE", "stated"}});
+  };
+  const std::string why =
+      "the speed of this machine was not measured, so that no schedule was "
+      "timed; `attune doctor` measures it";
+  const test::ProcessResult refused = compiled("--history=none");
+  EXPECT_EQ(Json::parse(refused.output).at("look").at("refused"), why);
+  EXPECT_NE(refused.errors.find(why + "\n"), std::string::npos) << refused.errors;
+  const test::ProcessResult unasked = compiled("--no-look");
+  EXPECT_EQ(Json::parse(unasked.output).at("look").at("refused"), Json());
+  EXPECT_EQ(unasked.errors.find(why), std::string::npos) << unasked.errors;
+}
+
 TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
   const std::string text = output_of({"compile", "mlp", "--emit=graph,tasks,te,trace,loops"});
   std::size_t at = 0;

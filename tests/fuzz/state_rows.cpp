@@ -1,45 +1,14 @@
 // The state of a scheduler as it is read back: a whole database, and the book that is made of its
 // rows, also when damaged ones were set aside.
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "fleet/jobs/book/book_testing.h"
 #include "fleet/server/state_file.h"
+#include "tests/fuzz/file_on_disk.h"
 #include "tests/fuzz/harness.h"
 
 namespace attune::fuzz {
 namespace {
-
-// One file for all inputs of a process, gone when that ends.
-class StateOnDisk {
- public:
-  StateOnDisk() : path_("/tmp/attune_fuzz_state_XXXXXX") {
-    descriptor_ = ::mkstemp(path_.data());
-    CHECK(descriptor_ >= 0, "a temporary file can be made");
-  }
-  ~StateOnDisk() {
-    ::close(descriptor_);
-    for (const char* end : {"", "-wal", "-shm"}) std::remove((path_ + end).c_str());
-  }
-  StateOnDisk(const StateOnDisk&) = delete;
-  StateOnDisk& operator=(const StateOnDisk&) = delete;
-
-  const std::string& hold(std::string_view bytes) const {
-    for (const char* end : {"-wal", "-shm"}) std::remove((path_ + end).c_str());
-    CHECK(::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(),
-                                                       0) == static_cast<ssize_t>(bytes.size()),
-          "there is room for the file");
-    return path_;
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-};
 
 // False: the rows cannot be read.
 bool make_book(const server::StateFile& file) {
@@ -60,7 +29,7 @@ bool make_book(const server::StateFile& file) {
 }  // namespace
 
 void fuzz_state_rows(std::string_view bytes) {
-  static const StateOnDisk disk;
+  static const FileOnDisk disk;
   const std::string& path = disk.hold(bytes);
   {
     const auto file = server::StateFile::open_to_read(path);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A scheduler with short retention, jobs that are submitted, paused, stopped, cancelled and pruned at
-random, and workers that are killed; the scheduler itself is killed once, early. Memory, descriptors and
-the disk of scheduler and workers are looked at all the time, and must not grow once retention has set in.
+random, and workers that are killed; the scheduler itself is killed once, early. Where root runs it, the
+scheduler is shared, and a second user does what the group may (stranger.py). Memory, descriptors and the
+disk of scheduler and workers are looked at all the time, and must not grow once retention has set in.
 
 usage: soak.py ATTUNE --minutes N [--seed N] [--folder DIR]
 """
@@ -17,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import stranger
 
 WORKERS = 3
 RETENTION = ["--keep-days", "0.0003", "--keep-jobs", "12", "--keep-size", "8M", "--keep-stages", "2000",
@@ -36,6 +39,8 @@ MEASURES = {
     "processes": ("processes", "", 0.10, 4),
     "disk_mb": ("disk", "MB", 0.15, 3),
     "jobs": ("jobs that are known", "", 0.20, 8),
+    "uploads": ("entries of uploads", "", 0.20, 4),
+    "their_jobs": ("jobs of the second user", "", 0.20, 6),
 }
 
 
@@ -94,11 +99,14 @@ class Soak:
         self.random = random.Random(seed)
         self.counts = dict.fromkeys(["submitted", "controlled", "pruned", "killed", "done", "failed"], 0)
         self.newest, self.open, self.known, self.ended = 0, [], 0, {"done": set(), "failed": set()}
-        self.scheduler = None
+        self.scheduler, self.their_jobs, self.stranger = None, 0, None
+        if stranger.is_possible():
+            self.stranger = stranger.Stranger(attune, folder, self.state, self.random, self.log)
 
     def start(self):
+        shared = ["--share", stranger.GROUP] if self.stranger else []
         self.scheduler = subprocess.Popen(
-            [self.attune, "scheduler", "--state", self.state, "--workers", str(WORKERS), *RETENTION],
+            [self.attune, "scheduler", "--state", self.state, "--workers", str(WORKERS), *RETENTION, *shared],
             stdout=self.log, stderr=self.log)
 
     def ask(self, *words):
@@ -120,6 +128,10 @@ class Soak:
             ids.update(job["id"] for job in overview["jobs"] if job["state"] == state)
             self.counts[state] = len(ids)
         self.known = len(overview["jobs"])
+        if self.stranger:
+            theirs = [job for job in overview["jobs"] if job["user"] == "nobody"]
+            self.their_jobs = len(theirs)
+            self.stranger.look(theirs, ended)
 
     def submit(self):
         model = self.random.choice(MODELS)
@@ -149,6 +161,9 @@ class Soak:
             except ProcessLookupError:
                 pass
 
+    def act_for_stranger(self):
+        self.stranger.act()
+
     def rest(self):
         time.sleep(0.5)
 
@@ -157,7 +172,7 @@ class Soak:
         # Never so many that wait that jobs cannot end, and most are left to end by themselves.
         busy = len(self.open) >= 6
         kinds = [(self.submit, 0 if busy else 6), (self.control, 1), (self.prune, 0.05), (self.kill, 0.1),
-                 (self.rest, 6 if busy else 1)]
+                 (self.rest, 6 if busy else 1), (self.act_for_stranger, 4 if self.stranger else 0)]
         self.random.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]()
 
     def sample(self):
@@ -167,7 +182,11 @@ class Soak:
                 "worker_mb": max(memory_mb(pid) for pid in workers),
                 "scheduler_files": files_of(self.scheduler.pid),
                 "worker_files": max(files_of(pid) for pid in workers),
-                "processes": len(below), "disk_mb": disk_mb(self.state), "jobs": self.known}
+                "processes": len(below), "disk_mb": disk_mb(self.state), "jobs": self.known,
+                "uploads": len(list(self.state.glob("uploads/*"))), "their_jobs": self.their_jobs}
+
+    def all_counts(self):
+        return {**self.counts, **({"second user": self.stranger.counts} if self.stranger else {})}
 
 
 def grown(samples):
@@ -203,13 +222,18 @@ def run(soak, minutes):
             if int(part * 20) != shown:
                 shown = int(part * 20)
                 print(f"{part:4.0%} {json.dumps({k: round(v, 1) for k, v in samples[-1][1].items()})} "
-                      f"{json.dumps(soak.counts)}", flush=True)
+                      f"{json.dumps(soak.all_counts())}", flush=True)
     findings += grown(samples)
     if soak.newest - soak.known < 10:
         findings.append(f"of {soak.newest} jobs {soak.known} are known still: retention did nothing")
     for what in ("killed", "done", "pruned", "controlled"):
         if soak.counts[what] == 0:
             findings.append(f"nothing was {what}")
+    if soak.stranger is None:
+        print("soak: without a second user, for which root has to run it")
+    else:
+        findings += [f"nothing was {what} for the second user" for what in ("sent", "fetched", "broken off")
+                     if soak.stranger.counts[what] == 0]
     return samples, findings
 
 
@@ -231,7 +255,7 @@ def main():
     for finding in findings:
         print(f"soak: {finding}")
     print(f"soak: {'FAILED' if findings else 'passed'}; {options.minutes:g} minutes, {len(samples)} samples, "
-          f"{json.dumps(soak.counts)}; seed {options.seed}{f', {folder}' if findings else ''}")
+          f"{json.dumps(soak.all_counts())}; seed {options.seed}{f', {folder}' if findings else ''}")
     if not findings and options.folder is None:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if findings else 0

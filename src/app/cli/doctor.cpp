@@ -23,10 +23,13 @@ void add_machine(const verbs::DoctorReport& r,
                  const std::function<void(std::string_view, const std::string&)>& row) {
   const target::Machine& m = r.machine;
   row("a core",
-      fmt::format("{:.2g} GHz; in a cycle {:.3g} multiply-adds (at most {:.0f} bytes) and "
-                  "{:.3g} loads (at most {:.0f} bytes)",
-                  m.ghz, m.fmas_per_cycle, m.fma_bytes_per_cycle, m.loads_per_cycle,
-                  m.load_bytes_per_cycle));
+      fmt::format("{:.2g} GHz; in a cycle {:.3g} instructions, of them {:.3g} multiply-adds "
+                  "(at most {:.0f} bytes, results after {:.3g} cycles), {:.3g} loads "
+                  "(at most {:.0f} bytes) and stores of {:.0f} bytes; sees {:.0f} "
+                  "instructions ahead",
+                  m.ghz, m.issue_per_cycle, m.fmas_per_cycle, m.fma_bytes_per_cycle, m.fma_latency,
+                  m.loads_per_cycle, m.load_bytes_per_cycle, m.store_bytes_per_cycle,
+                  m.reorder_window));
   row("reads",
       fmt::format("L2 {:.0f}, L3 {:.0f}, memory {:.0f} GB/s on one core", m.l2_bandwidth * m.ghz,
                   m.l3_bandwidth * m.ghz, m.dram_bandwidth * m.ghz));
@@ -51,8 +54,9 @@ std::string page_of(const verbs::DoctorReport& r) {
   const auto row = [&](std::string_view name, const std::string& text) {
     page += fmt::format("{:<12} {}\n", name, text);
   };
-  const char* const cores = r.cores == 1 ? "core" : "cores";
-  row("cpu", fmt::format("{}, {} {}", r.cpu, r.cores, cores));  // fixed word: a row of the page
+  std::string cores = fmt::format("{} {}", r.cores, r.cores == 1 ? "core" : "cores");
+  if (r.usable_cores < r.cores) cores += fmt::format(", with time for {}", r.usable_cores);
+  row("cpu", fmt::format("{}, {}", r.cpu, cores));  // fixed word: a row of the page
   row("vectors", fmt::format("{} bits used ({})", r.vector_bits, fmt::join(r.vector_units, ", ")));
   row("caches", fmt::format("L1 {}, L2 {}, L3 {}", size_text(r.l1_data_bytes),
                             size_text(r.l2_bytes), size_text(r.l3_bytes)));

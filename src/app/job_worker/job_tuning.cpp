@@ -14,7 +14,7 @@
 #include "app/verbs/jobs/job_options.h"
 #include "base/atomic_file.h"
 #include "fleet/wire/state_directory.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/records/merge.h"
 #include "tuner/whole_model/contest/race.h"
 #include "tuner/whole_model/known_answer.h"
@@ -116,7 +116,7 @@ class JobTuning {
     threads_ = job_.request.threads > 0 ? job_.request.threads : devices_.cores;
     if (threads_ > 0) return {};
     return resources_.run_stage("peak", Resource::Device, [&] {
-      threads_ = static_cast<int>(runtime::allowed_cores().size());
+      threads_ = static_cast<int>(runtime::usable_cores().size());
       return Status();
     });
   }

@@ -178,10 +178,18 @@ std::vector<std::string> devices_here() {
   return keys;
 }
 
+// What jobs of others name is not looked for among the files of whoever started this worker. The
+// state and all that jobs name have whole paths.
+Status leave_folder() {
+  if (::chdir("/") == 0) return {};
+  return Error{ErrorCode::Io, "cannot leave the working folder of the worker", ""};
+}
+
 }  // namespace
 
 Status work(const WorkerOptions& options) {
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
+  ATTUNE_RETURN_IF_ERROR(leave_folder());
   const mode_t users_umask = ::umask(077);
   worker::LinkOptions how{
       .state = state,

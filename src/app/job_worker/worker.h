@@ -14,7 +14,8 @@ struct WorkerOptions {
   double patience_seconds = 10;  // for a scheduler that does not answer
 };
 
-// Until no scheduler answers any more, which is the error.
+// Until no scheduler answers any more, which is the error. The working folder of the process is `/`
+// from then on.
 Status work(const WorkerOptions& options);
 
 }  // namespace attune::job_worker

@@ -155,6 +155,21 @@ TEST_F(WorkerTest, KeepsItsRecordsWhenTheOutputCannotBeWritten) {
   EXPECT_FALSE((*merged)->list({})->empty());
 }
 
+// Names of models are names of files too, of those that lie where a process works.
+TEST_F(WorkerTest, LooksForNoModelInTheFolderThatItWasStartedIn) {
+  const test::TemporaryDirectory home;
+  ASSERT_TRUE(zoo::export_model("mlp", home.file("net.onnx")).ok());
+  std::filesystem::current_path(home.path());
+  v1::JobSpec job = spec("net.onnx");
+  job.set_trials(2);
+  scheduler_.give("j12", job);
+  start();
+  const v1::Ended ended = scheduler_.ended();
+  EXPECT_EQ(ended.state(), v1::FAILED);
+  EXPECT_EQ(ended.reason(), "there is no file 'net.onnx'; check the path");
+  EXPECT_EQ(std::filesystem::current_path(), "/");
+}
+
 // Neither device nor host is asked for.
 TEST_F(WorkerTest, AnswersAKnownGoalAtOnce) {
   const model::SourceOptions source{.model = {.model = "matmul:m=32,n=32,k=32", .threads = 1},

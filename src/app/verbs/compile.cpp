@@ -4,11 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/verbs/emitted_stages.h"
+#include "app/verbs/look_refusal.h"
 #include "base/clock.h"
 #include "compiler/model/kernel_store.h"
 #include "compiler/model/steps.h"
 #include "fleet/wire/channel.h"
 #include "fleet/wire/state_directory.h"
+#include "runtime/execution/affinity.h"
+#include "targets/kinds.h"
 #include "tuner/whole_model/look.h"
 
 namespace attune::verbs {
@@ -24,16 +27,31 @@ void add_time(std::vector<PassTime>& passes, std::string_view name, double milli
   passes.push_back({std::string(name), milliseconds});
 }
 
-// Nothing known, nothing asked for, and a machine that was measured: this one.
-bool may_look(const model::PreparedModel& prepared, const CompileOptions& options) {
+bool wants_look(const CompileOptions& options) {
   const model::ScheduleOptions& schedule = options.source.schedule;
-  return options.look && !schedule.use_default && schedule.file.empty() &&
-         prepared.compile.target.machine.cores >= prepared.compile.target.threads;
+  return options.look && !schedule.use_default && schedule.file.empty();
+}
+
+// Where nothing is left to look at, nothing is refused.
+Result<std::string> refusal(const model::PreparedModel& prepared, int cores) {
+  const auto& schedules = prepared.schedules;
+  if (std::none_of(schedules.begin(), schedules.end(), [](const model::Schedule& schedule) {
+        return schedule.origin == model::Origin::Default;
+      })) {
+    return std::string();
+  }
+  ATTUNE_ASSIGN(const target::Target here, targets::this_machine());
+  return why_not_timed(prepared.compile.target, here, cores);
 }
 
 Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
                const FormatOptions& format, EmittedStages& stages, CompileReport& report) {
-  if (!may_look(prepared, options)) return {};
+  if (!wants_look(options)) return {};
+  const auto cores = static_cast<int>(runtime::allowed_cores().size());
+  if (!may_time(prepared.compile.target, cores)) {
+    ATTUNE_ASSIGN(report.look_refused, refusal(prepared, cores));
+    return {};
+  }
   const auto state = wire::default_state_directory();
   if (state.ok() && wire::is_served(*state)) {
     report.look_refused =
@@ -147,8 +165,12 @@ std::string to_json(const CompileReport& report) {
       {"calls", report.calls},           {"weight_bytes", report.weight_bytes},
       {"code_bytes", report.code_bytes}, {"arena_bytes", report.arena_bytes},
       {"peak_bytes", report.peak_bytes}, {"seconds", report.seconds}};
-  json["look"] = {
-      {"tasks", report.looked}, {"better", report.looked_better}, {"seconds", report.look_seconds}};
+  nlohmann::ordered_json refused;  // null: it was not
+  if (!report.look_refused.empty()) refused = report.look_refused;
+  json["look"] = {{"tasks", report.looked},
+                  {"better", report.looked_better},
+                  {"seconds", report.look_seconds},
+                  {"refused", refused}};
   json["fallbacks"] = model::fallbacks_json(report.fallbacks);
   for (const PassTime& pass : report.passes) {
     json["passes"].push_back({{"name", pass.name}, {"ms", pass.milliseconds}});

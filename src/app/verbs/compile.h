@@ -50,7 +50,7 @@ struct CompileReport {
   int vector_spills = 0;
   std::size_t looked = 0, looked_better = 0;  // tasks that were looked at, and those it paid for
   double look_seconds = 0;
-  std::string look_refused = {};  // why it did not look
+  std::string look_refused = {};  // why it did not look where it would have, and what helps
   bool shared_object = false;     // what was made: else an artifact, or C sources
   model::Fallbacks fallbacks = {};
   double seconds = 0;

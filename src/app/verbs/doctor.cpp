@@ -12,6 +12,7 @@
 #include "base/isolated.h"
 #include "base/version.h"
 #include "compiler/kernel/kernel.h"
+#include "runtime/execution/usable_cores.h"
 #include "targets/kinds.h"
 #include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/runner.h"
@@ -107,6 +108,7 @@ Result<DoctorReport> doctor(const DoctorOptions& options) {
   report.version = version();
   report.cpu = machine.cpu;
   report.cores = static_cast<int>(machine.cores.size());
+  report.usable_cores = static_cast<int>(runtime::usable_cores().size());
   report.target = target::to_string(target);
   report.vector_units = machine.vector_units;
   report.vector_bits = target.vector_bytes * 8;
@@ -132,10 +134,14 @@ namespace {
 nlohmann::ordered_json machine_json(const DoctorReport& report) {
   const target::Machine& m = report.machine;
   nlohmann::ordered_json json{{"ghz", m.ghz},
+                              {"issue_per_cycle", m.issue_per_cycle},
+                              {"reorder_window", m.reorder_window},
                               {"fmas_per_cycle", m.fmas_per_cycle},
                               {"fma_bytes_per_cycle", m.fma_bytes_per_cycle},
+                              {"fma_latency_cycles", m.fma_latency},
                               {"loads_per_cycle", m.loads_per_cycle},
                               {"load_bytes_per_cycle", m.load_bytes_per_cycle},
+                              {"store_bytes_per_cycle", m.store_bytes_per_cycle},
                               {"l2_bytes_per_cycle", m.l2_bandwidth},
                               {"l3_bytes_per_cycle", m.l3_bandwidth},
                               {"dram_bytes_per_cycle", m.dram_bandwidth},
@@ -160,6 +166,7 @@ std::string to_json(const DoctorReport& report) {
   json["machine"] = machine_json(report);
   json["cpu"] = report.cpu;  // fixed word: a field
   json["cores"] = report.cores;
+  json["usable_cores"] = report.usable_cores;
   json["devices"] = report.devices;
   json["devices_here"] = nlohmann::ordered_json::object();
   for (const DevicesHere& here : report.devices_here) {

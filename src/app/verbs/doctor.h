@@ -27,8 +27,8 @@ struct LibraryHere {
 struct DoctorReport {
   std::string version = {};
   std::string cpu = {};
-  int cores = 0;
-  std::string target = {};  // what the default target stands for here
+  int cores = 0, usable_cores = 0;  // that are allowed, and that its control group has time for
+  std::string target = {};          // what the default target stands for here
   std::vector<std::string> vector_units = {};
   int vector_bits = 0;
   std::int64_t l1_data_bytes = 0, l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;

@@ -72,7 +72,7 @@ Result<Bytes> run_once(const model::RunnableModel& model, const std::vector<Tens
     ATTUNE_ASSIGN(const std::vector<Tensor> outputs, session.outputs());
     return pack(milliseconds, outputs);
   };
-  return run_isolated(model.name, work, model::limits_for(model, timeout_seconds));
+  return run_isolated(model.name, work, model::limits_with_outputs(model, timeout_seconds));
 }
 
 }  // namespace

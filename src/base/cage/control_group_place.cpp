@@ -1,7 +1,5 @@
 #include "base/cage/control_group_place.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -89,7 +87,7 @@ std::optional<Membership> parse_membership(std::string_view controller, std::str
   return found;
 }
 
-std::string contents_of(const char* path) {
+std::string contents_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -100,7 +98,7 @@ Result<GroupPlace> find_control_group(std::string_view controller, std::string_v
                                       std::string_view cgroups) {
   const std::optional<Membership> membership = parse_membership(controller, cgroups);
   if (!membership) {
-    return unsupported(fmt::format("this system has no control groups for {}", controller));
+    return unsupported("this system has no control groups for " + std::string(controller));
   }
   bool mounted = false;
   for (const std::string_view line : split(mountinfo, '\n')) {
@@ -116,15 +114,17 @@ Result<GroupPlace> find_control_group(std::string_view controller, std::string_v
     }
   }
   if (!mounted) {
-    return unsupported(fmt::format("the control groups for {} are not mounted", controller));
+    return unsupported("the control groups for " + std::string(controller) + " are not mounted");
   }
-  return unsupported(
-      fmt::format("the control group '{}' is not in what is mounted", membership->path));
+  return unsupported("the control group '" + membership->path + "' is not in what is mounted");
 }
 
-Result<GroupPlace> find_control_group(std::string_view controller) {
-  return find_control_group(controller, contents_of("/proc/self/mountinfo"),
-                            contents_of("/proc/self/cgroup"));
+Result<GroupPlace> find_control_group(std::string_view controller, const std::string& root) {
+  ATTUNE_ASSIGN(GroupPlace place,
+                find_control_group(controller, contents_of(root + "/proc/self/mountinfo"),
+                                   contents_of(root + "/proc/self/cgroup")));
+  place.folder = root + place.folder;
+  return place;
 }
 
 }  // namespace attune

@@ -24,7 +24,7 @@ struct GroupPlace {
 Result<GroupPlace> find_control_group(std::string_view controller, std::string_view mountinfo,
                                       std::string_view cgroups);
 
-// Of the calling process.
-Result<GroupPlace> find_control_group(std::string_view controller);
+// Of the calling process. `root` stands before all paths: another one in tests.
+Result<GroupPlace> find_control_group(std::string_view controller, const std::string& root = {});
 
 }  // namespace attune

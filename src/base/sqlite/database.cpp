@@ -47,6 +47,16 @@ Error explained(int extended_code, const std::string& name, const FileWords& wor
   }
 }
 
+// To SQLite a file is a program too: nothing that it says is run with more rights than to compute,
+// and no value that it makes or holds is large.
+void restrain(sqlite3* handle) {
+  constexpr int kMostBytes = 64 << 20;  // of one value or row
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostBytes);
+  sqlite3_exec(handle, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+}
+
 }  // namespace
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -141,6 +151,7 @@ Result<Database> Database::open(const std::string& address, int flags, std::stri
     const int cause = sqlite3_system_errno(handle);
     return database.explain(code, cause != 0 ? std::strerror(cause) : sqlite3_errstr(code));
   }
+  restrain(handle);
   return database;
 }
 

@@ -50,5 +50,23 @@ TEST(Database, SaysThatAnotherHoldsIt) {
   EXPECT_EQ(refused.error().message, "notes file '" + path + "' is held by another process");
 }
 
+TEST(Database, IsNotRunBeyondItsMeans) {
+  const test::TemporaryDirectory folder;
+  auto database = Database::open_file(folder.file("a.db"), Database::Access::Write, kWords);
+  ASSERT_TRUE(database.ok()) << database.error().message;
+  ASSERT_TRUE(database
+                  ->execute("CREATE TABLE t (n); CREATE VIEW large AS SELECT "
+                            "zeroblob(1000000000) AS n")
+                  .ok());
+  const auto large = database->text("SELECT n FROM large");
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.error().message,
+            "notes file '" + folder.file("a.db") + "' failed: string or blob too big");
+  EXPECT_FALSE(
+      database->execute("PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = ''").ok());
+  EXPECT_EQ(*database->integer("PRAGMA trusted_schema"), 0);
+  EXPECT_EQ(*database->integer("PRAGMA cell_size_check"), 1);
+}
+
 }  // namespace
 }  // namespace attune::sqlite

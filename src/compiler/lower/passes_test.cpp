@@ -216,6 +216,25 @@ for p in 1 {
   EXPECT_EQ(text.find("prefetch<i32>(B"), std::string::npos) << text;
 }
 
+// 32 lines, of which each of two repetitions asks for a half.
+TEST(PrefetchLoads, AsksForAllThatALongStepReads) {
+  const std::string text = text_of(changed_by(prefetch_loads, R"(
+for p in 1 {
+  for r in 2 {
+    for k in 1 with prefetch = next {
+      for j in 512 {
+        B[j] = A[p * 512 + k * 512 + j]
+      }
+    }
+  }
+})",
+                                              {.read = 512, .written = 512})
+                                       .body);
+  std::size_t requests = 0;
+  for (std::size_t at = 0; (at = text.find("@prefetch", at)) != std::string::npos; ++at) ++requests;
+  EXPECT_EQ(requests, 16) << text;
+}
+
 // The walk along the panel has two loops.
 TEST(PrefetchLoads, KnowsPartsOfThePanel) {
   const std::string text = after(prefetch_loads, R"(

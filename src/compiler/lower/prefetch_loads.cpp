@@ -21,7 +21,7 @@ using ir::Expr;
 using ir::Stmt;
 
 constexpr std::int64_t kLineBytes = 64;
-constexpr std::int64_t kMostPerStep = 8;
+constexpr std::int64_t kMostPerStep = 32;     // of a step that is written out many times over
 constexpr std::int64_t kIntoSecondLevel = 2;  // locality: not into the smallest cache
 
 struct Around {

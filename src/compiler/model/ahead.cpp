@@ -109,7 +109,8 @@ Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& c
 
 Result<target::Target> ahead_target(const target::Target& target) {
   ATTUNE_ASSIGN(target::Target here, targets::this_machine());
-  here.threads = std::max(1, std::min(compiling_threads(target), here.threads));
+  const bool on_host = !targets::kind_of(target).requirements(target).own_memory;
+  if (on_host) here.threads = std::max(1, std::min(target.threads, here.threads));
   return here;
 }
 

@@ -16,7 +16,8 @@ namespace attune::model {
 // Host operators of the runtime, for constants.
 Result<std::vector<ops::ConstantPtr>> run_host_on_constants(const ops::OpCall& call);
 
-// This machine, with no more threads than `target` has.
+// This machine, with no more threads than `target` has where its programs run on cores: how sums of
+// constants are added up, and so their last bits, may follow from that.
 Result<target::Target> ahead_target(const target::Target& target);
 
 // Runs kernels that are compiled for this machine.

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
 
 #include "compiler/kernel/kernel.h"
-#include "runtime/execution/affinity.h"
-#include "targets/kinds.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/tunings/tunings.h"
 
 namespace attune::model {
@@ -64,10 +64,7 @@ Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& sched
   return last;
 }
 
-int compiling_threads(const target::Target& target) {
-  if (!targets::kind_of(target).requirements(target).own_memory) return target.threads;
-  return static_cast<int>(runtime::allowed_cores().size());
-}
+int compiling_threads() { return static_cast<int>(runtime::usable_cores().size()); }
 
 Status run_parallel(std::size_t count, int threads,
                     const std::function<Status(std::size_t index)>& work) {
@@ -84,7 +81,8 @@ Status run_parallel(std::size_t count, int threads,
     }
   };
   std::vector<std::thread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(run);
+  const std::size_t wanted = std::min(count, static_cast<std::size_t>(std::max(1, threads)));
+  for (std::size_t t = 1; t < wanted; ++t) others.emplace_back(run);
   run();
   for (std::thread& other : others) other.join();
   return first;

@@ -28,11 +28,10 @@ using SharedKernel = std::shared_ptr<const CompiledTask>;
 Result<CompiledTask> compile_task(const graph::Task& task, const Schedule& schedule,
                                   const target::Target& target, const std::string& symbol);
 
-// On how many threads to compile for a target: those that its programs have, where they run on
-// cores of this machine, else all that this process may use.
-int compiling_threads(const target::Target& target);
+// On how many threads to compile: all cores that the calling thread may use, whatever the target.
+int compiling_threads();
 
-// Calls work(i) for i in [0, count) on `threads` threads and returns the first error.
+// Calls work(i) for i in [0, count) on up to `threads` threads and returns the first error.
 Status run_parallel(std::size_t count, int threads,
                     const std::function<Status(std::size_t index)>& work);
 

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "compiler/graph/builder.h"
 #include "compiler/model/compile_model_testing.h"
+#include "runtime/execution/affinity.h"
 #include "targets/kinds.h"
 #include "tuner/tunings/tunings.h"
 
@@ -91,6 +94,18 @@ TEST_F(Kernels, TheModelListsAllOfThem) {
             "1 task does not use the schedule chosen for it; " + describe(model->fallbacks[0]));
   options.choose = {};
   EXPECT_TRUE(compile_model(graph_, options)->fallbacks.empty());
+}
+
+// Not as many as a target has, which may be one, or more than there are cores.
+TEST(CompilingThreads, AreTheCoresThatTheThreadMayUse) {
+  const std::vector<int> cores = runtime::allowed_cores();
+  EXPECT_EQ(compiling_threads(), static_cast<int>(cores.size()));
+  int pinned = 0;
+  std::thread([&] {
+    ASSERT_TRUE(runtime::pin_current_thread(cores.front()).ok());
+    pinned = compiling_threads();
+  }).join();
+  EXPECT_EQ(pinned, 1);
 }
 
 TEST(Fallbacks, AreCountedByTask) {

@@ -94,12 +94,11 @@ std::string tasks_text(const Compilation& c) {
 
 Status choose(Compilation& c) {
   c.schedules.resize(c.tasks->distinct.size());
-  return run_parallel(c.schedules.size(), compiling_threads(c.options.target),
-                      [&](std::size_t i) -> Status {
-                        const graph::Task& task = c.tasks->distinct[i];
-                        c.schedules[i] = c.options.schedule_of(task);
-                        return {};
-                      });
+  return run_parallel(c.schedules.size(), compiling_threads(), [&](std::size_t i) -> Status {
+    const graph::Task& task = c.tasks->distinct[i];
+    c.schedules[i] = c.options.schedule_of(task);
+    return {};
+  });
 }
 
 std::string schedules_text(const Compilation& c) {
@@ -112,19 +111,18 @@ Status compile(Compilation& c) {
   const auto store =
       c.options.kernels ? c.options.kernels : std::make_shared<KernelStore>(c.options.target);
   std::atomic<std::size_t> done{0};
-  return run_parallel(
-      c.kernels.size(), compiling_threads(c.options.target), [&](std::size_t i) -> Status {
-        const graph::Task& task = c.tasks->distinct[i];
-        auto compiled = store->kernel(task, c.schedules[i], symbol_of(task, i));
-        if (!compiled.ok()) {
-          return Error{compiled.error().code,
-                       fmt::format("task '{}': {}", task.name, compiled.error().message),
-                       compiled.error().hint};
-        }
-        c.kernels[i] = std::move(*compiled);
-        if (c.options.progress) c.options.progress(++done, c.kernels.size());
-        return {};
-      });
+  return run_parallel(c.kernels.size(), compiling_threads(), [&](std::size_t i) -> Status {
+    const graph::Task& task = c.tasks->distinct[i];
+    auto compiled = store->kernel(task, c.schedules[i], symbol_of(task, i));
+    if (!compiled.ok()) {
+      return Error{compiled.error().code,
+                   fmt::format("task '{}': {}", task.name, compiled.error().message),
+                   compiled.error().hint};
+    }
+    c.kernels[i] = std::move(*compiled);
+    if (c.options.progress) c.options.progress(++done, c.kernels.size());
+    return {};
+  });
 }
 
 std::string kernels_text(const Compilation& c) {

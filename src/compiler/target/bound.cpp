@@ -28,7 +28,7 @@ double bound_us(const Work& work, const Target& target) {
   }
   const double cold_us = moving_us(work.cold_bytes, machine.dram_bandwidth, machine.dram_sharing);
   const double start_us = target.launch.are_there() ? target.launch.launch_us
-                          : target.threads > 1      ? machine.fork_join_us
+                          : target.threads > 1      ? fork_join_us(machine, target.threads)
                                                     : 0;
   return std::max({work.flops / operations_per_us, warm_us, cold_us}) + start_us;
 }

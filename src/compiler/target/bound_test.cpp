@@ -28,5 +28,28 @@ TEST(Bound, ThreadsShareWhatTheyHaveInCommonAndMustBeStarted) {
   EXPECT_DOUBLE_EQ(bound_us({.flops = 32e3}, one_core), 1 + 2);
 }
 
+// What was measured on all cores is not what a few threads take.
+TEST(Bound, FewerThreadsThanCoresAreStartedSooner) {
+  Target target = simple_target(3);
+  target.machine.cores = 5;
+  EXPECT_DOUBLE_EQ(bound_us({}, target), 1);
+  target.threads = 5;
+  EXPECT_DOUBLE_EQ(bound_us({}, target), 2);
+  target.threads = 1;
+  EXPECT_DOUBLE_EQ(bound_us({}, target), 0);
+}
+
+TEST(ForkJoin, IsTakenAsItIsWhereItIsStatedOrOfTwoCores) {
+  Machine machine{.fork_join_us = 2};
+  EXPECT_EQ(fork_join_us(machine, 2), 2);
+  EXPECT_EQ(fork_join_us(machine, 64), 2);
+  machine.cores = 2;
+  EXPECT_EQ(fork_join_us(machine, 2), 2);
+  machine.cores = 9;
+  EXPECT_EQ(fork_join_us(machine, 9), 2);
+  EXPECT_EQ(fork_join_us(machine, 2), 0.25);
+  EXPECT_EQ(fork_join_us(machine, 17), 4);
+}
+
 }  // namespace
 }  // namespace attune::target

@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 namespace attune::target {
@@ -10,10 +11,14 @@ namespace attune::target {
 // The defaults are of a current x86 server core.
 struct Machine {
   double ghz = 3.3;
-  // Multiply-adds and loads: instructions, and bytes of their vectors.
+  // Instructions, of whatever sort, that begin in a cycle, and how many behind one that waits may
+  // begin before it; 0: none, as where all begin in their order.
+  double issue_per_cycle = 6, reorder_window = 320;
+  // Multiply-adds, loads and stores: instructions, and bytes of their vectors.
   double fmas_per_cycle = 2, fma_bytes_per_cycle = 64;
   double loads_per_cycle = 2, load_bytes_per_cycle = 64;
-  double fma_latency = 4;  // cycles
+  double store_bytes_per_cycle = load_bytes_per_cycle / 2;  // as most cores do
+  double fma_latency = 4;  // cycles, until the result can be a factor of the next
   // Bytes in a cycle that one core reads from there.
   double l2_bandwidth = 32, l3_bandwidth = 20, dram_bandwidth = 10;
   // Of what one core writes and another reads, forth and back.
@@ -22,8 +27,15 @@ struct Machine {
   // of what they read.
   double compute_sharing = std::numeric_limits<double>::max();
   double l3_sharing = 1.9, dram_sharing = 1.6;
-  double fork_join_us = 0.5;  // of all cores
+  double fork_join_us = 0.5;  // of all cores, which are started in turn
   int cores = 0;              // that these were measured on; 0: they are stated
 };
+
+// What it takes to start so many threads and hear of their end: a part of what all cores take,
+// where that was measured; what is stated is taken for any number.
+inline double fork_join_us(const Machine& machine, int threads) {
+  if (machine.cores < 2) return machine.fork_join_us;
+  return machine.fork_join_us * std::max(0, threads - 1) / (machine.cores - 1);
+}
 
 }  // namespace attune::target

@@ -1,6 +1,7 @@
 #include "fleet/server/calls.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,13 @@ class Answer final : public grpc::ServerUnaryReactor {
   UnderWay under_way_;
   Unanswered::Place place_;
 };
+
+// Of this thread: what others take of the machine meanwhile is no caller's fault.
+double busy_seconds() {
+  timespec time = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
 
 // The end of a stream that is not begun.
 template <typename Reactor>
@@ -109,15 +117,20 @@ Status SchedulerCalls::admit(std::string_view call, const UnderWay& under_way) {
                "wait a moment; it serves others too"};
 }
 
-void SchedulerCalls::charge_for(std::size_t bytes) {
+void SchedulerCalls::charge_for_time(double seconds) {
+  if (rates_ == nullptr) return;
+  rates_->calls.charge(SteadyClock().now_ns(),
+                       times_of(seconds, jobs::kShareOfCalls, jobs::kCallRate));
+}
+
+void SchedulerCalls::charge_for_bytes(std::size_t bytes) {
   if (rates_ == nullptr) return;
   rates_->calls.charge(SteadyClock().now_ns(), static_cast<double>(bytes / jobs::kAnswerOfOneCall));
 }
 
 // The memory is looked at again when it is the call's turn: answers may be large.
 grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
-                                                 std::function<void()> complete,
-                                                 const Prepare& prepare) {
+                                                 std::function<void()> complete, Prepare prepare) {
   auto* reactor = new Answer(state_, who_(asked.context), unanswered_);
   const UnderWay& under_way = reactor->under_way();
   const Status admitted = admit(asked.call, under_way);
@@ -127,25 +140,41 @@ grpc::ServerUnaryReactor* SchedulerCalls::answer(const Asked& asked, Act act,
     return reactor;
   }
   reactor->place().hold(asked.request.ByteSizeLong());
-  if (prepare) prepare(under_way.caller());
-  Event event = [reactor, act = std::move(act), complete = std::move(complete),
-                 &reply = asked.reply, &deferred_reads = state_.deferred_reads](Turn& turn) {
+  Event event = [this, reactor, act = std::move(act), complete = std::move(complete),
+                 &reply = asked.reply](Turn& turn) {
     const jobs::Caller& caller = reactor->under_way().caller();
     const Status fits = reactor->place().check_memory(caller.user);
     if (!fits.ok()) return reactor->finish(fits);
+    const double begun = busy_seconds();
     const Status acted = act(caller, turn);
+    charge_for_time(busy_seconds() - begun);
     reactor->place().hold(reply.ByteSizeLong());
-    turn.waiting.push_back([reactor, acted, complete, &deferred_reads](const Status& written) {
+    const auto finish = [this, reactor, &reply] {
+      charge_for_bytes(reply.ByteSizeLong());
+      reactor->Finish(grpc::Status::OK);
+    };
+    turn.waiting.push_back([this, reactor, acted, complete, finish](const Status& written) {
       const Status& status = acted.ok() ? written : acted;
-      if (!status.ok() || !complete) return reactor->finish(status);
-      deferred_reads.add([reactor, complete] {
+      if (!status.ok()) return reactor->finish(status);
+      if (!complete) return finish();
+      state_.reads.add([complete, finish] {
         complete();
-        reactor->Finish(grpc::Status::OK);
+        finish();
       });
     });
   };
-  const bool heard = under_way.in_time() && state_.loop->post(std::move(event));
-  if (!heard) reactor->Finish(ending());
+  const auto ask = [this, reactor, event = std::move(event)] {
+    const bool heard = reactor->under_way().in_time() && state_.loop->post(event);
+    if (!heard) reactor->Finish(ending());
+  };
+  if (prepare) {
+    state_.files.add([reactor, prepare = std::move(prepare), ask] {
+      prepare(reactor->under_way().caller());
+      ask();
+    });
+  } else {
+    ask();
+  }
   return reactor;
 }
 
@@ -153,6 +182,12 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
                                                  const v1::SubmitRequest* request,
                                                  v1::SubmitReply* reply) {
   const auto sent = std::make_shared<std::optional<std::uint64_t>>();
+  Prepare prepare;
+  if (!request->spec().files().empty()) {
+    prepare = [this, request, sent](const jobs::Caller& caller) {
+      *sent = bytes_sent(state_.options.state, caller.uid, request->spec().files());
+    };
+  }
   return answer(
       {"Submit", *context, *request, *reply},
       [this, request, reply, sent](const jobs::Caller& caller, Turn& turn) -> Status {
@@ -162,9 +197,7 @@ grpc::ServerUnaryReactor* SchedulerCalls::Submit(grpc::CallbackServerContext* co
       [this, reply] {
         if (reply->already_known()) state_.options.add_report(*reply->mutable_job());
       },
-      [this, request, sent](const jobs::Caller& caller) {
-        *sent = bytes_sent(state_.options.state, caller.uid, request->spec().files());
-      });
+      std::move(prepare));
 }
 
 grpc::ServerUnaryReactor* SchedulerCalls::Control(grpc::CallbackServerContext* context,
@@ -185,7 +218,6 @@ grpc::ServerUnaryReactor* SchedulerCalls::List(grpc::CallbackServerContext* cont
       {"List", *context, *request, *reply},
       [this, request, reply](const jobs::Caller& caller, Turn& turn) -> Status {
         ATTUNE_ASSIGN(*reply, turn.book.snapshot(caller, *request, turn.now));
-        charge_for(reply->ByteSizeLong());
         return {};
       },
       [this, request, reply] {
@@ -202,8 +234,8 @@ grpc::ServerUnaryReactor* SchedulerCalls::Prune(grpc::CallbackServerContext* con
         ATTUNE_ASSIGN(*reply, turn.book.prune(caller, *request, turn.now));
         return {};
       },
-      [this, request] {
-        if (!request->dry_run()) state_.options.pruned();
+      [this, request, reply] {
+        if (!request->dry_run() && reply->jobs_size() > 0) state_.options.pruned();
       });
 }
 

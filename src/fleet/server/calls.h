@@ -43,10 +43,12 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
  private:
   // An error where its user may not make this call, or does it too often.
   Status admit(std::string_view call, const UnderWay& under_way);
-  // An answer that is so long counts as several calls.
-  void charge_for(std::size_t bytes);
+  // A call that took so much of the loop's time counts as several, and so does a long answer.
+  void charge_for_time(double seconds);
+  void charge_for_bytes(std::size_t bytes);
   // A call with its answer, which comes when all that the call and those before it changed is on
-  // the disk. `prepare` is done first and `complete` last, away from the loop and the journal.
+  // the disk. `prepare` is done first and `complete` last, away from the loop and the journal; what
+  // the call costs is known then.
   struct Asked {
     std::string_view call;
     const grpc::CallbackServerContext& context;
@@ -56,7 +58,7 @@ class SchedulerCalls final : public v1::Scheduler::CallbackService {
   using Act = std::function<Status(const jobs::Caller&, Turn&)>;
   using Prepare = std::function<void(const jobs::Caller&)>;
   grpc::ServerUnaryReactor* answer(const Asked& asked, Act act, std::function<void()> complete = {},
-                                   const Prepare& prepare = {});
+                                   Prepare prepare = {});
 
   CallState& state_;
   const WhoCalls who_;

@@ -12,18 +12,6 @@ namespace {
 // telling all of one user takes little of the time.
 constexpr double kBetweenSnapshots = 0.25;
 
-Result<std::vector<v1::Snapshot>> parts_of(const jobs::Book& book, const jobs::Caller& caller,
-                                           v1::ListRequest request, double now) {
-  std::vector<v1::Snapshot> parts;
-  request.set_after(0);
-  do {
-    ATTUNE_ASSIGN(v1::Snapshot part, book.snapshot(caller, request, now));
-    request.set_after(part.next());
-    parts.push_back(std::move(part));
-  } while (request.after() != 0);
-  return parts;
-}
-
 }  // namespace
 
 EventLoop::EventLoop(jobs::Book book, Journal& journal, World& world, UnixClock clock,
@@ -127,6 +115,7 @@ bool EventLoop::watch(std::uint64_t watcher, jobs::Caller caller, v1::ListReques
       .caller = std::move(caller), .request = std::move(request), .deliver = std::move(deliver)};
   return post([this, watcher, watches = std::move(watches)](Turn& turn) {
     watchers_[watcher] = watches;
+    watchers_[watcher].request.set_after(0);
     watchers_[watcher].next_at = turn.now;
   });
 }
@@ -148,13 +137,25 @@ void EventLoop::tell_watchers(double at, bool changed) {
   for (const auto& [id, watcher] : watchers_) ++watching[watcher.caller.uid];
   for (auto& [id, watcher] : watchers_) {
     watcher.news = watcher.news || changed;
-    if (!watcher.news || !watcher.ready || at < watcher.next_at) continue;
-    watcher.news = watcher.ready = false;
-    const double begun = clock_.now();
-    watcher.deliver(parts_of(turns_.book(), watcher.caller, watcher.request, at));
-    const double share = jobs::kShareOfWatchers / watching.at(watcher.caller.uid);
-    watcher.next_at = at + std::max(kBetweenSnapshots, (clock_.now() - begun) / share);
+    const bool goes_on = watcher.request.after() != 0;
+    const bool begins = !goes_on && watcher.news && at >= watcher.next_at;
+    if (!watcher.ready || (!goes_on && !begins)) continue;
+    if (begins) {
+      watcher.news = false;
+      watcher.cost_seconds = 0;
+    }
+    tell(watcher, at, jobs::kShareOfWatchers / watching.at(watcher.caller.uid));
   }
+}
+
+void EventLoop::tell(Watcher& watcher, double at, double share) {
+  watcher.ready = false;
+  const double begun = clock_.now();
+  Result<v1::Snapshot> part = turns_.book().snapshot(watcher.caller, watcher.request, at);
+  watcher.request.set_after(part.ok() ? part->next() : 0);
+  watcher.deliver(std::move(part));
+  watcher.cost_seconds += clock_.now() - begun;
+  watcher.next_at = at + std::max(kBetweenSnapshots, watcher.cost_seconds / share);
 }
 
 }  // namespace attune::server

@@ -3,7 +3,7 @@
 // out when the journal has written it, others at once. Between events the thread sleeps until the
 // next one or until a deadline. What is decided is Turns' (turns.h); nothing that the thread does
 // itself waits for a process, a person or a read or write of the disk: what is read for a call is
-// a deferred read (calls/deferred_reads.h), what is written is the journal's. A job that comes with
+// disk work (calls/disk_work.h), what is written is the journal's. A job that comes with
 // files makes it wait for names to change, two folders and one renaming at most (claim_upload),
 // which it does not sync; and it waits for locks that are held for moments.
 #pragma once
@@ -37,8 +37,9 @@ class World {
   virtual void note(const std::string& text) = 0;
 };
 
-// Gets a snapshot in its parts, or the error in its place; called again when `watcher_ready` was.
-using Deliver = std::function<void(Result<std::vector<v1::Snapshot>>)>;
+// Gets a part of a snapshot, or the error in its place; called again when `watcher_ready` was. The
+// next part is not made before: whoever reads slowly keeps one in memory.
+using Deliver = std::function<void(Result<v1::Snapshot>)>;
 
 class EventLoop {
  public:
@@ -55,7 +56,8 @@ class EventLoop {
   // The events posted before are still heard.
   void stop();
 
-  // Snapshots for a watcher, the first at once, then when something changed and it is ready again.
+  // Snapshots for a watcher, the first at once, then when something changed and it is ready again;
+  // the further parts of one whenever it is ready.
   bool watch(std::uint64_t watcher, jobs::Caller caller, v1::ListRequest request, Deliver deliver);
   void watcher_ready(std::uint64_t watcher);
   void unwatch(std::uint64_t watcher);
@@ -67,11 +69,13 @@ class EventLoop {
     Deliver deliver;
     bool ready = true, news = true;
     double next_at = 0;
+    double cost_seconds = 0;  // of all parts of the last snapshot
   };
   void run();
   void hear(const std::vector<Event>& events);
   void carry_out(Turns::Decision decision);
   void tell_watchers(double at, bool changed);
+  void tell(Watcher& watcher, double at, double share);
   double deadline() const;
 
   Turns turns_;  // the thread's

@@ -8,6 +8,7 @@
 #include "base/temporary_directory_testing.h"
 #include "fleet/jobs/policies/policies.h"
 #include "fleet/server/lease_clock.h"
+#include "fleet/wire/limits.h"
 
 namespace attune::server {
 namespace {
@@ -76,6 +77,35 @@ TEST_F(LoopTest, NorDoesTimeBeforeItServes) {
   join();
   pass(2 * kLeaseSeconds);
   EXPECT_TRUE(knows_worker());
+}
+
+// Of a long list nobody who reads slowly keeps more than one part in memory.
+TEST_F(LoopTest, PartsOfAListAreMadeWhenTheyAreAskedFor) {
+  loop_.post([](Turn& turn) {
+    for (int i = 0; i < 3; ++i) {
+      v1::SubmitRequest request;
+      request.mutable_spec()->set_model(std::string(wire::kLargestSpec - 1000, 'x'));
+      EXPECT_TRUE(turn.book.submit({.uid = 0, .user = "me"}, request, turn.now).ok());
+    }
+  });
+  std::atomic<int> parts = 0, jobs = 0;
+  std::atomic<bool> last = false;
+  loop_.watch(1, {.uid = 0, .user = "me"}, {}, [&](Result<v1::Snapshot> part) {
+    jobs += part->jobs_size();
+    last = part->next() == 0;
+    parts += 1;
+  });
+  for (int i = 0; i < 10 && !last; ++i) {
+    (void)knows_worker();  // some turns later
+    EXPECT_EQ(parts, i + 1);
+    loop_.watcher_ready(1);
+    (void)knows_worker();
+  }
+  EXPECT_TRUE(last);
+  EXPECT_GT(parts, 1);
+  EXPECT_EQ(jobs, 3);
+  loop_.unwatch(1);
+  (void)knows_worker();
 }
 
 TEST_F(LoopTest, AWorkerThatIsSilentIsLost) {

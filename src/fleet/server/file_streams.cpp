@@ -14,17 +14,28 @@
 namespace attune::server {
 UploadStream::UploadStream(CallState& state, std::unique_ptr<UnderWay> under_way,
                            v1::UploadReply& reply)
-    : under_way_(std::move(under_way)), reply_(reply) {
-  Result<Upload> begun = Upload::begin(state.options.state, under_way_->caller().uid);
-  if (begun.ok()) {
-    upload_.emplace(std::move(*begun));
-    StartRead(&incoming_);
-  } else {
-    Finish(wire::to_status(begun.error()));
-  }
+    : state_(state), under_way_(std::move(under_way)), reply_(reply) {
+  state_.files.add([this] { begin(); });
 }
 
 void UploadStream::OnReadDone(bool ok) {
+  state_.files.add([this, ok] { take(ok); });
+}
+
+void UploadStream::OnDone() {
+  state_.files.add([this] { end(); });
+}
+
+void UploadStream::begin() {
+  const ServiceOptions& options = state_.options;
+  Result<Upload> begun =
+      Upload::begin(options.state, under_way_->caller().uid, {}, options.around.sync_file);
+  if (!begun.ok()) return Finish(wire::to_status(begun.error()));
+  upload_.emplace(std::move(*begun));
+  StartRead(&incoming_);
+}
+
+void UploadStream::take(bool ok) {
   if (cancelled_) return Finish(grpc::Status::CANCELLED);
   if (!ok) {
     const Result<std::string> name = upload_->finish();
@@ -38,11 +49,18 @@ void UploadStream::OnReadDone(bool ok) {
   StartRead(&incoming_);
 }
 
+// A connection that broke may look like one on which all has been sent, until the answer to it does
+// not arrive.
+void UploadStream::end() {
+  if (answered_ && !cancelled_) upload_->keep();
+  delete this;
+}
+
 FetchStream::FetchStream(CallState& state, std::unique_ptr<UnderWay> under_way,
                          const std::string& job)
     : state_(state), under_way_(std::move(under_way)) {
   const bool heard = under_way_->in_time() && state.loop->post([this, job](Turn& turn) {
-    state_.deferred_reads.add(
+    state_.files.add(
         [this, found = turn.book.fetched(under_way_->caller(), job)] { begin(found); });
   });
   if (!heard) Finish(ending());
@@ -89,7 +107,11 @@ void FetchStream::write_part(bool first) {
 
 void FetchStream::OnWriteDone(bool ok) {
   if (!ok) return Finish(grpc::Status::CANCELLED);
-  write_part(false);
+  state_.files.add([this] { write_part(false); });
+}
+
+void FetchStream::OnDone() {
+  state_.files.add([this] { delete this; });
 }
 
 }  // namespace attune::server

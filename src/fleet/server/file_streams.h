@@ -1,4 +1,6 @@
-// Files over the wire: those that somebody sends for a job, and those that a job made.
+// Files over the wire: those that somebody sends for a job, and those that a job made. What gRPC
+// calls back does nothing but hand the next step over to the thread for files: the threads that
+// call back are few, and hear all workers too. A stream has one step under way.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -19,14 +21,14 @@ class UploadStream final : public grpc::ServerReadReactor<v1::FilePart> {
   UploadStream(CallState& state, std::unique_ptr<UnderWay> under_way, v1::UploadReply& reply);
   void OnReadDone(bool ok) override;
   void OnCancel() override { cancelled_ = true; }
-  // A connection that broke may look like one on which all has been sent, until the answer to it
-  // does not arrive.
-  void OnDone() override {
-    if (answered_ && !cancelled_) upload_->keep();
-    delete this;
-  }
+  void OnDone() override;
 
  private:
+  void begin();
+  void take(bool ok);
+  void end();
+
+  CallState& state_;
   const std::unique_ptr<UnderWay> under_way_;
   std::atomic<bool> cancelled_ = false;
   bool answered_ = false;  // with the name of the upload
@@ -40,7 +42,7 @@ class FetchStream final : public grpc::ServerWriteReactor<v1::FilePart> {
   // The job is found by the loop, within the caller's rights; the files are not opened by it.
   FetchStream(CallState& state, std::unique_ptr<UnderWay> under_way, const std::string& job);
   void OnWriteDone(bool ok) override;
-  void OnDone() override { delete this; }
+  void OnDone() override;
 
  private:
   void begin(const Result<std::string>& job);

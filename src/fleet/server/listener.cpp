@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "fleet/jobs/book/user_limits.h"
 
 namespace attune::server {
@@ -55,10 +54,9 @@ void send_away(int connection, std::string_view why) {
 
 }  // namespace
 
-Listener::Listener(std::vector<wire::Descriptor> sockets, std::optional<std::uint32_t> only,
-                   Take take)
+Listener::Listener(std::vector<wire::Descriptor> sockets, ListenerOptions options, Take take)
     : sockets_(std::move(sockets)),
-      only_(only),
+      options_(std::move(options)),
       take_(std::move(take)),
       wake_(::eventfd(0, EFD_CLOEXEC)),
       most_in_all_(most_connections()) {
@@ -89,17 +87,17 @@ void Listener::accept_from(int socket) {
     if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(kPause);
     return;
   }
-  const std::optional<wire::Peer> peer = wire::peer_of(made.number());
-  if (!peer || (only_ && peer->uid != *only_)) return;
-  if (!in_time(peer->uid) || !has_room(peer->uid)) {
+  const std::optional<std::uint32_t> uid = options_.uid_of(made.number());
+  if (!uid || (options_.only && *uid != *options_.only)) return;
+  if (!in_time(*uid) || !has_room(*uid)) {
     return send_away(made.number(), "this user connects too often, or has too many connections");
   }
   const int number = made.number();
-  open_[number] = {peer->uid, inode_of(number)};
-  const Status taken = take_(made, peer->uid, [this](std::uint32_t uid) {
+  open_[number] = {*uid, inode_of(number)};
+  const Status taken = take_(made, *uid, [this](std::uint32_t asked) {
     forget_closed();
     return std::any_of(open_.begin(), open_.end(),
-                       [&](const auto& each) { return each.second.uid == uid; });
+                       [&](const auto& each) { return each.second.uid == asked; });
   });
   if (taken.ok()) return;
   send_away(number, taken.error().message);
@@ -109,7 +107,7 @@ void Listener::accept_from(int socket) {
 // Who did not connect for a while is as good as new, and need not be remembered.
 bool Listener::in_time(std::uint32_t uid) {
   if (uid == ::geteuid()) return true;
-  const std::int64_t now_ns = SteadyClock().now_ns();
+  const std::int64_t now_ns = options_.now_ns();
   if (rates_.size() >= jobs::kUsersAtOnce) {
     std::erase_if(rates_, [&](auto& each) { return each.second.is_full(now_ns); });
   }

@@ -4,14 +4,22 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "fleet/server/calls/rate_limit.h"
 #include "fleet/wire/unix_socket.h"
 
 namespace attune::server {
+
+struct ListenerOptions {
+  std::optional<std::uint32_t> only = {};  // connections of other users are closed at once
+  std::function<std::optional<std::uint32_t>(int connection)> uid_of = wire::uid_of;
+  std::function<std::int64_t()> now_ns = [] { return SteadyClock().now_ns(); };
+};
 
 class Listener {
  public:
@@ -22,8 +30,7 @@ class Listener {
   using Take = std::function<Status(wire::Descriptor& socket, std::uint32_t uid,
                                     const IsConnected& is_connected)>;
 
-  // `only`: connections of other users are closed at once.
-  Listener(std::vector<wire::Descriptor> sockets, std::optional<std::uint32_t> only, Take take);
+  Listener(std::vector<wire::Descriptor> sockets, ListenerOptions options, Take take);
   ~Listener();  // none is taken any more
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -41,7 +48,7 @@ class Listener {
     ino_t inode = 0;
   };
   const std::vector<wire::Descriptor> sockets_;
-  const std::optional<std::uint32_t> only_;
+  const ListenerOptions options_;
   const Take take_;
   const wire::Descriptor wake_;
   const std::size_t most_in_all_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fleet/wire/denied.h"
+#include "fleet/wire/state_directory.h"
 #include "fleet/wire/unix_socket.h"
 #include "fleet/wire/user_name.h"
 
@@ -27,16 +28,47 @@ Error cannot(std::string_view what, const std::string& path, int error) {
           kOther};
 }
 
-// Links are left as they are: what they point to is somebody's own business.
+// What a scheduler makes in its folder, by its name there.
+bool is_ours(const std::string& name) {
+  for (const char* own :
+       {"scheduler.db", "scheduler.db-wal", "scheduler.db-shm", "scheduler.db-journal", "lock",
+        "workers.lock", "address", "colocation.json", "jobs", "uploads"}) {
+    if (name == own) return true;
+  }
+  return name.starts_with("worker-") && (name.ends_with(".log") || name.ends_with(".log.1"));
+}
+
+// Links are left as they are, also those that somebody puts there meanwhile: what they point to is
+// somebody's own business.
+void close_to_others(const fs::path& path) {
+  const wire::Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status = {};
+  if (!file.is_open() || ::fstat(file.number(), &status) != 0) return;
+  if (S_ISDIR(status.st_mode)) (void)!::fchmod(file.number(), 0700);
+  if (S_ISREG(status.st_mode)) (void)!::fchmod(file.number(), 0600);
+}
+
 void close_all_within(const std::string& path) {
   std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(path, ignored)) {
-    if (entry.is_symlink(ignored)) continue;
-    const mode_t mode = entry.is_directory(ignored) ? 0700 : 0600;
-    if (entry.is_directory(ignored) || entry.is_regular_file(ignored)) {
-      (void)!::chmod(entry.path().c_str(), mode);
+  for (const auto& entry : fs::directory_iterator(path, ignored)) {
+    if (!is_ours(entry.path().filename().string())) continue;
+    close_to_others(entry.path());
+    if (entry.is_symlink(ignored) || !entry.is_directory(ignored)) continue;
+    for (const auto& below : fs::recursive_directory_iterator(entry.path(), ignored)) {
+      close_to_others(below.path());
     }
   }
+}
+
+// Empty, or with what every scheduler leaves, or what was measured for one before it began.
+Status check_is_for_a_scheduler(const std::string& path) {
+  std::error_code failure;
+  if (fs::is_empty(path, failure) || failure) return {};
+  for (const std::string& own :
+       {wire::database_path(path), wire::lock_path(path), wire::colocation_path(path)}) {
+    if (fs::exists(own, failure)) return {};
+  }
+  return invalid(fmt::format("'{}' is not empty and no folder of a scheduler", path), kOther);
 }
 
 // The folder itself, which is there, belongs to this user and has no more rights than asked for.
@@ -61,6 +93,7 @@ Result<wire::Descriptor> open_own_folder(const std::string& path, mode_t mode) {
 
 Status make_private_folder(const std::string& path) {
   ATTUNE_ASSIGN(const wire::Descriptor folder, open_own_folder(path, 0700));
+  ATTUNE_RETURN_IF_ERROR(check_is_for_a_scheduler(path));
   struct stat status = {};
   if (::fstat(folder.number(), &status) != 0) return cannot("look at folder", path, errno);
   if ((status.st_mode & kAllOfIt) == 0700) return {};

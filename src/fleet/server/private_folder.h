@@ -11,7 +11,8 @@
 namespace attune::server {
 
 // The folder is there, of this user and closed to all others (0700). One that was open to others is
-// closed with all that is in it (folders 0700, files 0600).
+// closed with all that a scheduler makes in it (folders 0700, files 0600); one that has something
+// in it and was never a scheduler's is refused as it is.
 Status make_private_folder(const std::string& path);
 
 // The number of a group of this machine.

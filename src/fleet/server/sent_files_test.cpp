@@ -1,7 +1,10 @@
 // Files that are sent for a job, from the call to the job's folder.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "base/temporary_directory_testing.h"
 #include "fleet/server/server.h"
@@ -80,6 +83,26 @@ TEST_F(FilesOfAJob, ThatAreGoneEndTheJob) {
   ASSERT_EQ(submit(files, "key"), "j1");
   EXPECT_EQ(submit(files, "other"), "the files of the job are not there any more");
   EXPECT_EQ(job("j2").state(), v1::CANCELLED);
+}
+
+// However many begin at the same moment.
+TEST_F(FilesOfAJob, WaitForTheirJobsFourAtATime) {
+  std::atomic<int> sent = 0;
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 8; ++i) {
+    senders.emplace_back([&] {
+      grpc::ClientContext context;
+      v1::UploadReply reply;
+      const auto writer = stub_->Upload(&context, &reply);
+      v1::FilePart part;
+      part.set_name("net.onnx");
+      (void)writer->Write(part);
+      writer->WritesDone();
+      if (writer->Finish().ok()) sent += 1;
+    });
+  }
+  for (std::thread& sender : senders) sender.join();
+  EXPECT_EQ(sent, 4);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "fleet/server/event_loop.h"
@@ -97,7 +98,8 @@ struct Server::Parts final : World {
                  [this] {
                    if (caretaker) caretaker->wake();
                  },
-             .end_seconds = options.end_seconds})),
+             .end_seconds = options.end_seconds,
+             .around = options.around})),
         failed(::eventfd(0, EFD_CLOEXEC)) {}
 
   // False: a call has not ended, and uses what is here.
@@ -123,13 +125,15 @@ struct Server::Parts final : World {
     ATTUNE_ASSIGN(StateFile file, StateFile::open(wire::database_path(options.state)));
     ATTUNE_RETURN_IF_ERROR(file.write_pools(pools_of(book)));
     ATTUNE_ASSIGN(Rows rows, read_rows(file));
+    const double newest = newest_of(rows);
     jobs::Book filled(book, std::move(rows.jobs), clock.now());
     filled.recall(rows.stages);
     ATTUNE_ASSIGN(StateFile to_read, StateFile::open_to_read(wire::database_path(options.state)));
     reports.emplace(std::move(to_read));
     journal.emplace(std::move(file), [this](const Error& error) { fail(error); });
     loop.emplace(std::move(filled), *journal, *this, clock, options.lease_seconds);
-    caretaker.emplace(options.state, options.retention, *loop, *journal, clock);
+    caretaker.emplace(options.state, options.retention, *loop, *journal, clock, newest,
+                      options.around.looked);
     ATTUNE_RETURN_IF_ERROR(service->serve_at(*loop));
     loop->serve();
     workers.start();
@@ -140,6 +144,15 @@ struct Server::Parts final : World {
     std::vector<jobs::JobRow> jobs;
     std::vector<jobs::StageRow> stages;
   };
+  // The last moment at which something happened; 0: nothing did.
+  static double newest_of(const Rows& rows) {
+    double newest = 0;
+    for (const jobs::JobRow& row : rows.jobs) {
+      newest = std::max({newest, row.job.submitted_at(), row.job.started_at(), row.job.ended_at()});
+    }
+    for (const jobs::StageRow& row : rows.stages) newest = std::max(newest, row.bar.ended_at());
+    return newest;
+  }
   // What the scheduler before left. Damaged rows on which nothing depends do not keep this one from
   // starting.
   Result<Rows> read_rows(StateFile& file) {
@@ -194,7 +207,7 @@ struct Server::Parts final : World {
 
   ServerOptions options;
   StateLock lock;
-  const UnixClock clock;
+  const UnixClock clock = options.around.clock;
   Tokens tokens;
   LocalWorkers workers;
   std::unique_ptr<Service> service;

@@ -16,6 +16,7 @@
 #include "fleet/jobs/book/retention.h"
 #include "fleet/jobs/book/stage_limits.h"
 #include "fleet/jobs/scheduler/policy.h"
+#include "fleet/server/calls/surroundings.h"
 
 namespace attune::server {
 
@@ -46,6 +47,7 @@ struct ServerOptions {
   jobs::StageLimits limits = {};
   double settle_seconds = 0.002;
   double end_seconds = 30;  // that calls have to end, those with an answer first, when it does
+  Surroundings around = {};
 };
 
 class Server {

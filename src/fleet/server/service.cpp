@@ -80,7 +80,8 @@ class GrpcService final : public Service {
     ATTUNE_ASSIGN(wire::Descriptor socket, wire::listen_at_path(wire::socket_path(own), 0600));
     sockets.push_back(std::move(socket));
     const auto only = group ? std::nullopt : std::optional<std::uint32_t>(state_.uid);
-    listener_.emplace(std::move(sockets), only,
+    listener_.emplace(std::move(sockets),
+                      ListenerOptions{.only = only, .uid_of = state_.options.around.uid_of},
                       [this](wire::Descriptor& made, std::uint32_t uid,
                              const Listener::IsConnected& is_connected) {
                         return take(made, uid, is_connected);
@@ -112,7 +113,8 @@ class GrpcService final : public Service {
     }
     ends_all.join();
     users_.clear();
-    state_.deferred_reads.stop();
+    state_.reads.stop();
+    state_.files.stop();
     return true;
   }
 
@@ -134,6 +136,11 @@ class GrpcService final : public Service {
               const Listener::IsConnected& is_connected) {
     auto found = users_.find(uid);
     if (found == users_.end()) {
+      // Whoever may act as users of a container may be as many as they like.
+      if (uid != state_.uid && !state_.options.around.is_known_user(uid)) {
+        return Error{
+            ErrorCode::Unsupported, fmt::format("user {} is not known on this machine", uid), {}};
+      }
       if (other_users() >= jobs::kUsersAtOnce) drop_idle_users(is_connected);
       if (other_users() >= jobs::kUsersAtOnce && uid != state_.uid) {
         return Error{ErrorCode::Exhausted,

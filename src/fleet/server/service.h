@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "fleet/jobs/book/book.h"
+#include "fleet/server/calls/surroundings.h"
 
 namespace attune::server {
 
@@ -47,6 +48,7 @@ struct ServiceOptions {
   std::function<void(v1::Job&)> add_report = {};  // to one that has ended
   std::function<void()> pruned = {};              // somebody had jobs forgotten
   double end_seconds = 30;                        // for answers, and as long for streams
+  Surroundings around = {};
 };
 
 std::unique_ptr<Service> make_service(ServiceOptions options);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -87,6 +88,64 @@ TEST(StalledDisk, AWorkerThatWaitsForItKeepsItsJob) {
   EXPECT_EQ(next(worker).known().stage(), 1);
   worker.end(job, v1::DONE);
   EXPECT_EQ(next(worker).known().stage(), -1);
+}
+
+// One that is sent, to its last answer.
+grpc::Status send_file(v1::Scheduler::Stub& stub) {
+  grpc::ClientContext context;
+  v1::UploadReply reply;
+  const auto writer = stub.Upload(&context, &reply);
+  v1::FilePart part;
+  part.set_name("net.onnx");
+  part.set_data("weights");
+  (void)writer->Write(part);
+  writer->WritesDone();
+  return writer->Finish();
+}
+
+v1::FromWorker beat() {
+  v1::FromWorker message;
+  message.mutable_beat();
+  return message;
+}
+
+// It sleeps for as long as a lease is, and longer: the worker is heard all the time.
+TEST(StalledDisk, OfFilesThatAreSentHoldsUpNobodyElse) {
+  const TemporaryDirectory folder;
+  std::promise<void> answers;
+  std::atomic<int> asked = 0;
+  ServerOptions with = sample_options(folder.path());
+  with.lease_seconds = 2;
+  with.around.sync_file = [&, wait = answers.get_future().share()](const std::string& path) {
+    asked += 1;
+    wait.wait();
+    return sync_file(path);
+  };
+  auto server = Server::start(std::move(with));
+  ASSERT_TRUE(server.ok());
+  const auto stub = sample_client(folder.path());
+  submit(*stub);
+  WorkerConnection worker(folder.path(), "1", (*server)->worker_token());
+  next(worker);
+  const v1::Job job = next(worker).assign().job();
+  worker.send_kinds(job, 1);
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 2; ++i) {
+    senders.emplace_back([&] { EXPECT_TRUE(send_file(*stub).ok()); });
+  }
+  while (asked == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    worker.send(beat());
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    v1::Snapshot snapshot;
+    EXPECT_TRUE(stub->List(&context, {}, &snapshot).ok());
+  }
+  worker.offer(job, 1, 1);
+  EXPECT_EQ(next(worker).start().stage(), 1) << "the job is still its own";
+  answers.set_value();
+  for (std::thread& sender : senders) sender.join();
 }
 
 // More calls than may wait are refused at once; those that wait are answered when the disk is back.

@@ -1,6 +1,5 @@
 #include "fleet/server/streams.h"
 
-#include <iterator>
 #include <utility>
 
 #include "base/clock.h"
@@ -146,32 +145,33 @@ void WorkStream::OnDone() {
 
 // What an ended job reports lies on the disk, for which the loop does not wait.
 void WatchStream::begin(const v1::ListRequest& request) {
-  const auto deliver = [&state = state_, id = id_](Parts parts) {
+  const auto deliver = [&state = state_, id = id_](Result<v1::Snapshot> part) {
     const std::lock_guard lock(state.mutex);
     const auto found = state.watchers.find(id);
-    if (found != state.watchers.end()) found->second->deliver(std::move(parts));
+    if (found != state.watchers.end()) found->second->deliver(std::move(part));
   };
-  const auto deliver_with_report = [&state = state_, deliver](Parts parts) {
-    state.deferred_reads.add([&state, deliver, parts = std::move(parts)]() mutable {
-      for (v1::Job& job : *parts->front().mutable_jobs()) state.options.add_report(job);
-      deliver(std::move(parts));
+  const auto deliver_with_report = [&state = state_, deliver](Result<v1::Snapshot> part) {
+    state.reads.add([&state, deliver, part = std::move(part)]() mutable {
+      for (v1::Job& job : *part->mutable_jobs()) state.options.add_report(job);
+      deliver(std::move(part));
     });
   };
   const bool one = !request.job().empty() && state_.options.add_report;
   const bool heard = state_.loop->watch(
-      id_, under_way_->caller(), request, [one, deliver, deliver_with_report](Parts parts) {
-        one&& parts.ok() ? deliver_with_report(std::move(parts)) : deliver(std::move(parts));
+      id_, under_way_->caller(), request,
+      [one, deliver, deliver_with_report](Result<v1::Snapshot> part) {
+        one&& part.ok() ? deliver_with_report(std::move(part)) : deliver(std::move(part));
       });
   if (!heard) finish(ending());
 }
 
-void WatchStream::deliver(Parts parts) {
-  if (!parts.ok()) return finish(wire::to_status(parts.error()));
+void WatchStream::deliver(Result<v1::Snapshot> part) {
+  if (!part.ok()) return finish(wire::to_status(part.error()));
   const std::lock_guard lock(mutex_);
   if (finished_ || cancelled_) return;
-  outgoing_.assign(std::make_move_iterator(parts->begin()), std::make_move_iterator(parts->end()));
+  outgoing_ = std::move(*part);
   writing_ = true;
-  StartWrite(&outgoing_.front());
+  StartWrite(&outgoing_);
 }
 
 void WatchStream::finish(const grpc::Status& status) {
@@ -186,11 +186,9 @@ void WatchStream::finish(const grpc::Status& status) {
 void WatchStream::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
-    outgoing_.pop_front();
-    ok = ok && !cancelled_;
-    if (ok && !outgoing_.empty()) return StartWrite(&outgoing_.front());
-    outgoing_.clear();
+    outgoing_ = v1::Snapshot();  // its memory too
     writing_ = false;
+    ok = ok && !cancelled_;
   }
   if (!ok) return finish(grpc::Status::CANCELLED);
   state_.loop->watcher_ready(id_);

@@ -80,15 +80,14 @@ class WatchStream final : public grpc::ServerWriteReactor<v1::Snapshot> {
   void OnCancel() override;
 
  private:
-  using Parts = Result<std::vector<v1::Snapshot>>;
-  void deliver(Parts parts);
+  void deliver(Result<v1::Snapshot> part);
   void finish(const grpc::Status& status);
 
   CallState& state_;
   const std::uint64_t id_;
   const std::unique_ptr<UnderWay> under_way_;
   std::mutex mutex_;
-  std::deque<v1::Snapshot> outgoing_;  // the first is being written
+  v1::Snapshot outgoing_;
   bool writing_ = false, cancelled_ = false, finished_ = false;
 };
 

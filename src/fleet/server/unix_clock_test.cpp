@@ -28,6 +28,17 @@ TEST(UnixClock, MomentsAreSoLongFromNow) {
   EXPECT_LT(after.count(), 60);
 }
 
+TEST(UnixClock, KnowsThatTheMachinesWasSet) {
+  double uptime = 500, wall = 1e9;
+  const UnixClock clock([&] { return uptime; }, [&] { return wall; });
+  uptime += 100, wall += 100;
+  EXPECT_EQ(clock.now(), 1e9 + 100);
+  EXPECT_EQ(clock.set_since(), 0);
+  wall -= 86400;
+  EXPECT_EQ(clock.now(), 1e9 + 100) << "no order of events changes";
+  EXPECT_EQ(clock.set_since(), 86400);
+}
+
 TEST(UnixClock, IsThatOfTheSystem) {
   const UnixClock clock;
   const double begun = clock.now();

@@ -41,36 +41,55 @@ Error exhausted(std::string message, std::string hint) {
   return {ErrorCode::Exhausted, std::move(message), std::move(hint)};
 }
 
-// Of a user, that no job has: old ones are given up.
-std::size_t count_waiting(const std::string& folder, std::uint32_t uid, double longest_seconds) {
-  std::size_t count = 0;
+// That no job has: of one user, and of all but the scheduler's. Old ones are given up.
+struct Waiting {
+  std::size_t own = 0, of_others = 0;
+};
+Waiting count_waiting(const std::string& folder, std::uint32_t uid, double longest_seconds) {
+  const auto is_of = [](const std::string& name, std::uint32_t user) {
+    return name.starts_with(fmt::format("{}-", user));
+  };
+  Waiting waiting;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (!entry.path().filename().string().starts_with(fmt::format("{}-", uid))) continue;
+    const std::string name = entry.path().filename().string();
+    const bool own = is_of(name, uid), of_others = !is_of(name, ::geteuid());
+    if (!own && !of_others) continue;
     if (age_of_all_below(entry.path().string()) < longest_seconds) {
-      ++count;
+      waiting.own += own ? 1 : 0;
+      waiting.of_others += of_others ? 1 : 0;
     } else {
       fs::remove_all(entry.path(), ignored);
     }
   }
-  return count;
+  return waiting;
+}
+
+Status check_waiting(const Waiting& waiting, std::uint32_t uid, const UploadLimits& limits) {
+  if (waiting.own >= limits.waiting) {
+    return exhausted(
+        fmt::format("{} uploads of this user wait for their jobs already", waiting.own),
+        "submit those first; the scheduler forgets them after an hour");
+  }
+  if (uid == ::geteuid() || waiting.of_others < limits.waiting_of_others) return {};
+  return exhausted(fmt::format("{} uploads of users who share this scheduler wait for their jobs "
+                               "already",
+                               waiting.of_others),
+                   "try again later; the scheduler forgets them after an hour");
 }
 
 }  // namespace
 
 Result<Upload> Upload::begin(const std::string& state, std::uint32_t uid,
-                             const UploadLimits& limits) {
+                             const UploadLimits& limits, SyncFile sync) {
   const std::string all = wire::upload_path(state, "");
   if (::mkdir(all.c_str(), 0700) != 0 && errno != EEXIST) return write_error(all, errno);
-  const std::size_t waiting = count_waiting(all, uid, limits.waiting_seconds);
-  if (waiting >= limits.waiting) {
-    return exhausted(fmt::format("{} uploads of this user wait for their jobs already", waiting),
-                     "submit those first; the scheduler forgets them after an hour");
-  }
+  ATTUNE_RETURN_IF_ERROR(
+      check_waiting(count_waiting(all, uid, limits.waiting_seconds), uid, limits));
   const std::string name = fmt::format("{}-{}", uid, wire::random_secret(16));
   const std::string path = wire::upload_path(state, name);
   if (::mkdir(path.c_str(), 0700) != 0) return write_error(path, errno);
-  Upload upload(name, path, limits);
+  Upload upload(name, path, limits, std::move(sync));
   upload.owned_.push_back(path);
   upload.folder_ = wire::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!upload.folder_.is_open()) return write_error(path, errno);
@@ -135,8 +154,20 @@ Result<std::string> Upload::finish() {
     return exhausted("nothing was sent for too long, and the upload was given up",
                      "submit the job again");
   }
-  if (::syncfs(folder_.number()) != 0) return write_error(name_, errno);
+  ATTUNE_RETURN_IF_ERROR(sync_all());
   return name_;
+}
+
+// What others write to the same disk is not waited for.
+Status Upload::sync_all() const {
+  std::error_code failure;
+  fs::recursive_directory_iterator entry(path_, failure);
+  for (; !failure && entry != fs::end(entry); entry.increment(failure)) {
+    const std::string path = entry->path().string();
+    ATTUNE_RETURN_IF_ERROR(entry->is_directory(failure) ? sync_folder(path) : sync_(path));
+  }
+  if (failure) return write_error(name_, failure.value());
+  return sync_folder(path_);
 }
 
 bool has_upload(const std::string& state, const std::string& upload) {

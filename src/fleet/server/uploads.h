@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/sync_folder.h"
 #include "fleet/jobs/book/user_limits.h"
 #include "fleet/wire/jobs.pb.h"
 #include "fleet/wire/unix_socket.h"
@@ -18,14 +20,19 @@ struct UploadLimits {
   std::uint64_t bytes = jobs::kBytesOfAnUpload;
   std::size_t files = jobs::kFilesOfAnUpload;
   std::size_t waiting = jobs::kUploadsOfAUser;
-  double waiting_seconds = 3600;  // after which one is given up
+  std::size_t waiting_of_others = jobs::kUploadsOfOthers;  // of all but the scheduler's user
+  double waiting_seconds = 3600;                           // after which one is given up
   std::uint64_t left_on_disk = std::uint64_t{1} << 30;
 };
 
+// All of it works on the disk, and is done by one thread: of two that begin at once, both would
+// find room for one.
 class Upload {
  public:
+  using SyncFile = std::function<Status(const std::string& path)>;
+
   static Result<Upload> begin(const std::string& state, std::uint32_t uid,
-                              const UploadLimits& limits = {});
+                              const UploadLimits& limits = {}, SyncFile sync = sync_file);
   Upload(Upload&& other) noexcept = default;
   Upload& operator=(Upload&&) = delete;
   ~Upload();  // without keep() nothing of it is left
@@ -37,12 +44,14 @@ class Upload {
   void keep() { owned_.clear(); }
 
  private:
-  Upload(std::string name, std::string path, UploadLimits limits)
-      : name_(std::move(name)), path_(std::move(path)), limits_(limits) {}
+  Upload(std::string name, std::string path, UploadLimits limits, SyncFile sync)
+      : name_(std::move(name)), path_(std::move(path)), limits_(limits), sync_(std::move(sync)) {}
   Status open(const std::string& name);
+  Status sync_all() const;
 
   std::string name_, path_;
   UploadLimits limits_;
+  SyncFile sync_;
   wire::Descriptor folder_, file_;
   std::uint64_t bytes_ = 0;
   std::size_t files_ = 0;

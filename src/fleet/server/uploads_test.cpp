@@ -1,9 +1,11 @@
 #include "fleet/server/uploads.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
+#include <vector>
 
 #include "base/temporary_directory_testing.h"
 #include "fleet/jobs/book/access.h"
@@ -106,6 +108,20 @@ TEST(Upload, IsBounded) {
   ASSERT_TRUE(full.ok());
   EXPECT_EQ(full->add(part("x", "y")).error().message,
             "the disk of the scheduler has no room for files of others");
+}
+
+TEST(Upload, WaitsBesideSoManyOfAllOtherUsers) {
+  const test::TemporaryDirectory state;
+  std::vector<Result<Upload>> uploads;
+  for (std::uint32_t uid = ::geteuid() + 1; uploads.size() < jobs::kUploadsOfOthers; ++uid) {
+    for (std::size_t i = 0; i < jobs::kUploadsOfAUser; ++i) {
+      uploads.push_back(Upload::begin(state.path(), uid));
+      ASSERT_TRUE(uploads.back().ok());
+    }
+  }
+  EXPECT_EQ(Upload::begin(state.path(), 70'000).error().message,
+            "64 uploads of users who share this scheduler wait for their jobs already");
+  EXPECT_TRUE(Upload::begin(state.path(), ::geteuid()).ok()) << "it is its own scheduler";
 }
 
 TEST(Upload, IsForgottenAfterAWhile) {

@@ -26,7 +26,10 @@ Result<std::string> default_state_directory() {
 }
 
 Result<std::string> state_directory(const std::string& given) {
-  if (given.empty()) return default_state_directory();
+  if (given.empty()) {
+    ATTUNE_ASSIGN(const std::string usual, default_state_directory());
+    return state_directory(usual);
+  }
   std::error_code failure;
   const fs::path path = fs::absolute(given, failure).lexically_normal();
   if (failure) {

@@ -62,6 +62,12 @@ std::optional<Peer> peer_of(int socket) {
   return Peer{who.uid, who.pid};
 }
 
+std::optional<std::uint32_t> uid_of(int socket) {
+  const std::optional<Peer> peer = peer_of(socket);
+  if (!peer) return std::nullopt;
+  return peer->uid;
+}
+
 Connecting connect_to_path(const std::string& path) {
   const Address address = address_of(path);
   if (address.error != 0) return {Descriptor(), address.error};

@@ -39,6 +39,7 @@ struct Peer {
   std::int64_t pid = 0;
 };
 std::optional<Peer> peer_of(int socket);
+std::optional<std::uint32_t> uid_of(int socket);
 
 // A connection to who listens there; else the number of the error. One whose queue is full is
 // waited for, a second at most.

@@ -312,6 +312,8 @@ TEST(HostileArtifacts, WhoseCodeIsNotWhatItSeems) {
        "cannot load 'x': the code is for mips, this machine is "},
       {"a processor that is not here", [](Parts& p) { p.plan.features = {"warp-drive"}; },
        "cannot load 'x': the code needs CPU features that this machine lacks: warp-drive"},
+      {"the cage of another target", [](Parts& p) { p.plan.target = "cuda -arch=sm_90a"; },
+       "cannot load 'x': the plan is invalid: its target is 'cuda', its device 'cpu'"},
       {"a device that is not here", [](Parts& p) { p.plan.device = "abacus"; },
        "cannot load 'x': it is made for the device 'abacus', which is not here"},
   };

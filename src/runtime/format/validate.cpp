@@ -16,6 +16,7 @@ constexpr int kDeepestBlock = 32;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 47;  // of an address space
 constexpr std::int32_t kMostThreads = 4096;
 constexpr std::int32_t kMostExtents = 1 << 20;
+constexpr std::int64_t kMostCompared = 4096;  // what is compared with each other, pair by pair
 
 Error refused(const std::string& why) {
   return {ErrorCode::Corrupt, "the plan is invalid: " + why, "compile the model again"};
@@ -41,6 +42,7 @@ class Validator {
   Validator(const Plan& plan, const SectionSizes& sizes) : plan_(plan), sizes_(sizes) {}
 
   Status run() {
+    ATTUNE_RETURN_IF_ERROR(check_device());
     ATTUNE_RETURN_IF_ERROR(check_totals());
     for (const auto* side : {&plan_.inputs, &plan_.outputs}) {
       for (const InterfaceTensor& tensor : *side) {
@@ -59,6 +61,14 @@ class Validator {
   }
 
  private:
+  // The target, whose text begins with its kind, says what code may ask the system for (a cage);
+  // the device runs it. They are of one kind.
+  Status check_device() const {
+    const std::string kind = plan_.target.substr(0, plan_.target.find(' '));
+    if (kind == plan_.device) return {};
+    return refused("its target is '" + kind + "', its device '" + plan_.device + "'");
+  }
+
   // How often the innermost loop runs at most; kNone when only running tells.
   using Trips = std::int64_t;
 
@@ -236,6 +246,12 @@ class Validator {
       return Error{ErrorCode::Unsupported, "this runtime has no " + user,
                    "use the runtime that belongs to the compiler, or a newer one"};
     }
+    for (const std::int64_t count : {std::ssize(call.inputs), std::ssize(call.outputs)}) {
+      if (count > kMostCompared) {
+        return refused(user + " has " + number(count) + " operands, more than " +
+                       number(kMostCompared));
+      }
+    }
     const auto check_operand = [&](const Operand& operand, bool written) -> Status {
       if (operand.buffer == kNone) return {};
       ATTUNE_RETURN_IF_ERROR(check_tensor(operand.type, operand.dims, "of " + user));
@@ -277,6 +293,10 @@ class Validator {
 
   // Equally large: whatever memory a buffer has, what fits into it stays within that.
   Status check_handovers(const Loop& loop) {
+    if (std::ssize(loop.handovers) > kMostCompared) {
+      return refused("a loop hands over " + number(std::ssize(loop.handovers)) +
+                     " buffers, more than " + number(kMostCompared));
+    }
     std::vector<BufferId> exchanged;
     for (const auto& [now, next] : loop.handovers) {
       for (const BufferId id : {now, next}) {

@@ -50,6 +50,10 @@ TEST(Validate, ChecksTensorsAndTotals) {
             "it asks for -1 bytes of memory and 0 of workspace");
   EXPECT_EQ(refusal([](Plan& p) { p.threads = 0; }), "it is made for 0 threads");
   EXPECT_EQ(refusal([](Plan& p) { p.extents = -1; }), "it has -1 run-time extents");
+  EXPECT_EQ(refusal([](Plan& p) { p.target = "cuda -arch=sm_80"; }),
+            "its target is 'cuda', its device 'cpu'");
+  EXPECT_EQ(refusal([](Plan& p) { p.device = "sim"; }), "its target is 'cpu', its device 'sim'");
+  EXPECT_EQ(refusal([](Plan& p) { p.target = " cpu"; }), "its target is '', its device 'cpu'");
   EXPECT_EQ(refusal([](Plan& p) { p.inputs[0].dims[0].extent = 0; }),
             "tensor 'x' has a dimension of 1000 with run-time extent 0");
   EXPECT_EQ(refusal([](Plan& p) { p.outputs[0].dims.resize(17, {1}); }),
@@ -83,6 +87,10 @@ TEST(Validate, ChecksHostCallsCopiesAndLoops) {
   const Plan plan = host_model().plan;
   EXPECT_EQ(refusal(plan, [](Plan& p) { part<HostCall>(p, 0).op = "Magic"; }),
             "this runtime has no host operator 'Magic'");
+  EXPECT_EQ(refusal(plan, [](Plan& p) { part<HostCall>(p, 0).inputs.resize(4097); }),
+            "host operator 'NonZero' has 4097 operands, more than 4096");
+  EXPECT_EQ(refusal(plan, [](Plan& p) { part<HostCall>(p, 0).outputs.resize(4097); }),
+            "host operator 'NonZero' has 4097 operands, more than 4096");
   EXPECT_EQ(refusal(plan, [](Plan& p) { part<HostCall>(p, 0).outputs[0].dims[0].maximum = 9; }),
             "host operator 'NonZero' needs 576 bytes of buffer 5, which has 64");
   EXPECT_EQ(refusal(plan, [](Plan& p) { part<HostCall>(p, 0).outputs[0].buffer = 4; }),
@@ -112,6 +120,8 @@ TEST(Validate, ChecksHostCallsCopiesAndLoops) {
             "a loop hands over buffer 6 to buffer 2, which is no memory of the same size");
   EXPECT_EQ(handed({{6, 7}, {10, 7}}), "a loop hands over buffer 7, which overlaps another");
   EXPECT_EQ(handed({{6, 99}}), "a loop uses buffer 99 of 12");
+  EXPECT_EQ(handed(std::vector<Handover>(4097, {6, 7})),
+            "a loop hands over 4097 buffers, more than 4096");
   EXPECT_EQ(refusal(plan, [](Plan& p) { part<Copy>(p, 3).to = 11; }),
             "a copy needs 32 bytes of buffer 11, which has 8");
   EXPECT_EQ(

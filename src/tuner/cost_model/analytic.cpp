@@ -33,9 +33,17 @@ Threads threads_of(const StageNest& nest, const target::Target& target) {
 
 double shared(double speed, double most) { return std::min(speed, most); }
 
+double cube(double x) { return x * x * x; }
+
+// How much longer arithmetic and loads take one after the other than side by side.
+double late_us(double compute_us, double loads_us) {
+  return compute_us + loads_us - std::cbrt(cube(compute_us) + cube(loads_us));
+}
+
 }  // namespace
 
-Prediction predict(const space::Scheduled& scheduled, const target::Target& target) {
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
+                   bool cold_weights) {
   const MachineModel machine(target);
   const schedule::State& state = scheduled.state;
   Prediction prediction;
@@ -46,7 +54,8 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     if (nests[i].ahead) continue;
     const Threads threads = threads_of(nests[i], target);
-    const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
+    const Traffic traffic =
+        memory_traffic(state, scheduled.bounds[i], nests, i, {target, machine, cold_weights});
     StageCost& cost = prediction.stages[i];
     cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
                       us_per_cycle / shared(threads.speed, machine.compute_sharing);
@@ -55,29 +64,33 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
                  shared(threads.speed, machine.l3_sharing);
     cost.dram_us = traffic.from_dram / machine.dram_bandwidth * us_per_cycle /
                    shared(threads.speed, machine.dram_sharing);
+    const double pairs = std::max(1.0, threads.speed - 1);  // of neighbours, all at the same time
     cost.cores_us = traffic.from_cores / machine.exchange_bandwidth * us_per_cycle / threads.speed +
-                    traffic.lines_of_two * machine.line_exchange_us;
+                    traffic.lines_of_two / pairs * machine.line_exchange_us;
+    const double far_us = std::cbrt(cube(cost.l3_us) + cube(cost.dram_us));
+    cost.late_us = late_us(cost.compute_us, traffic.in_bursts * far_us) +
+                   late_us(cost.compute_us, traffic.in_long_steps * cost.l2_us);
     StageCost& nest = nest_costs[nests[i].root];
     nest.compute_us += cost.compute_us;
     nest.l2_us += cost.l2_us;
     nest.l3_us += cost.l3_us;
     nest.dram_us += cost.dram_us;
     nest.cores_us += cost.cores_us;
+    nest.late_us += cost.late_us;
     if (target.threads > 1) prediction.us += threads.forks * machine.fork_join_us;
   }
-  const auto cube = [](double x) { return x * x * x; };
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     const StageCost& nest = nest_costs[i];
     prediction.stages[i].nest_us = std::cbrt(cube(nest.compute_us) + cube(nest.l2_us) +
                                              cube(nest.l3_us) + cube(nest.dram_us)) +
-                                   nest.cores_us;
+                                   nest.cores_us + nest.late_us;
     prediction.us += prediction.stages[i].nest_us;
   }
   return prediction;
 }
 
 double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {
-  return predict(scheduled, target_).us;
+  return predict(scheduled, target_, cold_weights_).us;
 }
 
 }  // namespace attune::cost_model

@@ -174,6 +174,37 @@ TEST(AnalyticModel, ThreadsThatWriteToTheSameLinesWait) {
   EXPECT_NEAR(cores_us("j.0") / cores_us("i.0"), 96 / 0.25, 1e-6);
 }
 
+// Of a program whose threads share the loop.
+Prediction shared_loop(const std::string& loop, const target::Target& target) {
+  const TemplateSpace space = space::sample_space(96, 100, 256);
+  auto scheduled = space.schedule_of(space.defaults()[0]).value();
+  EXPECT_TRUE(schedule::perform(scheduled.state, schedule::Parallel{"output", loop}).ok());
+  return predict(scheduled, target);
+}
+
+// What starting all cores takes grows with them; two threads pay for two.
+TEST(AnalyticModel, TwoThreadsTakeAsLongWhateverTheCores) {
+  target::Target two = space::sample_target();
+  two.threads = 2;
+  two.machine.cores = 2;
+  target::Target of_many = two;
+  of_many.machine.cores = 33;
+  of_many.machine.fork_join_us = 32 * two.machine.fork_join_us;
+  for (const char* loop : {"i.0", "j.0"}) {
+    EXPECT_DOUBLE_EQ(shared_loop(loop, of_many).us, shared_loop(loop, two).us) << loop;
+  }
+}
+
+// Each of four threads shares lines with its neighbours only.
+TEST(AnalyticModel, PairsOfThreadsExchangeLinesAtOnce) {
+  target::Target target = space::sample_target();
+  target.threads = 2;
+  const double of_two = shared_loop("i.0", target).stages.back().cores_us;
+  target.threads = 4;
+  EXPECT_GT(of_two, 0);
+  EXPECT_NEAR(shared_loop("i.0", target).stages.back().cores_us, of_two, 1e-9);
+}
+
 TEST(AnalyticModel, UnscheduledProgramsAreSlow) {
   const TemplateSpace space = space::sample_space(96, 96, 256);
   space::Scheduled plain{schedule::initial_state(space::sample_program(96, 96, 256)), {}};

@@ -12,9 +12,8 @@ struct MachineModel {
   explicit MachineModel(const target::Target& target);
 
   double ghz;
+  double issue_per_cycle, reorder_window;  // instructions
   double fma_latency;
-  double reorder_window = 256.0;  // instructions
-  double issue_per_cycle = 5.5;
   double loop_entry_cycles = 14.0;               // set-up, and the branch mispredicted at the end
   double known_pages = 64.0, page_cycles = 7.0;  // addresses at hand, and looking up another
   // Bytes per cycle and core that arrive from the cache of the name.
@@ -23,7 +22,7 @@ struct MachineModel {
   double line_exchange_us;    // of a line that two cores write to, forth and back
   // All cores together, as a multiple of one: arithmetic and bandwidths.
   double compute_sharing, l3_sharing, dram_sharing;
-  double fork_join_us;
+  double fork_join_us;  // of the target's threads
   // The part of a cache that a kernel can count on.
   double cache_share = 0.7;
 

@@ -1,9 +1,12 @@
 #include "tuner/records/merge.h"
 
 #include <set>
+#include <utility>
 #include <vector>
 
-#include "tuner/records/store.h"
+#include "tuner/records/sqlite_checks.h"
+#include "tuner/records/sqlite_open.h"
+#include "tuner/records/sqlite_store.h"
 
 namespace attune::records {
 namespace {
@@ -13,7 +16,9 @@ constexpr std::size_t kAtOnce = 1000;  // records
 }  // namespace
 
 Status merge_stores(const std::string& from, const std::string& into) {
-  ATTUNE_ASSIGN(const auto own, open_sqlite_store_for_reading(from));
+  ATTUNE_ASSIGN(sqlite::Database file, open_for_reading(from));
+  ATTUNE_RETURN_IF_ERROR(check_pages(file));  // it may come from another user
+  SqliteStore own(std::move(file));
   ATTUNE_ASSIGN(const auto store, open_sqlite_store(into));
   std::vector<Record> some;
   std::set<std::string> keys;
@@ -22,7 +27,7 @@ Status merge_stores(const std::string& from, const std::string& into) {
     some.clear();
     return added.ok() ? Status() : Status(added.error());
   };
-  ATTUNE_RETURN_IF_ERROR(own->visit({}, [&](const Record& record) -> Status {
+  ATTUNE_RETURN_IF_ERROR(own.visit({}, [&](const Record& record) -> Status {
     some.push_back(record);
     some.back().session = 0;  // sessions are their store's own
     keys.insert(record.task_key);
@@ -30,7 +35,7 @@ Status merge_stores(const std::string& from, const std::string& into) {
   }));
   ATTUNE_RETURN_IF_ERROR(flush());
   for (const std::string& key : keys) {
-    ATTUNE_ASSIGN(const auto task, own->task(key));
+    ATTUNE_ASSIGN(const auto task, own.task(key));
     if (task) ATTUNE_RETURN_IF_ERROR(store->put_task(*task));
   }
   return {};

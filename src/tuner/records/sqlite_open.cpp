@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/sqlite/durable.h"
+#include "tuner/records/sqlite_checks.h"
 #include "tuner/records/sqlite_schema.h"
 
 namespace attune::records {
@@ -79,15 +80,15 @@ Status require_writable(const std::string& path, FileKind kind) {
   return {};
 }
 
-// Reads every page once. Cheap beside a tuning run, and a damaged file is found before anything is
-// added to it.
-Status check_pages(const sqlite::Database& database) {
-  ATTUNE_ASSIGN(std::string verdict, database.text("PRAGMA quick_check(1)"));
-  if (verdict == "ok") return {};
-  for (char& c : verdict) {
-    if (c == '\n') c = ' ';
-  }
-  return database.explain(SQLITE_CORRUPT, verdict);
+// The version of a file that is ours, in form and name. One look: another may be bringing it up to
+// date.
+Result<std::int64_t> check_file(sqlite::Database& database) {
+  ATTUNE_ASSIGN(sqlite::Transaction look, sqlite::Transaction::begin_reading(database));
+  ATTUNE_ASSIGN(const std::int64_t version,
+                check_version(database, static_cast<std::int64_t>(migrations().size())));
+  ATTUNE_RETURN_IF_ERROR(check_form(database, version));
+  ATTUNE_RETURN_IF_ERROR(look.commit());
+  return version;
 }
 
 Result<sqlite::Database> open_in_memory(const std::string& name) {
@@ -115,12 +116,11 @@ std::string immutable_address(const std::string& path) {
 // can be made (a directory without write permission) and no log is left over, the file is read as
 // it is.
 Result<sqlite::Database> open_existing(const std::string& path, std::int64_t& version) {
-  const auto known = static_cast<std::int64_t>(migrations().size());
   ATTUNE_ASSIGN(sqlite::Database database,
                 sqlite::Database::open(path, SQLITE_OPEN_READWRITE, path, kFileWords));
   database.set_busy_timeout_ms(kBusyTimeoutMs);
   database.set_checkpoint_on_close(false);
-  Result<std::int64_t> found = check_version(database, known);
+  Result<std::int64_t> found = check_file(database);
   if (!found.ok() && found.error().code == ErrorCode::Io && database.read_only()) {
     std::error_code ignored;
     const std::string log = path + "-wal";
@@ -128,7 +128,7 @@ Result<sqlite::Database> open_existing(const std::string& path, std::int64_t& ve
     ATTUNE_ASSIGN(sqlite::Database frozen,
                   sqlite::Database::open(immutable_address(path),
                                          SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path, kFileWords));
-    ATTUNE_ASSIGN(version, check_version(frozen, known));
+    ATTUNE_ASSIGN(version, check_file(frozen));
     return frozen;
   }
   if (!found.ok()) return found.error();
@@ -150,9 +150,9 @@ Result<sqlite::Database> open_for_writing(const std::string& path) {
   if (database.read_only()) return database.explain(SQLITE_READONLY, {});
   // A file that is refused below must not be changed by a left-over log either.
   database.set_checkpoint_on_close(false);
-  const auto known = static_cast<std::int64_t>(migrations().size());
-  ATTUNE_ASSIGN(const std::int64_t version, check_version(database, known));
+  ATTUNE_ASSIGN(const std::int64_t version, check_file(database));
   (void)version;
+  // Cheap beside a tuning run, and damage is found before anything is added to it.
   ATTUNE_RETURN_IF_ERROR(check_pages(database));
   ATTUNE_RETURN_IF_ERROR(sqlite::make_durable(database, kBusyTimeoutMs));
   ATTUNE_RETURN_IF_ERROR(database.execute("PRAGMA foreign_keys=ON"));

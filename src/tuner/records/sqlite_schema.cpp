@@ -155,7 +155,7 @@ Result<std::int64_t> check_version(const sqlite::Database& database, std::int64_
         "name another file with --records PATH; it was not changed"};
   }
   ATTUNE_ASSIGN(const std::int64_t version, database.integer("PRAGMA user_version"));
-  if (version > known) {
+  if (version < 0 || version > known) {
     return Error{ErrorCode::Corrupt,
                  fmt::format("records file '{}' has schema version {}, this attune knows up to {}",
                              database.name(), version, known),

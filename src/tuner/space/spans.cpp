@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/ir/nodes/rewrite.h"
+#include "compiler/ir/simplify/linear.h"
 
 namespace attune::space {
 namespace {
@@ -89,16 +90,16 @@ std::optional<std::int64_t> step_of(const ir::Stage& reader, const schedule::Acc
   return step;
 }
 
-// The value of an index where the variable has one value and all others another; nothing where it
+// The value of an index where the variable has this value and all others are zero; nothing where it
 // is made by other means than arithmetic.
 std::optional<std::int64_t> value_of(const ir::Expr& e, const std::string& variable,
-                                     std::int64_t value, std::int64_t others) {
+                                     std::int64_t value) {
   if (const std::int64_t* constant = ir::as_int(e)) return *constant;
-  if (const auto* v = ir::as<ir::Var>(e)) return v->name == variable ? value : others;
+  if (const auto* v = ir::as<ir::Var>(e)) return v->name == variable ? value : 0;
   const auto* b = ir::as<ir::Binary>(e);
   if (!b) return std::nullopt;
-  const auto left = value_of(b->lhs, variable, value, others);
-  const auto right = value_of(b->rhs, variable, value, others);
+  const auto left = value_of(b->lhs, variable, value);
+  const auto right = value_of(b->rhs, variable, value);
   if (!left || !right) return std::nullopt;
   const bool divides = *left >= 0 && *right > 0;
   switch (b->op) {
@@ -119,17 +120,17 @@ std::optional<std::int64_t> value_of(const ir::Expr& e, const std::string& varia
 
 // Where in memory a read is.
 std::optional<std::int64_t> place_of(const ir::Stage& reader, const schedule::Access& access,
-                                     std::size_t axis, std::int64_t value, std::int64_t others) {
+                                     std::size_t axis, std::int64_t value) {
   std::int64_t place = 0;
   for (std::size_t d = 0; d < access.dims.size(); ++d) {
     const schedule::AccessDim& dim = access.dims[d];
     std::int64_t index = dim.constant;
     if (dim.linear) {
       for (const auto& [term, coefficient] : dim.terms) {
-        index += coefficient * (term == static_cast<int>(axis) ? value : others);
+        if (term == static_cast<int>(axis)) index += coefficient * value;
       }
     } else {
-      const auto found = value_of(dim.index, axis_name(reader, axis), value, others);
+      const auto found = value_of(dim.index, axis_name(reader, axis), value);
       if (!found) return std::nullopt;
       index = *found;
     }
@@ -138,20 +139,49 @@ std::optional<std::int64_t> place_of(const ir::Stage& reader, const schedule::Ac
   return place;
 }
 
+// Whether a division or remainder of this treats all runs of `span` values of the variable alike,
+// wherever the others are and a run begins: a run is made of whole divisors, and so is what else
+// moves it; or it lies within one.
+bool divides_alike(const ir::Linear& divided, std::int64_t divisor, const std::string& variable,
+                   std::int64_t span) {
+  const std::int64_t run = std::abs(divided.coefficient(variable)) * span;
+  const bool within = divisor % run == 0;
+  if (!within && run % divisor != 0) return false;
+  const std::int64_t whole = within ? run : divisor;
+  return (!within || divided.constant % run == 0) &&
+         std::all_of(divided.terms.begin(), divided.terms.end(), [&](const auto& term) {
+           return term.first == variable || term.second % whole == 0;
+         });
+}
+
+bool moves_alike(const ir::Expr& index, const std::string& variable, std::int64_t span) {
+  bool alike = true;
+  ir::visit(index, [&](const ir::Expr& part) {
+    const auto* b = ir::as<ir::Binary>(part);
+    if (!b || (b->op != ir::BinOp::Div && b->op != ir::BinOp::Mod)) return;
+    if (!ir::uses_var(part, variable)) return;
+    const std::int64_t* divisor = ir::as_int(b->rhs);
+    const auto divided = ir::linear_of(b->lhs);
+    alike &= divisor && *divisor > 0 && divided && divided->coefficient(variable) != 0 &&
+             divides_alike(*divided, *divisor, variable, span);
+  });
+  return alike;
+}
+
 // Several indices may move irregularly and the place in memory regularly all the same: x / 4 and x
-// % 4 of rows of four. Seen by looking at all places, where the other axes begin and one step
-// further.
+// % 4 of rows of four. Seen by looking at all places of the first run.
 std::int64_t stride_of_places(const ir::Stage& reader, const schedule::Access& access,
                               std::size_t axis, std::int64_t span) {
+  for (const schedule::AccessDim& dim : access.dims) {
+    if (!dim.linear && !moves_alike(dim.index, axis_name(reader, axis), span)) return -1;
+  }
   std::optional<std::int64_t> stride;
-  for (const std::int64_t others : {0, 1}) {
-    auto last = place_of(reader, access, axis, 0, others);
-    for (std::int64_t value = 1; value < span; ++value) {
-      const auto place = place_of(reader, access, axis, value, others);
-      if (!last || !place || (stride && *place - *last != *stride)) return -1;
-      stride = *place - *last;
-      last = place;
-    }
+  auto last = place_of(reader, access, axis, 0);
+  for (std::int64_t value = 1; value < span; ++value) {
+    const auto place = place_of(reader, access, axis, value);
+    if (!last || !place || (stride && *place - *last != *stride)) return -1;
+    stride = *place - *last;
+    last = place;
   }
   return stride.value_or(-1);
 }

@@ -37,6 +37,12 @@ TEST(MemoryStride, IsIrregularWhereTheyDoNot) {
   EXPECT_EQ(stride_of({4, 4, 4}, {x % four, x / four, y}), -1);
   // From the second row on they begin within a group of four.
   EXPECT_EQ(stride_of({8, 4}, {(x + y) / four, x % four}), -1);
+  // The third row is the first one in which a group of 40 ends.
+  const ir::Expr group = (y * ir::int_imm(16) + x) / ir::int_imm(40);
+  EXPECT_EQ(stride_of({2, 4}, {group, y}), -1);
+  EXPECT_EQ(stride_of({2, 4}, {(group * ir::int_imm(20) + y) / ir::int_imm(16), y}), -1);
+  // The second run of 16 crosses the end of 20.
+  EXPECT_EQ(stride_of({4, 4}, {x / ir::int_imm(20), y}), -1);
 }
 
 }  // namespace

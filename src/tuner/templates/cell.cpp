@@ -119,7 +119,8 @@ space::Settings default_values(const ir::Program& program, const target::Target&
   const Way alone = fastest_way(s, 1, target);
   const Way shared = fastest_way(s, std::max(1, target.threads), target);
   const double us_per_cycle = 1e-3 / target.machine.ghz;
-  const bool parallel = cycles_of(s, shared, target) * us_per_cycle + target.machine.fork_join_us <
+  const double start_us = target::fork_join_us(target.machine, target.threads);
+  const bool parallel = cycles_of(s, shared, target) * us_per_cycle + start_us <
                         cycles_of(s, alone, target) * us_per_cycle;
   const std::int64_t fetches = shared.by_rows ? 1 : 2;
   return {{"tile", parallel ? shared.tile : alone.tile},

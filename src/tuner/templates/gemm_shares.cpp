@@ -1,6 +1,8 @@
 #include "tuner/templates/gemm_shares.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <span>
 
 #include "tuner/templates/program_facts.h"
@@ -23,11 +25,21 @@ bool enough_tiles(const GemmShape& s, std::span<const std::int64_t> tile,
          kEach * target.threads;
 }
 
+// Whether threads that share out all panels of all shares have one each at least, and are busy for
+// three quarters of the time or more: two always are.
+bool keeps_busy(const GemmShape& s, std::int64_t shares, std::span<const std::int64_t> tile,
+                const target::Target& target) {
+  const std::int64_t pieces = s.batch * shares * ceil_div(s.vectors(), tile[1]);
+  const std::int64_t most = ceil_div(pieces, target.threads);  // of one thread
+  return pieces >= target.threads && 4 * pieces >= 3 * most * target.threads;
+}
+
 // Whether adding up the matrices takes so long that starting the threads for it pays.
 bool adds_in_parallel(const GemmShape& s, std::int64_t shares, const target::Target& target) {
   const target::Machine& machine = target.machine;
   const double loads = static_cast<double>(s.batch * s.m * s.vectors() * shares);
-  return loads / (machine.loads_per_cycle * machine.ghz * 1e3) > 2 * machine.fork_join_us;
+  return loads / (machine.loads_per_cycle * machine.ghz * 1e3) >
+         2 * target::fork_join_us(machine, target.threads);
 }
 
 // The matrices of the shares; each is summed up in registers, tile by tile.
@@ -67,10 +79,12 @@ space::Knob shares_knob(const GemmShape& s, const target::Target& target) {
   std::vector<std::int64_t> counts{0};
   const auto tile = best_tile(register_tiles("tile", s.m, s.vectors(), target), s.m, s.vectors());
   if (target.threads > 1 && !enough_tiles(s, tile.numbers, target)) {
-    for (const std::int64_t count : kCounts) {
-      // One for each thread at least, and no longer sums than elsewhere.
-      const bool enough = count >= target.threads && ceil_div(s.k, count) <= s.part;
-      if (enough && s.k >= count * kFewestSteps && counts.size() <= kMostChoices) {
+    std::set<std::int64_t> offered(std::begin(kCounts), std::end(kCounts));
+    offered.insert({target.threads, 2 * target.threads});
+    for (const std::int64_t count : offered) {
+      // No longer sums than elsewhere.
+      const bool fits = ceil_div(s.k, count) <= s.part && s.k >= count * kFewestSteps;
+      if (fits && keeps_busy(s, count, tile.numbers, target) && counts.size() <= kMostChoices) {
         counts.push_back(count);
       }
     }

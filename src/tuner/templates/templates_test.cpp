@@ -235,22 +235,22 @@ TEST(Templates, DefaultsAreLegalForEveryVectorWidth) {
 // Where starting threads takes longer than they save, one thread computes a step of a cell.
 TEST(Templates, ThreadsShareCellsThatAreLargeEnough) {
   target::Target target = target_with(32, 16);
-  target.threads = 2;
+  const auto loops_of = [&](std::int64_t rows, std::int64_t columns, std::int64_t k) {
+    return schedule::to_string(default_trace(cell_program(rows, 4, columns, k), target));
+  };
   const auto is_shared = [&](std::int64_t columns) {
-    const auto trace = default_trace(cell_program(1, 4, columns, columns), target);
-    return schedule::to_string(trace).find("parallel output") != std::string::npos;
+    return loops_of(1, columns, columns).find("parallel output") != std::string::npos;
   };
   target.machine.fork_join_us = 0.2;
   EXPECT_FALSE(is_shared(24));
   EXPECT_TRUE(is_shared(512));
   // Rows are shared where there are enough.
-  const auto of_rows = [&](std::int64_t rows) {
-    return schedule::to_string(default_trace(cell_program(rows, 4, 64, 512), target));
-  };
-  EXPECT_NE(of_rows(1).find("parallel output j.0"), std::string::npos) << of_rows(1);
-  EXPECT_NE(of_rows(8).find("parallel output i.0"), std::string::npos) << of_rows(8);
+  EXPECT_NE(loops_of(1, 64, 512).find("parallel output j.0"), std::string::npos);
+  EXPECT_NE(loops_of(8, 64, 512).find("parallel output i.0"), std::string::npos);
   target.machine.fork_join_us = 200;
   EXPECT_FALSE(is_shared(512));
+  target.machine.cores = 1001;  // of which two are started
+  EXPECT_TRUE(is_shared(512));
 }
 
 TEST(Templates, AreTheSameEveryTime) {

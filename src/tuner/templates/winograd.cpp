@@ -18,7 +18,7 @@ const std::vector<std::string> kOwn{"filter",     "filter.rows", "filter.wino", 
                                     "input.rows", "input.wino",  "output.rows", "output.wino"};
 
 struct Shape {
-  std::int64_t n, oc, ic, tiles, ob;
+  std::int64_t n, oc, ic, ib, tiles, ob;
   std::int64_t height, width;  // rows and columns that one tile makes
   std::int64_t points;         // products per tile and channel, of all phases
   std::int64_t rows;           // of tiles
@@ -40,6 +40,7 @@ Shape shape_of(const ir::Program& program) {
   Shape shape{.n = output.axes[0].extent,
               .oc = extent_of(anchor, "oc"),
               .ic = extent_of(anchor, "ic") * extent_of(anchor, "ib"),
+              .ib = extent_of(anchor, "ib"),
               .tiles = extent_of(anchor, "tile"),
               .ob = extent_of(anchor, "ob"),
               .height = places,
@@ -230,7 +231,13 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   }
   t.reorder("cache.anchor", order);
   if (values["prefetch"] == 1) {
-    t.annotate("cache.anchor", values["unroll"] > 1 ? "ib.0" : "ib", "prefetch", "next");
+    const bool whole =
+        values["unroll"] >= s.ib && s.ib > 1;  // a loop of one iteration asks for nothing
+    t.annotate("cache.anchor",
+               whole                  ? "ic"
+               : values["unroll"] > 1 ? "ib.0"
+                                      : "ib",
+               "prefetch", "next");
   }
   for (const char* loop : {"tile", "oc"}) t.unroll("cache.anchor", loop);
   t.vectorize("cache.anchor", "ob");

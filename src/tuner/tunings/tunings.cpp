@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 
 #define ATTUNE_TUNING(kind)                  \
   namespace attune::kind {                   \
@@ -31,7 +31,7 @@ const tuning::Tuning& tuning_of(const target::Target& target) {
 }
 
 tuning::CorePlan plan_cores(const target::Target& target) {
-  return tuning_of(target).plan_cores(runtime::allowed_cores(), target);
+  return tuning_of(target).plan_cores(runtime::usable_cores(target.threads), target);
 }
 
 namespace {

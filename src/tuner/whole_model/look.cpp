@@ -12,7 +12,7 @@
 #include "compiler/model/kernels.h"
 #include "compiler/model/load/runnable_model.h"
 #include "compiler/schedule/algorithm.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/cost_model/descent.h"
 #include "tuner/measure/builder/local_builder.h"
 #include "tuner/records/store.h"
@@ -141,7 +141,7 @@ class Look {
 
   // As many tasks at once as fill the cores that build.
   Status look_at(const std::vector<std::size_t>& order) {
-    const std::size_t at_once = std::max<std::size_t>(1, runtime::allowed_cores().size() / kOthers);
+    const std::size_t at_once = std::max<std::size_t>(1, runtime::usable_cores().size() / kOthers);
     StepBudget budget(options_.seconds);
     for (std::size_t first = 0; first < order.size() && budget.allows_another(seconds());
          first += at_once) {
@@ -158,11 +158,11 @@ class Look {
 
   Status look_at(const std::vector<Looked*>& some) {
     std::vector<std::vector<schedule::Trace>> others(some.size());
-    ATTUNE_RETURN_IF_ERROR(model::run_parallel(some.size(), model::compiling_threads(target_),
-                                               [&](std::size_t i) -> Status {
-                                                 others[i] = others_of(*some[i]);
-                                                 return {};
-                                               }));
+    ATTUNE_RETURN_IF_ERROR(
+        model::run_parallel(some.size(), model::compiling_threads(), [&](std::size_t i) -> Status {
+          others[i] = others_of(*some[i]);
+          return {};
+        }));
     std::vector<Entry> entries;
     const auto enter = [&](Looked* looked, schedule::Trace trace) {
       const std::uint64_t hash = schedule::hash(trace);
@@ -221,7 +221,7 @@ class Look {
       add(other.name, other.program);
     }
     const space::TemplateSpace space(std::move(programs), tuning_.templates(), target_);
-    const auto model = tuning_.prior(target_);
+    const auto model = tuning_.prior(target_, prepared_.model.cold_weights);
     const std::uint64_t usual = schedule::hash(looked.schedule.trace);
     std::vector<schedule::Trace> others;
     for (const auto& predicted : cost_model::fastest_predicted(space, *model, kOthers + 1)) {

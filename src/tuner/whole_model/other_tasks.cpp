@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compiler/model/schedules/known_schedule.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "targets/kinds.h"
 
 namespace attune::whole_model {
@@ -36,7 +36,7 @@ Result<session::LoadedHistory> learn_from_others(records::Store& own, const std:
   options.except_target = target::to_string(target);
   options.target_kind = target.kind;
   options.resolve = targets::resolve;
-  options.threads = static_cast<int>(std::min<std::size_t>(runtime::allowed_cores().size(), 8));
+  options.threads = static_cast<int>(std::min<std::size_t>(runtime::usable_cores().size(), 8));
   return session::load_history(stores, options);
 }
 

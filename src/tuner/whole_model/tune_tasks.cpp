@@ -96,7 +96,7 @@ void tune_among_others(const TuneOptions& options, const model::LoadedModel& mod
 }  // namespace
 
 void choose_defaults(const model::ModelTasks& tasks, const model::LoadedModel& model) {
-  (void)model::run_parallel(tasks.distinct.size(), model::compiling_threads(model.target),
+  (void)model::run_parallel(tasks.distinct.size(), model::compiling_threads(),
                             [&](std::size_t i) -> Status {
                               (void)model.default_of(tasks.distinct[i]);
                               return {};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/session/driver.h"
 #include "tuner/tunings/tunings.h"
 #include "tuner/whole_model/tune_tasks.h"
@@ -50,7 +51,7 @@ Status TuningResources::count(const std::string& kind, const std::function<Statu
 Status LocalResources::open(const target::Target& target) {
   available_ = runtime::allowed_cores();
   ATTUNE_ASSIGN(const tuning::Tuning* tuning, tunings::find_tuning(target));
-  cores_ = tuning->plan_cores(available_, target);
+  cores_ = tuning->plan_cores(runtime::usable_cores(target.threads), target);
   ATTUNE_ASSIGN(runner_, tuning->start_runner({.target = target, .cores = cores_.measure}));
   builder_ = std::make_unique<builder::LocalBuilder>(
       builder::LocalBuilderOptions{.target = target, .cores = cores_.build});

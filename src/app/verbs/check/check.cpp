@@ -13,7 +13,7 @@
 #include "base/isolated.h"
 #include "compiler/frontend/op_spec/small_specs.h"
 #include "compiler/model/load/machine_limits.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "runtime/format/artifact.h"
 #include "targets/devices/devices.h"
 #include "targets/kinds.h"
@@ -103,7 +103,7 @@ Status check_cases(const CheckOptions& options,
   const auto asked = options.source.model.precision.value_or(ops::Precision::F32);
   IsolatedWork all;
   all.count = pieces.size();
-  all.at_once = runtime::allowed_cores().size();
+  all.at_once = runtime::usable_cores().size();
   all.limits.seconds = options.timeout_seconds;
   all.limits.limits_addresses = !targets::kind_of(target).requirements(target).own_memory;
   all.work = [&](std::size_t i) {

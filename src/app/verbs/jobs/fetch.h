@@ -11,8 +11,9 @@ namespace attune::verbs {
 
 struct FetchOptions {
   std::string job = {};      // id or name
-  std::string output = {};   // the artifact; empty: as the job was submitted with, here
+  std::string output = {};   // the artifact; empty: as the scheduler names it, here
   std::string records = {};  // the store to which its records are added; empty: the default one
+  std::uint64_t most_bytes = std::uint64_t{8} << 30;  // that are taken from the scheduler
 };
 
 struct FetchReport {

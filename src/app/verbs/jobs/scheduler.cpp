@@ -20,6 +20,7 @@
 #include "fleet/wire/devices.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/session/stage_kinds.h"
 
 namespace attune::verbs {
@@ -180,8 +181,11 @@ Status serve_jobs(const ServeOptions& options,
                    "give --policy fair-share, or leave out --quota");
   }
   ATTUNE_ASSIGN(const std::string state, wire::state_directory(options.state));
+  // Who names cores may name all; else there are as many as there is time for.
+  const bool named = !options.host_cores.empty() || !options.profile_cores.empty();
   ATTUNE_ASSIGN(const CorePlan cores,
-                plan_cores(runtime::allowed_cores(), options.host_cores, options.profile_cores));
+                plan_cores(named ? runtime::allowed_cores() : runtime::usable_cores(),
+                           options.host_cores, options.profile_cores));
   std::map<std::string, int> devices = options.devices;
   ATTUNE_ASSIGN(const int cpu_devices, take_cpu_devices(cores, devices));
   ATTUNE_ASSIGN(auto apart, read_apart(state, cores, cpu_devices, options.note));

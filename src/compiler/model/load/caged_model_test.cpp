@@ -50,6 +50,39 @@ TEST_P(CagedModelTest, RunsAndMayDoNothingElse) {
   EXPECT_FALSE(run_caged(*model, [] { return static_cast<int>(::fork()); }).ok());
 }
 
+TEST(CagedModel, AnswersWithItsOutputsAndLittleMore) {
+  const auto model = product("cpu");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  const std::size_t usual = IsolationLimits().answer_bytes;
+  EXPECT_EQ(limits_for(*model).answer_bytes, usual);
+  EXPECT_EQ(limits_with_outputs(*model, 1).answer_bytes, usual + 8 * 8 * sizeof(float));
+  const Result<Bytes> much = run_caged(*model, [] {
+    const std::string piece(1 << 20, 'v');
+    for (int written = 0; written < 1024; ++written) {
+      for (int i = 3; i < 64; ++i) (void)!::write(i, piece.data(), piece.size());
+    }
+    return 42;
+  });
+  ASSERT_FALSE(much.ok());
+  EXPECT_EQ(much.error().message, "the model answered with more than 67108864 bytes");
+}
+
+// Code of this processor that would have the calls of another target's driver.
+TEST(CagedModel, HasTheCageOfItsDevice) {
+  const auto model = product("cpu");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  const runtime::Artifact& sound = model->model->artifact();
+  runtime::Plan plan = sound.plan();
+  plan.target = "cuda -arch=sm_90a";
+  const auto bytes =
+      runtime::artifact_bytes({.plan = plan,
+                               .weights = {{0, sound.weights()}},
+                               .objects = {sound.objects().begin(), sound.objects().end()}});
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().message, "the plan is invalid: its target is 'cuda', its device 'cpu'");
+  EXPECT_EQ(bytes.error().hint, "compile the model again");
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, CagedModelTest, ::testing::Values("cpu", "sim"));
 
 }  // namespace

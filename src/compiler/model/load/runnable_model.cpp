@@ -12,6 +12,7 @@
 #include "compiler/model/load/machine_limits.h"
 #include "compiler/model/load/plain_tensor.h"
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "runtime/memory/fill.h"
 #include "targets/devices/devices.h"
 
@@ -33,7 +34,7 @@ Result<RunnableModel> from_artifact(runtime::Artifact artifact, std::int64_t sta
 // An artifact has work for as many threads as it was compiled for; fewer can do it too.
 Status set_threads(RunnableModel& runnable, int asked) {
   const int made_for = runnable.threads;
-  const int cores = static_cast<int>(runtime::allowed_cores().size());
+  const int cores = static_cast<int>(runtime::usable_cores().size());
   if (asked > made_for) {
     return invalid(fmt::format("{} threads are asked for, but '{}' was compiled for {}", asked,
                                runnable.name, made_for),
@@ -159,7 +160,8 @@ Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned)
   runtime::ThreadPoolOptions pool{.workers = threads};
   if (pinned) {
     pool.cores = runtime::allowed_cores();
-    CHECK(static_cast<std::size_t>(threads) <= pool.cores.size(), "more threads than cores");
+    // Cores may have been taken away since it was asked before.
+    ATTUNE_RETURN_IF_ERROR(check_threads(threads, static_cast<int>(pool.cores.size())));
     pool.cores.resize(static_cast<std::size_t>(threads));
     ATTUNE_RETURN_IF_ERROR(runtime::pin_current_thread(pool.cores.front()));
   }

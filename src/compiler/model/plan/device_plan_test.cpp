@@ -10,6 +10,7 @@ using namespace runtime;
 // x is an input, w a weight, y an output, t lies in between.
 Plan small_plan() {
   Plan plan;
+  plan.target = "cpu";
   plan.inputs = {{.name = "x", .dims = {{.maximum = 16}}}};
   plan.outputs = {{.name = "y", .dims = {{.maximum = 16}}}};
   plan.buffers = {{Place::Input, 0, 64},

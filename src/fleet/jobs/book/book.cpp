@@ -10,6 +10,7 @@
 #include "fleet/jobs/book/checks.h"
 #include "fleet/wire/denied.h"
 #include "fleet/wire/devices.h"
+#include "fleet/wire/limits.h"
 
 namespace attune::jobs {
 namespace {
@@ -56,7 +57,9 @@ std::string short_name(const std::string& model) {
   const bool is_file = model.find('/') != std::string::npos || model.ends_with(".onnx");
   const std::string name =
       is_file ? std::filesystem::path(model).stem().string() : model.substr(0, model.find(':'));
-  return looks_like_id(name) ? "model-" + name : name;
+  constexpr std::size_t kRoomForANumber = 20;  // of the second one of that name
+  const std::string brief = cut_text(name, wire::kLongestName - kRoomForANumber);
+  return looks_like_id(brief) ? "model-" + brief : brief;
 }
 
 }  // namespace
@@ -128,6 +131,7 @@ std::vector<std::string> Book::device_keys() const {
 
 Result<v1::JobSpec> Book::checked(v1::JobSpec spec) const {
   ATTUNE_RETURN_IF_ERROR(check_numbers(spec));
+  ATTUNE_RETURN_IF_ERROR(check_names(spec));
   if (spec.model().empty()) return invalid("the job has no model");
   if (looks_like_id(spec.name())) {
     return invalid(fmt::format("the name '{}' looks like the number of a job", spec.name()),
@@ -191,7 +195,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   *row.job.mutable_spec() = std::move(spec);
   row.job.set_submitted_at(now);
   row.job.set_files_bytes(files_bytes);
-  ATTUNE_RETURN_IF_ERROR(check_room(caller, row));
+  ATTUNE_RETURN_IF_ERROR(check_room(caller, row, request.known_json().size()));
   v1::JobSpec& named = *row.job.mutable_spec();
   if (named.name().empty()) {
     named.set_name(names_.take_free(caller.uid, short_name(named.model())));

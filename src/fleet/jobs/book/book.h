@@ -108,7 +108,9 @@ class Book {
   void count_end(const Entry& entry);
   void count_out(const Entry& entry);
   static std::uint64_t row_bytes(const Entry& entry);
-  Status check_room(const Caller& caller, const JobRow& row) const;
+  // With a report of so many bytes, where the job ends at once.
+  Status check_room(const Caller& caller, const JobRow& row, std::uint64_t report_bytes) const;
+  v1::Ended with_room(const Entry& entry, const v1::Ended& ended) const;
   Status check_tuner(const Caller& caller, const v1::Register& registration) const;
   std::string why_no_offer(const Entry& entry, const v1::Offer& offered) const;
   double longest_stage(const Entry& entry) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "fleet/jobs/book/number_limits.h"
 #include "fleet/jobs/book/user_limits.h"
@@ -34,6 +35,13 @@ std::string_view job_of(const v1::FromWorker& message) {
 
 }  // namespace
 
+std::string cut_text(const std::string& text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  std::size_t end = most_bytes - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "~";
+}
+
 Status check_numbers(const v1::JobSpec& spec) {
   const auto bad = [](double value) { return !std::isfinite(value) || value < 0; };
   if (bad(spec.priority())) {
@@ -44,6 +52,16 @@ Status check_numbers(const v1::JobSpec& spec) {
   }
   if (spec.threads() < 0 || spec.prefetch() < 0) {
     return invalid("the number of threads or of batches in flight is negative");
+  }
+  return {};
+}
+
+Status check_names(const v1::JobSpec& spec) {
+  for (const auto& [what, text] : {std::pair("name", &spec.name()), std::pair("user", &spec.user()),
+                                   std::pair("device", &spec.device())}) {
+    if (text->size() <= wire::kLongestName) continue;
+    return invalid(fmt::format("the {} of the job has {} bytes, must have at most {}", what,
+                               text->size(), wire::kLongestName));
   }
   return {};
 }
@@ -136,18 +154,20 @@ Status check_tuned_kinds(const Kinds& kinds) {
 }
 
 v1::Ended within_limits(v1::Ended ended) {
-  std::string& reason = *ended.mutable_reason();
   if (ended.result_json().size() > wire::kLargestReport) {
-    reason +=
-        fmt::format("{}its report of {} bytes was left out, at most {} are kept",
-                    reason.empty() ? "" : "; ", ended.result_json().size(), wire::kLargestReport);
-    ended.clear_result_json();
+    return without_report(std::move(ended),
+                          fmt::format("at most {} are kept", wire::kLargestReport));
   }
-  if (reason.size() > wire::kLongestText) {
-    std::size_t end = wire::kLongestText - 1;
-    while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xc0) == 0x80) --end;
-    reason = reason.substr(0, end) + "~";
-  }
+  ended.set_reason(cut_text(ended.reason(), wire::kLongestText));
+  return ended;
+}
+
+v1::Ended without_report(v1::Ended ended, const std::string& why) {
+  const std::string reason =
+      fmt::format("{}{}its report of {} bytes was left out, {}", ended.reason(),
+                  ended.reason().empty() ? "" : "; ", ended.result_json().size(), why);
+  ended.clear_result_json();
+  ended.set_reason(cut_text(reason, wire::kLongestText));
   return ended;
 }
 

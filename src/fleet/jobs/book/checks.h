@@ -10,6 +10,8 @@
 namespace attune::jobs {
 
 Status check_numbers(const v1::JobSpec& spec);
+// What everybody is shown of a job, and its name: so long at most.
+Status check_names(const v1::JobSpec& spec);
 using Kinds = google::protobuf::RepeatedPtrField<v1::StageKind>;
 Status check_kinds(const Kinds& kinds);
 Status check_kind_numbers(const Kinds& kinds);
@@ -28,6 +30,9 @@ Status check_known(const v1::SubmitRequest& request);
 Status check_hello(const v1::Hello& hello);
 // A reason is cut, and a report left out, where they are longer than what is kept.
 v1::Ended within_limits(v1::Ended ended);
+v1::Ended without_report(v1::Ended ended, const std::string& why);
+// At most so long, between two characters, and marked where something is missing.
+std::string cut_text(const std::string& text, std::size_t most_bytes);
 // A name like a number of a job ("j7") would stand for two jobs.
 bool looks_like_id(const std::string& name);
 

@@ -65,6 +65,7 @@ struct LeavingWorker {
 struct UserTotals {
   std::uint64_t described = 0;  // bytes, of all jobs
   std::uint64_t files = 0;      // bytes that were sent for jobs that have not ended
+  std::uint64_t reports = 0;    // bytes, of jobs that have ended
 };
 
 struct StagePlace {

@@ -23,6 +23,45 @@ TEST(Limits, AJobIsDescribedInSoManyBytes) {
       << said(check_size(request));
 }
 
+// Others are shown them: a list of jobs is no place to keep what is long.
+TEST(Limits, AJobIsNamedInSoManyBytes) {
+  const std::string most(wire::kLongestName, 'x');
+  const std::pair<std::string, void (*)(v1::JobSpec&, const std::string&)> texts[] = {
+      {"name", [](v1::JobSpec& spec, const std::string& text) { spec.set_name(text); }},
+      {"user", [](v1::JobSpec& spec, const std::string& text) { spec.set_user(text); }},
+      {"device", [](v1::JobSpec& spec, const std::string& text) { spec.set_device(text); }}};
+  for (const auto& [what, set] : texts) {
+    const std::string refusal = "the " + what + " of the job has 201 bytes, must have at most 200";
+    Book book(options(), {}, 0);
+    v1::SubmitRequest asked = request("");
+    set(*asked.mutable_spec(), most);
+    EXPECT_TRUE(book.submit(kMe, asked, 0).ok()) << what;
+    set(*asked.mutable_spec(), most + "x");
+    const auto reply = book.submit(kMe, asked, 0);
+    ASSERT_FALSE(reply.ok()) << what;
+    EXPECT_EQ(reply.error().message, refusal);
+    for (JobRow row : book.settle(0).jobs) {
+      EXPECT_EQ(said(check_row(row)), "");
+      set(*row.job.mutable_spec(), most + "x");
+      EXPECT_EQ(said(check_row(row)), "row 1 of the jobs: " + refusal);
+      row.job.set_state(v1::DONE);
+      EXPECT_EQ(said(check_row(row)), "row 1 of the jobs: " + refusal) << "lists have ended ones";
+    }
+  }
+}
+
+TEST(Limits, AJobIsNamedAfterWhatItsModelIsCalledAtTheBeginning) {
+  Book book(options(), {}, 0);
+  v1::SubmitRequest asked = request("");
+  asked.mutable_spec()->set_model(std::string(100'000, 'm'));
+  for (int i = 0; i < 3; ++i) {
+    const auto reply = book.submit(kMe, asked, 0);
+    ASSERT_TRUE(reply.ok());
+    EXPECT_LE(reply->job().spec().name().size(), wire::kLongestName);
+  }
+  for (const JobRow& row : book.settle(0).jobs) EXPECT_EQ(said(check_row(row)), "");
+}
+
 TEST(Limits, KindsAreNamedInSoManyBytes) {
   v1::Kinds kinds;
   kinds.add_kinds()->set_name(std::string(wire::kLongestName + 1, 'x'));

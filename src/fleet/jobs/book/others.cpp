@@ -16,6 +16,11 @@ std::uint64_t described_bytes(const JobRow& row) {
   return row.job.spec().ByteSizeLong() + row.key.size();
 }
 
+// Wherever its report lies.
+std::uint64_t reported_bytes(const JobRow& row) {
+  return row.report_bytes + row.job.result_json().size();
+}
+
 }  // namespace
 
 bool Book::is_of_another(const Entry& entry) const { return entry.row.job.uid() != options_.uid; }
@@ -23,25 +28,43 @@ bool Book::is_of_another(const Entry& entry) const { return entry.row.job.uid() 
 void Book::count_in(const Entry& entry) {
   UserTotals& totals = totals_[entry.row.job.uid()];
   totals.described += described_bytes(entry.row);
-  if (!entry.ended()) totals.files += entry.row.job.files_bytes();
+  if (!entry.ended()) {
+    totals.files += entry.row.job.files_bytes();
+  } else {
+    totals.reports += reported_bytes(entry.row);
+  }
 }
 
-// Its files are those of a job that ended from now on.
+// Its files, and its report, are those of a job that ended from now on.
 void Book::count_end(const Entry& entry) {
-  totals_[entry.row.job.uid()].files -= entry.row.job.files_bytes();
+  UserTotals& totals = totals_[entry.row.job.uid()];
+  totals.files -= entry.row.job.files_bytes();
+  totals.reports += reported_bytes(entry.row);
 }
 
 void Book::count_out(const Entry& entry) {
   UserTotals& totals = totals_[entry.row.job.uid()];
   totals.described -= described_bytes(entry.row);
+  totals.reports -= reported_bytes(entry.row);
   if (totals.described == 0 && totals.files == 0) totals_.erase(entry.row.job.uid());
 }
 
 std::uint64_t Book::row_bytes(const Entry& entry) {
-  return described_bytes(entry.row) + entry.row.report_bytes + entry.row.job.result_json().size();
+  return described_bytes(entry.row) + reported_bytes(entry.row);
 }
 
-Status Book::check_room(const Caller& caller, const JobRow& row) const {
+// What a job of another user reports beyond what they may have is left out.
+v1::Ended Book::with_room(const Entry& entry, const v1::Ended& ended) const {
+  const auto found = totals_.find(entry.row.job.uid());
+  const std::uint64_t reports = found == totals_.end() ? 0 : found->second.reports;
+  const bool fits = reports + ended.result_json().size() <= kReportBytesOfAUser;
+  if (fits || !is_of_another(entry)) return ended;
+  return without_report(ended,
+                        fmt::format("those of {} take {} bytes already, may take {} in all",
+                                    entry.row.job.spec().user(), reports, kReportBytesOfAUser));
+}
+
+Status Book::check_room(const Caller& caller, const JobRow& row, std::uint64_t report_bytes) const {
   if (caller.uid == options_.uid) return {};
   const std::size_t open = names_.open_of(caller.uid);
   if (open >= kOpenJobsOfAUser) {
@@ -49,12 +72,36 @@ Status Book::check_room(const Caller& caller, const JobRow& row) const {
                  fmt::format("{} has {} jobs already that have not ended", caller.user, open),
                  "wait for some of them, or cancel them"};
   }
+  const std::size_t open_of_others =
+      open_.size() - std::min(open_.size(), names_.open_of(options_.uid));
+  if (open_of_others >= kOpenJobsOfOthers) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("users who share this scheduler have {} jobs already that have not "
+                             "ended",
+                             open_of_others),
+                 "wait for some of them"};
+  }
   const auto found = totals_.find(caller.uid);
   const UserTotals totals = found == totals_.end() ? UserTotals() : found->second;
   if (totals.described + described_bytes(row) > kDescribedBytesOfAUser) {
     return Error{ErrorCode::Exhausted,
                  fmt::format("the jobs of {} take {} bytes to describe already, may take {} in all",
                              caller.user, totals.described, kDescribedBytesOfAUser),
+                 "have some forgotten with 'attune jobs prune'"};
+  }
+  std::uint64_t described = 0;  // of all others
+  for (const auto& [uid, each] : totals_) described += uid == options_.uid ? 0 : each.described;
+  if (described + described_bytes(row) > kDescribedBytesOfOthers) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("the jobs of users who share this scheduler take {} bytes to describe "
+                             "already, may take {} in all",
+                             described, kDescribedBytesOfOthers),
+                 "have some forgotten with 'attune jobs prune'"};
+  }
+  if (report_bytes > 0 && totals.reports + report_bytes > kReportBytesOfAUser) {
+    return Error{ErrorCode::Exhausted,
+                 fmt::format("the reports of {} take {} bytes already, may take {} in all",
+                             caller.user, totals.reports, kReportBytesOfAUser),
                  "have some forgotten with 'attune jobs prune'"};
   }
   if (totals.files + row.job.files_bytes() <= kFileBytesOfAUser) return {};

@@ -97,6 +97,71 @@ TEST(Others, DescribeTheirJobsInSoManyBytes) {
   EXPECT_EQ(said(book.submit(kAnn, asked, 0)), "");
 }
 
+// However many users somebody can be.
+TEST(Others, HaveSoManyOpenJobsAllTogether) {
+  Book book(options(), {}, 0);
+  std::size_t open = 0;
+  const auto fill = [&](std::uint32_t uid) {
+    const Caller who{.uid = uid, .user = "user " + std::to_string(uid)};
+    v1::SubmitRequest asked = request("");
+    asked.mutable_spec()->set_device(who.user);  // so that only their own are ranked
+    std::string refused;
+    for (std::size_t i = 0; i < kOpenJobsOfAUser && refused.empty(); ++i) {
+      refused = said(book.submit(who, asked, 0));
+      open += refused.empty() ? 1 : 0;
+    }
+    return refused;
+  };
+  for (std::uint32_t uid = 100; uid < 110; ++uid) ASSERT_EQ(fill(uid), "");
+  EXPECT_EQ(fill(110),
+            "users who share this scheduler have 10000 jobs already that have not ended");
+  EXPECT_EQ(open, kOpenJobsOfOthers);
+  EXPECT_EQ(said(book.submit(kMe, request(""), 0)), "");
+}
+
+TEST(Others, DescribeTheirJobsInSoManyBytesAllTogether) {
+  Book book(options(), {}, 0);
+  v1::SubmitRequest asked = request("");
+  asked.mutable_spec()->set_options_json(std::string(wire::kLargestSpec - 1000, 'x'));
+  std::string refused;
+  for (std::uint32_t uid = 100; refused.empty() && uid < 120; ++uid) {
+    for (int i = 0; i < 60 && refused.empty(); ++i) {
+      refused = said(book.submit({.uid = uid, .user = "ann"}, asked, 0));
+    }
+  }
+  EXPECT_TRUE(refused.starts_with("the jobs of users who share this scheduler take 267"))
+      << refused;
+  EXPECT_TRUE(refused.ends_with(" bytes to describe already, may take 268435456 in all"))
+      << refused;
+  EXPECT_EQ(said(book.submit(kMe, asked, 0)), "");
+}
+
+// A job whose goal is met already never counts as open.
+TEST(Others, ReportSoManyBytes) {
+  Book book(options(), {}, 0);
+  v1::SubmitRequest asked = request("");
+  asked.set_known_json(std::string(wire::kLargestReport, 'x'));
+  std::string refused;
+  int submitted = 0;
+  std::vector<JobRow> rows;
+  for (; refused.empty() && submitted < 200; ++submitted) {
+    const auto reply = book.submit(kAnn, asked, 0);
+    refused = said(reply);
+    const Effects effects = book.settle(0);
+    rows.insert(rows.end(), effects.jobs.begin(), effects.jobs.end());
+    if (reply.ok()) book.report_is_written(reply->job().id());
+  }
+  EXPECT_EQ(refused, "the reports of ann take 67108864 bytes already, may take 67108864 in all");
+  EXPECT_EQ(submitted, 65);
+  EXPECT_EQ(said(book.submit(kAnn, request(""), 0)), "") << "it has none";
+  EXPECT_EQ(said(book.submit(kBob, asked, 0)), "");
+  EXPECT_EQ(said(book.submit(kMe, asked, 0)), "");
+  Book next(options(), rows, 0);
+  EXPECT_EQ(said(next.submit(kAnn, asked, 0)), refused) << "after a restart too";
+  ASSERT_TRUE(book.prune(kAnn, {}, 0).ok());
+  EXPECT_EQ(said(book.submit(kAnn, asked, 0)), "");
+}
+
 TEST(Others, SendSoManyBytesForTheirOpenJobs) {
   std::vector<JobRow> rows;
   {
@@ -139,6 +204,23 @@ TEST_F(Tuners, HaveSoManyJobsAtOnce) {
   v1::FromWorker end = ended("j1", 1, v1::DONE);
   ASSERT_EQ(answer(1, end, 1), "known");
   EXPECT_EQ(answer(1, registration("more"), 1), "known");
+}
+
+TEST_F(Tuners, ReportNoMoreThanTheirUserMay) {
+  connect(1);
+  v1::SubmitRequest asked = request("");
+  asked.set_known_json(std::string(wire::kLargestReport, 'x'));
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(said(book_.submit(kAnn, asked, 0)), "");
+  ASSERT_EQ(answer(1, registration("a")), "known");
+  v1::FromWorker end = ended("j65", 1, v1::DONE);
+  end.mutable_ended()->set_result_json("{}");
+  ASSERT_EQ(answer(1, end), "known");
+  const v1::Job job = job_of(book_, "a", 1);
+  EXPECT_EQ(job.state(), v1::DONE);
+  EXPECT_EQ(job.result_json(), "");
+  EXPECT_EQ(job.reason(),
+            "its report of 2 bytes was left out, those of ann take 67108864 bytes already, may "
+            "take 67108864 in all");
 }
 
 TEST_F(Tuners, DescribeTheirJobsBriefly) {

@@ -91,6 +91,9 @@ Status check_row(const JobRow& row) {
     return damaged_job(row, fmt::format("its wish is {}", static_cast<int>(*row.wish)));
   }
   if (const std::string wrong = wrong_numbers(job); !wrong.empty()) return damaged_job(row, wrong);
+  if (const Status status = check_names(job.spec()); !status.ok()) {
+    return damaged_job(row, status.error().message);
+  }
   if (job.state() >= v1::DONE) return {};
   for (const Status& status : {check_numbers(job.spec()), check_kind_numbers(job.kinds())}) {
     if (!status.ok()) return damaged_job(row, status.error().message);

@@ -80,6 +80,17 @@ TEST(Scale, ASubmissionLooksAtEachJobThatWaitsOnce) {
   EXPECT_EQ(job_of(book, "resnet18-2001", 1).queue_position(), int(kJobs));
 }
 
+TEST(Scale, AskingForAJobThatIsNotThereLooksAtNone) {
+  Book book = many_waiting();
+  const Looks looks(book);
+  v1::ListRequest list;
+  list.set_job("elsewhere");
+  EXPECT_FALSE(book.snapshot(kMe, list, 1).ok());
+  list.set_job("j2");
+  EXPECT_FALSE(book.snapshot({.uid = 7, .user = "ann"}, list, 1).ok()) << "it is another's";
+  EXPECT_EQ(looks.count(), 0u);
+}
+
 TEST(Scale, KindsOfStagesThatOthersNameAreBounded) {
   Book book(options(), {}, 0);
   book.joined(1, {.caller = {.uid = 7, .user = "other"}, .by_token = Standing::Tuner}, 0);

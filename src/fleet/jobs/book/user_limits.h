@@ -25,6 +25,7 @@ inline constexpr int kCallsOfAUser = 256;
 inline constexpr RateOfAUser kCallRate{.at_once = 512, .a_second = 256};
 // A call whose answer is longer counts as several.
 inline constexpr std::size_t kAnswerOfOneCall = std::size_t{4} << 10;
+inline constexpr double kShareOfCalls = 0.05;  // of the loop's time: more counts as more calls
 inline constexpr std::size_t kReceivedBytesOfAUser = std::size_t{64} << 20;
 // ---- what lasts: workers, those who watch, files on their way
 inline constexpr int kStreamsOfAUser = 64;
@@ -33,10 +34,14 @@ inline constexpr double kShareOfWatchers = 0.02;  // of the loop's time
 inline constexpr RateOfAUser kMessageRate{.at_once = 4096, .a_second = 1024};
 inline constexpr std::uint64_t kBytesOfAnUpload = std::uint64_t{4} << 30;
 inline constexpr std::size_t kFilesOfAnUpload = 1000;
-inline constexpr std::size_t kUploadsOfAUser = 4;  // that no job has
+inline constexpr std::size_t kUploadsOfAUser = 4;    // that no job has
+inline constexpr std::size_t kUploadsOfOthers = 64;  // of all users but the scheduler's
 // ---- jobs
 inline constexpr std::size_t kOpenJobsOfAUser = 1000;
+inline constexpr std::size_t kOpenJobsOfOthers = 10'000;
 inline constexpr std::uint64_t kDescribedBytesOfAUser = std::uint64_t{32} << 20;
+inline constexpr std::uint64_t kDescribedBytesOfOthers = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t kReportBytesOfAUser = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kFileBytesOfAUser = std::uint64_t{16} << 30;
 inline constexpr double kMostPriority = 10;
 inline constexpr int kMostPrefetch = 16;

@@ -260,16 +260,18 @@ void Book::add_bars(const Caller& caller, const std::string& job, v1::Snapshot& 
 
 Result<v1::Snapshot> Book::snapshot(const Caller& caller, const v1::ListRequest& request,
                                     double now) const {
+  const Entry* one = nullptr;  // found before anything else is worked out
+  if (!request.job().empty()) {
+    ATTUNE_ASSIGN(const std::size_t position, find(caller, request.job(), Right::SeeDetails));
+    one = &entries_[position];
+  }
   v1::Snapshot snapshot;
   snapshot.set_now(now);
   snapshot.set_policy(std::string(options_.policy->name));
   snapshot.set_cores_kept(options_.cores_kept);
   const Outlook seen = outlook(now);
-  std::string job;
-  if (!request.job().empty()) {
-    ATTUNE_ASSIGN(const std::size_t position, find(caller, request.job(), Right::SeeDetails));
-    job = entries_[position].id();
-    *snapshot.add_jobs() = picture(entries_[position], seen);
+  if (one != nullptr) {
+    *snapshot.add_jobs() = picture(*one, seen);
   } else {
     std::size_t bytes = 0;
     for (const Entry& entry : entries_) {
@@ -277,7 +279,9 @@ Result<v1::Snapshot> Book::snapshot(const Caller& caller, const v1::ListRequest&
       if (bytes > wire::kListPartBytes) break;
       v1::Job& each = *snapshot.add_jobs();
       each = picture(entry, seen);
+      // What is long and only whoever asks for the one job wants to know.
       each.clear_result_json();
+      each.mutable_spec()->clear_options_json();
       if (!may_see(caller, entry)) each = without_details(each);
       bytes += each.ByteSizeLong();
       snapshot.set_next(entry.position == entries_.back().position ? 0 : entry.row.number);
@@ -285,7 +289,9 @@ Result<v1::Snapshot> Book::snapshot(const Caller& caller, const v1::ListRequest&
   }
   for (const std::string& key : seen.keys) snapshot.add_device_keys(key);
   add_pools(snapshot, now);
-  if (request.with_bars() && snapshot.next() == 0) add_bars(caller, job, snapshot);
+  if (request.with_bars() && snapshot.next() == 0) {
+    add_bars(caller, one == nullptr ? "" : one->id(), snapshot);
+  }
   return snapshot;
 }
 

@@ -137,9 +137,10 @@ void Book::take_end(WorkerId id, const v1::Ended& ended, double now) {
     hand_back(*entry, ended.reason(), now);
     return know(id, *entry, -1);
   }
-  entry->row.job.set_result_json(ended.result_json());
-  const bool is_end = ended.state() >= v1::DONE && v1::JobState_IsValid(ended.state());
-  end(*entry, is_end ? ended.state() : v1::FAILED, ended.reason(), now);
+  const v1::Ended kept = with_room(*entry, ended);
+  entry->row.job.set_result_json(kept.result_json());
+  const bool is_end = kept.state() >= v1::DONE && v1::JobState_IsValid(kept.state());
+  end(*entry, is_end ? kept.state() : v1::FAILED, kept.reason(), now);
   know(id, *entry, -1);
 }
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "fleet/server/calls/deferred_reads.h"
+#include "fleet/server/calls/disk_work.h"
 #include "fleet/server/event_loop.h"
 #include "fleet/server/service.h"
 
@@ -35,7 +35,8 @@ struct CallState {
   ServiceOptions options;
   std::uint32_t uid = 0;  // the scheduler's user
   EventLoop* loop = nullptr;
-  DeferredReads deferred_reads;
+  DiskWork reads;
+  DiskWork files;  // that are sent and fetched: a disk that is slow with them holds up nothing else
   std::atomic<std::uint64_t> next_id = 1;
   std::mutex mutex;  // guards what follows
   std::condition_variable gone;

@@ -9,6 +9,11 @@
 
 namespace attune::server {
 
+// As how many times something counts that took so long of what may be taken a share of.
+inline double times_of(double seconds, double share, const jobs::RateOfAUser& rate) {
+  return seconds / share * rate.a_second;
+}
+
 class RateLimit {
  public:
   using Rate = jobs::RateOfAUser;

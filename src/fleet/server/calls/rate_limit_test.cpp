@@ -45,5 +45,15 @@ TEST(RateLimit, WhatIsDoneInSpiteOfItIsWaitedForAfterwards) {
   EXPECT_TRUE(limit.is_full(100 * kSecond));
 }
 
+// Who takes their share of the time all the time uses their rate up, and no more.
+TEST(RateLimit, TimeCountsByItsShare) {
+  constexpr double kShare = 0.05;
+  const RateLimit::Rate rate{.at_once = 10, .a_second = 4};
+  EXPECT_EQ(times_of(kShare, kShare, rate), 4);
+  RateLimit limit(rate);
+  EXPECT_EQ(limit.charge(kSecond, times_of(2 * kShare, kShare, rate)), 0);
+  EXPECT_EQ(limit.charge(3 * kSecond, times_of(5 * kShare, kShare, rate)), 2.5);
+}
+
 }  // namespace
 }  // namespace attune::server

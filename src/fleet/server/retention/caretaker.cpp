@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,18 +15,25 @@ namespace {
 
 constexpr double kOftenSeconds = 1, kSeldomSeconds = 60;  // between two looks
 constexpr std::size_t kForgottenAtOnce = 500;
+// A machine whose clock is wrong often gets it right soon after it starts. That more time passed
+// than this since anything happened may be so, and may be a wrong clock: then nothing is forgotten
+// because of its age for a while.
+constexpr double kLongTime = 86400, kPatienceSeconds = 3600;
 // A worker may still be busy with a job that just ended.
 constexpr double kSettledSeconds = 60;
 
 }  // namespace
 
 Caretaker::Caretaker(std::string state, jobs::Retention retention, EventLoop& loop,
-                     Journal& journal, UnixClock clock)
+                     Journal& journal, UnixClock clock, double newest, std::function<void()> looked)
     : state_(std::move(state)),
       retention_(retention),
       loop_(loop),
       journal_(journal),
-      clock_(clock),
+      clock_(std::move(clock)),
+      looked_(std::move(looked)),
+      ages_count_from_(
+          newest > 0 && clock_.now() - newest > kLongTime ? clock_.now() + kPatienceSeconds : 0),
       thread_([this] { run(); }) {}
 
 Caretaker::~Caretaker() {
@@ -48,21 +56,33 @@ void Caretaker::wake() {
 void Caretaker::run() {
   const auto pause = std::chrono::duration<double>(
       std::clamp(retention_.seconds / 10, kOftenSeconds, kSeldomSeconds));
+  const std::chrono::duration<double> shortest(kOftenSeconds);
   for (;;) {
     look();
+    if (looked_) looked_();
     std::unique_lock lock(shared_->mutex);
-    shared_->changed.wait_for(lock, pause, [&] { return shared_->stopping || shared_->woken; });
+    // Whoever has much forgotten, a little at a time, is not the only one who wants the disk.
+    shared_->changed.wait_for(lock, shortest, [&] { return shared_->stopping; });
+    shared_->changed.wait_for(lock, pause - shortest,
+                              [&] { return shared_->stopping || shared_->woken; });
     if (shared_->stopping) return;
     shared_->woken = false;
   }
 }
 
+bool Caretaker::may_judge_age() const {
+  return clock_.now() >= ages_count_from_ && clock_.set_since() < kLongTime;
+}
+
 void Caretaker::look() {
-  forget_overdue();
+  jobs::Retention retention = retention_;
+  const bool ages = may_judge_age();
+  if (!ages) retention.seconds = std::numeric_limits<double>::infinity();
+  forget_overdue(retention);
   remove_folders();
-  journal_.trim_stages(clock_.now() - retention_.seconds, retention_.stages);
-  remove_uploads(state_, UploadLimits().waiting_seconds);
-  trim_logs(state_, retention_.log_bytes, retention_.seconds);
+  journal_.trim_stages(clock_.now() - retention.seconds, retention.stages);
+  if (ages) remove_uploads(state_, UploadLimits().waiting_seconds);
+  trim_logs(state_, retention.log_bytes, retention.seconds);
 }
 
 bool Caretaker::ask(const std::function<void(Turn&)>& act) {
@@ -84,7 +104,7 @@ bool Caretaker::ask(const std::function<void(Turn&)>& act) {
   return written->value_or(false);
 }
 
-void Caretaker::forget_overdue() {
+void Caretaker::forget_overdue(const jobs::Retention& retention) {
   std::vector<jobs::EndedJob> ended;
   if (!ask([&](Turn& turn) { ended = turn.book.ended_jobs(); })) return;
   const double now = clock_.now();
@@ -97,7 +117,7 @@ void Caretaker::forget_overdue() {
     job.bytes += folder;
   }
   bytes_ = std::move(known);
-  const std::vector<std::string> all = jobs::overdue(std::move(ended), retention_, now);
+  const std::vector<std::string> all = jobs::overdue(std::move(ended), retention, now);
   for (std::size_t at = 0; at < all.size(); at += kForgottenAtOnce) {
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(at);
     const auto count = std::min(kForgottenAtOnce, all.size() - at);

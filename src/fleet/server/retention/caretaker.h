@@ -1,6 +1,7 @@
 // Keeps what a scheduler remembers within its retention: a thread that looks when the scheduler
-// starts, then now and then, and when it is woken. Rows are removed first, and what lies in the
-// folder of a job when that is on the disk: after a crash in between the folder is found again.
+// starts, then now and then, and when it is woken, though not without a pause. Rows are removed
+// first, and what lies in the folder of a job when that is on the disk: after a crash in between
+// the folder is found again. Where the clock may be wrong nothing is too old.
 #pragma once
 
 #include <condition_variable>
@@ -20,8 +21,9 @@ namespace attune::server {
 
 class Caretaker {
  public:
+  // `newest`: the last moment that the state knew of, or 0; `looked` is told after each look.
   Caretaker(std::string state, jobs::Retention retention, EventLoop& loop, Journal& journal,
-            UnixClock clock);
+            UnixClock clock, double newest, std::function<void()> looked = {});
   ~Caretaker();  // stops; while the loop is still there
   Caretaker(const Caretaker&) = delete;
   Caretaker& operator=(const Caretaker&) = delete;
@@ -32,7 +34,8 @@ class Caretaker {
  private:
   void run();
   void look();
-  void forget_overdue();
+  bool may_judge_age() const;
+  void forget_overdue(const jobs::Retention& retention);
   void remove_folders();
   // Has the loop do something and waits until all that it changed is on the disk; false when that
   // will not be.
@@ -43,6 +46,8 @@ class Caretaker {
   EventLoop& loop_;
   Journal& journal_;
   const UnixClock clock_;
+  const std::function<void()> looked_;
+  const double ages_count_from_;
   std::map<std::string, std::uint64_t> bytes_;  // of folders of jobs that ended a while ago
   // Outlives this object where the loop was asked and has not answered.
   struct Shared {

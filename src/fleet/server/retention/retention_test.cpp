@@ -2,6 +2,7 @@
 // is said fits into its messages.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -21,21 +22,24 @@ namespace {
 namespace fs = std::filesystem;
 using test::TemporaryDirectory;
 
-ServerOptions options(const std::string& state, const jobs::Retention& retention) {
+ServerOptions options(const std::string& state, const jobs::Retention& retention,
+                      Surroundings around) {
   return {.state = state,
           .version = "1",
           .policy = *jobs::find_policy("fair"),
           .host_cores = {0},
           .profile_cores = {1},
           .retention = retention,
-          .lease_seconds = 600};
+          .lease_seconds = 600,
+          .around = std::move(around)};
 }
 
 class RetentionTest : public ::testing::Test {
  protected:
-  void start(const jobs::Retention& retention) {
+  void start(const jobs::Retention& retention, Surroundings around = {}) {
     server_.reset();
-    auto server = Server::start(options(folder_.path(), retention));
+    around.looked = [this] { looks_ += 1; };
+    auto server = Server::start(options(folder_.path(), retention, std::move(around)));
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
     stub_ = v1::Scheduler::NewStub(channel_to(folder_.path()));
@@ -92,7 +96,14 @@ class RetentionTest : public ::testing::Test {
     return condition();
   }
 
+  // The scheduler looked at all there is, from now on.
+  void wait_for_a_look() {
+    const int seen = looks_;  // the first of the next two may have begun before
+    ASSERT_TRUE(comes_true([&] { return looks_ >= seen + 2; }));
+  }
+
   TemporaryDirectory folder_;
+  std::atomic<int> looks_ = 0;
   std::unique_ptr<Server> server_;
   std::unique_ptr<v1::Scheduler::Stub> stub_;
 };
@@ -146,6 +157,57 @@ TEST_F(RetentionTest, PruneForgetsAtOnce) {
   EXPECT_TRUE(comes_true([&] { return !has_folder(first); }));
 }
 
+// It sleeps: that nothing happens meanwhile is what it is about.
+TEST_F(RetentionTest, PruneByManyIsNoReasonToLookWithoutAPause) {
+  start({});
+  ended_job();
+  ASSERT_TRUE(comes_true([&] { return looks_ > 0; }));
+  const int before = looks_;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(prune(false).jobs_size(), 0) << "there is none that may be forgotten";
+    EXPECT_EQ(prune(true).jobs_size(), 0);
+  }
+  ended_job();
+  EXPECT_EQ(prune(true).jobs_size(), 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_EQ(looks_, before) << "nothing was forgotten";
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(prune(false).jobs_size(), 1);
+    ended_job();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+  EXPECT_GT(looks_, before);
+  EXPECT_LE(looks_ - before, 1 + static_cast<int>(passed.count())) << "one a second";
+}
+
+// A machine that starts with a wrong clock has it set soon; until then nothing is too old.
+TEST_F(RetentionTest, AClockThatIsFarAheadAtTheStartMakesNothingTooOld) {
+  constexpr double kDay = 86400;
+  start({});
+  const std::string first = ended_job(), second = ended_job(), third = ended_job();
+  server_.reset();
+  std::atomic<double> uptime = 0, ahead = 40 * kDay;
+  const auto wall = [&] { return 1e-3 * static_cast<double>(unix_time_ms()) + ahead + uptime; };
+  // Looks come once a second where the retention is short.
+  const jobs::Retention brief{.seconds = 10, .jobs = 2};
+  start(brief, {.clock = UnixClock([&] { return uptime.load(); }, wall)});
+  wait_for_a_look();
+  EXPECT_EQ(list().jobs_size(), 3);
+  start({.seconds = 10, .jobs = 1}, {.clock = UnixClock([&] { return uptime.load(); }, wall)});
+  wait_for_a_look();
+  EXPECT_FALSE(has_folder(first)) << "bounds by number stay";
+  EXPECT_TRUE(has_folder(second));
+  ahead = 0;  // it is set
+  uptime = 3601;
+  wait_for_a_look();
+  EXPECT_TRUE(has_folder(second)) << "its times were of the wrong clock";
+  ahead = 40 * kDay;  // so that much time did pass
+  EXPECT_TRUE(comes_true([&] { return !has_folder(second); }));
+  EXPECT_TRUE(has_folder(third));
+}
+
 TEST_F(RetentionTest, ReportsAreReadFromTheStateFile) {
   start({});
   v1::SubmitRequest request;
@@ -173,8 +235,8 @@ TEST_F(RetentionTest, ListsComeInParts) {
   constexpr int kJobs = 30;
   for (int i = 0; i < kJobs; ++i) {
     v1::SubmitRequest request;
-    request.mutable_spec()->set_model("resnet18");
-    request.mutable_spec()->set_options_json(std::string(wire::kLargestSpec - 1000, 'x'));
+    request.mutable_spec()->set_model(std::string(wire::kLargestSpec - 2000, 'x'));
+    request.mutable_spec()->set_options_json("{}");
     submit(request);
   }
   int jobs = 0, parts = 0;
@@ -182,6 +244,7 @@ TEST_F(RetentionTest, ListsComeInParts) {
   do {
     const v1::Snapshot part = list("", after);
     EXPECT_LT(part.ByteSizeLong(), wire::kLargestMessage);
+    for (const v1::Job& job : part.jobs()) EXPECT_EQ(job.spec().options_json(), "");
     jobs += part.jobs_size();
     after = part.next();
     ++parts;
@@ -197,6 +260,7 @@ TEST_F(RetentionTest, ListsComeInParts) {
   }
   EXPECT_EQ(jobs, kJobs);
   context.TryCancel();
+  EXPECT_EQ(list("j1").jobs(0).spec().options_json(), "{}") << "of one job all is told";
 }
 
 TEST_F(RetentionTest, WhatIsTooLargeIsRefused) {

@@ -8,6 +8,7 @@
 
 #include "fleet/jobs/book/row_checks.h"
 #include "fleet/server/state/stored_rows.h"
+#include "fleet/wire/limits.h"
 
 namespace attune::server {
 namespace {
@@ -31,9 +32,9 @@ struct Damage {
 };
 
 // Whatever bytes they were: a text that every reader takes.
-std::string words_of(const std::string& bytes) {
+std::string words_of(const std::string& bytes, std::size_t most = kLongestWords) {
   std::string words;
-  for (const char c : bytes.substr(0, kLongestWords)) {
+  for (const char c : bytes.substr(0, most)) {
     words += c >= 0x20 && c < 0x7f ? c : '?';
   }
   return words;
@@ -44,8 +45,8 @@ jobs::JobRow row_instead(const jobs::JobRow& damaged, const std::string& name,
   jobs::JobRow row{.number = damaged.number, .key = damaged.key, .foreign = damaged.foreign};
   row.job.set_id(fmt::format("j{}", row.number));
   row.job.set_uid(damaged.job.uid());
-  row.job.mutable_spec()->set_name(words_of(name));
-  row.job.mutable_spec()->set_user(words_of(damaged.job.spec().user()));
+  row.job.mutable_spec()->set_name(words_of(name, wire::kLongestName));
+  row.job.mutable_spec()->set_user(words_of(damaged.job.spec().user(), wire::kLongestName));
   row.job.mutable_spec()->set_model(words_of(damaged.job.spec().model()));
   row.job.set_state(v1::FAILED);
   row.job.set_reason("its row in the state file was damaged and is set aside: " + words_of(why));

@@ -177,12 +177,16 @@ Status ElfReader::check_symbol(const Elf64_Sym& symbol, std::string_view name) c
 
 Status ElfReader::read_symbols() {
   ATTUNE_ASSIGN(const std::uint64_t count, count_symbols());
+  std::uint64_t name_bytes = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto symbol = at_address<Elf64_Sym>(tables_.symbols + i * sizeof(Elf64_Sym));
     if (!symbol) return refused("its symbols are cut off");
     symbols_.push_back(*symbol);
     if (i == 0) continue;  // means no symbol
     ATTUNE_ASSIGN(const std::string_view name, name_of(*symbol));
+    // Each is looked through and kept: many may lie in one place, and be longer than the file.
+    name_bytes += name.size();
+    if (name_bytes > bytes_.size()) return refused("its symbols share their names");
     ATTUNE_RETURN_IF_ERROR(check_symbol(*symbol, name));
     if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
     const Segment* segment = segment_of(symbol->st_value, 1);

@@ -2,8 +2,12 @@
 // every artifact passes before anything of it is loaded; code that would run, ends the process.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <string>
 
+#include "base/answer_reader.h"
+#include "base/isolated.h"
 #include "runtime/format/plan.h"
 #include "targets/cpu/device/cpu_features.h"
 #include "targets/cpu/device/device.h"
@@ -185,6 +189,64 @@ TEST(HostileObjects, WhoseSymbolsLie) {
        "its table of symbols is cut off"},
   };
   expect_refused(objects);
+}
+
+// So many functions of one name, in tables of their own behind all that relocated.c has.
+std::vector<std::byte> namesakes(std::uint32_t count, std::size_t name_bytes) {
+  EditedObject object("relocated");
+  const Elf64_Sym seven = object.symbol("seven");
+  // One bucket, and a chain through all of them.
+  std::vector<std::uint32_t> hashes = {1, 1, 0, 0, 1};
+  hashes.resize(hashes.size() + count);
+  hashes.back() = 1;
+  std::vector<Elf64_Sym> symbols(count + 1, seven);
+  for (Elf64_Sym& symbol : symbols) symbol.st_name = 1;
+  std::string tables(reinterpret_cast<const char*>(symbols.data()),
+                     symbols.size() * sizeof(Elf64_Sym));
+  const std::size_t names = tables.size();
+  tables += '\0' + std::string(name_bytes, 'n') + '\0';
+  tables.resize((tables.size() + 7) / 8 * 8);
+  const std::size_t hash_table = tables.size();
+  tables.append(reinterpret_cast<const char*>(hashes.data()),
+                hashes.size() * sizeof(std::uint32_t));
+  std::uint64_t address = 0;
+  for (const Elf64_Phdr& entry : object.program_headers()) {
+    if (entry.p_type == PT_LOAD) address = std::max(address, entry.p_vaddr + entry.p_memsz);
+  }
+  constexpr std::uint64_t kAligned = 1 << 16;
+  address = (address + kAligned - 1) / kAligned * kAligned;
+  const std::uint64_t offset = object.bytes().size();
+  Elf64_Phdr& segment = object.program_header(PT_NOTE);
+  segment = {.p_type = PT_LOAD,
+             .p_flags = PF_R,
+             .p_offset = offset,
+             .p_vaddr = address,
+             .p_paddr = address,
+             .p_filesz = tables.size(),
+             .p_memsz = tables.size(),
+             .p_align = 8};
+  object.dynamic(DT_SYMTAB).d_un.d_ptr = address;
+  object.dynamic(DT_STRTAB).d_un.d_ptr = address + names;
+  object.dynamic(DT_STRSZ).d_un.d_val = name_bytes + 2;
+  object.dynamic(DT_GNU_HASH).d_un.d_ptr = address + hash_table;
+  std::vector<std::byte> bytes = object.bytes();
+  const auto more = std::as_bytes(std::span(tables));
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  return bytes;
+}
+
+TEST(HostileObjects, WhoseSymbolsShareTheirNames) {
+  EXPECT_EQ(refusal(namesakes(10, 20)), "") << "a short name that ten of them have";
+  const std::vector<std::byte> bytes = namesakes(20'000, 500'000);
+  const Result<Bytes> said = run_isolated("reading it",
+                                          [&]() -> Result<Bytes> {
+                                            Bytes answer;
+                                            append_text(answer, refusal(bytes));
+                                            return answer;
+                                          },
+                                          {.seconds = 60, .memory_bytes = 64 << 20});
+  ASSERT_TRUE(said.ok()) << said.error().message;
+  EXPECT_EQ(AnswerReader(*said).text(), "kernel object is refused: its symbols share their names");
 }
 
 TEST(HostileObjects, WhoseSegmentsLie) {

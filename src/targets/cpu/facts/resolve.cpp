@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <array>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/TargetParser/X86TargetParser.h>
+#include "runtime/execution/usable_cores.h"
 #include "targets/cpu/facts/facts.h"
 #include "targets/cpu/facts/known_caches.h"
 #include "targets/cpu/facts/known_machines.h"
@@ -40,13 +40,6 @@ std::string host_differences(const std::string& cpu) {
     if (feature.second && useful && !by_name.contains(name)) changes.insert("+" + name);
   }
   return fmt::format("{}", fmt::join(changes, ","));
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
 }
 
 // "32K", "1024K", "32M" of sysfs; 0 when it cannot be read.
@@ -142,7 +135,9 @@ Result<target::Target> resolve(const target::Target& target) {
   resolved.set(kCpu, cpu);
   resolved.set(kFeatures, features);
   fill_vector_facts(resolved, *subtarget);
-  if (resolved.threads == 0) resolved.threads = usable_cores();
+  if (resolved.threads == 0) {
+    resolved.threads = static_cast<int>(runtime::usable_cores().size());
+  }
   if (same_architecture && cpu == host_cpu) {
     fill_caches(resolved);
     resolved.machine = machine_here(resolved);

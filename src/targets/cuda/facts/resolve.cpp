@@ -195,6 +195,7 @@ target::Machine machine_of(const target::LaunchFacts& launch) {
   machine.l2_bandwidth = machine.l3_bandwidth = launch.l2_bandwidth / launch.ghz;
   machine.load_bytes_per_cycle = machine.l2_bandwidth;
   machine.loads_per_cycle = machine.load_bytes_per_cycle / 16;
+  machine.store_bytes_per_cycle = machine.load_bytes_per_cycle / 2;
   machine.dram_bandwidth = machine.exchange_bandwidth = launch.dram_bandwidth / launch.ghz;
   machine.compute_sharing = machine.l3_sharing = machine.dram_sharing = 1;
   machine.fork_join_us = launch.launch_us;

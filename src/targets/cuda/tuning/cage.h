@@ -1,7 +1,8 @@
 // What a process that runs models on a CUDA card may ask the system for: what programs on the
-// host's threads may, and what the driver does besides. It reads files of the system, talks to its
+// host's threads may, and what the driver does besides. It opens files of the system, talks to its
 // devices by ioctl, starts threads and reserves far more addresses than there is memory, so that
-// these are no limits here.
+// these are no limits here. Files may be opened to be written too: this cage is for code of ours
+// and the driver's on the host, and only plans whose device is that of their target get it.
 #pragma once
 
 #include "base/cage/host_calls.h"
@@ -35,7 +36,7 @@ inline constexpr CallRule kDriverCalls[] = {
     {.name = "set_mempolicy"},
     {.name = "get_mempolicy"},
     {.name = "sched_setaffinity"},
-    {.name = "prlimit64"},
+    {.name = "prlimit64", .first = {ArgumentIs::Value, 0, 0}},  // of this process
     {.name = "sysinfo"},
     {.name = "uname"},
     {.name = "getuid"},

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/kernel/kernel.h"
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::builder {
@@ -23,7 +23,7 @@ std::vector<measure::BuiltCandidate> CallingBuilder::build(
       built[i] = build_candidate(requests[i], target_, limits_, prepared_);
     }
   };
-  const std::size_t most = std::min(runtime::allowed_cores().size(), requests.size());
+  const std::size_t most = std::min(runtime::usable_cores().size(), requests.size());
   std::vector<std::thread> others;  // on the same cores as this one
   for (std::size_t i = 1; i < most; ++i) others.emplace_back(work);
   work();

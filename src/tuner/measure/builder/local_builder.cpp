@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "tuner/measure/builder/reference.h"
 
 namespace attune::builder {
@@ -17,7 +18,7 @@ namespace attune::builder {
 class LocalBuilder::Workers {
  public:
   explicit Workers(LocalBuilderOptions options) : options_(std::move(options)) {
-    if (options_.cores.empty()) options_.cores = runtime::allowed_cores();
+    if (options_.cores.empty()) options_.cores = runtime::usable_cores();
     for (const int core : options_.cores) {
       threads_.emplace_back([this, core] { serve(core); });
     }

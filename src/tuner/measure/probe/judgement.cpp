@@ -31,6 +31,20 @@ std::string describe(const Fault& fault, const MeasureOptions& options) {
   return why;
 }
 
+// Why a worker that ran nothing could not begin, by its exit status; null: it did not say so.
+const char* why_not_begun(int exit_status) {
+  switch (exit_status) {
+    case kNoCageExitStatus:
+      return "the measuring process cannot be caged";
+    case kNoCoreExitStatus:
+      return "the measuring process may not run on its core any more";
+    case kNoDeviceExitStatus:
+      return "the measuring process cannot open its device";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 void blame_exit(Report& verdict, std::optional<int> status, bool ran, const Progress& progress,
@@ -45,8 +59,8 @@ void blame_exit(Report& verdict, std::optional<int> status, bool ran, const Prog
     crashed(0, "closed its connection and did not end");
   } else if (WIFEXITED(*status) && WEXITSTATUS(*status) == kFaultExitStatus && fault.signal != 0) {
     crashed(fault.signal, describe(fault, options));
-  } else if (WIFEXITED(*status) && WEXITSTATUS(*status) == kNoCageExitStatus && !ran) {
-    verdict.fail(ReportState::Lost, Phase::Load, "the measuring process cannot be caged");
+  } else if (WIFEXITED(*status) && !ran && why_not_begun(WEXITSTATUS(*status)) != nullptr) {
+    verdict.fail(ReportState::Lost, Phase::Load, why_not_begun(WEXITSTATUS(*status)));
   } else if (WIFEXITED(*status)) {
     crashed(0, fmt::format("ended the process with exit status {}", WEXITSTATUS(*status)));
   } else if (WTERMSIG(*status) == SIGKILL || !runs_kernel(phase)) {

@@ -13,6 +13,7 @@ namespace attune::probe {
 struct MachineFacts {
   std::string cpu = {};            // "unknown" when the system does not say
   std::vector<int> cores = {};     // those this process may use
+  int processors = 0;              // of the system, whoever may use them
   std::int64_t l1_data_bytes = 0;  // of one core; 0: not known, here and below
   std::int64_t l2_bytes = 0;
   std::int64_t l3_bytes = 0;
@@ -37,6 +38,16 @@ struct PeakOptions {
 
 // The best of many short passes. Takes about a second; leaves the affinity of the caller alone.
 Result<Peaks> measure_peaks(const PeakOptions& options = {});
+
+// Where the kernel tells of processors.
+inline constexpr const char* kProcessors = "/sys/devices/system/cpu";
+
+// How many caches of a level these cores have between them; 1 where it does not say.
+int count_caches(int level, const std::vector<int>& cores,
+                 const std::string& processors = kProcessors);
+
+// Numbers in a list as the kernel writes them, "0-63,128"; 0 of anything else.
+int count_processors(const std::string& list);
 
 // "32K", "1024K", "32M" as in /sys/devices/system/cpu; 0 for anything else.
 std::int64_t parse_cache_size(const std::string& text);

@@ -1,12 +1,14 @@
 #include "tuner/measure/probe/report.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <cmath>
 #include <cstring>
 
 #include "tuner/measure/probe/deadlines.h"
 #include "tuner/measure/probe/judgement.h"
+#include "tuner/measure/probe/worker.h"
 
 namespace attune::probe {
 namespace {
@@ -104,6 +106,26 @@ TEST(Deadlines, AForgedClockCannotMoveThemForEver) {
   EXPECT_LE(deadlines.remaining_ms(60'000'000, progress), 0);
   new (&progress.phase) std::atomic<outcome::Phase>(static_cast<outcome::Phase>(77));
   EXPECT_EQ(phase_of(progress), outcome::Phase::Run);
+}
+
+// By the exit status of a worker.
+std::string told_of_exit(int status, bool ran) {
+  Report verdict;
+  blame_exit(verdict, W_EXITCODE(status, 0), ran, Progress(), {});
+  return describe(verdict.outcome());
+}
+
+// Cores that were taken away, say, are nothing that a candidate did.
+TEST(Judgement, AWorkerThatCannotBeginIsALoss) {
+  EXPECT_EQ(told_of_exit(kNoCoreExitStatus, false),
+            "infrastructure lost in load: the measuring process may not run on its core any more");
+  EXPECT_EQ(told_of_exit(kNoDeviceExitStatus, false),
+            "infrastructure lost in load: the measuring process cannot open its device");
+  EXPECT_EQ(told_of_exit(kNoCageExitStatus, false),
+            "infrastructure lost in load: the measuring process cannot be caged");
+  EXPECT_EQ(told_of_exit(0, false), "crashed in load: ended the process with exit status 0");
+  EXPECT_EQ(told_of_exit(kNoCoreExitStatus, true),
+            "crashed in load: ended the process with exit status 95");
 }
 
 TEST(Judgement, ReadingsOfASentinelAreTimes) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tuner/measure/probe/runner_testing.h"
+#include "tuner/measure/probe/worker.h"
 
 namespace attune::probe {
 namespace {
@@ -90,6 +91,30 @@ TEST_F(RunnerTroubleTest, BeingKilledIsNotTheCandidatesFault) {
   killer.join();
   EXPECT_EQ(told_of_it,
             "infrastructure lost in run: the measuring process was killed from outside (signal 9)");
+}
+
+// No core has this number, as none has one that was taken away.
+TEST_F(RunnerTroubleTest, AWorkerWithoutItsCoreSaysSo) {
+  EXPECT_EXIT(run_worker(Descriptor(), {.cores = {8191}}),
+              ::testing::ExitedWithCode(kNoCoreExitStatus), "");
+}
+
+TEST_F(RunnerTroubleTest, ADeviceThatCannotBeOpenedIsNotTheCandidatesFault) {
+  const runtime::DeviceKind broken{
+      .name = "broken",
+      .check = nullptr,
+      .open = [](std::string_view) -> Result<std::unique_ptr<runtime::Device>> {
+        return unsupported("it fell off");
+      }};
+  auto own = Runner::start({.device = &broken, .cage = &kTestCage});
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  const std::vector<Candidate> batch = {good("add"), good("add")};
+  const auto measured = own->measure(batch, quick());
+  ASSERT_TRUE(measured.ok()) << measured.error().message;
+  for (const Measured& each : measured->candidates) {
+    EXPECT_EQ(describe(each.outcome),
+              "infrastructure lost in load: the measuring process cannot open its device");
+  }
 }
 
 TEST_F(RunnerTroubleTest, ASlowCandidateIsCutShort) {

@@ -10,7 +10,7 @@
 #include "runtime/execution/thread_pool.h"
 #include "runtime/memory/memory.h"
 #include "tuner/measure/probe/candidate.h"
-#include "tuner/measure/probe/fma_loop.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
 
 namespace attune::probe {
 

@@ -380,12 +380,12 @@ bool obey(Worker& worker, Message& message) {
 
 void run_worker(const Descriptor& channel, const RunnerOptions& options) {
   give_up_privileges();
-  if (!runtime::pin_current_thread(options.cores.front()).ok()) return;
+  if (!runtime::pin_current_thread(options.cores.front()).ok()) _exit(kNoCoreExitStatus);
   install_crash_watch();
   std::unique_ptr<runtime::Device> device;
   if (options.device != nullptr) {
     auto opened = options.device->open(options.device->name);
-    if (!opened.ok()) return;
+    if (!opened.ok()) _exit(kNoDeviceExitStatus);
     device = std::move(*opened);
   }
   Worker worker(options, channel, std::move(device));

@@ -6,10 +6,12 @@
 
 namespace attune::probe {
 
-// The exit status of a worker that cannot be caged.
-inline constexpr int kNoCageExitStatus = 96;
+// The exit status of a worker that cannot begin: that cannot be caged, that may not run on its core
+// any more, or whose device cannot be opened.
+inline constexpr int kNoCageExitStatus = 96, kNoCoreExitStatus = 95, kNoDeviceExitStatus = 94;
 
-// Serves the commands of the channel until its other end is gone, pinned to the given cores.
+// Serves the commands of the channel until its other end is gone, pinned to the given cores. Ends
+// the process where it cannot begin.
 void run_worker(const Descriptor& channel, const RunnerOptions& options);
 
 }  // namespace attune::probe

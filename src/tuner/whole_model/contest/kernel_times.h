@@ -23,9 +23,12 @@ Result<std::vector<KernelTimes>> time_kernels(const std::vector<std::string>& ar
                                               const model::ReadInputs& inputs,
                                               const KernelTimesOptions& options);
 
-// Of one model that is in memory, on random inputs: in one run at least, or as many as the time
-// allows.
+// Of one model that is in memory, on random inputs: in as many runs as the time allows, the first
+// left out, or in one if there is no time for another.
 Result<KernelTimes> time_kernels(const model::RunnableModel& model, double seconds);
+// Whether a model whose first run took so long runs once more, at least: within the time given, and
+// if that is too little, within a second in all. First runs wait for memory and the caches.
+bool runs_again(double first_seconds, double seconds);
 
 // For every kernel the number of the artifact in which it is fastest; the first one unless another
 // is faster beyond doubt. All must have the same kernels.

@@ -15,6 +15,14 @@ TEST(KernelTimes, TheFirstStaysUnlessAnotherIsClearlyFaster) {
   EXPECT_EQ(fastest_artifacts(times), (std::vector<std::size_t>{0, 1}));
 }
 
+TEST(KernelTimes, AFirstRunCountsOnlyWhereASecondOneTakesTooLong) {
+  EXPECT_TRUE(runs_again(0.1, 0.25));
+  EXPECT_TRUE(runs_again(0.3, 0.25));
+  EXPECT_TRUE(runs_again(0.5, 0.25));
+  EXPECT_FALSE(runs_again(0.6, 0.25));
+  EXPECT_TRUE(runs_again(3, 4));
+}
+
 TEST(KernelTimes, AnArtifactThatIsMissingIsAnError) {
   const auto times = time_kernels({"/nowhere/at/all.attune"}, {}, {.seconds = 0.01, .rounds = 1});
   ASSERT_FALSE(times.ok());

@@ -33,12 +33,19 @@ bool is_asked(const Standings& standings, const RaceOptions& options) {
   return static_cast<int>(standings.rounds()) % options.least_rounds == 0;
 }
 
+// Whether nothing more is asked, decided or not.
+bool is_enough(int rounds, double elapsed_seconds, const RaceOptions& options) {
+  if (elapsed_seconds < options.open_seconds) return false;
+  return rounds >= kEnoughRounds * options.least_rounds ||
+         elapsed_seconds >= kLongestOpen * options.open_seconds;
+}
+
 bool is_over(const Standings& standings, const Turns& turns, double elapsed_seconds,
              const RaceOptions& options) {
   const auto rounds = static_cast<int>(standings.rounds());
   if (rounds < options.least_rounds) return false;
   if (turns.runners == 1) return rounds >= options.rounds || elapsed_seconds >= options.seconds;
-  if (elapsed_seconds >= options.open_seconds) return true;
+  if (is_enough(rounds, elapsed_seconds, options)) return true;
   if (!is_asked(standings, options)) return false;
   return elapsed_seconds >= options.seconds ? standings.is_decided() : standings.is_ranked();
 }

@@ -22,6 +22,13 @@ struct RaceOptions {
   int least_rounds = 8;     // after so many, and so many more, it is asked whether all is decided
 };
 
+// Slow models make little more than the least rounds in open_seconds, of which a single one that is
+// disturbed leaves the race open. So they go on until there are so many times as many, or for so
+// many times as long. Budgets of tuning reserve `seconds`: what slow models take beyond that comes
+// on top, as the least rounds do. The child process may take far longer (time_limit.h).
+inline constexpr int kEnoughRounds = 3;
+inline constexpr double kLongestOpen = 5;
+
 struct RaceResult {
   std::vector<double> latency_ms = {};  // of each: the median over its turns
   std::size_t winner = 0;

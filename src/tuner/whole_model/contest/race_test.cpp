@@ -99,6 +99,57 @@ TEST(Race, TakesMoreTurnsWhileItIsOpenAndFewWhenItIsNot) {
   EXPECT_NEAR(race_of({5}, 1, 0.3).seconds, 3, 0.2);
 }
 
+// Runners whose calls are longer than a turn; a disturbed one takes twice as long.
+struct SlowRun {
+  RaceResult result = {};
+  std::vector<int> turns = {};
+  double seconds = 0;
+};
+
+SlowRun slow_race(const std::vector<double>& true_seconds,
+                  const std::function<double(std::size_t runner, int round)>& slowdown) {
+  TurnClock clock;
+  SlowRun run{.turns = std::vector<int>(true_seconds.size())};
+  const Turns turns{
+      .runners = true_seconds.size(), .take = [&](std::size_t runner, double) -> Result<double> {
+        const double seconds = true_seconds[runner] * slowdown(runner, run.turns[runner]++);
+        clock.pass(seconds);
+        return seconds * 1e3;
+      }};
+  run.result = race_in_turns(turns, clock, {}).value();
+  run.seconds = seconds_between(0, clock.now_ns());
+  return run;
+}
+
+TEST(Race, OneDisturbedRoundDoesNotMakeASlowModelLose) {
+  const auto one = [](std::size_t runner, int round) {
+    return runner == 1 && round == 3 ? 2.0 : 1.0;
+  };
+  const SlowRun run = slow_race({0.5, 0.45}, one);
+  EXPECT_EQ(run.result.winner, 1u);
+  EXPECT_EQ(run.turns, (std::vector<int>{16, 16}));
+}
+
+TEST(Race, ASlowModelThatIsDecidedTakesNoMoreRoundsThanItMust) {
+  const SlowRun run = slow_race({0.5, 0.45}, [](std::size_t, int) { return 1.0; });
+  EXPECT_EQ(run.result.winner, 1u);
+  EXPECT_EQ(run.turns, (std::vector<int>{8, 8}));
+}
+
+TEST(Race, WhatStaysOpenEndsAfterEnoughRoundsOrSeconds) {
+  const auto even = [](std::size_t runner, int round) {
+    return (round + static_cast<int>(runner)) % 2 == 0 ? 1.1 : 1.0;
+  };
+  const SlowRun rounds = slow_race({0.5, 0.5}, even);
+  EXPECT_EQ(rounds.result.winner, 0u);
+  EXPECT_EQ(rounds.turns, (std::vector<int>{24, 24}));
+  const SlowRun seconds = slow_race({1, 1}, even);
+  EXPECT_EQ(seconds.result.winner, 0u);
+  EXPECT_NEAR(seconds.seconds, 30, 2.2);
+  const SlowRun least = slow_race({10, 10}, even);
+  EXPECT_EQ(least.turns, (std::vector<int>{8, 8}));
+}
+
 // Who is beaten costs no more turns while others are still close to each other.
 TEST(Race, TheBeatenTakeNoMoreTurns) {
   TurnClock clock;

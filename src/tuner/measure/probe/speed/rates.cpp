@@ -1,4 +1,4 @@
-#include "tuner/measure/probe/rates.h"
+#include "tuner/measure/probe/speed/rates.h"
 
 namespace attune::probe {
 

@@ -14,6 +14,8 @@ struct FmaLoop {
   double flops_per_round;  // f32 operations, a multiply-add counts as two
   // Returns a number that depends on all the work, so that none of it can be left out.
   float (*run)(std::int64_t rounds);
+  // One multiply-add a round, a factor of which is the result of the one before.
+  float (*run_chain)(std::int64_t rounds);
 };
 
 // Those this machine can run, widest first; never empty.

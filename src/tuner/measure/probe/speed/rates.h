@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "runtime/execution/thread_pool.h"
-#include "tuner/measure/probe/fma_loop.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
 
 namespace attune::probe {
 

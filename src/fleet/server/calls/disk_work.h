@@ -1,5 +1,5 @@
-// Reads for calls from the disk, one after the other, on a thread of its own: neither the loop,
-// whose turn everybody waits for, nor the journal waits for that. A call has one read at a time, so
+// What calls do with the disk, one after the other, on a thread of its own: neither the loop, whose
+// turn everybody waits for, nor the journal waits for that. A call has one step of it at a time, so
 // that there are no more of them than calls.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace attune::server {
 
-class DeferredReads {
+class DiskWork {
  public:
-  using Read = std::function<void()>;
+  using Step = std::function<void()>;
 
-  DeferredReads();
-  ~DeferredReads();  // stops
-  DeferredReads(const DeferredReads&) = delete;
-  DeferredReads& operator=(const DeferredReads&) = delete;
+  DiskWork();
+  ~DiskWork();  // stops
+  DiskWork(const DiskWork&) = delete;
+  DiskWork& operator=(const DiskWork&) = delete;
 
   // Nothing comes of it after stop().
-  void add(Read read);
+  void add(Step step);
   // What was added before is still done.
   void stop();
 
@@ -30,7 +30,7 @@ class DeferredReads {
 
   std::mutex mutex_;
   std::condition_variable added_;
-  std::deque<Read> reads_;
+  std::deque<Step> steps_;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -1,6 +1,4 @@
-#include "tuner/measure/probe/speed.h"
-
-#include <sys/resource.h>
+#include "tuner/measure/probe/speed/speed.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,10 +7,14 @@
 #include "base/clock.h"
 #include "runtime/execution/affinity.h"
 #include "runtime/execution/thread_pool.h"
+#include "runtime/execution/usable_cores.h"
 #include "runtime/memory/memory.h"
-#include "tuner/measure/probe/fma_loop.h"
-#include "tuner/measure/probe/rates.h"
-#include "tuner/measure/probe/read_loop.h"
+#include "tuner/measure/probe/machine.h"
+#include "tuner/measure/probe/speed/disturbance.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
+#include "tuner/measure/probe/speed/memory_loop.h"
+#include "tuner/measure/probe/speed/memory_parts.h"
+#include "tuner/measure/probe/speed/rates.h"
 
 namespace attune::probe {
 namespace {
@@ -20,8 +22,10 @@ namespace {
 constexpr double kNanosecond = 1e-9;
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kFmaRounds = 10'000;
-constexpr std::int64_t kPass = std::int64_t{1} << 17;  // bytes of a pass over the nearest cache
-constexpr std::int64_t kFarBytes = std::int64_t{128} << 20;
+// Bytes of a pass, at least: several microseconds of the fastest cores, beside which reading the
+// clock and starting a loop do not count.
+constexpr std::int64_t kPass = std::int64_t{1} << 21;
+constexpr std::int64_t kLeastBytes = std::int64_t{64} << 20, kMostBytes = std::int64_t{2} << 30;
 
 std::int64_t rounded(std::int64_t bytes) { return std::max(kPage, bytes / kPage * kPage); }
 
@@ -41,28 +45,26 @@ double cycle_rate(double seconds) {
   });
 }
 
-// Each worker reads a part of its own, as often as it takes to be long enough to be timed.
-double read_rate(runtime::ThreadPool& pool, const runtime::Memory& memory, std::int64_t part,
-                 ReadLoop loop, double seconds) {
+// Bytes in a second. Each worker goes over a part of its own, as often as it takes to be long
+// enough to be timed.
+double moving_rate(runtime::ThreadPool& pool, const runtime::Memory& memory, std::int64_t part,
+                   MemoryLoop loop, double seconds) {
   struct Work {
-    const char* data;
-    std::int64_t part, times;
-    ReadLoop loop;
+    char* data;
+    std::int64_t part, rounds;
+    MemoryLoop loop;
   };
   part =
       std::min(rounded(part), rounded(static_cast<std::int64_t>(memory.bytes()) / pool.workers()));
-  Work work{static_cast<const char*>(memory.data()), part, std::max<std::int64_t>(1, kPass / part),
-            loop};
-  const double bytes = static_cast<double>(part * work.times) * pool.workers();
+  Work work{static_cast<char*>(memory.data()), part, std::max(part, kPass) / kRoundBytes, loop};
+  const double bytes = static_cast<double>(work.rounds * kRoundBytes) * pool.workers();
   return best_rate(seconds, bytes, [&] {
     pool.parallel_for(
         pool.workers(),
         [](void* closure, std::int64_t begin, std::int64_t end, std::int32_t) {
           const auto* mine = static_cast<const Work*>(closure);
           for (std::int64_t worker = begin; worker < end; ++worker) {
-            for (std::int64_t i = 0; i < mine->times; ++i) {
-              mine->loop(mine->data + worker * mine->part, mine->part);
-            }
+            mine->loop(mine->data + worker * mine->part, mine->part, mine->rounds);
           }
         },
         &work);
@@ -94,7 +96,7 @@ struct WrittenAndRead {
     const auto* work = static_cast<const WrittenAndRead*>(closure);
     for (std::int64_t worker = begin; worker < end; ++worker) {
       const std::int64_t from = (worker + work->distance) % work->workers;
-      vector_reads()(work->data + from * work->part, work->part);
+      vector_reads()(work->data + from * work->part, work->part, work->part / kRoundBytes);
     }
   }
 };
@@ -115,10 +117,31 @@ double exchange_rate(runtime::ThreadPool& pool, runtime::Memory& memory, std::in
   return bytes / std::max(others - own, 0.01 * own);
 }
 
-// Of all threads of this process, so far.
-double preemptions() {
-  rusage usage{};
-  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<double>(usage.ru_nivcsw) : 0;
+CacheSizes caches_of(const SpeedOptions& options, const std::vector<int>& cores) {
+  return {options.l1_bytes, options.l2_bytes, options.l3_bytes * count_caches(3, cores)};
+}
+
+// So many of them, not all from one end: neighbours share what is measured.
+std::vector<int> spread(const std::vector<int>& cores, int count) {
+  std::vector<int> some;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    some.push_back(cores[i * cores.size() / static_cast<std::size_t>(count)]);
+  }
+  return some;
+}
+
+// For what all these cores read at once, and no more than this machine can spare.
+Result<runtime::Memory> memory_for(const SpeedOptions& options, const std::vector<int>& cores) {
+  const int count = static_cast<int>(cores.size());
+  const std::int64_t spare =
+      std::clamp(describe_machine().memory_bytes / 8, kLeastBytes, kMostBytes);
+  const MemoryPart part = far_part(caches_of(options, cores), count, spare);
+  const auto all = static_cast<std::size_t>(part.bytes * count);
+  ATTUNE_ASSIGN(runtime::Memory memory, runtime::Memory::allocate(all));
+  // Every page is its own and not the shared page of zeros.
+  auto* bytes = static_cast<char*>(memory.data());
+  for (std::size_t i = 0; i < all; i += kPage) bytes[i] = 1;
+  return memory;
 }
 
 class Measurement {
@@ -180,23 +203,35 @@ class Measurement {
       if (bytes > 1.05 * speed.fma_bytes) speed.fma_bytes = bytes, best = loops[i];
       speed.fma_vectors = std::max(speed.fma_vectors, bytes / loops[i].vector_bytes);
     }
+    speed.chained_fmas = best_rate(seconds(), static_cast<double>(kFmaRounds),
+                                   [&] {
+                                     const volatile float sink = best.run_chain(kFmaRounds);
+                                     static_cast<void>(sink);
+                                   }) *
+                         kNanosecond;
     const std::int64_t near = options_.l1_bytes / 2;
-    speed.load_bytes = read_rate(pool, memory_, near, vector_reads(), seconds()) * kNanosecond;
-    speed.broadcasts = read_rate(pool, memory_, near, broadcast_reads(), seconds()) * kNanosecond /
-                       static_cast<double>(read_vector_bytes());
+    const auto rate = [&](MemoryLoop loop) {
+      return moving_rate(pool, memory_, near, loop, seconds()) * kNanosecond;
+    };
+    speed.load_bytes = rate(vector_reads());
+    speed.broadcasts = rate(broadcast_reads()) / static_cast<double>(memory_vector_bytes());
+    speed.store_bytes = rate(vector_writes());
     return best;
   }
 
   MemorySpeed memory_speed(const std::vector<int>& cores) {
-    runtime::ThreadPool pool({.workers = static_cast<int>(cores.size()), .cores = cores});
-    const auto workers = static_cast<std::int64_t>(cores.size());
-    const auto rate = [&](std::int64_t part, double times) {
-      return read_rate(pool, memory_, part, vector_reads(), times * seconds()) * kNanosecond;
+    const auto rate = [&](const MemoryPart& part, double times) {
+      runtime::ThreadPool pool({.workers = part.cores, .cores = spread(cores, part.cores)});
+      return moving_rate(pool, memory_, part.bytes, vector_reads(), times * seconds()) *
+             kNanosecond;
     };
+    const CacheSizes caches = caches_of(options_, cores);
+    const int count = static_cast<int>(cores.size());
+    const auto all = static_cast<std::int64_t>(memory_.bytes());
     MemorySpeed speed;
-    speed.l2 = rate(std::max(2 * options_.l1_bytes, options_.l2_bytes / 2), 1);
-    speed.l3 = rate(std::min(4 * options_.l2_bytes, options_.l3_bytes / 2 / workers), 2);
-    speed.dram = rate(kFarBytes / workers, 2);
+    speed.l2 = rate(l2_part(caches, count), 1);
+    speed.l3 = rate(l3_part(caches, count), 2);
+    speed.dram = rate(far_part(caches, count, all), 2);
     return speed;
   }
 
@@ -207,24 +242,24 @@ class Measurement {
 }  // namespace
 
 Result<Speed> measure_speed(const SpeedOptions& options) {
-  const std::vector<int> cores = options.cores.empty() ? runtime::allowed_cores() : options.cores;
-  ATTUNE_ASSIGN(runtime::Memory memory,
-                runtime::Memory::allocate(static_cast<std::size_t>(kFarBytes)));
-  // Every page is its own and not the shared page of zeros.
-  auto* bytes = static_cast<char*>(memory.data());
-  for (std::int64_t i = 0; i < kFarBytes; i += kPage) bytes[i] = 1;
+  const std::vector<int> cores = options.cores.empty() ? runtime::usable_cores() : options.cores;
+  ATTUNE_ASSIGN(runtime::Memory memory, memory_for(options, cores));
   Measurement measurement(options, std::move(memory));
   Speed speed;
   Status pinned;
   const SteadyClock clock;
   const std::int64_t start_ns = clock.now_ns();
-  const double before = preemptions();
+  const Disturbance before = disturbance_so_far(cores);
   std::thread([&] {
     pinned = runtime::pin_current_thread(cores.front());
     if (pinned.ok()) speed = measurement.run(cores);
   }).join();
   if (!pinned.ok()) return pinned.error();
-  speed.preemptions = (preemptions() - before) / seconds_between(start_ns, clock.now_ns());
+  const Disturbance after = disturbance_so_far(cores);
+  const double seconds = seconds_between(start_ns, clock.now_ns());
+  speed.preemptions = (after.preemptions - before.preemptions) / seconds;
+  speed.stolen = (after.stolen_seconds - before.stolen_seconds) /
+                 (seconds * static_cast<double>(cores.size()));
   return speed;
 }
 

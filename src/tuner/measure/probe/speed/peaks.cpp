@@ -5,10 +5,11 @@
 
 #include "runtime/execution/affinity.h"
 #include "runtime/execution/thread_pool.h"
+#include "runtime/execution/usable_cores.h"
 #include "runtime/memory/memory.h"
-#include "tuner/measure/probe/fma_loop.h"
 #include "tuner/measure/probe/machine.h"
-#include "tuner/measure/probe/rates.h"
+#include "tuner/measure/probe/speed/fma_loop.h"
+#include "tuner/measure/probe/speed/rates.h"
 
 namespace attune::probe {
 namespace {
@@ -72,7 +73,7 @@ void measure_on(const std::vector<int>& cores, const runtime::Memory& memory, do
 }  // namespace
 
 Result<Peaks> measure_peaks(const PeakOptions& options) {
-  const std::vector<int> cores = options.cores.empty() ? runtime::allowed_cores() : options.cores;
+  const std::vector<int> cores = options.cores.empty() ? runtime::usable_cores() : options.cores;
   ATTUNE_ASSIGN(const runtime::Memory memory,
                 runtime::Memory::allocate(static_cast<std::size_t>(options.triad_bytes) * 3));
   // Written once, so that every page is its own and not the shared page of zeros.

@@ -13,7 +13,9 @@ namespace attune::probe {
 struct CoreSpeed {
   double cycles = 0;
   double fma_vectors = 0, fma_bytes = 0;  // multiply-adds of the widest vectors that pay
+  double chained_fmas = 0;                // that wait for each other
   double broadcasts = 0, load_bytes = 0;  // from the first-level cache
+  double store_bytes = 0;                 // to it
 };
 
 // Bytes in a nanosecond, of the cores together.
@@ -27,18 +29,20 @@ struct Speed {
   double fma_bytes_all = 0;        // of all cores
   double exchange = 0;             // bytes in a nanosecond, that one core writes and another reads
   double fork_join_us = 0;         // a loop of nothing on all cores
-  // How often in a second others took a core from this process while it measured.
-  double preemptions = 0;
+  // How often in a second other programs took a core from this process while it measured, and the
+  // part of the cores' time that the host took from all.
+  double preemptions = 0, stolen = 0;
 };
 
 struct SpeedOptions {
   std::vector<int> cores = {};  // empty: all this process may use; the first is "one core"
-  std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 16 << 20;
-  double seconds = 0.01;  // for each figure
+  std::int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;
+  std::int64_t l3_bytes = 16 << 20;  // of one such cache; the cores may have several
+  double seconds = 0.01;             // for each figure
 };
 
-// The best of many short passes. Takes about a fifth of a second; leaves the affinity of the caller
-// alone.
+// The best of many short passes. Takes about a quarter of a second; leaves the affinity of the
+// caller alone.
 Result<Speed> measure_speed(const SpeedOptions& options);
 
 }  // namespace attune::probe
