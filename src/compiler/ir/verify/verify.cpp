@@ -165,12 +165,6 @@ Status in_context(const Status& status, const std::string& context) {
   return Error{status.error().code, status.error().message + " in " + context, {}};
 }
 
-bool is_constant_place(const Expr& index) {
-  if (const auto* r = as<Ramp>(index)) return as<IntImm>(r->base) && as<IntImm>(r->stride);
-  if (const auto* b = as<Broadcast>(index)) return as<IntImm>(b->value) != nullptr;
-  return as<IntImm>(index) != nullptr;
-}
-
 }  // namespace
 
 Status verify(const Kernel& kernel) {
@@ -184,28 +178,6 @@ Status verify(const Kernel& kernel) {
                    std::to_string(kernel.workspace_bytes));
   verifier.stmt(kernel.body);
   return in_context(verifier.status(), fmt::format("kernel '{}'", kernel.name));
-}
-
-Status verify_registers(const Kernel& kernel) {
-  Status status;
-  const auto check = [&](const Buffer& buffer, const std::vector<Expr>& index) {
-    if (buffer->scope != Scope::Register || !status.ok()) return;
-    for (const Expr& i : index) {
-      if (is_constant_place(i)) continue;
-      status =
-          invalid(fmt::format("register buffer '{}' is accessed at '{}', which is not constant",
-                              buffer->name, shown(i)));
-    }
-  };
-  visit(
-      kernel.body,
-      [&](const Stmt& s) {
-        if (const auto* x = as<Store>(s)) check(x->buffer, x->index);
-      },
-      [&](const Expr& e) {
-        if (const auto* x = as<Load>(e)) check(x->buffer, x->index);
-      });
-  return in_context(status, fmt::format("kernel '{}'", kernel.name));
 }
 
 }  // namespace attune::ir

@@ -10,8 +10,5 @@ namespace attune::ir {
 // Types fit, variables are defined and their names unique along every path, buffers exist where
 // they are used, with the right rank; loops, barriers and intrinsics are used as they are declared.
 Status verify(const Kernel& kernel);
-// What must hold besides at the end of lowering: buffers in registers are accessed at constant
-// places only.
-Status verify_registers(const Kernel& kernel);
 
 }  // namespace attune::ir

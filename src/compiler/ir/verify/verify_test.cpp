@@ -82,18 +82,6 @@ TEST_F(Verify, LoopsBarriersAndIntrinsics) {
             "an intrinsic with the wrong number of arguments: '@launder<i32>(1)' in kernel 'k'");
 }
 
-TEST_F(Verify, RegistersNeedConstantPlaces) {
-  const Buffer t = make_buffer("T", kF32, {8}, Scope::Register);
-  const auto with = [&](const Expr& index) {
-    const Stmt body = store(t, {index}, zero_of(kF32.with_lanes(index.type().lanes)));
-    return verify_registers(Kernel{"k", {}, for_loop("i", 0, 2, allocate(t, body)), 0});
-  };
-  EXPECT_TRUE(with(3).ok());
-  EXPECT_TRUE(with(ramp(4, 1, 4)).ok());
-  EXPECT_EQ(with(i).error().message,
-            "register buffer 'T' is accessed at 'i', which is not constant in kernel 'k'");
-}
-
 std::string program_message(const Program& p) {
   const Status status = verify(p);
   return status.ok() ? "" : status.error().message;
