@@ -151,8 +151,10 @@ class Measurement {
 
   Speed run(const std::vector<int>& cores) {
     Speed speed;
-    const FmaLoop loop = core_speed(cores.front(), speed.core);
-    speed.one = memory_speed({cores.front()});
+    const std::vector<int> first = {cores.front()};
+    runtime::ThreadPool alone({.workers = 1, .cores = first});
+    const FmaLoop loop = core_speed(alone, speed.core);
+    speed.one = memory_speed(alone, first);
     if (cores.size() == 1) {
       speed.all = speed.one;
       speed.fma_bytes_all = speed.core.fma_bytes;
@@ -174,7 +176,7 @@ class Measurement {
       runtime::ThreadPool pool({.workers = static_cast<int>(cores.size()), .cores = cores});
       const double bytes = fma_rate(pool, loop, kFmaRounds, seconds()) * kNanosecond * kBytesOfFlop;
       speed.fma_bytes_all = std::max(speed.fma_bytes_all, bytes);
-      const MemorySpeed memory = memory_speed(cores);
+      const MemorySpeed memory = memory_speed(pool, cores);
       speed.all.l2 = std::max(speed.all.l2, memory.l2);
       speed.all.l3 = std::max(speed.all.l3, memory.l3);
       speed.all.dram = std::max(speed.all.dram, memory.dram);
@@ -192,8 +194,7 @@ class Measurement {
   double seconds() const { return options_.seconds; }
 
   // Returns the loop of multiply-adds that is the fastest one: the widest vectors need not be.
-  FmaLoop core_speed(int core, CoreSpeed& speed) {
-    runtime::ThreadPool pool({.workers = 1, .cores = {core}});
+  FmaLoop core_speed(runtime::ThreadPool& pool, CoreSpeed& speed) {
     speed.cycles = cycle_rate(seconds()) * kNanosecond;
     const std::vector<FmaLoop> loops = fma_loops();
     FmaLoop best = loops.front();
@@ -219,19 +220,24 @@ class Measurement {
     return best;
   }
 
-  MemorySpeed memory_speed(const std::vector<int>& cores) {
-    const auto rate = [&](const MemoryPart& part, double times) {
-      runtime::ThreadPool pool({.workers = part.cores, .cores = spread(cores, part.cores)});
-      return moving_rate(pool, memory_, part.bytes, vector_reads(), times * seconds()) *
+  // Of a pool that stands on these cores.
+  MemorySpeed memory_speed(runtime::ThreadPool& pool, const std::vector<int>& cores) {
+    const auto rate = [&](runtime::ThreadPool& readers, const MemoryPart& part, double times) {
+      return moving_rate(readers, memory_, part.bytes, vector_reads(), times * seconds()) *
              kNanosecond;
     };
     const CacheSizes caches = caches_of(options_, cores);
-    const int count = static_cast<int>(cores.size());
+    const MemoryPart l3 = l3_part(caches, pool.workers());
     const auto all = static_cast<std::int64_t>(memory_.bytes());
     MemorySpeed speed;
-    speed.l2 = rate(l2_part(caches, count), 1);
-    speed.l3 = rate(l3_part(caches, count), 2);
-    speed.dram = rate(far_part(caches, count, all), 2);
+    speed.l2 = rate(pool, l2_part(caches, pool.workers()), 1);
+    if (l3.cores == pool.workers()) {
+      speed.l3 = rate(pool, l3, 2);
+    } else {
+      runtime::ThreadPool some({.workers = l3.cores, .cores = spread(cores, l3.cores)});
+      speed.l3 = rate(some, l3, 2);
+    }
+    speed.dram = rate(pool, far_part(caches, pool.workers(), all), 2);
     return speed;
   }
 
