@@ -38,9 +38,10 @@ struct Module {
   double link_ms = 0;
 };
 
-// A text that a kernel becomes on the way: "llvm", "asm", "c".
+// A text that a kernel becomes on the way: "llvm", "asm".
 struct TextForm {
   std::string_view name;
+  std::string_view meaning;  // for a person
   Result<std::string> (*text)(const ir::Kernel& kernel, const target::Target& target);
 };
 

@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "compiler/model/text/model_text.h"
 #include "fleet/jobs/book/checks.h"
 #include "fleet/wire/denied.h"
 #include "fleet/wire/devices.h"
@@ -51,11 +51,9 @@ Error not_found(const std::string& name) {
           "'attune jobs' lists all jobs"};
 }
 
-// A file's stem, a name of the zoo, or the family of an operator.
-std::string short_name(const std::string& model) {
-  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".onnx");
-  const std::string name =
-      is_file ? std::filesystem::path(model).stem().string() : model.substr(0, model.find(':'));
+// Of a job that nobody gave a name.
+std::string name_for(const std::string& model) {
+  const std::string name = model_text::short_name(model);
   return looks_like_id(name) ? "model-" + name : name;
 }
 
@@ -194,7 +192,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   ATTUNE_RETURN_IF_ERROR(check_room(caller, row));
   v1::JobSpec& named = *row.job.mutable_spec();
   if (named.name().empty()) {
-    named.set_name(names_.take_free(caller.uid, short_name(named.model())));
+    named.set_name(names_.take_free(caller.uid, name_for(named.model())));
   }
   const std::size_t position = add_entry(std::move(row), now);
   touch(entries_[position]);
