@@ -96,11 +96,15 @@ class CheckDesign(unittest.TestCase):
     def test_the_loader_alone_asks_what_a_model_is(self):
         for line in ["kind_of_model(text);\n", "if (model.is_operator()) {}\n",
                      "const bool is_op_spec = true;\n", "bool is_whole_model() const;\n",
-                     "f(ModelKind());\n", "if (model.operator_facts) {}\n"]:
+                     "f(ModelKind());\n", "if (model.operator_facts) {}\n",
+                     "if (zoo::has(text)) {}\n", "if (runtime::looks_like_artifact(text)) {}\n",
+                     'return text.ends_with(".onnx");\n', 'if (name.ends_with(".attune")) {}\n']:
             self.assert_passes({check_design.LOADER: line, "src/app/a_test.cpp": line})
             self.assert_refused({"src/app/cli/a.cpp": line},
                                 "src/app/cli/a.cpp:1: asks what a model's text names")
         self.assert_passes({"src/app/cli/a.cpp": "if (model.facts.contest) {}  // as is_operator was\n"})
+        self.assert_passes({check_design.MODEL_TEXT: 'return text.ends_with(".onnx");\n',
+                            "src/app/cli/b.cpp": 'if (path.extension() == ".onnx") {}\n'})
 
     def test_the_builder_alone_lowers(self):
         line = "lower::lower(state);\n"

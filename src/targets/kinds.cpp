@@ -74,6 +74,9 @@ Status set_attribute(Target& target, std::string_view word, const Kind& kind) {
   if (std::find(kind.attributes.begin(), kind.attributes.end(), name) == kind.attributes.end()) {
     return invalid(fmt::format("unknown target attribute '{}'", name), hint_for(kind));
   }
+  if (value.empty()) {
+    return invalid(fmt::format("attribute '{}' of the target has no value", name), hint_for(kind));
+  }
   target.set(name, value);
   return {};
 }

@@ -22,6 +22,7 @@ TEST(Kinds, WrongTextsAreNamed) {
   EXPECT_EQ(failure("tpu"), "unknown target kind 'tpu'");
   EXPECT_EQ(failure("cpu fast"), "'fast' is not a target attribute");
   EXPECT_EQ(failure("cpu -speed=9"), "unknown target attribute 'speed'");
+  EXPECT_EQ(failure("cpu -mcpu="), "attribute 'mcpu' of the target has no value");
   EXPECT_EQ(failure("cpu -mcpu=a -mcpu=b"), "attribute 'mcpu' of the target is given twice");
   EXPECT_EQ(failure("cpu -threads=0"), "thread count '0' of the target is not between 1 and 1024");
   EXPECT_EQ(failure("cpu -threads=2x"),

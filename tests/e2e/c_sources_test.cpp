@@ -131,6 +131,16 @@ TEST_F(CSources, RefuseWhatTheyCannotBe) {
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_.path()), fs::directory_iterator()), 2);
 }
 
+TEST_F(CSources, TakeAFolderThatIsNamedWithASlash) {
+  const std::string folder = directory_.file("new");
+  expect_ok(run({"compile", "mlp", "--format", "c", "-o", folder + "/"}));
+  EXPECT_TRUE(fs::is_regular_file(folder + "/mlp.h"));
+  expect_refused({"compile", "mlp", "--format", "c", "-o", folder + "//"}, 2,
+                 fmt::format("cannot write '{}': the directory holds files already\n"
+                             "hint: name a new directory, or remove this one first",
+                             folder));
+}
+
 TEST_F(CSources, SayWhenWeightsAreTooLargeForArrays) {
   const std::string folder = directory_.file("lstm");
   const test::ProcessResult result = run({"compile", "lstm_lm", "--format", "c", "-o", folder});

@@ -99,6 +99,30 @@ TEST_F(Commands, CompilePrintsTheStagesInOrder) {
   }
 }
 
+// Each can be asked for by the name that the list has, and the help page names those without
+// passes.
+TEST_F(Commands, CompileListsTheStages) {
+  const std::string page = output_of({"compile", "--emit=help"});
+  EXPECT_EQ(output_of({"compile", "mlp", "--emit", "help"}), page);
+  std::size_t at = 0;
+  for (const char* line :
+       {"  fold_constants        small nodes of constants become constants\n",
+        "  graph                 ", "  tasks                 ", "  schedules             ",
+        "  te                    ", "  unroll_loops          unrolled loops written out\n",
+        "  loops                 ", "  ptx                   ",
+        "  asm                   the machine's instructions (cpu)\n", "  plan                  "}) {
+    const std::size_t found = page.find(line, at);
+    ASSERT_NE(found, std::string::npos) << line << "in\n" << page;
+    at = found;
+  }
+  const std::string help = output_of({"compile", "--help"});
+  EXPECT_NE(help.find("print stages: graph, optimise, constants, layouts, tasks, schedules, look, "
+                      "te, trace, nests, loops, cuda, ptx, llvm, asm, kernels, plan, or passes; "
+                      "help says what each is"),
+            std::string::npos)
+      << help;
+}
+
 TEST_F(Commands, TheTraceThatCompilePrintsCanBeUsedAgain) {
   const std::string spec = "conv2d:h=7,w=7,ic=8,oc=16,kh=3,kw=3,pad=1";
   const std::string trace = output_of({"compile", spec, "--emit=trace"});

@@ -67,6 +67,17 @@ TEST_F(Signing, RefusesAllElse) {
   }
 }
 
+// An artifact is one by its name, also for check.
+TEST_F(Signing, ChecksArtifactsAsOthersDo) {
+  EXPECT_EQ(refusal("$A check none.attune --trust mine.pub"),
+            refusal("$A run none.attune --trust mine.pub"));
+  const test::ProcessResult exact = shell("$A check signed.attune --trust mine.pub --exact");
+  EXPECT_EQ(exact.status, 2);
+  EXPECT_EQ(exact.errors.find("attune: error: 'signed.attune' is an artifact, compiled for 'cpu "),
+            0u)
+      << exact.errors;
+}
+
 TEST_F(Signing, TuningSigns) {
   works("$A tune mlp --trials 2 --history none -o tuned.attune --sign mine -q");
   works("$A run tuned.attune --trust mine.pub");

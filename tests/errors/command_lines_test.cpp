@@ -19,8 +19,6 @@ class CommandLines : public test::BadCommands {
     directory_.write("unfit.trace", "split anchor i 2\nsplit anchor q 4\n");
     directory_.write("zero.trace", "split anchor i 0\n");
     directory_.write("algorithm.trace", "algorithm winograd9\n");
-    directory_.write("bound.trace", "split anchor i 2\nbind anchor i.0 block.x\n");
-    directory_.write("shared.trace", "parallel anchor i\n");
     directory_.write("damaged.db", std::string(5000, 'x'));
     directory_.write("text.npy", "hello");
     directory_.write("plan.json",
@@ -231,33 +229,6 @@ TEST_F(CommandLines, Simulations) {
   });
 }
 
-TEST_F(CommandLines, Targets) {
-  const std::string hint = "write a target like 'cpu -mcpu=znver3 -threads=2'";
-  expect_all({
-      {"bench softmax:m=4,n=4 --target tpu", 2, "unknown target kind 'tpu'",
-       "did you mean 'cpu'? the kinds are {kinds}; " + hint},
-      {"bench softmax:m=4,n=4 --target cpu%-threads=1%-threads=2", 2,
-       "attribute 'threads' of the target is given twice", hint},
-      {"bench softmax:m=4,n=4 --target cpu%fast", 2, "'fast' is not a target attribute", hint},
-      {"bench softmax:m=4,n=4 --target cpu%-speed=9", 2, "unknown target attribute 'speed'", hint},
-      {"bench softmax:m=4,n=4 --target cpu%-mcpu=pentium9", 2,
-       "unknown CPU 'pentium9' for {triple}",
-       "use an LLVM CPU name such as znver3, skylake or cortex-a72; this machine is '{cpu}'"},
-      {"bench softmax:m=4,n=4 --target cpu%-triple=riscv64-linux-gnu%-mcpu=generic-rv64", 1,
-       "target 'riscv64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
-       "leave --target out, or use compile, which works for any target"},
-      {"tune mlp --trials 2 --target cpu%-triple=aarch64-linux-gnu%-mcpu=cortex-a76", 1,
-       "target 'aarch64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
-       "leave --target out, or use compile, which works for any target"},
-      {"run mlp --target cpu%-triple=aarch64-linux-gnu%-mcpu=cortex-a72", 1,
-       "target 'aarch64-unknown-linux-gnu' is not this machine, whose triple is {triple}",
-       "leave --target out, or use compile, which works for any target"},
-      {"compile mlp -o {dir}/x.attune --target cpu%-triple=aarch64-linux-gnu%-mcpu=znver3", 2,
-       "unknown CPU 'znver3' for aarch64-unknown-linux-gnu",
-       "use an LLVM CPU name such as znver3, skylake or cortex-a72; this machine is '{cpu}'"},
-  });
-}
-
 TEST_F(CommandLines, Schedules) {
   const std::string write = "write one step per line, like 'split output ow 4'";
   const std::string command = "compile matmul:m=4,n=4,k=4 --schedule {dir}/";
@@ -283,34 +254,6 @@ TEST_F(CommandLines, Schedules) {
        "does not have",
        "its algorithms are direct"},
   });
-}
-
-TEST_F(CommandLines, SchedulesAndFormatsOfOtherTargets) {
-  const std::string command = "compile matmul:m=4,n=4,k=4 -o {dir}/x.so --schedule {dir}/";
-  const std::string hint =
-      "the schedule is for another kind of target; leave it out, or tune for this one";
-  const std::string cores =
-      "schedule '{dir}/shared.trace': line 1 of the trace: 'parallel anchor i' is for cores that "
-      "share a loop, which programs for '";
-  const std::string sources = "--format c writes no sources for the target '";
-  const std::string other =
-      "leave --format c out, or give a target like 'cpu -mcpu=znver3 -threads=2'";
-  expect_all({
-      {command + "bound.trace", 2,
-       "schedule '{dir}/bound.trace': line 2 of the trace: 'bind anchor i.0 block.x' is for blocks "
-       "and threads, which programs for 'cpu' do not run on",
-       hint},
-      {command + "shared.trace --target cuda%-arch=sm_80", 2, cores + "cuda' do not run on", hint},
-      {command + "shared.trace --target sim", 2, cores + "sim' do not run on", hint},
-      {"compile mlp --format c -o {dir}/c --target sim", 2, sources + "sim'", other},
-      {"compile mlp --format c -o {dir}/c --target cuda%-arch=sm_80", 2,
-       sources + "cuda -arch=sm_80'", other},
-      // Before the model is looked at.
-      {"compile {dir}/none.onnx --format c -o {dir}/c --target sim", 2, sources + "sim'", other},
-  });
-  for (const char* file : {"x.so", "c"}) {
-    EXPECT_FALSE(std::filesystem::exists(directory_.file(file))) << file;
-  }
 }
 
 TEST_F(CommandLines, Files) {
@@ -340,6 +283,8 @@ TEST_F(CommandLines, RecordsFiles) {
   const std::string hint =
       "move it away, or name another file with --records PATH; it was not changed";
   const std::string before = directory_.read("damaged.db");
+  const std::string target = "write a target like 'cpu -mcpu=znver3 -threads=2'";
+  const std::string kinds = "did you mean 'cpu'? the kinds are {kinds}; " + target;
   expect_all({
       {"bench softmax:m=4,n=4 --records {dir}/damaged.db", 1, damaged, hint},
       {"tune softmax:m=4,n=4 --trials 1 --records {dir}/damaged.db", 1, damaged, hint},
@@ -356,6 +301,12 @@ TEST_F(CommandLines, RecordsFiles) {
       {"records import {dir}/none.log --format=autotvm", 1,
        "cannot read '{dir}/none.log': no such file or directory"},
       {"records import {dir} --format=autotvm", 1, "cannot read '{dir}': it is a directory"},
+      {"records list --target cqu", 2, "unknown target kind 'cqu'", kinds},
+      {"records best --target cpu%-mcqu=x", 2, "unknown target attribute 'mcqu'", target},
+      {"records curve 7 --target cqu", 2, "unknown target kind 'cqu'", kinds},
+      {"records export {dir}/x.jsonl --target cqu", 2, "unknown target kind 'cqu'", kinds},
+      {"records export {dir}/x.log --format=autotvm --target cqu", 2, "unknown target kind 'cqu'",
+       kinds},
       {"records curve --csv --json", 2, "--csv and --json are both given",
        "leave out one of the two"},
       {"records import {dir}/none.jsonl", 1,

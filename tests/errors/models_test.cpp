@@ -162,6 +162,21 @@ TEST_F(BadModels, Artifacts) {
        "'{dir}/relu.attune' is an artifact, whose shapes and constants are fixed",
        "give --shape, --constant and --max when the model is compiled"},
   });
+  const std::string compiled = "'{dir}/relu.attune' is an artifact, compiled for '{target}'";
+  const std::string when = "give --target and --exact when the model is compiled";
+  expect_all({
+      {"run {dir}/relu.attune --target sim", 2, compiled, when},
+      {"bench {dir}/relu.attune --target cpu%-threads=1000", 2, compiled, when},
+      {"bench {dir}/relu.attune --exact", 2, compiled, when},
+      {"run {dir}/relu.attune --target cqu", 2, "unknown target kind 'cqu'",
+       "did you mean 'cpu'? the kinds are {kinds}; write a target like 'cpu -mcpu=znver3 "
+       "-threads=2'"},
+  });
+  // The same target in other words.
+  for (const char* words : {"cpu", "cpu%-mcpu=native", "cpu%-threads={cores}"}) {
+    const auto result = run(std::string("run {dir}/relu.attune --target ") + words);
+    EXPECT_EQ(result.status, 0) << words << ": " << result.errors;
+  }
   for (const char* file : {"none", "cut", "tail", "text"}) {
     const std::string path = directory_.file(std::string(file) + ".attune");
     const test::ProcessResult result = run("run " + path);

@@ -6,6 +6,8 @@
 #include "compiler/ops/forms/family.h"
 #include "fleet/jobs/policies/policies.h"
 #include "runtime/execution/affinity.h"
+#include "targets/cpu/device/cpu_features.h"
+#include "targets/cpu/facts/known_caches.h"
 #include "targets/kinds.h"
 #include "tuner/cost_model/learner.h"
 #include "tuner/explore/explorer.h"
@@ -58,7 +60,13 @@ std::string BadCommands::filled(std::string text) const {
   replace_all(text, "{cores}", std::to_string(cores));
   replace_all(text, "{cores of}", std::to_string(cores) + (cores == 1 ? " core" : " cores"));
   replace_all(text, "{triple}", std::string(here->attribute("triple")));
+  replace_all(text, "{target}", target::to_string(*here));
   replace_all(text, "{cpu}", std::string(here->attribute("mcpu")));
+  const auto cpus = [](std::string_view architecture) {
+    return fmt::format("{}", fmt::join(cpu::known_cpus(architecture), ", "));
+  };
+  replace_all(text, "{cpus}", cpus(cpu::host_architecture()));
+  replace_all(text, "{cpus of arm}", cpus("aarch64"));
   return text;
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "app/cli/shared_options.h"
 #include "app/cli/signing_arguments.h"
 #include "app/cli/verbs.h"
+#include "app/verbs/stages.h"
 
 namespace attune::cli {
 namespace {
@@ -21,6 +23,17 @@ std::vector<std::string> split_at_commas(const std::vector<std::string>& lists) 
     }
   }
   return words;
+}
+
+constexpr std::string_view kHelp = "help";  // in the place of a stage: which there are
+
+// What needs no model.
+bool asks_for_stages(Words arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool follows = i > 0 && arguments[i - 1] == "--emit";
+    if (arguments[i] == "--emit=help" || (follows && arguments[i] == kHelp)) return true;
+  }
+  return false;
 }
 
 std::string page_of(const std::vector<verbs::EmittedStage>& stages) {
@@ -54,6 +67,22 @@ std::string looked_at(const verbs::CompileReport& report) {
                      report.looked_better, report.looked_better == 1 ? "is" : "are");
 }
 
+Status print_report(const verbs::CompileReport& report, const verbs::CompileOptions& options,
+                    const Speech& speech, Console& console) {
+  tell_precision(options.source.model, report.precision, console);
+  ATTUNE_RETURN_IF_ERROR(
+      console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report.stages)));
+  for (const verbs::PassTime& pass : report.passes) {
+    console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
+  }
+  tell_fallbacks(report.fallbacks, console);
+  if (!report.look_refused.empty()) console.note(report.look_refused);
+  if (report.looked > 0) console.note(looked_at(report));
+  console.note(summary_of(report));
+  if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
+  return {};
+}
+
 }  // namespace
 
 Result<int> run_compile(Words arguments, Console& console) {
@@ -64,9 +93,10 @@ Result<int> run_compile(Words arguments, Console& console) {
   Speech speech;
   std::vector<std::string> emit, disabled;
   bool no_look = false;
-  const WholeModelArguments model(line);
+  const WholeModelArguments model(line, !asks_for_stages(arguments));
   line.texts("--emit", "STAGES", emit,
-             "print stages: graph, tasks, te, trace, loops, llvm, asm, cuda, plan; or a pass");
+             fmt::format("print stages: {}, or passes; help says what each is",
+                         verbs::names_without_passes()));
   line.text("-o,--output", "FILE", options.output,
             "write the artifact, or the directory of C sources; of an operator a shared object "
             "unless FILE ends in .attune");
@@ -86,29 +116,24 @@ Result<int> run_compile(Words arguments, Console& console) {
                "as C sources, with the command that compiles them in mobilenet_v2.h");
   line.example("compile model.onnx --shape x=1,3,224,224 --emit=graph,tasks",
                "an ONNX file's graph after all passes, and its tasks");
+  line.example("compile --emit=help", "what can be printed, in the order in which it happens");
   line.example("compile matmul:m=64,n=64,k=64 --emit=te,trace,loops",
                "the operator, its schedule and the loops that come of them");
   line.example("compile depthwise:h=56,w=56,c=64,k=3 --emit=asm --target 'cpu -mcpu=znver3'",
                "assembly for another CPU");
   return perform(line, arguments, speech, console, [&]() -> Result<int> {
+    options.emit = split_at_commas(emit);
+    if (std::find(options.emit.begin(), options.emit.end(), kHelp) != options.emit.end()) {
+      ATTUNE_RETURN_IF_ERROR(console.print(verbs::stages_page()));
+      return 0;
+    }
     ATTUNE_ASSIGN(options.source.model, model.take());
     ATTUNE_ASSIGN(options.format.sign, sign.take());
     options.source.model.disabled_passes = split_at_commas(disabled);
     options.source.progress = compile_progress(console);
-    options.emit = split_at_commas(emit);
     options.look = !no_look;
     ATTUNE_ASSIGN(const verbs::CompileReport report, verbs::compile(options));
-    tell_precision(options.source.model, report.precision, console);
-    ATTUNE_RETURN_IF_ERROR(
-        console.print(speech.json ? verbs::to_json(report) + "\n" : page_of(report.stages)));
-    for (const verbs::PassTime& pass : report.passes) {
-      console.detail(fmt::format("{:>9.2f} ms  {}", pass.milliseconds, pass.name));
-    }
-    tell_fallbacks(report.fallbacks, console);
-    if (!report.look_refused.empty()) console.note(report.look_refused);
-    if (report.looked > 0) console.note(looked_at(report));
-    console.note(summary_of(report));
-    if (!options.output.empty()) console.note(fmt::format("wrote {}", options.output));
+    ATTUNE_RETURN_IF_ERROR(print_report(report, options, speech, console));
     return 0;
   });
 }

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "compiler/model/load/model.h"
+
 namespace attune::job_worker {
 namespace {
 
@@ -50,10 +52,7 @@ Result<std::string> JobFiles::model(const std::string& named) const {
   }
   if (Result<std::string> sent = sent_file(named); sent.ok()) return sent;
   // Not what happens to lie where this process works.
-  const bool may_be_file = named.find('/') != std::string::npos || named.ends_with(".onnx") ||
-                           named.ends_with(".attune") || fs::exists(named, ignored);
-  if (may_be_file) return sent_file(named);
-  return named;
+  return model::may_be_file(named) ? sent_file(named) : named;
 }
 
 Result<verbs::JobOptions> JobFiles::options(verbs::JobOptions named) const {

@@ -59,6 +59,14 @@ TEST_F(SentFiles, NoOtherFileIsOpened) {
        {folder_.file("secret.npy"), std::string("elsewhere.onnx"), std::string("x.attune")}) {
     EXPECT_FALSE(files.model(name).ok()) << name;
   }
+  // What lies where the worker works is found by any name but that of a model of the zoo.
+  const std::filesystem::path before = std::filesystem::current_path();
+  folder_.write("lonely", "x");
+  folder_.write("resnet18", "x");
+  std::filesystem::current_path(folder_.path());
+  EXPECT_FALSE(files.model("lonely").ok());
+  EXPECT_EQ(*files.model("resnet18"), "resnet18");
+  std::filesystem::current_path(before);
 }
 
 TEST_F(SentFiles, ThatAreNoneLeadNowhere) {

@@ -5,6 +5,7 @@
 
 #include "app/verbs/emitted_stages.h"
 #include "app/verbs/look_refusal.h"
+#include "app/verbs/stages.h"
 #include "base/clock.h"
 #include "compiler/model/kernel_store.h"
 #include "compiler/model/steps.h"
@@ -116,7 +117,7 @@ Status make_output(model::PreparedModel prepared, const CompileOptions& options,
 }  // namespace
 
 Result<CompileReport> compile(const CompileOptions& options) {
-  ATTUNE_RETURN_IF_ERROR(check_emit(options.emit));
+  ATTUNE_RETURN_IF_ERROR(check_stages(options.emit));
   ATTUNE_RETURN_IF_ERROR(check_format(options.format, options.source.model.target, options.output));
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
@@ -135,6 +136,7 @@ Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& op
     return invalid("--sign is for artifacts, and an operator becomes a shared object",
                    "name the output FILE.attune");
   }
+  ATTUNE_RETURN_IF_ERROR(check_stages_of(model.target, options.emit));
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
   CompileReport report{.model = model.name,

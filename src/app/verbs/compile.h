@@ -15,9 +15,7 @@ namespace attune::verbs {
 
 struct CompileOptions {
   model::SourceOptions source = {};
-  // What to print, in any order: graph (after all passes), layouts, the name of a graph pass,
-  // tasks; te, trace, nests, loops, llvm, asm, cuda or the name of a lowering pass, of every task;
-  // plan.
+  // What to print, in any order: names of stages (stages.h).
   std::vector<std::string> emit = {};
   // Where the artifact, the object or the C sources go; empty: nowhere. See format_of().
   std::string output = {};

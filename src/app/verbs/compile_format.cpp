@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "compiler/model/text/model_text.h"
 #include "targets/c/model/model.h"
 #include "targets/kinds.h"
 
@@ -75,7 +76,7 @@ FormatOptions format_of(const model::LoadedModel& model, const FormatOptions& as
                         const std::string& output) {
   FormatOptions format = asked;
   const bool object = model.facts.form == model::OutputForm::Object && !asked.is_c() &&
-                      !output.ends_with(".attune");
+                      !model_text::is_artifact_name(output);
   if (object) format.name = "object";
   return format;
 }

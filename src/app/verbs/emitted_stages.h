@@ -1,5 +1,4 @@
-// The stages of compiling as text: which there are, in the order in which they happen, and those of
-// a model's tasks. "look" is what schedules there are after it.
+// The texts of stages of compiling (stages.h) that are asked for, while they come.
 #pragma once
 
 #include <string>
@@ -12,10 +11,6 @@
 
 namespace attune::verbs {
 
-// Fails for a stage that there is not.
-Status check_emit(const std::vector<std::string>& emit);
-
-// Texts of the stages that are asked for.
 class EmittedStages {
  public:
   explicit EmittedStages(const std::vector<std::string>& wanted) : wanted_(wanted) {}
@@ -31,7 +26,7 @@ class EmittedStages {
   std::vector<EmittedStage> stages_;
 };
 
-// te, trace, the lowering passes, loops, llvm and asm of all distinct tasks.
+// Those of all distinct tasks, from their expressions to the texts that the target has.
 Status emit_tasks(const model::ModelTasks& tasks, const std::vector<model::Schedule>& schedules,
                   const target::Target& target, EmittedStages& stages);
 

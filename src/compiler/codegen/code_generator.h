@@ -36,9 +36,10 @@ struct Module {
   std::vector<std::byte> code = {};
 };
 
-// A text that a kernel becomes on the way: "llvm", "asm", "c".
+// A text that a kernel becomes on the way: "llvm", "asm".
 struct TextForm {
   std::string_view name;
+  std::string_view meaning;  // for a person
   Result<std::string> (*text)(const ir::Kernel& kernel, const target::Target& target);
 };
 

@@ -13,6 +13,7 @@
 #include "base/isolated.h"
 #include "compiler/frontend/op_spec/small_specs.h"
 #include "compiler/model/load/machine_limits.h"
+#include "compiler/model/load/runnable_model.h"
 #include "runtime/execution/usable_cores.h"
 #include "runtime/format/artifact.h"
 #include "targets/devices/devices.h"
@@ -124,6 +125,7 @@ Result<CheckCase> check_signed(const model::SourceOptions& source) {
   const std::string& path = source.model.model;
   ATTUNE_ASSIGN(const runtime::Artifact artifact,
                 runtime::Artifact::open(path, targets::devices(), source.trust));
+  ATTUNE_RETURN_IF_ERROR(model::check_compiled_so(source.model, artifact.plan()));
   ATTUNE_RETURN_IF_ERROR(artifact.verify_all_weights());
   return CheckCase{
       .name = path, .status = CheckStatus::Pass, .message = "signed by a trusted key, and whole"};
@@ -132,11 +134,11 @@ Result<CheckCase> check_signed(const model::SourceOptions& source) {
 // A model without reference outputs.
 Result<CheckCase> check_alone(const CheckOptions& options) {
   model::SourceOptions source = options.source;
-  if (source.trust && runtime::looks_like_artifact(source.model.model)) return check_signed(source);
   source.model.seed = options.seed;
-  ATTUNE_ASSIGN(model::LoadedModel model,
-                model::load_source(source.model, "has nothing to be compared with",
-                                   "check the model that it was compiled from"));
+  ATTUNE_ASSIGN(model::LoadedModel model, model::load_model(source.model));
+  if (source.trust && model.is_artifact) return check_signed(source);
+  ATTUNE_ASSIGN(model, model::as_source(std::move(model), "has nothing to be compared with",
+                                        "check the model that it was compiled from"));
   ATTUNE_RETURN_IF_ERROR(model::check_runs_here(model.target));
   ATTUNE_RETURN_IF_ERROR(model::check_fits_memory(model, model::Purpose::Tune));
   const std::string name = model.name;

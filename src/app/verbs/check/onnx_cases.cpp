@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "compiler/frontend/zoo/zoo.h"
+#include "compiler/model/load/model.h"
 
 namespace attune::verbs {
 namespace {
@@ -93,7 +93,7 @@ Result<std::vector<OnnxCase>> find_onnx_cases(const std::string& path) {
 
 bool names_onnx_cases(const std::string& text) {
   std::error_code ignored;
-  if (zoo::has(text)) return false;
+  if (!model::may_be_file(text)) return false;
   if (fs::is_directory(text, ignored)) return true;
   const fs::path path(text);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");

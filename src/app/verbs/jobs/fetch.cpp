@@ -10,9 +10,10 @@
 #include "base/atomic_file.h"
 #include "base/scratch_folder.h"
 #include "base/utf8.h"
+#include "compiler/model/load/model.h"
 #include "compiler/model/schedules/known_schedule.h"
+#include "compiler/model/text/model_text.h"
 #include "fleet/client/client.h"
-#include "runtime/format/artifact.h"
 #include "tuner/records/merge.h"
 
 namespace attune::verbs {
@@ -34,7 +35,7 @@ std::string on_screen(std::string name) {
 // only its end counts, and a scheduler of another user does not choose what is written with our
 // rights.
 Status check_name(const std::string& name) {
-  const bool plain = name.ends_with(".attune") && !name.starts_with('.') &&
+  const bool plain = model_text::is_artifact_name(name) && !name.starts_with('.') &&
                      std::none_of(name.begin(), name.end(), is_control);
   if (!plain) {
     return invalid(fmt::format("the scheduler names the artifact '{}', which is no plain name that "
@@ -44,7 +45,7 @@ Status check_name(const std::string& name) {
   }
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(name, ignored))) return {};
-  if (fs::is_regular_file(name, ignored) && runtime::looks_like_artifact(name)) return {};
+  if (fs::is_regular_file(name, ignored) && model::holds_artifact(name)) return {};
   return invalid(fmt::format("'{}' is there and is no artifact, so that it is not replaced", name),
                  kOtherHint);
 }

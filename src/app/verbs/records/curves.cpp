@@ -52,15 +52,14 @@ std::vector<CurvePoint> points_of(std::vector<Trial> trials) {
 }  // namespace
 
 Result<std::vector<Curve>> tuning_curves(const RecordsOptions& options) {
+  RecordsOptions asked = options;
+  const auto number = session_number(options.task);
+  if (number) asked.task.clear();
+  ATTUNE_ASSIGN(records::RecordFilter filter, filter_of(asked));
+  filter.session = number;
+  filter.limit = {};
   ATTUNE_ASSIGN(const std::string path, model::records_path(options.records));
   ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(path));
-  records::RecordFilter filter{.target = options.target};
-  if (const auto session = session_number(options.task)) {
-    filter.session = session;
-  } else {
-    filter = filter_of(options);
-    filter.limit = {};
-  }
   std::map<records::SessionId, std::pair<Curve, std::vector<Trial>>, std::greater<>> found;
   ATTUNE_RETURN_IF_ERROR(store->visit(filter, [&](const records::Record& record) -> Status {
     if (record.session == 0) return {};

@@ -135,6 +135,7 @@ std::string to_json(const LogImportReport& report) {
 }
 
 Result<LogExportReport> export_log(const RecordsOptions& options, const std::string& path) {
+  ATTUNE_ASSIGN(const records::RecordFilter filter, filter_of(options));
   ATTUNE_ASSIGN(const std::string store_path, model::records_path(options.records));
   ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(store_path));
   // Definitions are looked up while records are visited.
@@ -147,26 +148,25 @@ Result<LogExportReport> export_log(const RecordsOptions& options, const std::str
   logs::Counts left_out;
   std::map<std::string, std::optional<target::Target>> targets;
   LogExportReport report;
-  ATTUNE_RETURN_IF_ERROR(
-      store->visit(filter_of(options), [&](const records::Record& record) -> Status {
-        const auto [at, added] = targets.try_emplace(record.target);
-        if (added) {
-          Result<target::Target> parsed = targets::parse(record.target);
-          if (parsed.ok()) parsed = targets::resolve(*parsed);
-          if (parsed.ok()) at->second = *parsed;
-        }
-        if (!at->second) {
-          ++left_out["its target is not known here"];
-          return {};
-        }
-        const auto line = exporter.line_of(record, *at->second);
-        if (const auto* unmapped = std::get_if<logs::Unmapped>(&line)) {
-          ++left_out[unmapped->reason];
-          return {};
-        }
-        ++report.written;
-        return file.write(std::get<std::string>(line) + "\n");
-      }));
+  ATTUNE_RETURN_IF_ERROR(store->visit(filter, [&](const records::Record& record) -> Status {
+    const auto [at, added] = targets.try_emplace(record.target);
+    if (added) {
+      Result<target::Target> parsed = targets::parse(record.target);
+      if (parsed.ok()) parsed = targets::resolve(*parsed);
+      if (parsed.ok()) at->second = *parsed;
+    }
+    if (!at->second) {
+      ++left_out["its target is not known here"];
+      return {};
+    }
+    const auto line = exporter.line_of(record, *at->second);
+    if (const auto* unmapped = std::get_if<logs::Unmapped>(&line)) {
+      ++left_out[unmapped->reason];
+      return {};
+    }
+    ++report.written;
+    return file.write(std::get<std::string>(line) + "\n");
+  }));
   ATTUNE_RETURN_IF_ERROR(file.commit());
   report.left_out = most_first(left_out);
   return report;
@@ -175,7 +175,7 @@ Result<LogExportReport> export_log(const RecordsOptions& options, const std::str
 Result<std::vector<HintRow>> list_hints(const RecordsOptions& options) {
   ATTUNE_ASSIGN(const std::string store_path, model::records_path(options.records));
   ATTUNE_ASSIGN(const auto store, records::open_sqlite_store_for_reading(store_path));
-  const records::RecordFilter filter = filter_of(options);
+  ATTUNE_ASSIGN(const records::RecordFilter filter, filter_of(options));
   ATTUNE_ASSIGN(const std::vector<records::Hint> hints,
                 store->hints({.task = filter.task, .limit = filter.limit}));
   std::vector<HintRow> rows;

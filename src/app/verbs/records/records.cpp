@@ -11,6 +11,7 @@
 #include "compiler/frontend/op_spec/op_spec.h"
 #include "compiler/model/load/model.h"
 #include "compiler/model/schedules/known_schedule.h"
+#include "targets/kinds.h"
 #include "tuner/records/record_json.h"
 #include "tuner/records/store.h"
 #include "tuner/records/transfer.h"
@@ -58,16 +59,21 @@ RecordRow row_of(const records::Record& record) {
 
 }  // namespace
 
-records::RecordFilter filter_of(const RecordsOptions& options) {
-  records::RecordFilter filter{.task = task_name(options.task), .target = options.target};
+Result<records::RecordFilter> filter_of(const RecordsOptions& options) {
+  records::RecordFilter filter{.task = task_name(options.task)};
+  if (!options.target.empty()) {
+    ATTUNE_ASSIGN(const target::Target target, targets::parse(options.target));
+    filter.target = target::to_string(target);
+  }
   if (options.limit) filter.limit = static_cast<std::size_t>(*options.limit);
   return filter;
 }
 
 Result<std::vector<RecordRow>> list_records(const RecordsOptions& options) {
+  ATTUNE_ASSIGN(const records::RecordFilter filter, filter_of(options));
   ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
   std::vector<RecordRow> rows;
-  ATTUNE_RETURN_IF_ERROR(store->visit(filter_of(options), [&](const records::Record& record) {
+  ATTUNE_RETURN_IF_ERROR(store->visit(filter, [&](const records::Record& record) {
     rows.push_back(row_of(record));
     return Status();
   }));
@@ -75,10 +81,11 @@ Result<std::vector<RecordRow>> list_records(const RecordsOptions& options) {
 }
 
 Result<std::vector<RecordRow>> best_records(const RecordsOptions& options) {
+  ATTUNE_ASSIGN(const records::RecordFilter filter, filter_of(options));
   ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
   std::map<std::tuple<std::string, std::string, std::string, records::Weights>, RecordRow> best;
   std::map<std::string, std::string> names;
-  ATTUNE_RETURN_IF_ERROR(store->visit(filter_of(options), [&](const records::Record& record) {
+  ATTUNE_RETURN_IF_ERROR(store->visit(filter, [&](const records::Record& record) {
     const std::optional<double> time = records::competing_time_us(record.outcome);
     if (!time || !record.verified) return Status();
     // A task keeps the name that its newest record has.
@@ -100,9 +107,9 @@ std::string to_json(const std::vector<RecordRow>& rows) {
 }
 
 Result<ExportReport> export_records(const RecordsOptions& options, const std::string& path) {
+  ATTUNE_ASSIGN(const records::RecordFilter filter, filter_of(options));
   ATTUNE_ASSIGN(const StorePointer store, open_to_read(options));
-  ATTUNE_ASSIGN(const records::ExportReport written,
-                records::export_records(*store, filter_of(options), path));
+  ATTUNE_ASSIGN(const records::ExportReport written, records::export_records(*store, filter, path));
   return ExportReport{static_cast<std::int64_t>(written.records),
                       static_cast<std::int64_t>(written.tasks),
                       static_cast<std::int64_t>(written.undefined)};

@@ -22,8 +22,8 @@ struct RecordsOptions {
   std::optional<std::int64_t> limit = {};  // of records to list
 };
 
-// What a store is asked for.
-records::RecordFilter filter_of(const RecordsOptions& options);
+// What a store is asked for; an error says that there can be no such target.
+Result<records::RecordFilter> filter_of(const RecordsOptions& options);
 
 struct RecordRow {
   std::string task = {};

@@ -16,6 +16,7 @@
 #include "compiler/kernel/element_type.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/model/ahead.h"
+#include "compiler/model/text/model_text.h"
 #include "runtime/format/artifact.h"
 #include "runtime/memory/fill.h"
 #include "runtime/memory/memory.h"
@@ -28,16 +29,16 @@ namespace {
 
 enum class ModelKind { Operator, Zoo, Onnx, Artifact };
 
-// By what is written: a zoo name, a file that begins like an artifact, a file (or a name that ends
-// in .onnx), else an operator spec.
+// By what is written: a zoo name, a file that begins or is called like an artifact, a file (or a
+// name that ends in .onnx), else an operator spec.
 ModelKind kind_of_model(const std::string& text) {
-  std::error_code ignored;
   if (zoo::has(text)) return ModelKind::Zoo;
+  if (!may_be_file(text)) return ModelKind::Operator;
+  std::error_code ignored;
   const bool is_file = std::filesystem::is_regular_file(text, ignored);
   if (is_file && runtime::looks_like_artifact(text)) return ModelKind::Artifact;
-  if (text.ends_with(".attune")) return ModelKind::Artifact;
-  if (is_file || text.ends_with(".onnx")) return ModelKind::Onnx;
-  return ModelKind::Operator;
+  if (model_text::is_artifact_name(text)) return ModelKind::Artifact;
+  return is_file || model_text::is_onnx_name(text) ? ModelKind::Onnx : ModelKind::Operator;
 }
 
 // What is neither an operator spec nor a model: those have no keys, so that a misspelt operator is
@@ -210,6 +211,12 @@ Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& mo
 
 }  // namespace
 
+bool may_be_file(const std::string& text) {
+  std::error_code ignored;
+  return !zoo::has(text) &&
+         (model_text::is_written_as_file(text) || std::filesystem::exists(text, ignored));
+}
+
 Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::string>* needed) {
   const ModelKind kind = kind_of_model(options.model);
   LoadedModel model;
@@ -230,12 +237,17 @@ Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::str
   return model;
 }
 
-Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
-                                std::string_view instead, ErrorCode code) {
-  ATTUNE_ASSIGN(LoadedModel model, load_model(options));
+Result<LoadedModel> as_source(LoadedModel model, std::string_view which, std::string_view instead,
+                              ErrorCode code) {
   if (!model.is_artifact) return model;
   return Error{code, fmt::format("'{}' is an artifact, which {}", model.file, which),
                std::string(instead)};
+}
+
+Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
+                                std::string_view instead, ErrorCode code) {
+  ATTUNE_ASSIGN(LoadedModel model, load_model(options));
+  return as_source(std::move(model), which, instead, code);
 }
 
 Result<LoadedModel> with_threads(LoadedModel model, ModelOptions options, int threads) {
@@ -271,6 +283,8 @@ CompileOptions compile_options(const LoadedModel& model, const ModelOptions& opt
   if (options.without_folding) compile.disabled_passes.emplace_back("fold_constants");
   return compile;
 }
+
+bool holds_artifact(const std::string& path) { return runtime::looks_like_artifact(path); }
 
 std::string artifact_name(const std::string& model) {
   return std::filesystem::path(model).stem().string() + ".attune";

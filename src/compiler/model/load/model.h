@@ -74,12 +74,18 @@ struct LoadedModel {
   }
 };
 
+// Whether a model's text may name a file or a folder, there or not: what no model of the zoo is
+// called, and is written or found as one.
+bool may_be_file(const std::string& text);
+
 // `needed` (optional) receives the inputs that would have to be given as constants, when that is
 // what the import of a file failed for.
 Result<LoadedModel> load_model(const ModelOptions& options,
                                std::vector<std::string>* needed = nullptr);
-// The same for what needs the graph: fails for an artifact, `which` says why and `instead` what to
-// do.
+// For what needs the graph: fails for an artifact, `which` says why and `instead` what to do.
+Result<LoadedModel> as_source(LoadedModel model, std::string_view which, std::string_view instead,
+                              ErrorCode code = ErrorCode::Unsupported);
+// Both.
 Result<LoadedModel> load_source(const ModelOptions& options, std::string_view which,
                                 std::string_view instead, ErrorCode code = ErrorCode::Unsupported);
 
@@ -94,6 +100,9 @@ Result<LoadedModel> with_threads(LoadedModel model, ModelOptions options, int th
 
 // How the model is compiled, with default schedules.
 CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options);
+
+// Whether the file is a model that was compiled already.
+bool holds_artifact(const std::string& path);
 
 // NAME.attune for a model's file or name.
 std::string artifact_name(const std::string& model);

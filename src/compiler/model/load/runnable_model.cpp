@@ -15,6 +15,7 @@
 #include "runtime/execution/usable_cores.h"
 #include "runtime/memory/fill.h"
 #include "targets/devices/devices.h"
+#include "targets/kinds.h"
 
 namespace attune::model {
 namespace {
@@ -44,6 +45,16 @@ Status set_threads(RunnableModel& runnable, int asked) {
   return check_threads(runnable.threads);
 }
 
+// Whether a target in text is the one that an artifact was compiled for; threads that the text does
+// not name are the artifact's own.
+Result<bool> names_target(const std::string& text, const std::string& compiled_for) {
+  ATTUNE_ASSIGN(target::Target asked, targets::parse(text));
+  const auto own = targets::parse(compiled_for);
+  if (own.ok() && asked.threads == 0) asked.threads = own->threads;
+  ATTUNE_ASSIGN(const target::Target resolved, targets::resolve(asked));
+  return target::to_string(resolved) == compiled_for;
+}
+
 Result<RunnableModel> open_artifact(const SourceOptions& options) {
   const std::string& path = options.model.model;
   const SteadyClock clock;
@@ -51,16 +62,7 @@ Result<RunnableModel> open_artifact(const SourceOptions& options) {
   ATTUNE_ASSIGN(runtime::Artifact artifact,
                 runtime::Artifact::open(path, targets::devices(), options.trust));
   ATTUNE_ASSIGN(RunnableModel runnable, from_artifact(std::move(artifact), start));
-  if (!options.model.shapes.empty() || !options.model.constants.empty() ||
-      !options.model.maxima.empty()) {
-    return invalid(fmt::format("'{}' is an artifact, whose shapes and constants are fixed", path),
-                   "give --shape, --constant and --max when the model is compiled");
-  }
-  if (options.model.precision) {
-    return invalid(
-        fmt::format("'{}' is an artifact, compiled in {}", path, runnable.plan().precision),
-        "give --precision when the model is compiled");
-  }
+  ATTUNE_RETURN_IF_ERROR(check_compiled_so(options.model, runnable.plan()));
   runnable.schedule_text = "the kernels of the artifact";
   ATTUNE_RETURN_IF_ERROR(set_threads(runnable, options.model.threads));
   return runnable;
@@ -92,6 +94,27 @@ double tolerance_of(const graph::Task& task, const std::string& algorithm) {
 }  // namespace
 
 double flops_of(const runtime::Plan& plan) { return flops_of(plan.body); }
+
+Status check_compiled_so(const ModelOptions& options, const runtime::Plan& plan) {
+  const std::string artifact = fmt::format("'{}' is an artifact, ", options.model);
+  if (!options.shapes.empty() || !options.constants.empty() || !options.maxima.empty()) {
+    return invalid(artifact + "whose shapes and constants are fixed",
+                   "give --shape, --constant and --max when the model is compiled");
+  }
+  if (options.precision) {
+    return invalid(artifact + "compiled in " + plan.precision,
+                   "give --precision when the model is compiled");
+  }
+  // The default is as good as none.
+  bool other = options.exact;
+  if (!other && options.target != ModelOptions().target) {
+    ATTUNE_ASSIGN(const bool same, names_target(options.target, plan.target));
+    other = !same;
+  }
+  if (!other) return {};
+  return invalid(fmt::format("{}compiled for '{}'", artifact, plan.target),
+                 "give --target and --exact when the model is compiled");
+}
 
 Result<RunnableModel> runnable_of(const CompiledModel& compiled) {
   runtime::ArtifactContents contents{compiled.plan, compiled.weights.pieces(), {}};

@@ -40,6 +40,9 @@ struct RunnableModel {
 Result<RunnableModel> load_runnable(const SourceOptions& options);
 // The same of one that was loaded with these options.
 Result<RunnableModel> make_runnable(LoadedModel model, const SourceOptions& options);
+// Fails where options ask an artifact for what only compiling can do: other shapes, constants,
+// precision, algorithms, or another target.
+Status check_compiled_so(const ModelOptions& options, const runtime::Plan& plan);
 // What was just compiled, by way of its artifact.
 Result<RunnableModel> runnable_of(const CompiledModel& compiled);
 

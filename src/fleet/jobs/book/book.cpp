@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "compiler/model/text/model_text.h"
 #include "fleet/jobs/book/checks.h"
 #include "fleet/wire/denied.h"
 #include "fleet/wire/devices.h"
@@ -52,14 +52,12 @@ Error not_found(const std::string& name) {
           "'attune jobs' lists all jobs"};
 }
 
-// A file's stem, a name of the zoo, or the family of an operator.
-std::string short_name(const std::string& model) {
-  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".onnx");
-  const std::string name =
-      is_file ? std::filesystem::path(model).stem().string() : model.substr(0, model.find(':'));
+// Of a job that nobody gave a name.
+std::string name_for(const std::string& model) {
   constexpr std::size_t kRoomForANumber = 20;  // of the second one of that name
-  const std::string brief = cut_text(name, wire::kLongestName - kRoomForANumber);
-  return looks_like_id(brief) ? "model-" + brief : brief;
+  const std::string name =
+      cut_text(model_text::short_name(model), wire::kLongestName - kRoomForANumber);
+  return looks_like_id(name) ? "model-" + name : name;
 }
 
 }  // namespace
@@ -198,7 +196,7 @@ Result<v1::SubmitReply> Book::add_job(const Caller& caller, const v1::SubmitRequ
   ATTUNE_RETURN_IF_ERROR(check_room(caller, row, request.known_json().size()));
   v1::JobSpec& named = *row.job.mutable_spec();
   if (named.name().empty()) {
-    named.set_name(names_.take_free(caller.uid, short_name(named.model())));
+    named.set_name(names_.take_free(caller.uid, name_for(named.model())));
   }
   const std::size_t position = add_entry(std::move(row), now);
   touch(entries_[position]);

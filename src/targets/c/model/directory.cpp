@@ -20,9 +20,16 @@ Status write_files(const std::string& folder, const std::vector<SourceFile>& fil
   return {};
 }
 
+// "DIR" of "DIR/".
+std::string without_slashes(std::string directory) {
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  return directory;
+}
+
 }  // namespace
 
-Status check_directory(const std::string& directory) {
+Status check_directory(const std::string& written) {
+  const std::string directory = without_slashes(written);
   std::error_code failure;
   const fs::file_status status = fs::status(directory, failure);
   if (!fs::exists(status)) {
@@ -42,8 +49,7 @@ Status check_directory(const std::string& directory) {
 }
 
 Status write_directory(const std::string& directory, const std::vector<SourceFile>& files) {
-  std::string target = directory;
-  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
+  const std::string target = without_slashes(directory);
   if (target.empty()) return invalid("cannot write '': the path is empty", "name a directory");
   ATTUNE_RETURN_IF_ERROR(check_directory(target));
   const std::string part = target + "." + std::to_string(::getpid()) + ".part";

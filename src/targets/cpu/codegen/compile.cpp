@@ -169,7 +169,9 @@ Result<std::string> emit_asm(const ir::Kernel& kernel, const target::Target& tar
 }
 
 namespace {
-constexpr std::array<codegen::TextForm, 2> kTexts = {{{"llvm", emit_llvm}, {"asm", emit_asm}}};
+constexpr std::array<codegen::TextForm, 2> kTexts = {
+    {{"llvm", "LLVM's code, when its passes have run", emit_llvm},
+     {"asm", "the machine's instructions", emit_asm}}};
 }  // namespace
 
 const codegen::CodeGenerator code_generator = {

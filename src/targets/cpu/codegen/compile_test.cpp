@@ -25,6 +25,25 @@ TEST(Compile, CompilesForAnotherArchitecture) {
   EXPECT_EQ(header.e_machine, EM_AARCH64);
 }
 
+// LLVM ends the process when it cannot select an instruction.
+TEST(Compile, CompilesForFeaturesThatTheNameDoesNotHave) {
+  for (const auto& [cpu, features] : {std::pair{"haswell", "+avx512f"},
+                                      {"haswell", "+avx512vl,+avx512bw"},
+                                      {"haswell", "+avx10.1-256"},
+                                      {"x86-64", "+avx512f"},
+                                      {"skylake-avx512", "-evex512"},
+                                      {"znver3", "-sse4.1"}}) {
+    target::Target target;
+    target.set(kTriple, "x86_64-linux-gnu");
+    target.set(kCpu, cpu);
+    target.set(kFeatures, features);
+    const target::Target resolved = resolve(target).value();
+    const auto kernel = elementwise(ir::kF32, ir::kF32, 64, resolved.lanes(4),
+                                    [](ir::Expr x) { return ir::math(ir::MathFn::Exp, {x}); });
+    EXPECT_TRUE(compile(kernel, resolved).ok()) << features;
+  }
+}
+
 TEST(Compile, UnloweredKernelsAreRefused) {
   const auto y = ir::make_buffer("y", ir::kF32, {8});
   ir::Kernel kernel{"k",
@@ -55,6 +74,17 @@ TEST(Compile, EndlessUnrollingIsRefused) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message,
             "kernel 'k' has 20001 stores after unrolling, at most 20000 are compiled");
+}
+
+TEST(Compile, WhatCannotBeLinkedSaysWhatToDo) {
+  codegen::KernelObject object;
+  object.bytes = {'n', 'o'};
+  const auto result = code_generator.link(std::span(&object, 1));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message.find("linking a kernel failed: ld.lld: error: "), 0u)
+      << result.error().message;
+  EXPECT_EQ(result.error().message.find('\n'), std::string::npos) << result.error().message;
+  EXPECT_EQ(result.error().hint, "leave -mattr and -triple out of the target, or choose others");
 }
 
 TEST(Compile, UnresolvedTargetsAreRefused) {

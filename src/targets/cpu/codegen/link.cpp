@@ -13,6 +13,7 @@
 #include <thread>
 
 #include <lld/Common/Driver.h>
+#include <llvm/ADT/StringRef.h>
 #include <llvm/Support/raw_ostream.h>
 
 LLD_HAS_DRIVER(elf)
@@ -117,8 +118,11 @@ Result<std::vector<std::byte>> link_shared(std::span<const std::span<const char>
   }
   writing.reset(-1);
   fits ? void(linked = read_to_end(reading.number())) : reader.join();
-  if (!done) return Error{ErrorCode::Unsupported, "linking a kernel failed: " + stream.str(), ""};
-  return linked;
+  if (done) return linked;
+  // The lines after the first quote what was linked.
+  const std::string why = llvm::StringRef(stream.str()).split('\n').first.str();
+  return unsupported("linking a kernel failed: " + why,
+                     "leave -mattr and -triple out of the target, or choose others");
 }
 
 }  // namespace attune::cpu

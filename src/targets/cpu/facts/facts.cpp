@@ -1,10 +1,12 @@
 #include "targets/cpu/facts/facts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
+#include "targets/cpu/device/cpu_features.h"
 #include "targets/cpu/facts/machine_here.h"
 
 namespace attune::cpu {
@@ -13,26 +15,28 @@ namespace {
 constexpr std::array<std::string_view, 3> kAttributes = {kTriple, kCpu, kFeatures};
 constexpr const char* kElsewhere = "leave --target out, or use compile, which works for any target";
 
+std::string architecture_of(const target::Target& resolved) {
+  const std::string_view triple = resolved.attribute(kTriple);
+  return std::string(triple.substr(0, triple.find('-')));
+}
+
 Status check_runs_here(const target::Target& resolved) {
-  ATTUNE_ASSIGN(const target::Target here, resolve({}));
-  if (resolved.attribute(kTriple) != here.attribute(kTriple)) {
+  if (architecture_of(resolved) != host_architecture()) {
+    ATTUNE_ASSIGN(const target::Target here, resolve({}));
     return unsupported(fmt::format("target '{}' is not this machine, whose triple is {}",
                                    resolved.attribute(kTriple), here.attribute(kTriple)),
                        kElsewhere);
   }
-  if (resolved.vector_bytes > here.vector_bytes) {
-    return unsupported(
-        fmt::format("CPU '{}' has vectors of {} bytes, this machine only of {}",
-                    resolved.attribute(kCpu), resolved.vector_bytes, here.vector_bytes),
-        kElsewhere);
-  }
-  return {};
+  std::vector<std::string> missing = required_features(resolved);
+  std::erase_if(missing, [](const std::string& name) { return has_feature(name); });
+  if (missing.empty()) return {};
+  return unsupported(fmt::format("CPU '{}' has features that this machine lacks: {}",
+                                 resolved.attribute(kCpu), fmt::join(missing, ", ")),
+                     kElsewhere);
 }
 
 target::Requirements requirements(const target::Target& resolved) {
-  const std::string_view triple = resolved.attribute(kTriple);
-  return {.architecture = std::string(triple.substr(0, triple.find('-'))),
-          .features = required_features(resolved)};
+  return {.architecture = architecture_of(resolved), .features = required_features(resolved)};
 }
 
 std::string_view processor(const target::Target& resolved) { return resolved.attribute(kCpu); }

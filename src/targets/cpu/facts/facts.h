@@ -21,10 +21,10 @@ extern const target::Kind target_kind;
 // Fills triple, CPU name, features and threads with those of this machine, and the facts. Cache
 // sizes are this machine's when the target is this machine's CPU, those of the CPU name where they
 // are known, and keep their defaults otherwise. Cores with scalable vectors (SVE) are used with
-// their vectors of 16 bytes. An unknown CPU name is an error.
+// their vectors of 16 bytes. What LLVM does not know, or kernels cannot be made for, is an error.
 Result<target::Target> resolve(const target::Target& target);
 
-// The features that a machine must have to run code for the target, in the names that the runtime
+// The features that a machine must have to run code for the target, of those that the runtime
 // checks before it loads an artifact (targets/cpu/device/cpu_features.h).
 std::vector<std::string> required_features(const target::Target& resolved);
 

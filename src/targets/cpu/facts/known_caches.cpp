@@ -56,4 +56,12 @@ std::optional<CacheSizes> known_caches(std::string_view architecture, std::strin
   return std::nullopt;
 }
 
+std::vector<std::string_view> known_cpus(std::string_view architecture) {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kTable) {
+    if (entry.architecture == architecture) names.push_back(entry.cpu);
+  }
+  return names;
+}
+
 }  // namespace attune::cpu

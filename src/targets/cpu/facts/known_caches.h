@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace attune::cpu {
 
@@ -16,5 +17,7 @@ struct CacheSizes {
 
 // `architecture` as a triple begins; nothing where the processor is not in the table.
 std::optional<CacheSizes> known_caches(std::string_view architecture, std::string_view cpu);
+// The names in the table.
+std::vector<std::string_view> known_cpus(std::string_view architecture);
 
 }  // namespace attune::cpu

@@ -1,6 +1,7 @@
 #include <memory>
 #include <set>
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -23,16 +24,21 @@ std::vector<std::string> required_features(const target::Target& resolved) {
   CHECK(known != nullptr, "the target " + triple + " is not resolved");
   const std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
       known->createMCSubtargetInfo(triple, cpu, added));
-  std::set<std::string> features;
+  const auto enabled = [&](std::string_view name) {
+    return subtarget->checkFeatures("+" + std::string(name));
+  };
   const std::string architecture = llvm::Triple(triple).getArchName().str();
-  for (const std::string_view name : cpu::known_features(architecture)) {
-    if (subtarget->checkFeatures("+" + std::string(name))) features.emplace(name);
+  std::set<std::string> features;
+  for (const std::string_view name : known_features(architecture)) {
+    if (enabled(name)) features.emplace(name);
   }
-  // What the user added counts as well, whether the runtime knows it or not.
+  // Processors by name have others too, which hardly any code uses: those are asked for where they
+  // were added. What else -mattr says, such as which vectors to prefer, code runs without.
   llvm::SmallVector<llvm::StringRef, 16> words;
   llvm::StringRef(added).split(words, ',');
-  for (const llvm::StringRef word : words) {
-    if (word.starts_with("+")) features.insert(word.drop_front().str());
+  for (const std::string_view name : added_features(architecture)) {
+    const std::string word = "+" + std::string(name);
+    if (llvm::is_contained(words, word) && enabled(name)) features.emplace(name);
   }
   return {features.begin(), features.end()};
 }

@@ -29,10 +29,15 @@ bool waits(const target::Target& target) {
   return architecture && architecture->major >= kFirstThatWaits;
 }
 
+Result<KernelText> print(const ir::Kernel& kernel, const target::Target& target) {
+  ATTUNE_RETURN_IF_ERROR(check_matrix_units(kernel, target));
+  return print_kernel(kernel, waits(target), target.launch);
+}
+
 Result<codegen::KernelObject> compile(const ir::Kernel& kernel, const target::Target& target) {
   const SteadyClock clock;
   const std::int64_t start = clock.now_ns();
-  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target), target.launch));
+  ATTUNE_ASSIGN(KernelText printed, print(kernel, target));
   ATTUNE_RETURN_IF_ERROR(check_limits(kernel.name, printed, target.launch));
   ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
   // What is only read may be read at any time, for all that NVRTC knows.
@@ -73,17 +78,18 @@ Result<std::vector<std::byte>> link(std::span<const codegen::KernelObject> objec
 }
 
 Result<std::string> cuda_text(const ir::Kernel& kernel, const target::Target& target) {
-  ATTUNE_ASSIGN(KernelText printed, print_kernel(kernel, waits(target), target.launch));
+  ATTUNE_ASSIGN(KernelText printed, print(kernel, target));
   return std::move(printed.text);
 }
 
 Result<std::string> ptx_text(const ir::Kernel& kernel, const target::Target& target) {
-  ATTUNE_ASSIGN(const KernelText printed, print_kernel(kernel, waits(target), target.launch));
+  ATTUNE_ASSIGN(const KernelText printed, print(kernel, target));
   ATTUNE_ASSIGN(Compiled compiled, compile_text(printed.text, target));
   return std::move(compiled.ptx);
 }
 
-constexpr codegen::TextForm kTexts[] = {{"cuda", cuda_text}, {"ptx", ptx_text}};
+constexpr codegen::TextForm kTexts[] = {{"cuda", "its launches in CUDA C++", cuda_text},
+                                        {"ptx", "what NVRTC makes of them", ptx_text}};
 
 std::string version() { return Nvrtc::here().ok() ? Nvrtc::here()->version() : "none"; }
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compiler/codegen/walk.h"
+#include "compiler/ir/tensor_intrinsics/tensor_intrinsic.h"
+
 namespace attune::cuda {
 namespace {
 
@@ -39,6 +44,27 @@ Status check_limits(const std::string& kernel, const KernelText& text,
     }
   }
   return {};
+}
+
+Status check_matrix_units(const ir::Kernel& kernel, const target::Target& target) {
+  const auto& units = target.launch.matrix_units;
+  std::string missing;
+  codegen::walk(
+      kernel.body, [](const ir::Stmt&) {},
+      [&](const ir::Expr& e) {
+        const auto* call = ir::as<ir::Opaque>(e);
+        const auto* intrinsic = call ? ir::find_tensor_intrinsic(call->name) : nullptr;
+        // What each thread runs for itself is plain loops.
+        if (intrinsic == nullptr || intrinsic->lanes() == 1) return;
+        const bool has_it = std::any_of(
+            units.begin(), units.end(),
+            [&](const target::MatrixUnit& unit) { return unit.intrinsic == intrinsic->name; });
+        if (!has_it) missing = intrinsic->name;
+      });
+  if (missing.empty()) return {};
+  return unsupported(fmt::format("kernel '{}' uses '{}', which {} does not have", kernel.name,
+                                 missing, target.attribute("arch")),
+                     "the schedule is for another card; leave it out, or tune for this one");
 }
 
 }  // namespace attune::cuda

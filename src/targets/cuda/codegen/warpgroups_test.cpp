@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "compiler/ir/text/parse.h"
+#include "targets/cuda/codegen/codegen.h"
 #include "targets/cuda/codegen/kernel_text.h"
+#include "targets/cuda/codegen/limits.h"
 #include "targets/cuda/codegen/nvrtc.h"
 #include "targets/cuda/codegen/ptxas_log.h"
+#include "targets/cuda/facts/facts.h"
 
 namespace attune::cuda {
 namespace {
@@ -63,6 +66,29 @@ TEST(CudaWarpgroups, NameMatricesAndRegisters) {
         "column]), "}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
   }
+}
+
+// Before any compiler is asked, which need not be here.
+TEST(CudaWarpgroups, AreRefusedWhereTheCardHasNone) {
+  const auto kernel = ir::parse_kernel(simplified(kernel_text("f16", "wgmma_64x32x16_f16", 8)));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto refusal = [&](const char* architecture) {
+    target::Target target{.kind = "cuda"};
+    target.set("arch", architecture);
+    const target::Target resolved = target_kind.resolve(target).value();
+    const Status status = check_matrix_units(*kernel, resolved);
+    if (status.ok()) return std::string();
+    const auto compiled = code_generator.compile(*kernel, resolved);
+    EXPECT_EQ(compiled.error().message, status.error().message);
+    EXPECT_EQ(code_generator.texts[0].text(*kernel, resolved).error().message,
+              status.error().message);
+    EXPECT_EQ(status.error().hint,
+              "the schedule is for another card; leave it out, or tune for this one");
+    return status.error().message;
+  };
+  EXPECT_EQ(refusal("sm_90a"), "");
+  EXPECT_EQ(refusal("sm_80"), "kernel 'tile' uses 'wgmma_64x32x16_f16', which sm_80 does not have");
+  EXPECT_EQ(refusal("sm_90"), "kernel 'tile' uses 'wgmma_64x32x16_f16', which sm_90 does not have");
 }
 
 TEST(CudaWarpgroups, AreCompiledOneBesideTheOther) {
