@@ -42,8 +42,7 @@ double late_us(double compute_us, double loads_us) {
 
 }  // namespace
 
-Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
-                   bool cold_weights) {
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target) {
   const MachineModel machine(target);
   const schedule::State& state = scheduled.state;
   Prediction prediction;
@@ -54,8 +53,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     if (nests[i].ahead) continue;
     const Threads threads = threads_of(nests[i], target);
-    const Traffic traffic =
-        memory_traffic(state, scheduled.bounds[i], nests, i, {target, machine, cold_weights});
+    const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
     StageCost& cost = prediction.stages[i];
     cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
                       us_per_cycle / shared(threads.speed, machine.compute_sharing);
@@ -67,8 +65,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
     const double pairs = std::max(1.0, threads.speed - 1);  // of neighbours, all at the same time
     cost.cores_us = traffic.from_cores / machine.exchange_bandwidth * us_per_cycle / threads.speed +
                     traffic.lines_of_two / pairs * machine.line_exchange_us;
-    const double far_us = std::cbrt(cube(cost.l3_us) + cube(cost.dram_us));
-    cost.late_us = late_us(cost.compute_us, traffic.in_bursts * far_us) +
+    cost.late_us = late_us(cost.compute_us, traffic.in_bursts * cost.l3_us) +
                    late_us(cost.compute_us, traffic.in_long_steps * cost.l2_us);
     StageCost& nest = nest_costs[nests[i].root];
     nest.compute_us += cost.compute_us;
@@ -90,7 +87,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
 }
 
 double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {
-  return predict(scheduled, target_, cold_weights_).us;
+  return predict(scheduled, target_).us;
 }
 
 }  // namespace attune::cost_model

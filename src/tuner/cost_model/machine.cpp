@@ -5,7 +5,7 @@ namespace {
 
 // What kernels reach of what a loop of nothing but loads, or of reads from one level of memory,
 // does.
-constexpr double kLoads = 0.9, kL2 = 0.875, kL3 = 0.65;
+constexpr double kLoads = 0.8, kL2 = 0.875, kL3 = 0.65;
 // What kernels reach of the width of a core and of its window: 5.5 instructions and 256 on the core
 // that the model was fitted to, a Zen 4, which begins 6 and has 320. Zen 5 does 7 to 7.4 of 8 in
 // loops of additions, moves and loads that do not wait for each other.

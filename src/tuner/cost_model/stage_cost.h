@@ -22,17 +22,12 @@ double part_inside(const schedule::StageState& stage);
 struct Traffic {
   double from_l2 = 0, from_l3 = 0, from_dram = 0, from_cores = 0;
   double lines_of_two = 0;   // cache lines that two threads write to
-  double in_bursts = 0;      // the part of what lies beyond that comes while a block is used first
+  double in_bursts = 0;      // the part of from_l3 that comes while a block is used first
   double in_long_steps = 0;  // the part of from_l2 that hardware does not ask for ahead
-};
-struct Memory {
-  const target::Target& target;
-  const MachineModel& machine;
-  bool cold_weights = false;  // those come from memory, whatever the caches have room for
 };
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<space::StageNest>& nests, std::size_t stage,
-                       const Memory& memory);
+                       const target::Target& target, const MachineModel& machine);
 
 // Whether those who use a block again and again ask for the next one meanwhile.
 bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& bounds);

@@ -24,7 +24,6 @@ struct Use {
   std::size_t made_at = 0;     // the level inside of which it is made
   double weight = 1;           // a written byte is read and written back
   bool blocked = false;        // padded to whole blocks, which are loaded as such
-  bool ahead = false;          // made before the kernel ever runs
   bool foreign = false;        // made before by all threads, most of it by others
   bool in_long_steps = false;  // the same instruction reads it so far apart each time
 };
@@ -96,13 +95,12 @@ class StageFootprints {
       }
       const int producer = state.producer_of(access.buffer);
       std::size_t made_at = 0;
-      bool row_major = true, ahead = false, foreign = false, long_steps = false;
+      bool row_major = true, foreign = false, long_steps = false;
       if (producer >= 0) {
         const auto p = static_cast<std::size_t>(producer);
         if (state.stages[p]->scope == ir::Scope::Register) continue;
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
-        ahead = nests[p].ahead;
         long_steps = !row_major && tile.body > 0 &&
                      space::touched_bytes(access, tile.spans, false) >= kLongStep;
         const bool parallel = shared_.level < levels_ || nests[p].shared < nests[p].levels.size();
@@ -110,7 +108,6 @@ class StageFootprints {
       }
       add({.made_at = made_at,
            .blocked = !row_major,
-           .ahead = ahead,
            .foreign = foreign,
            .in_long_steps = long_steps},
           still,
@@ -144,13 +141,6 @@ class StageFootprints {
   double in_long_steps(double capacity) const {
     return part_of(capacity,
                    [](const Footprints& buffer, std::size_t) { return buffer.use.in_long_steps; });
-  }
-
-  // Bytes of what was computed ahead.
-  double weights() const {
-    double bytes = 0;
-    for (const Footprints& buffer : buffers_) bytes += buffer.use.ahead ? buffer.bytes[0] : 0;
-    return bytes;
   }
 
   // Bytes that come from the caches of other cores, which are of this size: what their threads have
@@ -197,7 +187,7 @@ class StageFootprints {
       all += bytes;
       if (counts(buffer, fits)) part += bytes;
     }
-    return all > 0 ? part / all : 0;
+    return fits > 0 && all > 0 ? part / all : 0;
   }
 
   std::size_t level_that_fits(double capacity, Owner owner) const {
@@ -327,20 +317,15 @@ bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& 
 
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
-                       const Memory& memory) {
-  const target::Target& target = memory.target;
+                       const target::Target& target, const MachineModel& machine) {
   const StageFootprints footprints(state, bounds, nests, stage, target);
   const auto share = [&](std::int64_t bytes) {
-    return static_cast<double>(bytes) * memory.machine.cache_share;
+    return static_cast<double>(bytes) * machine.cache_share;
   };
   Traffic traffic{.from_l2 = footprints.beyond(share(target.l1_bytes), Owner::Thread) +
                              aliased_bytes(state, bounds, nests[stage], stage, target),
                   .from_l3 = footprints.beyond(share(target.l2_bytes), Owner::Thread),
                   .from_dram = footprints.beyond(share(target.l3_bytes), Owner::All)};
-  if (memory.cold_weights) {
-    traffic.from_dram = std::max(traffic.from_dram, footprints.weights());
-    traffic.from_l3 = std::max(traffic.from_l3, footprints.weights());
-  }
   traffic.in_long_steps = footprints.in_long_steps(share(target.l1_bytes));
   if (!asks_ahead(*state.stages[stage], bounds)) {
     traffic.in_bursts = footprints.in_bursts(share(target.l2_bytes));

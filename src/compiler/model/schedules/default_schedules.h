@@ -16,14 +16,13 @@ class DefaultSchedules {
  public:
   // From any thread. Resolved targets are told apart by their text: whoever changes facts of one
   // makes another of these.
-  Schedule of(const graph::Task& task, const target::Target& target, const Algorithms& algorithms,
-              bool cold_weights = false);
+  Schedule of(const graph::Task& task, const target::Target& target, const Algorithms& algorithms);
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string, bool>;
+  using Key = std::tuple<std::string, std::string, std::string>;
   static constexpr std::size_t kMost = 4096;
   std::mutex mutex_;
-  std::map<Key, Schedule> schedules_;  // by task, algorithms, target, weights
+  std::map<Key, Schedule> schedules_;  // by task, algorithms and target
 };
 
 }  // namespace attune::model
