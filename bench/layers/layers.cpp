@@ -104,8 +104,8 @@ void print_believed(const session::Task& task, const target::Target& target, con
     json stages = json::object();
     for (std::size_t i = 0; i < prediction.stages.size(); ++i) {
       const cost_model::StageCost& cost = prediction.stages[i];
-      stages[replayed->state.stages[i]->stage.name] = {
-          cost.compute_us, cost.l2_us, cost.l3_us, cost.dram_us, cost.cores_us, cost.late_us};
+      stages[replayed->state.stages[i]->stage.name] = {cost.compute_us, cost.l2_us, cost.l3_us,
+                                                       cost.dram_us, cost.cores_us};
     }
     fmt::print("{}\n", json{{"name", task.name},
                             {"us", *trial.us},

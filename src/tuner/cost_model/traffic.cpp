@@ -16,16 +16,13 @@ using space::StageNest;
 
 constexpr std::int64_t kLine = 64;
 constexpr std::size_t kMaxLevels = 48;
-// Hardware that runs ahead of an instruction follows steps of less than two kilobytes.
-constexpr double kLongStep = 2048;
 
 // How a stage uses a buffer.
 struct Use {
-  std::size_t made_at = 0;     // the level inside of which it is made
-  double weight = 1;           // a written byte is read and written back
-  bool blocked = false;        // padded to whole blocks, which are loaded as such
-  bool foreign = false;        // made before by all threads, most of it by others
-  bool in_long_steps = false;  // the same instruction reads it so far apart each time
+  std::size_t made_at = 0;  // the level inside of which it is made
+  double weight = 1;        // a written byte is read and written back
+  bool blocked = false;     // padded to whole blocks, which are loaded as such
+  bool foreign = false;     // made before by all threads, most of it by others
 };
 
 // Bytes that one buffer occupies inside of each level; the last entry is for a single iteration.
@@ -73,16 +70,14 @@ bool side_by_side(const schedule::Access& a, const schedule::Access& b) {
 
 class StageFootprints {
  public:
-  StageFootprints(const schedule::State& state, const schedule::StageBounds& bounds,
-                  const std::vector<StageNest>& nests, std::size_t index,
-                  const target::Target& target)
+  StageFootprints(const schedule::State& state, const std::vector<StageNest>& nests,
+                  std::size_t index, const target::Target& target)
       : nest_(nests[index]),
         levels_(nest_.levels.size()),
         shared_(shared_loop(nest_, target)),
         others_(1 - 1.0 / std::max(1, target.threads)) {
     CHECK(levels_ <= kMaxLevels, "a stage lies inside of too many loops");
     const schedule::StageState& stage = *state.stages[index];
-    const space::RegisterTile tile = space::register_tile(stage, bounds, target);
     Spans still = nest_.levels.empty() ? Spans{} : nest_.levels[0].spans;
     for (std::size_t i = 0; i < still.size; ++i) still[i] = 1;
     const auto& accesses = stage.accesses;
@@ -95,22 +90,16 @@ class StageFootprints {
       }
       const int producer = state.producer_of(access.buffer);
       std::size_t made_at = 0;
-      bool row_major = true, foreign = false, long_steps = false;
+      bool row_major = true, foreign = false;
       if (producer >= 0) {
         const auto p = static_cast<std::size_t>(producer);
         if (state.stages[p]->scope == ir::Scope::Register) continue;
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
-        long_steps = !row_major && tile.body > 0 &&
-                     space::touched_bytes(access, tile.spans, false) >= kLongStep;
         const bool parallel = shared_.level < levels_ || nests[p].shared < nests[p].levels.size();
         foreign = parallel && !nests[p].ahead && nests[p].root != nest_.root;
       }
-      add({.made_at = made_at,
-           .blocked = !row_major,
-           .foreign = foreign,
-           .in_long_steps = long_steps},
-          still,
+      add({.made_at = made_at, .blocked = !row_major, .foreign = foreign}, still,
           [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
     }
     if (stage.scope != ir::Scope::Register) {
@@ -127,20 +116,6 @@ class StageFootprints {
                         0.5 * std::sqrt(beyond_sharp(capacity, owner)) +
                         0.25 * std::sqrt(beyond_sharp(2 * capacity, owner));
     return root * root;
-  }
-
-  // The part of what comes from beyond a cache of this size that are blocks which one thread uses
-  // again and again.
-  double in_bursts(double capacity) const {
-    return part_of(capacity, [&](const Footprints& buffer, std::size_t fits) {
-      return is_used_again(buffer, still_from(buffer, fits, Owner::Thread));
-    });
-  }
-
-  // The same of what instructions load in long steps.
-  double in_long_steps(double capacity) const {
-    return part_of(capacity,
-                   [](const Footprints& buffer, std::size_t) { return buffer.use.in_long_steps; });
   }
 
   // Bytes that come from the caches of other cores, which are of this size: what their threads have
@@ -177,27 +152,9 @@ class StageFootprints {
   }
 
  private:
-  // The share that some buffers have in what comes from beyond a cache of this size.
-  template <typename Counts>
-  double part_of(double capacity, const Counts& counts) const {
-    const std::size_t fits = level_that_fits(capacity, Owner::Thread);
-    double all = 0, part = 0;
-    for (const Footprints& buffer : buffers_) {
-      const double bytes = loaded(buffer, fits, Owner::Thread) * buffer.use.weight;
-      all += bytes;
-      if (counts(buffer, fits)) part += bytes;
-    }
-    return fits > 0 && all > 0 ? part / all : 0;
-  }
-
-  std::size_t level_that_fits(double capacity, Owner owner) const {
+  double beyond_sharp(double capacity, Owner owner) const {
     std::size_t fits = 0;
     while (fits < levels_ && working_set(fits, owner) > capacity) ++fits;
-    return fits;
-  }
-
-  double beyond_sharp(double capacity, Owner owner) const {
-    const std::size_t fits = level_that_fits(capacity, owner);
     if (fits == 0) return 0;
     double bytes = 0;
     for (const Footprints& buffer : buffers_) {
@@ -233,42 +190,21 @@ class StageFootprints {
     return bytes;
   }
 
-  // The first of the loops around what fits that does not move the buffer, from which on it is the
-  // same memory.
-  std::size_t still_from(const Footprints& buffer, std::size_t fits, Owner owner) const {
-    std::size_t level = fits;
-    while (level > 0 && bytes_in(buffer, level - 1, owner) == bytes_in(buffer, fits, owner))
-      --level;
-    return level;
-  }
-
-  double iterations(std::size_t level, Owner owner) const {
-    const bool part = owner == Owner::Thread && level == shared_.level;
-    return part ? shared_.of_thread : static_cast<double>(nest_.levels[level].extent);
-  }
-
-  // Whether a thread goes through blocks of the buffer more than once, from this loop on. Those of
-  // less than a page do not count: the hardware goes on to what follows in one.
-  bool is_used_again(const Footprints& buffer, std::size_t level) const {
-    constexpr double kPage = 4096;
-    for (; level < levels_ && buffer.bytes[level + 1] >= kPage; ++level) {
-      const bool still = buffer.bytes[level + 1] == buffer.bytes[level];
-      if (still && iterations(level, Owner::Thread) > 1) return true;
-    }
-    return false;
-  }
-
   // Loops that do not move the buffer find it still there; the first that does loads what is new,
   // and all loops outside of that one load everything again: for a part of a tile as much as for a
   // whole one, unless it is the buffer itself that ends there.
   double loaded(const Footprints& buffer, std::size_t fits, Owner owner) const {
-    std::size_t level = still_from(buffer, fits, owner);
-    if (level == 0) return bytes_in(buffer, fits, owner);
+    const auto bytes_at = [&](std::size_t level) { return bytes_in(buffer, level, owner); };
+    std::size_t level = fits;
+    while (level > 0 && bytes_at(level - 1) == bytes_at(fits)) --level;
+    if (level == 0) return bytes_at(fits);
     --level;
-    double bytes = bytes_in(buffer, level, owner);
+    double bytes = bytes_at(level);
     for (std::size_t i = 0; i < level; ++i) {
       const bool ends = buffer.bytes[i] != buffer.bytes[i + 1] && !buffer.use.blocked;
-      bytes *= iterations(i, owner) * (ends ? nest_.levels[i].useful : 1);
+      const bool part = owner == Owner::Thread && i == shared_.level;
+      bytes *= (part ? shared_.of_thread : static_cast<double>(nest_.levels[i].extent)) *
+               (ends ? nest_.levels[i].useful : 1);
     }
     return bytes;
   }
@@ -308,17 +244,10 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
 
 }  // namespace
 
-bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& bounds) {
-  return std::any_of(stage.loops.begin(), stage.loops.end(), [&](int loop) {
-    return bounds.iters[loop] > 1 &&
-           schedule::find_note(stage.iters[loop].notes, "prefetch") != nullptr;
-  });
-}
-
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
                        const target::Target& target, const MachineModel& machine) {
-  const StageFootprints footprints(state, bounds, nests, stage, target);
+  const StageFootprints footprints(state, nests, stage, target);
   const auto share = [&](std::int64_t bytes) {
     return static_cast<double>(bytes) * machine.cache_share;
   };
@@ -326,10 +255,6 @@ Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds
                              aliased_bytes(state, bounds, nests[stage], stage, target),
                   .from_l3 = footprints.beyond(share(target.l2_bytes), Owner::Thread),
                   .from_dram = footprints.beyond(share(target.l3_bytes), Owner::All)};
-  traffic.in_long_steps = footprints.in_long_steps(share(target.l1_bytes));
-  if (!asks_ahead(*state.stages[stage], bounds)) {
-    traffic.in_bursts = footprints.in_bursts(share(target.l2_bytes));
-  }
   if (target.threads > 1) {
     traffic.from_cores = footprints.exchanged(share(target.l2_bytes));
     traffic.lines_of_two = footprints.lines_of_two(*state.stages[stage]);
