@@ -58,9 +58,19 @@ class StandingStill {
   explicit StandingStill(const std::string& state)
       : database_(*sqlite::Database::open_file(wire::database_path(state),
                                                sqlite::Database::Access::Write, {})),
-        transaction_(*sqlite::Transaction::begin(database_)) {}
+        transaction_(begin(database_)) {}
 
  private:
+  // The scheduler may write what it wrote last, and its own disk may be slow.
+  static sqlite::Transaction begin(sqlite::Database& database) {
+    for (;;) {
+      auto begun = sqlite::Transaction::begin(database);
+      if (begun.ok() || begun.error().message.find("held by another") == std::string::npos) {
+        return std::move(*begun);
+      }
+    }
+  }
+
   sqlite::Database database_;
   sqlite::Transaction transaction_;
 };
