@@ -27,8 +27,11 @@ Deadlines::Deadlines(const RequestHeader& request, MessageKind command, std::int
   }
 }
 
-double Deadlines::running_us(std::int64_t now_ns) const {
-  return running() ? static_cast<double>(now_ns - running_since_ns_) * 1e-3 : 0.0;
+double Deadlines::running_us(std::int64_t now_ns, std::optional<std::int64_t> worked_ns) const {
+  if (!running()) return 0.0;
+  std::int64_t ran_ns = now_ns - running_since_ns_;
+  if (worked_ns && worked_before_ns_) ran_ns = std::min(ran_ns, *worked_ns - *worked_before_ns_);
+  return static_cast<double>(ran_ns) * 1e-3;
 }
 
 double Deadlines::elapsed_ms(std::int64_t now_ns) const {

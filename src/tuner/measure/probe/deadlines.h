@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tuner/measure/probe/channel.h"
 #include "tuner/measure/probe/exchange.h"
@@ -22,17 +23,22 @@ class Deadlines {
   Deadlines() = default;
   Deadlines(const RequestHeader& request, MessageKind command, std::int64_t now_ns);
 
-  // The worker said that a kernel is about to run.
-  void note_running(std::int64_t now_ns) { running_since_ns_ = now_ns; }
+  // The worker said that a kernel is about to run. `worked_ns`: the processor's time that it has
+  // had by then, in all its threads; nothing where the system does not tell.
+  void note_running(std::int64_t now_ns, std::optional<std::int64_t> worked_ns) {
+    running_since_ns_ = now_ns;
+    worked_before_ns_ = worked_ns;
+  }
   bool running() const { return running_since_ns_ != 0; }
-  // Since it said so.
-  double running_us(std::int64_t now_ns) const;
+  // What it has run since it said so. On a busy machine that is less than the time that passed.
+  double running_us(std::int64_t now_ns, std::optional<std::int64_t> worked_ns) const;
   double elapsed_ms(std::int64_t now_ns) const;
   double remaining_ms(std::int64_t now_ns, const Progress& progress) const;
 
  private:
   std::int64_t start_ns_ = 0;
   std::int64_t running_since_ns_ = 0;
+  std::optional<std::int64_t> worked_before_ns_ = {};
   double timeout_ms_ = 0;  // of a candidate's calls
   double set_up_ms_ = 0;
   double most_ms_ = 0;  // of the command

@@ -38,8 +38,8 @@ struct Report {
 // text that ends and is printable, numbers that are some. What makes no sense is a crash.
 Report sane(const Report& said);
 
-// What somebody outside knows of the time that a candidate took: since it was asked for, and since
-// word came that its calls begin, which may come late.
+// What somebody outside knows of the time that a candidate took: since it was asked for, and what
+// it has run since word came that its calls begin, which may come late.
 struct Passed {
   double since_asked_us = 0.0;
   double since_word_us = 0.0;

@@ -94,6 +94,18 @@ TEST(Deadlines, GoByThePhase) {
   EXPECT_DOUBLE_EQ(deadlines.remaining_ms(1'010'000'000, progress), 40);
 }
 
+// Others had the core for the rest.
+TEST(Deadlines, TimeWithoutTheProcessorIsNotRun) {
+  Deadlines deadlines({}, MessageKind::Measure, 0);
+  EXPECT_EQ(deadlines.running_us(70'000'000, 5'000'000), 0);
+  deadlines.note_running(1'000'000, 4'000'000);
+  EXPECT_DOUBLE_EQ(deadlines.running_us(71'000'000, 5'000'000), 1'000);
+  EXPECT_DOUBLE_EQ(deadlines.running_us(3'000'000, 12'000'000), 2'000);  // of several threads
+  EXPECT_DOUBLE_EQ(deadlines.running_us(71'000'000, std::nullopt), 70'000);
+  deadlines.note_running(1'000'000, std::nullopt);
+  EXPECT_DOUBLE_EQ(deadlines.running_us(71'000'000, 5'000'000), 70'000);
+}
+
 TEST(Deadlines, AForgedClockCannotMoveThemForEver) {
   const RequestHeader request{.options = {.timeout_ms = 50}};
   const Deadlines deadlines(request, MessageKind::Measure, 0);

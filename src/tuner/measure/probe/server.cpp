@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +30,14 @@ constexpr int kCandidatesPerWorker = 500;
 constexpr double kBeatMs = 1'000.0;
 // A worker that has closed its end should be gone.
 constexpr double kExitMs = 2'000.0;
+
+// The processor's time that a process has had, in all its threads.
+std::optional<std::int64_t> worked_ns(pid_t process) {
+  clockid_t clock = {};
+  timespec time = {};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 class Server {
  public:
@@ -129,7 +138,9 @@ Server::Answer Server::await() {
     const std::optional<Message> message = receive(worker_channel_);
     if (!message) return Answer::WorkerEnded;
     if (message->kind == MessageKind::Done) return Answer::Done;
-    if (message->kind == MessageKind::Running) deadlines_.note_running(clock_.now_ns());
+    if (message->kind == MessageKind::Running) {
+      deadlines_.note_running(clock_.now_ns(), worked_ns(worker_));
+    }
   }
 }
 
@@ -168,8 +179,9 @@ void Server::accept(std::uint32_t k, bool timed_alone) {
   verdict = said;
   if (said.state == ReportState::Timed && timed_alone) {
     const std::int64_t now = clock_.now_ns();
-    const std::string lie = implausible(said, {.since_asked_us = deadlines_.elapsed_ms(now) * 1e3,
-                                               .since_word_us = deadlines_.running_us(now)});
+    const std::string lie =
+        implausible(said, {.since_asked_us = deadlines_.elapsed_ms(now) * 1e3,
+                           .since_word_us = deadlines_.running_us(now, worked_ns(worker_))});
     if (!lie.empty()) {
       verdict.fail(ReportState::Crashed, Phase::Run, lie);
       verdict.tainted = true;
