@@ -33,6 +33,13 @@ Threads threads_of(const StageNest& nest, const target::Target& target) {
 
 double shared(double speed, double most) { return std::min(speed, most); }
 
+double cube(double x) { return x * x * x; }
+
+// How much longer arithmetic and loads take one after the other than side by side.
+double late_us(double compute_us, double loads_us) {
+  return compute_us + loads_us - std::cbrt(cube(compute_us) + cube(loads_us));
+}
+
 }  // namespace
 
 Prediction predict(const space::Scheduled& scheduled, const target::Target& target) {
@@ -58,20 +65,21 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
     const double pairs = std::max(1.0, threads.speed - 1);  // of neighbours, all at the same time
     cost.cores_us = traffic.from_cores / machine.exchange_bandwidth * us_per_cycle / threads.speed +
                     traffic.lines_of_two / pairs * machine.line_exchange_us;
+    cost.late_us = late_us(cost.compute_us, traffic.in_bursts * cost.l3_us);
     StageCost& nest = nest_costs[nests[i].root];
     nest.compute_us += cost.compute_us;
     nest.l2_us += cost.l2_us;
     nest.l3_us += cost.l3_us;
     nest.dram_us += cost.dram_us;
     nest.cores_us += cost.cores_us;
+    nest.late_us += cost.late_us;
     if (target.threads > 1) prediction.us += threads.forks * machine.fork_join_us;
   }
-  const auto cube = [](double x) { return x * x * x; };
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     const StageCost& nest = nest_costs[i];
     prediction.stages[i].nest_us = std::cbrt(cube(nest.compute_us) + cube(nest.l2_us) +
                                              cube(nest.l3_us) + cube(nest.dram_us)) +
-                                   nest.cores_us;
+                                   nest.cores_us + nest.late_us;
     prediction.us += prediction.stages[i].nest_us;
   }
   return prediction;

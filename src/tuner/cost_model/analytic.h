@@ -16,6 +16,7 @@ namespace attune::cost_model {
 struct StageCost {
   double compute_us = 0;
   double l2_us = 0, l3_us = 0, dram_us = 0, cores_us = 0;
+  double late_us = 0;  // in which nothing is computed, as nobody asked ahead for what comes
   // With those of all stages that are computed within its loops; 0 for such stages.
   double nest_us = 0;
 };

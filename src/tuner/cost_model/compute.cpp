@@ -20,6 +20,7 @@ constexpr double kSpilledVector = 0.1;  // of the time, for every vector that ha
 // of their own; the part of the time that each doubling counts for.
 constexpr double kLongBody = 480, kLongCutBody = 100, kDoubled = 0.1;
 constexpr double kAskedVector = 0.02;
+constexpr double kAsksAhead = 0.01;      // of the time, for instructions that only ask for lines
 constexpr double kTight = 0.04;          // where no register is left over
 constexpr std::int64_t kManySteps = 4;   // written out: operands of the next ones are loaded early
 constexpr std::int64_t kEarlyLoads = 2;  // registers that takes
@@ -277,7 +278,8 @@ double compute_cycles(const schedule::State& state, const schedule::StageBounds&
   const double clear = tile.in_registers
                            ? static_cast<double>(tile.kept) * machine.fma_cycles(vector_bytes(body))
                            : 0;
-  return entries * (trips * body.inside * once * tail_factor(body, bounds, once) + entry) +
+  const double asks = asks_ahead(stage, bounds) ? 1 + kAsksAhead : 1;
+  return entries * (trips * body.inside * once * asks * tail_factor(body, bounds, once) + entry) +
          executions * clear;
 }
 

@@ -22,10 +22,14 @@ double part_inside(const schedule::StageState& stage);
 struct Traffic {
   double from_l2 = 0, from_l3 = 0, from_dram = 0, from_cores = 0;
   double lines_of_two = 0;  // cache lines that two threads write to
+  double in_bursts = 0;     // the part of from_l3 that comes while a block is used first
 };
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<space::StageNest>& nests, std::size_t stage,
                        const target::Target& target, const MachineModel& machine);
+
+// Whether those who use a block again and again ask for the next one meanwhile.
+bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& bounds);
 
 // Arithmetic instructions per element of a value; index arithmetic and loads are free.
 double arithmetic(const ir::Expr& value);

@@ -118,6 +118,14 @@ class StageFootprints {
     return root * root;
   }
 
+  // The part of what comes from beyond a cache of this size that are blocks which one thread uses
+  // again and again.
+  double in_bursts(double capacity) const {
+    return part_of(capacity, [&](const Footprints& buffer, std::size_t fits) {
+      return is_used_again(buffer, still_from(buffer, fits, Owner::Thread));
+    });
+  }
+
   // Bytes that come from the caches of other cores, which are of this size: what their threads have
   // just made.
   double exchanged(double capacity) const {
@@ -152,9 +160,27 @@ class StageFootprints {
   }
 
  private:
-  double beyond_sharp(double capacity, Owner owner) const {
+  // The share that some buffers have in what comes from beyond a cache of this size.
+  template <typename Counts>
+  double part_of(double capacity, const Counts& counts) const {
+    const std::size_t fits = level_that_fits(capacity, Owner::Thread);
+    double all = 0, part = 0;
+    for (const Footprints& buffer : buffers_) {
+      const double bytes = loaded(buffer, fits, Owner::Thread) * buffer.use.weight;
+      all += bytes;
+      if (counts(buffer, fits)) part += bytes;
+    }
+    return fits > 0 && all > 0 ? part / all : 0;
+  }
+
+  std::size_t level_that_fits(double capacity, Owner owner) const {
     std::size_t fits = 0;
     while (fits < levels_ && working_set(fits, owner) > capacity) ++fits;
+    return fits;
+  }
+
+  double beyond_sharp(double capacity, Owner owner) const {
+    const std::size_t fits = level_that_fits(capacity, owner);
     if (fits == 0) return 0;
     double bytes = 0;
     for (const Footprints& buffer : buffers_) {
@@ -190,21 +216,42 @@ class StageFootprints {
     return bytes;
   }
 
+  // The first of the loops around what fits that does not move the buffer, from which on it is the
+  // same memory.
+  std::size_t still_from(const Footprints& buffer, std::size_t fits, Owner owner) const {
+    std::size_t level = fits;
+    while (level > 0 && bytes_in(buffer, level - 1, owner) == bytes_in(buffer, fits, owner))
+      --level;
+    return level;
+  }
+
+  double iterations(std::size_t level, Owner owner) const {
+    const bool part = owner == Owner::Thread && level == shared_.level;
+    return part ? shared_.of_thread : static_cast<double>(nest_.levels[level].extent);
+  }
+
+  // Whether a thread goes through blocks of the buffer more than once, from this loop on. Those of
+  // less than a page do not count: the hardware goes on to what follows in one.
+  bool is_used_again(const Footprints& buffer, std::size_t level) const {
+    constexpr double kPage = 4096;
+    for (; level < levels_ && buffer.bytes[level + 1] >= kPage; ++level) {
+      const bool still = buffer.bytes[level + 1] == buffer.bytes[level];
+      if (still && iterations(level, Owner::Thread) > 1) return true;
+    }
+    return false;
+  }
+
   // Loops that do not move the buffer find it still there; the first that does loads what is new,
   // and all loops outside of that one load everything again: for a part of a tile as much as for a
   // whole one, unless it is the buffer itself that ends there.
   double loaded(const Footprints& buffer, std::size_t fits, Owner owner) const {
-    const auto bytes_at = [&](std::size_t level) { return bytes_in(buffer, level, owner); };
-    std::size_t level = fits;
-    while (level > 0 && bytes_at(level - 1) == bytes_at(fits)) --level;
-    if (level == 0) return bytes_at(fits);
+    std::size_t level = still_from(buffer, fits, owner);
+    if (level == 0) return bytes_in(buffer, fits, owner);
     --level;
-    double bytes = bytes_at(level);
+    double bytes = bytes_in(buffer, level, owner);
     for (std::size_t i = 0; i < level; ++i) {
       const bool ends = buffer.bytes[i] != buffer.bytes[i + 1] && !buffer.use.blocked;
-      const bool part = owner == Owner::Thread && i == shared_.level;
-      bytes *= (part ? shared_.of_thread : static_cast<double>(nest_.levels[i].extent)) *
-               (ends ? nest_.levels[i].useful : 1);
+      bytes *= iterations(i, owner) * (ends ? nest_.levels[i].useful : 1);
     }
     return bytes;
   }
@@ -244,6 +291,13 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
 
 }  // namespace
 
+bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& bounds) {
+  return std::any_of(stage.loops.begin(), stage.loops.end(), [&](int loop) {
+    return bounds.iters[loop] > 1 &&
+           schedule::find_note(stage.iters[loop].notes, "prefetch") != nullptr;
+  });
+}
+
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
                        const target::Target& target, const MachineModel& machine) {
@@ -255,6 +309,9 @@ Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds
                              aliased_bytes(state, bounds, nests[stage], stage, target),
                   .from_l3 = footprints.beyond(share(target.l2_bytes), Owner::Thread),
                   .from_dram = footprints.beyond(share(target.l3_bytes), Owner::All)};
+  if (!asks_ahead(*state.stages[stage], bounds)) {
+    traffic.in_bursts = footprints.in_bursts(share(target.l2_bytes));
+  }
   if (target.threads > 1) {
     traffic.from_cores = footprints.exchanged(share(target.l2_bytes));
     traffic.lines_of_two = footprints.lines_of_two(*state.stages[stage]);

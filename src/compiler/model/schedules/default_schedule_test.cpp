@@ -92,6 +92,20 @@ TEST(DefaultSchedule, HasAnotherAlgorithmWhereThatPromisesMuch) {
   }
 }
 
+// Its weights come from the third cache, panel by panel, and each is used by a few tiles only.
+TEST(DefaultSchedule, AsksAheadForWeightsThatAreFarAway) {
+  for (const Stated& machine : {zen4(1), sapphire_rapids()}) {
+    SCOPED_TRACE(machine.text);
+    const auto asks = [&](const std::string& spec) {
+      const auto& chosen = default_schedule(task_of(spec, machine.text), machine.target, {});
+      EXPECT_TRUE(chosen.algorithm.starts_with("winograd")) << chosen.algorithm;
+      return schedule::to_string(chosen.trace).find("prefetch next") != std::string::npos;
+    };
+    EXPECT_TRUE(asks("conv2d:h=16,w=40,ic=256,oc=256,kh=3,kw=3,pad=1"));
+    EXPECT_FALSE(asks("conv2d:h=56,w=56,ic=32,oc=32,kh=3,kw=3,pad=1"));
+  }
+}
+
 // Vectors of 16 channels cross groups of 40: each lane has an address of its own, unless the groups
 // are merged.
 TEST(DefaultSchedule, DoesNotGatherWhatGroupsShare) {
