@@ -95,10 +95,11 @@ ATTUNE_API AttuneStatus attune_thread_pool_create(int32_t threads, AttuneThreadP
 ATTUNE_API void attune_thread_pool_destroy(AttuneThreadPool* pool);
 
 /* Loads an artifact. It is checked first: damaged, newer and foreign ones are refused before any of
- * their code is touched, and none of it runs before a session does. Weights stay in the file: when
- * that is changed in place, runs fail from then on, so replace artifacts by renaming a new file
- * over them. For that the first load installs a handler of SIGBUS, which hands on what is not about
- * artifacts; with a handler of yours in its place, a file that is cut short ends the process. */
+ * their code is touched, and none of it runs before a session does. Weights of more than 256 MiB
+ * stay in the file: when that is changed in place, runs fail from then on, so replace artifacts by
+ * renaming a new file over them. For that the first such load installs a handler of SIGBUS, which
+ * hands on what is not about artifacts; with a handler of yours in its place, a file that is cut
+ * short ends the process. */
 ATTUNE_API AttuneStatus attune_model_load(const char* path, AttuneModel** model,
                                           AttuneError* error);
 /* Returns 0 if `signature` (64 bytes, Ed25519 of RFC 8032) is one of `bytes` by a key that you

@@ -17,10 +17,10 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Weights up to this size are verified while loading, larger ones as they are read.
-constexpr std::uint64_t kEagerBytes = std::uint64_t{64} << 20;
-// Weights from this size on stay in the file; mapping costs more than copying less.
-constexpr std::uint64_t kMappedBytes = std::uint64_t{64} << 10;
+// Weights up to this size are read and verified while loading, in about a tenth of a second:
+// kernels read them faster in huge pages. Larger ones stay in the file and are verified as they are
+// read.
+constexpr std::uint64_t kEagerBytes = std::uint64_t{256} << 20;
 // Plan, checksums and code, which are always held in memory.
 constexpr std::uint64_t kMostFront = std::uint64_t{1} << 30;
 
@@ -238,7 +238,7 @@ Status Artifact::State::load(bool all) {
   if (stored.file_bytes() - entry.bytes > kMostFront) {
     return damaged("its plan and code have more than " + std::to_string(kMostFront) + " bytes");
   }
-  const bool mapped = entry.bytes >= kMappedBytes && !all;
+  const bool mapped = entry.bytes > kEagerBytes && !all;
   ATTUNE_RETURN_IF_ERROR(stored.load(mapped ? FileRange{entry.offset, entry.bytes} : FileRange{}));
   file = stored.bytes();
   return {};

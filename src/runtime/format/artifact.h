@@ -1,8 +1,8 @@
 // The artifact: one file with all that running a compiled model takes: the plan and interface as
 // JSON, the kernels as code that a device loads, and the weights, which are used right where the
-// file is mapped. Every byte of the file, padding included, is covered by a checksum; those of
-// large weights are checked piece by piece when they are first read. A checksum finds damage; who
-// made a file, only a signature tells. The layout is in docs/adr.
+// file is read or mapped to. Every byte of the file, padding included, is covered by a checksum;
+// those of large weights are checked piece by piece when they are first read. A checksum finds
+// damage; who made a file, only a signature tells. The layout is in docs/adr.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// The bytes of an artifact's file. They are read into memory of our own, where nobody can change or
-// cut them any more; only one range (the weights) stays mapped, so that processes share it and
-// pages come in as they are touched. When the file is cut or written to meanwhile,
+// The bytes of an artifact's file. They are read into huge pages of our own, where nobody can
+// change or cut them any more; one range (large weights) may stay mapped, so that processes share
+// it and pages come in as they are touched. When the file is cut or written to meanwhile,
 // check_unchanged() says so; what was read before and after is then worth nothing.
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "runtime/format/cut_guard.h"
+#include "runtime/memory/memory.h"
 
 namespace attune::runtime {
 
@@ -39,21 +40,22 @@ class ArtifactFile {
   // Brings all of the file into memory, where bytes() then is, read only; but for the whole pages
   // of `mapped`, which stay in the file.
   Status load(const FileRange& mapped);
-  std::span<const std::byte> bytes() const { return {data_, bytes_}; }
+  std::span<const std::byte> bytes() const { return {data(), bytes_}; }
 
   // An error when a part is mapped and the file is no longer as it was. To be asked before and
   // after that is read.
   Status check_unchanged() const;
 
  private:
-  Status read_in_place(std::uint64_t begin, std::uint64_t end);
+  std::byte* data() const { return static_cast<std::byte*>(memory_.data()); }
+  Status map(std::uint64_t begin, std::uint64_t end);
   void close_descriptor();
 
   std::string path_ = {};
   int descriptor_ = -1;  // after loading only while a part is mapped
   struct stat opened_ = {};
-  std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
+  Memory memory_ = {};
   CutGuard guard_ = {};  // of what is mapped
 };
 

@@ -68,6 +68,10 @@ Memory& Memory::operator=(Memory&& other) noexcept {
   return *this;
 }
 
+void Memory::make_read_only() {
+  if (mapped_bytes_ > 0) mprotect(data_, mapped_bytes_, PROT_READ);
+}
+
 Memory::~Memory() {
   if (mapped_bytes_ > 0) {
     munmap(data_, mapped_bytes_);

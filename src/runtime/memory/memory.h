@@ -26,6 +26,9 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory();
 
+  // Writes end the process from here on; blocks from the heap stay as they are.
+  void make_read_only();
+
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
