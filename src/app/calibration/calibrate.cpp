@@ -16,6 +16,7 @@
 #include "fleet/wire/devices.h"
 #include "fleet/wire/state_directory.h"
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 
 namespace attune::calibration {
 namespace {
@@ -126,7 +127,8 @@ double median(Times times) {
 
 // As a scheduler gives them out.
 Result<verbs::CorePlan> chosen_cores(const CalibrateOptions& options) {
-  const std::vector<int> allowed = runtime::allowed_cores();
+  const bool named = !options.host_cores.empty() || !options.device_cores.empty();
+  const std::vector<int> allowed = named ? runtime::allowed_cores() : runtime::usable_cores();
   if (allowed.size() < 2) {
     return unsupported("this process may use one core only, on which nothing runs side by side",
                        "allow it a second one");

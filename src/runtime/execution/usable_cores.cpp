@@ -7,6 +7,7 @@
 
 #include "base/cage/control_group_place.h"
 #include "runtime/execution/affinity.h"
+#include "runtime/execution/own_cores.h"
 
 namespace attune::runtime {
 namespace {
@@ -49,13 +50,14 @@ std::vector<int> cores_within(std::vector<int> cores, std::optional<double> quot
   return cores;
 }
 
-std::vector<int> usable_cores() { return cores_within(allowed_cores(), cpu_quota()); }
+std::vector<int> usable_cores() { return cores_within(own_cores(allowed_cores()), cpu_quota()); }
 
 std::vector<int> usable_cores(int threads) {
-  std::vector<int> cores = allowed_cores();
-  const std::size_t usable = cores_within(cores, cpu_quota()).size();
+  std::vector<int> cores = own_cores_first(allowed_cores());
+  const std::size_t usable = usable_cores().size();
   const auto asked = static_cast<std::size_t>(std::max(threads, 1));
   cores.resize(std::max(usable, std::min(asked, cores.size())));
+  std::sort(cores.begin(), cores.end());
   return cores;
 }
 

@@ -182,7 +182,7 @@ void fill_input(const runtime::InterfaceTensor& input, Tensor& tensor, std::uint
 Result<std::shared_ptr<runtime::ThreadPool>> make_pool(int threads, bool pinned) {
   runtime::ThreadPoolOptions pool{.workers = threads};
   if (pinned) {
-    pool.cores = runtime::allowed_cores();
+    pool.cores = runtime::usable_cores(threads);
     // Cores may have been taken away since it was asked before.
     ATTUNE_RETURN_IF_ERROR(check_threads(threads, static_cast<int>(pool.cores.size())));
     pool.cores.resize(static_cast<std::size_t>(threads));

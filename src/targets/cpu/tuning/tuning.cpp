@@ -1,6 +1,6 @@
 #include "tuner/tuning/tuning.h"
 
-#include "runtime/execution/affinity.h"
+#include "runtime/execution/usable_cores.h"
 #include "targets/cpu/tuning/cage.h"
 #include "targets/cpu/tuning/local_runner.h"
 #include "tuner/cost_model/analytic.h"
@@ -24,7 +24,7 @@ std::string device() { return probe::describe_machine().cpu; }
 // Measured, in the threads of the target.
 Result<double> peak_gflops(const target::Target& target) {
   probe::PeakOptions options;
-  options.cores = runtime::allowed_cores();
+  options.cores = runtime::usable_cores(target.threads);
   options.cores.resize(static_cast<std::size_t>(target.threads));
   options.seconds = 0.05;
   options.triad_bytes = std::int64_t{1} << 20;  // the bandwidth is not asked for
