@@ -1,13 +1,16 @@
 #include "tuner/cost_model/descent.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace attune::cost_model {
 namespace {
 
-constexpr int kSweeps = 3;
+constexpr int kMostTurns = 6;
 // Choices of one knob that are looked at, spread evenly over all.
 constexpr std::size_t kChoices = 48;
 // Knobs with no more choices are turned two at a time where one alone leads nowhere.
@@ -24,12 +27,15 @@ class Descent {
     std::optional<double> best = look_at(point, true);
     if (!best) best = nearest_legal(point);
     if (!best) return;
-    for (int sweep = 0; sweep < kSweeps; ++sweep) {
-      bool turned = false;
+    for (int turns = 0; turns < kMostTurns; ++turns) {
+      space::Point next = point;
+      double least = *best * kClearly;
       for (std::size_t knob = 0; knob < point.choices.size(); ++knob) {
-        turned |= turn(point, knob, *best);
+        turn(point, knob, next, least);
       }
-      if (!turned) return;
+      if (next == point) return;
+      point = std::move(next);
+      best = least;
     }
   }
 
@@ -81,22 +87,17 @@ class Descent {
     return best;
   }
 
-  bool turn(space::Point& point, std::size_t knob, double& best) {
+  // What one knob can make of the point, if that is faster than what is known.
+  void turn(const space::Point& point, std::size_t knob, space::Point& fastest, double& least) {
     const std::size_t count = space_.knobs(point.alternative)[knob].choices.size();
     const std::size_t looked_at = std::min(count, kChoices);
-    space::Point chosen = point;
-    double least = best * kClearly;
     for (std::size_t i = 0; i < looked_at; ++i) {
       space::Point other = point;
       other.choices[knob] = static_cast<std::uint32_t>(i * count / looked_at);
       std::optional<double> us = look_at(other);
       if (!us && count <= kFewChoices) us = with_another(other, knob);
-      if (us && *us < least) least = *us, chosen = other;
+      if (us && *us < least) least = *us, fastest = other;
     }
-    if (chosen == point) return false;
-    point = std::move(chosen);
-    best = least;
-    return true;
   }
 
   // A choice that is rejected may be allowed with another choice of one other knob: the best of
@@ -125,6 +126,15 @@ class Descent {
   std::vector<PredictedPoint> seen_;
 };
 
+// Numbers of the knobs in which two points of one alternative differ.
+std::vector<std::size_t> turned(const space::Point& from, const space::Point& to) {
+  std::vector<std::size_t> knobs;
+  for (std::size_t knob = 0; knob < from.choices.size(); ++knob) {
+    if (from.choices[knob] != to.choices[knob]) knobs.push_back(knob);
+  }
+  return knobs;
+}
+
 }  // namespace
 
 std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const CostModel& model,
@@ -133,6 +143,21 @@ std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const C
   for (const space::Point& start : space.defaults()) descent.run(start);
   descent.run_from_fastest();
   return descent.fastest(most);
+}
+
+std::vector<PredictedPoint> varied_predicted(const space::Space& space, const CostModel& model,
+                                             std::size_t most) {
+  std::map<std::uint32_t, space::Point> fastest;  // of each alternative
+  std::set<std::pair<std::uint32_t, std::vector<std::size_t>>> ways;
+  std::vector<PredictedPoint> result;
+  for (const PredictedPoint& seen :
+       fastest_predicted(space, model, std::numeric_limits<std::size_t>::max())) {
+    if (result.size() == most) break;
+    const std::uint32_t alternative = seen.point.alternative;
+    const space::Point& first = fastest.try_emplace(alternative, seen.point).first->second;
+    if (ways.emplace(alternative, turned(first, seen.point)).second) result.push_back(seen);
+  }
+  return result;
 }
 
 }  // namespace attune::cost_model

@@ -1,6 +1,6 @@
 // The points of a space that a model believes in most, found in some hundreds of predictions: from
-// the default of each alternative on, one knob after the other is turned to what is predicted to be
-// fastest, until none is left to turn. Deterministic; what defaults are chosen from.
+// the default of each alternative on, the knob is turned that promises most, until none promises
+// anything. Deterministic; what defaults are chosen from.
 #pragma once
 
 #include <vector>
@@ -19,5 +19,11 @@ struct PredictedPoint {
 // Fastest first, at most so many, each schedule once; empty when all defaults are rejected.
 std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const CostModel& model,
                                               std::size_t most);
+
+// As different as they are fast: of those that turn the same knobs of their alternative's fastest
+// point, only the fastest. What a model is wrong about is often one knob, and then wrong for all of
+// its choices.
+std::vector<PredictedPoint> varied_predicted(const space::Space& space, const CostModel& model,
+                                             std::size_t most);
 
 }  // namespace attune::cost_model
