@@ -224,7 +224,7 @@ class Launcher(unittest.TestCase):
         found = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                words = (process / "cmdline").read_text().split("\0")
+                words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
             except OSError:  # it has ended
                 continue
             if any(str(self.checkout / "build/busy") in word for word in words):

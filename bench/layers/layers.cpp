@@ -90,17 +90,19 @@ std::optional<space::Scheduled> scheduled(const session::Task& task, const std::
 
 // What the analytic model believes of a schedule; 0: it cannot say.
 double believed_us(const session::Task& task, const target::Target& target,
-                   const std::string& trace) {
+                   const std::string& trace, bool cold_weights) {
   const auto replayed = scheduled(task, trace);
-  return replayed ? tunings::tuning_of(target).prior(target)->predict_us(*replayed) : 0;
+  return replayed ? tunings::tuning_of(target).prior(target, cold_weights)->predict_us(*replayed)
+                  : 0;
 }
 
 // One line a trial: its time, what was believed, and of which parts that is made.
-void print_believed(const session::Task& task, const target::Target& target, const Curve& trials) {
+void print_believed(const session::Task& task, const target::Target& target, const Curve& trials,
+                    bool cold_weights) {
   for (const TrialRow& trial : trials) {
     const auto replayed = scheduled(task, trial.trace);
     if (!replayed || !trial.us) continue;
-    const cost_model::Prediction prediction = cost_model::predict(*replayed, target);
+    const cost_model::Prediction prediction = cost_model::predict(*replayed, target, cold_weights);
     json stages = json::object();
     for (std::size_t i = 0; i < prediction.stages.size(); ++i) {
       const cost_model::StageCost& cost = prediction.stages[i];
@@ -167,9 +169,9 @@ struct Predicted {
 };
 
 Predicted predicted_traces(const session::Task& task, const target::Target& target,
-                           std::size_t count) {
+                           std::size_t count, bool cold_weights) {
   const tuning::Tuning& tuning = tunings::tuning_of(target);
-  const auto model = tuning.prior(target);
+  const auto model = tuning.prior(target, cold_weights);
   std::vector<std::pair<double, std::string>> found;
   for (const session::Algorithm& algorithm : task.algorithms) {
     if (!algorithm.competes) continue;
@@ -211,15 +213,17 @@ Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
   ATTUNE_ASSIGN(TunableLayer found, prepare(layer, options));
   whole_model::TunableTask& tunable = found.tunable;
   tunable.task.name = layer.name;
+  const bool cold = tunable.options.weights == records::Weights::Cold;
   if (options.believed) {
     print_believed(tunable.task, bench.target(),
-                   trials.curve({layer.name, "standard", options.seed}));
+                   trials.curve({layer.name, "standard", options.seed}), cold);
     return json();
   }
   ATTUNE_ASSIGN(const std::string best, best_trace(bench, trials, tunable, options));
   const std::string untuned = one_line(tunable.untuned);
   std::vector<std::string> timed{untuned, best.empty() ? untuned : best};
-  const Predicted predicted = predicted_traces(tunable.task, bench.target(), options.predicted);
+  const Predicted predicted =
+      predicted_traces(tunable.task, bench.target(), options.predicted, cold);
   timed.insert(timed.end(), predicted.traces.begin(), predicted.traces.end());
   ATTUNE_ASSIGN(const std::vector<double> us,
                 bench.compare(tunable.task, timed, tunable.options.weights));
@@ -228,8 +232,9 @@ Result<json> measure(SearchBench& bench, CurveFile& trials, const Layer& layer,
   json result{{"name", layer.name}, {"flops", tunable.task.flops},  {"default_us", us[0]},
               {"tuned_us", tuned},  {"algorithm", found.algorithm}, {"default", untuned},
               {"tuned", timed[1]}};
-  result["believed_default_us"] = believed_us(tunable.task, bench.target(), untuned);
-  result["believed_tuned_us"] = believed_us(tunable.task, bench.target(), timed[1]);
+  result["searched_us"] = us[1];
+  result["believed_default_us"] = believed_us(tunable.task, bench.target(), untuned, cold);
+  result["believed_tuned_us"] = believed_us(tunable.task, bench.target(), timed[1], cold);
   if (options.predicted > 0) {
     result["predicted_us"] = std::vector<double>(us.begin() + 2, us.end());
     result["predicted"] = predicted.traces;

@@ -48,6 +48,7 @@ struct CompileOptions {
   // schedules without it.
   ChooseSchedule choose = {};
   Algorithms algorithms = {};  // of default schedules
+  bool cold_weights = false;   // they come from memory at every run
   // Never null.
   std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
   ops::Precision precision = ops::Precision::F32;
@@ -66,7 +67,7 @@ struct CompileOptions {
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 
   Schedule default_of(const graph::Task& task) const {
-    return defaults->of(task, target, algorithms);
+    return defaults->of(task, target, algorithms, cold_weights);
   }
   Schedule schedule_of(const graph::Task& task) const {
     return choose ? choose(task) : default_of(task);

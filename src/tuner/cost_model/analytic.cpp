@@ -40,9 +40,19 @@ double late_us(double compute_us, double loads_us) {
   return compute_us + loads_us - std::cbrt(cube(compute_us) + cube(loads_us));
 }
 
+// Weights that come from memory at every run. Arithmetic hides next to nothing of that: kernels
+// read them in blocks that they use again and again, and wait for the next one.
+double cold_us(const Traffic& traffic, double threads, const MachineModel& machine) {
+  const double sent = traffic.cold / machine.dram_bandwidth * 1e-3 / machine.ghz /
+                      shared(threads, machine.dram_sharing);
+  if (traffic.cold_at_once <= 0) return sent;
+  return std::max(sent, traffic.cold / traffic.cold_at_once * machine.dram_latency_us / threads);
+}
+
 }  // namespace
 
-Prediction predict(const space::Scheduled& scheduled, const target::Target& target) {
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
+                   bool cold_weights) {
   const MachineModel machine(target);
   const schedule::State& state = scheduled.state;
   Prediction prediction;
@@ -53,7 +63,8 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     if (nests[i].ahead) continue;
     const Threads threads = threads_of(nests[i], target);
-    const Traffic traffic = memory_traffic(state, scheduled.bounds[i], nests, i, target, machine);
+    const Traffic traffic =
+        memory_traffic(state, scheduled.bounds[i], nests, i, {target, machine, cold_weights});
     StageCost& cost = prediction.stages[i];
     cost.compute_us = compute_cycles(state, scheduled.bounds[i], nests[i], i, target, machine) *
                       us_per_cycle / shared(threads.speed, machine.compute_sharing);
@@ -65,7 +76,8 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
     const double pairs = std::max(1.0, threads.speed - 1);  // of neighbours, all at the same time
     cost.cores_us = traffic.from_cores / machine.exchange_bandwidth * us_per_cycle / threads.speed +
                     traffic.lines_of_two / pairs * machine.line_exchange_us;
-    cost.late_us = late_us(cost.compute_us, traffic.in_bursts * cost.l3_us);
+    cost.late_us = late_us(cost.compute_us, traffic.in_bursts * cost.l3_us) +
+                   cold_us(traffic, threads.speed, machine);
     StageCost& nest = nest_costs[nests[i].root];
     nest.compute_us += cost.compute_us;
     nest.l2_us += cost.l2_us;
@@ -86,7 +98,7 @@ Prediction predict(const space::Scheduled& scheduled, const target::Target& targ
 }
 
 double AnalyticModel::predict_us(const space::Scheduled& scheduled) const {
-  return predict(scheduled, target_).us;
+  return predict(scheduled, target_, cold_weights_).us;
 }
 
 }  // namespace attune::cost_model

@@ -27,15 +27,19 @@ struct Prediction {
 };
 
 // The machine is the target's.
-Prediction predict(const space::Scheduled& scheduled, const target::Target& target);
+// `cold_weights`: what was computed ahead comes from memory each time.
+Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
+                   bool cold_weights = false);
 
 class AnalyticModel : public CostModel {
  public:
-  explicit AnalyticModel(target::Target target) : target_(std::move(target)) {}
+  explicit AnalyticModel(target::Target target, bool cold_weights = false)
+      : target_(std::move(target)), cold_weights_(cold_weights) {}
   double predict_us(const space::Scheduled& scheduled) const override;
 
  private:
   target::Target target_;
+  bool cold_weights_;
 };
 
 }  // namespace attune::cost_model

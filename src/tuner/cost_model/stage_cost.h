@@ -23,10 +23,17 @@ struct Traffic {
   double from_l2 = 0, from_l3 = 0, from_dram = 0, from_cores = 0;
   double lines_of_two = 0;  // cache lines that two threads write to
   double in_bursts = 0;     // the part of from_l3 that comes while a block is used first
+  double cold = 0;          // bytes of weights that come from memory at every run
+  double cold_at_once = 0;  // of them under way at a time; 0: as many as memory can send
+};
+struct Memory {
+  const target::Target& target;
+  const MachineModel& machine;
+  bool cold_weights = false;  // those come from memory, whatever the caches have room for
 };
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<space::StageNest>& nests, std::size_t stage,
-                       const target::Target& target, const MachineModel& machine);
+                       const Memory& memory);
 
 // Whether those who use a block again and again ask for the next one meanwhile.
 bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& bounds);

@@ -16,12 +16,14 @@ using space::StageNest;
 
 constexpr std::int64_t kLine = 64;
 constexpr std::size_t kMaxLevels = 48;
+constexpr double kWaitsWhoAsks = 0.25;  // for a block that it uses again and again
 
 // How a stage uses a buffer.
 struct Use {
   std::size_t made_at = 0;  // the level inside of which it is made
   double weight = 1;        // a written byte is read and written back
   bool blocked = false;     // padded to whole blocks, which are loaded as such
+  bool ahead = false;       // made before the kernel ever runs, or constant
   bool foreign = false;     // made before by all threads, most of it by others
 };
 
@@ -31,6 +33,12 @@ struct Footprints {
   double of_thread = 1;  // the part that one thread's iterations of the shared loop touch
   std::array<double, kMaxLevels + 1> bytes;
 };
+
+bool is_constant(const schedule::State& state, const ir::Buffer& buffer) {
+  return std::any_of(state.inputs.begin(), state.inputs.end(), [&](const ir::Input& input) {
+    return input.buffer == buffer && input.constant;
+  });
+}
 
 // A cache is one thread's, or that of all.
 enum class Owner { Thread, All };
@@ -90,16 +98,17 @@ class StageFootprints {
       }
       const int producer = state.producer_of(access.buffer);
       std::size_t made_at = 0;
-      bool row_major = true, foreign = false;
+      bool row_major = true, ahead = is_constant(state, access.buffer), foreign = false;
       if (producer >= 0) {
         const auto p = static_cast<std::size_t>(producer);
         if (state.stages[p]->scope == ir::Scope::Register) continue;
         made_at = nests[p].own;
         row_major = state.stages[p]->layout.empty();
+        ahead = nests[p].ahead;
         const bool parallel = shared_.level < levels_ || nests[p].shared < nests[p].levels.size();
         foreign = parallel && !nests[p].ahead && nests[p].root != nest_.root;
       }
-      add({.made_at = made_at, .blocked = !row_major, .foreign = foreign}, still,
+      add({.made_at = made_at, .blocked = !row_major, .ahead = ahead, .foreign = foreign}, still,
           [&](const Spans& spans) { return space::touched_bytes(access, spans, row_major); });
     }
     if (stage.scope != ir::Scope::Register) {
@@ -124,6 +133,13 @@ class StageFootprints {
     return part_of(capacity, [&](const Footprints& buffer, std::size_t fits) {
       return is_used_again(buffer, still_from(buffer, fits, Owner::Thread));
     });
+  }
+
+  // Bytes of constants and of what was computed of them ahead.
+  double weights() const {
+    double bytes = 0;
+    for (const Footprints& buffer : buffers_) bytes += buffer.use.ahead ? buffer.bytes[0] : 0;
+    return bytes;
   }
 
   // Bytes that come from the caches of other cores, which are of this size: what their threads have
@@ -170,7 +186,7 @@ class StageFootprints {
       all += bytes;
       if (counts(buffer, fits)) part += bytes;
     }
-    return fits > 0 && all > 0 ? part / all : 0;
+    return all > 0 ? part / all : 0;
   }
 
   std::size_t level_that_fits(double capacity, Owner owner) const {
@@ -289,6 +305,27 @@ double aliased_bytes(const schedule::State& state, const schedule::StageBounds& 
   return bytes;
 }
 
+// Lines of weights that a core waits for at once: those that the instructions in its window read.
+double lines_at_once(const schedule::State& state, const schedule::StageBounds& bounds,
+                     const std::vector<StageNest>& nests, const schedule::StageState& stage,
+                     const Memory& memory) {
+  const space::RegisterTile tile = space::register_tile(stage, bounds, memory.target);
+  double lines = 0;
+  for (const schedule::Access& access : stage.accesses) {
+    const int producer = state.producer_of(access.buffer);
+    const bool ahead = producer < 0 ? is_constant(state, access.buffer)
+                                    : nests[static_cast<std::size_t>(producer)].ahead;
+    const bool row_major =
+        producer < 0 || state.stages[static_cast<std::size_t>(producer)]->layout.empty();
+    if (ahead) lines += space::touched_bytes(access, tile.spans, row_major) / kLine;
+  }
+  double instructions = lines;
+  double results = 1;
+  for (std::size_t i = 0; i < tile.spans.size; ++i) results *= static_cast<double>(tile.spans[i]);
+  instructions += results / static_cast<double>(std::max<std::int64_t>(1, tile.lanes));
+  return memory.machine.reorder_window * lines / instructions;
+}
+
 }  // namespace
 
 bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& bounds) {
@@ -300,18 +337,28 @@ bool asks_ahead(const schedule::StageState& stage, const schedule::StageBounds& 
 
 Traffic memory_traffic(const schedule::State& state, const schedule::StageBounds& bounds,
                        const std::vector<StageNest>& nests, std::size_t stage,
-                       const target::Target& target, const MachineModel& machine) {
+                       const Memory& memory) {
+  const target::Target& target = memory.target;
   const StageFootprints footprints(state, nests, stage, target);
   const auto share = [&](std::int64_t bytes) {
-    return static_cast<double>(bytes) * machine.cache_share;
+    return static_cast<double>(bytes) * memory.machine.cache_share;
   };
   Traffic traffic{.from_l2 = footprints.beyond(share(target.l1_bytes), Owner::Thread) +
                              aliased_bytes(state, bounds, nests[stage], stage, target),
                   .from_l3 = footprints.beyond(share(target.l2_bytes), Owner::Thread),
                   .from_dram = footprints.beyond(share(target.l3_bytes), Owner::All)};
-  if (!asks_ahead(*state.stages[stage], bounds)) {
-    traffic.in_bursts = footprints.in_bursts(share(target.l2_bytes));
+  if (memory.cold_weights) {
+    traffic.cold = footprints.weights();
+    traffic.from_dram = std::max(0.0, traffic.from_dram - traffic.cold);
+    traffic.from_l3 = std::max(0.0, traffic.from_l3 - traffic.cold);
+    if (!asks_ahead(*state.stages[stage], bounds) && traffic.cold > 0) {
+      traffic.cold_at_once =
+          kLine * lines_at_once(state, bounds, nests, *state.stages[stage], memory);
+    }
   }
+  // Who asks ahead waits for less of it.
+  const double waits = asks_ahead(*state.stages[stage], bounds) ? kWaitsWhoAsks : 1;
+  traffic.in_bursts = waits * footprints.in_bursts(share(target.l2_bytes));
   if (target.threads > 1) {
     traffic.from_cores = footprints.exchanged(share(target.l2_bytes));
     traffic.lines_of_two = footprints.lines_of_two(*state.stages[stage]);

@@ -90,7 +90,7 @@ Result<std::unique_ptr<Search>> make_template_search(
   context.space = std::make_unique<space::TemplateSpace>(
       std::move(programs), tunings::tuning_of(target).templates(), target,
       options.reject_hopeless ? space::Rejection::Hopeless : space::Rejection::Impossible);
-  context.model = tunings::tuning_of(target).prior(target);
+  context.model = tunings::tuning_of(target).prior(target, false);
   if (history && !history->empty()) context.history = std::move(history);
   explore::SearchOptions seeded = options;
   seeded.learner.seed = hash_combine(seed, options.learner.seed);

@@ -35,7 +35,8 @@ struct Tuning {
   std::string_view kind;  // of targets
   // The first that fits a program schedules it; the last fits all.
   std::span<const space::Template> (*templates)();
-  std::unique_ptr<cost_model::CostModel> (*prior)(const target::Target& target);
+  // Of kernels whose weights come from memory each time, or lie where the last call left them.
+  std::unique_ptr<cost_model::CostModel> (*prior)(const target::Target& target, bool cold_weights);
   CorePlan (*plan_cores)(const std::vector<int>& available, const target::Target& target);
   // Isolates what it measures. Best called early, while the process is small and has one thread:
   // children are forks of it.

@@ -272,6 +272,7 @@ CompileOptions compile_options(const LoadedModel& model, const ModelOptions& opt
   compile.target = model.target;
   compile.name = model.name;
   compile.algorithms = model.algorithms;
+  compile.cold_weights = model.cold_weights;
   compile.defaults = model.defaults;
   compile.precision = model.precision;
   compile.task_facts = model.task_facts;

@@ -70,7 +70,7 @@ struct LoadedModel {
 
   std::string target_text() const { return target::to_string(target); }
   Schedule default_of(const graph::Task& task) const {
-    return defaults->of(task, target, algorithms);
+    return defaults->of(task, target, algorithms, cold_weights);
   }
 };
 

@@ -16,7 +16,7 @@ namespace {
 // model tells schedules of one algorithm apart better than algorithms: of what transforming
 // operands costs it sees the less, the more multiplications that saves. Products of matrices, which
 // have no windows and borders, it knows best.
-constexpr double kOfProduct = 0.97, kOfDirect = 0.95, kForSaved = 0.25;
+constexpr double kOfProduct = 0.985, kOfDirect = 0.95, kForSaved = 0.1;
 // What is hardly faster than the default of a template is not taken.
 constexpr double kOfDefault = 0.95;
 // Algorithms whose default is further behind than this are not looked at more closely.
@@ -95,11 +95,11 @@ Schedule usual_schedule(const graph::Task& task, const target::Target& target,
 }
 
 Schedule default_schedule(const graph::Task& task, const target::Target& target,
-                          const Algorithms& algorithms) {
+                          const Algorithms& algorithms, bool cold_weights) {
   const Schedule usual = usual_schedule(task, target, algorithms);
   const auto tuning = tunings::find_tuning(target);
   if (!tuning.ok()) return usual;
-  const auto model = (*tuning)->prior(target);
+  const auto model = (*tuning)->prior(target, cold_weights && !task.repeats);
   Promise best(usual.algorithm, *program_of(task, usual.algorithm), target, **tuning, *model);
   const std::optional<double> direct_us = best.find();
   if (!direct_us) return usual;
@@ -119,13 +119,13 @@ Schedule default_schedule(const graph::Task& task, const target::Target& target,
 }
 
 Schedule DefaultSchedules::of(const graph::Task& task, const target::Target& target,
-                              const Algorithms& algorithms) {
-  const Key key{task.key, algorithms.only, target::to_string(target)};
+                              const Algorithms& algorithms, bool cold_weights) {
+  const Key key{task.key, algorithms.only, target::to_string(target), cold_weights};
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = schedules_.find(key); known != schedules_.end()) return known->second;
   }
-  Schedule chosen = default_schedule(task, target, algorithms);
+  Schedule chosen = default_schedule(task, target, algorithms, cold_weights);
   const std::lock_guard lock(mutex_);
   if (schedules_.size() >= kMost) schedules_.clear();
   return schedules_.emplace(key, std::move(chosen)).first->second;

@@ -106,6 +106,17 @@ TEST(DefaultSchedule, AsksAheadForWeightsThatAreFarAway) {
   }
 }
 
+// Transformed filters of 4x4 tiles are 38 MB, those of 2x2 tiles 17 MB.
+TEST(DefaultSchedule, ReadsLessWhereWeightsComeFromMemoryEachTime) {
+  const Stated machine = zen4(1);
+  const graph::Task task = task_of("conv2d:h=7,w=7,ic=512,oc=512,kh=3,kw=3,pad=1", machine.text);
+  constexpr bool kCold = true;
+  const Schedule hot = default_schedule(task, machine.target, {});
+  const Schedule cold = default_schedule(task, machine.target, {}, kCold);
+  EXPECT_EQ(cold.algorithm, "winograd2") << "and " << hot.algorithm << " where they stay";
+  EXPECT_NE(schedule::to_string(cold.trace).find("prefetch next"), std::string::npos);
+}
+
 // Vectors of 16 channels cross groups of 40: each lane has an address of its own, unless the groups
 // are merged.
 TEST(DefaultSchedule, DoesNotGatherWhatGroupsShare) {

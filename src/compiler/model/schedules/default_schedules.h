@@ -16,13 +16,14 @@ class DefaultSchedules {
  public:
   // From any thread. Resolved targets are told apart by their text: whoever changes facts of one
   // makes another of these.
-  Schedule of(const graph::Task& task, const target::Target& target, const Algorithms& algorithms);
+  Schedule of(const graph::Task& task, const target::Target& target, const Algorithms& algorithms,
+              bool cold_weights = false);
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, std::string, bool>;
   static constexpr std::size_t kMost = 4096;
   std::mutex mutex_;
-  std::map<Key, Schedule> schedules_;  // by task, algorithms and target
+  std::map<Key, Schedule> schedules_;  // by task, algorithms, target, weights
 };
 
 }  // namespace attune::model

@@ -164,7 +164,7 @@ Schedule known_schedule(LookUp& look_up, const graph::Task& task) {
     return shipped_schedule(look_up, task, instead);
   };
   const auto untuned = [&] {
-    return look_up.defaults->of(task, look_up.target, look_up.algorithms);
+    return look_up.defaults->of(task, look_up.target, look_up.algorithms, look_up.cold);
   };
   Schedule known = known_rule({std::move(best), shipped, untuned});
   known.passed_over = std::move(passed_over);
@@ -247,8 +247,9 @@ Result<ChooseSchedule> known_schedules(const LoadedModel& model, const ScheduleO
   }
   if (schedule.use_default || schedule.history == "none") {
     return ChooseSchedule([defaults = model.defaults, target = model.target,
-                           algorithms = model.algorithms](const graph::Task& task) {
-      return defaults->of(task, target, algorithms);
+                           algorithms = model.algorithms,
+                           cold = model.cold_weights](const graph::Task& task) {
+      return defaults->of(task, target, algorithms, cold);
     });
   }
   auto look_up = std::make_shared<LookUp>();

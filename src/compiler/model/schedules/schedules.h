@@ -56,9 +56,10 @@ const ir::Program* program_of(const graph::Task& task, const std::string& algori
 // The default schedule of the template, of the direct algorithm or the only one allowed.
 Schedule usual_schedule(const graph::Task& task, const target::Target& target,
                         const Algorithms& algorithms);
-// Without measuring: of all algorithms, what the analytic model predicts to be fastest. That takes
-// milliseconds; see default_schedules.h.
+// Without measuring: of all algorithms, what the analytic model predicts to be fastest, where
+// weights come from memory at every run if they are cold. That takes milliseconds; see
+// default_schedules.h.
 Schedule default_schedule(const graph::Task& task, const target::Target& target,
-                          const Algorithms& algorithms);
+                          const Algorithms& algorithms, bool cold_weights = false);
 
 }  // namespace attune::model

@@ -10,8 +10,8 @@
 namespace attune::cpu {
 namespace {
 
-std::unique_ptr<cost_model::CostModel> prior(const target::Target& target) {
-  return std::make_unique<cost_model::AnalyticModel>(target);
+std::unique_ptr<cost_model::CostModel> prior(const target::Target& target, bool cold_weights) {
+  return std::make_unique<cost_model::AnalyticModel>(target, cold_weights);
 }
 
 Result<std::unique_ptr<measure::Runner>> start_runner(const tuning::RunnerOptions& options) {

@@ -9,7 +9,7 @@
 namespace attune::sim {
 namespace {
 
-std::unique_ptr<cost_model::CostModel> prior(const target::Target& target) {
+std::unique_ptr<cost_model::CostModel> prior(const target::Target& target, bool) {
   return std::make_unique<cost_model::LaunchModel>(target);
 }
 
