@@ -106,7 +106,8 @@ TEST_F(Commands, CompileListsTheStages) {
   EXPECT_EQ(output_of({"compile", "mlp", "--emit", "help"}), page);
   std::size_t at = 0;
   for (const char* line :
-       {"  fold_constants        small nodes of constants become constants\n",
+       {"  import                the graph as its file has it\n",
+        "  fold_constants        small nodes of constants become constants\n",
         "  graph                 ", "  tasks                 ", "  schedules             ",
         "  te                    ", "  unroll_loops          unrolled loops written out\n",
         "  loops                 ", "  ptx                   ",
@@ -116,10 +117,12 @@ TEST_F(Commands, CompileListsTheStages) {
     at = found;
   }
   const std::string help = output_of({"compile", "--help"});
-  EXPECT_NE(help.find("print stages: graph, optimise, constants, layouts, tasks, schedules, look, "
-                      "te, trace, nests, loops, cuda, ptx, llvm, asm, kernels, plan, or passes; "
-                      "help says what each is"),
-            std::string::npos)
+  EXPECT_NE(
+      help.find(
+          "print stages: import, graph, optimise, constants, layouts, tasks, schedules, look, "
+          "te, trace, nests, loops, cuda, ptx, llvm, asm, kernels, plan, or passes; "
+          "help says what each is"),
+      std::string::npos)
       << help;
 }
 
@@ -151,7 +154,7 @@ TEST_F(Commands, CompileOfAnObjectHasAllSteps) {
             "ELF");
   std::vector<std::string> steps;
   for (const Json& pass : report.at("passes")) steps.push_back(pass.at("name"));
-  for (const char* step : {"layouts", "tasks", "schedules", "kernels", "plan"}) {
+  for (const char* step : {"import", "layouts", "tasks", "schedules", "kernels", "plan", "write"}) {
     EXPECT_EQ(std::count(steps.begin(), steps.end(), step), 1) << step;
   }
   EXPECT_EQ(report.at("stages").at(0).at("name"), "plan");

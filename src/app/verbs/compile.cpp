@@ -67,6 +67,7 @@ Status look_at(model::PreparedModel& prepared, const CompileOptions& options,
   report.looked = found->timed;
   report.looked_better = found->better.size();
   report.look_seconds = found->seconds;
+  add_time(report.passes, "look", found->seconds * 1e3);
   for (auto& [task, better] : found->better) prepared.schedules[task] = std::move(better);
   if (stages.wants("look")) {
     stages.add("look", model::schedules_text(prepared.tasks, prepared.schedules));
@@ -97,6 +98,8 @@ Status make_output(model::PreparedModel prepared, const CompileOptions& options,
   const target::Target target = prepared.compile.target;
   ATTUNE_ASSIGN(const model::CompiledModel compiled, model::compile_prepared(std::move(prepared)));
   ATTUNE_RETURN_IF_ERROR(emit_tasks(compiled.tasks, compiled.schedules, target, stages));
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
   if (format.is_object()) {
     ATTUNE_ASSIGN(const codegen::Module kernels, model::kernels_of(compiled, target));
     ATTUNE_RETURN_IF_ERROR(write_object(kernels, options.output));
@@ -104,6 +107,9 @@ Status make_output(model::PreparedModel prepared, const CompileOptions& options,
   } else {
     ATTUNE_RETURN_IF_ERROR(write_format(compiled, format, options.output));
     report_plan(compiled, report);
+  }
+  if (!options.output.empty()) {
+    add_time(report.passes, "write", seconds_between(start, clock.now_ns()) * 1e3);
   }
   report.schedule_text = model::describe(compiled.schedules, options.source.schedule);
   report.fallbacks = compiled.fallbacks;
@@ -151,6 +157,8 @@ Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& op
     if (step.nodes > 0) report.nodes = step.nodes;
     if (stages.wants(step.name)) stages.add(step.name, step.text());
   };
+  add_time(report.passes, "import", model.import_ms);
+  if (stages.wants("import")) stages.add("import", graph::to_string(model.graph));
   model.target = target_in(format, model.target);
   ATTUNE_ASSIGN(model::PreparedModel prepared, model::prepare_model(std::move(model), source));
   ATTUNE_RETURN_IF_ERROR(look_at(prepared, options, format, stages, report));

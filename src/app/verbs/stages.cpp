@@ -68,7 +68,7 @@ void add_steps(std::vector<Stage>& list, std::span<const model::Step> steps) {
 }  // namespace
 
 std::vector<Stage> stages() {
-  std::vector<Stage> list;
+  std::vector<Stage> list = {{.name = "import", .meaning = "the graph as its file has it"}};
   for (const graph::Pass& pass : graph::passes()) {
     list.push_back({.name = pass.name, .meaning = pass.meaning, .is_pass = true});
   }

@@ -16,10 +16,10 @@ namespace {
 constexpr std::int64_t kNarrowest = 4;
 // What was never measured must promise this much before it replaces what was.
 constexpr double kDoubt = 1.05;
-// Of a kernel that moves elements: what a call takes, and bytes read and written by one core in a
-// microsecond where that was not measured (1.2 MB from blocks of 16 to blocks of 8 take 68 us on
-// two cores of a Zen 4).
-constexpr double kCallUs = 1.0, kMovedPerUs = 18e3;
+// Of a kernel that moves elements: what a call takes, and the part of the third cache's bandwidth
+// that it reads and writes with where that was not measured (1.2 MB from blocks of 16 to blocks of
+// 8 take 68 us on two cores of a Zen 4).
+constexpr double kCallUs = 1.0, kOfL3 = 0.27;
 constexpr double kNeverUs = 1e9;  // the parts of one kernel have the same layout
 
 struct Cost {
@@ -197,7 +197,8 @@ class LayoutChooser {
 
   // On all cores, as long as nothing was measured.
   static double usual_speed(const target::Target& target) {
-    return kMovedPerUs * std::min<double>(target.threads, target.machine.l3_sharing);
+    const double of_one = 1e3 * target.machine.ghz * target.machine.l3_bandwidth;  // in 1 us
+    return kOfL3 * of_one * std::min<double>(target.threads, target.machine.l3_sharing);
   }
 
   graph::Labelling labelling_of(const graph::Layouts& layouts,
@@ -236,7 +237,7 @@ class LayoutChooser {
   const CompileOptions& options_;
   std::int64_t lanes_;
   double moved_per_us_;
-  cost_model::AnalyticModel model_{options_.target};
+  cost_model::AnalyticModel model_{options_.target, options_.cold_weights};
 };
 
 }  // namespace

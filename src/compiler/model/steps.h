@@ -1,6 +1,7 @@
 // The way of a model through the compiler, as one list of steps. Each takes what the one before
 // left; each is timed, and what it leaves can be printed (`compile --emit NAME`). Importing comes
-// before, writing the artifact after.
+// before, looking between schedules and kernels, writing the artifact after: what `compile -v` and
+// its report list.
 #pragma once
 
 #include <functional>

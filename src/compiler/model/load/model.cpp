@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/clock.h"
 #include "base/nearest.h"
 #include "compiler/frontend/onnx/import.h"
 #include "compiler/frontend/op_spec/op_spec.h"
@@ -232,8 +233,11 @@ Result<LoadedModel> load_model(const ModelOptions& options, std::vector<std::str
   ATTUNE_ASSIGN(model.target, resolve_target(options));
   model.defaults = options.defaults;
   model.precision = precision_on(model.target, options.precision.value_or(ops::Precision::F32));
+  const SteadyClock clock;
+  const std::int64_t start = clock.now_ns();
   ATTUNE_RETURN_IF_ERROR(kind == ModelKind::Operator ? load_operator(options, model)
                                                      : import_graph(options, kind, model, needed));
+  model.import_ms = seconds_between(start, clock.now_ns()) * 1e3;
   return model;
 }
 

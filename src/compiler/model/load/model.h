@@ -53,6 +53,7 @@ struct LoadedModel {
   std::string file = {};     // where it was read; empty: it has none
   bool is_artifact = false;  // compiled already: there is nothing but the file
   graph::Graph graph = {};
+  double import_ms = 0;        // what it took to make that
   target::Target target = {};  // resolved
   Algorithms algorithms = {};
   ops::Precision precision = ops::Precision::F32;  // what the target has of the one asked for
