@@ -177,7 +177,7 @@ Predicted predicted_traces(const session::Task& task, const target::Target& targ
     if (!algorithm.competes) continue;
     const space::TemplateSpace space({{algorithm.name, *algorithm.program}}, tuning.templates(),
                                      target);
-    for (const auto& predicted : cost_model::varied_predicted(space, *model, count)) {
+    for (const auto& predicted : cost_model::fastest_predicted(space, *model, count)) {
       found.emplace_back(predicted.us, one_line(space.trace_of(predicted.point)));
     }
   }

@@ -1,10 +1,7 @@
 #include "tuner/cost_model/descent.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 
 namespace attune::cost_model {
@@ -126,15 +123,6 @@ class Descent {
   std::vector<PredictedPoint> seen_;
 };
 
-// Numbers of the knobs in which two points of one alternative differ.
-std::vector<std::size_t> turned(const space::Point& from, const space::Point& to) {
-  std::vector<std::size_t> knobs;
-  for (std::size_t knob = 0; knob < from.choices.size(); ++knob) {
-    if (from.choices[knob] != to.choices[knob]) knobs.push_back(knob);
-  }
-  return knobs;
-}
-
 }  // namespace
 
 std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const CostModel& model,
@@ -143,21 +131,6 @@ std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const C
   for (const space::Point& start : space.defaults()) descent.run(start);
   descent.run_from_fastest();
   return descent.fastest(most);
-}
-
-std::vector<PredictedPoint> varied_predicted(const space::Space& space, const CostModel& model,
-                                             std::size_t most) {
-  std::map<std::uint32_t, space::Point> fastest;  // of each alternative
-  std::set<std::pair<std::uint32_t, std::vector<std::size_t>>> ways;
-  std::vector<PredictedPoint> result;
-  for (const PredictedPoint& seen :
-       fastest_predicted(space, model, std::numeric_limits<std::size_t>::max())) {
-    if (result.size() == most) break;
-    const std::uint32_t alternative = seen.point.alternative;
-    const space::Point& first = fastest.try_emplace(alternative, seen.point).first->second;
-    if (ways.emplace(alternative, turned(first, seen.point)).second) result.push_back(seen);
-  }
-  return result;
 }
 
 }  // namespace attune::cost_model

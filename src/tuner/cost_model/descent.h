@@ -20,10 +20,4 @@ struct PredictedPoint {
 std::vector<PredictedPoint> fastest_predicted(const space::Space& space, const CostModel& model,
                                               std::size_t most);
 
-// As different as they are fast: of those that turn the same knobs of their alternative's fastest
-// point, only the fastest. What a model is wrong about is often one knob, and then wrong for all of
-// its choices.
-std::vector<PredictedPoint> varied_predicted(const space::Space& space, const CostModel& model,
-                                             std::size_t most);
-
 }  // namespace attune::cost_model

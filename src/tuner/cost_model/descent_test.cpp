@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "tuner/cost_model/analytic.h"
 #include "tuner/space/sample_template_testing.h"
 
@@ -35,22 +33,6 @@ TEST(FastestPredicted, AreDifferentSchedulesInOrder) {
       EXPECT_NE(schedule::hash(space.trace_of(found[i].point)),
                 schedule::hash(space.trace_of(found[j].point)));
     }
-  }
-}
-
-TEST(VariedPredicted, DifferEachInAnotherWay) {
-  const space::TemplateSpace space = space::sample_space(96, 96, 256);
-  const AnalyticModel model(space.target());
-  const auto varied = varied_predicted(space, model, 6);
-  ASSERT_EQ(varied.size(), 6u);
-  EXPECT_EQ(varied[0].point, fastest_predicted(space, model, 1)[0].point);
-  std::set<std::vector<bool>> ways;
-  for (const PredictedPoint& each : varied) {
-    std::vector<bool> way;
-    for (std::size_t i = 0; i < each.point.choices.size(); ++i) {
-      way.push_back(each.point.choices[i] != varied[0].point.choices[i]);
-    }
-    EXPECT_TRUE(ways.insert(way).second) << space.to_string(each.point);
   }
 }
 

@@ -210,7 +210,7 @@ class Look {
     return {};
   }
 
-  // What the analytic model believes in, each in another way; the default left out.
+  // What the analytic model believes in, the default left out.
   std::vector<schedule::Trace> others_of(const Looked& looked) const {
     std::vector<space::NamedProgram> programs;
     const auto add = [&](const std::string& name, const ir::Program& program) {
@@ -224,7 +224,7 @@ class Look {
     const auto model = tuning_.prior(target_, prepared_.model.cold_weights);
     const std::uint64_t usual = schedule::hash(looked.schedule.trace);
     std::vector<schedule::Trace> others;
-    for (const auto& predicted : cost_model::varied_predicted(space, *model, kOthers + 1)) {
+    for (const auto& predicted : cost_model::fastest_predicted(space, *model, kOthers + 1)) {
       schedule::Trace trace = space.trace_of(predicted.point);
       if (schedule::hash(trace) == usual || others.size() == kOthers) continue;
       others.push_back(std::move(trace));
