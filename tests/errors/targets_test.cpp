@@ -107,7 +107,7 @@ TEST_F(Targets, StagesOfOthers) {
   const test::ProcessResult all = run("compile --emit=zzzzzzzzzzzzzzzzzzzz mlp");
   EXPECT_EQ(all.status, 2);
   EXPECT_EQ(all.errors.find("attune: error: there is no stage 'zzzzzzzzzzzzzzzzzzzz' to emit\n"
-                            "hint: the stages are fold_constants, "),
+                            "hint: the stages are import, fold_constants, "),
             0u)
       << all.errors;
   const std::string simulated =
