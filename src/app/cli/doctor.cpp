@@ -31,8 +31,10 @@ void add_machine(const verbs::DoctorReport& r,
                   m.loads_per_cycle, m.load_bytes_per_cycle, m.store_bytes_per_cycle,
                   m.reorder_window));
   row("reads",
-      fmt::format("L2 {:.0f}, L3 {:.0f}, memory {:.0f} GB/s on one core", m.l2_bandwidth * m.ghz,
-                  m.l3_bandwidth * m.ghz, m.dram_bandwidth * m.ghz));
+      fmt::format(
+          "L2 {:.0f}, L3 {:.0f}, memory {:.0f} GB/s on one core, a line of it after {:.0f} ns",
+          m.l2_bandwidth * m.ghz, m.l3_bandwidth * m.ghz, m.dram_bandwidth * m.ghz,
+          m.dram_latency_ns));
   if (r.cores > 1 && m.cores > 0) {
     row("all cores",
         fmt::format(

@@ -145,6 +145,7 @@ nlohmann::ordered_json machine_json(const DoctorReport& report) {
                               {"l2_bytes_per_cycle", m.l2_bandwidth},
                               {"l3_bytes_per_cycle", m.l3_bandwidth},
                               {"dram_bytes_per_cycle", m.dram_bandwidth},
+                              {"dram_latency_ns", m.dram_latency_ns},
                               {"exchange_bytes_per_cycle", m.exchange_bandwidth},
                               {"compute_sharing", m.compute_sharing},
                               {"l3_sharing", m.l3_sharing},

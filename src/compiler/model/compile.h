@@ -48,7 +48,7 @@ struct CompileOptions {
   // schedules without it.
   ChooseSchedule choose = {};
   Algorithms algorithms = {};  // of default schedules
-  bool cold_weights = false;   // they come from memory at every run
+  bool cold_weights = false;   // they come from memory at every run: default schedules differ
   // Never null.
   std::shared_ptr<DefaultSchedules> defaults = std::make_shared<DefaultSchedules>();
   ops::Precision precision = ops::Precision::F32;

@@ -21,6 +21,7 @@ struct Machine {
   double fma_latency = 4;  // cycles, until the result can be a factor of the next
   // Bytes in a cycle that one core reads from there.
   double l2_bandwidth = 32, l3_bandwidth = 20, dram_bandwidth = 10;
+  double dram_latency_ns = 90;  // until a line of memory that nobody asked for before is there
   // Of what one core writes and another reads, forth and back.
   double exchange_bandwidth = 2.5;
   // All cores together, as a multiple of one: of arithmetic, where cores are threads of fewer, and

@@ -27,7 +27,7 @@ struct Prediction {
 };
 
 // The machine is the target's.
-// `cold_weights`: what was computed ahead comes from memory each time.
+// `cold_weights`: constants, and what was computed of them ahead, come from memory each time.
 Prediction predict(const space::Scheduled& scheduled, const target::Target& target,
                    bool cold_weights = false);
 

@@ -21,6 +21,7 @@ MachineModel::MachineModel(const target::Target& target)
       issue_per_cycle(kIssue * target.machine.issue_per_cycle),
       reorder_window(kWindow * target.machine.reorder_window),
       fma_latency(target.machine.fma_latency),
+      dram_latency_us(1e-3 * target.machine.dram_latency_ns),
       l2_bandwidth(kL2 * target.machine.l2_bandwidth),
       l3_bandwidth(kL3 * target.machine.l3_bandwidth),
       dram_bandwidth(target.machine.dram_bandwidth),

@@ -30,6 +30,7 @@ constexpr Field kFields[] = {
     {"l2_bandwidth", &target::Machine::l2_bandwidth},
     {"l3_bandwidth", &target::Machine::l3_bandwidth},
     {"dram_bandwidth", &target::Machine::dram_bandwidth},
+    {"dram_latency_ns", &target::Machine::dram_latency_ns},
     {"exchange_forth_and_back", &target::Machine::exchange_bandwidth},
     {"compute_sharing", &target::Machine::compute_sharing},
     {"l3_sharing", &target::Machine::l3_sharing},
@@ -89,6 +90,7 @@ std::optional<target::Machine> mended(const target::Machine& measured,
   mend(&Machine::l2_bandwidth, 1, 1.1 * m.load_bytes_per_cycle);
   mend(&Machine::l3_bandwidth, 0.5, 1.5 * m.l2_bandwidth);
   mend(&Machine::dram_bandwidth, 0.1, 1.5 * m.l3_bandwidth);
+  mend(&Machine::dram_latency_ns, 20, 1000);
   mend(&Machine::exchange_bandwidth, 0.02, 1.5 * m.l2_bandwidth);
   mend(&Machine::fork_join_us, 0, 1000);
   // All cores do no more than each by itself, but for what disturbed the one.

@@ -16,6 +16,7 @@ target::Machine measured() {
   machine.store_bytes_per_cycle = 48;
   machine.fma_latency = 7;
   machine.l2_bandwidth = 31;
+  machine.dram_latency_ns = 125;
   machine.exchange_bandwidth = 1.75;
   machine.fork_join_us = 1.5;
   return machine;
@@ -29,6 +30,7 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read->store_bytes_per_cycle, 48);
   EXPECT_EQ(read->fma_latency, 7);
   EXPECT_EQ(read->l2_bandwidth, 31);
+  EXPECT_EQ(read->dram_latency_ns, 125);
   EXPECT_EQ(read->exchange_bandwidth, 1.75);
   EXPECT_EQ(read->fork_join_us, 1.5);
 }
@@ -75,6 +77,7 @@ TEST(MachineFile, HasTheStatedFigureForOneThatMakesNoSense) {
                                   .l2_bandwidth = 29,
                                   .l3_bandwidth = 19,
                                   .dram_bandwidth = 9,
+                                  .dram_latency_ns = 80,
                                   .exchange_bandwidth = 3,
                                   .l3_sharing = 1.7,
                                   .dram_sharing = 1.4,
@@ -83,9 +86,9 @@ TEST(MachineFile, HasTheStatedFigureForOneThatMakesNoSense) {
        {&target::Machine::fma_latency, &target::Machine::loads_per_cycle,
         &target::Machine::load_bytes_per_cycle, &target::Machine::store_bytes_per_cycle,
         &target::Machine::l2_bandwidth, &target::Machine::l3_bandwidth,
-        &target::Machine::dram_bandwidth, &target::Machine::exchange_bandwidth,
-        &target::Machine::l3_sharing, &target::Machine::dram_sharing,
-        &target::Machine::fork_join_us}) {
+        &target::Machine::dram_bandwidth, &target::Machine::dram_latency_ns,
+        &target::Machine::exchange_bandwidth, &target::Machine::l3_sharing,
+        &target::Machine::dram_sharing, &target::Machine::fork_join_us}) {
     for (const double nonsense : {-1.0, 1e9}) {
       target::Machine machine = measured();
       machine.*figure = nonsense;

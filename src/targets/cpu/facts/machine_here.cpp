@@ -73,6 +73,7 @@ target::Machine machine_of(const probe::Speed& speed, int cores, const target::M
   machine.l2_bandwidth = steady(speed.one.l2 / cycles);
   machine.l3_bandwidth = steady(speed.one.l3 / cycles);
   machine.dram_bandwidth = steady(speed.one.dram / cycles);
+  machine.dram_latency_ns = steady(speed.dram_latency_ns);
   machine.exchange_bandwidth = steady(speed.exchange / cycles);
   machine.compute_sharing = shared(speed.fma_bytes_all, speed.core.fma_bytes);
   machine.l3_sharing = shared(speed.all.l3, speed.one.l3);

@@ -11,7 +11,7 @@
 namespace attune::cpu {
 
 // As it was measured before on at least as many cores as this process uses, else measured now (a
-// quarter of a second) and written to XDG_CACHE_HOME or ~/.cache, in a file for this machine and
+// third of a second) and written to XDG_CACHE_HOME or ~/.cache, in a file for this machine and
 // target. What the processor's name says where that makes no sense, and where the environment says
 // ATTUNE_MACHINE=stated, as tests do. `target` is resolved but for its machine, and is this one.
 target::Machine machine_here(const target::Target& target);

@@ -19,6 +19,7 @@ probe::Speed speed_of(double dram, double preemptions, double stolen = 0) {
                 .load_bytes = 192,
                 .store_bytes = 96};
   speed.one = speed.all = {.l2 = 120, .l3 = 60, .dram = dram};
+  speed.dram_latency_ns = 110;
   speed.fma_bytes_all = 192;
   speed.exchange = 6;
   speed.fork_join_us = 1;
@@ -65,6 +66,7 @@ TEST_F(MachineHere, IsMeasuredOnceWhereItIsQuiet) {
   EXPECT_NEAR(machine.dram_bandwidth, 10, 0.1);
   EXPECT_EQ(machine.store_bytes_per_cycle, 32);
   EXPECT_EQ(machine.fma_latency, 5);
+  EXPECT_EQ(machine.dram_latency_ns, 110);
   EXPECT_EQ(machine.issue_per_cycle, 6);  // as it is stated
   EXPECT_EQ(remembered(), 1);
 }

@@ -12,6 +12,7 @@
 #include "tuner/measure/probe/machine.h"
 #include "tuner/measure/probe/speed/disturbance.h"
 #include "tuner/measure/probe/speed/fma_loop.h"
+#include "tuner/measure/probe/speed/line_latency.h"
 #include "tuner/measure/probe/speed/memory_loop.h"
 #include "tuner/measure/probe/speed/memory_parts.h"
 #include "tuner/measure/probe/speed/rates.h"
@@ -155,6 +156,7 @@ class Measurement {
     runtime::ThreadPool alone({.workers = 1, .cores = first});
     const FmaLoop loop = core_speed(alone, speed.core);
     speed.one = memory_speed(alone, first);
+    speed.dram_latency_ns = line_latency_ns(static_cast<char*>(memory_.data()), beyond_caches());
     if (cores.size() == 1) {
       speed.all = speed.one;
       speed.fma_bytes_all = speed.core.fma_bytes;
@@ -192,6 +194,12 @@ class Measurement {
   static constexpr double kBytesOfFlop = 2;  // two operations on the four bytes of an element
 
   double seconds() const { return options_.seconds; }
+
+  // Of one core.
+  std::int64_t beyond_caches() const {
+    const std::int64_t wanted = std::max(kLeastBytes, 4 * options_.l3_bytes);
+    return std::min(wanted, static_cast<std::int64_t>(memory_.bytes()));
+  }
 
   // Returns the loop of multiply-adds that is the fastest one: the widest vectors need not be.
   FmaLoop core_speed(runtime::ThreadPool& pool, CoreSpeed& speed) {

@@ -26,6 +26,7 @@ struct MemorySpeed {
 struct Speed {
   CoreSpeed core = {};
   MemorySpeed one = {}, all = {};  // one core, all cores
+  double dram_latency_ns = 0;      // of a line that nothing foresees
   double fma_bytes_all = 0;        // of all cores
   double exchange = 0;             // bytes in a nanosecond, that one core writes and another reads
   double fork_join_us = 0;         // a loop of nothing on all cores
@@ -41,7 +42,7 @@ struct SpeedOptions {
   double seconds = 0.01;             // for each figure
 };
 
-// The best of many short passes. Takes about a quarter of a second; leaves the affinity of the
+// The best of many short passes. Takes about a third of a second; leaves the affinity of the
 // caller alone.
 Result<Speed> measure_speed(const SpeedOptions& options);
 

@@ -15,7 +15,8 @@ TEST(Speed, HasEveryFigureAndLeavesTheCallerWhereItIs) {
   for (const double figure :
        {core.cycles, core.fma_vectors, core.fma_bytes, core.chained_fmas, core.broadcasts,
         core.load_bytes, core.store_bytes, speed->one.l2, speed->one.l3, speed->one.dram,
-        speed->all.l2, speed->all.l3, speed->all.dram, speed->fma_bytes_all, speed->exchange}) {
+        speed->all.l2, speed->all.l3, speed->all.dram, speed->dram_latency_ns, speed->fma_bytes_all,
+        speed->exchange}) {
     EXPECT_GT(figure, 0);
   }
   EXPECT_EQ(runtime::allowed_cores(), before);
