@@ -221,7 +221,7 @@ class Look {
       add(other.name, other.program);
     }
     const space::TemplateSpace space(std::move(programs), tuning_.templates(), target_);
-    const auto model = tuning_.prior(target_, prepared_.model.cold_weights);
+    const auto model = tuning_.prior(target_, weights_of(looked) == records::Weights::Cold);
     const std::uint64_t usual = schedule::hash(looked.schedule.trace);
     std::vector<schedule::Trace> others;
     for (const auto& predicted : cost_model::fastest_predicted(space, *model, kOthers + 1)) {
