@@ -231,10 +231,10 @@ void multiply(TraceWriter& t, const Shape& s, const space::Values& values) {
   }
   t.reorder("cache.anchor", order);
   if (values["prefetch"] == 1) {
-    const bool whole =
-        values["unroll"] >= s.ib && s.ib > 1;  // a loop of one iteration asks for nothing
+    // Where the whole loop is written out, requests are spread over it.
+    const bool whole = values["unroll"] >= s.ib && s.ib > 1;
     t.annotate("cache.anchor",
-               whole                  ? "ic"
+               whole                  ? "ib.1"
                : values["unroll"] > 1 ? "ib.0"
                                       : "ib",
                "prefetch", "next");
