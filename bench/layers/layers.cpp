@@ -8,8 +8,9 @@
 // With -known the best schedules are taken from an earlier -out instead of searching: what a change
 // of the defaults does shows within seconds. With -predicted the N schedules of each algorithm that
 // the analytic model believes in most are timed with them; what it believes of default and best is
-// in every line. With -believed nothing is timed: what the analytic model believes of every trial
-// of an earlier run, stage by stage, is printed beside its time. The plan has a JSON object a line:
+// in every line, and in `searched_us` the time of the best also where the default is faster. With
+// -believed nothing is timed: what the analytic model believes of every trial of an earlier run,
+// stage by stage, is printed beside its time. The plan has a JSON object a line:
 // {"name": …, "model": …} and, where the model has several tasks, the "task" by its key; "shapes"
 // and "constants" as --shape and --constant have them.
 #include <fmt/format.h>

@@ -52,29 +52,44 @@ Status ArtifactFile::read(std::uint64_t offset, std::span<std::byte> to) const {
   return {};
 }
 
-// Whole pages of the file in the place of our memory.
-Status ArtifactFile::map(std::uint64_t begin, std::uint64_t end) {
-  if (::mmap(data() + begin, end - begin, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor_,
-             static_cast<::off_t>(begin)) == MAP_FAILED) {
-    return cannot_read(path_, errno);
+// Memory of our own in the place of what is mapped there.
+Status ArtifactFile::read_in_place(std::uint64_t begin, std::uint64_t end) {
+  if (end == begin) return {};
+  if (::mmap(data_ + begin, end - begin, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == MAP_FAILED) {
+    return Error{ErrorCode::Exhausted,
+                 "cannot hold " + std::to_string(end - begin) + " bytes of '" + path_ +
+                     "' in memory: " + std::strerror(errno),
+                 "free memory on this machine"};
   }
+  ATTUNE_RETURN_IF_ERROR(read(begin, {data_ + begin, end - begin}));
+  if (::mprotect(data_ + begin, end - begin, PROT_READ) != 0) return cannot_read(path_, errno);
   return {};
 }
 
 Status ArtifactFile::load(const FileRange& mapped) {
   const std::uint64_t page = page_bytes();
-  std::uint64_t begin = (mapped.offset + page - 1) / page * page;
-  std::uint64_t end = (mapped.offset + mapped.bytes) / page * page;
-  ATTUNE_ASSIGN(memory_, Memory::allocate(bytes_, Pages::Huge));
-  if (end <= begin || end > bytes_ || !guard_.watch(data() + begin, end - begin)) {
-    begin = end = bytes_;
-  } else {
-    ATTUNE_RETURN_IF_ERROR(map(begin, end));
+  const std::uint64_t begin = (mapped.offset + page - 1) / page * page;
+  const std::uint64_t end = (mapped.offset + mapped.bytes) / page * page;
+  if (end <= begin || end > bytes_) return load_all();
+  // All of the file first: what stays mapped takes no memory, however large it is.
+  void* place = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+  if (place == MAP_FAILED) return cannot_read(path_, errno);
+  data_ = static_cast<std::byte*>(place);
+  if (!guard_.watch(data_ + begin, end - begin)) {
+    ::munmap(std::exchange(data_, nullptr), bytes_);
+    return load_all();
   }
-  ATTUNE_RETURN_IF_ERROR(read(0, {data(), begin}));
-  ATTUNE_RETURN_IF_ERROR(read(end, {data() + end, bytes_ - end}));
+  ATTUNE_RETURN_IF_ERROR(read_in_place(0, begin));
+  return read_in_place(end, bytes_);
+}
+
+Status ArtifactFile::load_all() {
+  ATTUNE_ASSIGN(memory_, Memory::allocate(bytes_, Pages::Huge));
+  data_ = static_cast<std::byte*>(memory_.data());
+  ATTUNE_RETURN_IF_ERROR(read(0, {data_, bytes_}));
   memory_.make_read_only();
-  if (end == begin) close_descriptor();
+  close_descriptor();
   return {};
 }
 
@@ -104,6 +119,7 @@ ArtifactFile::ArtifactFile(ArtifactFile&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       opened_(other.opened_),
+      data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
       memory_(std::move(other.memory_)),
       guard_(std::move(other.guard_)) {}
@@ -112,6 +128,7 @@ ArtifactFile& ArtifactFile::operator=(ArtifactFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(opened_, other.opened_);
+  std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(memory_, other.memory_);
   std::swap(guard_, other.guard_);
@@ -124,7 +141,7 @@ void ArtifactFile::close_descriptor() {
 
 ArtifactFile::~ArtifactFile() {
   guard_ = {};
-  memory_ = {};
+  if (data_ != nullptr && memory_.data() == nullptr) ::munmap(data_, bytes_);
   close_descriptor();
 }
 

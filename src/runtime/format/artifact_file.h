@@ -40,22 +40,23 @@ class ArtifactFile {
   // Brings all of the file into memory, where bytes() then is, read only; but for the whole pages
   // of `mapped`, which stay in the file.
   Status load(const FileRange& mapped);
-  std::span<const std::byte> bytes() const { return {data(), bytes_}; }
+  std::span<const std::byte> bytes() const { return {data_, bytes_}; }
 
   // An error when a part is mapped and the file is no longer as it was. To be asked before and
   // after that is read.
   Status check_unchanged() const;
 
  private:
-  std::byte* data() const { return static_cast<std::byte*>(memory_.data()); }
-  Status map(std::uint64_t begin, std::uint64_t end);
+  Status load_all();
+  Status read_in_place(std::uint64_t begin, std::uint64_t end);
   void close_descriptor();
 
   std::string path_ = {};
   int descriptor_ = -1;  // after loading only while a part is mapped
   struct stat opened_ = {};
+  std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
-  Memory memory_ = {};
+  Memory memory_ = {};   // where nothing is mapped
   CutGuard guard_ = {};  // of what is mapped
 };
 

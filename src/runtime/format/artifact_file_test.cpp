@@ -103,5 +103,19 @@ TEST_F(ChangedArtifact, IsReadWhereItIs) {
             "the artifact was changed while it was in use: it was cut short");
 }
 
+// What stays in the file takes none of this machine's memory.
+TEST_F(ChangedArtifact, MayBeLargerThanMemory) {
+  constexpr std::uint64_t kTerabyte = std::uint64_t{1} << 40;
+  const std::string path = directory_.write("bytes", std::string(100'000, 'a'));
+  std::filesystem::resize_file(path, kTerabyte);
+  auto file = ArtifactFile::open(path);
+  ASSERT_TRUE(file.ok());
+  const Status loaded = file->load({50'000, kTerabyte - 60'000});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(file->bytes()[40'000], std::byte{'a'});
+  EXPECT_EQ(file->bytes()[99'999], std::byte{'a'});
+  EXPECT_EQ(file->bytes()[kTerabyte - 1], std::byte{0});
+}
+
 }  // namespace
 }  // namespace attune::runtime
