@@ -43,7 +43,7 @@ TEST_F(Targets, Elsewhere) {
   const std::string triples = "use a triple such as x86_64-linux-gnu or aarch64-linux-gnu";
   const std::string features = "write +NAME or -NAME, as in -mattr=+avx2,-avx512f";
   expect_all({
-      {"bench softmax:m=4,n=4 --target cpu%-triple=riscv64-linux-gnu%-mcpu=generic-rv64", 1,
+      {"bench softmax:m=4,n=4 --target cpu%-triple=riscv64-linux-gnu%-mcpu=sifive-u74", 1,
        "target 'riscv64-unknown-linux-gnu" + not_here, elsewhere},
       {"tune mlp --trials 2 --target cpu%-triple=aarch64-linux-gnu%-mcpu=cortex-a76", 1,
        "target 'aarch64-unknown-linux-gnu" + not_here, elsewhere},
@@ -56,6 +56,9 @@ TEST_F(Targets, Elsewhere) {
        "unknown CPU feature 'nonsense' for x86_64-unknown-linux-gnu", features},
       {compile + "x86_64-linux-gnu%-mcpu=haswell%-mattr=avx2", 2, "CPU feature 'avx2' has no sign",
        features},
+      {compile + "riscv64-linux-gnu%-mcpu=generic-rv64", 2,
+       "CPU 'generic-rv64' runs no code of 64 bits with floating point",
+       "add -mattr=+m,+f,+d, or choose a CPU that has them, such as sifive-u74"},
       {compile + "x86_64-apple-darwin", 1,
        "target triple 'x86_64-apple-darwin' is not of a little-endian 64-bit Linux", triples},
       {compile + "i686-linux-gnu", 1,

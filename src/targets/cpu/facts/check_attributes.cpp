@@ -17,7 +17,7 @@ namespace {
 
 // As -mattr is written for the architecture.
 std::string_view example_features(const llvm::Triple& triple) {
-  return triple.isX86() ? "+avx2,-avx512f" : triple.isAArch64() ? "+dotprod,-sve" : "+m,-c";
+  return triple.isX86() ? "+avx2,-avx512f" : triple.isAArch64() ? "+dotprod,-sve" : "+m,+f,+d";
 }
 
 std::string cpu_name_hint(const llvm::Triple& triple, const std::string& host_cpu) {
@@ -82,11 +82,12 @@ Status check_runs_kernels(const llvm::MCSubtargetInfo& processor) {
   const char* const needed = triple.isX86()
                                  ? "+64bit,+64bit-mode,-32bit-mode,-16bit-mode,-soft-float"
                              : triple.isAArch64() ? "+fp-armv8"
-                                                  : "+64bit";
+                                                  : "+64bit,+m,+f,+d";
   if (processor.checkFeatures(needed)) return {};
   return invalid(
       fmt::format("CPU '{}' runs no code of 64 bits with floating point", processor.getCPU().str()),
-      cpu_name_hint(triple, ""));
+      triple.isRISCV() ? "add -mattr=+m,+f,+d, or choose a CPU that has them, such as sifive-u74"
+                       : cpu_name_hint(triple, ""));
 }
 
 }  // namespace attune::cpu

@@ -126,7 +126,7 @@ TEST(ResolveTarget, FeaturesHaveSignsAndNamesOfTheArchitecture) {
             (Said{"unknown CPU feature 'avx2' for aarch64-unknown-linux-gnu", arm_hint}));
   EXPECT_EQ(refusal(x86, "znver3", "-sse4a,+movbe,+prefer-256-bit").first, "resolved");
   EXPECT_EQ(refusal(arm, "cortex-a76", "+i8mm,-crc").first, "resolved");
-  EXPECT_EQ(refusal("riscv64-linux-gnu", "generic-rv64", "+m").first, "resolved");
+  EXPECT_EQ(refusal("riscv64-linux-gnu", "generic-rv64", "+m,+f,+d").first, "resolved");
 }
 
 TEST(ResolveTarget, IsForLinuxOf64BitsWithTheLowestByteFirst) {
@@ -139,9 +139,10 @@ TEST(ResolveTarget, IsForLinuxOf64BitsWithTheLowestByteFirst) {
     EXPECT_EQ(hint, "use a triple such as x86_64-linux-gnu or aarch64-linux-gnu") << triple;
   }
   for (const char* triple :
-       {"x86_64-linux-gnu", "x86_64-alpine-linux-musl", "aarch64-linux-gnu", "riscv64-linux-gnu"}) {
+       {"x86_64-linux-gnu", "x86_64-alpine-linux-musl", "aarch64-linux-gnu"}) {
     EXPECT_EQ(refusal(triple, "", "").first, "resolved") << triple;
   }
+  EXPECT_EQ(refusal("riscv64-linux-gnu", "sifive-u74", "").first, "resolved");
 }
 
 TEST(ResolveTarget, AnArchitectureHasOneName) {
@@ -163,6 +164,12 @@ TEST(ResolveTarget, ProcessorsThatRunNoKernelsAreRefused) {
             "CPU 'znver3' runs no code of 64 bits with floating point");
   EXPECT_EQ(refusal("riscv64-linux-gnu", "generic-rv32", "").first,
             "CPU 'generic-rv32' runs no code of 64 bits with floating point");
+  // They would call functions that nobody gives them.
+  for (const char* features : {"", "+m", "+f,+d"}) {
+    const auto [message, hint] = refusal("riscv64-linux-gnu", "generic-rv64", features);
+    EXPECT_EQ(message, "CPU 'generic-rv64' runs no code of 64 bits with floating point");
+    EXPECT_EQ(hint, "add -mattr=+m,+f,+d, or choose a CPU that has them, such as sifive-u74");
+  }
 }
 
 // What LLVM calls AVX-512 of a processor that has none is only half of it.
