@@ -45,7 +45,6 @@ struct Body {
 
 struct Reads {
   double cycles = 0;  // of the load ports
-  double stalls = 0;  // in which pages are looked up
   double instructions = 0;
   double spill_factor = 1;
 };
@@ -77,25 +76,6 @@ double lines_touched(const ir::Buffer& buffer, double bytes) {
       element * static_cast<double>(buffer->shape.empty() ? 1 : buffer->shape.back());
   if (buffer->shape.size() < 2 || bytes <= element || std::fmod(row, bytes) == 0) return 1;
   return 1 + std::min(1.0, (bytes - element) / kLine);
-}
-
-// Cycles of one run of the body in which the pages of a matrix are looked up, row by row along the
-// reduction, where these are more than the processor remembers.
-double page_stalls(const Body& body, const schedule::Access& access,
-                   const std::vector<schedule::LayoutTerm>& layout, const Spans& spans) {
-  constexpr double kPage = 4096;
-  const ir::Stage& stage = body.stage.stage;
-  double stalls = 0;
-  for (std::size_t r = 0; r < stage.reduce_axes.size(); ++r) {
-    const std::size_t axis = stage.axes.size() + r;
-    const std::int64_t stride = space::memory_stride(stage, access, layout, axis, spans[axis]);
-    const double bytes = static_cast<double>(stride * access.buffer->type.bytes());
-    const double pages = std::min(1.0, std::abs(bytes) / kPage);
-    const double all = pages * static_cast<double>(stage.reduce_axes[r].extent);
-    if (all <= body.machine.known_pages) continue;
-    stalls += pages * static_cast<double>(spans[axis]) * body.machine.page_cycles;
-  }
-  return stalls;
 }
 
 // Steps of a reduction along one of its axes: a vector of terms is one.
@@ -145,7 +125,6 @@ Reads reads_of(const Body& body, const Spans& spans, std::int64_t results) {
         times * (static_cast<double>(one.vectors) * load * lines +
                  (static_cast<double>(one.broadcasts) + static_cast<double>(one.gathers) * gather) *
                      element);
-    if (one.vectors > 0) reads.stalls += page_stalls(body, access, layout, spans);
     reads.instructions += times * (static_cast<double>(one.vectors + one.broadcasts) +
                                    static_cast<double>(one.gathers) * gather);
   }
@@ -203,8 +182,7 @@ double body_cycles(const Body& body, const Spans& spans) {
   const double length = work + reads.instructions;
   const double most = body.inside < 1 ? kLongCutBody : kLongBody;
   const double overlong = length > most ? 1 + kDoubled * std::log2(length / most) : 1;
-  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor * spills * overlong +
-         reads.stalls;
+  return std::sqrt(std::sqrt(std::sqrt(sum))) * reads.spill_factor * spills * overlong;
 }
 
 // Partial tiles use the pipes less well than full ones.

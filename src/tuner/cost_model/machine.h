@@ -14,9 +14,8 @@ struct MachineModel {
   double ghz;
   double issue_per_cycle, reorder_window;  // instructions
   double fma_latency;
-  double dram_latency_us;                        // of a line
-  double loop_entry_cycles = 14.0;               // set-up, and the branch mispredicted at the end
-  double known_pages = 64.0, page_cycles = 7.0;  // addresses at hand, and looking up another
+  double dram_latency_us;           // of a line
+  double loop_entry_cycles = 14.0;  // set-up, and the branch mispredicted at the end
   // Bytes per cycle and core that arrive from the cache of the name.
   double l2_bandwidth, l3_bandwidth, dram_bandwidth;
   double exchange_bandwidth;  // of what another core has just written
