@@ -138,8 +138,7 @@ TEST(ResolveTarget, IsForLinuxOf64BitsWithTheLowestByteFirst) {
               std::string("target triple '") + triple + "' is not of a little-endian 64-bit Linux");
     EXPECT_EQ(hint, "use a triple such as x86_64-linux-gnu or aarch64-linux-gnu") << triple;
   }
-  for (const char* triple :
-       {"x86_64-linux-gnu", "x86_64-alpine-linux-musl", "aarch64-linux-gnu"}) {
+  for (const char* triple : {"x86_64-linux-gnu", "x86_64-alpine-linux-musl", "aarch64-linux-gnu"}) {
     EXPECT_EQ(refusal(triple, "", "").first, "resolved") << triple;
   }
   EXPECT_EQ(refusal("riscv64-linux-gnu", "sifive-u74", "").first, "resolved");
