@@ -108,10 +108,11 @@ TEST_F(Commands, CompileListsTheStages) {
   for (const char* line :
        {"  import                the graph as its file has it\n",
         "  fold_constants        small nodes of constants become constants\n",
-        "  graph                 ", "  tasks                 ", "  schedules             ",
-        "  te                    ", "  unroll_loops          unrolled loops written out\n",
-        "  loops                 ", "  ptx                   ",
-        "  asm                   the machine's instructions (cpu)\n", "  plan                  "}) {
+        "  layouts               ", "  graph                 the graph that tasks are cut from\n",
+        "  tasks                 ", "  schedules             ", "  te                    ",
+        "  unroll_loops          unrolled loops written out\n", "  loops                 ",
+        "  ptx                   ", "  asm                   the machine's instructions (cpu)\n",
+        "  plan                  "}) {
     const std::size_t found = page.find(line, at);
     ASSERT_NE(found, std::string::npos) << line << "in\n" << page;
     at = found;
@@ -119,7 +120,7 @@ TEST_F(Commands, CompileListsTheStages) {
   const std::string help = output_of({"compile", "--help"});
   EXPECT_NE(
       help.find(
-          "print stages: import, graph, optimise, constants, layouts, tasks, schedules, look, "
+          "print stages: import, optimise, constants, layouts, graph, tasks, schedules, look, "
           "te, trace, nests, loops, cuda, ptx, llvm, asm, kernels, plan, or passes; "
           "help says what each is"),
       std::string::npos)

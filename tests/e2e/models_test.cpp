@@ -160,7 +160,7 @@ TEST_F(Models, CompileSaysWhyItDidNotLook) {
 TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
   const std::string text = output_of({"compile", "mlp", "--emit=graph,tasks,te,trace,loops"});
   std::size_t at = 0;
-  for (const char* stage : {"// layouts", "// tasks", "// te", "// trace", "// loops"}) {
+  for (const char* stage : {"// graph", "// tasks", "// te", "// trace", "// loops"}) {
     const std::size_t found = text.find(std::string(stage) + "\n", at);
     ASSERT_NE(found, std::string::npos) << stage;
     at = found;
@@ -168,6 +168,21 @@ TEST_F(Models, CompilePrintsStagesOfTheModelAndOfItsTasks) {
   const Json document = Json::parse(output_of({"compile", "mlp", "--emit=tasks", "--json"}));
   EXPECT_EQ(document.at("stages")[0].at("name"), "tasks");
   EXPECT_EQ(document.at("kernels"), 3);
+}
+
+// An operator is a model of one task and one layer.
+TEST_F(Models, AnOperatorHasOneTaskAndOneLayer) {
+  const std::string spec = "dense:m=8,n=32,k=16";
+  const Json report = Json::parse(output_of({"tasks", spec, "--seconds", "0.01", "--json"}));
+  ASSERT_EQ(report.at("tasks").size(), 1U);
+  EXPECT_EQ(report.at("tasks")[0].at("name"), spec);
+  EXPECT_GT(report.at("tasks")[0].at("latency_ms"), 0);
+  EXPECT_GT(report.at("tasks")[0].at("bound_us"), 0);
+  const Json bench =
+      Json::parse(output_of({"bench", spec, "--layers", "--repeats", "3", "--json"}));
+  ASSERT_EQ(bench.at("layers").size(), 1U);
+  EXPECT_GT(bench.at("layers")[0].at("ms"), 0);
+  EXPECT_GT(bench.at("layers")[0].at("bound_us"), 0);
 }
 
 // On any processor of the family: the target names no features.

@@ -189,10 +189,6 @@ TEST_F(BadModels, Artifacts) {
 
 TEST_F(BadModels, Usage) {
   expect_all({
-      {"bench softmax:m=4,n=4 --layers", 2,
-       "--layers is for whole models; an operator has one layer", "leave it out"},
-      {"tasks softmax:m=4,n=4", 1, "'softmax:m=4,n=4' is a single operator, and so a single task",
-       "'attune records best softmax:m=4,n=4' says what is known about it"},
       {"check {dir}", 1, "there are no ONNX test cases in '{dir}'",
        "a case is a folder with model.onnx and test_data_set_0"},
       {"run softmax:m=4,n=4 --image x=p.ppm", 1, "operators take no images", "use --input"},

@@ -74,7 +74,7 @@ Result<int> run_bench(Words arguments, Console& console) {
   const InputArguments inputs(line);
   const TrustArguments trust(line);
   add_schedule_options(line, options.source.schedule);
-  line.flag("--layers", options.layers, "show the time of every layer of a model, and its bound");
+  line.flag("--layers", options.layers, "show the time of every layer, and its bound");
   line.number("--repeats", "N", repeats, 1, 1'000'000, "take N samples");
   line.real("--seconds", "S", seconds, 0.001, 3600, "take samples for S seconds (1)");
   line.number("--seed", "N", seed, 0, INT64_MAX, "of the random inputs (0)");

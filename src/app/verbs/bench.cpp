@@ -131,7 +131,8 @@ Status add_bounds(const model::RunnableModel& model, std::vector<LayerRow>& rows
     ATTUNE_ASSIGN(const target::Target target,
                   model::resolve_target({.target = plan.target, .threads = model.threads}));
     const auto weights = static_cast<std::int64_t>(model.model->artifact().weights().size());
-    bounds_us = model::bounds_us(plan, target, model::are_cold(weights, target));
+    const bool cold = model::are_cold(weights, plan.kernels.size(), target);
+    bounds_us = model::bounds_us(plan, target, cold);
   }
   std::map<std::string_view, double> by_symbol;
   for (std::size_t i = 0; i < bounds_us.size(); ++i) {
@@ -187,9 +188,6 @@ Result<BenchReport> bench(const BenchOptions& options) {
   ATTUNE_ASSIGN(const model::ModelWithInputs opened,
                 model::load_with_inputs(source, options.files, options.seed));
   const model::RunnableModel& model = opened.model;
-  if (options.layers && model.facts.one_task) {
-    return invalid("--layers is for whole models; an operator has one layer", "leave it out");
-  }
   const runtime::Plan& plan = model.plan();
   BenchReport report{.model = model.name,
                      .target = plan.target,

@@ -1,6 +1,5 @@
 #include "app/verbs/compile.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/verbs/emitted_stages.h"
@@ -148,14 +147,13 @@ Result<CompileReport> compile(model::LoadedModel model, const CompileOptions& op
   CompileReport report{.model = model.name,
                        .target = model.target_text(),
                        .precision = std::string(ops::name_of(model.precision))};
-  std::vector<std::string> emit = options.emit;
-  std::replace(emit.begin(), emit.end(), std::string("graph"), std::string("layouts"));
-  EmittedStages stages(emit);
+  EmittedStages stages(options.emit);
   model::SourceOptions source = options.source;
   source.observe = [&](const model::StepDone& step) {
     add_time(report.passes, step.name, step.ms);
     if (step.nodes > 0) report.nodes = step.nodes;
     if (stages.wants(step.name)) stages.add(step.name, step.text());
+    if (step.name == kLastOfGraph && stages.wants("graph")) stages.add("graph", step.text());
   };
   add_time(report.passes, "import", model.import_ms);
   if (stages.wants("import")) stages.add("import", graph::to_string(model.graph));

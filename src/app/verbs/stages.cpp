@@ -62,6 +62,9 @@ void add_task_stages(std::vector<Stage>& list) {
 void add_steps(std::vector<Stage>& list, std::span<const model::Step> steps) {
   for (const model::Step& step : steps) {
     list.push_back({.name = step.name, .meaning = step.meaning});
+    if (step.name == kLastOfGraph) {
+      list.push_back({.name = "graph", .meaning = "the graph that tasks are cut from"});
+    }
   }
 }
 
@@ -72,7 +75,6 @@ std::vector<Stage> stages() {
   for (const graph::Pass& pass : graph::passes()) {
     list.push_back({.name = pass.name, .meaning = pass.meaning, .is_pass = true});
   }
-  list.push_back({.name = "graph", .meaning = "the graph after all passes, with its layouts"});
   add_steps(list, model::task_steps());
   add_steps(list, model::schedule_steps());
   list.push_back(

@@ -20,6 +20,9 @@ struct Stage {
 };
 std::vector<Stage> stages();
 
+// The step that leaves the graph from which tasks are cut: what people call the graph.
+inline constexpr std::string_view kLastOfGraph = "layouts";
+
 // Fails for a stage that there is not, or that the target does not have.
 Status check_stages(const std::vector<std::string>& names);
 Status check_stages_of(const target::Target& target, const std::vector<std::string>& names);

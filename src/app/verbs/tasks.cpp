@@ -18,16 +18,6 @@
 namespace attune::verbs {
 namespace {
 
-Result<model::LoadedModel> load(const model::SourceOptions& source) {
-  ATTUNE_ASSIGN(model::LoadedModel model,
-                model::load_source(source.model, "does not know its tasks",
-                                   "name the model that it was compiled from"));
-  if (!model.facts.one_task) return model;
-  return unsupported(
-      fmt::format("'{}' is a single operator, and so a single task", source.model.model),
-      fmt::format("'attune records best {}' says what is known about it", source.model.model));
-}
-
 // Milliseconds of one run by kernel; host operators are under "".
 Result<std::map<std::string, double>> kernel_times(const model::RunnableModel& model,
                                                    const TasksOptions& options) {
@@ -90,7 +80,9 @@ Status add_times(const model::CompiledModel& compiled, const TasksOptions& optio
 }  // namespace
 
 Result<TasksReport> tasks(const TasksOptions& options) {
-  ATTUNE_ASSIGN(model::LoadedModel model, load(options.source));
+  ATTUNE_ASSIGN(model::LoadedModel model,
+                model::load_source(options.source.model, "does not know its tasks",
+                                   "name the model that it was compiled from"));
   if (options.run) ATTUNE_RETURN_IF_ERROR(model::check_runs_here(model.target));
   TasksReport report{.model = model.name,
                      .target = model.target_text(),

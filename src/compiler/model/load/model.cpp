@@ -106,6 +106,28 @@ Result<Algorithms> algorithms_of(const op_spec::OpFacts& facts, bool exact) {
   return Algorithms{asked == "auto" ? "" : asked};
 }
 
+bool has_cold_weights(const graph::Graph& graph, const target::Target& target,
+                      ops::Precision precision) {
+  std::set<graph::ValueId> used;
+  std::size_t layers = 0;
+  for (const graph::Node& node : graph.nodes) {
+    bool has_weights = false;
+    for (const graph::ValueId id : node.inputs) {
+      if (id == graph::kNoValue || graph.value(id).constant == nullptr) continue;
+      used.insert(id);
+      has_weights = true;
+    }
+    layers += has_weights ? 1 : 0;
+  }
+  std::int64_t bytes = 0;
+  for (const graph::ValueId id : used) {
+    ops::TensorType type = graph.value(id).type;
+    if (type.dtype == ir::kF32) type.dtype = ops::stored_type(precision);
+    bytes += type.bytes();
+  }
+  return are_cold(bytes, layers, target);
+}
+
 // A spec is there to time its one operator as it is written, and nothing around it.
 constexpr ModelFacts kFactsOfSpec{.contest = false,
                                   .budget = {.trials = kUsualTrials, .seconds = {}},
@@ -166,6 +188,7 @@ Status load_operator(const ModelOptions& options, LoadedModel& model) {
   model.disabled_passes = rewriting_passes();
   model.graph = std::move(op->graph);
   model.former_program = std::move(op->own);
+  model.cold_weights = has_cold_weights(model.graph, model.target, model.precision);
   add_memory(model);
   return {};
 }
@@ -173,20 +196,6 @@ Status load_operator(const ModelOptions& options, LoadedModel& model) {
 Result<onnx_proto::ModelFile> open_model(const std::string& text, ModelKind kind) {
   if (kind == ModelKind::Zoo) return zoo::open(text);
   return onnx_proto::read_model(text);
-}
-
-bool has_cold_weights(const graph::Graph& graph, const target::Target& target,
-                      ops::Precision precision) {
-  std::set<graph::ValueId> used;
-  for (const graph::Node& node : graph.nodes) used.insert(node.inputs.begin(), node.inputs.end());
-  used.erase(graph::kNoValue);
-  std::int64_t bytes = 0;
-  for (const graph::ValueId id : used) {
-    ops::TensorType type = graph.value(id).type;
-    if (type.dtype == ir::kF32) type.dtype = ops::stored_type(precision);
-    if (graph.value(id).constant != nullptr) bytes += type.bytes();
-  }
-  return are_cold(bytes, target);
 }
 
 Status import_graph(const ModelOptions& options, ModelKind kind, LoadedModel& model,
@@ -266,9 +275,10 @@ ops::Precision precision_on(const target::Target& target, ops::Precision asked) 
   return asked == ops::Precision::TF32 && !has_tf32 ? ops::Precision::F32 : asked;
 }
 
-bool are_cold(std::int64_t weight_bytes, const target::Target& target) {
-  // Others use the last cache too, and algorithms with fewer multiplications have more weights.
-  return weight_bytes > target.l3_bytes / 3;
+bool are_cold(std::int64_t weight_bytes, std::size_t layers, const target::Target& target) {
+  // What other layers move goes through the last cache too, and algorithms with fewer
+  // multiplications have more weights. A single layer finds what it left there.
+  return weight_bytes > target.l3_bytes / (layers > 1 ? 3 : 1);
 }
 
 CompileOptions compile_options(const LoadedModel& model, const ModelOptions& options) {

@@ -57,8 +57,7 @@ struct LoadedModel {
   target::Target target = {};  // resolved
   Algorithms algorithms = {};
   ops::Precision precision = ops::Precision::F32;  // what the target has of the one asked for
-  // Its weights exceed the last cache, so that each run reads them from memory; an operator by
-  // itself keeps them as warm as it can.
+  // Its weights exceed what the last cache keeps of them, so that each run reads them from memory.
   bool cold_weights = false;
   // What a spec says of its task, whose activations lie as the task takes them.
   std::vector<TaskFacts> task_facts = {};
@@ -93,8 +92,9 @@ Result<LoadedModel> load_source(const ModelOptions& options, std::string_view wh
 // What a resolved target has of a precision: tf32 is f32 where there are no units for it.
 ops::Precision precision_on(const target::Target& target, ops::Precision asked);
 
-// Whether so many bytes of weights come from memory at every run.
-bool are_cold(std::int64_t weight_bytes, const target::Target& target);
+// Whether so many bytes of weights, of so many layers that have some, come from memory at every
+// run.
+bool are_cold(std::int64_t weight_bytes, std::size_t layers, const target::Target& target);
 
 // The same model for another number of threads than these options gave.
 Result<LoadedModel> with_threads(LoadedModel model, ModelOptions options, int threads);
