@@ -17,6 +17,10 @@ function(attune_add_checks)
     add_test(NAME ${name} COMMAND Python3::Interpreter -B ${CMAKE_SOURCE_DIR}/${test}.py)
     set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 60)
   endforeach()
+  add_test(NAME patched_sources_test
+           COMMAND Python3::Interpreter -B ${CMAKE_SOURCE_DIR}/tests/extending/patched_sources_test.py
+                   ${CMAKE_CXX_COMPILER} -std=c++20 -DFMT_SHARED)
+  set_tests_properties(patched_sources_test PROPERTIES LABELS slow TIMEOUT 300)
   add_test(NAME check_commands
            COMMAND Python3::Interpreter -B ${scripts}/check_commands.py ${CMAKE_BINARY_DIR})
   add_test(NAME target_list_test
