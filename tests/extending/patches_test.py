@@ -76,6 +76,7 @@ class Patches(unittest.TestCase):
                 programs = {program for program, _ in patches.tests_of(name)}
                 self.assertNotEqual(programs, set())
                 self.assertEqual(programs - patches.test_programs(), set())
+                self.assertEqual([each for each in patches.tests_of(name) if not patches.is_there(*each)], [])
 
     def test_each_applies(self):
         for name in patches.NAMES:
