@@ -46,6 +46,7 @@ ModelContest::ModelContest(const model::ModelTasks& tasks, model::CompileOptions
       inputs_(inputs),
       resources_(resources),
       teller_(teller),
+      start_ns_(resources.clock().now_ns()),
       untuned_(fmt::format("{}.{}.untuned", output_, getpid())),
       kept_(fmt::format("{}.{}.kept", output_, getpid())) {
   compile_.kernels = std::make_shared<model::KernelStore>(compile_.target);
@@ -186,7 +187,10 @@ Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
   for (const Entry& entry : entries) paths.push_back(entry.path);
   RaceResult result;
   ATTUNE_RETURN_IF_ERROR(device_stage("race", [&]() -> Status {
-    ATTUNE_ASSIGN(result, race(paths, inputs_, {.seconds = seconds, .open_seconds = 2 * seconds}));
+    const double tuning = seconds_between(start_ns_, resources_.clock().now_ns());
+    ATTUNE_ASSIGN(
+        result,
+        race(paths, inputs_, {.seconds = seconds, .open_seconds = open_seconds(seconds, tuning)}));
     return {};
   }));
   untuned_ms_ = result.latency_ms[0];

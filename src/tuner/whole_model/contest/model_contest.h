@@ -85,6 +85,7 @@ class ModelContest {
   const model::ReadInputs& inputs_;
   TuningResources& resources_;
   ModelTeller& teller_;
+  std::int64_t start_ns_;  // of tuning
   TemporaryFile untuned_, kept_;
   model::Fallbacks untuned_fallbacks_;
   bool untuned_written_ = false;

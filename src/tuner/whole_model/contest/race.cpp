@@ -71,6 +71,11 @@ Result<RaceResult> race_here(const std::vector<std::string>& artifacts,
 
 }  // namespace
 
+double open_seconds(double race_seconds, double tuning_seconds) {
+  constexpr double kOfTuning = 0.05;
+  return std::clamp(kOfTuning * tuning_seconds, race_seconds, 2 * race_seconds);
+}
+
 Result<RaceResult> race_in_turns(const Turns& turns, const Clock& clock,
                                  const RaceOptions& options) {
   RaceResult result;

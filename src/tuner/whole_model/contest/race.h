@@ -29,6 +29,10 @@ struct RaceOptions {
 inline constexpr int kEnoughRounds = 3;
 inline constexpr double kLongestOpen = 5;
 
+// What an open race may take behind so many seconds of tuning: up to twice what others take, but no
+// large part of a short run, for whose end others may wait.
+double open_seconds(double race_seconds, double tuning_seconds);
+
 struct RaceResult {
   std::vector<double> latency_ms = {};  // of each: the median over its turns
   std::size_t winner = 0;

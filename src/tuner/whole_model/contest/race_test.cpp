@@ -151,6 +151,14 @@ TEST(Race, WhatStaysOpenEndsAfterEnoughRoundsOrSeconds) {
 }
 
 // Who is beaten costs no more turns while others are still close to each other.
+TEST(Race, AShortRunIsNotFollowedByALongRace) {
+  EXPECT_EQ(open_seconds(3, 0), 3);
+  EXPECT_EQ(open_seconds(3, 30), 3);
+  EXPECT_EQ(open_seconds(3, 100), 5);
+  EXPECT_EQ(open_seconds(3, 600), 6);
+  EXPECT_EQ(open_seconds(1, 600), 2);
+}
+
 TEST(Race, TheBeatenTakeNoMoreTurns) {
   TurnClock clock;
   Noise noise(3, 0.1);
