@@ -248,8 +248,19 @@ class Tuner {
                                                    .all_sessions = uses_records(),
                                                    .most = kMostVariants},
                                                   *store_));
-    return contest.race_tuned(std::move(schedules), [&] { return affordable_variants(contest); });
+    return contest.race_tuned(std::move(schedules), promised(),
+                              [&] { return affordable_variants(contest); });
   }
+
+  // The time of all tasks, each by itself, with their best schedules, as a part of that with their
+  // default ones.
+  double promised() const {
+    const session::TuneReport whole = session::summarize(reports_, uses(), 0);
+    if (!whole.latency_ms || !whole.default_latency_ms) return 1;
+    return *whole.latency_ms / *whole.default_latency_ms;
+  }
+
+  std::vector<std::int64_t> uses() const { return {tasks_.uses.begin(), tasks_.uses.end()}; }
 
   double all_seconds() const { return options_.seconds.value_or(usual_seconds()); }
 
@@ -318,10 +329,10 @@ class Tuner {
   }
 
   session::TuneReport add_reports(double device_seconds) {
-    const std::vector<std::int64_t> uses(tasks_.uses.begin(), tasks_.uses.end());
+    const std::vector<std::int64_t> times = uses();
     const double seconds = seconds_between(start_ns_, clock_.now_ns());
-    const session::TuneReport whole = session::summarize(reports_, uses, seconds);
-    for (std::size_t i = 0; i < reports_.size(); ++i) add_task(reports_[i], uses[i], report_);
+    const session::TuneReport whole = session::summarize(reports_, times, seconds);
+    for (std::size_t i = 0; i < reports_.size(); ++i) add_task(reports_[i], times[i], report_);
     report_.trials_per_second = whole.trials_per_second;
     report_.seconds = seconds;
     add_usage(usage_, resources_.run_seconds(), device_seconds, report_);

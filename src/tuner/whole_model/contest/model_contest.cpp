@@ -114,11 +114,12 @@ Status ModelContest::race_known() {
                                                 [&] { return write_untuned(); }));
   }
   if (is_known_due()) ATTUNE_RETURN_IF_ERROR(keep_known());
-  return race_all({}, best_ ? 2 : 1);
+  const double seconds = best_ ? 2 : 1;
+  return race_all({}, {.seconds = seconds, .open_seconds = 2 * seconds});
 }
 
 Status ModelContest::race_tuned(std::vector<std::vector<model::Schedule>> schedules,
-                                const std::function<std::size_t()>& affordable) {
+                                double promised, const std::function<std::size_t()>& affordable) {
   std::vector<model::Schedule> first;
   for (const auto& each : schedules) first.push_back(each.front());
   const bool as_known = known_differs_ && same_schedules(first, known_);
@@ -133,7 +134,10 @@ Status ModelContest::race_tuned(std::vector<std::vector<model::Schedule>> schedu
     const Kept kind = i == 0 && as_known ? Kept::Known : Kept::Tuned;
     entries.push_back({variants.paths()[i], kind, variants.fallbacks(i), i == 0 ? 0 : changed});
   }
-  ATTUNE_RETURN_IF_ERROR(race_all(std::move(entries), RaceOptions{}.seconds));
+  const double tuning = seconds_between(start_ns_, resources_.clock().now_ns());
+  RaceOptions options = race_behind(tuning);
+  options.promised = promised;
+  ATTUNE_RETURN_IF_ERROR(race_all(std::move(entries), options));
   return overlap_launches();
 }
 
@@ -151,7 +155,8 @@ Status ModelContest::overlap_launches() {
   if (found.ways.empty()) return {};
   ATTUNE_RETURN_IF_ERROR(write_with_ways(entry.path, found.ways, file.path()));
   entry.path = file.path();
-  return race_all({std::move(entry)}, RaceOptions{}.seconds / 2);
+  const double seconds = RaceOptions{}.seconds / 2;
+  return race_all({std::move(entry)}, {.seconds = seconds, .open_seconds = 2 * seconds});
 }
 
 // Times schedules of all tasks inside the model. When that says that others than the first are
@@ -181,16 +186,13 @@ std::int64_t ModelContest::choose_inside(ModelVariants& variants, std::size_t co
 }
 
 // These, the untuned one, and the best before them.
-Status ModelContest::race_all(std::vector<Entry> entries, double seconds) {
+Status ModelContest::race_all(std::vector<Entry> entries, const RaceOptions& options) {
   if (best_) entries.insert(entries.begin(), *best_);
   std::vector<std::string> paths{untuned_.path()};
   for (const Entry& entry : entries) paths.push_back(entry.path);
   RaceResult result;
   ATTUNE_RETURN_IF_ERROR(device_stage("race", [&]() -> Status {
-    const double tuning = seconds_between(start_ns_, resources_.clock().now_ns());
-    ATTUNE_ASSIGN(
-        result,
-        race(paths, inputs_, {.seconds = seconds, .open_seconds = open_seconds(seconds, tuning)}));
+    ATTUNE_ASSIGN(result, race(paths, inputs_, options));
     return {};
   }));
   untuned_ms_ = result.latency_ms[0];

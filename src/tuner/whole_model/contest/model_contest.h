@@ -23,6 +23,7 @@ namespace attune::whole_model {
 class ModelTeller;
 class ModelVariants;
 class TuningResources;
+struct RaceOptions;
 
 inline constexpr double kOverlapSeconds = 3;    // of choosing how launches overlap
 inline constexpr double kVariantSeconds = 0.6;  // of timing one artifact kernel by kernel
@@ -45,9 +46,10 @@ class ModelContest {
 
   // Where tuning begins: untuned against known.
   Status race_known();
-  // With schedules of each distinct task, the best by itself first. As many artifacts as
+  // With schedules of each distinct task, the best by itself first, which promise so much of the
+  // untuned time. As many artifacts as
   // `affordable` says are timed kernel by kernel to choose among them; none when that is below 2.
-  Status race_tuned(std::vector<std::vector<model::Schedule>> schedules,
+  Status race_tuned(std::vector<std::vector<model::Schedule>> schedules, double promised,
                     const std::function<std::size_t()>& affordable);
   // The fastest becomes the output, signed if `sign` is given; what the report says of it.
   Status deliver(TuneReport& report, const runtime::SignBytes& sign = {});
@@ -76,7 +78,7 @@ class ModelContest {
   Status keep_known();
   Status overlap_launches();
   std::int64_t choose_inside(ModelVariants& variants, std::size_t count);
-  Status race_all(std::vector<Entry> entries, double seconds);
+  Status race_all(std::vector<Entry> entries, const RaceOptions& options);
   Status keep(Entry entry);
 
   const model::ModelTasks& tasks_;

@@ -71,9 +71,13 @@ Result<RaceResult> race_here(const std::vector<std::string>& artifacts,
 
 }  // namespace
 
-double open_seconds(double race_seconds, double tuning_seconds) {
-  constexpr double kOfTuning = 0.05;
-  return std::clamp(kOfTuning * tuning_seconds, race_seconds, 2 * race_seconds);
+RaceOptions race_behind(double tuning_seconds) {
+  constexpr double kOfTuning = 0.05, kLeast = 1;
+  RaceOptions options;
+  const double share = kOfTuning * tuning_seconds;
+  options.seconds = std::clamp(share, kLeast, options.seconds);
+  options.open_seconds = std::clamp(share, options.seconds, options.open_seconds);
+  return options;
 }
 
 Result<RaceResult> race_in_turns(const Turns& turns, const Clock& clock,
@@ -99,7 +103,7 @@ Result<RaceResult> race_in_turns(const Turns& turns, const Clock& clock,
   for (std::size_t i = 0; i < turns.runners; ++i) {
     result.latency_ms.push_back(standings.median_ms(i));
   }
-  result.winner = standings.winner(exact);
+  result.winner = exact ? standings.winner(exact) : standings.winner_as_promised(options.promised);
   return result;
 }
 

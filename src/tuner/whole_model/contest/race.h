@@ -1,7 +1,8 @@
 // Timing several artifacts of one model against each other, in turns, in a child process: the last
 // word on which of them is fastest. A turn is a burst of calls, timed as if the artifact ran alone
 // (burst.h), by the clock of the device (ModelSession::time_us). Turns are taken until an interval
-// decides (standings.h); the first artifact stays unless another is faster beyond doubt.
+// decides (standings.h); the first artifact stays unless another is faster beyond doubt, or as
+// likely faster as its parts, which were timed by themselves, promise.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,8 @@ struct RaceOptions {
   double open_seconds = 6;  // the same while it is open whether the first is beaten
   int rounds = 32;          // in the first of these times
   int least_rounds = 8;     // after so many, and so many more, it is asked whether all is decided
+  // What the others need of the time of the first, by the times of their parts alone.
+  double promised = 1;
 };
 
 // Slow models make little more than the least rounds in open_seconds, of which a single one that is
@@ -29,9 +32,8 @@ struct RaceOptions {
 inline constexpr int kEnoughRounds = 3;
 inline constexpr double kLongestOpen = 5;
 
-// What an open race may take behind so many seconds of tuning: up to twice what others take, but no
-// large part of a short run, for whose end others may wait.
-double open_seconds(double race_seconds, double tuning_seconds);
+// Behind so many seconds of tuning: no large part of a short run, for whose end others may wait.
+RaceOptions race_behind(double tuning_seconds);
 
 struct RaceResult {
   std::vector<double> latency_ms = {};  // of each: the median over its turns

@@ -80,6 +80,18 @@ std::size_t Standings::winner(bool exact) const {
   return best;
 }
 
+std::size_t Standings::winner_as_promised(double promised) const {
+  constexpr double kPromise = 0.97;
+  const std::size_t sure = winner(), other = challenger();
+  if (sure != 0 || other == 0 || promised > kPromise) return sure;
+  if (standing(0, other) != Standing::Open) return sure;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rounds(); ++i) {
+    ratios.push_back(samples_ms_[other][i] / samples_ms_[0][i]);
+  }
+  return median(std::move(ratios)) < 1 - kAsFast ? other : 0;
+}
+
 bool Standings::is_decided() const {
   const std::size_t other = challenger();
   return running_.front() != 0 || other == 0 || standing(0, other) != Standing::Open;

@@ -48,6 +48,10 @@ class Standings {
   // The fastest of those that beat the first; where none does, the first. `exact`: times are
   // counted, so that one round is as good as many.
   std::size_t winner(bool exact = false) const;
+  // The same, but where rounds leave it open, the fastest by its median ratio to the first: if that
+  // is what is `promised` of the ratio by what was measured elsewhere. Two doubtful witnesses who
+  // agree are believed.
+  std::size_t winner_as_promised(double promised) const;
   // Whether more rounds would not change that.
   bool is_decided() const;
   // Whether more rounds would tell nothing new of any two that matter.
