@@ -72,7 +72,7 @@ Result<RaceResult> race_here(const std::vector<std::string>& artifacts,
 }  // namespace
 
 RaceOptions race_behind(double tuning_seconds) {
-  constexpr double kOfTuning = 0.05, kLeast = 1;
+  constexpr double kOfTuning = 0.03, kLeast = 1;
   RaceOptions options;
   const double share = kOfTuning * tuning_seconds;
   options.seconds = std::clamp(share, kLeast, options.seconds);
