@@ -125,6 +125,8 @@ class KilledScheduler : public ::testing::Test {
       disturb();
       clients.join();
       wait_for_all();
+      // The scheduler shows the end of a job to all before it answers its worker.
+      ledger_.wait_for_known_ended(kJobs);
       for (auto& tuner : tuners) tuner->stop();
       scheduler_->send_signal(SIGTERM);
       EXPECT_EQ(scheduler_->finish().status, 0);

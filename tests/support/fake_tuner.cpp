@@ -89,6 +89,7 @@ void FakeTuner::hear(server::WorkerConnection& connection, const v1::ToWorker& m
     ledger_.unknown -= static_cast<int>(unknown_.erase(known.stage()));
     if (known.stage() == -1) {
       ledger_.known_ended.insert(known.job());
+      ledger_.one_ended.notify_all();
       job_.Clear();
     }
   }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -28,11 +29,17 @@ struct Ledger {
   std::array<int, 2> holders = {};                      // of the host and of the device, now
   int most_holders = 0;
   int unknown = 0;  // results that the scheduler has not said to know
+  std::condition_variable one_ended;
 
   // Whether a stage runs, or something was said and not answered.
   bool is_in_the_middle() {
     const std::lock_guard lock(mutex);
     return holders[0] + holders[1] > 0 || unknown > 0;
+  }
+  // Until workers have heard of so many jobs that their end is known.
+  void wait_for_known_ended(std::size_t jobs) {
+    std::unique_lock lock(mutex);
+    one_ended.wait(lock, [&] { return known_ended.size() >= jobs; });
   }
 };
 
