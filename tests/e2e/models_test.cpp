@@ -132,14 +132,20 @@ TEST_F(Models, CompileLooksAtItsTasksAndRemembers) {
     return Json::parse(done.output).at("look");
   };
   EXPECT_EQ(look("--no-look").at("tasks"), 0);
-  Json first = look("--history=none");
-  // What was measured of a machine that others have makes no sense now and then.
-  for (int i = 0; i < 4 && first.at("tasks") == 0; ++i) first = look("--history=none");
-  if (first.at("tasks") == 0) GTEST_SKIP() << "the machine is too busy";
-  EXPECT_LE(first.at("better"), first.at("tasks"));
-  EXPECT_GT(first.at("seconds").get<double>(), 0);
-  const std::string stored = output_of({"records", "list", "--json"});
-  EXPECT_GT(Json::parse(stored).at("records").size(), 0u);
+  // Of a machine that others have, what was measured makes no sense now and then, or schedules take
+  // too long to be timed.
+  Json found;
+  bool looked = false;
+  std::size_t stored = 0;
+  for (int i = 0; i < 5 && stored == 0; ++i) {
+    found = look("--history=none");
+    looked |= found.at("tasks") > 0;
+    stored = Json::parse(output_of({"records", "list", "--json"})).at("records").size();
+  }
+  if (!looked) GTEST_SKIP() << "the machine is too busy";
+  EXPECT_GT(stored, 0u);
+  EXPECT_LE(found.at("better"), found.at("tasks"));
+  EXPECT_GT(found.at("seconds").get<double>(), 0);
 }
 
 // As tests have it, the machine is not measured. What has its schedules needs no look.
